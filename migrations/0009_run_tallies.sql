@@ -1,8 +1,9 @@
--- Sums over runs and marks by time, so that no overview and no count of runs reads them one by one (docs/events.md#tallies).
--- Ended runs do not change any more, but for the rare late event: they are added up once, by `fold_tallies`, and remembered with
--- what they were added up as. Whoever changes an ended run, or deletes it, leaves its id in `tally_changes`. A reader takes the
--- sums, what has been left there since, and the runs that have not ended; so its answer is exact at any moment, however late the
--- folding is, and no append waits for a row that another one has changed.
+-- Sums over runs and marks by time, so that no overview and no count of runs reads them one by one
+-- (docs/reference/events.md#tallies). Ended runs do not change any more, but for the rare late event: they are added up
+-- once, by `fold_tallies`, and remembered with what they were added up as. Whoever changes an ended run, or deletes it,
+-- leaves its id in `tally_changes`. A reader takes the sums, what has been left there since, and the runs that have not
+-- ended; so its answer is exact at any moment, however late the folding is, and no append waits for a row that another
+-- one has changed.
 
 CREATE TABLE tally_changes (run_id uuid NOT NULL);
 -- ;;
@@ -31,8 +32,8 @@ CREATE INDEX tallied_runs_created_at ON tallied_runs (created_at) INCLUDE (ended
 -- ;;
 CREATE INDEX tallied_runs_ended_at ON tallied_runs (ended_at);
 -- ;;
--- What belongs to one source, scenario, environment and error (`kind`, a digest of them) within one minute, hour or day of UTC:
--- the ended runs that were created (axis `created`), or that ended (axis `ended`), in it.
+-- What belongs to one source, scenario, environment and error (`kind`, a digest of them) within one minute, hour or day
+-- of UTC: the ended runs that were created (axis `created`), or that ended (axis `ended`), in it.
 CREATE TABLE run_tallies (
   axis text NOT NULL,
   unit text NOT NULL,
@@ -154,8 +155,8 @@ END
 $$;
 -- ;;
 
--- Brings the sums up to what is committed, so many changed runs at a time; answers whether that was all. Does nothing, and
--- answers true, while another process does the same or somebody deletes events.
+-- Brings the sums up to what is committed, so many changed runs at a time; answers whether that was all. Does nothing,
+-- and answers true, while another process does the same or somebody deletes events.
 CREATE FUNCTION fold_tallies(most integer) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   changed uuid[];

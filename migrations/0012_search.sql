@@ -1,8 +1,8 @@
--- What searches over runs need beside their rows (docs/http.md#query): labels of the metadata, the figures of ended runs by
--- index, and indexes of columns that were only read so far.
+-- What searches over runs need beside their rows (docs/reference/http.md#query): labels of the metadata, the figures of
+-- ended runs by index, and indexes of columns that were only read so far.
 
--- The texts, numbers and flags of a run's metadata, by their dotted names. Not of what the service puts there itself: the
--- descriptor, and the cancel callback, which holds a secret. Bounded, so that an index can hold any of them.
+-- The texts, numbers and flags of a run's metadata, by their dotted names. Not of what the service puts there itself:
+-- the descriptor, and the cancel callback, which holds a secret. Bounded, so that an index can hold any of them.
 CREATE FUNCTION labels_of(metadata json) RETURNS TABLE (name text, value text) LANGUAGE sql IMMUTABLE AS $$
   WITH RECURSIVE part AS (
     SELECT key AS name, value, 1 AS depth FROM json_each(metadata) WHERE key NOT IN ('executionRequest', 'cancelCallback')

@@ -1,4 +1,5 @@
--- Saved views: searches that people keep under a name (docs/http.md#views). Those that come with the product are not stored.
+-- Saved views: searches that people keep under a name (docs/reference/http.md#views). Those that come with the product
+-- are not stored.
 CREATE TABLE views (
   id uuid PRIMARY KEY,
   name text NOT NULL,

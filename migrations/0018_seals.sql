@@ -1,6 +1,6 @@
--- The hash chain of a run (docs/seal.md#chain): its head after the event `chain_index`. It lags behind `last_index` where
--- events were stored by a release that did not know of it. The last seal is named here too, because what is read of the
--- locked row is always what was committed last.
+-- The hash chain of a run (docs/reference/seal.md#chain): its head after the event `chain_index`. It lags behind
+-- `last_index` where events were stored by a release that did not know of it. The last seal is named here too, because
+-- what is read of the locked row is always what was committed last.
 ALTER TABLE run_heads
   ADD COLUMN chain_index integer NOT NULL DEFAULT 0,
   ADD COLUMN chain_head bytea,

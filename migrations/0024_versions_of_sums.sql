@@ -1,5 +1,5 @@
 -- Sums say when they were changed last, so that whoever remembers what is in them knows whether it is still right
--- (docs/events.md#tallies).
+-- (docs/reference/events.md#tallies).
 
 CREATE SEQUENCE tally_version;
 -- ;;

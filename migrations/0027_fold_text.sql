@@ -1,8 +1,8 @@
--- Comparisons that ignore case fold both texts with this function (docs/http.md#folding). lower() alone knows only the letters
--- of the locale, which are those of ASCII in a database of the locale C. ICU knows all of them, and so does pg_c_utf8 (from
--- PostgreSQL 17). NFC makes a letter and its accent one character. The way over upper() makes SS of a sharp s, as its capitals
--- are written, and the small letter of a final sigma depends on its place. Most texts are ASCII, most others are NFC: finding
--- that out costs less than doing it again.
+-- Comparisons that ignore case fold both texts with this function (docs/reference/http.md#folding). lower() alone knows
+-- only the letters of the locale, which are those of ASCII in a database of the locale C. ICU knows all of them, and so
+-- does pg_c_utf8 (from PostgreSQL 17). NFC makes a letter and its accent one character. The way over upper() makes SS
+-- of a sharp s, as its capitals are written, and the small letter of a final sigma depends on its place. Most texts are
+-- ASCII, most others are NFC: finding that out costs less than doing it again.
 DO $$
 DECLARE
   letters text := (

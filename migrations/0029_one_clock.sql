@@ -1,4 +1,4 @@
--- The time of a run is the database's (docs/events.md#time), and never goes back within a run.
+-- The time of a run is the database's (docs/reference/events.md#time), and never goes back within a run.
 
 -- Of the run's last event; NULL before the first.
 ALTER TABLE run_heads ADD COLUMN last_ts timestamptz;

@@ -1,5 +1,5 @@
--- The labels of a run's metadata (docs/http.md#query) from the first 1,000 texts, numbers and flags: the function of
--- migration 0012 compared all of them with each other before it kept 100.
+-- The labels of a run's metadata (docs/reference/http.md#query) from the first 1,000 texts, numbers and flags: the
+-- function of migration 0012 compared all of them with each other before it kept 100.
 CREATE OR REPLACE FUNCTION labels_of(metadata json) RETURNS TABLE (name text, value text) LANGUAGE sql IMMUTABLE AS $$
   WITH RECURSIVE part AS (
     SELECT key AS name, value, 1 AS depth FROM json_each(metadata) WHERE key NOT IN ('executionRequest', 'cancelCallback')

@@ -1,5 +1,5 @@
--- What the ledger is going to hold (docs/seal.md#ledger): written with the seal, tombstone or audit entry, and deleted when
--- it has a number. The MAC is by a key that is not in the database.
+-- What the ledger is going to hold (docs/reference/seal.md#ledger): written with the seal, tombstone or audit entry,
+-- and deleted when it has a number. The MAC is by a key that is not in the database.
 CREATE TABLE ledger_pending (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   kind text NOT NULL,

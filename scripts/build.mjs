@@ -91,13 +91,15 @@ const manifest = (folder, fields) => {
   copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"))
 }
 
-/** The page of a package on npm, from `build/readme/`. `{{example}}` stands for the lines of docs/clients.md. */
+/**
+ * The page of a package on npm, from `build/readme/`. `{{example}}` stands for the lines of docs/reference/clients.md.
+ */
 const readme = (folder, name) => {
   const text = readFileSync(join(root, "scripts/build/readme", `${name}.md`), "utf8")
   const found = /```ts\n(import \{ createControlPlane[^`]*)```/.exec(
-    readFileSync(join(root, "docs/clients.md"), "utf8")
+    readFileSync(join(root, "docs/reference/clients.md"), "utf8")
   )
-  if (found === null) throw new Error("docs/clients.md shows no example of the client")
+  if (found === null) throw new Error("docs/reference/clients.md shows no example of the client")
   write(
     join(folder, "README.md"),
     text.replace("{{example}}", () => `\`\`\`ts\n${found[1]}\`\`\``)

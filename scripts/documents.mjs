@@ -86,7 +86,7 @@ const deadEnd = (file, anchor) => {
   return anchorsOf(file).has(anchor) ? undefined : `${file} has no anchor ${anchor}`
 }
 
-/** Citations of the project's own pages: `docs/http.md`, with or without an anchor. */
+/** Citations of the project's own pages: `docs/reference/http.md`, with or without an anchor. */
 const ownCitations = (line) =>
   [...line.matchAll(/(?<![\w/.-])(docs\/[\w-]+\.md)(?:#([\w-]+))?/g)].map(([, file, anchor]) => deadEnd(file, anchor))
 

@@ -37,7 +37,7 @@ const generators = [
   },
   {
     name: "settings",
-    output: "docs/settings.md",
+    output: "docs/reference/settings.md",
     write: (target) => run("node", ["scripts/settings.ts", target], join(root, "packages/server"))
   }
 ]

@@ -1,7 +1,7 @@
-// A team's set-up with the settings and commands that docs/deploy.md prints, on this machine: a PostgreSQL of its own,
-// the sandbox as a process, two control planes and a launch service behind haproxy, keys with roles, a cancellation.
-// Then what operations.md promises: a rolling restart under load, a backup, a restore. Needs Debian's postgresql and
-// haproxy; where one is missing it exits 77.
+// A team's set-up with the settings and commands that docs/reference/deploy.md prints, on this machine: a PostgreSQL of
+// its own, the sandbox as a process, two control planes and a launch service behind haproxy, keys with roles, a
+// cancellation. Then what operations.md promises: a rolling restart under load, a backup, a restore. Needs Debian's
+// postgresql and haproxy; where one is missing it exits 77.
 //
 //   node scripts/run.mjs deploy:all      (npm run test:deploy)
 import { execFileSync, spawnSync } from "node:child_process"
@@ -32,8 +32,8 @@ if (spawnSync("haproxy", ["-v"]).status !== 0) leaveOut("haproxy")
 
 /** Starts and restarts on a busy machine. Milliseconds. */
 const LIMIT = 120_000
-const PAGE = "docs/deploy.md"
-const OPERATIONS = "docs/operations.md"
+const PAGE = "docs/reference/deploy.md"
+const OPERATIONS = "docs/reference/operations.md"
 const [planePage] = settingsUnder(PAGE, "Control planes")
 const [launcherPage] = settingsUnder(PAGE, "Launch service")
 const [sandboxPage, planeWithSandbox, launcherWithSandbox] = settingsUnder(PAGE, "The sandbox as runtime")
@@ -286,7 +286,7 @@ try {
     const { status } = await ask(`${planes}${path}`, key, body, method)
     if (status !== wanted) throw new Error(`${method} ${path} with ${key}: ${status}, not ${wanted}`)
   }
-  say("keys of three roles do what docs/http.md says, and no more")
+  say("keys of three roles do what docs/reference/http.md says, and no more")
 
   step("the unit of systemd")
   const unit = blocksUnder(PAGE, "As units of systemd").map((lines) => lines.join("\n"))

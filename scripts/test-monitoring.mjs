@@ -86,11 +86,11 @@ const alertmanager = async (url) => {
   return `127.0.0.1:${port}`
 }
 
-/** A file with the routes of alertmanager.yml and the receivers that docs/operations.md shows. */
+/** A file with the routes of alertmanager.yml and the receivers that docs/reference/operations.md shows. */
 const exampleOfReceivers = () => {
   const [, example] =
-    readFileSync(join(root, "docs/operations.md"), "utf8").match(/\n\n( {4}global:\n(?: {4}.*\n)+)/) ?? []
-  if (example === undefined) throw new Error("docs/operations.md shows no receivers")
+    readFileSync(join(root, "docs/reference/operations.md"), "utf8").match(/\n\n( {4}global:\n(?: {4}.*\n)+)/) ?? []
+  if (example === undefined) throw new Error("docs/reference/operations.md shows no receivers")
   const [routes] = readFileSync(join(monitoring, "alertmanager.yml"), "utf8").split("receivers:\n")
   const file = join(folder, "example.yml")
   writeFileSync(file, `${routes}${example.replaceAll(/^ {4}/gm, "")}`)

@@ -144,7 +144,7 @@ try {
   step("installing and compiling @runplane/client")
   const caller = project("caller")
   install(caller, plain, client)
-  const lines = example("docs/clients.md", "ts", "import { createControlPlane")
+  const lines = example("docs/reference/clients.md", "ts", "import { createControlPlane")
   writeFileSync(join(caller, "index.ts"), lines)
   for (const mode of ["nodenext", "bundler"]) compile(caller, mode)
   say("ten lines on @runplane/client compile in nodenext and bundler mode without a message")

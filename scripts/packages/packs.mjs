@@ -1,12 +1,12 @@
-// A pack of an author who has nothing but the package `runplane`, as docs/packs.md shows it: made, checked, launched
-// and shared, with the commands as they are printed there, in empty folders.
+// A pack of an author who has nothing but the package `runplane`, as docs/reference/packs.md shows it: made, checked,
+// launched and shared, with the commands as they are printed there, in empty folders.
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { blocksUnder } from "./pages.mjs"
 import { install, run, say, startStack, step } from "./support.mjs"
 
-const DOCUMENT = "docs/packs.md"
+const DOCUMENT = "docs/reference/packs.md"
 
 /** The blocks under a heading, each as one script. */
 const scriptsUnder = (heading) => blocksUnder(DOCUMENT, heading).map((lines) => lines.join("\n"))

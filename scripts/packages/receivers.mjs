@@ -1,12 +1,12 @@
-// The receivers of webhooks that docs/clients.md shows, with the standardwebhooks libraries of npm and PyPI, and the
-// Python client that it has generated: they must work as they stand there.
+// The receivers of webhooks that docs/reference/clients.md shows, with the standardwebhooks libraries of npm and PyPI,
+// and the Python client that it has generated: they must work as they stand there.
 import { spawnSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { cpSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { background, example, install, root, run, say, step } from "./support.mjs"
 
-const DOCUMENT = "docs/clients.md"
+const DOCUMENT = "docs/reference/clients.md"
 /** A run of the example takes some seconds. Milliseconds. */
 const DELIVERY_LIMIT = 120_000
 

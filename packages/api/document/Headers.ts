@@ -1,6 +1,6 @@
 import { mapValues, type Shape } from "./Shape.ts"
 
-/** Headers of answers that operations share (docs/http.md#request-ids, docs/http.md#rate-limit). */
+/** Headers of answers that operations share (docs/reference/http.md#request-ids, docs/reference/http.md#rate-limit). */
 export const headers = {
   RequestId: {
     description: "The id of the request: as the caller gave it, else a new UUID. Logs and audit entries name it.",

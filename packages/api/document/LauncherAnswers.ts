@@ -12,7 +12,7 @@ import { errorAnswer } from "./ErrorAnswer.ts"
 const SESSION = "8d5a3f0c-93d4-4c4e-9d60-5c7f1c2a7e10"
 
 /**
- * Every way in which an operation of the launch service fails (docs/launch.md#errors).
+ * Every way in which an operation of the launch service fails (docs/internals/launch.md#errors).
  * Answers in the form of the HTTP framework have no `errorCode`.
  */
 export const launcherAnswers = {

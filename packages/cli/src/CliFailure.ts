@@ -5,7 +5,7 @@ import { oneLine } from "./story/OneLine.ts"
 import { plainText } from "./story/PlainText.ts"
 import { type Service, whyUnreachable } from "./Unreachable.ts"
 
-/** What a command ends with (docs/cli.md#exit-codes). */
+/** What a command ends with (docs/reference/cli.md#exit-codes). */
 export const EXIT_CODES = { ok: 0, failed: 1, usage: 2, notFound: 3, refused: 4, unreachable: 5 } as const
 export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES]
 

@@ -26,7 +26,7 @@ export const EnvironmentNotes = Context.Reference<(names: ReadonlyArray<string>)
 /** An empty variable counts as none. */
 const given = (text: string | undefined): string | undefined => (text === "" ? undefined : text)
 
-/** Where the services are, and with which key (docs/cli.md#profiles). */
+/** Where the services are, and with which key (docs/reference/cli.md#profiles). */
 const connection = Effect.gen(function* () {
   // Flags that contradict each other are said before anybody is asked.
   yield* output

@@ -19,8 +19,8 @@ const complaint = (cause: Cause.Cause<unknown>): string | undefined =>
   })
 
 /**
- * How a command ends: its complaint on stderr, and its exit code (docs/cli.md#exit-codes). A signal is the ordinary end
- * of what would go on for ever.
+ * How a command ends: its complaint on stderr, and its exit code (docs/reference/cli.md#exit-codes). A signal is the
+ * ordinary end of what would go on for ever.
  */
 export const endOfCommand = {
   disableErrorReporting: true,

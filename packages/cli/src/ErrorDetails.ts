@@ -35,7 +35,7 @@ const inputErrorText = ({ instancePath, message, params = {} }: typeof InputErro
 
 /**
  * What the metadata of a service's error adds to its message, as ` (one; another)`: each input that breaks its schema,
- * and each agent that did not start (docs/launch.md#errors). Empty when the metadata is of another form.
+ * and each agent that did not start (docs/internals/launch.md#errors). Empty when the metadata is of another form.
  */
 export const errorDetails = (error: unknown): string =>
   Option.match(decodeMetadata(error), {

@@ -17,7 +17,9 @@ const Profiles = Schema.fromJsonString(Schema.Record(Schema.String, Profile))
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The file of the profiles: `runplane/profiles.json` in the XDG configuration folder (docs/cli.md#profiles). */
+/**
+ * The file of the profiles: `runplane/profiles.json` in the XDG configuration folder (docs/reference/cli.md#profiles).
+ */
 export const profilesFile = (env: Environment): string =>
   join(env["XDG_CONFIG_HOME"] || join(homedir(), ".config"), "runplane", "profiles.json")
 

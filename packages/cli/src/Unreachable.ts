@@ -18,7 +18,8 @@ const WITHOUT_TLS = /wrong version number|packet length too long|http request|re
 
 /**
  * Why an address does not answer, with the next step: one line for each error of the operating system, the resolver and
- * TLS that a caller can act on (docs/cli.md#unreachable). `error` is what the HTTP client or `fetch` failed with.
+ * TLS that a caller can act on (docs/reference/cli.md#unreachable). `error` is what the HTTP client or `fetch` failed
+ * with.
  */
 export const whyUnreachable = (error: unknown, { baseUrl, setBy }: Service): string => {
   const { code = "", message } = rootCauseOf(error)

@@ -7,7 +7,7 @@ const failure = (code: string | undefined, message: string) =>
 const why = (code: string | undefined, message: string, baseUrl = "https://runs.example.org") =>
   whyUnreachable(failure(code, message), { baseUrl, setBy: "--url" })
 
-// docs/cli.md#unreachable
+// docs/reference/cli.md#unreachable
 describe("an address that does not answer", () => {
   it.each([
     [

@@ -100,7 +100,8 @@ export const MAX_RECORDED_RULES = 512 * 1024
 
 /**
  * The policy that the session is bound to, as the runtime describes it when the run is bound
- * (docs/decisions.md#the-policy-on-record). Rules that are too large are not recorded, and neither is the descriptor.
+ * (docs/reference/decisions.md#the-policy-on-record). Rules that are too large are not recorded, and neither is the
+ * descriptor.
  */
 export const policyResolved = (ts: string, session: SessionSnapshot, policy: DescribedPolicy): EventDraft => {
   const policyId = cleanText(policy.policyId)

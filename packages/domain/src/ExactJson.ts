@@ -4,7 +4,8 @@ import { cleanText, MAX_JSON_DEPTH } from "./CleanJson.ts"
 /**
  * JSON as its sender wrote it. `JSON.parse` changes three things without an error: a number that a double cannot hold,
  * a key that an object has twice, and the key `__proto__`, which later code drops. Every text is checked for them:
- * events record them (docs/events.md#exact-numbers), requests and packs with them are refused (docs/http.md#bodies).
+ * events record them (docs/reference/events.md#exact-numbers), requests and packs with them are refused
+ * (docs/reference/http.md#bodies).
  */
 
 /** A thing that `JSON.parse` changes, with its keys and indexes from the root and its offset in the text. */

@@ -1,5 +1,6 @@
 /**
- * Codes of the runtime that a run's failure takes over when the error text names them (docs/events.md#failure-codes).
+ * Codes of the runtime that a run's failure takes over when the error text names them
+ * (docs/reference/events.md#failure-codes).
  */
 export const RUNTIME_FAILURE_CODES = [
   "UNKNOWN_POLICY_VERSION",

@@ -19,9 +19,9 @@ interface CallerState<A> {
 }
 
 /**
- * Makes a lane with `atOnce` turns (docs/http.md#turns). The next turn goes to the caller with the fewest turns in
- * work, of those to the one that was served the longest ago; the entries of one caller keep their order. So a caller
- * with many entries delays the entry of another by one turn at most, and no caller waits for ever.
+ * Makes a lane with `atOnce` turns (docs/reference/http.md#turns). The next turn goes to the caller with the fewest
+ * turns in work, of those to the one that was served the longest ago; the entries of one caller keep their order. So a
+ * caller with many entries delays the entry of another by one turn at most, and no caller waits for ever.
  */
 export const makeFairLane = <A>(atOnce: number): FairLane<A> => {
   const callers = new Map<string, CallerState<A>>()

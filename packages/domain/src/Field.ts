@@ -25,7 +25,7 @@ const unseen = new RegExp(`[${UNSEEN}\\udb40]`)
 
 /**
  * A name is a line of logs, headers and tables, and people compare it with others: two names that look the same are the
- * same (docs/http.md#names).
+ * same (docs/reference/http.md#names).
  */
 export const isOneLine = Schema.makeFilter((text: string) => !unseen.test(text), {
   expected: "one line without control, direction and zero-width characters",

@@ -37,9 +37,9 @@ const LLM_SIGNAL_TYPE = "llm.call.completed"
 const NO_COUNTS: TokenCounts = { promptTokens: 0, completionTokens: 0, totalTokens: 0 }
 
 /**
- * The calls of language models that a decoded payload reports (docs/events.md#llm-usage), most often one. The counts
- * come from the first place that has some, the other members from there and then from the places after it. A call
- * without any count has `usage` "missing".
+ * The calls of language models that a decoded payload reports (docs/reference/events.md#llm-usage), most often one. The
+ * counts come from the first place that has some, the other members from there and then from the places after it. A
+ * call without any count has `usage` "missing".
  */
 export const extractLlmUsage = (messageType: string, payload: JsonObject): ReadonlyArray<LlmUsage> => {
   const isCall = messageType === "Signal" && textAt(payload, "signalType", "signal_type") === LLM_SIGNAL_TYPE

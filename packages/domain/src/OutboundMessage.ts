@@ -49,9 +49,9 @@ export interface OutboundChange {
 }
 
 /**
- * The one rule of what counts as an outbound message (docs/events.md#repeated-messages): each message id once, an
- * acceptance over a refusal. Undefined for an event that lists nothing: it names no message, acknowledges one, or
- * refuses one that is listed already.
+ * The one rule of what counts as an outbound message (docs/reference/events.md#repeated-messages): each message id
+ * once, an acceptance over a refusal. Undefined for an event that lists nothing: it names no message, acknowledges one,
+ * or refuses one that is listed already.
  */
 export const outboundChangeOf = (event: KnownEvent): OutboundChange | undefined => {
   switch (event.type) {

@@ -61,9 +61,9 @@ const utf8 = new TextDecoder("utf-8", { fatal: true })
 const lossyUtf8 = new TextDecoder()
 
 /**
- * Decodes the payload of an envelope (docs/events.md#payload-decoding): the protobuf message of its (mode, message
- * type), else UTF-8 JSON (an object as it is, any other value as `{json, encoding: "json"}`), else `{text, encoding:
- * "text", payloadBase64}`, else, for bytes that are not text, `{payloadBase64}`.
+ * Decodes the payload of an envelope (docs/reference/events.md#payload-decoding): the protobuf message of its (mode,
+ * message type), else UTF-8 JSON (an object as it is, any other value as `{json, encoding: "json"}`), else `{text,
+ * encoding: "text", payloadBase64}`, else, for bytes that are not text, `{payloadBase64}`.
  *
  * Bytes that start with `{` are tried as JSON first. That is the rule of the multi_round mode, and safe in every mode:
  * the byte would be the tag of a group numbered 15, which no payload message has.

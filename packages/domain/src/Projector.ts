@@ -36,10 +36,10 @@ export const emptyRunState = (runId: string): RunState => ({
 })
 
 /**
- * Folds one event into the state (docs/events.md#fold). Pure, immutable and total: the live path, the rebuild and the
- * replay call this one function and agree byte for byte, for which the events must be applied in the order of `index`.
- * Sections that an event does not touch stay the same objects. An event of an unknown type counts in the timeline and
- * changes nothing else.
+ * Folds one event into the state (docs/reference/events.md#fold). Pure, immutable and total: the live path, the rebuild
+ * and the replay call this one function and agree byte for byte, for which the events must be applied in the order of
+ * `index`. Sections that an event does not touch stay the same objects. An event of an unknown type counts in the
+ * timeline and changes nothing else.
  */
 export const project = (state: RunState, event: CanonicalEvent): RunState => {
   if (event.type === "unknown") return { ...state, timeline: countUnknown(state.timeline, event) }

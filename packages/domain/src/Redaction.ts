@@ -17,7 +17,7 @@ export const REDACTION_WINDOW_CHARS = 8_192
 /** Characters that neighbouring windows share: a match up to this long is found wherever it lies (a PEM key fits). */
 export const REDACTION_OVERLAP_CHARS = 4_096
 
-/** Replaces what the configured patterns match by `[REDACTED]` (docs/events.md#redaction). */
+/** Replaces what the configured patterns match by `[REDACTED]` (docs/reference/events.md#redaction). */
 export interface Redactor {
   /** False when there are no patterns: the functions that redact are then the identity. */
   readonly enabled: boolean

@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import { Field } from "./Field.ts"
 import { RunId } from "./Ids.ts"
 
-/** Counters of one run (docs/events.md#metrics). */
+/** Counters of one run (docs/reference/events.md#metrics). */
 export const RunMetrics = Schema.Struct({
   runId: RunId,
   eventCount: Field.integer("Canonical events of any type"),

@@ -15,7 +15,7 @@ export type RunStatus = typeof RunStatus.Type
 
 export type TerminalRunStatus = "completed" | "failed" | "cancelled"
 
-/** The transition table (docs/events.md#transitions): from -> allowed next statuses. */
+/** The transition table (docs/reference/events.md#transitions): from -> allowed next statuses. */
 const transitions: Readonly<Record<RunStatus, ReadonlyArray<RunStatus>>> = {
   queued: ["starting", "failed", "cancelled"],
   starting: ["binding_session", "failed", "cancelled"],

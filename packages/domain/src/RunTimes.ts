@@ -20,12 +20,12 @@ const discoveredBefore = ({ createdAt, metadata }: TimedRun): number | undefined
   return discovered <= created && created - discovered <= LONGEST_DISCOVERY_MS ? discovered : undefined
 }
 
-/** Whether the session was open before the service created its run (docs/runtime.md#discovery). */
+/** Whether the session was open before the service created its run (docs/internals/runtime.md#discovery). */
 export const isDiscoveredRun = (run: TimedRun): boolean => discoveredBefore(run) !== undefined
 
 /**
  * The zero of a run's story, Unix milliseconds: the creation of the run. The story of a discovered session begins with
- * its discovery, after which its first frames arrive (docs/runtime.md#discovery).
+ * its discovery, after which its first frames arrive (docs/internals/runtime.md#discovery).
  */
 export const storyBegin = (run: TimedRun): number => discoveredBefore(run) ?? Date.parse(run.createdAt)
 

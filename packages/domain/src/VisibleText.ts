@@ -9,7 +9,7 @@ const SHORT: ReadonlyMap<string, string> = new Map([
 
 /**
  * Text of others on one line for a log: control characters, line separators and direction marks are escaped as in JSON,
- * so a text that is inside of JSON keeps its meaning (docs/operations.md#log-lines).
+ * so a text that is inside of JSON keeps its meaning (docs/reference/operations.md#log-lines).
  */
 export const visibleText = (text: string): string =>
   text.replace(INVISIBLE, (character) => SHORT.get(character) ?? `\\u${hexOf(character)}`)

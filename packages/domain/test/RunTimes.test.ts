@@ -3,7 +3,7 @@ import { isDiscoveredRun, runDuration, storyBegin, storyClock, storyTime } from 
 
 const at = (second: number) => new Date(Date.UTC(2026, 6, 1, 10, 0, 0) + second * 1_000).toISOString()
 
-// docs/runtime.md#discovery
+// docs/internals/runtime.md#discovery
 describe("the times of a run", () => {
   const posted = { createdAt: at(10), startedAt: at(10.5), endedAt: at(14), metadata: {} }
   const discovered = { ...posted, startedAt: at(10), endedAt: at(10.1), metadata: { discoveredAt: at(9) } }

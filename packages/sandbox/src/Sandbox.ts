@@ -26,8 +26,8 @@ export interface PolicyToRegister {
 }
 
 /**
- * The development runtime: the contract of docs/runtime.md served over HTTP/2 without TLS, everything in memory. It is
- * for development and tests; sessions are gone with the process.
+ * The development runtime: the contract of docs/internals/runtime.md served over HTTP/2 without TLS, everything in
+ * memory. It is for development and tests; sessions are gone with the process.
  */
 export class Sandbox extends Context.Service<
   Sandbox,
@@ -67,7 +67,7 @@ export class Sandbox extends Context.Service<
     return served(options).pipe(Layer.provide(Authenticator.layerDevelopment(devObserver ? observers : [])))
   }
 
-  /** Listens and knows only the identities of a token list (docs/runtime.md#identities). */
+  /** Listens and knows only the identities of a token list (docs/internals/runtime.md#identities). */
   static readonly layerTokens = (
     tokens: ReadonlyArray<StaticToken>,
     options: Partial<SandboxOptions> = {}
@@ -75,7 +75,8 @@ export class Sandbox extends Context.Service<
     served(options).pipe(Layer.provide(Authenticator.layerTokens(tokens)))
 
   /**
-   * Listens and knows signed tokens, and static ones beside them when they are given (docs/runtime.md#signed-tokens).
+   * Listens and knows signed tokens, and static ones beside them when they are given
+   * (docs/internals/runtime.md#signed-tokens).
    */
   static readonly layerSigned = (
     tokens: SignedTokenOptions,

@@ -1,7 +1,7 @@
 import { PINNED_RELEASE, type Release } from "@runplane/domain"
 import { DEFAULT_MAX_PAYLOAD_BYTES } from "./core/EnvelopeShape.ts"
 
-/** Per sender in a sliding minute; exceeding answers RATE_LIMITED (docs/runtime.md#runtime-limits). */
+/** Per sender in a sliding minute; exceeding answers RATE_LIMITED (docs/internals/runtime.md#runtime-limits). */
 export interface RateLimitOptions {
   readonly sessionStartsPerMinute: number
   /** Signal and Progress count too. */
@@ -26,10 +26,14 @@ export interface SandboxOptions {
   readonly rateLimits: RateLimitOptions | undefined
   /** Milliseconds between two looks for expired and outlived sessions. */
   readonly sweepIntervalMs: number
-  /** Milliseconds, from its start, that an ended session can still be read (docs/runtime.md#session-retention). */
+  /**
+   * Milliseconds, from its start, that an ended session can still be read
+   * (docs/internals/runtime.md#session-retention).
+   */
   readonly retentionMs: number
   /**
-   * Drop the history of a session when it ends, as runtimes with a compacting store do (docs/runtime.md#compaction).
+   * Drop the history of a session when it ends, as runtimes with a compacting store do
+   * (docs/internals/runtime.md#compaction).
    */
   readonly compactOnTerminal: boolean
   /** The release of the reference runtime whose rules are followed. */
@@ -38,7 +42,7 @@ export interface SandboxOptions {
   readonly annotateStream: boolean
   /**
    * Let a policy denial escape as the status FAILED_PRECONDITION with its details in the trailer, on Send and
-   * StreamSession, instead of an acknowledgement or an inline frame (docs/runtime.md#denial-details).
+   * StreamSession, instead of an acknowledgement or an inline frame (docs/internals/runtime.md#denial-details).
    */
   readonly denialsAsStatus: boolean
   /** Development credentials: whether the identities of `observers` may observe. Real runtimes allow none. */

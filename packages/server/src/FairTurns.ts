@@ -11,7 +11,9 @@ const TEXTS = {
   busy: "other requests took too much of the time of this one"
 }
 
-/** A lane gave no turn (docs/http.md#turns): the caller has too many requests in it, or the lane is too busy. */
+/**
+ * A lane gave no turn (docs/reference/http.md#turns): the caller has too many requests in it, or the lane is too busy.
+ */
 export class TurnRefused extends Data.TaggedError("TurnRefused")<{
   readonly lane: string
   readonly reason: keyof typeof TEXTS
@@ -43,8 +45,8 @@ interface Entry {
 }
 
 /**
- * Makes a lane of which `atOnce` effects run at a time, in turns by caller (docs/http.md#turns). However many requests
- * one caller has in it, the request of another waits for one of them at most. `name` stands in refusals.
+ * Makes a lane of which `atOnce` effects run at a time, in turns by caller (docs/reference/http.md#turns). However many
+ * requests one caller has in it, the request of another waits for one of them at most. `name` stands in refusals.
  */
 export const makeFairTurns = (name: string, atOnce: number, longestWait: Duration.Input = LONGEST_WAIT): FairTurns => {
   const lane = makeFairLane<Entry>(atOnce)

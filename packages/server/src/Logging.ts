@@ -20,7 +20,10 @@ import { DEVELOPMENT } from "./settings/Setting.ts"
 const RUN_PATH = /^\/runs\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:[/?]|$)/i
 
 const textOf = (part: unknown): string => (typeof part === "string" ? part : Formatter.format(part))
-/** Fields of an entry, their texts bounded: agents and callers choose many of them (docs/operations.md#log-lines). */
+/**
+ * Fields of an entry, their texts bounded: agents and callers choose many of them
+ * (docs/reference/operations.md#log-lines).
+ */
 const fieldsOf = (fiber: Fiber.Fiber<unknown, unknown>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     Object.entries(fiber.getRef(References.CurrentLogAnnotations)).map(([name, value]) => [
@@ -87,7 +90,7 @@ const linesOfError = (error: Error, prefix = ""): ReadonlyArray<string> => {
   ]
 }
 
-/** One line of `name=value` pairs an entry, for programs that people run (docs/operations.md#log-lines). */
+/** One line of `name=value` pairs an entry, for programs that people run (docs/reference/operations.md#log-lines). */
 export const pairsLine = Logger.map(Logger.formatLogFmt, visibleText)
 
 /** Spans that stand in for real ones while tracing is off have no ids. */

@@ -6,9 +6,9 @@ import { readSetting } from "./settings/ReadSettings.ts"
 import { ServiceSettings } from "./settings/ServiceSettings.ts"
 
 /**
- * The end of a service in its three steps (docs/http.md#shutdown): readiness says no while requests are still served
- * for `SHUTDOWN_DELAY_MS`; then responses that would never end by themselves end, because the server waits for open
- * responses; then the server goes.
+ * The end of a service in its three steps (docs/reference/http.md#shutdown): readiness says no while requests are still
+ * served for `SHUTDOWN_DELAY_MS`; then responses that would never end by themselves end, because the server waits for
+ * open responses; then the server goes.
  */
 export class Shutdown extends Context.Service<
   Shutdown,

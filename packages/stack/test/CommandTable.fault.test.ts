@@ -8,7 +8,7 @@ import { lookAtEveryCommand } from "./support/CommandTable.ts"
 import { lookAtDocumentedLines, lookAtLocalCommands } from "./support/LocalCommands.ts"
 import { startStack } from "./support/StackProcess.ts"
 
-// docs/cli.md#exit-codes
+// docs/reference/cli.md#exit-codes
 layer(Layer.empty, { excludeTestServices: true })("runplane", (it) => {
   it.effect("answers to every command as its documents say, on a running stack", () =>
     Effect.gen(function* () {

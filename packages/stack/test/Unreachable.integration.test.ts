@@ -9,7 +9,7 @@ import { command } from "./support/CommandLineLook.ts"
 
 const fixture = (name: string) => readFileSync(new URL(`../../runtime/test/fixtures/tls/${name}`, import.meta.url))
 
-// docs/cli.md#unreachable
+// docs/reference/cli.md#unreachable
 it.live("a command names the cause and the next step when its service cannot be reached", () =>
   Effect.gen(function* () {
     const plain = yield* listening(createServer((_, response) => response.writeHead(404).end()))

@@ -115,8 +115,8 @@ const make = Effect.fnUntraced(function* (
   })
 
   /**
-   * Tells everybody of a refusal that the runtime told this sender only (docs/runtime.md#usage-signals). What cannot be
-   * told is not: the refusal itself is what fails.
+   * Tells everybody of a refusal that the runtime told this sender only (docs/internals/runtime.md#usage-signals). What
+   * cannot be told is not: the refusal itself is what fails.
    */
   const report = (failure: AgentFailure, messageId: string) => {
     if (failure._tag === "RuntimeCallFailed" || UNREPORTED.has(failure.code) || failure.messageType === "Signal") {
@@ -241,7 +241,10 @@ const follow = (
     )
   )
 
-/** What the runtime says of a history that it has dropped (docs/runtime.md#compaction), with where it begins now. */
+/**
+ * What the runtime says of a history that it has dropped (docs/internals/runtime.md#compaction), with where it begins
+ * now.
+ */
 const COMPACTED = /history before ordinal (\d+) was compacted|HISTORY_UNAVAILABLE/
 
 /**

@@ -71,7 +71,7 @@ export type BootstrapFile = typeof BootstrapFile.Type
 
 /**
  * The credential as the bootstrap file has it now: whoever has started the agent puts a new one there before the old
- * one ends (docs/launch.md#renewal). Undefined where there is no file, or none that can be read.
+ * one ends (docs/internals/launch.md#renewal). Undefined where there is no file, or none that can be read.
  */
 export const RenewedCredential = Context.Reference<Effect.Effect<string | undefined>>(
   "runplane/agents/RenewedCredential",

@@ -2,7 +2,7 @@ import * as Context from "effect/Context"
 import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 
-/** The roles of callers, each with all that the one before may do (docs/http.md#roles). */
+/** The roles of callers, each with all that the one before may do (docs/reference/http.md#roles). */
 export const roles = ["viewer", "operator", "admin"] as const
 
 /** `viewer` reads, `operator` acts on runs, `admin` does the rest. */
@@ -16,7 +16,7 @@ export const RequiredAccess = Context.Reference<Access | undefined>("runplane/ap
   defaultValue: () => undefined
 })
 
-/** Whether an endpoint also takes a ticket for its run in place of a key (docs/http.md#tickets). */
+/** Whether an endpoint also takes a ticket for its run in place of a key (docs/reference/http.md#tickets). */
 export const TakesTicket = Context.Reference<boolean>("runplane/api/TakesTicket", { defaultValue: () => false })
 
 interface Annotated {

@@ -21,7 +21,7 @@ export const Me = Schema.Struct({
 }).annotate({ identifier: "Me", description: "The caller as the service sees it" })
 export type Me = typeof Me.Type
 
-/** Who is asking (docs/http.md#roles); the same on both services. */
+/** Who is asking (docs/reference/http.md#roles); the same on both services. */
 export class MeGroup extends HttpApiGroup.make("me")
   .add(
     HttpApiEndpoint.get("me", "/me", { success: Me }).annotateMerge(

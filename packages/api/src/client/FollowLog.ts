@@ -9,7 +9,7 @@ import { framesOf, isRefused, RunStreamBroken, reconnections } from "./EventFram
 export interface FollowLogOptions {
   /** Receive the events after this seq first (0: all of them). Without it only what happens from now on. */
   readonly afterSeq?: number
-  /** Only what this search finds (docs/http.md#search). */
+  /** Only what this search finds (docs/reference/http.md#search). */
   readonly q?: string
   /** Only events of these types. */
   readonly types?: ReadonlyArray<string>
@@ -21,7 +21,7 @@ export interface FollowLogOptions {
 
 /**
  * A frame of `GET /events/stream`: an event, how far the stream has come, or that the log ends before the cursor
- * (docs/http.md#log-stream, docs/http.md#reset).
+ * (docs/reference/http.md#log-stream, docs/reference/http.md#reset).
  */
 export const LogStreamEvent = Schema.Union([
   Schema.Struct({ event: Schema.Literal("canonical_event"), data: Schema.fromJsonString(CanonicalEvent) }),

@@ -1,7 +1,7 @@
 import { CanonicalEvent, isTerminal, RunState } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
-/** What a heartbeat says: the time, and the last event of the run (docs/http.md#stream). */
+/** What a heartbeat says: the time, and the last event of the run (docs/reference/http.md#stream). */
 export const Heartbeat = Schema.Struct({ ts: Schema.String, seq: Schema.Int, index: Schema.Int })
 
 /** A frame of the run stream, as text. The parser gives an inherited id to frames without one, so ids are not read. */
@@ -14,7 +14,7 @@ const HeartbeatFrame = Schema.Struct({ event: Schema.Literal("heartbeat"), data:
 
 /**
  * What a reset says: the log of the run, restored from a backup, ends with `seq`, before the cursor `afterSeq`
- * (docs/http.md#reset).
+ * (docs/reference/http.md#reset).
  */
 export const Reset = Schema.Struct({ ...Heartbeat.fields, afterSeq: Schema.Int })
 const ResetFrame = Schema.Struct({ event: Schema.Literal("reset"), data: Schema.fromJsonString(Reset) })

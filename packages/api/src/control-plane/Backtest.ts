@@ -31,7 +31,7 @@ export const BacktestScope = Schema.Struct({
 }).annotate({ identifier: "BacktestScope", description: "The runs of a backtest" })
 export type BacktestScope = typeof BacktestScope.Type
 
-/** The body of `POST /policies/backtest` (docs/decisions.md#backtest). */
+/** The body of `POST /policies/backtest` (docs/reference/decisions.md#backtest). */
 export const BacktestRequest = Schema.Struct({
   policyVersion: optional(policyName("A registered policy; either this or policy")),
   policy: optional(OtherPolicy),

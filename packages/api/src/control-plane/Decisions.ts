@@ -1,7 +1,7 @@
 import { about, Field, RunId } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
-/** What is answered about decisions (docs/decisions.md). */
+/** What is answered about decisions (docs/reference/decisions.md). */
 
 const optional = Schema.optionalKey
 
@@ -45,7 +45,7 @@ const OutcomeForecast = Schema.Struct({
   ).annotate({ description: "The smallest sets of acts after which the outcome is allowed" })
 }).annotate({ identifier: "OutcomeForecast", description: "What can still become of one outcome" })
 
-/** The answer of `GET /runs/:id/forecast` (docs/decisions.md#forecast). */
+/** The answer of `GET /runs/:id/forecast` (docs/reference/decisions.md#forecast). */
 export const DecisionForecast = Schema.Struct({
   runId: RunId,
   atSeq: Field.integer("seq of the last event that was looked at; 0 for none"),
@@ -79,7 +79,7 @@ const Claim = Schema.Struct({
   seqs: seqs("Events that say so")
 }).annotate({ identifier: "DecisionClaim", description: "Something that the record shows" })
 
-/** The answer of `GET /runs/:id/decision/why` (docs/decisions.md#why). */
+/** The answer of `GET /runs/:id/decision/why` (docs/reference/decisions.md#why). */
 export const DecisionWhy = Schema.Struct({
   runId: RunId,
   modeName,
@@ -157,7 +157,7 @@ const VoteChange = Schema.Struct({
   to: Field.text("What it would be", "REJECT")
 }).annotate({ identifier: "VoteChange", description: "One vote said otherwise" })
 
-/** The answer of `POST /runs/:id/what-if` (docs/decisions.md#what-if). */
+/** The answer of `POST /runs/:id/what-if` (docs/reference/decisions.md#what-if). */
 export const WhatIfAnswer = Schema.Struct({
   before: Verdict,
   after: Verdict,
@@ -179,7 +179,7 @@ const outcome = (side: string) =>
     about(`How the ${side} run ended`, "positive")
   )
 
-/** Where two runs of one story first say different things (docs/decisions.md#divergence). */
+/** Where two runs of one story first say different things (docs/reference/decisions.md#divergence). */
 export const RunDivergence = Schema.Struct({
   left: Spot.annotate({ description: "Where in the left run" }),
   right: Spot.annotate({ description: "Where in the right run" }),

@@ -17,7 +17,7 @@ export const HTML_CONTENT_TYPE = "text/html"
 
 const text = (contentType: string) => Schema.String.pipe(HttpApiSchema.asText({ contentType }))
 
-/** What a run's history says about its decision (docs/decisions.md). */
+/** What a run's history says about its decision (docs/reference/decisions.md). */
 export class DecisionsGroup extends HttpApiGroup.make("decisions")
   .add(
     HttpApiEndpoint.get("forecast", "/runs/:id/forecast", {

@@ -37,7 +37,10 @@ const checks = {
   )
 }
 
-/** The answer of `GET /readyz`: the checks, and the same values flat for older readers (docs/http.md#readiness). */
+/**
+ * The answer of `GET /readyz`: the checks, and the same values flat for older readers
+ * (docs/reference/http.md#readiness).
+ */
 const readiness = {
   status: Schema.Literals(["ok", "degraded"]).annotate({ description: "degraded when a check fails" }),
   checks: Schema.Struct(checks).annotate({ description: "The single checks" }),

@@ -6,7 +6,7 @@ import { querySchema } from "../validation/RequestSchema.ts"
 /** What became of the content of an entry. */
 export const LEDGER_CONTENTS = ["kept", "changed", "missing", "deleted", "expired"] as const
 
-/** An entry of the ledger, with what the database holds of its content now (docs/seal.md#ledger). */
+/** An entry of the ledger, with what the database holds of its content now (docs/reference/seal.md#ledger). */
 export const ListedLedgerEntry = Schema.Struct({
   ...LedgerEntry.fields,
   content: Schema.Literals(LEDGER_CONTENTS).annotate({

@@ -30,7 +30,7 @@ const failures = [BadRequest, NotFound, Conflict, ...runtimeErrors] as const
 
 const policyId = { policyId: textParam("Id of the policy", "policy.default") }
 
-/** Governance policies, passed through to the runtime (docs/http.md#policy-registration). */
+/** Governance policies, passed through to the runtime (docs/reference/http.md#policy-registration). */
 export class PoliciesGroup extends HttpApiGroup.make("policies")
   .add(
     HttpApiEndpoint.post("register", "/runtime/policies", {

@@ -9,7 +9,10 @@ export const Timestamp = Schema.String.annotate({
   examples: ["2026-07-01T10:00:00.000Z"]
 })
 
-/** A run as the API shows it (docs/http.md#run-record). Absent optional values are absent keys, except `archivedAt`. */
+/**
+ * A run as the API shows it (docs/reference/http.md#run-record). Absent optional values are absent keys, except
+ * `archivedAt`.
+ */
 export const Run = Schema.Struct({
   id: RunId,
   runId: RunId,
@@ -74,7 +77,7 @@ export const RunPage = Schema.Struct({
 }).annotate({ identifier: "RunPage", description: "One page of runs" })
 export type RunPage = typeof RunPage.Type
 
-/** The answer of `POST /runs` (docs/http.md#create). */
+/** The answer of `POST /runs` (docs/reference/http.md#create). */
 export const RunAccepted = Schema.Struct({
   runId: RunId,
   sessionId: Field.text("Session for the agents to join; the initiator opens it on the runtime"),
@@ -86,7 +89,7 @@ export const RunAccepted = Schema.Struct({
 })
 export type RunAccepted = typeof RunAccepted.Type
 
-/** The answer of `POST /runs/validate` (docs/http.md#validate). */
+/** The answer of `POST /runs/validate` (docs/reference/http.md#validate). */
 export const RunValidation = Schema.Struct({
   valid: Field.flag("Whether a run of this descriptor could start"),
   errors: Field.texts("Why it could not"),

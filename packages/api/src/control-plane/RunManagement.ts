@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 
 /**
  * The answer of `POST /runs/:id/projection/rebuild`: the whole rebuilt state, and how far it reaches
- * (docs/http.md#rebuild).
+ * (docs/reference/http.md#rebuild).
  */
 export const RebuiltProjection = Schema.Struct({
   rebuilt: Schema.Literal(true).annotate({ description: "Always true: failures are errors" }),
@@ -21,7 +21,9 @@ const outcome = <const Done extends string>(done: Done, identifier: string) =>
     }).annotate({ identifier, description: "What became of one of the given runs" })
   ).annotate({ description: "One entry for each given run, in the same order" })
 
-/** The answers of the batch operations: one entry for each given run, in the same order (docs/http.md#batch). */
+/**
+ * The answers of the batch operations: one entry for each given run, in the same order (docs/reference/http.md#batch).
+ */
 export const BatchCancelled = outcome("cancelled", "BatchCancelled")
 export const BatchArchived = outcome("archived", "BatchArchived")
 export const BatchDeleted = outcome("deleted", "BatchDeleted")

@@ -9,7 +9,7 @@ const optional = Schema.optionalKey
 /** Most of the earlier seals that the answer lists. */
 export const MAX_EARLIER_SEALS = 100
 
-/** The answer of `GET /runs/:id/seal` (docs/seal.md#seals). */
+/** The answer of `GET /runs/:id/seal` (docs/reference/seal.md#seals). */
 export const RunSeal = Schema.Struct({
   ...Seal.fields,
   earlier: Schema.Array(Seal).annotate({
@@ -30,7 +30,7 @@ export const SealPublicKey = Schema.Struct({
 }).annotate({ identifier: "SealPublicKey", description: "A public key that has sealed" })
 export type SealPublicKey = typeof SealPublicKey.Type
 
-/** The answer of `GET /.well-known/runplane-keys.json` (docs/seal.md#keys). */
+/** The answer of `GET /.well-known/runplane-keys.json` (docs/reference/seal.md#keys). */
 export const SealKeySet = Schema.Struct({
   keys: Schema.Array(SealPublicKey).annotate({ description: "Every key that has ever sealed, the newest first" })
 }).annotate({ identifier: "SealKeySet", description: "The public keys of seals, as a JSON Web Key Set" })
@@ -41,7 +41,7 @@ export const TombstoneReason = Schema.Literals(["deleted", "expired"]).annotate(
 })
 export type TombstoneReason = typeof TombstoneReason.Type
 
-/** What stays of a deleted run (docs/seal.md#tombstones). */
+/** What stays of a deleted run (docs/reference/seal.md#tombstones). */
 export const Tombstone = Schema.Struct({
   runId: RunId,
   status: RunStatus,

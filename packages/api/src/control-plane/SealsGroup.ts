@@ -6,7 +6,7 @@ import { RunReference } from "../validation/Params.ts"
 import { LedgerPage, ledgerQuery } from "./Ledger.ts"
 import { RunSeal, SealKeySet, TombstonePage, tombstonesQuery } from "./Seals.ts"
 
-/** Proof of what the histories of runs were (docs/seal.md). */
+/** Proof of what the histories of runs were (docs/reference/seal.md). */
 export class SealsGroup extends HttpApiGroup.make("seals")
   .add(
     HttpApiEndpoint.get("tombstones", "/runs/tombstones", {
@@ -40,7 +40,7 @@ export class SealsGroup extends HttpApiGroup.make("seals")
   )
   .annotateMerge(tag("Seals", "Proof of what the histories of runs were")) {}
 
-/** The chain of all seals, tombstones and audit entries (docs/seal.md#ledger). */
+/** The chain of all seals, tombstones and audit entries (docs/reference/seal.md#ledger). */
 export class LedgerGroup extends HttpApiGroup.make("ledger")
   .add(
     HttpApiEndpoint.get("list", "/ledger", {

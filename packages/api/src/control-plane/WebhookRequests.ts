@@ -15,8 +15,8 @@ const optional = Schema.optionalKey
 const url = httpUrl("Absolute http or https URL", "https://example.org/hooks/runs")
 
 /**
- * The names that a subscription may ask for (docs/http.md#webhook-subscriptions): the other types of the log match
- * nothing, but readers offer them.
+ * The names that a subscription may ask for (docs/reference/http.md#webhook-subscriptions): the other types of the log
+ * match nothing, but readers offer them.
  */
 const askedEvents: ReadonlyArray<string> = [...new Set([...webhookEvents, ...CANONICAL_EVENT_TYPES])]
 const isAskedEvent = Schema.makeFilter((name: string) => askedEvents.includes(name), {

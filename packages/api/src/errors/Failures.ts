@@ -16,7 +16,7 @@ import {
 } from "./ControlPlaneErrors.ts"
 import { reasonPhrases } from "./ReasonPhrases.ts"
 
-/** The failures with their texts, written once (docs/http.md#error-texts). */
+/** The failures with their texts, written once (docs/reference/http.md#error-texts). */
 
 export const runNotFound = (id: string) => controlPlaneError("RUN_NOT_FOUND", `run ${id} not found`)
 
@@ -55,7 +55,7 @@ export const unknownRuntimeKind = (kind: string) =>
     error: reasonPhrases[400]
   })
 
-/** A message removed with the emission endpoints (docs/http.md#removed-endpoints). */
+/** A message removed with the emission endpoints (docs/reference/http.md#removed-endpoints). */
 export const endpointRemoved = (route: string) =>
   controlPlaneError(
     "ENDPOINT_REMOVED",
@@ -175,7 +175,7 @@ const errorCodeOfGrpcStatus: Readonly<Partial<Record<(typeof GRPC_STATUS)[number
 
 /**
  * The answer for a failed runtime call: its gRPC status code decides, its details text is the message
- * (docs/http.md#runtime-errors).
+ * (docs/reference/http.md#runtime-errors).
  */
 export const runtimeFailure = (grpcCode: number, details: string): CapabilityError => {
   const status = GRPC_STATUS[grpcCode]

@@ -5,7 +5,7 @@ import { reasonPhrases } from "./ReasonPhrases.ts"
 
 /**
  * The launch service's errors: its own form `{statusCode, errorCode, message, metadata?}`, one class for each HTTP
- * status, and the framework's form `{message, error, statusCode}`, which has no code (docs/launch.md#errors).
+ * status, and the framework's form `{message, error, statusCode}`, which has no code (docs/internals/launch.md#errors).
  */
 const failure = failureWith({
   metadata: Schema.optionalKey(Field.object("More about it, where there is something to say"))
@@ -49,7 +49,7 @@ export class AgentStartFailed extends failure<AgentStartFailed>()(502, "AgentSta
   readonly _tag = "AgentStartFailed"
 }
 
-/** No room for another launch within the time for waiting, or too many that wait (docs/launch.md#queue). */
+/** No room for another launch within the time for waiting, or too many that wait (docs/internals/launch.md#queue). */
 export class LaunchesFull extends failure<LaunchesFull>()(503, "LaunchesFull", ["LAUNCHES_FULL"]) {
   readonly _tag = "LaunchesFull"
 }
@@ -81,7 +81,7 @@ export class ApiKeyRejected extends Schema.Error<ApiKeyRejected>("runplane/api/A
   readonly _tag = "ApiKeyRejected"
 }
 
-/** The classes, each with the codes that it makes (docs/launch.md#errors). */
+/** The classes, each with the codes that it makes (docs/internals/launch.md#errors). */
 const classes = [
   LaunchRejected,
   LaunchForbidden,

@@ -64,7 +64,10 @@ export const CatalogAgent = Schema.Struct({
 })
 export type CatalogAgent = typeof CatalogAgent.Type
 
-/** A started (or mocked, or deferred) agent in the answer of `POST /examples/run` (docs/launch.md#hosted-agents). */
+/**
+ * A started (or mocked, or deferred) agent in the answer of `POST /examples/run`
+ * (docs/internals/launch.md#hosted-agents).
+ */
 export const HostedAgent = Schema.Struct({
   ...profileFields,
   participantId: Field.text("Participant of the session that the agent speaks for", "replication-analyst"),
@@ -78,7 +81,7 @@ export const HostedAgent = Schema.Struct({
 }).annotate({ identifier: "HostedAgent", description: "An agent as it was started for a run" })
 export type HostedAgent = typeof HostedAgent.Type
 
-/** Everything a form needs to start a scenario (docs/launch.md#launch-schema). */
+/** Everything a form needs to start a scenario (docs/internals/launch.md#launch-schema). */
 export const LaunchSchema = Schema.Struct({
   scenarioRef: Field.text("The scenario: pack/scenario@version", "incident/region-failover@1.0.0"),
   templateId: optional(Field.text("The template that was asked for", "default")),

@@ -4,7 +4,7 @@ import { HostedAgent } from "./Catalog.ts"
 
 const absent = Schema.optionalKey
 
-/** What the initiator agent needs to open the session (docs/launch.md#initiator). */
+/** What the initiator agent needs to open the session (docs/internals/launch.md#initiator). */
 export const LaunchInitiator = Schema.Struct({
   participantId: Field.text("Who opens the session", "incident-commander"),
   sessionStart: Schema.Struct({
@@ -30,7 +30,7 @@ export const LaunchInitiator = Schema.Struct({
 }).annotate({ identifier: "LaunchInitiator", description: "What the initiator agent needs to open the session" })
 export type LaunchInitiator = typeof LaunchInitiator.Type
 
-/** A compiled launch (docs/launch.md#compile-result). */
+/** A compiled launch (docs/internals/launch.md#compile-result). */
 export const CompileLaunchResult = Schema.Struct({
   sessionId: Field.text("The session, allocated here: UUID v4; also in the descriptor"),
   mode: RunMode,
@@ -68,7 +68,7 @@ export const ControlPlaneRun = Schema.Struct({
 }).annotate({ identifier: "ControlPlaneRun", description: "The run that the control plane made of the descriptor" })
 export type ControlPlaneRun = typeof ControlPlaneRun.Type
 
-/** Launches that wait for room for their agents (docs/launch.md#queue). */
+/** Launches that wait for room for their agents (docs/internals/launch.md#queue). */
 export const LaunchQueue = Schema.Struct({
   agents: Schema.Struct({
     running: Field.integer("Agent processes that run or are about to"),

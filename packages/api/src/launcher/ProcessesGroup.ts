@@ -7,7 +7,7 @@ import { CatalogEntryNotFound } from "../errors/LauncherErrors.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { textParam } from "../validation/Params.ts"
 
-/** A process of an agent on the machine of the launch service (docs/launch.md#processes). */
+/** A process of an agent on the machine of the launch service (docs/internals/launch.md#processes). */
 export const AgentProcess = Schema.Struct({
   id: Field.text("Id of the process in this service: UUID", "4f6c2b1e-8f0e-4d43-9d0c-6f1b0a7c9e21"),
   pid: Schema.optionalKey(Field.integer("Its id at the operating system; absent until it is started", 4711)),

@@ -9,7 +9,7 @@ import { Forbidden, TooManyRequests, Unauthenticated } from "../errors/ControlPl
 export const actorTypes = ["api-key", "user", "anonymous"] as const
 export type ActorType = (typeof actorTypes)[number]
 
-/** Who makes the request: written into audit entries (docs/http.md#actors). */
+/** Who makes the request: written into audit entries (docs/reference/http.md#actors). */
 export interface Actor {
   /**
    * The key's name, else `key:<8 hex of the key's SHA-256>`; `user:<subject>` of a token's holder, which is never the
@@ -41,8 +41,8 @@ const apiKey = HttpApiSecurity.apiKey({ key: "x-api-key", in: "header" }).pipe(
 )
 
 /**
- * Demands a configured API key, or a token, of the role that the endpoint needs (docs/http.md#api-keys,
- * docs/http.md#tokens, docs/http.md#roles); implemented in `@runplane/server`.
+ * Demands a configured API key, or a token, of the role that the endpoint needs (docs/reference/http.md#api-keys,
+ * docs/reference/http.md#tokens, docs/reference/http.md#roles); implemented in `@runplane/server`.
  */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentActor }>()(
   "runplane/api/Authorization",

@@ -21,8 +21,8 @@ const bearer = HttpApiSecurity.bearer.pipe(
 )
 
 /**
- * Demands a configured key in `x-api-key`, or a token, of the role that the endpoint needs (docs/http.md#api-keys);
- * implemented in `@runplane/server`.
+ * Demands a configured key in `x-api-key`, or a token, of the role that the endpoint needs
+ * (docs/reference/http.md#api-keys); implemented in `@runplane/server`.
  */
 export class LauncherApiKey extends HttpApiMiddleware.Service<LauncherApiKey, { provides: CurrentActor }>()(
   "runplane/api/LauncherApiKey",

@@ -2,7 +2,8 @@ import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import { BadRequest, ValidationFailed } from "../errors/ControlPlaneErrors.ts"
 
 /**
- * Turns refused bodies, queries and paths of the control plane into its 400 answers (docs/http.md#validation-texts).
+ * Turns refused bodies, queries and paths of the control plane into its 400 answers
+ * (docs/reference/http.md#validation-texts).
  */
 export class RequestValidation extends HttpApiMiddleware.Service<RequestValidation>()(
   "runplane/api/RequestValidation",

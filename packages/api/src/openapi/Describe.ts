@@ -25,7 +25,10 @@ export interface OperationDescription {
   readonly deprecated?: boolean
 }
 
-/** The ways in which a call of the runtime can fail, for operations that make one (docs/http.md#runtime-errors). */
+/**
+ * The ways in which a call of the runtime can fail, for operations that make one
+ * (docs/reference/http.md#runtime-errors).
+ */
 export const runtimeFailures = [
   "RuntimeRefusedArgument",
   "RuntimeRefusedService",

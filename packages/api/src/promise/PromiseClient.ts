@@ -1,6 +1,6 @@
 /**
  * A client of either service on `fetch` alone, for browsers and programs without Effect. It knows the operations as
- * data: the build binds it to the operations of each OpenAPI document (docs/clients.md).
+ * data: the build binds it to the operations of each OpenAPI document (docs/reference/clients.md).
  */
 
 /** Where an operation is: its method and its path. */

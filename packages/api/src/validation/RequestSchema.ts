@@ -35,7 +35,7 @@ export interface BodyOptions {
 /**
  * The schema of a JSON body. An empty body and an array are checked as `{}`, a null in place of an optional value as
  * its absence; a bare string, number, boolean or null is refused like a syntax error, and so is a text that the
- * database cannot hold (docs/http.md#bodies).
+ * database cannot hold (docs/reference/http.md#bodies).
  */
 export const bodySchema = <F extends Fields>(body: Schema.Struct<F>, { unknownKeys }: BodyOptions) => {
   const decode = SchemaParser.decodeUnknownEffect(body)

@@ -13,8 +13,8 @@ const bytesOf = (text: string): number | undefined =>
   BASE64.test(text) ? (text.length / 4) * 3 - (text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0) : undefined
 
 /**
- * A new secret of the Standard Webhooks form holds a key that their libraries take (docs/http.md#webhook-headers);
- * every other text is taken as it is.
+ * A new secret of the Standard Webhooks form holds a key that their libraries take
+ * (docs/reference/http.md#webhook-headers); every other text is taken as it is.
  */
 export const isWebhookSecret = Schema.makeFilter((secret: string) => {
   if (!secret.startsWith(KEY_PREFIX)) return undefined

@@ -12,7 +12,7 @@ const broken = (text: string, error?: unknown) =>
     Effect.map(({ message }) => message)
   )
 
-// docs/http.md#stream-end
+// docs/reference/http.md#stream-end
 describe("a broken event stream", () => {
   it.effect("names what broke it", () =>
     Effect.gen(function* () {

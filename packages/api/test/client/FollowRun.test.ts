@@ -41,7 +41,7 @@ const followed = Effect.fnUntraced(function* (connections: ReadonlyArray<string>
   return { cursors, taken: yield* Fiber.join(taken) }
 })
 
-// docs/http.md#reset
+// docs/reference/http.md#reset
 describe("following a run over the restore of a backup", () => {
   it.effect("begins again behind the seq that was asked for", () =>
     Effect.gen(function* () {

@@ -24,8 +24,8 @@ export class EventCounter {
 }
 
 /**
- * Finds the frames of an event stream (docs/http.md#stream) in the chunks of its socket. Works on bytes: a reader of
- * many streams cannot afford a text of every snapshot.
+ * Finds the frames of an event stream (docs/reference/http.md#stream) in the chunks of its socket. Works on bytes: a
+ * reader of many streams cannot afford a text of every snapshot.
  */
 export class FrameScanner {
   #rest: Buffer = Buffer.alloc(0)

@@ -17,7 +17,7 @@ const RATIONALE =
 /**
  * Envelope number `ordinal` (from 1) of a session's history. The first one is the SessionStart and becomes one
  * canonical event; each of the others becomes two, message.received and what it means
- * (docs/events.md#order-of-events).
+ * (docs/reference/events.md#order-of-events).
  */
 export const historyEnvelope = (sessionId: string, ordinal: number) => {
   const { messageType, payload } = ordinal === 1 ? start : contribution(ordinal)

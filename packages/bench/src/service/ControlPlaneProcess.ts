@@ -57,7 +57,7 @@ export class ControlPlaneProcess extends Context.Service<
     Layer.effect(ControlPlaneProcess, startControlPlane(environment))
 }
 
-/** The surroundings that the image gives the service (docs/operations.md#memory). */
+/** The surroundings that the image gives the service (docs/reference/operations.md#memory). */
 const AS_SHIPPED = {
   NODE_ENV: "production",
   NODE_OPTIONS: "--max-semi-space-size=8",

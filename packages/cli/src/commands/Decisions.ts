@@ -232,5 +232,5 @@ const names = (texts: ReadonlyArray<string>) => (texts.length === 0 ? "none" : t
 const delta = (value: number | undefined, unit: string) =>
   value === undefined ? undefined : `${value > 0 ? "+" : ""}${value}${unit} on the right`
 
-/** What `runplane runs` says about decisions (docs/decisions.md). */
+/** What `runplane runs` says about decisions (docs/reference/decisions.md). */
 export const decisionCommands = [why, forecast, whatIf, compare] as const

@@ -47,7 +47,7 @@ const contentMisfit = (
     : misfit("was not written by a process with the key (--allow-unproven accepts that)")
 }
 
-/** `runplane ledger verify` (docs/seal.md#ledger). */
+/** `runplane ledger verify` (docs/reference/seal.md#ledger). */
 const verify = Command.make(
   "verify",
   {

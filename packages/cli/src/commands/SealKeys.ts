@@ -107,7 +107,7 @@ export const allowFlag = Flag.Boolean("allow-unproven").pipe(
   Flag.withDefault(false)
 )
 
-/** What a signed seal leaves open of its run, unless that is allowed (docs/seal.md#proof). */
+/** What a signed seal leaves open of its run, unless that is allowed (docs/reference/seal.md#proof). */
 export const unprovenBy = (seal: Seal | null, isAllowed: boolean): Misfit | undefined => {
   const doubts = seal === null || isAllowed ? [] : doubtsOf(seal)
   return doubts.length === 0

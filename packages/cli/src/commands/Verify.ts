@@ -38,7 +38,7 @@ const listed = (name: string, values: ReadonlyArray<string>) =>
 
 const LINE_FEED = 0x0a
 
-/** `runplane verify` (docs/seal.md#verify). */
+/** `runplane verify` (docs/reference/seal.md#verify). */
 export const verify = Command.make(
   "verify",
   {

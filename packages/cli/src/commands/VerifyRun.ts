@@ -63,7 +63,7 @@ const walkRun = Effect.fnUntraced(function* (
   return walk.end()
 })
 
-/** `runplane runs verify` (docs/seal.md#verify). */
+/** `runplane runs verify` (docs/reference/seal.md#verify). */
 export const verifyRun = Command.make(
   "verify",
   {

@@ -54,7 +54,7 @@ const plainly =
   ({ reason }: Contribution) =>
     `${verb}${because(reason)}`
 
-/** By message type, which means the same in every mode that has it (docs/runtime.md#payload-types). */
+/** By message type, which means the same in every mode that has it (docs/internals/runtime.md#payload-types). */
 const TELLING: Readonly<Record<string, (contribution: Contribution) => string>> = {
   Proposal: proposes,
   Evaluation: evaluates,

@@ -160,7 +160,7 @@ describe("the story of a run", () => {
   })
 })
 
-// docs/cli.md#story
+// docs/reference/cli.md#story
 describe("the times of a story", () => {
   const at = (ms: number) => new Date(Date.parse("2026-07-01T10:00:00.000Z") + ms).toISOString()
   const opened = { initiator: "lead", participants: ["lead"], policyVersion: "p" }

@@ -38,8 +38,8 @@ const readEvent = Schema.decodeUnknownEffect(Schema.fromJsonString(CanonicalEven
 const readHeartbeat = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ seq: Heartbeat.fields.seq })))
 
 /**
- * Follows the events of all runs (docs/http.md#log-stream): first those that came just before, then each as it comes. A
- * broken stream goes on where it stopped, so none is left out and none comes twice. Answers how to stop.
+ * Follows the events of all runs (docs/reference/http.md#log-stream): first those that came just before, then each as
+ * it comes. A broken stream goes on where it stopped, so none is left out and none comes twice. Answers how to stop.
  */
 export const followLog = ({ q }: LogFilter, { away, failed, reset, take }: LogListener): (() => void) => {
   let isStopped = false

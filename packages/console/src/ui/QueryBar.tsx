@@ -17,8 +17,8 @@ interface QueryBarProps {
 }
 
 /**
- * A search in the language of the lists (docs/http.md#query): completes names and values, says what is wrong with it
- * and where as it is typed, and is in force with Enter, or when it is left, once it can be read.
+ * A search in the language of the lists (docs/reference/http.md#query): completes names and values, says what is wrong
+ * with it and where as it is typed, and is in force with Enter, or when it is left, once it can be read.
  */
 export const QueryBar = ({ inputRef, label, onChange, placeholder, resource, value }: QueryBarProps) => {
   const [text, setText] = useState(value)

@@ -5,7 +5,7 @@ import { callRuns } from "../client/Client.ts"
 /** The role of a key does not change; another key has a page of its own. */
 const FRESH_MS = 60_000
 
-/** Who the service takes this tab for (docs/http.md#roles); undefined until it has said so. */
+/** Who the service takes this tab for (docs/reference/http.md#roles); undefined until it has said so. */
 export const useMe = (): Me | undefined =>
   useQuery({
     queryKey: ["me"],

@@ -6,7 +6,10 @@ export type RunAction = "cancel" | "suspend" | "resume" | "archive" | "delete"
 /** What an action makes of a run's status; the others leave it as it is. */
 const targets = { cancel: "cancelled", suspend: "suspended", resume: "running" } as const
 
-/** Statuses from which an action can be asked for, as the table of transitions has it (docs/events.md#transitions). */
+/**
+ * Statuses from which an action can be asked for, as the table of transitions has it
+ * (docs/reference/events.md#transitions).
+ */
 const possibleFrom = (action: keyof typeof targets): ReadonlyArray<RunStatus> =>
   RunStatus.literals.filter(
     (status) => decideTransition(status, targets[action]) === "apply" && (action !== "resume" || status === "suspended")

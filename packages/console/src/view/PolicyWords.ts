@@ -8,7 +8,10 @@ export interface RuleWords {
   readonly text: string
 }
 
-/** The rules of a policy that matter in a mode, in words, the defaults included (docs/runtime.md#policy-rules). */
+/**
+ * The rules of a policy that matter in a mode, in words, the defaults included
+ * (docs/internals/runtime.md#policy-rules).
+ */
 export const policyWords = (mode: RuledMode, rules: PolicyRules): ReadonlyArray<RuleWords> => [
   ...byMode[mode](rules),
   { rule: "commitment.authority", text: authorityWords(rules) }

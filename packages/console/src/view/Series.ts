@@ -10,7 +10,10 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** Length of a bucket of the dashboard (docs/http.md#dashboard-window), milliseconds. `isGiven`: with from and to. */
+/**
+ * Length of a bucket of the dashboard (docs/reference/http.md#dashboard-window), milliseconds. `isGiven`: with from
+ * and to.
+ */
 export const bucketMs = ({ from, to }: TimeSpan, isGiven: boolean): number => {
   const length = to - from
   if (length <= 6 * HOUR) return MINUTE

@@ -19,13 +19,13 @@ import {
   tearDown
 } from "./Stage.ts"
 
-const DOCUMENT = fileURLToPath(new URL("../../../../docs/deploy.md", import.meta.url))
+const DOCUMENT = fileURLToPath(new URL("../../../../docs/reference/deploy.md", import.meta.url))
 const COMMAND_LINE = fileURLToPath(new URL("../../../cli/src/main.ts", import.meta.url))
 const run = promisify(execFile)
 
 const [port = 0] = await Effect.runPromise(freePorts(1))
 const PROXY = `http://127.0.0.1:${port}`
-/** The locations of docs/deploy.md, with the services where they are. */
+/** The locations of docs/reference/deploy.md, with the services where they are. */
 const documented = (/^ {4}location .*?\n(?=\S)/ms.exec(readFileSync(DOCUMENT, "utf8"))?.[0] ?? "")
   .replaceAll("http://127.0.0.1:3001", CONTROL_PLANE)
   .replaceAll("http://127.0.0.1:3000", LAUNCHER)

@@ -27,7 +27,7 @@ const WINDOW_MS: ReadonlyMap<string, number> = new Map([
 
 /**
  * The first moment that the query asks for, Unix milliseconds; everything when it names none
- * (docs/http.md#breaker-history).
+ * (docs/reference/http.md#breaker-history).
  */
 const startOf = ({ since, window }: CircuitHistoryQuery, now: number): number => {
   if (since !== undefined) return Date.parse(parseIsoDate(since) ?? "")
@@ -43,7 +43,7 @@ export const selectHistory = (history: ReadonlyArray<CircuitTransition>, query: 
     .map(({ enteredAt, reason, state }) => ({ state, enteredAt: new Date(enteredAt).toISOString(), reason }))
 }
 
-/** The administration of the service (docs/http.md#circuit-breaker, docs/http.md#drift). */
+/** The administration of the service (docs/reference/http.md#circuit-breaker, docs/reference/http.md#drift). */
 export const AdminHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "admin",

@@ -16,8 +16,8 @@ const settings = {
 }
 
 /**
- * The bounds of the log in bytes (docs/events.md#bounds). What is bounded in bytes takes a single frame of any size, as
- * long as that one is alone.
+ * The bounds of the log in bytes (docs/reference/events.md#bounds). What is bounded in bytes takes a single frame of
+ * any size, as long as that one is alone.
  */
 export const EventLogSettings = Context.Reference<SettingValues<typeof settings>>(
   "runplane/control-plane/EventLogSettings",

@@ -24,7 +24,7 @@ export interface EventFilter {
   readonly types: ReadonlyArray<string>
 }
 
-/** Matching events in their order, as many as may be held at a time (docs/http.md#page-bytes). */
+/** Matching events in their order, as many as may be held at a time (docs/reference/http.md#page-bytes). */
 export interface EventPage {
   readonly events: ReadonlyArray<StoredEvent>
   /** Whether some of those that were asked for are left for the next page: these are large. */
@@ -102,7 +102,7 @@ export const readEvents = (
     toPage
   )
 
-/** Reads of the canonical log by run, ascending by seq (docs/http.md#list-events). */
+/** Reads of the canonical log by run, ascending by seq (docs/reference/http.md#list-events). */
 export class EventRepository extends Context.Service<
   EventRepository,
   {

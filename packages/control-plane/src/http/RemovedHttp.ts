@@ -2,7 +2,7 @@ import { ControlPlaneApi, endpointRemoved } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 
-/** The former emission endpoints, which always answer 410 (docs/http.md#removed-endpoints). */
+/** The former emission endpoints, which always answer 410 (docs/reference/http.md#removed-endpoints). */
 export const RemovedHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "removed",

@@ -74,7 +74,7 @@ const handlers = Layer.mergeAll(
   AdminHttp
 )
 
-/** `/docs` and `/docs-json`, in development only (docs/http.md#docs-pages). */
+/** `/docs` and `/docs-json`, in development only (docs/reference/http.md#docs-pages). */
 const routes = Layer.unwrap(
   Effect.gen(function* () {
     const environment = yield* readSetting(ServiceSettings.NODE_ENV)

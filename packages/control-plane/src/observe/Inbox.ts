@@ -27,7 +27,7 @@ interface Frame {
 /**
  * What one observation hears of, in the order in which it came; replies of the log come before everything else. Frames
  * hold their part of the budget until the observation asks for what comes after them, so whoever brings frames waits
- * while the log is slow (docs/events.md#bounds).
+ * while the log is slow (docs/reference/events.md#bounds).
  */
 export interface Inbox {
   /** Waits while the inbox is full. */

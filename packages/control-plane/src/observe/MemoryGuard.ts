@@ -8,8 +8,8 @@ import * as Layer from "effect/Layer"
 const FULL_SHARE = 3 / 4
 
 /**
- * Whether V8's heap has room for more runs (docs/operations.md#memory). A process that took up more than fit would end
- * for want of memory, start anew and do the same again.
+ * Whether V8's heap has room for more runs (docs/reference/operations.md#memory). A process that took up more than fit
+ * would end for want of memory, start anew and do the same again.
  */
 export class MemoryGuard extends Context.Service<MemoryGuard, { readonly isFull: Effect.Effect<boolean> }>()(
   "runplane/control-plane/MemoryGuard"

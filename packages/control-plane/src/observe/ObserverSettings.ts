@@ -3,7 +3,10 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/** Times are milliseconds. What each means for an observer: docs/runtime.md#await-session and the sections after it. */
+/**
+ * Times are milliseconds. What each means for an observer: docs/internals/runtime.md#await-session and the sections
+ * after it.
+ */
 export interface ObserverOptions {
   readonly sessionPollBaseMs: number
   readonly sessionPollMaxMs: number
@@ -31,7 +34,7 @@ export interface ObserverOptions {
   readonly drainTimeoutMs: number
   /** How long an ended session is waited for that brings nothing new, whatever its stream does. */
   readonly longestDrainMs: number
-  /** Pause before a broken watch of all sessions or signals is opened again (docs/runtime.md#watches). */
+  /** Pause before a broken watch of all sessions or signals is opened again (docs/internals/runtime.md#watches). */
   readonly watchReconnectMs: number
   /** How long an unknown session may wait for its `POST /runs` before it becomes a discovered run. */
   readonly discoveryGraceMs: number

@@ -33,8 +33,8 @@ export interface TakingUp {
 
 /**
  * Supervises the observers: one fiber a run, restarted with back-off when it fails, stopped with the service, and
- * started again for every unfinished run when the service comes back (docs/runtime.md#supervision). One run's trouble
- * never touches another.
+ * started again for every unfinished run when the service comes back (docs/internals/runtime.md#supervision). One run's
+ * trouble never touches another.
  */
 export class Observers extends Context.Service<
   Observers,
@@ -135,7 +135,7 @@ export class Observers extends Context.Service<
               isTold = true
               yield* Effect.logWarning(
                 `the heap has no room for more runs: ${taking.of - taking.done} wait until others have ended ` +
-                  "(docs/operations.md#memory)"
+                  "(docs/reference/operations.md#memory)"
               )
             }
             yield* Effect.sleep(ROOM_PAUSE)

@@ -15,8 +15,8 @@ export interface LateCancel {
 }
 
 /**
- * The cancels that wait for their sessions (docs/runtime.md#late-cancel), a row each, so that a restart keeps them.
- * Both statements are for use inside an append.
+ * The cancels that wait for their sessions (docs/internals/runtime.md#late-cancel), a row each, so that a restart keeps
+ * them. Both statements are for use inside an append.
  */
 export class PendingCancels extends Context.Service<
   PendingCancels,

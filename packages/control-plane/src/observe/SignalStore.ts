@@ -34,7 +34,7 @@ class FindRun extends Request.TaggedClass("FindRun")<
 /** The signal itself is at fault: whatever handles it breaks. */
 class Poisoned extends Data.TaggedError("Poisoned")<{ readonly defect: unknown }> {}
 
-/** Stores ambient signals in the runs of their sessions (docs/runtime.md#signals). */
+/** Stores ambient signals in the runs of their sessions (docs/internals/runtime.md#signals). */
 export class SignalStore extends Context.Service<
   SignalStore,
   {

@@ -42,10 +42,10 @@ const sessionOf = (envelope: RawEnvelope): string | undefined => {
 }
 
 /**
- * The one subscription to ambient signals and progress (docs/runtime.md#signals). Each goes to the run of the session
- * it names, running or over; those that name no session, or one without a run, are dropped. They have no ordinal. What
- * is read waits in a buffer of its own, so that the runtime, which has little room for a slow reader, is read fast;
- * when the runtime has lost patience all the same, the runs are marked whose sessions have sent signals.
+ * The one subscription to ambient signals and progress (docs/internals/runtime.md#signals). Each goes to the run of the
+ * session it names, running or over; those that name no session, or one without a run, are dropped. They have no
+ * ordinal. What is read waits in a buffer of its own, so that the runtime, which has little room for a slow reader, is
+ * read fast; when the runtime has lost patience all the same, the runs are marked whose sessions have sent signals.
  */
 export const SignalWatch = {
   layer: Layer.effectDiscard(

@@ -12,7 +12,7 @@ import type { ObserverOptions } from "./ObserverSettings.ts"
 
 /**
  * What makes the next alarm needless: the session goes on, its stream stands and is not doubted, and all that the alarm
- * is for is to ask whether that is still so (docs/runtime.md#quiet).
+ * is for is to ask whether that is still so (docs/internals/runtime.md#quiet).
  */
 const quietUntil = (state: Bound, at: number): Quiet | undefined => {
   const { drain, look, stream } = state
@@ -43,8 +43,8 @@ export const observing = (run: ObservedRun, options: ObserverOptions): ObserverS
 
 /**
  * What an observer does about its run: await the session, bind, follow its stream and its state, drain, end
- * (docs/runtime.md#observing). Pure and total: the clock and chance come with the input, all effects are actions, and
- * an input that nobody waits for changes nothing.
+ * (docs/internals/runtime.md#observing). Pure and total: the clock and chance come with the input, all effects are
+ * actions, and an input that nobody waits for changes nothing.
  */
 export const decide = (state: ObserverState, input: Input): readonly [ObserverState, ReadonlyArray<Action>] => {
   const [phase, actions] = decidePhase(state.phase, input)
@@ -90,7 +90,7 @@ export type Adoption = "created" | "recovered" | "restarted"
 
 /**
  * What is written of a run before it is observed again: a half-done binding is completed, a recovery is announced
- * (docs/runtime.md#recovery).
+ * (docs/internals/runtime.md#recovery).
  */
 export const takeUp = (run: ObservedRun, adoption: Adoption): ReadonlyArray<Write> => [
   ...(run.status === "binding_session" ? [{ _tag: "Run", session: undefined } as const] : []),

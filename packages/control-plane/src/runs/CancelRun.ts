@@ -30,8 +30,8 @@ const DEFAULT_REASON = "cancelled by control plane"
 
 /**
  * Cancels a run, by delegation (option B: our own CancelSession) or by the initiator's callback (option A); delegation
- * wins (docs/http.md#cancel). The status changes on the runtime's word only: at once on an accepted ack, otherwise when
- * the observer hears of the end, for which the caller waits a moment.
+ * wins (docs/reference/http.md#cancel). The status changes on the runtime's word only: at once on an accepted ack,
+ * otherwise when the observer hears of the end, for which the caller waits a moment.
  */
 export const makeCancelRun = Effect.gen(function* () {
   const audit = yield* AuditTrail
@@ -135,7 +135,7 @@ export const makeCancelRun = Effect.gen(function* () {
 
   /**
    * Cancels a bound run whose session the runtime does not know any more, and answers whether it has
-   * (docs/http.md#cancel). A runtime that does not answer changes nothing.
+   * (docs/reference/http.md#cancel). A runtime that does not answer changes nothing.
    */
   const cancelLost = Effect.fnUntraced(function* (run: StoredRun, reason: string | undefined, caller: Caller) {
     const { runtimeSessionId, status } = run.record

@@ -8,7 +8,7 @@ import type { StoredRun } from "../event-log/runs/RunRow.ts"
 
 /**
  * The descriptor of a run like this one: the stored one, without the session's id and the idempotency key, which belong
- * to the original alone (docs/http.md#clone). Fails when the run was stored without a descriptor.
+ * to the original alone (docs/reference/http.md#clone). Fails when the run was stored without a descriptor.
  */
 export const cloneDescriptor = (run: StoredRun, tags: ReadonlyArray<string> | undefined) => {
   const stored = storedDescriptor(run.record.metadata)

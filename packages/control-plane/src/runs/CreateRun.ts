@@ -15,9 +15,9 @@ import { CancelCallback } from "./CancelCallback.ts"
 import { makeClaimRun } from "./ClaimRun.ts"
 
 /**
- * Creates runs (docs/http.md#create). The row, run.created and the audit entry commit together, and a unique key
- * decides between simultaneous posts, so an idempotency key or a session never gets two runs. A known key answers with
- * the original run, untouched.
+ * Creates runs (docs/reference/http.md#create). The row, run.created and the audit entry commit together, and a unique
+ * key decides between simultaneous posts, so an idempotency key or a session never gets two runs. A known key answers
+ * with the original run, untouched.
  */
 export const makeCreateRun = Effect.gen(function* () {
   const audit = yield* AuditTrail

@@ -23,8 +23,8 @@ interface Pause {
 }
 
 /**
- * Suspends and resumes: first the runtime, then, on an accepted ack only, the run (docs/http.md#pause). When the
- * observer has seen it first, the change is already made and nothing is emitted twice.
+ * Suspends and resumes: first the runtime, then, on an accepted ack only, the run (docs/reference/http.md#pause). When
+ * the observer has seen it first, the change is already made and nothing is emitted twice.
  */
 export const makePauseRun = Effect.gen(function* () {
   const audit = yield* AuditTrail

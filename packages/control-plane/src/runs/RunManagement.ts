@@ -40,8 +40,9 @@ const isDeadlock = (error: SqlError | BadRequest | NotFound): boolean =>
 const NOT_TERMINAL = "only terminal runs (completed, failed, cancelled) can be deleted"
 
 /**
- * What callers do with runs apart from their life-cycle (docs/http.md#clone to docs/http.md#delete-runs,
- * docs/http.md#artifacts). Each change and its audit entry commit together.
+ * What callers do with runs apart from their life-cycle (docs/reference/http.md#clone to
+ * docs/reference/http.md#delete-runs, docs/reference/http.md#artifacts). Each change and its audit entry commit
+ * together.
  */
 export class RunManagement extends Context.Service<
   RunManagement,
@@ -58,7 +59,7 @@ export class RunManagement extends Context.Service<
      * look for it next.
      */
     readonly remove: (reference: string, caller: Caller) => Effect.Effect<void, BadRequest | NotFound | DatabaseFailure>
-    /** Adds an artifact, redacted as the payloads of agents are (docs/events.md#redaction). */
+    /** Adds an artifact, redacted as the payloads of agents are (docs/reference/events.md#redaction). */
     readonly addArtifact: (
       reference: string,
       artifact: NewArtifact,

@@ -37,7 +37,7 @@ type ChangeRun = (
   caller: Caller
 ) => Effect.Effect<Run, CapabilityFailure | DatabaseFailure>
 
-/** What callers can do with runs (docs/http.md#create to docs/http.md#pause). */
+/** What callers can do with runs (docs/reference/http.md#create to docs/reference/http.md#pause). */
 export class Runs extends Context.Service<
   Runs,
   {

@@ -13,8 +13,8 @@ const MOST_NAMED = 20
 const UNKNOWN = "only the initiator of the session may, and those whom its policy lets commit"
 
 /**
- * The answers for a session that the runtime does not let this service control (docs/http.md#control-authority): a 403
- * says who may. Whatever cannot be found out makes it say less.
+ * The answers for a session that the runtime does not let this service control
+ * (docs/reference/http.md#control-authority): a 403 says who may. Whatever cannot be found out makes it say less.
  */
 export const refusalOf = (runtime: RuntimeClient["Service"], sessionId: string) => {
   const told = (message: string) => Effect.map(whoMay(runtime, sessionId), (who) => `${message}; ${who}`)

@@ -97,7 +97,7 @@ layer(layerTestService(), { excludeTestServices: true })("the drift report", (it
     })
   )
 
-  // docs/http.md#drift
+  // docs/reference/http.md#drift
   for (const [reason, status, errorCode, metadata] of [
     ["UNAVAILABLE", 503, "SERVICE_UNAVAILABLE", { code: "RUNTIME_UNAVAILABLE" }],
     ["CIRCUIT_BREAKER_OPEN", 503, "SERVICE_UNAVAILABLE", { code: "CIRCUIT_BREAKER_OPEN" }],
@@ -140,7 +140,7 @@ layer(layerTestService(), { excludeTestServices: true })("the circuit breaker ov
       assert.strictEqual(open.body.state, "OPEN")
 
       const reset = yield* call("POST", "/admin/circuit-breaker/reset", { headers: { "x-request-id": "req-1" } })
-      assert.strictEqual(reset.status, 200, "docs/http.md#status-codes")
+      assert.strictEqual(reset.status, 200, "docs/reference/http.md#status-codes")
       assert.deepStrictEqual(reset.body, { status: "ok", state: "CLOSED" })
       yield* call("POST", "/admin/circuit-breaker/reset")
 

@@ -28,7 +28,7 @@ const secondProcess = Effect.map(
   (built) => HttpServer.formatAddress(Context.get(built, HttpServer.HttpServer).address)
 )
 
-// docs/http.md#rate-limit
+// docs/reference/http.md#rate-limit
 layer(layerTestService({ settings }), { excludeTestServices: true })("requests counted by all processes", (it) => {
   it.effect("spend one budget, and a client who is refused by one is refused by all", () =>
     Effect.gen(function* () {

@@ -166,7 +166,7 @@ layer(service, { excludeTestServices: true })("Events, acknowledgements:", (it) 
     })
   )
 
-  // docs/events.md#exact-numbers
+  // docs/reference/events.md#exact-numbers
   it.effect("message.received: the numbers that were sent, in events, state and export", () =>
     Effect.gen(function* () {
       const runId = yield* createRun()

@@ -12,7 +12,7 @@ const get = (path: string, says: string, answer: unknown, over: Partial<Statemen
   ...over
 })
 
-// docs/events.md
+// docs/reference/events.md
 contract("Events and state, in detail", [
   ...(
     [
@@ -75,7 +75,7 @@ contract("Events and state, in detail", [
   })
 ])
 
-// docs/http.md#errors to docs/http.md#operation
+// docs/reference/http.md#errors to docs/reference/http.md#operation
 contract("Edges and administration, in detail", [
   {
     says: "an unknown route names its method",
@@ -161,7 +161,7 @@ contract("Edges and administration, in detail", [
 
 const hook = { url: "https://192.0.2.1/hook", events: ["run.failed"], secret: "very-secret-words" }
 
-// docs/http.md#webhooks
+// docs/reference/http.md#webhooks
 contract("Webhooks, in detail", [
   {
     says: "a secret is told once",

@@ -26,7 +26,7 @@ const LENGTH = 200
 /** An observed session long enough to go on for all of a test. */
 const OBSERVED_LENGTH = 100_000
 const POOL = 20
-/** Of it, what streams may use (docs/http.md#stream-reads). */
+/** Of it, what streams may use (docs/reference/http.md#stream-reads). */
 const STREAM_CONNECTIONS = POOL / 4
 /** Streams that wait for a database which stands still. */
 const HERD = 800

@@ -52,7 +52,7 @@ const flood = Effect.fnUntraced(function* (sessionId: string, sender: string, co
   yield* TestClock.adjust(1)
 })
 
-// docs/runtime.md#signals
+// docs/internals/runtime.md#signals
 describe("signals that cannot be stored as fast as they come", () => {
   it.effect("are lost of the sender that floods, and its run and a metric say how many", () =>
     Effect.gen(function* () {

@@ -69,7 +69,7 @@ const ENDS = [
   ["CANCELLED", "cancelled"]
 ] as const
 
-// docs/http.md#cancel, docs/events.md#end-of-run
+// docs/reference/http.md#cancel, docs/reference/events.md#end-of-run
 layer(service, { excludeTestServices: true })("races of cancel by delegation", (it) => {
   it.effect("two callers at once: cancelled once, and each hears how the run ended", () =>
     Effect.gen(function* () {

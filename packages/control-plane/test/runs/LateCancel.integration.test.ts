@@ -55,7 +55,7 @@ const losingTheWatch = RuntimeFake.use((fake) =>
   })
 )
 
-// docs/runtime.md#late-cancel
+// docs/internals/runtime.md#late-cancel
 for (const watched of [true, false]) {
   layer(layerTestService({ observer: { recoveryEnabled: true } }), REAL_CLOCK)(
     `a run that is cancelled before its session opens, ${watched ? "which is heard of" : "asked for"}`,

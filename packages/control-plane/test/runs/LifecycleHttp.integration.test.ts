@@ -311,7 +311,7 @@ layer(layerTestService(options), { excludeTestServices: true })("cancel by callb
   )
 })
 
-// docs/http.md#abandon
+// docs/reference/http.md#abandon
 layer(layerTestService(options), { excludeTestServices: true })("a run whose session nobody will open", (it) => {
   it.effect("fails with the reason, once", () =>
     Effect.gen(function* () {

@@ -7,7 +7,7 @@ import { auditOf, eventsOf, post, runningRun, statusOf } from "../support/LiveRu
 
 const options = { observer: { discoveryEnabled: true } }
 
-// docs/runtime.md#lost-session
+// docs/internals/runtime.md#lost-session
 layer(layerTestService(options), { excludeTestServices: true })("a run whose session the runtime has lost", (it) => {
   /** A bound run, whose session is gone without a notice. */
   const lostRun = Effect.fnUntraced(function* (metadata: object = {}) {

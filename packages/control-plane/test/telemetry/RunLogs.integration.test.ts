@@ -29,7 +29,7 @@ const withoutTable = <A, E, R>(table: string, effect: Effect.Effect<A, E, R>) =>
     yield* Effect.ensuring(effect, Effect.orDie(sql.unsafe(`ALTER TABLE ${table}_away RENAME TO ${table}`).unprepared))
   })
 
-// docs/http.md#request-ids
+// docs/reference/http.md#request-ids
 it.live("every line about a run names the run, its session and its trace, and the request where there is one", () =>
   Effect.gen(function* () {
     const lines: Array<Line> = []

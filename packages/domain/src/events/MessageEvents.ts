@@ -8,7 +8,7 @@ import { messageHeader, ofTypes } from "./MessageHeader.ts"
 
 /**
  * Set when another frame of the run brings the message with this id: a refusal is then not a message of its own, and an
- * acceptance takes the position of the refusal before it (docs/events.md#repeated-messages).
+ * acceptance takes the position of the refusal before it (docs/reference/events.md#repeated-messages).
  */
 const repeated = inData.flag()
 

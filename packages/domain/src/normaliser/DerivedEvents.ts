@@ -9,8 +9,8 @@ import { derivedData, type EnvelopeContext, headOf } from "./EnvelopeContext.ts"
 import { denialOfEnvelope } from "./PolicyDenial.ts"
 
 /**
- * The event that a message means beyond having been received (docs/events.md#message-types): one at most, none for
- * SessionStart and for types that say nothing to us.
+ * The event that a message means beyond having been received (docs/reference/events.md#message-types): one at most,
+ * none for SessionStart and for types that say nothing to us.
  */
 export const derivedEvent = (context: EnvelopeContext): EventDraft | undefined => {
   if (context.payload["policyDenied"] === true) return denialOfEnvelope(context)

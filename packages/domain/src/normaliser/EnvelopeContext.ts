@@ -76,7 +76,7 @@ export const derivedData = (context: EnvelopeContext, decodedPayload: JsonObject
   ...alteredData(context)
 })
 
-/** The mark of an event whose payload is not in all as its sender wrote it (docs/events.md#exact-numbers). */
+/** The mark of an event whose payload is not in all as its sender wrote it (docs/reference/events.md#exact-numbers). */
 export const alteredData = ({ altered }: Pick<EnvelopeContext, "altered">): JsonObject =>
   altered === undefined ? {} : { altered: { ...altered } }
 

@@ -10,7 +10,7 @@ import { type EnvelopeContext, headOf, runtimeSource } from "./EnvelopeContext.t
 
 /**
  * The event `policy.denied` in its four cases: a message, an acknowledgement, an inline error, an agent's report
- * (docs/events.md#policy-denied).
+ * (docs/reference/events.md#policy-denied).
  */
 
 export const POLICY_DENIED = "POLICY_DENIED"

@@ -5,7 +5,8 @@ import type { ProposalRecord, QuorumRecord, SessionRecord, SessionTerms, TaskRec
 
 /**
  * Every reason of the bound policy to refuse a Commitment with this outcome, empty when it allows it: a pure function
- * of the terms, the accepted messages and the outcome (docs/runtime.md#evaluation). The texts are for display.
+ * of the terms, the accepted messages and the outcome (docs/internals/runtime.md#evaluation). The texts are for
+ * display.
  */
 export const denyCommitment = (
   terms: SessionTerms,
@@ -129,8 +130,8 @@ const isSettled = (terms: SessionTerms, record: QuorumRecord, outcomePositive: b
 }
 
 /**
- * Whether the policy lets a sender commit (docs/runtime.md#authority). "Roles" are ids of senders, compared as they
- * are.
+ * Whether the policy lets a sender commit (docs/internals/runtime.md#authority). "Roles" are ids of senders, compared
+ * as they are.
  */
 export const mayCommit = (sender: string, { initiator, participants, policy }: SessionTerms): boolean => {
   const { authority, designated_roles } = policy.rules.commitment

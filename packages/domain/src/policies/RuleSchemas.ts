@@ -56,7 +56,7 @@ interface Dialect<Types extends ReadonlyArray<string>> {
   readonly weight: Schema.Number
 }
 
-/** The rules of each mode by section, all of them optional (docs/runtime.md#policy-rules). */
+/** The rules of each mode by section, all of them optional (docs/internals/runtime.md#policy-rules). */
 const rulesByMode = <const Types extends ReadonlyArray<string>>({ thresholdTypes, weight }: Dialect<Types>) => ({
   decision: {
     voting: section({

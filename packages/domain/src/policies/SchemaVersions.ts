@@ -5,7 +5,7 @@ import type { PolicySchemaVersion } from "./Policy.ts"
 /** The reference runtime as it calls itself: only its versions say what it evaluates. */
 const REFERENCE_RUNTIME = "macp-runtime"
 
-/** The first version that evaluates schema version 3 (docs/runtime.md#schema-versions). */
+/** The first version that evaluates schema version 3 (docs/internals/runtime.md#schema-versions). */
 const EVALUATES_3 = Result.getOrThrow(SemVer.parse("0.7.6"))
 
 /**

@@ -1,7 +1,9 @@
 import type * as Schema from "effect/Schema"
 import { isJsonArray, isJsonObject } from "../JsonReader.ts"
 
-/** Bounds of what a state takes over from an event, in bytes of its JSON text (docs/events.md#state-bounds). */
+/**
+ * Bounds of what a state takes over from an event, in bytes of its JSON text (docs/reference/events.md#state-bounds).
+ */
 export const MAX_STATE_NAME_BYTES = 256
 export const MAX_STATE_TEXT_BYTES = 4_096
 export const MAX_STATE_LIST_BYTES = 8_192

@@ -13,7 +13,7 @@ const CANONICAL_HASH = /^sha256:[0-9a-f]{64}$/
 
 /**
  * Folds the section `decision`. Once it is final, later contributions are listed and change nothing else. Of several
- * commitments the last one counts (docs/decisions.md#several-commitments).
+ * commitments the last one counts (docs/reference/decisions.md#several-commitments).
  */
 export const foldDecision = (decision: Decision, event: KnownEvent, initiator: string | undefined): Decision => {
   switch (event.type) {

@@ -7,7 +7,7 @@ import { SEAL_ALGORITHMS, type Seal, type Signer } from "./Seal.ts"
 
 /**
  * The last member, or line, of an export: what proves that every byte before it is the one that was exported
- * (docs/seal.md#exports).
+ * (docs/reference/seal.md#exports).
  */
 export const ExportDigest = Schema.Struct({
   algorithm: Schema.Literals(SEAL_ALGORITHMS).annotate({ description: "How the digest was made and signed" }),

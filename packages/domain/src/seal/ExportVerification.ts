@@ -54,9 +54,9 @@ const NO_LIST = eventBytes("[]")
 const unfit = (why: string): Misfit => ({ ok: false, why })
 
 /**
- * Checks an export of a run, in either format, against the seal and the digest in it (docs/seal.md#verify). Every byte
- * counts. The first event that does not fit is named before anything else is looked at; then the records beside the
- * events are compared with what the events say (docs/seal.md#records).
+ * Checks an export of a run, in either format, against the seal and the digest in it (docs/reference/seal.md#verify).
+ * Every byte counts. The first event that does not fit is named before anything else is looked at; then the records
+ * beside the events are compared with what the events say (docs/reference/seal.md#records).
  */
 export const verifyExport = (
   sha256: Sha256,

@@ -22,8 +22,8 @@ export interface FramesChecked {
 }
 
 /**
- * Walks along the chain of the raw frames in an export (docs/seal.md#proof). Frames that are not in the export, and
- * those that the seal does not cover, are named.
+ * Walks along the chain of the raw frames in an export (docs/reference/seal.md#proof). Frames that are not in the
+ * export, and those that the seal does not cover, are named.
  */
 export const checkFrames = (
   sha256: Sha256,

@@ -12,7 +12,7 @@ export type LedgerKind = (typeof LEDGER_KINDS)[number]
 
 const Digest = Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/))
 
-/** A seal, tombstone or audit entry in a chain of consecutive numbers (docs/seal.md#ledger). */
+/** A seal, tombstone or audit entry in a chain of consecutive numbers (docs/reference/seal.md#ledger). */
 export const LedgerEntry = Schema.Struct({
   number: Field.integer("1, 2, 3, ... without gaps", 1),
   kind: Schema.Literals(LEDGER_KINDS).annotate({ description: "What the entry is about" }),

@@ -35,7 +35,7 @@ export interface Compared {
   readonly unhashed: number
 }
 
-/** What is compared with the events (docs/seal.md#records). */
+/** What is compared with the events (docs/reference/seal.md#records). */
 export const COMPARED_RECORDS = [
   "run: status, runtimeKind, runtimeSessionId, traceId, startedAt, endedAt",
   "session: runtimeKind, runtimeSessionId, modeName, modeVersion, configurationVersion, policyVersion, " +

@@ -125,5 +125,8 @@ export const doubtsOf = ({ events, keyId, late, provenAfter }: Seal): ReadonlyAr
   return late === true ? ["it was sealed late, from what was stored then", ...unproven] : unproven
 }
 
-/** Whether a seal is of a release that signed what was stored without a check of the head (docs/seal.md#proof). */
+/**
+ * Whether a seal is of a release that signed what was stored without a check of the head
+ * (docs/reference/seal.md#proof).
+ */
 export const isUnchecked = ({ provenAfter }: Seal): boolean => provenAfter === undefined

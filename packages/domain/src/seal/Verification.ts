@@ -39,7 +39,7 @@ export interface Walk<A> {
   readonly end: () => A | Misfit
 }
 
-/** Checks a history against its seal (docs/seal.md#chain). */
+/** Checks a history against its seal (docs/reference/seal.md#chain). */
 export const walkSealed = (
   sha256: Sha256,
   check: SignatureCheck,

@@ -1,6 +1,6 @@
 /**
- * The names under which the usual SDKs state the counts of one model call (docs/events.md#usage-names): a row for each
- * of our counts, with its names in the order in which they are read. A new name is one more entry.
+ * The names under which the usual SDKs state the counts of one model call (docs/reference/events.md#usage-names): a row
+ * for each of our counts, with its names in the order in which they are read. A new name is one more entry.
  *
  * Names are in snake_case; `camelCase` is read beside it. A dot leads into a member: `a.b` is `b` of the object `a`.
  */

@@ -137,7 +137,7 @@ describe("redaction of a payload", () => {
     assert.deepInclude(decodedOf(only(drafts, "llm.call.completed")), usage)
   })
 
-  // docs/events.md#not-redacted
+  // docs/reference/events.md#not-redacted
   it.each([
     ["a name of letters", makeRedactor("BlueHeron").redactor, { BlueHeron: 1 }],
     ["base64 inside a text", redactor, { reason: `token ${base64("sk-1")}` }],

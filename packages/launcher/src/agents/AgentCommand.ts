@@ -21,8 +21,8 @@ export type CommandSettings = Pick<
 
 /**
  * The command that starts an agent, once everything that it names is there: the working directory, the script and the
- * interpreter (docs/launch.md#agent-files). Fails with the first that is missing. Whether a Python module exists only
- * its interpreter can tell.
+ * interpreter (docs/internals/launch.md#agent-files). Fails with the first that is missing. Whether a Python module
+ * exists only its interpreter can tell.
  */
 export const agentCommand = Effect.fn("AgentCommand.resolve")(function* (
   manifest: AgentManifest,

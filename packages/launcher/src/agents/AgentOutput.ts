@@ -62,7 +62,8 @@ export class OutputTail {
 
 /**
  * Reads an output of an agent to its end and logs its lines, as far as the budget goes; what is beyond it is read and
- * dropped, and said to be (docs/launch.md#agent-output). So a flood costs neither memory nor the agent's progress.
+ * dropped, and said to be (docs/internals/launch.md#agent-output). So a flood costs neither memory nor the agent's
+ * progress.
  */
 export const readOutput = (
   output: Readable,

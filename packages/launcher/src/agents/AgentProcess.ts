@@ -38,7 +38,7 @@ export class SpawnFailed extends Data.TaggedError("SpawnFailed")<{ readonly mess
 /**
  * Starts a process that lives as long as the scope: closing it sends SIGTERM, and SIGKILL after its grace. It gets
  * a process group of its own, so that a Ctrl-C meant for the service does not reach it directly. What it has started
- * itself ends with it, in whatever group or session that is (docs/launch.md#agent-process).
+ * itself ends with it, in whatever group or session that is (docs/internals/launch.md#agent-process).
  *
  * Its standard input is a pipe that is never written to. The operating system closes it when this process ends in
  * whatever way, `kill -9` included: an agent that exits at the end of its input cannot outlive the service.

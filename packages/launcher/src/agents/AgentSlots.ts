@@ -33,7 +33,8 @@ interface Waiter extends LaunchInLine {
 
 /**
  * How many agent processes there may be at a time, and the launches that wait for room, first come, first served
- * (docs/launch.md#queue). A launch takes room for all its agents at once, and each agent gives it back when it ends.
+ * (docs/internals/launch.md#queue). A launch takes room for all its agents at once, and each agent gives it back when
+ * it ends.
  */
 export class AgentSlots extends Context.Service<
   AgentSlots,

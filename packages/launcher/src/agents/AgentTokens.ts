@@ -150,7 +150,7 @@ const dueAt = ({ expiresAt, lifeMs }: CachedToken) => expiresAt - Math.min(RENEW
 
 /**
  * Default scopes with the overrides of PROTO_AUTH_SCOPES_JSON for this sender, values as they were written
- * (docs/launch.md#tokens). The empty mode is that of Signal and Progress envelopes.
+ * (docs/internals/launch.md#tokens). The empty mode is that of Signal and Progress envelopes.
  */
 const scopesOf = (
   { participantId, modeName, isInitiator }: TokenRequest,

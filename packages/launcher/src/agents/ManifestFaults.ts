@@ -23,8 +23,9 @@ export interface ManifestFault {
 }
 
 /**
- * Whether the agents that a launch would start can be started at all (docs/launch.md#faults): a missing manifest would
- * be its INVALID_CONFIG, a wrong one, or a missing script, interpreter or working directory its AGENT_ATTACH_FAILED.
+ * Whether the agents that a launch would start can be started at all (docs/internals/launch.md#faults): a missing
+ * manifest would be its INVALID_CONFIG, a wrong one, or a missing script, interpreter or working directory its
+ * AGENT_ATTACH_FAILED.
  */
 export const manifestFaults = Effect.fn("ManifestFaults.of")(function* (
   settings: CommandSettings,

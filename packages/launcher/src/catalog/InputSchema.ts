@@ -15,7 +15,7 @@ export const MAX_REPORTED_ERRORS = 1_000
 
 /**
  * Time for one validation, ms. It holds the thread of both services; inputs of a megabyte take a tenth of this, unless
- * the schema asks for more (docs/launch.md#inputs).
+ * the schema asks for more (docs/internals/launch.md#inputs).
  */
 export const VALIDATION_LIMIT_MS = 500
 

@@ -102,9 +102,9 @@ const LONGEST_KEY = 64
 const MOST_TOLD = 50
 
 /**
- * Keys that the format does not have, the first ones of a file (docs/launch.md#faults). One that is nearly a key of the
- * format is a misspelling, and an error: what it was meant to say is lost. Another one has no effect. Keys that begin
- * with `_`, `$` or `x-` are the author's own.
+ * Keys that the format does not have, the first ones of a file (docs/internals/launch.md#faults). One that is nearly a
+ * key of the format is a misspelling, and an error: what it was meant to say is lost. Another one has no effect. Keys
+ * that begin with `_`, `$` or `x-` are the author's own.
  */
 export const unknownKeys = (document: Json, known: KnownKeys): ReadonlyArray<PackFault> => {
   const found: Array<PackFault> = []

@@ -11,7 +11,7 @@ const HASH = /^\d{3,}[eE]\d+$/
 
 /**
  * Numbers of a YAML text that stand where a text is meant and read otherwise than they are written: `version: 1.10` is
- * 1.1 (docs/launch.md#faults).
+ * 1.1 (docs/internals/launch.md#faults).
  */
 export const numberFaults = (text: string): ReadonlyArray<PackFault> => {
   const faults: Array<PackFault> = []

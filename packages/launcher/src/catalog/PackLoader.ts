@@ -35,9 +35,9 @@ export interface LoadedCatalog {
 type LoadFailure = InvalidPackData | UnreadableFile
 
 /**
- * Reads a whole packs directory (docs/launch.md#broken-packs). Malformed pack data fails the load when `strict`, else
- * only its pack is broken. A directory that is not a pack is left out with a warning; so is an empty file, and what
- * cannot be read, with what it holds and no more.
+ * Reads a whole packs directory (docs/internals/launch.md#broken-packs). Malformed pack data fails the load when
+ * `strict`, else only its pack is broken. A directory that is not a pack is left out with a warning; so is an empty
+ * file, and what cannot be read, with what it holds and no more.
  */
 export const loadCatalog = Effect.fn("PackLoader.loadCatalog")(function* (
   packsDir: string,

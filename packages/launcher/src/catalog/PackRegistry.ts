@@ -25,7 +25,7 @@ const BUSY_TTL_MS = 1_000
 
 /**
  * The catalog of scenario packs. With a cache time of 0 ms every call sees the files as they are now, except while
- * launches wait (docs/launch.md#reading); otherwise one
+ * launches wait (docs/internals/launch.md#reading); otherwise one
  * reading is served for that long. Calls that arrive during a reading share it, and a failed reading is not kept. Files
  * that have not changed since the last reading are looked at but not read again, nor is its outcome worked out again.
  * A malformed file fails it with INVALID_PACK_DATA where packs are strict, else only its pack is broken.

@@ -19,7 +19,7 @@ interface ScenarioNames {
 type Version = Omit<ScenarioVersion, "templates">
 
 /**
- * What the service, `validate` and `lint` say of a scenario file that loads (docs/launch.md#faults). Pure.
+ * What the service, `validate` and `lint` say of a scenario file that loads (docs/internals/launch.md#faults). Pure.
  */
 export const scenarioFaults = (
   names: ScenarioNames,
@@ -56,7 +56,9 @@ const nameFaults = (names: ScenarioNames, metadata: Json | undefined): ReadonlyA
   })
 }
 
-/** Patterns that a short input can keep busy until the time for a validation is over (docs/launch.md#inputs). */
+/**
+ * Patterns that a short input can keep busy until the time for a validation is over (docs/internals/launch.md#inputs).
+ */
 const patternFaults = ({ formSchema }: Version): ReadonlyArray<PackFault> =>
   patternsIn(formSchema)
     .filter(({ pattern }) => !isLinear(pattern))
@@ -82,7 +84,9 @@ const defaultFaults = ({ schemaDefaults, validate }: Version): ReadonlyArray<Pac
     return [{ level: "error", at, message: text }]
   })
 
-/** Who takes part, who opens the session, and who is named in its first message (docs/launch.md#initiator). */
+/**
+ * Who takes part, who opens the session, and who is named in its first message (docs/internals/launch.md#initiator).
+ */
 const participantFaults = (
   { initiatorParticipantId: initiator, kickoffTemplate, participants }: LaunchBlock,
   block: ReadonlyArray<string>

@@ -6,8 +6,9 @@ import { yamlScalars } from "../common/YamlScalars.ts"
 const MAY_HAVE_FAULT = /\d{16}|\d\.?e|__proto__|!!|!<|\\[ux]/i
 
 /**
- * The first number of a YAML text that a double cannot hold, or key `__proto__` (docs/packs.md#exact-numbers);
- * undefined without one. Keys that are given twice are errors of the YAML parser.
+ * The first number of a YAML text that a double cannot hold, or key `__proto__`
+ * (docs/reference/packs.md#exact-numbers); undefined without one. Keys that are given twice are errors of the YAML
+ * parser.
  */
 export const yamlFault = (text: string): JsonFault | undefined => {
   if (!MAY_HAVE_FAULT.test(text)) return undefined

@@ -11,9 +11,9 @@ export interface AgentUser {
 const ROOT = 0
 
 /**
- * The user that `EXAMPLE_AGENT_USER` names (docs/launch.md#agent-user), by name or number. Only root may start
- * processes of another user. Fails with what is wrong with the setting. `ownUid` is undefined where the system has no
- * users.
+ * The user that `EXAMPLE_AGENT_USER` names (docs/internals/launch.md#agent-user), by name or number. Only root may
+ * start processes of another user. Fails with what is wrong with the setting. `ownUid` is undefined where the system
+ * has no users.
  */
 export const agentUser = Effect.fnUntraced(function* (
   given: string,

@@ -6,7 +6,7 @@ import type { JsonObject } from "./Json.ts"
 
 /**
  * What can go wrong between a launch request and its answer: the errors of the HTTP contract, their texts written once
- * (docs/launch.md#errors).
+ * (docs/internals/launch.md#errors).
  */
 
 interface VersionRef {

@@ -126,7 +126,9 @@ const checkParticipants = (participants: LaunchBlock["participants"]): Result.Re
     : Result.fail(compilationFailed(`launch.participants declares "${twice}" twice: give each participant its own id`))
 }
 
-/** Who opens the session (docs/launch.md#initiator): only a participant can. Undefined without participants. */
+/**
+ * Who opens the session (docs/internals/launch.md#initiator): only a participant can. Undefined without participants.
+ */
 const initiatorIn = (
   { initiatorParticipantId, participants }: LaunchBlock,
   kickoff: KickoffEntry | undefined

@@ -7,7 +7,7 @@ import { compilationFailed } from "../common/LaunchErrors.ts"
 /** Session extensions: texts by name, in base64 where an agent is to send them. */
 export type Extensions = { readonly [name: string]: string }
 
-/** `launch.extensions` must be a map of texts or absent (docs/launch.md#extensions). */
+/** `launch.extensions` must be a map of texts or absent (docs/internals/launch.md#extensions). */
 export const checkExtensions = (value: Json | undefined): Result.Result<Extensions | undefined, LaunchRejected> => {
   if (value === undefined || value === null) return Result.succeed(undefined)
   if (!isJsonObject(value)) {

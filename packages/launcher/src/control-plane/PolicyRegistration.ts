@@ -47,7 +47,8 @@ export class PolicyRegistration extends Context.Service<
     readonly outcomes: Effect.Effect<ReadonlyArray<PolicyOutcome>>
     /**
      * Makes sure that the runtime has the policy of a launch: one that is gone is registered again from its file
-     * (docs/launch.md#policies). Without a control plane, or one that cannot tell, nothing is known and nothing fails.
+     * (docs/internals/launch.md#policies). Without a control plane, or one that cannot tell, nothing is known and
+     * nothing fails.
      */
     readonly ensure: (policyId: string | undefined) => Effect.Effect<void, LauncherFault>
     /** The same once no policy is pending. Waits for as long as the control plane does not answer. */

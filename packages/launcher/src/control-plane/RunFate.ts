@@ -27,7 +27,7 @@ export type RunPhase = "waiting" | "open" | "ended"
 /** Why the control plane does not say something; one line. */
 export class NotTold extends Data.TaggedError("NotTold")<{ readonly message: string }> {}
 
-/** The run of a launch as the control plane knows it (docs/launch.md#dead-agents). */
+/** The run of a launch as the control plane knows it (docs/internals/launch.md#dead-agents). */
 export class RunFate extends Context.Service<
   RunFate,
   {

@@ -17,8 +17,8 @@ type Descriptor = CompileLaunchResult["runDescriptor"]
 const MAX_REFUSAL_LENGTH = 1_000
 
 /**
- * Hands run descriptors to the control plane (docs/launch.md#submission). One attempt, no retry; whatever goes wrong is
- * logged and answered with none, because a control plane in trouble must not fail an example run.
+ * Hands run descriptors to the control plane (docs/internals/launch.md#submission). One attempt, no retry; whatever
+ * goes wrong is logged and answered with none, because a control plane in trouble must not fail an example run.
  */
 export class RunSubmission extends Context.Service<
   RunSubmission,

@@ -25,7 +25,7 @@ export interface Member {
 
 /**
  * Finds the agents of a launch and judges whether they can be started, before anything is
- * (docs/launch.md#before-start).
+ * (docs/internals/launch.md#before-start).
  */
 export class Casting extends Context.Service<
   Casting,
@@ -98,7 +98,7 @@ export const failedParticipant = ({ agentRef, participantId }: Binding, reason: 
   reason
 })
 
-/** A member as the answer shows it (docs/launch.md#hosted-agents). */
+/** A member as the answer shows it (docs/internals/launch.md#hosted-agents). */
 export const hostedAgent = (
   { binding, profile }: Member,
   participantMetadata: HostedAgent["participantMetadata"]

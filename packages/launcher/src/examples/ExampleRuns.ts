@@ -42,10 +42,10 @@ import { makeRunEnds } from "./RunEnds.ts"
 type Callbacks = ReadonlyMap<string, CancelCallback>
 
 /**
- * The example flow (docs/launch.md#example-flow): compile, judge whether the launch can work, start the agents one at a
- * time with the initiator first, and meanwhile submit the run to the control plane. When an agent does not attach, or
- * ends before the session is open, the launch's other agents are stopped again and the run says why. Agents that go on
- * after the end of their run are stopped, too.
+ * The example flow (docs/internals/launch.md#example-flow): compile, judge whether the launch can work, start the
+ * agents one at a time with the initiator first, and meanwhile submit the run to the control plane. When an agent does
+ * not attach, or ends before the session is open, the launch's other agents are stopped again and the run says why.
+ * Agents that go on after the end of their run are stopped, too.
  */
 export class ExampleRuns extends Context.Service<
   ExampleRuns,
@@ -274,7 +274,7 @@ const shownProcess = (
   agentRef
 })
 
-/** Where a run is found (docs/launch.md#example-flow). */
+/** Where a run is found (docs/internals/launch.md#example-flow). */
 const linksOf = (
   { runId }: ControlPlaneRun,
   { controlPlane, publicControlPlaneUrl }: LauncherSettingsShape

@@ -28,7 +28,7 @@ export interface WatchedLaunch {
 
 /**
  * Looks after the agents of one launch until its session is open: an agent that ends before ends the waiting of all
- * (docs/launch.md#dead-agents). Whether the session is open only the control plane can tell.
+ * (docs/internals/launch.md#dead-agents). Whether the session is open only the control plane can tell.
  */
 export interface LaunchWatch {
   /** An agent has been attached. */

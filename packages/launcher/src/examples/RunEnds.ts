@@ -20,7 +20,7 @@ export interface LaunchedAgents {
   readonly agents: ReadonlyArray<LaunchedAgent>
 }
 
-/** Ends agents that outlive their run (docs/launch.md#run-end). */
+/** Ends agents that outlive their run (docs/internals/launch.md#run-end). */
 export interface RunEnds {
   /** Follows the run of a launch in the background until every agent has ended. */
   readonly follow: (launched: LaunchedAgents) => Effect.Effect<void>

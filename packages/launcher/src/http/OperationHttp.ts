@@ -5,7 +5,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { LauncherMetrics } from "../operate/LauncherMetrics.ts"
 import { LauncherReadiness } from "../operate/LauncherReadiness.ts"
 
-/** What a platform asks (docs/http.md#readiness, docs/http.md#metrics-endpoint). */
+/** What a platform asks (docs/reference/http.md#readiness, docs/reference/http.md#metrics-endpoint). */
 export const ProbesHttp = HttpApiBuilder.group(
   LauncherApi,
   "probes",
@@ -24,7 +24,7 @@ export const ProbesHttp = HttpApiBuilder.group(
   })
 )
 
-/** Operation of the service (docs/http.md#log-level). */
+/** Operation of the service (docs/reference/http.md#log-level). */
 export const AdminHttp = HttpApiBuilder.group(
   LauncherApi,
   "admin",

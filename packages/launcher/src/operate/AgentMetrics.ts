@@ -4,7 +4,9 @@ import { Counter, Gauge } from "prom-client"
 import { ExampleRuns } from "../examples/ExampleRuns.ts"
 import { LauncherMetrics } from "./LauncherMetrics.ts"
 
-/** Agents and launches as metrics of the service, counted when they are asked for (docs/launch.md#processes). */
+/**
+ * Agents and launches as metrics of the service, counted when they are asked for (docs/internals/launch.md#processes).
+ */
 export const layerAgentMetrics = Layer.effectDiscard(
   Effect.gen(function* () {
     const { registry } = yield* LauncherMetrics

@@ -3,7 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/** The Prometheus metrics of this process (docs/http.md#metrics-endpoint). */
+/** The Prometheus metrics of this process (docs/reference/http.md#metrics-endpoint). */
 export class LauncherMetrics extends Context.Service<LauncherMetrics, ServiceRegistry>()(
   "runplane/launcher/LauncherMetrics"
 ) {

@@ -212,7 +212,7 @@ describe("npm run packs", () => {
   })
 
   it("takes the recipes as they are printed", async () => {
-    const recipe = (text: string) => guideBlock(text, "docs/packs.md")
+    const recipe = (text: string) => guideBlock(text, "docs/reference/packs.md")
     assert.isTrue((await packs("new", "recipes", "one")).ok)
     const scenario = at("recipes/scenarios/one/1.0.0/scenario.yaml")
     const policy = "_policies/policy.my-team.pausable.json"

@@ -8,7 +8,10 @@ import type { TokenAlgorithm } from "./JsonWebKeys.ts"
 import { KeySource } from "./KeySource.ts"
 import { identityOfToken, type TokenRules } from "./SignedToken.ts"
 
-/** One entry of the static token list (docs/runtime.md#identities). An empty or absent `allowed_modes` allows all. */
+/**
+ * One entry of the static token list (docs/internals/runtime.md#identities). An empty or absent `allowed_modes` allows
+ * all.
+ */
 export const StaticToken = Schema.Struct({
   token: Schema.NonEmptyString,
   sender: Schema.NonEmptyString,
@@ -27,7 +30,7 @@ export const StaticTokens = Schema.Union([
   Schema.Struct({ tokens: Schema.Array(StaticToken) })
 ])
 
-/** How signed tokens are checked (docs/runtime.md#signed-tokens); the keys come from a `KeySource`. */
+/** How signed tokens are checked (docs/internals/runtime.md#signed-tokens); the keys come from a `KeySource`. */
 export interface SignedTokenOptions {
   readonly issuer: string
   readonly audience?: string
@@ -39,12 +42,12 @@ export interface SignedTokenOptions {
 export const DEFAULT_AUDIENCE = "macp-runtime"
 export const DEFAULT_ALGORITHMS: ReadonlyArray<TokenAlgorithm> = ["RS256", "ES256"]
 
-/** Turns the metadata of a call into an identity (docs/runtime.md#bearer). */
+/** Turns the metadata of a call into an identity (docs/internals/runtime.md#bearer). */
 export class Authenticator extends Context.Service<
   Authenticator,
   { readonly authenticate: (metadata: Headers) => Effect.Effect<Identity, CredentialRefused> }
 >()("runplane/sandbox/Authenticator") {
-  /** Any bearer value becomes the sender (docs/runtime.md#bearer); `observers` may observe as well. */
+  /** Any bearer value becomes the sender (docs/internals/runtime.md#bearer); `observers` may observe as well. */
   static readonly layerDevelopment = (observers: ReadonlyArray<string>): Layer.Layer<Authenticator> => {
     const mayObserve = new Set(observers)
     return Layer.succeed(
@@ -67,7 +70,7 @@ export class Authenticator extends Context.Service<
 
   /**
    * Signed tokens, recognised by their dots, and static ones beside them. A credential that is one kind and fails is
-   * not tried as the other; `x-macp-token` never holds a signed one (docs/runtime.md#bearer).
+   * not tried as the other; `x-macp-token` never holds a signed one (docs/internals/runtime.md#bearer).
    */
   static readonly layerSigned = (options: SignedTokenOptions): Layer.Layer<Authenticator, never, KeySource> => {
     const { algorithms = DEFAULT_ALGORITHMS, audience = DEFAULT_AUDIENCE, issuer, tokens = [] } = options
@@ -89,7 +92,10 @@ export class Authenticator extends Context.Service<
   }
 }
 
-/** A development caller may do everything except observe, unless `isObserver` allows it (docs/runtime.md#bearer). */
+/**
+ * A development caller may do everything except observe, unless `isObserver` allows it
+ * (docs/internals/runtime.md#bearer).
+ */
 export const developmentIdentity = (sender: string, isObserver: boolean): Identity => ({
   sender,
   allowedModes: undefined,

@@ -1,4 +1,4 @@
-/** Who is calling and what that allows (docs/runtime.md#identities). */
+/** Who is calling and what that allows (docs/internals/runtime.md#identities). */
 export interface Identity {
   readonly sender: string
   /** Undefined allows every mode. A set must hold `""` for ambient Signals and Progress. */

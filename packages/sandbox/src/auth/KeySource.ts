@@ -9,7 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 import { JsonWebKeySet, type SigningKey, signingKeys } from "./JsonWebKeys.ts"
 
-/** Milliseconds a fetched key set is used without asking again (docs/runtime.md#signed-tokens). */
+/** Milliseconds a fetched key set is used without asking again (docs/internals/runtime.md#signed-tokens). */
 export const KEYS_TTL_MS = 300_000
 
 /** Milliseconds a key set may be used beyond that while it cannot be fetched again. */
@@ -24,7 +24,7 @@ export const KEYS_FETCH_TIMEOUT_MS = 5_000
 /** There are no keys to check signatures with. */
 export class KeysUnavailable extends Data.TaggedError("KeysUnavailable")<{ readonly message: string }> {}
 
-/** Where the keys that signed tokens are checked with come from (docs/runtime.md#signed-tokens). */
+/** Where the keys that signed tokens are checked with come from (docs/internals/runtime.md#signed-tokens). */
 export class KeySource extends Context.Service<
   KeySource,
   { readonly keys: Effect.Effect<ReadonlyArray<SigningKey>, KeysUnavailable> }

@@ -5,7 +5,10 @@ import { decodePayload, isBlank } from "./Decode.ts"
 import type { SessionBinding } from "./Mode.ts"
 import { InvalidPayload, type Rejection } from "./Rejection.ts"
 
-/** Decodes a Commitment and makes the checks common to all modes (docs/runtime.md#commitment), authority excepted. */
+/**
+ * Decodes a Commitment and makes the checks common to all modes (docs/internals/runtime.md#commitment), authority
+ * excepted.
+ */
 export const decodeCommitment = (
   bytes: Uint8Array,
   binding: SessionBinding

@@ -2,7 +2,7 @@ import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/proto
 import * as Result from "effect/Result"
 import { InvalidPayload, type Rejection } from "./Rejection.ts"
 
-/** Decodes a payload; bytes that are not such a message are INVALID_ENVELOPE (docs/runtime.md#commitment). */
+/** Decodes a payload; bytes that are not such a message are INVALID_ENVELOPE (docs/internals/runtime.md#commitment). */
 export const decodePayload = <Desc extends DescMessage>(
   schema: Desc,
   bytes: Uint8Array

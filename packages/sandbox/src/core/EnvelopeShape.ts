@@ -3,12 +3,12 @@ import { InvalidEnvelope, InvalidProtocolVersion, PayloadTooLarge, type Rejectio
 
 export const PROTOCOL_VERSION = "1.0"
 
-/** Bytes of one envelope's payload (docs/runtime.md#runtime-limits). */
+/** Bytes of one envelope's payload (docs/internals/runtime.md#runtime-limits). */
 export const DEFAULT_MAX_PAYLOAD_BYTES = 1_048_576
 
 /**
- * The checks made before anybody is authenticated, in their order (docs/runtime.md#envelope-shape). Undefined when the
- * shape is fine. `maxPayloadBytes` bounds `Envelope.payload`.
+ * The checks made before anybody is authenticated, in their order (docs/internals/runtime.md#envelope-shape). Undefined
+ * when the shape is fine. `maxPayloadBytes` bounds `Envelope.payload`.
  */
 export const checkShape = (envelope: Envelope, maxPayloadBytes: number): Rejection | undefined => {
   if (envelope.macpVersion !== PROTOCOL_VERSION) return InvalidProtocolVersion
@@ -17,7 +17,7 @@ export const checkShape = (envelope: Envelope, maxPayloadBytes: number): Rejecti
   return envelope.payload.length > maxPayloadBytes ? PayloadTooLarge : undefined
 }
 
-/** Signal and session-less Progress: never part of a history, never counted (docs/runtime.md#ambient). */
+/** Signal and session-less Progress: never part of a history, never counted (docs/internals/runtime.md#ambient). */
 export const isAmbient = (envelope: Envelope): boolean =>
   envelope.messageType === "Signal" || (envelope.messageType === "Progress" && envelope.sessionId === "")
 
@@ -27,7 +27,8 @@ export const isTelemetry = (envelope: Envelope): boolean =>
 
 /**
  * A session id is either a lowercase hyphenated UUID of version 4 or 7, or at least 22 base64url characters. A string
- * that parses as a UUID but is not canonical is refused and never tried as base64url (docs/runtime.md#envelope-fields).
+ * that parses as a UUID but is not canonical is refused and never tried as base64url
+ * (docs/internals/runtime.md#envelope-fields).
  */
 export const isSessionId = (text: string): boolean =>
   UUID_SHAPE.test(text) ? CANONICAL_UUID.test(text) : OPAQUE_ID.test(text)

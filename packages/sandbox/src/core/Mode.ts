@@ -2,7 +2,7 @@ import { denyCommitment, isReadyToCommit, type SessionRecord, type SessionTerms 
 import * as Result from "effect/Result"
 import { Forbidden, InvalidPayload, policyDenied, type Rejection } from "./Rejection.ts"
 
-/** What a mode says about itself to ListModes (docs/runtime.md#rpcs). */
+/** What a mode says about itself to ListModes (docs/internals/runtime.md#rpcs). */
 export interface ModeInfo {
   readonly mode: string
   readonly modeVersion: string
@@ -44,7 +44,8 @@ export interface Concluding {
 }
 
 /**
- * A message the runtime itself writes in a participant's name, accepted like any other (docs/runtime.md#handoff-mode).
+ * A message the runtime itself writes in a participant's name, accepted like any other
+ * (docs/internals/runtime.md#handoff-mode).
  */
 export interface RuntimeMessage {
   readonly type: string
@@ -58,15 +59,15 @@ export interface RuntimeMessage {
 
 /**
  * The rules of one mode over its own immutable state. The kernel does what is common to all modes
- * (docs/runtime.md#commitment) and asks these for the rest, so a mode is added by writing one `ModeRules` and listing
- * it in `Modes.ts`.
+ * (docs/internals/runtime.md#commitment) and asks these for the rest, so a mode is added by writing one `ModeRules` and
+ * listing it in `Modes.ts`.
  */
 export interface ModeRules<State> {
   /** The rest of what a mode says about itself follows from its id and its moves. */
   readonly info: Omit<ModeInfo, "modeVersion" | "messageTypes" | "schemaUris">
   /**
    * Whether the bound policy decides who may commit; extension modes leave it to the initiator
-   * (docs/runtime.md#extension-modes).
+   * (docs/internals/runtime.md#extension-modes).
    */
   readonly policyAuthority: boolean
   /** Whether a session needs declared participants; true unless said. Without any, nobody but the initiator can act. */
@@ -79,7 +80,10 @@ export interface ModeRules<State> {
   readonly moves: Readonly<Record<string, Move<State>>>
   /** What every move leads to besides. Most modes have nothing. */
   readonly moved?: (state: State, binding: SessionBinding) => State
-  /** Whether an id is kept for messages of the runtime's own (docs/runtime.md#handoff-mode). Most modes keep none. */
+  /**
+   * Whether an id is kept for messages of the runtime's own (docs/internals/runtime.md#handoff-mode). Most modes keep
+   * none.
+   */
   readonly reservesId?: (messageId: string, binding: SessionBinding) => boolean
   /**
    * Messages that are due by themselves at `activeNow`, Unix milliseconds less suspended time. Most modes have none.
@@ -110,7 +114,7 @@ export interface ModeRun {
 export interface Mode {
   readonly info: ModeInfo
   readonly needsParticipants: boolean
-  /** Whether a start is checked strictly; registered modes are not (docs/runtime.md#extension-modes). */
+  /** Whether a start is checked strictly; registered modes are not (docs/internals/runtime.md#extension-modes). */
   readonly isStrict: boolean
   readonly policyAuthority: boolean
   readonly start: (binding: SessionBinding) => Result.Result<ModeRun, Rejection>

@@ -20,5 +20,5 @@ const byId = new Map(MODES.map((mode) => [mode.info.mode, mode]))
 
 export const findMode = (id: string): Mode | undefined => byId.get(id)
 
-/** Extension modes are listed by ListExtModes, all others by ListModes (docs/runtime.md#rpcs). */
+/** Extension modes are listed by ListExtModes, all others by ListModes (docs/internals/runtime.md#rpcs). */
 export const isStandardMode = (id: string): boolean => id.startsWith("macp.mode.")

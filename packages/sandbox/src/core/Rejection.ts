@@ -1,6 +1,6 @@
 /**
- * Why a message is refused: the registry code that travels in `Ack.error.code` (docs/runtime.md#registry-codes) and the
- * variant name that travels as its text.
+ * Why a message is refused: the registry code that travels in `Ack.error.code`
+ * (docs/internals/runtime.md#registry-codes) and the variant name that travels as its text.
  */
 export type RegistryCode =
   | "UNAUTHENTICATED"

@@ -19,7 +19,8 @@ import { Forbidden, InvalidEnvelope, type Rejection, SessionExpired, SessionNotO
 import { SessionLog } from "./SessionLog.ts"
 
 /**
- * Longest cumulative suspension when the start names none, in milliseconds: seven days (docs/runtime.md#session-time).
+ * Longest cumulative suspension when the start names none, in milliseconds: seven days
+ * (docs/internals/runtime.md#session-time).
  */
 export const DEFAULT_MAX_SUSPEND_MS = 604_800_000
 
@@ -58,13 +59,14 @@ const STATE_AFTER: Readonly<Record<Transition, SessionState>> = {
   CANCELLED: SessionState.CANCELLED
 }
 
-/** Types that only the runtime itself writes (docs/runtime.md#control-calls). */
+/** Types that only the runtime itself writes (docs/internals/runtime.md#control-calls). */
 const ANNOTATIONS = new Set(["SessionCancel", "SessionSuspend", "SessionResume"])
 
 /**
- * One session: bindings, history, activity, state (docs/runtime.md#session-states), time (docs/runtime.md#session-time)
- * and the ids it has accepted (docs/runtime.md#duplicates). It has no clock and does no I/O: the same calls with the
- * same times give the same session. Calls are synchronous, which serialises acceptance within a session.
+ * One session: bindings, history, activity, state (docs/internals/runtime.md#session-states), time
+ * (docs/internals/runtime.md#session-time) and the ids it has accepted (docs/internals/runtime.md#duplicates). It has
+ * no clock and does no I/O: the same calls with the same times give the same session. Calls are synchronous, which
+ * serialises acceptance within a session.
  */
 export class Session {
   readonly binding: SessionBinding
@@ -218,7 +220,10 @@ export class Session {
     return transition
   }
 
-  /** Drops the history, as runtimes with a compacting store do at a terminal state (docs/runtime.md#compaction). */
+  /**
+   * Drops the history, as runtimes with a compacting store do at a terminal state
+   * (docs/internals/runtime.md#compaction).
+   */
   compact(): void {
     this.#log = new SessionLog(this.#log.end)
   }
@@ -313,7 +318,7 @@ export class Session {
   }
 }
 
-/** Receivers always see the authenticated identity (docs/runtime.md#envelope-fields). */
+/** Receivers always see the authenticated identity (docs/internals/runtime.md#envelope-fields). */
 const stamped = (envelope: Envelope, sender: string): Envelope => {
   envelope.sender = sender
   return envelope

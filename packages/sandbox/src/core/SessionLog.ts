@@ -9,7 +9,7 @@ export interface AcceptedEnvelope {
 /**
  * The accepted envelopes of a session in acceptance order, and the subscribers that wait for the next one. The n-th
  * accepted envelope has ordinal n; `base` ordinals before the first entry were dropped by compaction
- * (docs/runtime.md#ordinals).
+ * (docs/internals/runtime.md#ordinals).
  *
  * A subscriber reads the log by ordinal instead of keeping a copy of what it has not sent yet: replay and live are the
  * same read, so nothing can be lost or doubled between them.
@@ -56,7 +56,7 @@ export class SessionLog {
 
   /**
    * Wakes the listeners when something was appended since the last time. Separate from `append`, because WatchSessions
-   * announces an ending before the stream does (docs/runtime.md#stream-silence).
+   * announces an ending before the stream does (docs/internals/runtime.md#stream-silence).
    */
   notify(): void {
     if (!this.#unannounced) return

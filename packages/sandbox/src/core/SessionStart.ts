@@ -20,7 +20,7 @@ import { Session } from "./Session.ts"
 /** Bytes of a session id, from 0.13.0 on. */
 export const MAX_SESSION_ID_BYTES = 128
 
-/** Participants of one session (docs/runtime.md#session-start). */
+/** Participants of one session (docs/internals/runtime.md#session-start). */
 export const MAX_PARTICIPANTS = 1_000
 
 /** Longest time to live of a session, in milliseconds: one day. */
@@ -34,8 +34,8 @@ export interface StartRequest {
 }
 
 /**
- * The checks of a start up to its time to live, in their order (docs/runtime.md#session-start). The kernel then looks
- * whether the session is known. `find` knows the modes that callers have registered, too.
+ * The checks of a start up to its time to live, in their order (docs/internals/runtime.md#session-start). The kernel
+ * then looks whether the session is known. `find` knows the modes that callers have registered, too.
  */
 export const checkStart = (
   envelope: Envelope,

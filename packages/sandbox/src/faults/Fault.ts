@@ -70,7 +70,8 @@ export const Fault = Schema.Union([
     times: selector.times
   }),
   /**
-   * WatchSessions says RESOLVED this long before the Commitment reaches StreamSession (docs/runtime.md#stream-silence).
+   * WatchSessions says RESOLVED this long before the Commitment reaches StreamSession
+   * (docs/internals/runtime.md#stream-silence).
    */
   Schema.Struct({
     kind: Schema.Literal("resolve-early"),

@@ -18,7 +18,7 @@ export class SandboxFaults extends Context.Service<
     readonly active: Effect.Effect<ReadonlyArray<ActiveFault>>
     /**
      * Makes everything a session has accepted so far unavailable to later subscriptions, as a compacting store does at
-     * a terminal state (docs/runtime.md#compaction). Open subscriptions are not touched.
+     * a terminal state (docs/internals/runtime.md#compaction). Open subscriptions are not touched.
      */
     readonly compactHistory: (sessionId: string) => Effect.Effect<void, SessionNotFound>
     /** What the streams ask about every frame. */

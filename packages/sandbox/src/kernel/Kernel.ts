@@ -56,7 +56,10 @@ export type ControlKind = "cancel" | "suspend" | "resume"
 export class Kernel extends Context.Service<
   Kernel,
   {
-    /** Identity, mode, start and rate checks of an envelope whose shape is fine (docs/runtime.md#envelope-shape). */
+    /**
+     * Identity, mode, start and rate checks of an envelope whose shape is fine
+     * (docs/internals/runtime.md#envelope-shape).
+     */
     readonly admit: (envelope: Envelope, identity: Identity) => Effect.Effect<void, Rejection>
     /** Accepts an admitted envelope: session start, session message, or Signal and Progress. */
     readonly accept: (envelope: Envelope, identity: Identity) => Effect.Effect<Acceptance, Rejection>
@@ -106,7 +109,7 @@ const make = Effect.fnUntraced(function* (options: SandboxOptions) {
 
   /**
    * Announces to WatchSessions first, then to the stream: an ending is announced before its Commitment frame
-   * (docs/runtime.md#stream-silence).
+   * (docs/internals/runtime.md#stream-silence).
    */
   const announce = (session: Session, type: Transition | "CREATED" | undefined, now: number) => {
     if (type !== undefined) {
@@ -246,7 +249,8 @@ const openSessionsOf = (sender: string, sessions: ReadonlyMap<string, Session>):
 }
 
 /**
- * Signals and Progress must decode when they carry anything, and a Signal must name its type (docs/runtime.md#ambient).
+ * Signals and Progress must decode when they carry anything, and a Signal must name its type
+ * (docs/internals/runtime.md#ambient).
  */
 const isReadable = ({ messageType, payload }: Envelope): boolean => {
   if (payload.length === 0) return true

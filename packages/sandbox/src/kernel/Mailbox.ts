@@ -1,4 +1,4 @@
-/** A receiver fell further behind than its buffer allows (docs/runtime.md#stream-silence). */
+/** A receiver fell further behind than its buffer allows (docs/internals/runtime.md#stream-silence). */
 export class ReceiverLagged extends Error {
   override readonly name = "ReceiverLagged"
 }

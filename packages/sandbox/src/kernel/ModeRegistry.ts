@@ -11,7 +11,10 @@ import { Hub } from "./Mailbox.ts"
 /** A change of the modes is refused; the text travels in the answer, never as a gRPC status. */
 export class ModeRefused extends Data.TaggedError("ModeRefused")<{ readonly message: string }> {}
 
-/** Undelivered changes of one WatchModeRegistry; a receiver over it ends silently (docs/runtime.md#watch-streams). */
+/**
+ * Undelivered changes of one WatchModeRegistry; a receiver over it ends silently
+ * (docs/internals/runtime.md#watch-streams).
+ */
 const WATCH_CAPACITY = 16
 
 /** Modes that may be registered beside the built-in ones. */
@@ -24,7 +27,10 @@ interface Entry {
   readonly isStandard: boolean
 }
 
-/** The modes of the runtime: the built-in ones, and those that callers register (docs/runtime.md#extension-modes). */
+/**
+ * The modes of the runtime: the built-in ones, and those that callers register
+ * (docs/internals/runtime.md#extension-modes).
+ */
 export class ModeRegistry extends Context.Service<
   ModeRegistry,
   {

@@ -20,16 +20,19 @@ import { Hub } from "./Mailbox.ts"
 
 /**
  * A registration or removal is refused; the text travels in the answer, never as a gRPC status
- * (docs/runtime.md#policy-registry).
+ * (docs/internals/runtime.md#policy-registry).
  */
 export class PolicyRefused extends Data.TaggedError("PolicyRefused")<{ readonly message: string }> {}
 
-/** Undelivered policy sets of one WatchPolicies; a receiver over it ends silently (docs/runtime.md#watch-streams). */
+/**
+ * Undelivered policy sets of one WatchPolicies; a receiver over it ends silently
+ * (docs/internals/runtime.md#watch-streams).
+ */
 const WATCH_CAPACITY = 16
 
 const RESERVED_PREFIX = "policy.std."
 
-/** The policies of the runtime, `policy.default` always among them (docs/runtime.md#policy-registry). */
+/** The policies of the runtime, `policy.default` always among them (docs/internals/runtime.md#policy-registry). */
 export class PolicyRegistry extends Context.Service<
   PolicyRegistry,
   {
@@ -46,7 +49,7 @@ export class PolicyRegistry extends Context.Service<
     readonly changes: (signal: AbortSignal) => AsyncGenerator<ReadonlyArray<PolicyDescriptor>>
   }
 >()("runplane/sandbox/PolicyRegistry") {
-  /** From 0.13.0 on rules are closed (docs/runtime.md#annotations), and the reserved policies are there. */
+  /** From 0.13.0 on rules are closed (docs/internals/runtime.md#annotations), and the reserved policies are there. */
   static readonly layer = (release: Release): Layer.Layer<PolicyRegistry> =>
     Layer.sync(PolicyRegistry, () => make(release))
 }
@@ -114,7 +117,10 @@ const make = (release: Release): PolicyRegistry["Service"] => {
   })
 }
 
-/** The policies of the reserved names (docs/runtime.md#annotations): all for decisions, none without a quorum. */
+/**
+ * The policies of the reserved names (docs/internals/runtime.md#annotations): all for decisions, none without a
+ * quorum.
+ */
 const reservedPolicies = (): ReadonlyArray<PolicyDescriptor> =>
   [
     { name: "majority", voters: 1, threshold: 0.5, description: "At least half of the votes approve" },

@@ -3,7 +3,7 @@ import type { RateLimitOptions } from "../SandboxOptions.ts"
 /** The window both limits count in, in milliseconds. */
 const WINDOW_MS = 60_000
 
-/** Sliding-minute limits per sender (docs/runtime.md#runtime-limits). Without options everything passes. */
+/** Sliding-minute limits per sender (docs/internals/runtime.md#runtime-limits). Without options everything passes. */
 export class RateLimits {
   readonly #options: RateLimitOptions | undefined
   readonly #starts = new Map<string, Array<number>>()

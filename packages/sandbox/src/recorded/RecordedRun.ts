@@ -49,7 +49,7 @@ export type RecordedStep =
 
 /**
  * States a session was seen in beside its stream, which shows none of them but RESOLVED
- * (docs/runtime.md#stream-silence).
+ * (docs/internals/runtime.md#stream-silence).
  */
 export type RecordedState = "OPEN" | "SUSPENDED" | "RESOLVED" | "EXPIRED" | "CANCELLED"
 

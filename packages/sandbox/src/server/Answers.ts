@@ -8,7 +8,10 @@ import type { Acceptance } from "../kernel/Kernel.ts"
 import type { KernelFailure } from "../kernel/KernelFailure.ts"
 import { ReceiverLagged } from "../kernel/Mailbox.ts"
 
-/** The answer to a Send: rejections travel inside it, with the state left unspecified (docs/runtime.md#rejections). */
+/**
+ * The answer to a Send: rejections travel inside it, with the state left unspecified
+ * (docs/internals/runtime.md#rejections).
+ */
 export const ackOf = (
   result: Result.Result<Acceptance, Rejection>,
   echo: Pick<Envelope, "messageId" | "sessionId">,
@@ -41,11 +44,14 @@ export const ackOf = (
       })
   })
 
-/** UTF-8 JSON `{"reasons":[...]}`, only on policy denials (docs/runtime.md#denial-details). */
+/** UTF-8 JSON `{"reasons":[...]}`, only on policy denials (docs/internals/runtime.md#denial-details). */
 const denialDetails = ({ reasons }: Pick<Rejection, "reasons">): Uint8Array<ArrayBuffer> =>
   reasons.length === 0 ? new Uint8Array() : new TextEncoder().encode(JSON.stringify({ reasons }))
 
-/** Trailing metadata that holds the details of a denial which escapes as a status (docs/runtime.md#denial-details). */
+/**
+ * Trailing metadata that holds the details of a denial which escapes as a status
+ * (docs/internals/runtime.md#denial-details).
+ */
 const DETAILS_TRAILER = "macp-error-details-bin"
 
 const denialStatus = (text: string, reasons: ReadonlyArray<string>): ConnectError =>
@@ -61,11 +67,11 @@ export const denialOfAck = ({ error }: Ack): ConnectError | undefined => {
   })
 }
 
-/** Where a compacted history begins, in the words that clients look for (docs/runtime.md#compaction). */
+/** Where a compacted history begins, in the words that clients look for (docs/internals/runtime.md#compaction). */
 export const compacted = (base: number): string =>
   `session history before ordinal ${base} was compacted; resubscribe at or after it`
 
-/** How releases from 0.12 on end a subscription below the compacted base (docs/runtime.md#releases). */
+/** How releases from 0.12 on end a subscription below the compacted base (docs/internals/runtime.md#releases). */
 export const historyUnavailable = (base: number): ConnectError =>
   new ConnectError(compacted(base), Code.FailedPrecondition, {
     "macp-error-code": "HISTORY_UNAVAILABLE",
@@ -90,7 +96,10 @@ export const statusOf = (failure: KernelFailure | CredentialRefused): ConnectErr
 export const watchFailure = (cause: unknown): unknown =>
   cause instanceof ReceiverLagged ? new ConnectError(cause.message, Code.ResourceExhausted) : cause
 
-/** Rejections that end a StreamSession, with their status; all others travel inline (docs/runtime.md#stream-errors). */
+/**
+ * Rejections that end a StreamSession, with their status; all others travel inline
+ * (docs/internals/runtime.md#stream-errors).
+ */
 const ENDING: Partial<Readonly<Record<RegistryCode, Code>>> = {
   UNAUTHENTICATED: Code.Unauthenticated,
   PAYLOAD_TOO_LARGE: Code.ResourceExhausted,
@@ -109,7 +118,10 @@ export const streamEnd = (rejection: Rejection, denialsAsStatus: boolean): Conne
   return code === undefined ? undefined : new ConnectError(rejection.variant, code)
 }
 
-/** An inline frame: code and message both hold the status text, not a registry code (docs/runtime.md#inline-errors). */
+/**
+ * An inline frame: code and message both hold the status text, not a registry code
+ * (docs/internals/runtime.md#inline-errors).
+ */
 export const inlineError = (text: string, sessionId: string): MACPError =>
   create(MACPErrorSchema, { code: text, message: text, sessionId })
 

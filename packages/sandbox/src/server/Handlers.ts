@@ -22,7 +22,7 @@ import { makeWatches, type WatchServices } from "./Watches.ts"
 
 export type HandlerServices = StreamServices | WatchServices
 
-/** The RPCs of `MACPRuntimeService` over the kernel (docs/runtime.md#rpcs). */
+/** The RPCs of `MACPRuntimeService` over the kernel (docs/internals/runtime.md#rpcs). */
 export const makeHandlers = (
   context: Context.Context<HandlerServices>,
   options: SandboxOptions

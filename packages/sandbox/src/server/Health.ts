@@ -6,8 +6,8 @@ import { aborted } from "./Watches.ts"
 const KNOWN = new Set(["", MACPRuntimeService.typeName, Health.typeName])
 
 /**
- * Serves `grpc.health.v1.Health` (docs/runtime.md#rpcs). A server that answers is serving: there is nothing it depends
- * on.
+ * Serves `grpc.health.v1.Health` (docs/internals/runtime.md#rpcs). A server that answers is serving: there is nothing
+ * it depends on.
  */
 export const serveHealth = (router: ConnectRouter): void => {
   router.service(Health, {

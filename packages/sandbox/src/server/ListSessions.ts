@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type { Session } from "../core/Session.ts"
 import { ArgumentInvalid } from "../kernel/KernelFailure.ts"
 
-/** Sessions of one page when the caller names no size, and at most (docs/runtime.md#watch-streams). */
+/** Sessions of one page when the caller names no size, and at most (docs/internals/runtime.md#watch-streams). */
 export const DEFAULT_PAGE_SIZE = 100
 export const MAX_PAGE_SIZE = 1_000
 
@@ -15,7 +15,7 @@ export interface SessionsPage {
 
 /**
  * One page of all sessions by ascending id, ended ones included. Does not notice passed deadlines
- * (docs/runtime.md#watch-streams).
+ * (docs/internals/runtime.md#watch-streams).
  */
 export const listSessions = Effect.fnUntraced(function* (
   sessions: ReadonlyArray<Session>,

@@ -34,7 +34,7 @@ export interface Listener {
   readonly stop: Effect.Effect<void>
 }
 
-/** Bytes of a request around its payload (docs/runtime.md#encoding). */
+/** Bytes of a request around its payload (docs/internals/runtime.md#encoding). */
 const ENVELOPE_OVERHEAD_BYTES = 65_536
 
 /**

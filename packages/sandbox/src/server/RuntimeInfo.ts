@@ -2,8 +2,8 @@ import type { Release } from "@runplane/domain"
 import { PROTOCOL_VERSION } from "../core/EnvelopeShape.ts"
 
 /**
- * What Initialize answers, the modes excepted: identity and capabilities (docs/runtime.md#rpcs). The version is the
- * release whose rules are followed: by it clients judge what the runtime can do.
+ * What Initialize answers, the modes excepted: identity and capabilities (docs/internals/runtime.md#rpcs). The version
+ * is the release whose rules are followed: by it clients judge what the runtime can do.
  */
 export const runtimeInfo = (release: Release) => ({
   ...RUNTIME_INFO,

@@ -15,7 +15,7 @@ const INLINE_CAPACITY = 16
 
 /**
  * The sending side of one StreamSession: follows a session's log by ordinal, mixes in inline errors, and ends when told
- * to or when the receiver lags more than `bound` envelopes behind (docs/runtime.md#stream-frames).
+ * to or when the receiver lags more than `bound` envelopes behind (docs/internals/runtime.md#stream-frames).
  */
 export class SessionSubscription {
   readonly #bound: number
@@ -133,7 +133,10 @@ export class SessionSubscription {
 const messageTypeOf = ({ response }: StreamSessionResponse): string =>
   response.case === "envelope" ? response.value.messageType : ""
 
-/** Replay gives an envelope without a client time the time the server received it (docs/runtime.md#envelope-fields). */
+/**
+ * Replay gives an envelope without a client time the time the server received it
+ * (docs/internals/runtime.md#envelope-fields).
+ */
 const replayed = ({ envelope, receivedAt }: AcceptedEnvelope): Envelope =>
   envelope.timestampUnixMs === 0n
     ? create(EnvelopeSchema, { ...envelope, timestampUnixMs: BigInt(receivedAt) })

@@ -20,8 +20,8 @@ import { SessionSubscription } from "./SessionSubscription.ts"
 export type StreamServices = Kernel | Authenticator | SandboxFaults
 
 /**
- * The StreamSession call (docs/runtime.md#stream-frames): passive subscription and submission on one bidirectional
- * stream.
+ * The StreamSession call (docs/internals/runtime.md#stream-frames): passive subscription and submission on one
+ * bidirectional stream.
  */
 export const makeStreamSession = (context: Context.Context<StreamServices>, options: SandboxOptions) => {
   const run = Effect.runPromiseWith(context)

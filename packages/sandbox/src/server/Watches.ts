@@ -23,7 +23,7 @@ import { statusOf, watchFailure } from "./Answers.ts"
 
 export type WatchServices = Kernel | PolicyRegistry | ModeRegistry | Authenticator | SandboxFaults
 
-/** The five server streams (docs/runtime.md#watch-streams). */
+/** The five server streams (docs/internals/runtime.md#watch-streams). */
 export const makeWatches = (context: Context.Context<WatchServices>, options: SandboxOptions) => {
   const run = Effect.runPromiseWith(context)
   const kernel = Context.get(context, Kernel)

@@ -39,7 +39,7 @@ const Message = Schema.Struct({
   accepted_at_ms: Schema.optional(Schema.Int)
 })
 
-/** A scripted session (docs/runtime.md#conformance). Keys that begin with an underscore are comments. */
+/** A scripted session (docs/internals/runtime.md#conformance). Keys that begin with an underscore are comments. */
 export const Fixture = Schema.Struct({
   mode: Schema.String,
   initiator: Schema.String,

@@ -75,9 +75,9 @@ interface Guarded extends CountedEndpoint {
 /**
  * Lets in whoever presents a key, or a token of the issuer, whose role is enough for the endpoint, and says who that
  * is. With neither configured every request passes as `anonymous`, in development; elsewhere the service does not
- * start. A refused request spends from the budget of its client (docs/http.md#rate-limit), without a right key that of
- * its network; wrong keys and tokens also spend from a smaller budget of their own. Other callers share a network, so
- * neither budget refuses a right key.
+ * start. A refused request spends from the budget of its client (docs/reference/http.md#rate-limit), without a right
+ * key that of its network; wrong keys and tokens also spend from a smaller budget of their own. Other callers share a
+ * network, so neither budget refuses a right key.
  */
 const makeGuard = (form: EdgeForm) =>
   Effect.gen(function* () {
@@ -200,7 +200,7 @@ const makeGuard = (form: EdgeForm) =>
 
 const queryOf = (url: string) => new URLSearchParams(url.slice(url.includes("?") ? url.indexOf("?") + 1 : url.length))
 
-/** The control plane's guard (docs/http.md#api-keys). */
+/** The control plane's guard (docs/reference/http.md#api-keys). */
 export const layerAuthorization = Layer.effect(
   Authorization,
   Effect.map(makeGuard(controlPlaneForm), (guard) => {

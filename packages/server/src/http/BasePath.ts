@@ -2,8 +2,9 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 
 /**
- * The request as routes know it: without the path below which a proxy serves the service (docs/http.md#base-path). A
- * request that is not below that path stays as it is: probes and neighbours call the service directly.
+ * The request as routes know it: without the path below which a proxy serves the service
+ * (docs/reference/http.md#base-path). A request that is not below that path stays as it is: probes and neighbours call
+ * the service directly.
  */
 export const withoutBasePath = (
   request: HttpServerRequest.HttpServerRequest,

@@ -13,7 +13,8 @@ const NO_TYPE = "application/octet-stream"
 /**
  * The request as the endpoints see it. An empty body passes for JSON whatever its content type says, because clients
  * send POST requests without one. A body of another type, or of none, is left to be refused, or hidden where the
- * service ignores such bodies: a page of somebody else can send those without asking first (docs/http.md#bodies).
+ * service ignores such bodies: a page of somebody else can send those without asking first
+ * (docs/reference/http.md#bodies).
  */
 export const withJsonBody = (
   request: HttpServerRequest.HttpServerRequest,
@@ -33,7 +34,10 @@ export const withJsonBody = (
 /** The cause of the parse error of a body that is JSON, and that no endpoint could read as it was sent. */
 export class InexactBody extends Data.TaggedError("InexactBody")<{ readonly message: string }> {}
 
-/** The same request, whose text fails with InexactBody where parsing it would change it (docs/http.md#bodies). */
+/**
+ * The same request, whose text fails with InexactBody where parsing it would change it
+ * (docs/reference/http.md#bodies).
+ */
 const withExactJson = (request: HttpServerRequest.HttpServerRequest): HttpServerRequest.HttpServerRequest => {
   const text = Effect.suspend(() => request.text).pipe(
     Effect.tap((json) => {

@@ -9,7 +9,7 @@ export const EXCHANGE_MS = 1_000
 
 /**
  * Tells the other processes what this one has counted, and answers how the same clients stand everywhere; fails with
- * what is wrong. Undefined, the default: this process counts for itself (docs/http.md#rate-limit).
+ * what is wrong. Undefined, the default: this process counts for itself (docs/reference/http.md#rate-limit).
  */
 export const BudgetExchange = Context.Reference<
   ((spent: ReadonlyArray<Spent>) => Effect.Effect<ReadonlyArray<Standing>, string>) | undefined

@@ -68,7 +68,8 @@ const make = Effect.gen(function* () {
 
 /**
  * The budget of each client over all routes together, or with `THROTTLE_SCOPE=route` for each route
- * (docs/http.md#rate-limit). With `THROTTLE_READ_LIMIT` requests that only read have a budget of their own. With a
+ * (docs/reference/http.md#rate-limit). With `THROTTLE_READ_LIMIT` requests that only read have a budget of their own.
+ * With a
  * `BudgetExchange` all processes share the budgets.
  */
 export class ClientBudgets extends Context.Service<ClientBudgets, Effect.Success<typeof make>>()(

@@ -8,7 +8,7 @@ import * as Stream from "effect/Stream"
 /** Fewest bytes that are compressed; a shorter answer fits into one packet. */
 export const SMALLEST_COMPRESSED = 1_024
 
-/** The content types that shrink. Clients of an event stream share its bytes (docs/http.md#one-write). */
+/** The content types that shrink. Clients of an event stream share its bytes (docs/reference/http.md#one-write). */
 const COMPRESSIBLE = /^(?:text\/(?!event-stream\b)|application\/(?:[\w.-]+\+)?(?:json|x-ndjson|yaml)\b)/i
 
 // The least effort: four times the CPU makes an answer hardly shorter.
@@ -71,8 +71,8 @@ export const acceptedCoding = <Name extends string>(
 }
 
 /**
- * The answer in the coding that its client asks for (docs/http.md#compression), and whether it depends on what is asked
- * for. What has a coding or an ETag already stays as it is.
+ * The answer in the coding that its client asks for (docs/reference/http.md#compression), and whether it depends on
+ * what is asked for. What has a coding or an ETag already stays as it is.
  */
 export const compressed = (
   request: HttpServerRequest.HttpServerRequest,

@@ -49,7 +49,7 @@ const withoutDefaultPort = (host: string) => host.toLowerCase().replace(/:(80|44
 
 /**
  * Why a service without keys refuses a request that a web page of somebody else may have made; undefined when it does
- * not. Programs other than browsers send none of these headers, and stay welcome (docs/http.md#cross-site).
+ * not. Programs other than browsers send none of these headers, and stay welcome (docs/reference/http.md#cross-site).
  */
 export const crossSiteRefusal = (from: Provenance, trust: Trust): string | undefined => {
   if (from.host !== undefined && from.host !== "" && !isTrustedHost(from.host, trust)) {

@@ -13,7 +13,7 @@ export interface ObservedRequest {
   readonly requestId: string
   /** Undefined for a caller without a right key, token or ticket. */
   readonly caller: KnownActor | undefined
-  /** The client's address (docs/http.md#client-address). */
+  /** The client's address (docs/reference/http.md#client-address). */
   readonly address: string
   /** The path parameter `id` as it was sent; undefined where the route has none. */
   readonly id: string | undefined
@@ -21,7 +21,7 @@ export interface ObservedRequest {
 
 /**
  * Receives every answered request. The default does nothing; a service that keeps metrics provides its own outside of
- * the router (docs/http.md#metrics-endpoint).
+ * the router (docs/reference/http.md#metrics-endpoint).
  */
 export const HttpObserver = Context.Reference<{ readonly observe: (request: ObservedRequest) => Effect.Effect<void> }>(
   "runplane/server/HttpObserver",

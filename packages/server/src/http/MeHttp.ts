@@ -9,7 +9,7 @@ const me = Effect.map(CurrentActor, ({ actorId, actorType, name = actorId, role 
   role
 }))
 
-/** `GET /me` of the control plane (docs/http.md#roles). */
+/** `GET /me` of the control plane (docs/reference/http.md#roles). */
 export const ControlPlaneMeHttp = HttpApiBuilder.group(ControlPlaneApi, "me", (handlers) =>
   handlers.handle("me", () => me)
 )

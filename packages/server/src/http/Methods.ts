@@ -11,8 +11,8 @@ const patternOf = (template: string) =>
   new RegExp(`^${template.replace(SPECIAL, "\\$&").replace(/:[A-Za-z]+/g, "[^/]+")}/?$`)
 
 /**
- * Says which methods the paths of a contract have, for the answer to another one (docs/http.md#error-texts). HEAD is
- * answered wherever GET is, OPTIONS everywhere.
+ * Says which methods the paths of a contract have, for the answer to another one (docs/reference/http.md#error-texts).
+ * HEAD is answered wherever GET is, OPTIONS everywhere.
  */
 export const methodsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>

@@ -7,8 +7,9 @@ import { ClientBudgets } from "./ClientBudgets.ts"
 import { RequestFacts } from "./RequestFacts.ts"
 
 /**
- * Counts the requests that the guard let in; the guard counts those that it refuses (docs/http.md#rate-limit). The
- * client is the actor of the API key or token, else the network of the address. Public endpoints are not counted.
+ * Counts the requests that the guard let in; the guard counts those that it refuses
+ * (docs/reference/http.md#rate-limit). The client is the actor of the API key or token, else the network of the
+ * address. Public endpoints are not counted.
  */
 export const layerRateLimit = Layer.effect(
   RateLimit,

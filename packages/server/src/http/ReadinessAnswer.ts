@@ -1,6 +1,9 @@
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 
-/** The answer of `/readyz`: 200, and 503 to a strict probe while something does not work (docs/http.md#readiness). */
+/**
+ * The answer of `/readyz`: 200, and 503 to a strict probe while something does not work
+ * (docs/reference/http.md#readiness).
+ */
 export const readinessAnswer = (
   found: { readonly ok: boolean },
   { stopping, strict }: { readonly strict?: string | ReadonlyArray<string>; readonly stopping: boolean }

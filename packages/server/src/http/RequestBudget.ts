@@ -33,7 +33,7 @@ export const MAX_ACCOUNTS = 10_000
 
 /**
  * Counts requests by client: a window opens with a client's first request, and a client that exceeds its limit is
- * refused until a whole window has passed since the excess (docs/http.md#rate-limit).
+ * refused until a whole window has passed since the excess (docs/reference/http.md#rate-limit).
  */
 export const makeRequestBudget = (budget: Budget, maxAccounts: number = MAX_ACCOUNTS) => {
   const accounts = new Map<string, Account>()

@@ -10,7 +10,7 @@ export interface Facts {
   client: string
   /** The caller that a key, a token or a ticket proves; undefined for a caller without one. */
   actor: KnownActor | undefined
-  /** The client's address as docs/http.md#client-address names it; empty outside of a request. */
+  /** The client's address as docs/reference/http.md#client-address names it; empty outside of a request. */
   readonly address: string
 }
 

@@ -15,8 +15,8 @@ const PAGE_POLICY =
   "font-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 /**
- * The answer with what browsers need to know (docs/http.md#security-headers), where the handler has not set it, and
- * with further headers.
+ * The answer with what browsers need to know (docs/reference/http.md#security-headers), where the handler has not set
+ * it, and with further headers.
  */
 export const withSecurityHeaders = (
   response: HttpServerResponse.HttpServerResponse,

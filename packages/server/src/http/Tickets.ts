@@ -4,9 +4,10 @@ import * as Effect from "effect/Effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 
 /**
- * The tickets that open the stream of a run in place of a key (docs/http.md#tickets). The default knows none. `find`
- * answers whose a ticket is, and leaves it valid; `redeem` does the same and uses it up. Both answer undefined for a
- * ticket that is not valid for the run, and fail with the answer to the request when the database does not answer.
+ * The tickets that open the stream of a run in place of a key (docs/reference/http.md#tickets). The default knows none.
+ * `find` answers whose a ticket is, and leaves it valid; `redeem` does the same and uses it up. Both answer undefined
+ * for a ticket that is not valid for the run, and fail with the answer to the request when the database does not
+ * answer.
  */
 export const Tickets = Context.Reference<{
   readonly find: TicketUse

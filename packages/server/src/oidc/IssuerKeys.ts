@@ -12,7 +12,7 @@ import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from "jos
 import { makeOutageLog } from "../OutageLog.ts"
 import { isIssuerAddress } from "../settings/IssuerAddress.ts"
 
-/** Milliseconds that fetched keys are used without asking again (docs/http.md#tokens). */
+/** Milliseconds that fetched keys are used without asking again (docs/reference/http.md#tokens). */
 export const KEYS_TTL_MS = 600_000
 
 /** Milliseconds that keys may be used beyond that while the issuer does not answer. */

@@ -38,8 +38,8 @@ const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]*$/
 export const looksLikeToken = (text: string): boolean => COMPACT.test(text)
 
 /**
- * Who vouches for people: an OpenID Connect issuer whose signed tokens are taken where keys are (docs/http.md#tokens).
- * Undefined where none is set.
+ * Who vouches for people: an OpenID Connect issuer whose signed tokens are taken where keys are
+ * (docs/reference/http.md#tokens). Undefined where none is set.
  */
 export class TokenVerifier extends Context.Service<
   TokenVerifier,

@@ -1,7 +1,10 @@
 import { row, settingsOf } from "./Setting.ts"
 import { text } from "./SettingTypes.ts"
 
-/** What the command `runplane` reads as a client of both services, beside flags and profiles (docs/cli.md#profiles). */
+/**
+ * What the command `runplane` reads as a client of both services, beside flags and profiles
+ * (docs/reference/cli.md#profiles).
+ */
 export const CliSettings = settingsOf(["cli"], {
   RUNPLANE_URL: row(text, "http://127.0.0.1:3001", "Address of the control plane."),
   RUNPLANE_LAUNCHER_URL: row(text, "http://127.0.0.1:3000", "Address of the launch service."),

@@ -16,7 +16,7 @@ export interface DatabaseHost {
   readonly port: number
 }
 
-/** What a `DATABASE_URL` says (docs/deploy.md#the-database). */
+/** What a `DATABASE_URL` says (docs/reference/deploy.md#the-database). */
 export interface DatabaseAddress {
   /** At least one, in the order in which they are tried. */
   readonly hosts: ReadonlyArray<DatabaseHost>

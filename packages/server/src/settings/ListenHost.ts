@@ -14,7 +14,7 @@ const settings = {
 
 /**
  * The address that a service listens on: what HOST says, else every address with API keys or an issuer of tokens, and
- * the loopback without (docs/http.md#api-keys).
+ * the loopback without (docs/reference/http.md#api-keys).
  */
 export const listenHost = Effect.map(
   readSettings(settings),

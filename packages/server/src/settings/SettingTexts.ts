@@ -64,7 +64,7 @@ const wrapped = (text: string, width: number): ReadonlyArray<string> => {
   return lines
 }
 
-/** The whole table in Markdown: `docs/settings.md`. */
+/** The whole table in Markdown: `docs/reference/settings.md`. */
 export const settingsDocument = (): string =>
   `${[
     "# Settings",

@@ -21,8 +21,8 @@ export interface SpanExport {
 }
 
 /**
- * Batches ended spans for an exporter and adds to `counts` what becomes of each (docs/http.md#tracing). An exporter
- * that fails is logged once, then at growing distances, and when it works again.
+ * Batches ended spans for an exporter and adds to `counts` what becomes of each (docs/reference/http.md#tracing). An
+ * exporter that fails is logged once, then at growing distances, and when it works again.
  */
 export const makeSpanExport = Effect.fnUntraced(function* (exporter: SpanExporter, counts: Counts) {
   const maxQueueSize = yield* readSetting(ServiceSettings.OTEL_BSP_MAX_QUEUE_SIZE)

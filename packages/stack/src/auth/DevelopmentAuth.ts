@@ -44,7 +44,7 @@ export class AuthPortUnavailable extends Data.TaggedError("AuthPortUnavailable")
 
 /**
  * An auth service for development: mints signed tokens for whoever asks, with whatever scopes, as the separate product
- * does (docs/runtime.md#token-service).
+ * does (docs/internals/runtime.md#token-service).
  *
  *     POST /tokens                   { sender, ttl_seconds?, scopes? } -> { token, sender, expires_in_seconds }
  *     GET  /.well-known/jwks.json    the key that they are signed with

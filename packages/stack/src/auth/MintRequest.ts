@@ -16,7 +16,7 @@ export interface MintRequest {
 
 /**
  * Understands the body of `POST /tokens`; the failure is the text that the caller is answered
- * (docs/runtime.md#token-service).
+ * (docs/internals/runtime.md#token-service).
  */
 export const parseMintRequest = (text: string): Result.Result<MintRequest, string> => {
   const body = Result.try((): unknown => JSON.parse(text))

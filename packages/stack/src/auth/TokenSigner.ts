@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from "jose"
 
-/** The claims of a runtime token (docs/runtime.md#token-service); times are Unix seconds. */
+/** The claims of a runtime token (docs/internals/runtime.md#token-service); times are Unix seconds. */
 export interface TokenClaims {
   readonly iss: string
   readonly aud: string
@@ -18,7 +18,7 @@ export interface TokenSigner {
   readonly keySet: { readonly keys: ReadonlyArray<object> }
 }
 
-/** Every runtime takes it without being asked to (docs/runtime.md#signed-tokens). */
+/** Every runtime takes it without being asked to (docs/internals/runtime.md#signed-tokens). */
 const ALGORITHM = "ES256"
 
 /**

@@ -47,7 +47,7 @@ const served = <E>(layer: Layer.Layer<never, E>) =>
   )
 
 const serve = Command.make("serve").pipe(
-  Command.withDescription("Run one service until a signal; docs/settings.md lists its settings"),
+  Command.withDescription("Run one service until a signal; docs/reference/settings.md lists its settings"),
   Command.withSubcommands([
     Command.make("control-plane", {}, () => served(layerControlPlane)).pipe(
       Command.withDescription("The run control plane")

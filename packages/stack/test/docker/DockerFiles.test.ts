@@ -11,7 +11,7 @@ const METRIC_SOURCES = [
   "packages/server/src/metrics/ServiceRegistry.ts"
 ]
 const served = new Set(METRIC_SOURCES.flatMap((path) => all(read(path), /"([a-z]+(?:_[a-z]+)+)"/g)))
-const settings = new Set(all(read("docs/settings.md"), /^\| `([A-Z][A-Z0-9_]*)`/gm))
+const settings = new Set(all(read("docs/reference/settings.md"), /^\| `([A-Z][A-Z0-9_]*)`/gm))
 
 /** Of a histogram, PromQL names the series; of the process, prom-client brings the metrics; `up` is Prometheus' own. */
 const isServed = (metric: string) =>
@@ -28,12 +28,14 @@ describe("docker/monitoring", () => {
   const rules = read("docker/helm/runplane/files/rules.yml")
 
   it("names a section of the operations guide for each alert", () => {
-    const sections = new Set(all(read("docs/operations.md"), /^### (\S+)$/gm).map((title) => title.toLowerCase()))
+    const sections = new Set(
+      all(read("docs/reference/operations.md"), /^### (\S+)$/gm).map((title) => title.toLowerCase())
+    )
     const alerts = all(rules, /alert: (\S+)/g)
     const [repository = ""] = all(read("scripts/build.mjs"), /url: "git\+(\S+)\.git"/g)
     assert.deepStrictEqual(
       all(rules, /runbook_url: (\S+)/g),
-      alerts.map((alert) => `${repository}/blob/main/docs/operations.md#${alert.toLowerCase()}`)
+      alerts.map((alert) => `${repository}/blob/main/docs/reference/operations.md#${alert.toLowerCase()}`)
     )
     assert.deepStrictEqual(
       alerts.filter((alert) => !sections.has(alert.toLowerCase())),
@@ -69,7 +71,7 @@ describe("the pages", () => {
 
   for (const page of ["deploy.md", "operations.md"]) {
     it(`name settings that exist: ${page}`, () => {
-      const text = read(`docs/${page}`)
+      const text = read(`docs/reference/${page}`)
       const named = [
         ...all(text, /^ {4}([A-Z][A-Z0-9_]*)=/gm),
         ...all(text, /`([A-Z]+_[A-Z0-9_]*[A-Z0-9])(?:=[^`]*)?`/g)
@@ -129,7 +131,7 @@ describe("docker", () => {
   }
 
   it("sets the public addresses of both services in compose, chart and page", () => {
-    const page = read("docs/deploy.md")
+    const page = read("docs/reference/deploy.md")
     const sections = {
       "control-plane": /^### Control planes\n([\s\S]*?)^###/m,
       launcher: /^### Launch service\n([\s\S]*?)^###/m

@@ -9,24 +9,26 @@ const read = (path: string) => readFileSync(join(ROOT, path), "utf8")
 
 /** What runs a block as it is printed: a test that names its document. */
 const RUN_BY: Readonly<Record<string, string>> = {
-  'docs/clients.md: import { createControlPlane, createLauncher } from "@runplane/client"': "scripts/test-packages.mjs",
-  "docs/clients.md: from run_control_plane_client import Client": "scripts/packages/receivers.mjs",
-  'docs/clients.md: import { createServer } from "node:http"': "scripts/packages/receivers.mjs",
-  "docs/clients.md: import os": "scripts/packages/receivers.mjs",
-  "docs/deploy.md: [Unit]": "scripts/rehearse-deploy.mjs",
-  "docs/deploy.md: location /runplane/ {": "packages/console/test/browser/Prefix.browser.test.ts",
-  "docs/operations.md: global:": "scripts/test-monitoring.mjs",
-  "docs/operations.md: SELECT pid, state, age(now(), xact_start), query FROM pg_stat_activity":
+  'docs/reference/clients.md: import { createControlPlane, createLauncher } from "@runplane/client"':
+    "scripts/test-packages.mjs",
+  "docs/reference/clients.md: from run_control_plane_client import Client": "scripts/packages/receivers.mjs",
+  'docs/reference/clients.md: import { createServer } from "node:http"': "scripts/packages/receivers.mjs",
+  "docs/reference/clients.md: import os": "scripts/packages/receivers.mjs",
+  "docs/reference/deploy.md: [Unit]": "scripts/rehearse-deploy.mjs",
+  "docs/reference/deploy.md: location /runplane/ {": "packages/console/test/browser/Prefix.browser.test.ts",
+  "docs/reference/operations.md: global:": "scripts/test-monitoring.mjs",
+  "docs/reference/operations.md: SELECT pid, state, age(now(), xact_start), query FROM pg_stat_activity":
     "scripts/rehearse-deploy.mjs",
-  "docs/packs.md: apiVersion: scenarios.macp.dev/v1": "packages/launcher/test/author/Packs.integration.test.ts",
-  "docs/packs.md: mkdir team-packs && cd team-packs": "scripts/packages/packs.mjs",
-  "docs/packs.md: printf '.data/\\nnode_modules/\\n*.tgz\\n' > .gitignore": "scripts/packages/packs.mjs",
-  "docs/packs.md: mkdir packs && cp -R node_modules/team-packs/packs/. packs/": "scripts/packages/packs.mjs",
-  "docs/packs.md: contextTemplate:": "packages/launcher/test/author/Packs.integration.test.ts",
-  "docs/packs.md: participants: !include ../../../../_shared/participants/panel.yaml":
+  "docs/reference/packs.md: apiVersion: scenarios.macp.dev/v1":
     "packages/launcher/test/author/Packs.integration.test.ts",
-  "docs/packs.md: metadataTemplate:": "packages/launcher/test/author/Packs.integration.test.ts",
-  "docs/seal.md: CREATE ROLE runplane_service LOGIN PASSWORD '...';":
+  "docs/reference/packs.md: mkdir team-packs && cd team-packs": "scripts/packages/packs.mjs",
+  "docs/reference/packs.md: printf '.data/\\nnode_modules/\\n*.tgz\\n' > .gitignore": "scripts/packages/packs.mjs",
+  "docs/reference/packs.md: mkdir packs && cp -R node_modules/team-packs/packs/. packs/": "scripts/packages/packs.mjs",
+  "docs/reference/packs.md: contextTemplate:": "packages/launcher/test/author/Packs.integration.test.ts",
+  "docs/reference/packs.md: participants: !include ../../../../_shared/participants/panel.yaml":
+    "packages/launcher/test/author/Packs.integration.test.ts",
+  "docs/reference/packs.md: metadataTemplate:": "packages/launcher/test/author/Packs.integration.test.ts",
+  "docs/reference/seal.md: CREATE ROLE runplane_service LOGIN PASSWORD '...';":
     "packages/control-plane/test/queries/seals/DatabaseRole.integration.test.ts",
   "packs/README.md: import json, os, time": "packages/launcher/test/author/Packs.integration.test.ts",
   'scripts/build/readme/contracts.md: import controlPlane from "@runplane/contracts/openapi/control-plane.json" with { type: "json" }':
@@ -37,12 +39,12 @@ const RUN_BY: Readonly<Record<string, string>> = {
 
 /** What no test runs, and why. */
 const NOT_RUN: Readonly<Record<string, string>> = {
-  "docs/deploy.md: POST /tokens": "the request that an auth service gets",
-  'docs/deploy.md: {"token": "...", "expires_in_seconds": 3600}': "the answer of an auth service",
-  "docs/deploy.md: upstream control-planes {": "needs nginx and a certificate; tried by hand",
+  "docs/reference/deploy.md: POST /tokens": "the request that an auth service gets",
+  'docs/reference/deploy.md: {"token": "...", "expires_in_seconds": 3600}': "the answer of an auth service",
+  "docs/reference/deploy.md: upstream control-planes {": "needs nginx and a certificate; tried by hand",
   "README.md: Runplane is running": "shows what npm start prints",
   "README.md: import json, urllib.request": "needs the SDK of PyPI; tried by hand",
-  'docs/seal.md: h0 = SHA-256("runplane-seal-v1\\n" + runId)': "a formula",
+  'docs/reference/seal.md: h0 = SHA-256("runplane-seal-v1\\n" + runId)': "a formula",
   "packs/README.md: <pack>/pack.yaml": "a picture of folders",
   "packs/README.md: npm run packs -- validate packs/my-team/scenarios/team-decision/1.0.0": "a command and its output",
   'docs/guides/README.md: alias runplane="$CHECKOUT/node_modules/.bin/node $CHECKOUT/packages/stack/src/runplane/main.ts"':
@@ -154,7 +156,7 @@ describe("code in the documents", () => {
   })
 
   it("has each dependency in the table of dependencies, with what it is for", () => {
-    const [, table = ""] = read("docs/dependencies.md").split(/^\| -.*$/m)
+    const [, table = ""] = read("docs/internals/dependencies.md").split(/^\| -.*$/m)
     const named = [...table.matchAll(/`([^`]+)`/g)].flatMap(([, name = ""]) => [name])
     const isNamed = (name: string) =>
       named.some((entry) => entry === name || (entry.endsWith("/*") && name.startsWith(entry.slice(0, -1))))

@@ -11,7 +11,7 @@ import { assertConverged, exportOf } from "./support/Verdict.ts"
 
 const MODE = "macp.mode.task.v1"
 
-// docs/runtime.md#oversized
+// docs/internals/runtime.md#oversized
 it.live("keeps the decision behind an envelope that is too large, and says what it misses", () =>
   Effect.gen(function* () {
     const sandbox = yield* Sandbox

@@ -78,7 +78,7 @@ const HEX_ID = /\b[0-9a-f]{32}\b/g
 /** Smaller numbers are no Unix milliseconds. */
 const EARLIEST_MS = 1_500_000_000_000
 
-/** How an agent of the suite tells the log that the runtime has refused its message (docs/events.md). */
+/** How an agent of the suite tells the log that the runtime has refused its message (docs/reference/events.md). */
 const REFUSAL_SIGNAL = "message.refused"
 
 /** What a runtime says of a refusal in words of its own, and the report that repeats them. */

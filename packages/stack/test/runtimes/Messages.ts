@@ -15,7 +15,7 @@ const of =
     payload: toBinary(schema, create(schema, init))
   })
 
-/** The messages of the five standard modes (docs/runtime.md#payload-types). */
+/** The messages of the five standard modes (docs/internals/runtime.md#payload-types). */
 export const decision = {
   proposal: of(Decision.Proposal),
   evaluation: of(Decision.Evaluation),

@@ -12,7 +12,8 @@ export interface RuntimeAddress {
   /** What a control plane is told of this runtime, besides its address. */
   readonly settings: Readonly<Record<string, string>>
   /**
-   * Whether the history of an ended session can still be read; durable stores compact it (docs/runtime.md#compaction).
+   * Whether the history of an ended session can still be read; durable stores compact it
+   * (docs/internals/runtime.md#compaction).
    */
   readonly keepsHistory: boolean
 }
@@ -22,13 +23,16 @@ export class RuntimeUnderTest extends Context.Service<RuntimeUnderTest, RuntimeA
   "runplane/stack/test/RuntimeUnderTest"
 ) {}
 
-/** Development authentication: a name is its own credential, and nobody observes (docs/runtime.md#bearer). */
+/** Development authentication: a name is its own credential, and nobody observes (docs/internals/runtime.md#bearer). */
 export const byName: Pick<RuntimeAddress, "credentialOf" | "settings"> = {
   credentialOf: (participant) => Effect.succeed(participant),
   settings: { RUNTIME_USE_DEV_HEADER: "true" }
 }
 
-/** Signed tokens of the development auth service, with the scopes that a launch gives (docs/launch.md#tokens). */
+/**
+ * Signed tokens of the development auth service, with the scopes that a launch gives
+ * (docs/internals/launch.md#tokens).
+ */
 export const byToken = Effect.gen(function* () {
   const { url } = yield* DevelopmentAuth
   const credentialOf: RuntimeAddress["credentialOf"] = (sender, modeName) =>

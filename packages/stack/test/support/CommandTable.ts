@@ -247,7 +247,7 @@ const oneLine = (complaint: string, words: string) => {
 /**
  * Every command against a running stack with that ended run: what it answers with `--json`, and one line with the
  * documented exit code for a wrong flag, an unknown thing, a wrong key and a service that is not there
- * (docs/cli.md#exit-codes).
+ * (docs/reference/cli.md#exit-codes).
  */
 export const lookAtEveryCommand = Effect.fnUntraced(function* (
   ports: { readonly controlPlane: number; readonly launcher: number },

@@ -20,7 +20,7 @@ export const documents: ReadonlyArray<string> = [
   ...["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docker/README.md", "packs/README.md"],
   "packages/stack/test/runtimes/README.md",
   ...namesIn("scripts/build/readme").map((name) => `scripts/build/readme/${name}`),
-  ...["docs", "docs/guides"].flatMap((folder) =>
+  ...["docs", "docs/guides", "docs/reference", "docs/internals"].flatMap((folder) =>
     namesIn(folder).flatMap((name) => (name.endsWith(".md") ? [`${folder}/${name}`] : []))
   ),
   ...namesIn("packages").flatMap((name) =>

@@ -35,7 +35,7 @@ const namesInClient = () => {
 
 /** The lines of the documents that call the command, as their words; a shell's quotes are single ones. */
 const documentedLines = () =>
-  ["docs/cli.md", "docs/clients.md"].flatMap((document) =>
+  ["docs/reference/cli.md", "docs/reference/clients.md"].flatMap((document) =>
     blocksOf(document).flatMap(({ lines }) =>
       lines.flatMap((line) => {
         const told = /^(?:[A-Z_]+=\S* )?runplane (.*?)(?:\s+#.*)?$/.exec(line)?.[1]
@@ -67,7 +67,7 @@ export const lookAtDocumentedLines = Effect.gen(function* () {
   }
 })
 
-/** Every command that asks no service: what it answers with `--json` (docs/cli.md#output). */
+/** Every command that asks no service: what it answers with `--json` (docs/reference/cli.md#output). */
 export const lookAtLocalCommands = Effect.gen(function* () {
   for (const program of PROGRAMS) {
     const { json, jsonl } = yield* documents("settings", program)

@@ -6,7 +6,7 @@ import { exportAnswer } from "../../queries/insights/InsightsHttp.ts"
 import { RunExports } from "../../queries/insights/RunExports.ts"
 import { BatchRuns } from "./BatchRuns.ts"
 
-/** The `batch` group (docs/http.md#batch). */
+/** The `batch` group (docs/reference/http.md#batch). */
 export const BatchHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "batch",

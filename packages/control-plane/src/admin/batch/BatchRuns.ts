@@ -18,9 +18,9 @@ type BatchOperation<Done extends string> = (
 ) => Effect.Effect<ReadonlyArray<BatchOutcome<Done>>>
 
 /**
- * One operation on many runs (docs/http.md#batch). Every run succeeds or fails by itself; a run that is named twice is
- * worked on once and answered twice. The word of success says that the operation was accepted, as its single form would
- * have answered 2xx.
+ * One operation on many runs (docs/reference/http.md#batch). Every run succeeds or fails by itself; a run that is named
+ * twice is worked on once and answered twice. The word of success says that the operation was accepted, as its single
+ * form would have answered 2xx.
  */
 export class BatchRuns extends Context.Service<
   BatchRuns,

@@ -20,7 +20,10 @@ const ADOPTION_GRACE_SECONDS = 30
 /** How often the service looks by itself. Milliseconds. */
 const WATCH_MS = 5_000
 
-/** Whether what the service depends on works (docs/http.md#readiness). A check never fails; it says `unhealthy`. */
+/**
+ * Whether what the service depends on works (docs/reference/http.md#readiness). A check never fails; it says
+ * `unhealthy`.
+ */
 export class Health extends Context.Service<
   Health,
   {

@@ -10,7 +10,7 @@ import { Metrics } from "../../reactors/metrics/Metrics.ts"
 import { WebhookBacklog } from "../../reactors/webhooks/WebhookBacklog.ts"
 import { Health } from "./Health.ts"
 
-/** The public probes and the metrics (docs/http.md#readiness, docs/http.md#metrics-endpoint). */
+/** The public probes and the metrics (docs/reference/http.md#readiness, docs/reference/http.md#metrics-endpoint). */
 export const HealthHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "health",

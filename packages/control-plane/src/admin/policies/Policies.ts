@@ -27,7 +27,7 @@ export interface PolicyRegistration {
 
 const INVALID_DEFINITION = "INVALID_POLICY_DEFINITION"
 
-/** Governance policies: checked here, kept by the runtime (docs/http.md#policy-registration). */
+/** Governance policies: checked here, kept by the runtime (docs/reference/http.md#policy-registration). */
 export class Policies extends Context.Service<
   Policies,
   {

@@ -5,7 +5,7 @@ import { currentCaller } from "../../platform/http/CurrentCaller.ts"
 import { withoutEdgeAnswers } from "../../platform/http/EdgeAnswers.ts"
 import { Policies } from "./Policies.ts"
 
-/** The policy endpoints (docs/http.md#policy-registration). */
+/** The policy endpoints (docs/reference/http.md#policy-registration). */
 export const PoliciesHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "policies",

@@ -48,9 +48,9 @@ export interface Swept {
 }
 
 /**
- * Deletes what is older than the time to live (docs/http.md#retention): terminal runs with everything that belongs to
- * them, audit entries and webhook deliveries. One process sweeps, in batches with rests between them, until nothing is
- * left.
+ * Deletes what is older than the time to live (docs/reference/http.md#retention): terminal runs with everything that
+ * belongs to them, audit entries and webhook deliveries. One process sweeps, in batches with rests between them, until
+ * nothing is left.
  */
 export class Retention extends Context.Service<
   Retention,

@@ -76,7 +76,7 @@ interface Line {
  * the next, so few events cost few transactions (`BatchDelay` is the other half). Many appends, a slow transaction and
  * an append with a waiting caller start another writer at once. Large appends form groups of their own and never occupy
  * all writers. A run that is locked from outside is skipped for a pause while the others continue; it holds neither a
- * writer nor a connection meanwhile (docs/events.md#locked-runs).
+ * writer nor a connection meanwhile (docs/reference/events.md#locked-runs).
  *
  * The lines need no bound of their own: an append waits together with its caller, and `FrameBudget` bounds the frames.
  */

@@ -98,7 +98,7 @@ export interface Appended {
   readonly lastSeq: number
   readonly lastIndex: number
   readonly state: RunState
-  /** Why frames were stored without their payloads, one reason each (docs/events.md#refused-frames). */
+  /** Why frames were stored without their payloads, one reason each (docs/reference/events.md#refused-frames). */
   readonly refusals?: ReadonlyArray<string>
 }
 

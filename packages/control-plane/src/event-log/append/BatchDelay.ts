@@ -12,10 +12,10 @@ export const PACE_MS = 8
 export const WORTH_ANOTHER = 64
 
 /**
- * When the frames of a run are taken from its inbox (docs/events.md#one-append). Frames that come one by one, soon
- * after a transaction has begun, wait for those that share the next one: PACE_MS at most, and not at all when the log
- * was idle or when many come. They wait in the inbox and not in the queue of the log, so whatever comes meanwhile goes
- * with them.
+ * When the frames of a run are taken from its inbox (docs/reference/events.md#one-append). Frames that come one by one,
+ * soon after a transaction has begun, wait for those that share the next one: PACE_MS at most, and not at all when the
+ * log was idle or when many come. They wait in the inbox and not in the queue of the log, so whatever comes meanwhile
+ * goes with them.
  */
 export class BatchDelay extends Context.Service<
   BatchDelay,

@@ -26,7 +26,7 @@ import type { QueuedAppend } from "./QueuedAppend.ts"
 /** A run in the middle of an append: everything here is what will be committed. */
 export interface RunInProgress {
   readonly head: LockedHead
-  /** The head as this process continues it (docs/seal.md#proof). */
+  /** The head as this process continues it (docs/reference/seal.md#proof). */
   readonly vouched: Vouched<LockedHead>
   status: RunStatus
   statusRevision: number
@@ -42,7 +42,7 @@ export interface RunInProgress {
   mustCheckpoint: boolean
   /** About how long the state is as text. */
   stateBytes: number
-  /** Head of the hash chain after the last event; undefined while it lags behind (docs/seal.md#chain). */
+  /** Head of the hash chain after the last event; undefined while it lags behind (docs/reference/seal.md#chain). */
   chain: Uint8Array | undefined
   /** Head of the chain of the raw frames. */
   framesHead: Uint8Array
@@ -145,7 +145,7 @@ export const messageRows = (appends: ReadonlyArray<QueuedAppend>, shift: AppendT
  */
 export type FreshMessages = Map<string, StoredAs>
 
-/** The time of a transaction (docs/events.md#time). */
+/** The time of a transaction (docs/reference/events.md#time). */
 export interface AppendTime {
   /** ISO-8601. */
   readonly at: string

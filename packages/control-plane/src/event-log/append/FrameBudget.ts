@@ -15,9 +15,9 @@ export interface BudgetShare {
 
 /**
  * The one budget, in bytes, of the frames that wait for the log, shared by everything that reads from the runtime
- * (docs/events.md#bounds). Who finds no room waits, and with it the stream that it reads from, so a slow database or a
- * fat session slows the runtime down instead of filling memory. A run holds a share of the budget at most, and whoever
- * waits is served in turn, so no run starves the others.
+ * (docs/reference/events.md#bounds). Who finds no room waits, and with it the stream that it reads from, so a slow
+ * database or a fat session slows the runtime down instead of filling memory. A run holds a share of the budget at
+ * most, and whoever waits is served in turn, so no run starves the others.
  */
 export class FrameBudget extends Context.Service<
   FrameBudget,

@@ -13,8 +13,9 @@ import { type PreparedFrame, prepareFrame } from "./PreparedFrame.ts"
  * Works out what frames say before their transaction begins. Frames that wait are prepared as they come, so that the
  * processor has something to do while the database commits what came before them.
  *
- * What a frame says depends on the participants that are known when it is appended (docs/events.md#order-of-events). A
- * run's participants only grow in number, so a frame that was prepared with fewer of them is prepared anew.
+ * What a frame says depends on the participants that are known when it is appended
+ * (docs/reference/events.md#order-of-events). A run's participants only grow in number, so a frame that was prepared
+ * with fewer of them is prepared anew.
  */
 export class FramePreparation extends Context.Service<
   FramePreparation,

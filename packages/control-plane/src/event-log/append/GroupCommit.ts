@@ -74,7 +74,7 @@ interface Attempt {
  * - the database cannot be used: all requests fail at once with `AppendFailed`;
  * - anything else is the fault of one request, so the group is halved until that one is alone, beside the writers. Then
  *   its frames are halved likewise, and for a frame that fails alone a stand-in is stored
- *   (docs/events.md#refused-frames).
+ *   (docs/reference/events.md#refused-frames).
  */
 export const makeGroupCommit = Effect.gen(function* () {
   const transactions = yield* PipelinedTransactions

@@ -9,7 +9,7 @@ import { emptyChain } from "../seal/HashChain.ts"
 import { type ChainedEnd, framesOf, type ProofRow } from "../seal/HeadProof.ts"
 import type { LockedRun } from "./AppendRequest.ts"
 
-/** The end of a locked run. Its chain is undefined while it lags behind (docs/seal.md#chain). */
+/** The end of a locked run. Its chain is undefined while it lags behind (docs/reference/seal.md#chain). */
 export interface LockedHead extends ChainedEnd {
   readonly run: LockedRun
   readonly lastSeq: number

@@ -6,9 +6,9 @@ export interface ObservedFrame {
   readonly frame: RawFrame
   /** When this service received it. ISO-8601. */
   readonly receivedAt: string
-  /** Its size as the bounds of the log count it (docs/events.md#bounds). */
+  /** Its size as the bounds of the log count it (docs/reference/events.md#bounds). */
   readonly bytes: number
-  /** Why an envelope of the history has a note instead of its payload (docs/events.md#refused-frames). */
+  /** Why an envelope of the history has a note instead of its payload (docs/reference/events.md#refused-frames). */
   readonly withheld?: string
   /** What it says, where that was worked out while it waited; see `FramePreparation`. */
   readonly prepared?: PreparedFrame

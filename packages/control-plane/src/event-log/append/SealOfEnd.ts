@@ -18,8 +18,8 @@ export const endOf = ({ chain, framesHead, lastIndex, lastRawSeq, vouched: { hea
 })
 
 /**
- * The seal of a run that has ended and has events that are not sealed (docs/seal.md#seals). It is late when its last
- * event was stored before.
+ * The seal of a run that has ended and has events that are not sealed (docs/reference/seal.md#seals). It is late when
+ * its last event was stored before.
  */
 export const sealOf = (run: RunInProgress, sealedAt: string, key: SealKey | undefined): Seal | undefined => {
   const { head, lastIndex: events } = run

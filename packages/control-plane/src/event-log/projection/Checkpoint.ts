@@ -3,7 +3,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
-/** Where the stored projection of a run stands: it may lag behind the log (docs/events.md#checkpoint). */
+/** Where the stored projection of a run stands: it may lag behind the log (docs/reference/events.md#checkpoint). */
 export interface Checkpoint {
   /** Index of the last event that is in it. */
   readonly index: number

@@ -57,8 +57,8 @@ export const projectAndMeasure = ({ metrics, state }: Projected, event: Canonica
 
 /**
  * Folds the events behind a prefix, page by page, up to a seq or to the end of the log as it is at that time. It is the
- * fold of the live path (docs/events.md#fold), so what it makes is the live projection byte for byte. The database
- * reads the next page while this one is folded.
+ * fold of the live path (docs/reference/events.md#fold), so what it makes is the live projection byte for byte. The
+ * database reads the next page while this one is folded.
  */
 export const foldOn = Effect.fnUntraced(function* <A>(
   events: Pick<EventRepository["Service"], "slice">,

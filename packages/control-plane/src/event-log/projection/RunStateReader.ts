@@ -36,7 +36,8 @@ export interface CurrentState extends RunHead {
 
 /**
  * The states of runs as readers see them: every committed event is in them. The stored projection may lag behind
- * (docs/events.md#checkpoint), and what came after it is folded here, unless this process has just written it.
+ * (docs/reference/events.md#checkpoint), and what came after it is folded here, unless this process has just written
+ * it.
  */
 export class RunStateReader extends Context.Service<
   RunStateReader,

@@ -21,7 +21,7 @@ export interface ArtifactText extends ArtifactPlace {
   readonly json: string
 }
 
-/** The artifacts of runs (docs/http.md#artifacts). */
+/** The artifacts of runs (docs/reference/http.md#artifacts). */
 export class ArtifactRepository extends Context.Service<
   ArtifactRepository,
   {

@@ -36,7 +36,7 @@ export interface RunIdentity {
 /** The tag that every run of mode `sandbox` carries. */
 const SANDBOX_TAG = "sandbox"
 
-/** The run that a descriptor asks for, with its metadata (docs/http.md#run-metadata). */
+/** The run that a descriptor asks for, with its metadata (docs/reference/http.md#run-metadata). */
 export const newRun = (descriptor: RunDescriptor, identity: RunIdentity): NewRun => {
   const { execution, session } = descriptor
   const given = session.metadata ?? {}
@@ -80,8 +80,9 @@ const tagsOf = ({ execution, mode }: RunDescriptor): ReadonlyArray<string> => {
 }
 
 /**
- * What the `search` filter looks through (docs/http.md#list-runs), one value a line so that no match spans two of
- * them. The database folds it (docs/http.md#folding). A change of the tags of a run writes this text again.
+ * What the `search` filter looks through (docs/reference/http.md#list-runs), one value a line so that no match spans
+ * two of them. The database folds it (docs/reference/http.md#folding). A change of the tags of a run writes this text
+ * again.
  */
 export const searchTextOf = (
   run: Pick<NewRun, "environment" | "id" | "policyVersion" | "scenarioRef" | "sourceRef" | "tags">

@@ -37,7 +37,7 @@ export class RunAdministration extends Context.Service<
      * Deletes every row of locked runs: log, projection, counters, messages, and with the run itself its session, head
      * and artifacts. What the tables of cross-run reads say of them goes by triggers (migration 0004). Webhook
      * deliveries stay, because they are owed to the subscriber; retention ends them by their age. A tombstone of each
-     * run stays (docs/seal.md#tombstones).
+     * run stays (docs/reference/seal.md#tombstones).
      */
     readonly remove: (runIds: ReadonlyArray<RunId>, deletion: Deletion) => Effect.Effect<void, SqlError>
   }

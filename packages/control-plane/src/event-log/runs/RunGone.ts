@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 
 /**
  * A run was deleted while an answer about it was read in parts: what was read is not all of it, and nothing more will
- * come. The transfer is cut (docs/http.md#deleted-while-read). `runId` is undefined where an answer is about many runs
- * and only their number is known to be less.
+ * come. The transfer is cut (docs/reference/http.md#deleted-while-read). `runId` is undefined where an answer is about
+ * many runs and only their number is known to be less.
  */
 export class RunGone extends Data.TaggedError("RunGone")<{ readonly runId: string | undefined }> {
   override get message(): string {

@@ -21,7 +21,7 @@ import { SearchBudget, type SearchFailure } from "../../platform/postgres/search
 import { countingColumns, LARGE_LISTED, listColumns, publicRunText, type RunRow } from "./RunRow.ts"
 import { DURATION, isOfScenario, namesArchival, runMeaning } from "./RunSearch.ts"
 
-/** Lists of runs: filters, search, order and pages (docs/http.md#list-runs). */
+/** Lists of runs: filters, search, order and pages (docs/reference/http.md#list-runs). */
 export class RunList extends Context.Service<
   RunList,
   {
@@ -180,7 +180,10 @@ const SORT_KEYS: Readonly<Record<RunSortKey, SortKey>> = {
 const isPlace = (key: RunSortKey, place: Place | undefined): boolean =>
   place !== undefined && isUuid(place.id) && SORT_KEYS[key].isValue(place.value)
 
-/** Whether nothing but status and archival is asked for: those runs are counted already (docs/events.md#tallies). */
+/**
+ * Whether nothing but status and archival is asked for: those runs are counted already
+ * (docs/reference/events.md#tallies).
+ */
 const isTallied = (query: RunListQuery): boolean =>
   [query.createdAfter, query.createdBefore, query.environment, query.scenarioRef, query.search, query.q].every(
     (filter) => filter === undefined

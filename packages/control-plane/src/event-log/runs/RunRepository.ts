@@ -28,7 +28,7 @@ export const DISCOVERY_SOURCE = "session-discovery"
 
 /**
  * The rows of runs. A `reference` is what stands in a path: the id of a run, or the id of its session when that is not
- * a UUID (docs/http.md#run-references).
+ * a UUID (docs/reference/http.md#run-references).
  */
 export class RunRepository extends Context.Service<
   RunRepository,

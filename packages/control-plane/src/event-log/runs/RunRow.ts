@@ -12,7 +12,7 @@ const columnsWith = (metadata: string) => `
 
 export const runColumns = columnsWith("r.metadata::text AS metadata")
 
-/** The same for lists, which leave large metadata out: nothing of those is read (docs/http.md#list-runs). */
+/** The same for lists, which leave large metadata out: nothing of those is read (docs/reference/http.md#list-runs). */
 export const listColumns = columnsWith("r.listed_metadata::text AS metadata, r.omitted_metadata")
 
 /** Those of a list that includes participants: an index has each run's together. */
@@ -67,7 +67,7 @@ export interface StoredRun {
   readonly statusRevision: number
 }
 
-/** The run record (docs/http.md#run-record): absent values leave their key out, except `archivedAt`. */
+/** The run record (docs/reference/http.md#run-record): absent values leave their key out, except `archivedAt`. */
 export const toStoredRun = (row: RunRow): StoredRun => ({
   modeName: row.mode_name,
   statusRevision: row.status_revision,
@@ -122,7 +122,8 @@ export const publicRunText = (row: RunRow): string => {
 }
 
 /**
- * The record as answers show it: the bearer of a cancel callback is redacted in both places (docs/http.md#run-record).
+ * The record as answers show it: the bearer of a cancel callback is redacted in both places
+ * (docs/reference/http.md#run-record).
  */
 export const publicRun = ({ record }: StoredRun): Run => {
   const { metadata } = record

@@ -6,7 +6,7 @@ import type { ColumnType, QueryColumn, QueryMeaning } from "../../platform/postg
 /** A LIKE pattern for texts that contain this one, whose own `%`, `_` and `\` mean themselves. */
 const partOf = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}%`
 
-/** Whether a column contains a text (docs/http.md#folding). */
+/** Whether a column contains a text (docs/reference/http.md#folding). */
 export const mentions = (sql: PgClient.PgClient, column: string, text: string): Fragment =>
   sql`fold_text(${sql.literal(column)}) LIKE fold_text(${partOf(text)}::text)`
 

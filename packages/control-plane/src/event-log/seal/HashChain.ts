@@ -24,8 +24,8 @@ const scratch = Buffer.allocUnsafe(128 * 1024)
 const MOST_UNITS = (scratch.length - HEAD_BYTES) / MOST_BYTES_OF_UNIT
 
 /**
- * The head after one more event or frame (docs/seal.md#chain), by its text as it is served. Same as `chainNext` of the
- * domain, and about twice as fast for texts of a few KB: it is on the way of every event.
+ * The head after one more event or frame (docs/reference/seal.md#chain), by its text as it is served. Same as
+ * `chainNext` of the domain, and about twice as fast for texts of a few KB: it is on the way of every event.
  */
 export const extendChain = (head: Uint8Array, text: string): Uint8Array => {
   if (text.length > MOST_UNITS) return createHash("sha256").update(head).update(text, "utf8").digest()

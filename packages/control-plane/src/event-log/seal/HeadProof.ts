@@ -8,7 +8,9 @@ import { emptyFrames } from "./HashChain.ts"
 export interface ChainedEnd {
   readonly runId: string
   readonly lastIndex: number
-  /** Head of the hash chain after the last event; undefined while the chain lags behind (docs/seal.md#chain). */
+  /**
+   * Head of the hash chain after the last event; undefined while the chain lags behind (docs/reference/seal.md#chain).
+   */
   readonly chain: Uint8Array | undefined
   readonly frames: FrameChain
   /** Events up to this position are as they were found, and not as a process with the key wrote them. */
@@ -52,7 +54,9 @@ export const sealedFrames = ({ after, head, last }: FrameChain): SealedFrames =>
   head: Hex.encode(head)
 })
 
-/** The MAC of a head, hexadecimal (docs/seal.md#proof); empty without a key, and while the chain lags behind. */
+/**
+ * The MAC of a head, hexadecimal (docs/reference/seal.md#proof); empty without a key, and while the chain lags behind.
+ */
 export const headMac = (key: SealKey | undefined, end: ChainedEnd): string => {
   const { chain, frames, lastIndex, provenAfter, runId, sealed } = end
   if (key === undefined || chain === undefined) return ""

@@ -11,7 +11,8 @@ const MOST_WAITING = 1_000
 
 /**
  * Seals runs that ended with a chain that lags behind, beside the writers: their first events were stored by a release
- * that knew of no chain (docs/seal.md#old-runs). What fails is logged, and made up for when the seal is asked for.
+ * that knew of no chain (docs/reference/seal.md#old-runs). What fails is logged, and made up for when the seal is asked
+ * for.
  */
 export class LateSeals extends Context.Service<LateSeals, { readonly ask: (runId: RunId) => void }>()(
   "runplane/control-plane/LateSeals"

@@ -43,8 +43,8 @@ export interface PublishedKey {
 }
 
 /**
- * The seals of runs (docs/seal.md). The append seals a run that ends; here is what it cannot do: the chain of a run
- * with events of a release that knew of no chain is computed from their stored texts, once, and sealed then.
+ * The seals of runs (docs/reference/seal.md). The append seals a run that ends; here is what it cannot do: the chain of
+ * a run with events of a release that knew of no chain is computed from their stored texts, once, and sealed then.
  */
 export class RunSeals extends Context.Service<
   RunSeals,

@@ -28,9 +28,10 @@ const MESSAGE = "@"
 const RECONNECT_MS = 1_000
 
 /**
- * Wakes the subscribers on other instances (docs/events.md#commit-first): one coalesced NOTIFY every few milliseconds,
- * outside of the append transactions, naming the runs that were written. It is only a wake-up: who is woken reads the
- * rows, so a lost notice costs time and no event. The same channel carries the `ProcessChannel` of the processes.
+ * Wakes the subscribers on other instances (docs/reference/events.md#commit-first): one coalesced NOTIFY every few
+ * milliseconds, outside of the append transactions, naming the runs that were written. It is only a wake-up: who is
+ * woken reads the rows, so a lost notice costs time and no event. The same channel carries the `ProcessChannel` of the
+ * processes.
  */
 export const layer = Layer.effect(
   ProcessChannel,

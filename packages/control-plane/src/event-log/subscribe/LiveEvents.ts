@@ -49,7 +49,7 @@ const restOf = ({ subscribers }: Audience): number => {
 const noAudience = (): Audience => ({ subscribers: new Set(), held: [], heldCharacters: 0, restUntil: 0 })
 
 /**
- * Tells the subscribers of a run, within this process, what has been committed (docs/events.md#commit-first).
+ * Tells the subscribers of a run, within this process, what has been committed (docs/reference/events.md#commit-first).
  * Publishing never waits: a subscriber that does not keep up is told to read the database instead, so it loses nothing
  * and holds little. Many subscribers of one run are told less often.
  */

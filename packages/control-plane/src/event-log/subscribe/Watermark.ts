@@ -6,9 +6,9 @@ import type { SqlError } from "effect/sql/SqlError"
 import { shareRead } from "../../platform/postgres/SharedRead.ts"
 
 /**
- * The place in the log up to which nothing can appear any more (docs/events.md#watermark). Seqs are given out before
- * their transactions commit, and those may commit in another order: who reads across runs and wants to go on from the
- * last seq reads up to the watermark only. It waits for appends to this log, for nothing else on the server.
+ * The place in the log up to which nothing can appear any more (docs/reference/events.md#watermark). Seqs are given out
+ * before their transactions commit, and those may commit in another order: who reads across runs and wants to go on
+ * from the last seq reads up to the watermark only. It waits for appends to this log, for nothing else on the server.
  */
 export class Watermark extends Context.Service<
   Watermark,

@@ -11,7 +11,8 @@ import { type Bound, type Decision, type Drain, over, type SessionEnd, stay, the
  * The end of a session is not yet the end of its run: the log is to hold what the session's history still has. The
  * runtime counts the accepted messages of each participant, so the length of the history is known. When the stream is
  * open and silent although envelopes are missing, they were lost on their way, and the history is read again from its
- * beginning. What the runtime does not deliver even then is given up and marked as a gap (docs/runtime.md#drain).
+ * beginning. What the runtime does not deliver even then is given up and marked as a gap
+ * (docs/internals/runtime.md#drain).
  *
  * A count may be older than the end it came with. A session is resolved by its Commitment, so as long as nobody has
  * seen that, the runtime is asked to count again.

@@ -7,7 +7,7 @@ import type { EarlyStream, Unbound } from "./State.ts"
 /**
  * The subscription of a run that is not bound yet. A runtime may drop the history of a session the moment it ends, so
  * the session is subscribed to as soon as it can exist, and its frames wait here for the binding
- * (docs/runtime.md#early-subscription). What is too much for one append is read again once the run is bound.
+ * (docs/internals/runtime.md#early-subscription). What is too much for one append is read again once the run is bound.
  */
 
 /** Most bytes that wait for the binding, unless the first frames alone have more. */

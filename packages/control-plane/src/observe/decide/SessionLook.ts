@@ -11,7 +11,7 @@ import { type Bound, type Decision, type Look, over, stay } from "./State.ts"
 /**
  * Keeps the state of a bound run's session in view: from what the watch announces, by asking when it may have ended,
  * and now and then in any case. Suspensions and resumptions become the run's; the first word of an end starts the drain
- * (docs/runtime.md#end-check).
+ * (docs/internals/runtime.md#end-check).
  */
 
 /**
@@ -164,7 +164,10 @@ const lostFor = ({ look: { unknown }, options }: Bound, { at }: Moment): number 
   return lostMs < options.sessionLostAfterMs ? undefined : lostMs
 }
 
-/** The runtime has forgotten the session. A stored Commitment says how that ended (docs/runtime.md#lost-session). */
+/**
+ * The runtime has forgotten the session. A stored Commitment says how that ended
+ * (docs/internals/runtime.md#lost-session).
+ */
 const lose = (state: Bound, lostMs: number, now: Moment): Decision => {
   if (state.committed) return end(state, { state: "RESOLVED", snapshot: undefined }, now)
   const errorMessage = `the runtime does not know session ${state.run.sessionId} any more: NOT_FOUND for ${lostMs} ms`

@@ -12,8 +12,8 @@ import * as Place from "./StreamPlace.ts"
 
 /**
  * The subscription of a bound run: carries the envelopes of its session into the log, and subscribes again after the
- * last stored one whenever the stream ends, for as long as the run is observed (docs/runtime.md#subscription,
- * docs/runtime.md#reconnect).
+ * last stored one whenever the stream ends, for as long as the run is observed (docs/internals/runtime.md#subscription,
+ * docs/internals/runtime.md#reconnect).
  */
 
 /** Jitter on top of a pause, at most this share of it. */
@@ -174,7 +174,7 @@ export const ended = (state: Bound, error: RuntimeError | undefined, now: Moment
 
 /**
  * Stores the envelope that no subscription can bring without its payload, so that the next subscription begins behind
- * it (docs/runtime.md#oversized).
+ * it (docs/internals/runtime.md#oversized).
  */
 const passOversized = (
   { cursor, run, stream }: Bound,
@@ -188,7 +188,8 @@ const passOversized = (
 }
 
 /**
- * Marked before anything else is done, because the run's end must not overtake the mark (docs/runtime.md#history-gone).
+ * Marked before anything else is done, because the run's end must not overtake the mark
+ * (docs/internals/runtime.md#history-gone).
  */
 const loseHistory = (state: Bound, detail: string, now: Moment): Decision => [
   checkForEnd(state, 0, now),
@@ -274,7 +275,7 @@ export const streamDue = (state: Bound, now: Moment): Decision => {
 
 /**
  * Nothing has come for the idle time-out. The runtime is asked for the session; without a word from it that nothing is
- * missing the stream counts as ended (docs/runtime.md#silence).
+ * missing the stream counts as ended (docs/internals/runtime.md#silence).
  */
 const fallSilent = (state: Bound, silence: "none" | "asked" | "confirmed", now: Moment): Decision => {
   const { drain, options, stream } = state

@@ -8,7 +8,8 @@ import { type Decision, over, stay, type Unbound } from "./State.ts"
 
 /**
  * A run that was cancelled before its session opened: nobody else would stop that session, so it is waited for, and
- * cancelled when it opens, once (docs/runtime.md#late-cancel). The run itself has ended; nothing of it changes.
+ * cancelled when it opens, once (docs/internals/runtime.md#late-cancel). The run itself has ended; nothing of it
+ * changes.
  */
 
 type Stopping = Extract<Unbound["step"], { readonly _tag: "Stopping" }>

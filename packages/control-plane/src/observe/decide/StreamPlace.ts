@@ -2,7 +2,8 @@ import type { ObservedFrame } from "../../event-log/append/AppendRequest.ts"
 
 /**
  * Where a run's next subscription begins. Envelopes bear no number on the wire, so this is the number of stored ones,
- * but for two cases (docs/runtime.md#next-ordinal), in which the place is counted in what was delivered instead:
+ * but for two cases (docs/internals/runtime.md#next-ordinal), in which the place is counted in what was delivered
+ * instead:
  *
  * - a subscription that brought only what the log has: envelopes were lost before, so the stored ones are fewer than
  *   the passed ones, and to begin at their number again could bring the same repetitions for ever;

@@ -18,8 +18,8 @@ import { awaitStop, stop } from "./Stopping.ts"
 /**
  * The steps before a run is bound: `Initialize`, then `GetSession` until the initiator has opened the session, or the
  * watch of all sessions tells of it. A session that does not exist yet and a runtime that cannot be reached are both
- * waited out, up to the bind time-out (docs/runtime.md#await-session). Beside that the session is subscribed to as soon
- * as it can exist. Last comes `GetPolicy`: what governs the session goes on record with the binding.
+ * waited out, up to the bind time-out (docs/internals/runtime.md#await-session). Beside that the session is subscribed
+ * to as soon as it can exist. Last comes `GetPolicy`: what governs the session goes on record with the binding.
  */
 
 export const unbound = (run: ObservedRun, options: ObserverOptions): Unbound => ({

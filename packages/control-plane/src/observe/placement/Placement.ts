@@ -26,9 +26,10 @@ const GROUP = "default"
 const GRACE_LEASES = 3
 
 /**
- * Says which process observes which run, and which does what only one of them has to do (docs/runtime.md#placement). A
- * run belongs to a shard by its id, and a shard to the process that holds its lock. It only keeps processes from
- * working in vain: what keeps the log exact is the compare-and-set on the stream cursor.
+ * Says which process observes which run, and which does what only one of them has to do
+ * (docs/internals/runtime.md#placement). A run belongs to a shard by its id, and a shard to the process that holds its
+ * lock. It only keeps processes from working in vain: what keeps the log exact is the compare-and-set on the stream
+ * cursor.
  */
 export class Placement extends Context.Service<
   Placement,

@@ -61,7 +61,8 @@ interface Tap {
 /**
  * Streams of new sessions that nobody follows yet: their `POST /runs` is on its way, their run is still to be
  * discovered, or its observer waits for the database. A session may be over by then, and its history dropped, so it is
- * subscribed to on the first word of it, and its frames wait for the observer (docs/runtime.md#early-subscription).
+ * subscribed to on the first word of it, and its frames wait for the observer
+ * (docs/internals/runtime.md#early-subscription).
  */
 export class EarlySubscriptions extends Context.Service<
   EarlySubscriptions,

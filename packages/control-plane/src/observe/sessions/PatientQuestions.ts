@@ -18,7 +18,7 @@ type Waiting = Map<string, Deferred.Deferred<SessionSnapshot | undefined>>
 
 /**
  * Questions for sessions whose answers nobody waits for: when many come at the same time, one listing answers them
- * together (docs/runtime.md#silence). An answer is never older than its question.
+ * together (docs/internals/runtime.md#silence). An answer is never older than its question.
  */
 export class PatientQuestions extends Context.Service<
   PatientQuestions,

@@ -38,9 +38,9 @@ interface Held extends Omit<Resting, "at"> {
 }
 
 /**
- * Lets observations of quiet sessions rest (docs/runtime.md#quiet). At most twice in an idle time-out one listing of
- * the runtime is compared with what their logs have: where nothing is missing and nothing has changed, there is no need
- * to wake anybody. All others are woken when they wanted to be, and ask themselves.
+ * Lets observations of quiet sessions rest (docs/internals/runtime.md#quiet). At most twice in an idle time-out one
+ * listing of the runtime is compared with what their logs have: where nothing is missing and nothing has changed, there
+ * is no need to wake anybody. All others are woken when they wanted to be, and ask themselves.
  */
 export class QuietSessions extends Context.Service<
   QuietSessions,

@@ -16,7 +16,7 @@ const isLive = ({ state }: SessionSnapshot): boolean => state === "OPEN" || stat
 
 /**
  * Compares what the runtime lists with the runs, and has runs made for live sessions that the watch has missed
- * (docs/runtime.md#reconciliation).
+ * (docs/internals/runtime.md#reconciliation).
  */
 export class Reconciliation extends Context.Service<
   Reconciliation,

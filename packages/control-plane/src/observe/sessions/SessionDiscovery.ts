@@ -32,7 +32,7 @@ const REMEMBERED_REFUSALS = 1_000
 /** Runs that are made at the same time; their appends share transactions. */
 const MADE_AT_ONCE = 16
 
-/** Turns sessions that no run knows into runs (docs/runtime.md#discovery). */
+/** Turns sessions that no run knows into runs (docs/internals/runtime.md#discovery). */
 export class SessionDiscovery extends Context.Service<
   SessionDiscovery,
   {

@@ -17,7 +17,7 @@ const LISTING_MS = 10_000
 /** How long a runtime that does not list for us is not asked to. Milliseconds. */
 const REFUSED_MS = 600_000
 
-/** Listings that answer many questions about sessions together (docs/runtime.md#silence). */
+/** Listings that answer many questions about sessions together (docs/internals/runtime.md#silence). */
 export class SessionListings extends Context.Service<
   SessionListings,
   {

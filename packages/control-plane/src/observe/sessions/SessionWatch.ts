@@ -11,7 +11,8 @@ import { SessionUpdates } from "./SessionUpdates.ts"
 
 const stateOf = (event: SessionLifecycleEvent): RuntimeSessionState => {
   switch (event.type) {
-    // The watch opens with a CREATED for every session it knows, whatever its state (docs/runtime.md#watch-streams).
+    // The watch opens with a CREATED for every session it knows, whatever its state
+    // (docs/internals/runtime.md#watch-streams).
     case "CREATED":
       return event.session?.state ?? "UNSPECIFIED"
     case "RESUMED":
@@ -22,9 +23,9 @@ const stateOf = (event: SessionLifecycleEvent): RuntimeSessionState => {
 }
 
 /**
- * The one subscription to the life-cycle of all sessions (docs/runtime.md#watches): tells observers about their
- * sessions, and the discovery, where that is enabled, about those that nobody observes here. When the watch breaks,
- * observers are told to ask for themselves, because nothing of what happened meanwhile is repeated.
+ * The one subscription to the life-cycle of all sessions (docs/internals/runtime.md#watches): tells observers about
+ * their sessions, and the discovery, where that is enabled, about those that nobody observes here. When the watch
+ * breaks, observers are told to ask for themselves, because nothing of what happened meanwhile is repeated.
  */
 export const SessionWatch = {
   layer: Layer.effectDiscard(

@@ -21,8 +21,9 @@ interface Account {
 export type Sampled = { readonly isRecorded: false } | { readonly isRecorded: true; readonly unrecorded: number }
 
 /**
- * Chooses the refused requests that leave an audit entry (docs/http.md#audit-refusals), so that a flood of them does
- * not fill the table: the first of each client in a window, within a limit for all. Times are Unix milliseconds.
+ * Chooses the refused requests that leave an audit entry (docs/reference/http.md#audit-refusals), so that a flood of
+ * them does not fill the table: the first of each client in a window, within a limit for all. Times are Unix
+ * milliseconds.
  */
 export const makeRefusalSample = () => {
   const accounts = new Map<string, Account>()

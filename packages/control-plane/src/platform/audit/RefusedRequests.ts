@@ -12,8 +12,8 @@ const REFUSALS: ReadonlySet<number> = new Set([401, 403])
 
 /**
  * Writes an audit entry for requests that are answered with 401 or 403, as `makeRefusalSample` chooses them
- * (docs/http.md#audit-refusals). The answer does not wait for the entry. Hands every request on to the observer that it
- * finds.
+ * (docs/reference/http.md#audit-refusals). The answer does not wait for the entry. Hands every request on to the
+ * observer that it finds.
  */
 export const layerRefusedRequests = Layer.effect(
   HttpObserver,

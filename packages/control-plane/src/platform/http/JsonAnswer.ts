@@ -26,7 +26,7 @@ interface ReadPart<Row> {
 
 /**
  * A list whose rows are read by their keys as the client takes them, between the texts `before` and `after` it. What is
- * gone by then is left out (docs/http.md#page-bytes).
+ * gone by then is left out (docs/reference/http.md#page-bytes).
  */
 export const listPage = <Key, Row, E>(
   keys: ReadonlyArray<Key>,

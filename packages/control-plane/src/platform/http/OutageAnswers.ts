@@ -36,7 +36,7 @@ const unavailable = HttpServerResponse.jsonUnsafe(
   { status: statusCode, headers: { "retry-after": String(RETRY_AFTER_SECONDS) } }
 )
 
-/** A caller with too much in a lane is over its share; else the service is busy (docs/http.md#turns). */
+/** A caller with too much in a lane is over its share; else the service is busy (docs/reference/http.md#turns). */
 const refusalOf = ({ message, reason }: TurnRefused) => {
   const { errorCode, statusCode } =
     reason === "caller"
@@ -50,7 +50,7 @@ const refusalOf = ({ message, reason }: TurnRefused) => {
 
 /**
  * The one place where a failure of the database, or a turn that did not come, becomes an answer. When the database is
- * away, that is not a fault of the service: the caller retries later (docs/http.md#outages). A statement that
+ * away, that is not a fault of the service: the caller retries later (docs/reference/http.md#outages). A statement that
  * the database refuses is a fault, and dies.
  */
 export const orUnavailable = <A, E, R>(

@@ -2,13 +2,13 @@ import { type ControlPlaneErrorCode, circuitBreakerOpen, controlPlaneError, runt
 import type { SendAck } from "@runplane/domain"
 import type { RuntimeError } from "@runplane/runtime"
 
-/** The answer for a runtime call that failed: docs/http.md#runtime-errors. */
+/** The answer for a runtime call that failed: docs/reference/http.md#runtime-errors. */
 export const answerOfRuntimeError = (error: RuntimeError) =>
   error.grpcCode === undefined ? circuitBreakerOpen(error.message) : runtimeFailure(error.grpcCode, error.message)
 
 /**
- * Registry codes of refused control calls (docs/runtime.md#registry-codes); every other refusal is a conflict with the
- * session's state.
+ * Registry codes of refused control calls (docs/internals/runtime.md#registry-codes); every other refusal is a conflict
+ * with the session's state.
  */
 const codeOfAck: Readonly<Partial<Record<string, ControlPlaneErrorCode>>> = {
   UNAUTHENTICATED: "UNAUTHENTICATED",

@@ -9,7 +9,10 @@ type Unanswered<E> = Exclude<E, SearchTooSlow | UnknownCursor>
 const isOther = <E>(error: E): error is Unanswered<E> =>
   !Predicate.isTagged(error, "SearchTooSlow") && !Predicate.isTagged(error, "UnknownCursor")
 
-/** What callers are told of a search that was given up, or of a cursor from elsewhere (docs/http.md#search-limits). */
+/**
+ * What callers are told of a search that was given up, or of a cursor from elsewhere
+ * (docs/reference/http.md#search-limits).
+ */
 export const orSearchRefused = (fields: ReadonlyArray<DescribedField>) => {
   const fast = fields.filter(({ isFast }) => isFast).map(({ name }) => name)
   return <A, E, R>(search: Effect.Effect<A, E, R>): Effect.Effect<A, Unanswered<E> | BadRequest, R> =>

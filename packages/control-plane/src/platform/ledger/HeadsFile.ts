@@ -13,7 +13,7 @@ export interface PublishedEntry extends LedgerEntry {
 
 /**
  * Publishes the entries that this process has numbered outside of the database: nowhere, or at the end of the file of
- * `SEAL_HEADS_FILE`, one JSON object a line (docs/seal.md#publishing).
+ * `SEAL_HEADS_FILE`, one JSON object a line (docs/reference/seal.md#publishing).
  */
 export const HeadsFile = Context.Reference<{
   readonly publish: (entries: ReadonlyArray<PublishedEntry>) => Effect.Effect<void>

@@ -36,8 +36,8 @@ const sha256: Sha256 = (...parts) => {
 }
 
 /**
- * Numbers what waits for the ledger (docs/seal.md#ledger), shortly after it is committed: no transaction of the service
- * waits for a number, so the ledger costs an append nothing.
+ * Numbers what waits for the ledger (docs/reference/seal.md#ledger), shortly after it is committed: no transaction of
+ * the service waits for a number, so the ledger costs an append nothing.
  */
 export class LedgerWriter extends Context.Service<
   LedgerWriter,

@@ -4,7 +4,7 @@ import { canonicalJson, type LedgerKind, type Seal } from "@runplane/domain"
 import type * as Schema from "effect/Schema"
 import type { SealKey } from "./SealKeys.ts"
 
-/** A content that is going to get its number in the ledger (docs/seal.md#ledger). */
+/** A content that is going to get its number in the ledger (docs/reference/seal.md#ledger). */
 export interface PendingEntry {
   readonly kind: LedgerKind
   readonly subject: string

@@ -78,7 +78,7 @@ const keyIdOf = (publicKey: string): string =>
     .update(JSON.stringify({ crv: "Ed25519", kty: "OKP", x: publicKey }))
     .digest("base64url")
 
-/** The key that seals runs in this process (docs/seal.md#keys); without one nothing is signed. */
+/** The key that seals runs in this process (docs/reference/seal.md#keys); without one nothing is signed. */
 export const SealKeys = Context.Reference<{ readonly current: SealKey | undefined }>(
   "runplane/control-plane/SealKeys",
   {

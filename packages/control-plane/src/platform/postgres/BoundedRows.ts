@@ -46,9 +46,9 @@ const atMost = (column: string) =>
 export const mostBytesOf = (columns: ReadonlyArray<string>): string => sum(columns, atMost)
 
 /**
- * Reads rows by their keys until they come to `mostBytes` (docs/http.md#page-bytes). Rows that cannot come to that are
- * read at once. Otherwise the database measures one row after the other and stops there: it unpacks no row behind that,
- * however large they are and however many keys.
+ * Reads rows by their keys until they come to `mostBytes` (docs/reference/http.md#page-bytes). Rows that cannot come to
+ * that are read at once. Otherwise the database measures one row after the other and stops there: it unpacks no row
+ * behind that, however large they are and however many keys.
  */
 export const readBounded = <Row extends object>(
   sql: PgClient.PgClient,

@@ -27,8 +27,8 @@ export const nextOffset = (known: number, { after, before, database }: ClockSamp
 }
 
 /**
- * The time of the runs, which is the database's (docs/events.md#time): processes whose clocks differ write the log as
- * if they had one clock. Each append corrects the offset.
+ * The time of the runs, which is the database's (docs/reference/events.md#time): processes whose clocks differ write
+ * the log as if they had one clock. Each append corrects the offset.
  */
 export class DatabaseClock extends Context.Service<
   DatabaseClock,

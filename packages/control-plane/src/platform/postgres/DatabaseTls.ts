@@ -14,7 +14,7 @@ export class KeyRefused extends Data.TaggedError("KeyRefused")<{ readonly path: 
 
 /**
  * What the driver needs for the TLS of an address; false for plain text. Reads the files that the address names
- * (docs/deploy.md#the-database).
+ * (docs/reference/deploy.md#the-database).
  */
 export const readDatabaseTls = Effect.fnUntraced(function* (address: DatabaseAddress) {
   const { ca, cert, key, keyPassword, maxTlsVersion, minTlsVersion, sslMode } = address

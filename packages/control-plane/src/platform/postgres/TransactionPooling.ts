@@ -13,7 +13,7 @@ export class TransactionPooling extends Data.TaggedError("TransactionPooling") {
     return (
       "a pooler in transaction mode stands before it, but locks and LISTEN need a session for as long as a connection " +
       "lasts: set pool_mode=session for this database, or name the server itself in DATABASE_URL " +
-      "(docs/deploy.md#connection-poolers)"
+      "(docs/reference/deploy.md#connection-poolers)"
     )
   }
 }

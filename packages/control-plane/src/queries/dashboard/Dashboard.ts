@@ -21,7 +21,7 @@ import { chartsOf, kpisOf, scenariosOf, trendsOf } from "./Overview.ts"
 /** However many look at dashboards, the runtime is asked at most this often. */
 const RUNTIME_HEALTH_TTL = "1 second"
 
-/** Aggregates over runs (docs/http.md#dashboard-figures). */
+/** Aggregates over runs (docs/reference/http.md#dashboard-figures). */
 export class Dashboard extends Context.Service<
   Dashboard,
   {

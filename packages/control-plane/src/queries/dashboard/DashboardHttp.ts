@@ -5,7 +5,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { Dashboard } from "./Dashboard.ts"
 
-/** The `dashboard` group (docs/http.md#dashboard-figures). */
+/** The `dashboard` group (docs/reference/http.md#dashboard-figures). */
 export const DashboardHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "dashboard",

@@ -70,9 +70,9 @@ interface RunPart extends CreatedRuns {
 }
 
 /**
- * The figures of an overview (docs/http.md#dashboard-figures), aggregated by the database from sums by time
- * (docs/events.md#tallies): what they read is bounded by the number of buckets and of scenarios, and by the runs of the
- * buckets that the window cuts; the durations of runs are `RunDurations`. The log itself is never read.
+ * The figures of an overview (docs/reference/http.md#dashboard-figures), aggregated by the database from sums by time
+ * (docs/reference/events.md#tallies): what they read is bounded by the number of buckets and of scenarios, and by the
+ * runs of the buckets that the window cuts; the durations of runs are `RunDurations`. The log itself is never read.
  */
 export class DashboardRepository extends Context.Service<
   DashboardRepository,

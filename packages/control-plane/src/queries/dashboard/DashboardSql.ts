@@ -8,7 +8,10 @@ export interface RunFilter {
 
 type Axis = "created" | "ended" | "marked"
 
-/** What the queries of an overview have in common: conditions on runs, marks and sums (docs/events.md#tallies). */
+/**
+ * What the queries of an overview have in common: conditions on runs, marks and sums
+ * (docs/reference/events.md#tallies).
+ */
 export const dashboardSql = (sql: PgClient.PgClient) => {
   /** Of the columns of `r`. */
   const chosen = ({ environment, scenarioRef }: RunFilter) =>

@@ -48,9 +48,9 @@ interface BucketRow {
 }
 
 /**
- * Percentiles of the durations of runs (docs/events.md#tallies), exact at any moment. They cannot be added up, so each
- * process remembers the durations of the buckets that it has read, sorted, and reads those again whose sums have
- * changed since; runs that are not in the sums, or stand there as they were, are read each time.
+ * Percentiles of the durations of runs (docs/reference/events.md#tallies), exact at any moment. They cannot be added
+ * up, so each process remembers the durations of the buckets that it has read, sorted, and reads those again whose sums
+ * have changed since; runs that are not in the sums, or stand there as they were, are read each time.
  */
 export class RunDurations extends Context.Service<
   RunDurations,

@@ -33,7 +33,9 @@ export interface BacktestSlice {
   readonly next: BacktestPlace | undefined
 }
 
-/** What a backtest reads of the database (docs/decisions.md#backtest): never more than one slice at a time. */
+/**
+ * What a backtest reads of the database (docs/reference/decisions.md#backtest): never more than one slice at a time.
+ */
 export class BacktestRuns extends Context.Service<
   BacktestRuns,
   {

@@ -38,8 +38,8 @@ const RUNS_PER_GROUP = 100
 const NOTHING_ON_RECORD: Backtested = { kind: "skipped", reason: "nothing on record" }
 
 /**
- * Holds the decisions of many runs against another policy (docs/decisions.md#backtest). The runs are those of the
- * moment when it began; they are read as the lines are taken, a few at a time, so it takes as much memory for ten
+ * Holds the decisions of many runs against another policy (docs/reference/decisions.md#backtest). The runs are those of
+ * the moment when it began; they are read as the lines are taken, a few at a time, so it takes as much memory for ten
  * thousand runs as for ten, and ends with whoever takes the lines.
  */
 export class Backtests extends Context.Service<

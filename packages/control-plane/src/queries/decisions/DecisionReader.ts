@@ -37,8 +37,8 @@ interface Wanted<A> {
 }
 
 /**
- * Reads the histories of runs for what is said about their decisions (docs/decisions.md#limits): page by page, and
- * only so many at a time.
+ * Reads the histories of runs for what is said about their decisions (docs/reference/decisions.md#limits): page by
+ * page, and only so many at a time.
  */
 export class DecisionReader extends Context.Service<
   DecisionReader,

@@ -39,7 +39,9 @@ import { makeKeptAnswers } from "./KeptAnswers.ts"
 /** After this time others have their turn. Milliseconds. */
 const TURN_MS = 10
 
-/** Makes what comes in parts, and lets the process do its other work in between (docs/decisions.md#limits). */
+/**
+ * Makes what comes in parts, and lets the process do its other work in between (docs/reference/decisions.md#limits).
+ */
 const inParts = Effect.fnUntraced(function* <A>(parts: Parts<A>) {
   const clock = yield* Clock.Clock
   while (true) {
@@ -59,7 +61,7 @@ export interface Parted {
   readonly divergence: Divergence | null
 }
 
-/** What runs' histories say about their decisions (docs/decisions.md). Nothing is written. */
+/** What runs' histories say about their decisions (docs/reference/decisions.md). Nothing is written. */
 export class Decisions extends Context.Service<
   Decisions,
   {

@@ -42,7 +42,7 @@ const toldOfCuts = <A, E>(lines: Stream.Stream<A, E>) =>
     Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logWarning("a backtest was cut", cause)
   )
 
-/** The `decisions` group (docs/decisions.md). */
+/** The `decisions` group (docs/reference/decisions.md). */
 export const DecisionsHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "decisions",

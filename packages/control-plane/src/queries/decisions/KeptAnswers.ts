@@ -15,9 +15,9 @@ export interface KeptAnswer<A> {
 }
 
 /**
- * Keeps answers of one kind about ended runs (docs/decisions.md#limits). An answer belongs to what was asked, to the
- * runs, and to the last events of their logs: a log that grows after the end of its run gets another answer. `asked` is
- * any JSON. Nothing is kept of runs that go on.
+ * Keeps answers of one kind about ended runs (docs/reference/decisions.md#limits). An answer belongs to what was asked,
+ * to the runs, and to the last events of their logs: a log that grows after the end of its run gets another answer.
+ * `asked` is any JSON. Nothing is kept of runs that go on.
  */
 export const makeKeptAnswers = <A>(
   events: Pick<EventRepository["Service"], "head">,

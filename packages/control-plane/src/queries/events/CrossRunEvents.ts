@@ -21,12 +21,12 @@ export interface CrossRunFilter extends EventFilter {
 }
 
 /**
- * Reads of the canonical log across runs, ascending by seq (docs/http.md#cross-run-events).
+ * Reads of the canonical log across runs, ascending by seq (docs/reference/http.md#cross-run-events).
  *
  * Gotchas: seqs are given out before their transactions commit, and those may commit in another order. A page therefore
- * ends at the watermark of the log, in front of which nothing can appear any more (docs/events.md#watermark). What a
- * page cuts off comes with the next one; a page that is not full does not prove the end. Old places need no look at the
- * watermark: what was below it once stays below it.
+ * ends at the watermark of the log, in front of which nothing can appear any more (docs/reference/events.md#watermark).
+ * What a page cuts off comes with the next one; a page that is not full does not prove the end. Old places need no look
+ * at the watermark: what was below it once stays below it.
  *
  * `total` counts every match after `afterSeq`. The whole log is never scanned for it: over all runs the closed blocks
  * have their counts (`CrossRunEventBlocks`), and within the runs of a filter the dense index of a run's events is the

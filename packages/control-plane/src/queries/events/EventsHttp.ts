@@ -12,8 +12,8 @@ import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 export const EVENTS_PER_READ = 1_000
 
 /**
- * `GET /runs/:id/events` (docs/http.md#list-events): a bare array, or an envelope as soon as a filter other than
- * afterSeq is given. The stored texts go out as they are.
+ * `GET /runs/:id/events` (docs/reference/http.md#list-events): a bare array, or an envelope as soon as a filter other
+ * than afterSeq is given. The stored texts go out as they are.
  */
 export const EventsHttp = HttpApiBuilder.group(
   ControlPlaneApi,
@@ -74,7 +74,7 @@ export const eventEnvelope = (total: number, limit: number): Frame => ({
 /**
  * An answer of up to `limit` events: the first page is at hand, the others are read as they are wanted. After the last
  * of several pages `whole` checks the runs of these events and their number; it fails when a run was deleted meanwhile
- * (docs/http.md#deleted-while-read).
+ * (docs/reference/http.md#deleted-while-read).
  */
 export const eventAnswer = <Filter extends EventFilter, E>(
   frame: Frame,

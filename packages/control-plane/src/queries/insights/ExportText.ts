@@ -55,7 +55,7 @@ export interface RunExport {
   readonly signer: Signer | undefined
 }
 
-/** The JSON bundle of an export (docs/http.md#export). */
+/** The JSON bundle of an export (docs/reference/http.md#export). */
 export const bundleText = (rows: ExportRows, exported: RunExport): ExportText =>
   proven("json", exported, (chained) => {
     const { exportedAt, head, options } = exported
@@ -85,8 +85,9 @@ export const linesText = (rows: ExportRows, exported: RunExport): ExportText =>
 type Pages<A, E> = Stream.Stream<ReadonlyArray<A>, E>
 
 /**
- * Ends a text with what proves it (docs/seal.md#exports): the seal with the heads of the chain, which grows with the
- * events as they pass, and the digest of every byte before it. Beside the page it holds 64 characters an event.
+ * Ends a text with what proves it (docs/reference/seal.md#exports): the seal with the heads of the chain, which grows
+ * with the events as they pass, and the digest of every byte before it. Beside the page it holds 64 characters an
+ * event.
  */
 const proven = (
   format: keyof typeof exportEnds,

@@ -13,7 +13,10 @@ import { ComparedState, compareRuns } from "./RunComparison.ts"
 
 const TracedState = Schema.Struct({ trace: RunState.fields.trace })
 
-/** What can be said about runs from their record and their projection (docs/http.md#compare, docs/http.md#traces). */
+/**
+ * What can be said about runs from their record and their projection (docs/reference/http.md#compare,
+ * docs/reference/http.md#traces).
+ */
 export class Insights extends Context.Service<
   Insights,
   {

@@ -11,9 +11,9 @@ import { AuditTrail, type Caller } from "../../platform/audit/AuditTrail.ts"
 import type { DatabaseFailure } from "../../platform/http/OutageAnswers.ts"
 
 /**
- * `POST /runs/:id/projection/rebuild` (docs/http.md#rebuild). The long part of the log is folded beside the writers;
- * only what was appended meanwhile is folded under the run's lock, where projection and counters are replaced. The
- * head's revision rises with it, so that no process goes on with the projection it remembers.
+ * `POST /runs/:id/projection/rebuild` (docs/reference/http.md#rebuild). The long part of the log is folded beside the
+ * writers; only what was appended meanwhile is folded under the run's lock, where projection and counters are replaced.
+ * The head's revision rises with it, so that no process goes on with the projection it remembers.
  */
 export class ProjectionRebuild extends Context.Service<
   ProjectionRebuild,

@@ -17,7 +17,7 @@ export interface ComparedRun {
   readonly state: typeof ComparedState.Type
 }
 
-/** Two runs side by side: what the right one has more, less and otherwise (docs/http.md#compare). */
+/** Two runs side by side: what the right one has more, less and otherwise (docs/reference/http.md#compare). */
 export const compareRuns = (left: ComparedRun, right: ComparedRun): Omit<RunComparison, "divergence"> => {
   const [leftMs, rightMs] = [durationOf(left), durationOf(right)]
   const [leftConfidence, rightConfidence] = [confidenceOf(left), confidenceOf(right)]

@@ -17,13 +17,13 @@ import { streamReadsAt } from "../../platform/postgres/PoolUse.ts"
 import { ExportRepository } from "./ExportRepository.ts"
 import { bundleText, type ExportOptions, type ExportRows, type ExportText, exportTexts } from "./ExportText.ts"
 
-/** What a batch export takes of each run (docs/http.md#batch). */
+/** What a batch export takes of each run (docs/reference/http.md#batch). */
 export const BATCH_EXPORT: ExportOptions = { includeCanonical: true, includeRaw: false, eventLimit: 10_000 }
 
 /**
- * Exports runs (docs/http.md#export) as text that is read from the database as the client takes it: an export of any
- * length holds one page. Its head is one moment of the run, and its events are those up to that moment, so they fold to
- * the very projection beside them, even while the run goes on.
+ * Exports runs (docs/reference/http.md#export) as text that is read from the database as the client takes it: an export
+ * of any length holds one page. Its head is one moment of the run, and its events are those up to that moment, so they
+ * fold to the very projection beside them, even while the run goes on.
  */
 export class RunExports extends Context.Service<
   RunExports,

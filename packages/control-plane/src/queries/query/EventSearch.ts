@@ -34,7 +34,7 @@ export interface FoundEvents {
 /**
  * Searches over the log for what no index finds: stretch by stretch, for about a second, and then the page ends where
  * the search has come to. However large the log and however rare the match, a request takes no longer
- * (docs/http.md#search-events).
+ * (docs/reference/http.md#search-events).
  */
 export class EventSearch extends Context.Service<
   EventSearch,

@@ -11,7 +11,7 @@ import { sha256 } from "../../event-log/seal/HashChain.ts"
 import { type AuditRow, auditColumns, toAuditEntry } from "../../platform/audit/AuditRow.ts"
 import { type LedgerRow, ledgerColumns, sealsOf, toLedgerEntry } from "../../platform/ledger/LedgerWriter.ts"
 
-/** The ledger, with what the database holds of its contents (docs/seal.md#ledger). */
+/** The ledger, with what the database holds of its contents (docs/reference/seal.md#ledger). */
 export class Ledger extends Context.Service<
   Ledger,
   { readonly list: (query: LedgerQuery) => Effect.Effect<LedgerPage, SqlError> }

@@ -16,7 +16,7 @@ import { RunStateReader } from "../../event-log/projection/RunStateReader.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import { RunSeals } from "../../event-log/seal/RunSeals.ts"
 
-/** The seals of runs, and the keys to verify them (docs/seal.md#seals, docs/seal.md#keys). */
+/** The seals of runs, and the keys to verify them (docs/reference/seal.md#seals, docs/reference/seal.md#keys). */
 export class Seals extends Context.Service<
   Seals,
   {

@@ -6,7 +6,7 @@ import { Ledger } from "./Ledger.ts"
 import { Seals } from "./Seals.ts"
 import { Tombstones } from "./Tombstones.ts"
 
-/** The `seals` group (docs/seal.md#seals, docs/seal.md#tombstones). */
+/** The `seals` group (docs/reference/seal.md#seals, docs/reference/seal.md#tombstones). */
 export const SealsHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "seals",
@@ -23,7 +23,7 @@ export const SealsHttp = HttpApiBuilder.group(
   })
 )
 
-/** The `ledger` group (docs/seal.md#ledger). */
+/** The `ledger` group (docs/reference/seal.md#ledger). */
 export const LedgerHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "ledger",
@@ -33,7 +33,7 @@ export const LedgerHttp = HttpApiBuilder.group(
   })
 )
 
-/** The `sealKeys` group (docs/seal.md#keys). */
+/** The `sealKeys` group (docs/reference/seal.md#keys). */
 export const SealKeysHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "sealKeys",

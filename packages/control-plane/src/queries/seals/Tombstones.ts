@@ -9,7 +9,7 @@ import { cursorOf, isPlaceValue, placeOf, UnknownCursor } from "../../platform/p
 
 const ORDER = "tombstones desc"
 
-/** What stays of deleted runs, the latest first (docs/seal.md#tombstones). Nothing deletes them. */
+/** What stays of deleted runs, the latest first (docs/reference/seal.md#tombstones). Nothing deletes them. */
 export class Tombstones extends Context.Service<
   Tombstones,
   { readonly list: (query: TombstonesQuery) => Effect.Effect<TombstonePage, SqlError | UnknownCursor> }

@@ -34,8 +34,8 @@ import { Ids } from "../../platform/Ids.ts"
 import { readBounded } from "../../platform/postgres/BoundedRows.ts"
 
 /**
- * Saved views (docs/http.md#views). Their owner and administrators change them; every change commits with its audit
- * entry.
+ * Saved views (docs/reference/http.md#views). Their owner and administrators change them; every change commits with its
+ * audit entry.
  */
 export class Views extends Context.Service<
   Views,

@@ -6,7 +6,7 @@ import { jsonPages } from "../../platform/http/JsonAnswer.ts"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { Views } from "./Views.ts"
 
-/** The endpoints of saved views (docs/http.md#views). */
+/** The endpoints of saved views (docs/reference/http.md#views). */
 export const ViewsHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "views",

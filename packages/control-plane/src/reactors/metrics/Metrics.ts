@@ -29,8 +29,9 @@ export const amongFirst = (limit: number): ((value: string) => boolean) => {
 }
 
 /**
- * Bounds a label whose values come from agents (docs/http.md#metrics-endpoint). A value over `MAX_LABEL_LENGTH`, one
- * with control or format characters, and every new value after the first `limit` ones become `other`.
+ * Bounds a label whose values come from agents (docs/reference/http.md#metrics-endpoint). A value over
+ * `MAX_LABEL_LENGTH`, one with control or format characters, and every new value after the first `limit` ones become
+ * `other`.
  */
 export const boundedLabel = (limit: number): ((value: string) => string) => {
   const isKnown = amongFirst(limit)
@@ -76,7 +77,8 @@ export interface ScrapedValues {
 }
 
 /**
- * The Prometheus metrics of this process (docs/http.md#metrics-endpoint): a registry of its own, so nothing is global.
+ * The Prometheus metrics of this process (docs/reference/http.md#metrics-endpoint): a registry of its own, so nothing
+ * is global.
  */
 export class Metrics extends Context.Service<Metrics, ReturnType<typeof makeMetrics>>()(
   "runplane/control-plane/Metrics"

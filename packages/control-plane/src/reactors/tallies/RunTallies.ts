@@ -13,8 +13,8 @@ const FOLDING_INTERVAL = "3 seconds"
 const RUNS_PER_FOLDING = 5_000
 
 /**
- * Keeps the sums over ended runs and over marks (docs/events.md#tallies) close behind the log. Readers are exact
- * without it, only slower: they add what is not in the sums yet. All processes try, one at a time does it.
+ * Keeps the sums over ended runs and over marks (docs/reference/events.md#tallies) close behind the log. Readers are
+ * exact without it, only slower: they add what is not in the sums yet. All processes try, one at a time does it.
  */
 export class RunTallies extends Context.Service<
   RunTallies,

@@ -36,10 +36,10 @@ interface AnnotatedEvent {
 }
 
 /**
- * Records the `run.lifecycle` span of a run that has ended (docs/http.md#tracing). A tracer exports a span when it ends
- * and forgets it with its process, so the span is not held open: it is made from the run's row and log when the run
- * ends, under the ids that were stored when it began. Its children may have been exported long before, by other
- * processes.
+ * Records the `run.lifecycle` span of a run that has ended (docs/reference/http.md#tracing). A tracer exports a span
+ * when it ends and forgets it with its process, so the span is not held open: it is made from the run's row and log
+ * when the run ends, under the ids that were stored when it began. Its children may have been exported long before, by
+ * other processes.
  */
 export const makeLifecycleSpan = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient

@@ -20,9 +20,9 @@ export interface LlmSpan {
 }
 
 /**
- * How a reported model call becomes a span (docs/http.md#tracing): under names of our own, or by the GenAI semantic
- * conventions when `OTEL_SEMCONV_STABILITY_OPT_IN` asks for them. It ends when the report came in and is as long as the
- * agent says. Prompts and responses are never in a span.
+ * How a reported model call becomes a span (docs/reference/http.md#tracing): under names of our own, or by the GenAI
+ * semantic conventions when `OTEL_SEMCONV_STABILITY_OPT_IN` asks for them. It ends when the report came in and is as
+ * long as the agent says. Prompts and responses are never in a span.
  */
 export const makeLlmSpan = Effect.map(readSetting(ControlPlaneSettings.OTEL_SEMCONV_STABILITY_OPT_IN), (optIn) => {
   const describe = optIn.split(",").some((value) => value.trim() === GENAI_CONVENTIONS) ? byConventions : byOurNames

@@ -42,9 +42,9 @@ const NAMED = 1_000
 const NOTHING: Claims = { deliveries: [], nextDueMs: undefined, more: false }
 
 /**
- * Claims deliveries (docs/http.md#webhook-delivery). A run's first pending delivery is the only one of the run that can
- * be claimed. What is due and stands behind it is put off until that one can change, so a subscription with any number
- * of waiting deliveries costs a claim no more than `LOOKED_AT` of them.
+ * Claims deliveries (docs/reference/http.md#webhook-delivery). A run's first pending delivery is the only one of the
+ * run that can be claimed. What is due and stands behind it is put off until that one can change, so a subscription
+ * with any number of waiting deliveries costs a claim no more than `LOOKED_AT` of them.
  *
  * The subscription is locked before anything is read of it, and again at the end of each delivery: claims and ends of a
  * subscription follow each other, whatever process makes them, and each sees what the one before has done. While a

@@ -22,8 +22,8 @@ const STEPS = 53
 
 /**
  * The pause before the next attempt in milliseconds, undefined when the delivery is to be given up
- * (docs/http.md#webhook-delivery): the back-off of the policy, never less than the receiver asked for. The last attempt
- * falls on the end of the window, also where the receiver asked for more.
+ * (docs/reference/http.md#webhook-delivery): the back-off of the policy, never less than the receiver asked for. The
+ * last attempt falls on the end of the window, also where the receiver asked for more.
  */
 export const retryDelayMs = Effect.fnUntraced(function* (attempt: FailedAttempt, policy: Policy) {
   const leftMs = policy.retryWindowMs - attempt.ageMs

@@ -35,7 +35,7 @@ export type WebhookAnswer =
   | { readonly _tag: "Refused"; readonly reason: string }
 
 /**
- * Sends webhooks and knows where they may not go (docs/http.md#private-targets). The connection uses the very
+ * Sends webhooks and knows where they may not go (docs/reference/http.md#private-targets). The connection uses the very
  * address that was checked, redirects are not followed, and the body of an answer is not read.
  */
 export class WebhookTransport extends Context.Service<

@@ -29,7 +29,7 @@ import { masked, originOf, withoutPath } from "./WebhookRows.ts"
 import { WebhookTransport } from "./WebhookTransport.ts"
 
 /**
- * Subscriptions to the life of runs (docs/http.md#webhook-subscriptions). Every change commits with
+ * Subscriptions to the life of runs (docs/reference/http.md#webhook-subscriptions). Every change commits with
  * its audit entry.
  */
 export class Webhooks extends Context.Service<
@@ -50,7 +50,7 @@ export class Webhooks extends Context.Service<
       id: string,
       query: WebhookDeliveriesQuery
     ) => Effect.Effect<TextPage<SqlError>, NotFound | SqlError>
-    /** Sends the event `webhook.test` (docs/http.md#webhook-test). */
+    /** Sends the event `webhook.test` (docs/reference/http.md#webhook-test). */
     readonly test: (id: string, caller: Caller) => Effect.Effect<WebhookDelivery, NotFound | Conflict | SqlError>
     readonly redeliver: (
       id: string,

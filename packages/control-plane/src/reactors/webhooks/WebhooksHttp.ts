@@ -6,7 +6,7 @@ import { jsonPages } from "../../platform/http/JsonAnswer.ts"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { Webhooks } from "./Webhooks.ts"
 
-/** The webhook endpoints (docs/http.md#webhook-subscriptions). */
+/** The webhook endpoints (docs/reference/http.md#webhook-subscriptions). */
 export const WebhooksHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "webhooks",

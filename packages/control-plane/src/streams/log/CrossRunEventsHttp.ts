@@ -20,8 +20,9 @@ import { StreamSlots } from "../run/StreamSlots.ts"
 import { LogStream } from "./LogStream.ts"
 
 /**
- * `GET /events` (docs/http.md#cross-run-events): always the envelope; the stored texts go out as they are. A search
- * that filters can say is one of them (docs/http.md#search-events). `GET /events/stream` is docs/http.md#log-stream.
+ * `GET /events` (docs/reference/http.md#cross-run-events): always the envelope; the stored texts go out as they are. A
+ * search that filters can say is one of them (docs/reference/http.md#search-events). `GET /events/stream` is
+ * docs/reference/http.md#log-stream.
  */
 export const CrossRunEventsHttp = HttpApiBuilder.group(
   ControlPlaneApi,

@@ -21,7 +21,9 @@ const rereads = Schedule.min([Schedule.exponential("100 millis", 2), Schedule.sp
   Schedule.jittered
 )
 
-/** The SSE frames of the whole log as bytes (docs/http.md#log-stream). Ends on shutdown, or with its client. */
+/**
+ * The SSE frames of the whole log as bytes (docs/reference/http.md#log-stream). Ends on shutdown, or with its client.
+ */
 export class LogStream extends Context.Service<
   LogStream,
   {
@@ -45,7 +47,10 @@ export class LogStream extends Context.Service<
       const shutdown = yield* Shutdown
       const defaultHeartbeatMs = yield* readSetting(ControlPlaneSettings.STREAM_SSE_HEARTBEAT_MS)
 
-      /** Behind the cursor; at the end of the log without one, or when it is beyond the end (docs/http.md#reset). */
+      /**
+       * Behind the cursor; at the end of the log without one, or when it is beyond the end
+       * (docs/reference/http.md#reset).
+       */
       const startOf = Effect.fnUntraced(function* (afterSeq: number | undefined) {
         if (afterSeq === undefined) return { afterSeq: yield* watermark.now }
         // A read that streams share may have begun before the client's last event was committed; the next has not.

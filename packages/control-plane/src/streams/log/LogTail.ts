@@ -52,11 +52,11 @@ interface Followers {
 }
 
 /**
- * The end of the log, for all who follow it (docs/http.md#log-stream). For each different search one fiber reads what
- * has come, up to the watermark, into a window that all who asked for it are sent the same bytes from; however many
- * follow, the database is read once. What this process has committed itself is taken as it is where nobody else can
- * have a place before it; else what the log tells of commits is only a wake-up, and the rows are the truth. So nothing
- * is lost or told twice, whoever appends.
+ * The end of the log, for all who follow it (docs/reference/http.md#log-stream). For each different search one fiber
+ * reads what has come, up to the watermark, into a window that all who asked for it are sent the same bytes from;
+ * however many follow, the database is read once. What this process has committed itself is taken as it is where nobody
+ * else can have a place before it; else what the log tells of commits is only a wake-up, and the rows are the truth. So
+ * nothing is lost or told twice, whoever appends.
  */
 export class LogTail extends Context.Service<
   LogTail,

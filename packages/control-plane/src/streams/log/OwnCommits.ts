@@ -22,10 +22,10 @@ export interface Followed {
 }
 
 /**
- * What this process has committed, for whoever follows the log (docs/events.md#watermark). A place is given out once:
- * where all places behind the watermark were taken by transactions that have committed here, nothing else can appear
- * among them, and nobody needs to ask the database. At a hole it ends: that place is another process's, is still being
- * written, or was lost with its transaction, and the database knows.
+ * What this process has committed, for whoever follows the log (docs/reference/events.md#watermark). A place is given
+ * out once: where all places behind the watermark were taken by transactions that have committed here, nothing else can
+ * appear among them, and nobody needs to ask the database. At a hole it ends: that place is another process's, is still
+ * being written, or was lost with its transaction, and the database knows.
  */
 export class OwnCommits {
   /** In the order of the log. */

@@ -36,9 +36,9 @@ export const framesOf = (events: ReadonlyArray<StoredEvent>) => {
 }
 
 /**
- * The last stretch of the log as the followers of one search are sent it (docs/http.md#log-stream), in so many bytes at
- * most. Each follower knows its own place, so one that is slow costs nothing here: it is handed all that has come since
- * at once, and reads the database only when its place is older than the window.
+ * The last stretch of the log as the followers of one search are sent it (docs/reference/http.md#log-stream), in so
+ * many bytes at most. Each follower knows its own place, so one that is slow costs nothing here: it is handed all that
+ * has come since at once, and reads the database only when its place is older than the window.
  */
 export class RingBuffer {
   #stretches: Array<Stretch> = []

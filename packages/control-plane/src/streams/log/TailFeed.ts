@@ -37,16 +37,16 @@ type Frames = Arr.NonEmptyReadonlyArray<Uint8Array>
 const encoder = new TextEncoder()
 
 /**
- * What one client of `GET /events/stream` is sent next (docs/http.md#log-stream): an effect that answers the next
- * bytes. It is asked only when the bytes before have been taken, so a slow client holds what it was handed last, and
- * the rest waits in the window that all share, or in the database.
+ * What one client of `GET /events/stream` is sent next (docs/reference/http.md#log-stream): an effect that answers the
+ * next bytes. It is asked only when the bytes before have been taken, so a slow client holds what it was handed last,
+ * and the rest waits in the window that all share, or in the database.
  *
  * The feed knows the seq up to which its client has had every match. The window says what comes behind it, or that it
  * does not know any more, and then the database is read from there until the window knows. That is the whole
  * hand-over: neither gap nor repeat needs any timing.
  *
  * While the feed waits, what comes is handed on by whoever brings it, to a client that can take it at once
- * (docs/http.md#one-write): nobody is woken then.
+ * (docs/reference/http.md#one-write): nobody is woken then.
  */
 export const makeTailFeed = Effect.fnUntraced(function* (
   { afterSeq, heartbeatMs, resetFrom }: TailOptions,
@@ -91,7 +91,7 @@ export const makeTailFeed = Effect.fnUntraced(function* (
     return encoder.encode(`event: heartbeat\nid: ${seq}\ndata: ${data}\n\n`)
   }
 
-  /** Begins again at the end of a restored log (docs/http.md#reset). */
+  /** Begins again at the end of a restored log (docs/reference/http.md#reset). */
   const reset = (now: number, from: number) => {
     owedReset = undefined
     nextBeat = now

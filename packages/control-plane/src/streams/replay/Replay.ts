@@ -16,8 +16,8 @@ import { StreamReads } from "../run/StreamReads.ts"
 import { replayFrames } from "./ReplayFrames.ts"
 
 /**
- * Replays of runs as SSE bytes (docs/http.md#replay). A replay goes up to the run's last event as of its beginning; it
- * ends before that when its client leaves, or on shutdown.
+ * Replays of runs as SSE bytes (docs/reference/http.md#replay). A replay goes up to the run's last event as of its
+ * beginning; it ends before that when its client leaves, or on shutdown.
  */
 export class Replay extends Context.Service<
   Replay,

@@ -31,8 +31,8 @@ const NO_EVENTS: Effect.Effect<Pick<EventPage, "events">> = Effect.succeed({ eve
 type ReadPage = (afterSeq: number, limit: number) => Effect.Effect<EventPage, SqlError>
 
 /**
- * The SSE frames of a replay (docs/http.md#replay): `canonical_event` frames alone, then the end. The next page is read
- * when the frames before it have been taken, so a replay of any length holds one page.
+ * The SSE frames of a replay (docs/reference/http.md#replay): `canonical_event` frames alone, then the end. The next
+ * page is read when the frames before it have been taken, so a replay of any length holds one page.
  */
 export const replayFrames = (
   read: ReadPage,

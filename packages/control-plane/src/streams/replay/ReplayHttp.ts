@@ -13,7 +13,7 @@ import { StreamSlots } from "../run/StreamSlots.ts"
 import { describeReplay, Replay } from "./Replay.ts"
 import { ReplayStates } from "./ReplayStates.ts"
 
-/** The `replay` group (docs/http.md#replay). */
+/** The `replay` group (docs/reference/http.md#replay). */
 export const ReplayHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "replay",

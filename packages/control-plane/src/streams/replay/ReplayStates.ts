@@ -15,7 +15,7 @@ export const KEPT_PREFIX_BYTES = 16 * 1024 * 1024
 /** A long fold leaves a prefix behind after so many events. */
 export const EVENTS_PER_PREFIX = 5_000
 
-/** Folds at a time: they compute, in turns by caller (docs/http.md#turns). */
+/** Folds at a time: they compute, in turns by caller (docs/reference/http.md#turns). */
 const FOLDS_AT_ONCE = 2
 
 interface KeptPrefix extends FoldedPrefix<RunState> {
@@ -25,8 +25,8 @@ interface KeptPrefix extends FoldedPrefix<RunState> {
 }
 
 /**
- * States of runs as of an event (docs/http.md#replay). The end of the log is answered as the state of the run, which is
- * the same fold; any other place is folded in pages from the nearest prefix that is remembered.
+ * States of runs as of an event (docs/reference/http.md#replay). The end of the log is answered as the state of the
+ * run, which is the same fold; any other place is folded in pages from the nearest prefix that is remembered.
  */
 export class ReplayStates extends Context.Service<
   ReplayStates,

@@ -56,9 +56,9 @@ const framesOf = (page: EventSlice): Uint8Array => {
 }
 
 /**
- * What one client of `GET /runs/:id/stream` is sent next (docs/http.md#stream): an effect that answers the next bytes,
- * or undefined at the end; it fails when the run is deleted before its end is sent. It is asked only when the bytes
- * before have been taken, so a slow client holds one page, and the rest waits in the database.
+ * What one client of `GET /runs/:id/stream` is sent next (docs/reference/http.md#stream): an effect that answers the
+ * next bytes, or undefined at the end; it fails when the run is deleted before its end is sent. It is asked only when
+ * the bytes before have been taken, so a slow client holds one page, and the rest waits in the database.
  *
  * The feed knows the `index` of the last event it sent. Indexes have no gaps, so a live batch that begins with the next
  * one is exactly in step and goes out unchanged; one that is already sent is skipped; and anything else, or word of a
@@ -66,7 +66,7 @@ const framesOf = (page: EventSlice): Uint8Array => {
  * any timing.
  *
  * While the feed waits, what comes is handed on by whoever brings it, to a client that can take it at once
- * (docs/http.md#one-write): nobody is woken then.
+ * (docs/reference/http.md#one-write): nobody is woken then.
  *
  * Snapshots wait for their time, and then the last one alone is sent. The times are those of the clock, the same for
  * all clients of a run, or of many for all whose turn it is, which therefore share the text of the same few snapshots.
@@ -250,7 +250,7 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
     return head !== undefined && head.lastSeq < seq
   })
 
-  /** Begins again at the end of a restored log (docs/http.md#reset). */
+  /** Begins again at the end of a restored log (docs/reference/http.md#reset). */
   const reset = (state: CurrentState, now: number) => {
     const place = { seq: state.lastSeq, index: state.lastIndex }
     const data = JSON.stringify({ ts: new Date(now).toISOString(), ...place, afterSeq: seq })

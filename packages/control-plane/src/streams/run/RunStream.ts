@@ -20,8 +20,8 @@ const rereads = Schedule.min([Schedule.exponential("100 millis", 2), Schedule.sp
 )
 
 /**
- * The SSE frames of runs as bytes (docs/http.md#stream-end). A stream ends with its run, on shutdown, or with its
- * client.
+ * The SSE frames of runs as bytes (docs/reference/http.md#stream-end). A stream ends with its run, on shutdown, or with
+ * its client.
  */
 export class RunStream extends Context.Service<
   RunStream,

@@ -3,8 +3,8 @@ export const CLIENTS_A_SNAPSHOT = 100
 const MOST_TURNS = 10
 
 /**
- * The next time at which a client of a run may be sent a snapshot (docs/http.md#stream); Unix milliseconds. `audience`
- * are the clients of the run, and `place` is which of them this is.
+ * The next time at which a client of a run may be sent a snapshot (docs/reference/http.md#stream); Unix milliseconds.
+ * `audience` are the clients of the run, and `place` is which of them this is.
  *
  * The times are those of the clock, so that clients are sent the same few snapshots. A whole state for everybody at
  * once would hold up the events of a popular run, so its clients take turns.

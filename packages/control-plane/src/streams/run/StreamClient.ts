@@ -7,7 +7,7 @@ import type { SharedFrames } from "../../platform/http/SharedFrames.ts"
 
 /** The client of an event stream, as its feed sees it. */
 export interface StreamClient {
-  /** Its request: what is read for the stream is read in the turns of its caller (docs/http.md#turns). */
+  /** Its request: what is read for the stream is read in the turns of its caller (docs/reference/http.md#turns). */
   readonly facts: typeof RequestFacts.Service
   /**
    * Sends the headers. Node keeps them back until the first byte, which may be a heartbeat away; the client shall see
@@ -15,8 +15,8 @@ export interface StreamClient {
    */
   readonly greet: Effect.Effect<void>
   /**
-   * Hands frames to the client at once, without whoever writes its stream (docs/http.md#one-write). False when it
-   * cannot take them now: then they have to go the way of all bytes, which waits for the client.
+   * Hands frames to the client at once, without whoever writes its stream (docs/reference/http.md#one-write). False
+   * when it cannot take them now: then they have to go the way of all bytes, which waits for the client.
    */
   readonly take: (frames: SharedFrames) => boolean
 }

@@ -24,7 +24,7 @@ export const sse = {
   }
 } as const
 
-/** `GET /runs/:id/stream` (docs/http.md#stream), and its tickets (docs/http.md#tickets). */
+/** `GET /runs/:id/stream` (docs/reference/http.md#stream), and its tickets (docs/reference/http.md#tickets). */
 export const StreamHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "stream",

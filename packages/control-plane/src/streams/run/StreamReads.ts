@@ -12,9 +12,9 @@ import type { FeedReads } from "./RunFeed.ts"
 import { STREAM_PAGE_BYTES } from "./StreamSlots.ts"
 
 /**
- * What the streams of runs read (docs/http.md#stream-reads): on a share of the pool of their own, so that however many
- * open at once, observers, requests and audit have the rest. They read in turns by caller, and streams that want the
- * same of a run at the same time share one read of it.
+ * What the streams of runs read (docs/reference/http.md#stream-reads): on a share of the pool of their own, so that
+ * however many open at once, observers, requests and audit have the rest. They read in turns by caller, and streams
+ * that want the same of a run at the same time share one read of it.
  */
 export class StreamReads extends Context.Service<
   StreamReads,

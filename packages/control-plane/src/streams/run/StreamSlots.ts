@@ -17,8 +17,8 @@ export const STREAM_PAGE_BYTES = 1024 * 1024
 
 /**
  * The event streams that are open in this process: so many for a caller, and so many in all, because each holds memory
- * and reads from the database (docs/http.md#stream-limits). They open a few at a time, so that the process does its
- * other work in between (docs/http.md#stream-pace).
+ * and reads from the database (docs/reference/http.md#stream-limits). They open a few at a time, so that the process
+ * does its other work in between (docs/reference/http.md#stream-pace).
  */
 export class StreamSlots extends Context.Service<
   StreamSlots,

@@ -38,7 +38,8 @@ export interface IssuedTicket {
 
 /**
  * The tickets that open the stream of a run in place of a key: for one run, for a minute, once
- * (docs/http.md#tickets). They are kept in the database, so that any process behind a proxy takes those of the others.
+ * (docs/reference/http.md#tickets). They are kept in the database, so that any process behind a proxy takes those of
+ * the others.
  */
 export class StreamTickets extends Context.Service<
   StreamTickets,

@@ -18,7 +18,7 @@ const mode = {
 }
 const root = { uri: "file:///data", name: "data" }
 
-// docs/http.md#runtime-endpoints
+// docs/reference/http.md#runtime-endpoints
 layer(layerTestService(), { excludeTestServices: true })("the runtime over HTTP", (it) => {
   it.effect("passes manifest, modes and roots through", () =>
     Effect.gen(function* () {
@@ -55,7 +55,7 @@ layer(layerTestService(), { excludeTestServices: true })("the runtime over HTTP"
     })
   )
 
-  // docs/http.md#runtime-errors
+  // docs/reference/http.md#runtime-errors
   for (const [route, method] of [
     ["manifest", "GetManifest"],
     ["modes", "ListModes"],

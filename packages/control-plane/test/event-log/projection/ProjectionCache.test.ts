@@ -34,7 +34,7 @@ const remembered = ProjectionCache.use((cache) =>
 )
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, place) => from + place)
 
-// docs/events.md#checkpoint
+// docs/reference/events.md#checkpoint
 describe("what a process remembers of the runs that it has written", () => {
   it.effect("are the last ones, within its bytes", () =>
     Effect.gen(function* () {

@@ -17,7 +17,7 @@ const quiet = () => {
   return trial
 }
 
-// docs/runtime.md#quiet
+// docs/internals/runtime.md#quiet
 describe("an observation that has only its silence to wait for", () => {
   it("does not need to be woken while the runtime counts what the log has", () => {
     const trial = quiet()

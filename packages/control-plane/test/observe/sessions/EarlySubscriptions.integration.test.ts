@@ -46,7 +46,7 @@ const layerTaps = EarlySubscriptions.layer.pipe(
   Layer.provideMerge(Layer.fresh(RuntimeFake.layer))
 )
 
-// docs/runtime.md#early-subscription
+// docs/internals/runtime.md#early-subscription
 layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("a short session", (it) => {
   it.effect("is in the log as a whole although it was over before its run was observed", () =>
     Effect.gen(function* () {

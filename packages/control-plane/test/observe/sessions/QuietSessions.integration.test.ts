@@ -26,7 +26,7 @@ const quietRun = Effect.gen(function* () {
 })
 
 layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("observers of quiet sessions", (it) => {
-  // docs/runtime.md#quiet
+  // docs/internals/runtime.md#quiet
   it.effect("rest while one listing says that nothing is missing, and find what nobody has told them", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake

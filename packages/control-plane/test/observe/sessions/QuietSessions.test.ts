@@ -79,7 +79,7 @@ const counted = (messageCount: number) => ({
   participantActivity: [{ participantId: "agent://a", lastMessageAtUnixMs: 1, messageCount }]
 })
 
-// docs/runtime.md#quiet
+// docs/internals/runtime.md#quiet
 describe("quiet sessions", () => {
   test(
     "are compared with one listing in each idle time-out, and nobody is woken",

@@ -63,7 +63,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overvie
     })
   )
 
-  // docs/http.md#dashboard-figures
+  // docs/reference/http.md#dashboard-figures
   const charts: ReadonlyArray<readonly [string, ReadonlyArray<string>, ReadonlyArray<number>]> = [
     ["runVolume", [hour(10), hour(11), hour(12), hour(13)], [4, 1, 3, 4]],
     ["queueDepth", [hour(10), hour(11), hour(12), hour(13)], [0, 0, 1, 2]],

@@ -14,8 +14,8 @@ import { createMigratedDatabase } from "../../support/TestDatabase.ts"
 
 const ROLE = "runplane_service"
 
-/** The statements of docs/seal.md#database-role, as they are printed. */
-const document = readFileSync(join(import.meta.dirname, "../../../../../docs/seal.md"), "utf8")
+/** The statements of docs/reference/seal.md#database-role, as they are printed. */
+const document = readFileSync(join(import.meta.dirname, "../../../../../docs/reference/seal.md"), "utf8")
 const statements = document
   .slice(document.indexOf("    CREATE ROLE"))
   .split("\n")

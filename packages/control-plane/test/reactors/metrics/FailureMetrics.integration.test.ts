@@ -45,7 +45,7 @@ const SIDE_EFFECTS = "proto_post_commit_side_effect_failures_total"
 
 const service = layerTestService({ observer: { takeOverIntervalMs: 50, recoveryEnabled: true } })
 
-// docs/http.md#metrics-endpoint
+// docs/reference/http.md#metrics-endpoint
 layer(service, { excludeTestServices: true })("the metrics of failures", (it) => {
   it.effect("count a run that could not be taken up, each time, and once that it was", () =>
     Effect.gen(function* () {

@@ -80,7 +80,7 @@ const following = <E>(
   )
 }
 
-// docs/http.md#log-stream
+// docs/reference/http.md#log-stream
 describe("the end of the log", () => {
   it.effect("takes what this process has committed as it is, where nobody has a place before it", () =>
     following(everything, (tail, live, database) =>

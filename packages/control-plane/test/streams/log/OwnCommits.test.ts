@@ -21,7 +21,7 @@ const taken = (commits: OwnCommits, end: number) => {
 
 const upTo = (maximum: number) => Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum })))
 
-// docs/events.md#watermark
+// docs/reference/events.md#watermark
 describe("what this process has committed", () => {
   it("follows a place when nobody else has a place between", () => {
     const commits = new OwnCommits()

@@ -20,7 +20,7 @@ const stretch = Arbitrary.all({
   takes: Arbitrary.array(upTo(2), { maxLength: 3 })
 })
 
-// docs/http.md#log-stream
+// docs/reference/http.md#log-stream
 describe("the window at the end of the log", () => {
   it("knows nothing and misses nothing before the log was looked at", () => {
     const window = new RingBuffer()

@@ -48,7 +48,7 @@ const opened = Effect.fnUntraced(function* (afterSeq: number, { client = passive
   return { asked, ids, over, push, window }
 })
 
-// docs/http.md#log-stream
+// docs/reference/http.md#log-stream
 describe("the feed of the log", () => {
   it.effect("begins with a heartbeat, hands out what has come since the last time at once, and waits for more", () =>
     Effect.gen(function* () {

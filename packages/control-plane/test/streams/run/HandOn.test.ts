@@ -4,7 +4,7 @@ import { Subscription } from "../../../src/event-log/subscribe/Subscription.ts"
 import { LogWakeup } from "../../../src/streams/log/LogWakeup.ts"
 import { MemoryLog } from "../../support/MemoryLog.ts"
 
-// docs/http.md#one-write
+// docs/reference/http.md#one-write
 describe("what comes after a wait that was over at once", () => {
   it.effect("is left to the subscriber of a run", () =>
     Effect.gen(function* () {

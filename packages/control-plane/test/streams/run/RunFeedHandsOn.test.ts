@@ -9,7 +9,7 @@ import { passiveClient, type StreamClient } from "../../../src/streams/run/Strea
 import { MEMORY_RUN, MemoryLog } from "../../support/MemoryLog.ts"
 import { collect, eventIndexes, type Frame, framesOf, options } from "./FeedFrames.ts"
 
-// docs/http.md#one-write
+// docs/reference/http.md#one-write
 describe("the feed of a run, while it waits", () => {
   it.effect("hands batches to a client that takes them while it waits, and still owes their snapshot", () =>
     Effect.gen(function* () {

@@ -15,7 +15,7 @@ const opened = Effect.fnUntraced(function* (log: MemoryLog, over: Partial<FeedOp
 
 const named = (frames: ReadonlyArray<Frame>) => frames.map(({ event, index }) => `${event} ${index}`)
 
-// docs/http.md#reset
+// docs/reference/http.md#reset
 describe("the feed of a run whose log ends before the cursor", () => {
   for (const over of [{}, { includeSnapshot: false }, { snapshots: "first" }] satisfies ReadonlyArray<
     Partial<FeedOptions>

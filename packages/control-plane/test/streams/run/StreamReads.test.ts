@@ -51,7 +51,7 @@ const openAll = <A, E>(opened: ReadonlyArray<Effect.Effect<A, E>>, latch: Latch.
     return yield* Fiber.join(fiber)
   })
 
-// docs/http.md#stream-reads
+// docs/reference/http.md#stream-reads
 describe("what streams read", () => {
   it.effect("is read once for all that want the same page of a run at the same time", () => {
     const { counts, latch, layer } = database()

@@ -8,9 +8,9 @@ import { type ModeMessage, type Move, makeMode, participantsOnly, ruledBy } from
 import { InvalidPayload, type Rejection } from "../Rejection.ts"
 
 /**
- * Decision mode (docs/runtime.md#decision-mode): proposals open the evaluation, the first vote closes proposals,
- * evaluations and objections for good, and a Commitment ends the session once one proposal exists and the policy
- * agrees.
+ * Decision mode (docs/internals/runtime.md#decision-mode): proposals open the evaluation, the first vote closes
+ * proposals, evaluations and objections for good, and a Commitment ends the session once one proposal exists and the
+ * policy agrees.
  */
 export interface DecisionState {
   readonly phase: "Proposal" | "Evaluation" | "Voting" | "Committed"

@@ -17,8 +17,8 @@ import {
 import { Forbidden, InvalidPayload, type Rejection } from "../Rejection.ts"
 
 /**
- * Handoff mode (docs/runtime.md#handoff-mode): the initiator offers its responsibility to one participant at a time,
- * who accepts or declines; silence can be an acceptance when the policy says so.
+ * Handoff mode (docs/internals/runtime.md#handoff-mode): the initiator offers its responsibility to one participant at
+ * a time, who accepts or declines; silence can be an acceptance when the policy says so.
  */
 export interface HandoffState {
   readonly offers: HashMap.HashMap<string, Offer>

@@ -8,8 +8,8 @@ import { type Move, makeMode, participantsOnly, type SessionBinding } from "../M
 import { InvalidPayload, type Rejection } from "../Rejection.ts"
 
 /**
- * The multi-round extension mode (docs/runtime.md#extension-modes): participants change their contributions round by
- * round until all of them say the same; then the initiator commits. No policy applies to it.
+ * The multi-round extension mode (docs/internals/runtime.md#extension-modes): participants change their contributions
+ * round by round until all of them say the same; then the initiator commits. No policy applies to it.
  */
 export interface MultiRoundState {
   readonly round: number

@@ -9,9 +9,9 @@ import { type Move, makeMode, participantsOnly, ruledBy, type SessionBinding } f
 import { Forbidden, InvalidPayload } from "../Rejection.ts"
 
 /**
- * Proposal mode (docs/runtime.md#proposal-mode): offers and counter-offers, until one is accepted as the policy asks or
- * somebody rejects for good. Everything stays legal until the Commitment, so the phase is computed anew after every
- * message.
+ * Proposal mode (docs/internals/runtime.md#proposal-mode): offers and counter-offers, until one is accepted as the
+ * policy asks or somebody rejects for good. Everything stays legal until the Commitment, so the phase is computed anew
+ * after every message.
  */
 export interface ProposalState {
   readonly phase: "Negotiating" | "Converged" | "TerminalRejected" | "Committed"

@@ -7,8 +7,8 @@ import { initiatorOnly, type Move, makeMode, participantsOnly, ruledBy } from ".
 import { InvalidPayload } from "../Rejection.ts"
 
 /**
- * Quorum mode (docs/runtime.md#quorum-mode): one request, one ballot per participant, and an outcome as soon as the
- * approvals reach the threshold or can no longer reach it.
+ * Quorum mode (docs/internals/runtime.md#quorum-mode): one request, one ballot per participant, and an outcome as soon
+ * as the approvals reach the threshold or can no longer reach it.
  */
 export interface QuorumState {
   readonly request: { readonly requestId: string; readonly requiredApprovals: number } | undefined

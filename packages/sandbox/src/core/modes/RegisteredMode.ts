@@ -31,8 +31,9 @@ export const descriptorProblem = ({
 }
 
 /**
- * An extension mode of which only its descriptor is known (docs/runtime.md#extension-modes): its participants, or
- * anybody when it has none, send the types that it lists, whatever they hold; a Commitment of the initiator ends it.
+ * An extension mode of which only its descriptor is known (docs/internals/runtime.md#extension-modes): its
+ * participants, or anybody when it has none, send the types that it lists, whatever they hold; a Commitment of the
+ * initiator ends it.
  */
 export const registeredMode = (descriptor: ModeDescriptor): Mode =>
   makeMode<Readonly<Record<string, number>>>(

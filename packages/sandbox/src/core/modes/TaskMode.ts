@@ -7,8 +7,8 @@ import { initiatorOnly, type Move, makeMode, participantsOnly, ruledBy, type Ses
 import { Forbidden, InvalidPayload, policyDenied, type Rejection } from "../Rejection.ts"
 
 /**
- * Task mode (docs/runtime.md#task-mode): the initiator asks for one task, one assignee takes it, works and reports its
- * end; then the session may be committed.
+ * Task mode (docs/internals/runtime.md#task-mode): the initiator asks for one task, one assignee takes it, works and
+ * reports its end; then the session may be committed.
  */
 export interface TaskState {
   readonly task: { readonly taskId: string; readonly requestedAssignee: string } | undefined

@@ -138,7 +138,7 @@ export const assertConverged = (
 
   const history = lastWordApart(played.history.map(lineOf), lines)
   const bound = bundle.canonicalEvents.some(({ type }) => type === "session.bound")
-  // A session that was cancelled or expired before the first look is not bound (docs/events.md#steps).
+  // A session that was cancelled or expired before the first look is not bound (docs/reference/events.md#steps).
   if (!bound) {
     assert.notStrictEqual(played.ending, "RESOLVED")
     return assert.deepStrictEqual(lines, [])

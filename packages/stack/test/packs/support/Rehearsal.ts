@@ -155,7 +155,8 @@ export function policyFiles() {
 }
 
 /**
- * What the launch service writes into an agent's bootstrap file (docs/launch.md#bootstrap), as the agent reads it.
+ * What the launch service writes into an agent's bootstrap file (docs/internals/launch.md#bootstrap), as the agent
+ * reads it.
  */
 const bootstrapOf = (compiled: CompileLaunchResult, participantId: string, runtimeUrl: string) => {
   const { session } = compiled.runDescriptor

@@ -30,7 +30,8 @@ const told = (
 const p1 = { proposalId: "p1" }
 
 /**
- * A happy and a rejected session of each standard mode (docs/runtime.md#decision-mode to docs/runtime.md#quorum-mode).
+ * A happy and a rejected session of each standard mode (docs/internals/runtime.md#decision-mode to
+ * docs/internals/runtime.md#quorum-mode).
  */
 export const modeScenarios: ReadonlyArray<Scenario> = [
   told("a decision that is selected", "decision", ["decision.selected", true], ({ say }) =>

@@ -3,8 +3,8 @@ import type { Comparison, Query, QueryValue } from "@runplane/domain"
 import type { Fragment } from "effect/sql/Statement"
 
 /**
- * How the values of a column are compared. `folded` ignores case (docs/http.md#folding), `label` is cut at `MAX_LABEL`
- * characters, `among` is a list of texts that holds the value.
+ * How the values of a column are compared. `folded` ignores case (docs/reference/http.md#folding), `label` is cut at
+ * `MAX_LABEL` characters, `among` is a list of texts that holds the value.
  */
 export type ColumnType = "text" | "folded" | "label" | "uuid" | "numeric" | "integer" | "time" | "flag" | "among"
 
@@ -28,9 +28,9 @@ export interface QueryMeaning {
 }
 
 /**
- * The condition of a query (docs/http.md#query). Names become columns that are written here, values become parameters:
- * no text of the query gets into the statement. What is not known of a row, it does not match, and an exclusion of it
- * does.
+ * The condition of a query (docs/reference/http.md#query). Names become columns that are written here, values become
+ * parameters: no text of the query gets into the statement. What is not known of a row, it does not match, and an
+ * exclusion of it does.
  */
 export const conditionOf = (sql: PgClient.PgClient, query: Query, meaning: QueryMeaning): Fragment => {
   const of = (part: Query): Fragment => {

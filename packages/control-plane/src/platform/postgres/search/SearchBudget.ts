@@ -26,7 +26,7 @@ export type SearchFailure = SearchTooSlow | TurnRefused
 /**
  * What searches may use of the database: callers write them, and may ask for what no index finds. They share a few
  * connections, in turns by caller, and a statement that takes long is ended, so that no search holds up anything else
- * (docs/http.md#search-limits).
+ * (docs/reference/http.md#search-limits).
  */
 export class SearchBudget extends Context.Service<
   SearchBudget,

@@ -1,0 +1,86 @@
+// The words that the check `words` refuses in names, comments, texts and documents, because a reader who is new to the
+// project stumbles over them (docs/internals/words.md). Each finding names the better form.
+import { spawnSync } from "node:child_process"
+import { existsSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+/** What is refused, and what to write instead. */
+const PATTERNS = [
+  [/\b(?:some|no|any|every)body\b|\bwhoever\b|\bno one\b|\bnone (?:has|is|of them)\b/i, "name the subject: the caller, a reader"],
+  [/\bis no (?!longer\b|more\b|match\b|such\b|later\b)[a-z]/i, "is not a ..., has no ..., there is no ..."],
+  [/\b(?:tells?|told|telling)\b/i, "notify, report, say, return, show"],
+  [/\b(?:hears?|heard|hearing)\b/i, "receive, receives, received"],
+  [/\b(?:asks?|asked|asking) (?:for|of|the|whether|a|an|it|again)\b/i, "request, query, call, read"],
+  [/\b(?:takes?|taken|took|taking) (?:up|over)\b/i, "adopt, claim, acquire"],
+  [/\bstands? still\b|\bstood still\b/i, "pause, stop, wait"],
+  [/\bto be had\b|\bbe had\b/i, "available"],
+  [/\bhand(?:s|ed|ing)? (?:on|over)\b/i, "deliver, pass, forward"],
+  [/\b(?:a|the|its|their|this|that|each|last|first|next|same|one) places?\b/i, "position, index, offset, slot, cursor"],
+  [/\bwhat (?:has|comes|came|goes|stands|is there)\b/i, "name the thing: events, rows, the remaining frames"],
+  [/\b(?:look|looks|looked|looking) (?:again|whether|into|after)\b/i, "check, poll, read"]
+]
+
+/** Files whose words are not ours, or that show the refused words. */
+const EXEMPT = [
+  /^LICENSE$/,
+  /^pnpm-lock\.yaml$/,
+  /^proto\//,
+  /\/src\/gen\//,
+  /\/openapi\/.*\.json$/,
+  /\/(?:fixtures|recordings)\//,
+  /^scripts\/words\.mjs$/,
+  /^docs\/internals\/words\.md$/
+]
+
+/** Lines that may stay, by file and a part of the line, each with its reason. */
+const EXCEPTIONS = []
+
+/** Binary or generated content is not prose. */
+const isProse = (file) => /\.(?:ts|tsx|mjs|js|md|sql|ya?ml|html|css|sh)$|^\.ci\//.test(file)
+
+const tracked = () => {
+  const { status, stderr, stdout } = spawnSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
+    cwd: root,
+    encoding: "utf8"
+  })
+  if (status !== 0) throw new Error(`git ls-files failed: ${stderr}`)
+  return stdout.split("\n").filter((file) => isProse(file) && !EXEMPT.some((each) => each.test(file)))
+}
+
+/** One line for each finding, and for each exception that matches nothing. `under` limits it to a folder. */
+export const refusedWords = (under = "") => {
+  const used = new Set()
+  const found = tracked()
+    .filter((file) => file.startsWith(under) && existsSync(join(root, file)))
+    .flatMap((file) =>
+      readFileSync(join(root, file), "utf8")
+        .split("\n")
+        .flatMap((line, index) =>
+          PATTERNS.flatMap(([pattern, better]) => {
+            const [match] = pattern.exec(line) ?? []
+            if (match === undefined) return []
+            const exception = EXCEPTIONS.find((each) => each.file === file && line.includes(each.text))
+            if (exception !== undefined) {
+              used.add(exception)
+              return []
+            }
+            return [`${file}:${index + 1} "${match}": ${better}`]
+          })
+        )
+    )
+  if (under !== "") return found
+  return [
+    ...found,
+    ...EXCEPTIONS.filter((each) => !used.has(each)).map(({ file, text }) => `${file} has no line with "${text}" any more`)
+  ]
+}
+
+// `node scripts/words.mjs packages/domain` lists the findings of one folder.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const findings = refusedWords(process.argv[2] ?? "")
+  console.log(findings.join("\n"))
+  console.log(`${findings.length} findings`)
+}

@@ -9,7 +9,10 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /** What is refused, and what to write instead. */
 const PATTERNS = [
-  [/\b(?:some|no|any|every)body\b|\bwhoever\b|\bno one\b|\bnone (?:has|is|of them)\b/i, "name the subject: the caller, a reader"],
+  [
+    /\b(?:some|no|any|every)body\b|\bwhoever\b|\bno one\b|\bnone (?:has|is|of them)\b/i,
+    "name the subject: the caller, a reader"
+  ],
   [/\bis no (?!longer\b|more\b|match\b|such\b|later\b)[a-z]/i, "is not a ..., has no ..., there is no ..."],
   [/\b(?:tells?|told|telling)\b/i, "notify, report, say, return, show"],
   [/\b(?:hears?|heard|hearing)\b/i, "receive, receives, received"],
@@ -74,7 +77,9 @@ export const refusedWords = (under = "") => {
   if (under !== "") return found
   return [
     ...found,
-    ...EXCEPTIONS.filter((each) => !used.has(each)).map(({ file, text }) => `${file} has no line with "${text}" any more`)
+    ...EXCEPTIONS.filter((each) => !used.has(each)).map(
+      ({ file, text }) => `${file} has no line with "${text}" any more`
+    )
   ]
 }
 

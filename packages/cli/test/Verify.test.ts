@@ -14,9 +14,9 @@ import {
   makeExportDigest,
   makeSeal,
   measure,
-  placeEvent,
   projectAll,
   RunId,
+  recordEvent,
   runCancelled,
   runCreated,
   type Signer
@@ -60,7 +60,7 @@ const bundle = (by: Signer | undefined, status = "cancelled") => {
     runCancelled({ ...trace, endedAt: at, runtimeSessionId: RUN })
   ]
   const placed = drafts.map((draft, place) =>
-    placeEvent(draft, { id: `e${place}`, runId: RunId.make(RUN), seq: place + 1, index: place + 1 })
+    recordEvent(draft, { id: `e${place}`, runId: RunId.make(RUN), seq: place + 1, index: place + 1 })
   )
   const events = placed.map(({ recorded }) => JSON.stringify(recorded))
   let head = chainStart(sha256, RUN)

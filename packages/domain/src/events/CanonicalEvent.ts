@@ -18,10 +18,10 @@ import { ProgressReported } from "./ProgressReported.ts"
 import { ProposalCreated, ProposalUpdated } from "./ProposalEvents.ts"
 import {
   EVENT_SCHEMA_VERSION,
+  type EventCore,
   type EventTrace,
-  isPlacedEvent,
+  isEventCore,
   isRecordedEvent,
-  type PlacedEvent,
   RecordedEvent
 } from "./RecordedEvent.ts"
 import { RunCancelled, RunCompleted, RunCreated, RunFailed, RunResumed, RunStarted, RunSuspended } from "./RunEvents.ts"
@@ -92,7 +92,7 @@ const UnknownEvent = Schema.Struct({
   trace,
   data: Schema.JsonObject,
   /** All of it, with the type that it was recorded with and whatever else its envelope has. */
-  recorded: Schema.declare(isPlacedEvent)
+  recorded: Schema.declare(isEventCore)
 })
 export type UnknownEvent = typeof UnknownEvent.Type
 
@@ -106,7 +106,7 @@ export const draftEvent = (type: CanonicalEventType, head: DraftHead, data: Json
   eventTypes[type].draft(head, data)
 
 /** The place that the log gives an event, and the trace of its run, for events that have none of their own. */
-export interface EventPlace {
+export interface EventPosition {
   readonly id: string
   readonly runId: RunId
   readonly seq: number
@@ -115,7 +115,7 @@ export interface EventPlace {
 }
 
 /** What a draft becomes in the log. The text of its `recorded` form is what is stored. */
-export const placeEvent = (draft: EventDraft, place: EventPlace): KnownEvent => {
+export const recordEvent = (draft: EventDraft, place: EventPosition): KnownEvent => {
   const { id, index, runId, seq } = place
   const { source, subject, ts, type } = draft
   const trace = draft.trace ?? place.trace
@@ -157,7 +157,7 @@ export class EventUnreadable extends Data.TaggedError("EventUnreadable")<{ reado
  */
 export const decodeEvent = (json: unknown): Result.Result<CanonicalEvent, EventUnreadable> => {
   if (isRecordedEvent(json)) return Result.succeed(typedEvent(json))
-  if (isPlacedEvent(json)) return Result.succeed(unknownEvent(json))
+  if (isEventCore(json)) return Result.succeed(unknownEvent(json))
   return Result.fail(new EventUnreadable({ why: "it has no place in a log, no type, or says nothing" }))
 }
 
@@ -178,7 +178,7 @@ const typedEvent = (recorded: RecordedEvent): CanonicalEvent =>
 
 type Around = Partial<Pick<RecordedEvent, "subject" | "source" | "trace">>
 
-const unknownEvent = (recorded: PlacedEvent, around: Around = {}): UnknownEvent => {
+const unknownEvent = (recorded: EventCore, around: Around = {}): UnknownEvent => {
   const { data, id, index, runId, seq, ts } = recorded
   const { source, subject, trace } = around
   return {

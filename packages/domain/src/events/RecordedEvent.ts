@@ -80,13 +80,13 @@ export const RecordedEvent = Schema.Struct({
 export type RecordedEvent = typeof RecordedEvent.Type
 
 /** The least that an event must have: a place in the log, a type, and something to say. */
-export type PlacedEvent = Pick<RecordedEvent, "id" | "runId" | "seq" | "index" | "ts" | "type" | "data">
+export type EventCore = Pick<RecordedEvent, "id" | "runId" | "seq" | "index" | "ts" | "type" | "data">
 
 /**
  * What `Schema.is` says of parsed JSON, in plain code: every event that is read back passes here, and its data, which
  * is JSON anyway, need not be walked through.
  */
-export const isPlacedEvent = (json: unknown): json is PlacedEvent => {
+export const isEventCore = (json: unknown): json is EventCore => {
   if (!isObject(json)) return false
   const { data, id, index, runId, seq, ts, type } = json
   return (
@@ -98,7 +98,7 @@ export const isPlacedEvent = (json: unknown): json is PlacedEvent => {
 export const isRecordedEvent = (json: unknown): json is RecordedEvent => {
   if (!isObject(json)) return false
   const { schemaVersion, source, subject, trace } = json
-  return isPlacedEvent(json) && isInteger(schemaVersion) && isSource(source) && isSubject(subject) && isTrace(trace)
+  return isEventCore(json) && isInteger(schemaVersion) && isSource(source) && isSubject(subject) && isTrace(trace)
 }
 
 const sourceKinds: ReadonlySet<unknown> = new Set(EventSource.fields.kind.literals)

@@ -1,10 +1,10 @@
 import type { CanonicalEvent, EventData, EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
 import { sumUsd } from "../Money.ts"
 import { boundName, boundProse } from "../projector/Bounds.ts"
-import { type Act, judgeActs, type Place, type RuledMode, readAct, ruledMode } from "./Act.ts"
+import { type Act, judgeActs, type LogPosition, readAct, type StandardMode, standardMode } from "./Act.ts"
 
 /** The end of the deliberation, as the runtime accepted it; the last one where it accepted several. */
-export interface Commitment extends Place {
+export interface Commitment extends LogPosition {
   readonly by: string
   readonly action: string
   /** Null when neither the sender nor the action tells. */
@@ -14,7 +14,7 @@ export interface Commitment extends Place {
 }
 
 /** A message that the policy refused. */
-export interface Denial extends Place {
+export interface Denial extends LogPosition {
   readonly by: string
   readonly text: string
 }
@@ -34,12 +34,12 @@ export interface Deliberation {
   readonly runId: string
   readonly modeName: string
   /** Undefined for a mode without rules, and while no event names the mode. */
-  readonly mode: RuledMode | undefined
+  readonly mode: StandardMode | undefined
   /** Empty while it is not known. */
   readonly initiator: string
   /** Those who were declared; those who spoke, when nobody knows who was declared. */
   readonly participants: ReadonlyArray<string>
-  /** Everything that was said, in order; an act that does not count says why (`passedOver`). */
+  /** Everything that was said, in order; an act that does not count says why (`skipped`). */
   readonly acts: ReadonlyArray<Act>
   readonly commitment: Commitment | undefined
   /** Commitments on record, `commitment` included. */
@@ -56,7 +56,7 @@ export interface Deliberation {
   /** Unix milliseconds, as last announced. */
   readonly expiresAtUnixMs: number | undefined
   /** Last event that was looked at. */
-  readonly at: Place | undefined
+  readonly at: LogPosition | undefined
   readonly notes: ReadonlyArray<string>
 }
 
@@ -110,12 +110,12 @@ const emptyDraft = () => ({
   runtimeVersion: undefined as string | undefined,
   state: "OPEN",
   expiresAtUnixMs: undefined as number | undefined,
-  at: undefined as Place | undefined,
+  at: undefined as LogPosition | undefined,
   hasGap: false
 })
 type Draft = ReturnType<typeof emptyDraft>
 
-const placeOf = ({ index, seq, ts }: CanonicalEvent): Place => ({ seq, index, ts })
+const placeOf = ({ index, seq, ts }: CanonicalEvent): LogPosition => ({ seq, index, ts })
 
 const take = (draft: Draft, event: KnownEvent): void => {
   switch (event.type) {
@@ -210,7 +210,7 @@ const spend = (spending: Map<string, Spending>, usage: EventData<"llm.call.compl
 
 const finished = (draft: Draft): Deliberation => {
   const { acts, at, commitment, declared, denials, descriptor, expiresAtUnixMs, initiator } = draft
-  const mode = ruledMode(draft.modeName)
+  const mode = standardMode(draft.modeName)
   const participants = [...new Set(declared ?? acts.map(({ by }) => by).filter((by) => by !== ""))]
   const judged = mode === undefined ? acts : judgeActs({ mode, initiator, participants }, acts)
   return {
@@ -235,12 +235,12 @@ const finished = (draft: Draft): Deliberation => {
 }
 
 const notesOf = (draft: Draft, judged: ReadonlyArray<Act>): ReadonlyArray<string> => {
-  const strangers = new Set(judged.flatMap(({ by, passedOver }) => (passedOver === "stranger" ? [by] : [])))
-  const lost = judged.filter(({ passedOver }) => passedOver === "nothing known by this id").length
-  const foreign = judged.filter(({ passedOver }) => passedOver === "of another mode").length
+  const strangers = new Set(judged.flatMap(({ by, skipped }) => (skipped === "stranger" ? [by] : [])))
+  const lost = judged.filter(({ skipped }) => skipped === "nothing known by this id").length
+  const foreign = judged.filter(({ skipped }) => skipped === "of another mode").length
   return [
     draft.modeName === "" && "no event names the mode",
-    draft.modeName !== "" && ruledMode(draft.modeName) === undefined && `no rules are known for ${draft.modeName}`,
+    draft.modeName !== "" && standardMode(draft.modeName) === undefined && `no rules are known for ${draft.modeName}`,
     draft.declared === undefined && "nobody knows who was declared; whoever spoke counts as a participant",
     strangers.size > 0 && `not counted, as they do not take part: ${[...strangers].join(", ")}`,
     lost > 0 && `${lost} acts speak of something that is not on record`,

@@ -14,7 +14,7 @@ import {
   UNPROVEN_RECORDS
 } from "./Records.ts"
 import { isUnchecked, Seal, type SignatureCheck, signedBytes } from "./Seal.ts"
-import { type Misfit, type SignatureState, signatureOf, textOf, walkChain } from "./Verification.ts"
+import { type Mismatch, type SignatureState, signatureOf, textOf, walkChain } from "./Verification.ts"
 
 /** What the check of an exported file found. */
 export type ExportVerification =
@@ -33,7 +33,7 @@ export type ExportVerification =
       /** What of it is only as it was exported, whatever the seal says. */
       readonly notProven: ReadonlyArray<string>
     }
-  | Misfit
+  | Mismatch
 
 /** An export taken apart; every part as its bytes. */
 interface Parts {
@@ -51,7 +51,7 @@ interface Parts {
 const NOTHING = eventBytes("null")
 const NO_LIST = eventBytes("[]")
 
-const unfit = (why: string): Misfit => ({ ok: false, why })
+const unfit = (why: string): Mismatch => ({ ok: false, why })
 
 /**
  * Checks an export of a run, in either format, against the seal and the digest in it (docs/reference/seal.md#verify).
@@ -102,7 +102,7 @@ export const verifyExport = (
   return { ok: true, runId, events: walked.events, seal: sealed ?? null, signature, exportSignature, ...compared }
 }
 
-const departureFrom = (kept: Seal, runId: string, heads: ReadonlyArray<string>): Misfit | undefined => {
+const departureFrom = (kept: Seal, runId: string, heads: ReadonlyArray<string>): Mismatch | undefined => {
   if (kept.runId !== runId) return unfit(`the kept seal is of the run ${kept.runId}`)
   if (kept.events > heads.length) {
     return { ok: false, index: heads.length + 1, why: `missing; the kept seal covers ${kept.events} events` }
@@ -113,19 +113,19 @@ const departureFrom = (kept: Seal, runId: string, heads: ReadonlyArray<string>):
 }
 
 /**
- * What the events prove of the records. A contradiction is a misfit, but under a seal of a release that did not compare
+ * What the events prove of the records. A contradiction is a mismatch, but under a seal of a release that did not compare
  * them; one of a fold only where all events are of a release that folds as this one.
  */
 const vouchedRecords = (
   { contradictions, unhashed }: Compared,
   frames: FramesChecked,
   seal: Seal | undefined
-): Pick<ExportVerification & { readonly ok: true }, "notProven" | "proven"> | Misfit => {
+): Pick<ExportVerification & { readonly ok: true }, "notProven" | "proven"> | Mismatch => {
   const isOld = seal !== undefined && isUnchecked(seal)
   const isFoldOurs = seal?.provenAfter === 0 && seal.late === false
   const isHard = ({ isFold }: Contradiction) => (isFold ? isFoldOurs : !isOld)
-  const misfit = contradictions.find(isHard)
-  if (misfit !== undefined) return unfit(`beside the events it contradicts them: ${misfit.why}`)
+  const mismatch = contradictions.find(isHard)
+  if (mismatch !== undefined) return unfit(`beside the events it contradicts them: ${mismatch.why}`)
   const soft = contradictions.map(({ why }) => `${why}, or another release made it`)
   return {
     proven: soft.length > 0 ? [] : [...COMPARED_RECORDS, ...(frames.unproven === undefined ? ["raw frames"] : [])],
@@ -144,7 +144,7 @@ const digestOf = (
   bytes: Uint8Array,
   { covered, format }: Parts,
   digest: ExportDigest
-): SignatureState | Misfit => {
+): SignatureState | Mismatch => {
   if (textOf(bytes.subarray(covered)) !== exportEnds[format].digest(digest)) return unfit("its digest was changed")
   if (Hex.encode(sha256(bytes.subarray(0, covered))) !== digest.sha256) {
     return unfit("its events are those of the chain, and something beside them was changed")
@@ -152,7 +152,7 @@ const digestOf = (
   return signatureOf(check, digest, signedDigest(digest), "export")
 }
 
-const partsOf = (bytes: Uint8Array): Parts | Misfit => {
+const partsOf = (bytes: Uint8Array): Parts | Mismatch => {
   if (bytes.length === 0) return unfit("it is empty")
   if (startsWith(bytes, 0, "[")) return unfit("it is a list, as batch exports are: export one run")
   return startsWith(bytes, 0, HEADER) ? partsOfLines(bytes) : partsOfBundle(bytes)
@@ -161,7 +161,7 @@ const partsOf = (bytes: Uint8Array): Parts | Misfit => {
 const DIGEST_MEMBER = ',"digest":'
 const UNSEALED = "it has no seal and no digest at its end: it is older than these, or was cut"
 
-const partsOfBundle = (bytes: Uint8Array): Parts | Misfit => {
+const partsOfBundle = (bytes: Uint8Array): Parts | Mismatch => {
   const members = memberSpans(bytes)
   if (members === undefined) {
     return unfit("it is not an export as it was made: it was cut, laid out anew, or is something else")
@@ -193,7 +193,7 @@ const DIGEST_LINE = '{"type":"digest",'
 const RAW_LINE = '{"type":"raw_event",'
 const NEWLINE = 0x0a
 
-const partsOfLines = (bytes: Uint8Array): Parts | Misfit => {
+const partsOfLines = (bytes: Uint8Array): Parts | Mismatch => {
   if (bytes.at(-1) !== NEWLINE) return unfit("its last line is cut off")
   const digestAt = lineBefore(bytes, bytes.length)
   const sealAt = lineBefore(bytes, digestAt)

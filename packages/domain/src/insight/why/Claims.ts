@@ -56,14 +56,14 @@ const laterActs = (acts: ReadonlyArray<Act>): ReadonlyMap<Act, Act> => {
 }
 
 const claimOf = (act: Act, later: Act | undefined): Claim => {
-  const { by, passedOver, seq, type } = act
+  const { by, skipped, seq, type } = act
   const text = `${by} ${saysOf(act)}`
-  if (passedOver === "changed later") {
+  if (skipped === "changed later") {
     const seqs = later === undefined ? [seq] : [seq, later.seq]
     return { kind: "change-of-mind", text: `${text}, and said otherwise later`, ...named(by), seqs }
   }
-  if (passedOver !== undefined) {
-    return { kind: "not-counted", text: `${text}; not counted: ${passedOver}`, ...named(by), seqs: [seq] }
+  if (skipped !== undefined) {
+    return { kind: "not-counted", text: `${text}; not counted: ${skipped}`, ...named(by), seqs: [seq] }
   }
   return { kind: kindOf(type), text: `${text}${quoted(act.reason)}`, ...named(by), seqs: [seq] }
 }

@@ -1,9 +1,9 @@
 import { mayCommit } from "../../policies/Evaluation.ts"
 import type { SessionTerms } from "../../policies/SessionRecord.ts"
 import { type Act, counting } from "../Act.ts"
+import type { SessionRules } from "../ActivePolicy.ts"
 import type { Deliberation } from "../Deliberation.ts"
-import type { Ruled } from "../Governing.ts"
-import { standingUnder } from "../Standing.ts"
+import { positionUnder } from "../Position.ts"
 
 /** One rule of the policy, or of the mode, held against the record. */
 export interface RuleVerdict {
@@ -23,13 +23,17 @@ interface Asked {
 }
 
 /** Every rule that asks for something, and whether the record satisfies it for this outcome. */
-export const ruleVerdicts = (run: Deliberation, ruled: Ruled, positive: boolean): ReadonlyArray<RuleVerdict> => {
+export const ruleVerdicts = (
+  run: Deliberation,
+  sessionRules: SessionRules,
+  positive: boolean
+): ReadonlyArray<RuleVerdict> => {
   const { commitment } = run
   const until = commitment?.index ?? Number.POSITIVE_INFINITY
   const acts = run.acts.filter(({ index }) => index < until)
-  const objections = standingUnder(run, ruled).objections(acts, positive)
+  const objections = positionUnder(run, sessionRules).objections(acts, positive)
   const counted = counting(acts)
-  const asked = askedBy(ruled, positive)
+  const asked = askedBy(sessionRules, positive)
   const verdicts = asked.map(({ decidedBy, refusedAs, rule, text }): RuleVerdict => {
     const refusal = objections.find((one) => refusedAs.includes(one.rule))
     return { rule, satisfied: refusal === undefined, text: refusal?.text ?? text, seqs: seqsOf(counted, decidedBy) }
@@ -39,7 +43,7 @@ export const ruleVerdicts = (run: Deliberation, ruled: Ruled, positive: boolean)
     ({ rule, text }): ReadonlyArray<RuleVerdict> =>
       known.has(rule) ? [] : [{ rule, satisfied: false, text, seqs: [] }]
   )
-  return [...verdicts, ...others, ...authorityOf(run, ruled.terms)]
+  return [...verdicts, ...others, ...authorityOf(run, sessionRules.terms)]
 }
 
 const seqsOf = (acts: ReadonlyArray<Act>, types: ReadonlyArray<string>) =>
@@ -54,14 +58,14 @@ const authorityOf = ({ commitment }: Deliberation, terms: SessionTerms): Readonl
   return [{ rule: "commitment.authority", satisfied, text, seqs: [seq] }]
 }
 
-const askedBy = (ruled: Ruled, positive: boolean): ReadonlyArray<Asked> => {
-  switch (ruled.mode) {
+const askedBy = (sessionRules: SessionRules, positive: boolean): ReadonlyArray<Asked> => {
+  switch (sessionRules.mode) {
     case "decision":
-      return askedOfDecision(ruled.terms, positive)
+      return askedOfDecision(sessionRules.terms, positive)
     case "proposal":
-      return askedOfProposal(ruled.terms)
+      return askedOfProposal(sessionRules.terms)
     case "task":
-      return askedOfTask(ruled.terms, positive)
+      return askedOfTask(sessionRules.terms, positive)
     case "handoff": {
       const refusedAs = ["mode.answer", "mode.acceptance"]
       const decidedBy = ["HandoffAccept", "HandoffDecline"]

@@ -5,23 +5,23 @@ import { policyFitsMode } from "../policies/PolicyMode.ts"
 import { PINNED_RELEASE, RELEASES, type Release } from "../policies/Release.ts"
 import type { RuleRefusal } from "../policies/RuleRefusal.ts"
 import type { SessionRecord, SessionTerms } from "../policies/SessionRecord.ts"
-import type { RuledMode } from "./Act.ts"
+import type { StandardMode } from "./Act.ts"
 import type { Deliberation } from "./Deliberation.ts"
 
 /** Where the rules come from: the run's own log, the registry as it is now, or nowhere. */
 export type PolicySource = "recorded" | "registry" | "unknown"
 
 /** What a run is evaluated against, or why it cannot be. */
-export interface Governing {
+export interface ActivePolicy {
   readonly policySource: PolicySource
   readonly policyVersion: string
-  readonly ruled: Ruled | undefined
-  /** Why `ruled` is absent, in words. */
+  readonly sessionRules: SessionRules | undefined
+  /** Why `sessionRules` is absent, in words. */
   readonly fault: string | undefined
 }
 
-export interface Ruled {
-  readonly mode: RuledMode
+export interface SessionRules {
+  readonly mode: StandardMode
   readonly terms: SessionTerms
 }
 
@@ -29,28 +29,28 @@ export interface Ruled {
 export type Registry = (policyId: string) => PolicyText | undefined
 
 /** The policy that governed a run: as recorded, else as the registry has it by the same id. */
-export const governing = (run: Deliberation, registry: Registry = () => undefined): Governing => {
+export const activePolicy = (run: Deliberation, registry: Registry = () => undefined): ActivePolicy => {
   const { descriptor, policyVersion } = run
   if (descriptor !== undefined) return bind(run, descriptor, "recorded")
   if (policyVersion === undefined) {
     const fault = "no event names the policy of the session"
-    return { policySource: "unknown", policyVersion: "", ruled: undefined, fault }
+    return { policySource: "unknown", policyVersion: "", sessionRules: undefined, fault }
   }
   // Every registry has the default policy, and none can replace it.
   if (policyVersion === DEFAULT_POLICY_ID) return withTerms(run, DEFAULT_POLICY, "registry")
   const registered = registry(policyVersion)
   if (registered !== undefined) return bind(run, registered, "registry")
   const fault = `the rules of ${policyVersion} were not recorded, and the registry does not have them`
-  return { policySource: "unknown", policyVersion, ruled: undefined, fault }
+  return { policySource: "unknown", policyVersion, sessionRules: undefined, fault }
 }
 
 /** A run under rules of somebody's choice, in place of those that governed it. */
-export const governedBy = (run: Deliberation, policy: PolicyText, read = readPolicy): Governing =>
+export const underPolicy = (run: Deliberation, policy: PolicyText, read = readPolicy): ActivePolicy =>
   bind(run, policy, "registry", read)
 
-const bind = (run: Deliberation, policy: PolicyText, policySource: PolicySource, read = readPolicy): Governing => {
+const bind = (run: Deliberation, policy: PolicyText, policySource: PolicySource, read = readPolicy): ActivePolicy => {
   const { policyId: policyVersion } = policy
-  const refused = (fault: string) => ({ policySource, policyVersion, ruled: undefined, fault })
+  const refused = (fault: string) => ({ policySource, policyVersion, sessionRules: undefined, fault })
   if (!policyFitsMode(policy.mode, run.modeName)) {
     return refused(`${policyVersion} is for ${policy.mode}, the run is of ${run.modeName || "an unknown mode"}`)
   }
@@ -60,15 +60,15 @@ const bind = (run: Deliberation, policy: PolicyText, policySource: PolicySource,
   })
 }
 
-const withTerms = (run: Deliberation, policy: SessionTerms["policy"], policySource: PolicySource): Governing => {
+const withTerms = (run: Deliberation, policy: SessionTerms["policy"], policySource: PolicySource): ActivePolicy => {
   const { initiator, mode, modeName, participants, runtimeVersion } = run
   const about = { policySource, policyVersion: policy.policyId }
   if (mode === undefined) {
     const fault = modeName === "" ? "no event names the mode" : `no rules are known for ${modeName}`
-    return { ...about, ruled: undefined, fault }
+    return { ...about, sessionRules: undefined, fault }
   }
   const terms = { initiator, participants, policy, release: releaseOf(runtimeVersion) }
-  return { ...about, ruled: { mode, terms }, fault: undefined }
+  return { ...about, sessionRules: { mode, terms }, fault: undefined }
 }
 
 const VERSION = /^v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?/

@@ -1,6 +1,6 @@
 import type { SessionRecord } from "../../policies/SessionRecord.ts"
-import type { Said } from "../Act.ts"
-import { atOnce, type Parts } from "../Parts.ts"
+import type { Statement } from "../Act.ts"
+import { runSliced, type Sliced } from "../Sliced.ts"
 
 /** Up to so many open acts every set of them is looked at; beyond that the heaviest are taken first. */
 export const MAX_ENUMERATED = 12
@@ -24,12 +24,12 @@ export interface Outstanding {
 
 /** One act that is open now. Moves of one `kind` have the same consequence. */
 export interface Move {
-  readonly said: Said
+  readonly statement: Statement
   readonly kind: string
 }
 
 /** What can still become of a session, from where its acts stand. */
-export interface Outlook {
+export interface ModeForecast {
   readonly record: SessionRecord
   /**
    * All ends that the session can come to, once everybody outstanding has acted, lie between these: what all of them
@@ -44,7 +44,7 @@ export interface Outlook {
   readonly isExact: boolean
 }
 
-export const say = (by: string, type: string, proposalId: string, rest: Partial<Said> = {}): Said => ({
+export const statement = (by: string, type: string, proposalId: string, rest: Partial<Statement> = {}): Statement => ({
   by,
   type,
   proposalId,
@@ -64,13 +64,13 @@ export const stepText = ({ act, count, of, proposalId, value }: Step): string =>
 export const smallestSets = <A>(
   items: ReadonlyArray<A>,
   satisfies: (chosen: ReadonlyArray<A>) => boolean
-): ReadonlyArray<ReadonlyArray<A>> => atOnce(smallestSetsInParts(items, satisfies))
+): ReadonlyArray<ReadonlyArray<A>> => runSliced(smallestSetsInSlices(items, satisfies))
 
 /** The same; each trial is a part. */
-export function* smallestSetsInParts<A>(
+export function* smallestSetsInSlices<A>(
   items: ReadonlyArray<A>,
   satisfies: (chosen: ReadonlyArray<A>) => boolean
-): Parts<ReadonlyArray<ReadonlyArray<A>>> {
+): Sliced<ReadonlyArray<ReadonlyArray<A>>> {
   for (let size = 0; size <= items.length; size += 1) {
     const found: Array<ReadonlyArray<A>> = []
     for (const chosen of combinations(items, size)) {

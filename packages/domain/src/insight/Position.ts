@@ -1,19 +1,19 @@
 import type { RuleRefusal } from "../policies/RuleRefusal.ts"
 import { type Act, counting, judgeActs } from "./Act.ts"
+import { actionLog } from "./ActionLog.ts"
+import { isAllowed, objectionsTo, type SessionRules } from "./ActivePolicy.ts"
 import type { Deliberation } from "./Deliberation.ts"
-import { isAllowed, objectionsTo, type Ruled } from "./Governing.ts"
-import { recordOfActs } from "./RecordOfActs.ts"
 
 /** Whether an outcome would be accepted after other acts than those of the record, and what stands against it. */
-export interface Standing {
+export interface Position {
   readonly isAllowed: (acts: ReadonlyArray<Act>, positive: boolean) => boolean
   readonly objections: (acts: ReadonlyArray<Act>, positive: boolean) => ReadonlyArray<RuleRefusal>
 }
 
 /** Judges acts anew each time: without a vote, the one that it replaced counts again. */
-export const standingUnder = ({ initiator, participants }: Deliberation, { mode, terms }: Ruled): Standing => {
+export const positionUnder = ({ initiator, participants }: Deliberation, { mode, terms }: SessionRules): Position => {
   const recordOf = (acts: ReadonlyArray<Act>) =>
-    recordOfActs(mode, counting(judgeActs({ mode, initiator, participants }, acts)), terms.policy.rules)
+    actionLog(mode, counting(judgeActs({ mode, initiator, participants }, acts)), terms.policy.rules)
   return {
     isAllowed: (acts, positive) => isAllowed(terms, recordOf(acts), positive),
     objections: (acts, positive) => objectionsTo(terms, recordOf(acts), positive)

@@ -1,5 +1,5 @@
 /** Work of which only some is done at a time: who has a turn, and the entries that wait for theirs. */
-export interface FairLane<A> {
+export interface FairQueue<A> {
   /** Takes a turn for the caller if one is free; else the entry waits. Answers whether the caller has its turn. */
   readonly enter: (caller: string, entry: A) => boolean
   /** Ends a turn of the caller. Returns the entry that has the next turn. */
@@ -23,7 +23,7 @@ interface CallerState<A> {
  * turns in work, of those to the one that was served the longest ago; the entries of one caller keep their order. So a
  * caller with many entries delays the entry of another by one turn at most, and no caller waits for ever.
  */
-export const makeFairLane = <A>(atOnce: number): FairLane<A> => {
+export const makeFairQueue = <A>(atOnce: number): FairQueue<A> => {
   const callers = new Map<string, CallerState<A>>()
   let free = atOnce
   let waiting = 0

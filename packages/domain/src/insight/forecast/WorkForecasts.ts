@@ -1,11 +1,11 @@
 import { isReleaseFrom } from "../../policies/Release.ts"
 import type { HandoffRecord, SessionTerms, TaskRecord } from "../../policies/SessionRecord.ts"
-import type { Said } from "../Act.ts"
-import { isAllowed } from "../Governing.ts"
-import { type Move, type Outlook, type Step, say } from "./Outlook.ts"
+import type { Statement } from "../Act.ts"
+import { isAllowed } from "../ActivePolicy.ts"
+import { type ModeForecast, type Move, type Step, statement } from "./ModeForecast.ts"
 
 /** A task: the initiator requests, one participant takes it and reports its end; a report is final. */
-export const taskOutlook = (terms: SessionTerms, acts: ReadonlyArray<Said>, record: TaskRecord): Outlook => {
+export const taskForecast = (terms: SessionTerms, acts: ReadonlyArray<Statement>, record: TaskRecord): ModeForecast => {
   const { initiator } = terms
   const { assignee, report } = record
   const request = acts.find(({ type }) => type === "TaskRequest")
@@ -55,10 +55,12 @@ const outstandingOf = (
 
 const taskMoves = (record: TaskRecord, about: string, eligible: ReadonlyArray<string>): ReadonlyArray<Move> =>
   record.assignee === undefined
-    ? eligible.flatMap((by) => ["TaskAccept", "TaskReject"].map((type) => ({ said: say(by, type, about), kind: type })))
+    ? eligible.flatMap((by) =>
+        ["TaskAccept", "TaskReject"].map((type) => ({ statement: statement(by, type, about), kind: type }))
+      )
     : [
-        { said: say(record.assignee, "TaskComplete", about, { outputBytes: 1 }), kind: "TaskComplete" },
-        { said: say(record.assignee, "TaskFail", about), kind: "TaskFail" }
+        { statement: statement(record.assignee, "TaskComplete", about, { outputBytes: 1 }), kind: "TaskComplete" },
+        { statement: statement(record.assignee, "TaskFail", about), kind: "TaskFail" }
       ]
 
 /** Who may still take a task that nobody has. */
@@ -87,7 +89,11 @@ const allRefused = (record: TaskRecord, eligible: ReadonlyArray<string>, canRefu
 }
 
 /** A handoff: the initiator offers to one participant at a time, who accepts or declines; answers stay. */
-export const handoffOutlook = (terms: SessionTerms, acts: ReadonlyArray<Said>, record: HandoffRecord): Outlook => {
+export const handoffForecast = (
+  terms: SessionTerms,
+  acts: ReadonlyArray<Statement>,
+  record: HandoffRecord
+): ModeForecast => {
   const { initiator, participants, release } = terms
   const answered = new Set(acts.flatMap(({ proposalId, type }) => (ANSWERS.includes(type) ? [proposalId] : [])))
   const declined = new Set(acts.flatMap(({ by, type }) => (type === "HandoffDecline" ? [by] : [])))
@@ -116,7 +122,9 @@ export const handoffOutlook = (terms: SessionTerms, acts: ReadonlyArray<Said>, r
     moves:
       pending === undefined
         ? []
-        : asked.flatMap((by) => ANSWERS.map((type) => ({ said: say(by, type, pending.proposalId), kind: type }))),
+        : asked.flatMap((by) =>
+            ANSWERS.map((type) => ({ statement: statement(by, type, pending.proposalId), kind: type }))
+          ),
     needs: (positive) => {
       if (isAllowed(terms, record, positive)) return [[]]
       if (!canEnd) return []

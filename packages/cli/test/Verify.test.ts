@@ -123,7 +123,7 @@ layer(Folder.layer)("runplane verify", (it) => {
       const path = yield* file("contradiction.json", bundle(signer, "completed"))
       const { code, complaint } = yield* verify(path, "--keys", yield* file("keys.json", keySet))
       assert.strictEqual(code, 1)
-      assert.match(complaint, /contradicts them: run.status is "completed", its events say "cancelled"$/)
+      assert.match(complaint, /contradicts the events: run.status is "completed", its events say "cancelled"$/)
     })
   )
 

@@ -125,11 +125,9 @@ export {
   refusesUnwinnableQuorum
 } from "./policies/Evaluation.ts"
 export * from "./policies/Policy.ts"
-export * from "./policies/PolicyFile.ts"
 export * from "./policies/PolicyMode.ts"
 export { isReleaseFrom, PINNED_RELEASE, RELEASES, type Release } from "./policies/Release.ts"
 export { policyRuleFaults } from "./policies/RuleFaults.ts"
-export type { RuleRefusal } from "./policies/RuleRefusal.ts"
 export { PolicyRules } from "./policies/RuleSchemas.ts"
 export { highestSchemaVersion } from "./policies/SchemaVersions.ts"
 export type * from "./policies/SessionRecord.ts"

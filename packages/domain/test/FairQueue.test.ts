@@ -16,7 +16,7 @@ const turnsAfter = (lane: ReturnType<typeof laneBehind>, holder: string) => {
   return turns
 }
 
-describe("a fair lane", () => {
+describe("a fair queue", () => {
   it("gives the turns that are free, and no more", () => {
     const lane = makeFairQueue<string>(2)
     assert.deepStrictEqual([lane.enter("a", "a1"), lane.enter("a", "a2"), lane.enter("b", "b1")], [true, true, false])
@@ -47,7 +47,7 @@ describe("a fair lane", () => {
     assert.deepStrictEqual([lane.end("c"), lane.end("b")], ["b1", "a1"])
   })
 
-  it("lets no caller overtake for ever who comes again and again", () => {
+  it("lets no caller overtake for ever with repeated entries", () => {
     const lane = laneBehind("a", "b1", "b2")
     assert.strictEqual(lane.end("a"), "b1")
     lane.enter("a", "a1")

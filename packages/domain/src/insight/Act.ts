@@ -12,14 +12,14 @@ const STANDARD_MODES: ReadonlyArray<StandardMode> = ["decision", "proposal", "ta
 export const standardMode = (modeName: string): StandardMode | undefined =>
   STANDARD_MODES.find((mode) => modeName === `macp.mode.${mode}.v1`)
 
-/** Where an event stands in the log and in its run, and when it came. */
+/** The position of an event in the log and in its run, and its time. */
 export interface LogPosition {
   readonly seq: number
   readonly index: number
   readonly ts: string
 }
 
-/** What one message said towards a decision. `type` is the message type and tells which members it has. */
+/** What one message said towards a decision. `type` is the message type and determines the other members. */
 export interface Statement {
   readonly by: string
   readonly type: string
@@ -37,7 +37,7 @@ export interface Statement {
   readonly reason?: string | undefined
   readonly terminal?: boolean | undefined
   readonly requiredApprovals?: number | undefined
-  /** Who is asked: the target of an offer, the assignee that a request names. */
+  /** The addressee: the target of an offer, the assignee that a request names. */
   readonly target?: string | undefined
   readonly outputBytes?: number | undefined
 }
@@ -49,7 +49,7 @@ export interface Act extends Statement, LogPosition {
   readonly skipped?: Skipped
 }
 
-/** Types that put something up, and types that answer it, by mode. */
+/** Types that propose something, and types that answer it, by mode. */
 const openings: Readonly<Record<StandardMode, ReadonlyArray<string>>> = {
   decision: ["Proposal"],
   proposal: ["Proposal", "CounterProposal"],
@@ -64,15 +64,15 @@ const answers: Readonly<Record<StandardMode, ReadonlyArray<string>>> = {
   handoff: ["HandoffContext", "HandoffAccept", "HandoffDecline"],
   quorum: ["Approve", "Reject", "Abstain"]
 }
-/** Of one sender and one thing only the last of these counts. */
+/** Only the last of these counts for each sender and proposal. */
 const REPLACED: ReadonlySet<string> = new Set(["Vote"])
-/** Of one sender only the last of these counts, whatever it is about. */
+/** Only the last of these counts for each sender, over all proposals. */
 const MOVED: ReadonlySet<string> = new Set(["Accept"])
 const BALLOTS: ReadonlySet<string> = new Set(answers.quorum)
 
 export const isOpening = (mode: StandardMode, type: string): boolean => openings[mode].includes(type)
 
-/** Of what somebody wrote. Bytes. */
+/** Bound of a free text, bytes. */
 const MAX_ACT_TEXT_BYTES = 1_024
 
 const prose = (text: string | undefined): string | undefined =>
@@ -116,8 +116,8 @@ interface Committee {
 }
 
 /**
- * Marks what does not count: what strangers say, what belongs to another mode or to nothing on record, what cannot be
- * read, and what its sender said otherwise later.
+ * Marks the acts that do not count: those of strangers, of another mode, about nothing on record, that cannot be read,
+ * and that their sender replaced later.
  */
 export const judgeActs = (committee: Committee, acts: ReadonlyArray<Act>): ReadonlyArray<Act> => {
   const { initiator, mode } = committee

@@ -3,8 +3,7 @@ import { isReadyToCommit, policyThreshold, refuseCommitment } from "../policies/
 import { DEFAULT_POLICY, DEFAULT_POLICY_ID, type PolicyText, readPolicy } from "../policies/Policy.ts"
 import { policyFitsMode } from "../policies/PolicyMode.ts"
 import { PINNED_RELEASE, RELEASES, type Release } from "../policies/Release.ts"
-import type { RuleRefusal } from "../policies/RuleRefusal.ts"
-import type { SessionRecord, SessionTerms } from "../policies/SessionRecord.ts"
+import type { RuleRefusal, SessionRecord, SessionTerms } from "../policies/SessionRecord.ts"
 import type { StandardMode } from "./Act.ts"
 import type { Deliberation } from "./Deliberation.ts"
 
@@ -25,7 +24,7 @@ export interface SessionRules {
   readonly terms: SessionTerms
 }
 
-/** The policy of the registry by its id, as far as somebody asked it. */
+/** Looks up a policy of the registry by its id. */
 export type Registry = (policyId: string) => PolicyText | undefined
 
 /** The policy that governed a run: as recorded, else as the registry has it by the same id. */
@@ -44,7 +43,7 @@ export const activePolicy = (run: Deliberation, registry: Registry = () => undef
   return { policySource: "unknown", policyVersion, sessionRules: undefined, fault }
 }
 
-/** A run under rules of somebody's choice, in place of those that governed it. */
+/** A run under another policy than the one that governed it. */
 export const underPolicy = (run: Deliberation, policy: PolicyText, read = readPolicy): ActivePolicy =>
   bind(run, policy, "registry", read)
 
@@ -87,7 +86,7 @@ const rankOf = (version: string): number | undefined => {
   return Number(major) * 1e12 + Number(minor) * 1e6 + Number(patch)
 }
 
-/** Everything that stands against a commitment with this outcome now, the mode's own demand first; empty when none. */
+/** Every objection to a commitment with this outcome now, the mode's own first; empty when it is allowed. */
 export const objectionsTo = (
   terms: SessionTerms,
   record: SessionRecord,
@@ -109,11 +108,11 @@ const unready = (terms: SessionTerms, record: SessionRecord): RuleRefusal => {
       return { rule: "mode.proposal", have: 0, need: 1, text: "nothing is proposed" }
     case "proposal": {
       const { criterion } = terms.policy.rules.acceptance
-      const text = `no proposal is accepted as ${criterion} asks, and nobody has refused for good`
+      const text = `no proposal is accepted as ${criterion} requires, and no refusal is final`
       return { rule: "acceptance.criterion", have: "no agreement", need: criterion, text }
     }
     case "task": {
-      const text = record.assignee === undefined ? "nobody has taken the task" : "the task is not reported as ended"
+      const text = record.assignee === undefined ? "the task has no assignee" : "the task is not reported as ended"
       return { rule: "mode.report", have: 0, need: 1, text }
     }
     case "handoff":
@@ -126,7 +125,7 @@ const unready = (terms: SessionTerms, record: SessionRecord): RuleRefusal => {
         return { rule: "mode.request", have: 0, need: 1, text: "no approval is requested" }
       }
       const need = policyThreshold(terms) ?? requiredApprovals
-      const text = `${approvals} of ${need} approvals, and the rest can still be given`
+      const text = `${approvals} of ${need} approvals, and the missing ones are still possible`
       return { rule: "threshold.value", have: approvals, need, text }
     }
   }

@@ -5,7 +5,7 @@ export type VoteValue = "APPROVE" | "REJECT" | "ABSTAIN"
 
 export const VOTE_VALUES: ReadonlyArray<VoteValue> = ["APPROVE", "REJECT", "ABSTAIN"]
 
-/** The vote of a participant on a proposal, or the place where one could be; of a quorum, the ballot on its request. */
+/** The vote of a participant on a proposal, cast or still open; in a quorum, the ballot on its request. */
 export interface Ballot {
   readonly participantId: string
   readonly proposalId: string
@@ -18,7 +18,7 @@ const TYPES: Readonly<Record<VoteValue, string>> = { APPROVE: "Approve", REJECT:
 
 export const hasBallots = (mode: StandardMode): boolean => mode === "decision" || mode === "quorum"
 
-/** Things that are voted on, in the order in which they were put up. */
+/** Proposals and requests that are voted on, in the order of their events. */
 export const subjectsOf = (acts: ReadonlyArray<Act>): ReadonlyArray<string> => [
   ...new Set(
     acts.flatMap(({ skipped, proposalId, type }) =>
@@ -27,7 +27,7 @@ export const subjectsOf = (acts: ReadonlyArray<Act>): ReadonlyArray<string> => [
   )
 ]
 
-/** Every place for a ballot: each participant and each thing that is voted on. */
+/** Every possible ballot: each participant on each proposal or request. */
 export const ballotsOf = ({
   acts,
   participants
@@ -59,12 +59,12 @@ export const withBallots = (
   const replaced = new Set(ballots.map(({ participantId, proposalId }) => keyOf(participantId, proposalId)))
   const kept = acts.filter((act) => wordOf(act) === undefined || !replaced.has(keyOf(act.by, act.proposalId)))
   const last = acts.at(-1)
-  const place = { seq: last?.seq ?? 0, index: last?.index ?? 0, ts: last?.ts ?? "" }
+  const position = { seq: last?.seq ?? 0, index: last?.index ?? 0, ts: last?.ts ?? "" }
   const added = ballots.map(
     ({ participantId: by, proposalId, vote }): Act =>
       mode === "decision"
-        ? { ...place, by, type: "Vote", proposalId, vote }
-        : { ...place, by, type: TYPES[vote], proposalId }
+        ? { ...position, by, type: "Vote", proposalId, vote }
+        : { ...position, by, type: TYPES[vote], proposalId }
   )
   return [...kept, ...added]
 }

@@ -7,7 +7,7 @@ interface RunPosition {
   readonly index: number
 }
 
-/** Where two runs of one story first say different things. */
+/** The first difference between two runs. */
 export interface Divergence {
   readonly left: RunPosition
   readonly right: RunPosition
@@ -31,7 +31,7 @@ export interface Divergence {
 
 export type Outcome = "positive" | "negative" | "unstated" | "failed" | "cancelled" | "none"
 
-/** What has to be known of a run for the comparison, beside its steps. */
+/** The parts of a run that are compared. */
 export interface RunOutline {
   readonly steps: ReadonlyArray<RunStep>
   readonly outcome: Outcome
@@ -69,10 +69,10 @@ export const divergenceOf = (left: RunOutline, right: RunOutline): Divergence | 
   }
 }
 
-/** Reads a run's events one by one, so that nobody has to hold them all. */
+/** Reads a run's events one by one, so that they need not be in memory together. */
 export interface OutlineReader {
   readonly take: (event: CanonicalEvent) => void
-  /** The course of all events; nothing is taken after it. */
+  /** The outline of all events; the reader takes no event after this call. */
   readonly read: () => RunOutline
 }
 
@@ -122,7 +122,7 @@ const firstDifference = (left: ReadonlyArray<RunStep>, right: ReadonlyArray<RunS
   if (fromRight === undefined || (fromLeft !== undefined && fromLeft.depth < fromRight.depth)) return ofLeft(fromLeft)
   if (fromLeft === undefined || fromRight.depth < fromLeft.depth) return ofRight(fromRight)
   if (fromLeft.counterpart === undefined && fromRight.counterpart === undefined) {
-    // At the same place one participant did one thing here and another there: that is one difference, not two.
+    // One participant did one thing here and another there at the same step: that is one difference, not two.
     return fromLeft.step.participantId === fromRight.step.participantId
       ? { left: fromLeft.step, right: fromRight.step, before: {} }
       : ofLeft(fromLeft)

@@ -1,6 +1,5 @@
 import { isAgreed, refuseCommitment } from "../policies/Evaluation.ts"
-import type { RuleRefusal } from "../policies/RuleRefusal.ts"
-import type { ProposalRecord, SessionTerms } from "../policies/SessionRecord.ts"
+import type { ProposalRecord, RuleRefusal, SessionTerms } from "../policies/SessionRecord.ts"
 import { counting, type Statement } from "./Act.ts"
 import { actionLog } from "./ActionLog.ts"
 import { type ActivePolicy, isAllowed, objectionsTo, type PolicySource, type SessionRules } from "./ActivePolicy.ts"
@@ -14,8 +13,8 @@ import { handoffForecast, taskForecast } from "./forecast/WorkForecasts.ts"
 export type OutcomeName = "positive" | "negative"
 
 /**
- * `met`: a commitment would be accepted now. `certain`: it will be, whatever those outstanding say, once all of them
- * have spoken. `impossible`: never again.
+ * `met`: a commitment would be accepted now. `certain`: it will be, whatever the outstanding participants say, once all
+ * of them have acted. `impossible`: never again.
  */
 export type OutcomeStatus = "met" | "certain" | "possible" | "impossible"
 
@@ -27,10 +26,10 @@ export interface Need {
 
 export interface OutcomeForecast {
   readonly outcome: OutcomeName
-  /** Where the rules tell proposals apart. */
+  /** Where the rules decide each proposal by itself. */
   readonly proposalId?: string
   readonly status: OutcomeStatus
-  /** Whether nothing that can still be said changes the status to possible or impossible, or away from the latter. */
+  /** Whether no further act changes the status to possible or impossible, or away from impossible. */
   readonly settled: boolean
   readonly blockers: ReadonlyArray<RuleRefusal>
   readonly needs: ReadonlyArray<Need>
@@ -52,7 +51,7 @@ export interface Forecast {
   readonly modeName: string
   readonly policyVersion: string
   readonly policySource: PolicySource
-  /** `exact`: every set of open votes was looked at. `bounds`: statuses are exact, `needs` may name other voters. */
+  /** `exact`: every set of open votes was tried. `bounds`: statuses are exact, `needs` may name other voters. */
   readonly basis: "exact" | "bounds"
   readonly outcomes: ReadonlyArray<OutcomeForecast>
   readonly outstanding: ReadonlyArray<Outstanding>
@@ -61,16 +60,16 @@ export interface Forecast {
 }
 
 export interface ForecastOptions {
-  /** Against which the session's deadline is held, Unix milliseconds; without it only the runtime's word ends one. */
+  /** Now, in Unix milliseconds, to check the session's deadline; without it only an event ends a session. */
   readonly nowUnixMs?: number
 }
 
 /** Proposals that are forecast one by one, the latest ones. */
 const MAX_PROPOSALS = 50
-/** Kinds of acts whose consequences are looked at for `pivotal`; weights make kinds of voters. */
+/** Kinds of acts whose consequences are tried for `pivotal`; voters of one weight are one kind. */
 const MAX_KINDS = 64
 
-/** What can still become of a run's decision, from the record up to any event. */
+/** The outcomes that are still possible for a run's decision, from the record up to any event. */
 export const forecast = (
   run: Deliberation,
   { fault, policySource, policyVersion, sessionRules }: ActivePolicy,
@@ -101,7 +100,7 @@ export const forecast = (
     pivotal: pivotalOf(sessionRules, ahead, acts),
     ...noteOf(run, [
       run.state === "SUSPENDED" && "the session is suspended",
-      ahead.ends.length === 0 && "too many votes are open to follow them all; only what is met is told",
+      ahead.ends.length === 0 && "too many votes are open to try them all; only `met` is exact",
       silenceNote(sessionRules, ahead)
     ])
   }
@@ -126,11 +125,11 @@ export const modeForecast = ({ mode, terms }: SessionRules, acts: ReadonlyArray<
 
 const OUTCOMES: ReadonlyArray<OutcomeName> = ["positive", "negative"]
 
-/** Why nothing can be said any more. */
+/** Why no further act is possible. */
 const closedBy = (run: Deliberation, { nowUnixMs }: ForecastOptions): RuleRefusal | undefined => {
   const { commitment, expiresAtUnixMs: deadline, state } = run
   if (commitment !== undefined) {
-    const text = `${commitment.by || "somebody"} has committed: ${commitment.action}`
+    const text = `${commitment.by || "an unnamed participant"} has committed: ${commitment.action}`
     return { rule: "session.commitment", have: commitment.action, need: "no commitment yet", text }
   }
   if (state !== "OPEN" && state !== "SUSPENDED") {
@@ -207,8 +206,8 @@ const byProposal = (terms: SessionTerms, record: ProposalRecord): ReadonlyArray<
       return { ...about, status: "met", settled: false, blockers: [], needs: [] }
     }
     const { criterion } = terms.policy.rules.acceptance
-    const have = step === undefined ? "nobody who could accept" : `${step.of.join(", ")} missing`
-    const text = `${proposalId} is not accepted as ${criterion} asks`
+    const have = step === undefined ? "no participant can accept" : `${step.of.join(", ")} missing`
+    const text = `${proposalId} is not accepted as ${criterion} requires`
     const blockers = [{ rule: "acceptance.criterion", have, need: criterion, text }]
     return step === undefined
       ? { ...about, status: "impossible", settled: true, blockers, needs: [] }

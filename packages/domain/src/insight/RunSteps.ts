@@ -3,7 +3,7 @@ import { boundName, boundProse } from "../projector/Bounds.ts"
 import { readAct } from "./Act.ts"
 import { saysOf } from "./why/Claims.ts"
 
-/** One thing that happened in a run, as another run of the same story would have it too. */
+/** One step of a run, in a form that can be compared with the same step of another run. */
 export interface RunStep {
   readonly seq: number
   readonly index: number
@@ -21,7 +21,7 @@ export interface RunStep {
 /** Reads a run's events one by one. */
 export interface StepReader {
   readonly take: (event: CanonicalEvent) => void
-  /** The steps of all events; nothing is taken after it. */
+  /** The steps of all events; the reader takes no event after this call. */
   readonly read: () => ReadonlyArray<RunStep>
 }
 
@@ -58,7 +58,7 @@ export const stepReader = (): StepReader => {
     }
     const step = stepOf(event)
     if (step === undefined) return
-    // What a message means stands in for the message itself.
+    // The event derived from a message replaces the message.
     if (step.messageId !== "" && message?.messageId === step.messageId) message = undefined
     flush()
     if (event.type === "proposal.created" && !proposals.has(step.about)) {
@@ -75,7 +75,7 @@ export const stepReader = (): StepReader => {
   return { take, read }
 }
 
-/** Ambient talk has no order among the acts of a session; usage and progress say nothing about its course. */
+/** Ambient messages have no order among the acts of a session; usage and progress are not steps. */
 const AMBIENT: ReadonlySet<string> = new Set(["Signal", "SignalAck", "SignalAcknowledged", "Progress"])
 
 const messageStep = (event: EventOf<"message.received">): Bare | undefined => {
@@ -112,7 +112,7 @@ const stepOf = (event: CanonicalEvent): Bare | undefined => {
         participantId: sender,
         type: "Commitment",
         messageId,
-        text: () => `${sender || "somebody"} committed ${action}`,
+        text: () => `${sender || "an unnamed participant"} committed ${action}`,
         said: { "the committer": sender, action, outcome: outcomePositive },
         free: { reason: free(reason) }
       }

@@ -1,13 +1,13 @@
 /**
- * A computation that stops between its parts, none of which takes long: whoever makes it may do something else
- * meanwhile.
+ * A long computation in short slices: the generator yields after each slice, so that the caller can let other work run
+ * between two slices.
  */
 export type Sliced<A> = Generator<undefined, A, undefined>
 
-/** Makes all of it without a stop. */
-export const runSliced = <A>(parts: Sliced<A>): A => {
+/** Runs all slices at once. */
+export const runSliced = <A>(slices: Sliced<A>): A => {
   while (true) {
-    const { done, value } = parts.next()
+    const { done, value } = slices.next()
     if (done) return value
   }
 }

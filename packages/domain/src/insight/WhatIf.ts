@@ -11,7 +11,7 @@ import { MAX_ENUMERATED, smallestSetsInSlices } from "./forecast/ModeForecast.ts
 import { type Position, positionUnder, trialsOf } from "./Position.ts"
 import { runSliced, type Sliced } from "./Sliced.ts"
 
-/** What is to be different. */
+/** The changes to try. */
 export interface Changes {
   /** In place of the policy that governed the run. */
   readonly policy?: PolicyText
@@ -32,7 +32,7 @@ export interface Verdict {
   readonly reasons: ReadonlyArray<string>
 }
 
-/** One vote said otherwise. */
+/** One changed vote. */
 export interface VoteChange {
   readonly participantId: string
   readonly proposalId: string
@@ -54,7 +54,7 @@ export interface WhatIf {
   readonly notes: ReadonlyArray<string>
 }
 
-/** The question cannot be asked of this run; `field` is the part of the changes at fault, empty for none. */
+/** The changes do not fit this run; `field` is the member at fault, empty for none. */
 export class WhatIfRefused extends Data.TaggedError("WhatIfRefused")<{
   readonly field: string
   readonly why: string
@@ -64,14 +64,14 @@ export class WhatIfRefused extends Data.TaggedError("WhatIfRefused")<{
   }
 }
 
-/** Places for votes up to which any are tried. */
-const MAX_PLACES = 20_000
+/** Possible votes up to which any are tried. */
+const MAX_BALLOTS = 20_000
 
-/** What the verdict on a run would have been under other rules, with other votes, or without somebody. */
+/** The verdict on a run under other rules, with other votes, or without some participants. */
 export const whatIf = (run: Deliberation, by: ActivePolicy, changes: Changes): Result.Result<WhatIf, WhatIfRefused> =>
   runSliced(whatIfInSlices(run, by, changes))
 
-/** The same, in parts: a long run takes a while. */
+/** The same in slices, for long runs. */
 export function* whatIfInSlices(
   run: Deliberation,
   by: ActivePolicy,
@@ -113,7 +113,7 @@ const verdictBefore = (run: Deliberation, by: ActivePolicy, outcome: OutcomeName
 
 const refused = (field: string, why: string) => Result.fail(new WhatIfRefused({ field, why }))
 
-/** What is said after a commitment has no part in it. */
+/** Acts after the commitment have no part in it. */
 const actsUnderDecision = ({ acts, commitment }: Deliberation): ReadonlyArray<Act> =>
   commitment === undefined ? acts : acts.filter(({ index }) => index < commitment.index)
 
@@ -151,7 +151,7 @@ const changedActs = (
   return Result.succeed(withBallots(mode, acts, ballots))
 }
 
-/** Which votes, said otherwise, turn a verdict. */
+/** The votes whose change turns a verdict. */
 function* votesThatTurn(
   { initiator, participants }: Deliberation,
   { mode, terms }: SessionRules,
@@ -159,24 +159,24 @@ function* votesThatTurn(
   said: ReadonlyArray<Act>,
   { allowed, outcome }: Verdict
 ): Sliced<Pick<WhatIf, "pivotal" | "smallestChange" | "basis">> {
-  // A changed vote takes the place of all that its voter has cast, so those that do not count cannot come back.
+  // A changed vote replaces all that its voter has cast, so those that do not count cannot come back.
   const acts = counting(judgeActs({ mode, initiator, participants }, said))
-  const places = hasBallots(mode) ? ballotsOf({ acts, participants }) : []
-  if (places.length > MAX_PLACES) return { pivotal: [], smallestChange: [], basis: "bounds" }
+  const ballots = hasBallots(mode) ? ballotsOf({ acts, participants }) : []
+  if (ballots.length > MAX_BALLOTS) return { pivotal: [], smallestChange: [], basis: "bounds" }
   const positive = outcome === "positive"
   const turns = (changes: ReadonlyArray<VoteChange>) => {
     const ballots = changes.map(({ participantId, proposalId, to }) => ({ participantId, proposalId, vote: to }))
     return position.isAllowed(withBallots(mode, acts, ballots), positive) !== allowed
   }
-  // Towards the verdict's opposite: the tally moves most by the one word, and a tally of nothing is made by the other.
+  // Towards the opposite verdict: one value moves the tally most, and ABSTAIN makes a first vote without moving it.
   const towards: VoteValue = positive === allowed ? "REJECT" : "APPROVE"
   const changesTo = (to: VoteValue) =>
-    places.flatMap(
+    ballots.flatMap(
       ({ participantId, proposalId, vote }): ReadonlyArray<VoteChange> =>
         vote === to ? [] : [{ participantId, proposalId, from: vote, to }]
     )
   const all = [towards, "ABSTAIN" as const].map(changesTo)
-  const isExact = places.length <= MAX_ENUMERATED && 2 ** places.length <= 8 * trialsOf(acts)
+  const isExact = ballots.length <= MAX_ENUMERATED && 2 ** ballots.length <= 8 * trialsOf(acts)
   const { weights } = terms.policy.rules.voting
   const found: Array<ReadonlyArray<VoteChange>> = []
   for (const changes of all) {
@@ -187,7 +187,7 @@ function* votesThatTurn(
     )
   }
   const pivotal: Array<VoteChange> = []
-  for (const change of places.length > trialsOf(acts) ? [] : all.flat()) {
+  for (const change of ballots.length > trialsOf(acts) ? [] : all.flat()) {
     yield
     if (turns([change])) pivotal.push(change)
   }

@@ -1,5 +1,5 @@
 import { sumUsd } from "../Money.ts"
-import type { RuleRefusal } from "../policies/RuleRefusal.ts"
+import type { RuleRefusal } from "../policies/SessionRecord.ts"
 import { type Act, counting, type LogPosition } from "./Act.ts"
 import type { ActivePolicy, PolicySource } from "./ActivePolicy.ts"
 import type { Commitment, Deliberation, Spending } from "./Deliberation.ts"
@@ -26,7 +26,7 @@ interface Outcome extends Pick<Commitment, "action" | "positive" | "by" | "seq">
   readonly commitments?: number
 }
 
-/** Why a run was decided as it was, or what was missing. Everything said has the seqs of the events that say it. */
+/** Why a run was decided as it was, or what was missing. Each claim has the seqs of its events. */
 export interface Why {
   readonly runId: string
   readonly modeName: string
@@ -38,14 +38,14 @@ export interface Why {
   readonly claims: ReadonlyArray<Claim>
   readonly rules: ReadonlyArray<RuleVerdict>
   /**
-   * A smallest set of events that carries the outcome, with all that was said against it left in place: without any one
+   * A smallest set of events that carries the outcome, with all objections to it unchanged: without any one
    * of them, and the others of its kind, it would not have been allowed. Empty without a decision.
    */
   readonly minimalSet: ReadonlyArray<number>
   readonly counterfactuals: ReadonlyArray<Counterfactual>
-  /** Since when the outcome was allowed without a break; absent when it cannot be told. */
+  /** Since when the outcome was allowed without a break; absent when unknown. */
   readonly decidedAt?: LogPosition & { readonly msBeforeCommitment: number }
-  /** What stood against a positive and a negative outcome; only of a run without decision. */
+  /** The objections to a positive and a negative outcome; only for a run without decision. */
   readonly missing: ReadonlyArray<string>
   readonly cost: {
     readonly totalTokens: number
@@ -63,13 +63,13 @@ export interface Why {
 export const MAX_CLAIMS = 500
 /** Votes whose absence is tried, the latest ones. */
 const MAX_COUNTERFACTUALS = 200
-/** Acts back from the commitment among which the turning point is looked for. */
-const MAX_LOOKED_BACK = 200
+/** Acts before the commitment that are searched for the turning point. */
+const MAX_LOOK_BACK = 200
 
 /** The decision record of a run. A run without decision says what was missing. */
 export const why = (run: Deliberation, by: ActivePolicy): Why => runSliced(whyInSlices(run, by))
 
-/** The same, in parts: the record of a long run takes a while. */
+/** The same in slices, for long runs. */
 export function* whyInSlices(run: Deliberation, by: ActivePolicy): Sliced<Why> {
   const { commitment } = run
   const { sessionRules } = by
@@ -140,7 +140,7 @@ const costOf = (byParticipant: ReadonlyArray<Spending>): Why["cost"] => {
   }
 }
 
-/** What is said after the commitment had no part in it. */
+/** Acts after the commitment have no part in it. */
 const actsBefore = ({ acts }: Deliberation, { index }: Commitment): ReadonlyArray<Act> =>
   acts.filter((act) => act.index < index)
 
@@ -151,7 +151,7 @@ const missingFor = (run: Deliberation, by: ActivePolicy): ReadonlyArray<string> 
 
 const undecided = (missing: ReadonlyArray<string>, fault: string | undefined): string => {
   const first = missing[0] ?? fault
-  return first === undefined ? "nothing is decided, although nothing stands against it" : `nothing is decided; ${first}`
+  return first === undefined ? "nothing is decided, although no rule objects" : `nothing is decided; ${first}`
 }
 
 /** Acts that take a side, or abstain. */
@@ -186,7 +186,7 @@ function* turningPoint(
   { ts }: Commitment,
   positive: boolean
 ): Sliced<Why["decidedAt"]> {
-  const farthest = Math.min(MAX_LOOKED_BACK, trialsOf(acts))
+  const farthest = Math.min(MAX_LOOK_BACK, trialsOf(acts))
   let from = acts.length
   while (from > 0 && acts.length - from < farthest && position.isAllowed(acts.slice(0, from - 1), positive)) {
     from -= 1

@@ -69,7 +69,7 @@ export const makeLedgerEntry = (after: LedgerHead, draft: LedgerDraft, signer?: 
 }
 
 /**
- * Walks along a ledger from its first entry on: numbers, links and signatures. `take` answers what does not fit, or
+ * Walks along a ledger from its first entry on: numbers, links and signatures. `take` returns the mismatch, or
  * whether the entry is signed.
  */
 export const walkLedger = (sha256: Sha256, check: SignatureCheck) => {

@@ -4,21 +4,21 @@ import * as Schema from "effect/Schema"
 import { chainNext, chainStart, type Sha256 } from "./Chain.ts"
 import { type Seal, type SignatureCheck, signedBytes } from "./Seal.ts"
 
-/** What does not fit. */
+/** A part of a history that does not match its seal. */
 export interface Mismatch {
   readonly ok: false
-  /** The first event that does not fit, by its place in the run; absent when something else can be blamed. */
+  /** `index` of the first event that does not fit; absent when the fault is elsewhere. */
   readonly index?: number
   readonly why: string
 }
 
-/** An unsigned seal proves only that nothing was changed by accident: anybody can make one. */
+/** An unsigned seal proves only that nothing was changed by accident: it needs no key. */
 export type SignatureState = "valid" | "unsigned"
 
 /** What the check of a history against its seal found. */
 export type Verification = { readonly ok: true; readonly events: number; readonly signature: SignatureState } | Mismatch
 
-/** A history as it was handed out. */
+/** A history as it was served. */
 export interface History {
   /** The text of each event as UTF-8, exactly as it was served, in order. */
   readonly events: Iterable<Uint8Array>
@@ -31,11 +31,11 @@ export interface History {
  */
 export type Heads = ReadonlyArray<string>
 
-/** A check of a history that comes event after event; none is kept. */
+/** A check of a history that reads one event at a time and keeps no event. */
 export interface Walk<A> {
-  /** Takes the text of the next event as UTF-8, exactly as it was served; answers what does not fit. */
+  /** Takes the text of the next event as UTF-8, exactly as it was served; returns the mismatch. */
   readonly take: (event: Uint8Array) => Mismatch | undefined
-  /** Says what was found when there is no further event. */
+  /** The result after the last event. */
   readonly end: () => A | Mismatch
 }
 

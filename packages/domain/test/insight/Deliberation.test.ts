@@ -81,19 +81,19 @@ describe("the record of a decision", () => {
     )
     assert.deepStrictEqual(run.notes, [
       "not counted, as they do not take part: mallory",
-      "1 acts speak of something that is not on record",
+      "1 acts are about something that is not on record",
       "1 acts belong to another mode"
     ])
   })
 
-  it("counts whoever spoke when nobody says who was declared, and notes it", () => {
+  it("counts every sender when no event declares the participants, and notes it", () => {
     const run = recordOf(
       draft("run.created", { modeName: "macp.mode.decision.v1" }),
       proposes("x"),
       votes("y", "REJECT")
     )
     assert.deepStrictEqual(run.participants, ["x", "y"])
-    assert.deepStrictEqual(run.notes, ["nobody knows who was declared; whoever spoke counts as a participant"])
+    assert.deepStrictEqual(run.notes, ["no event declares the participants; every sender counts as one"])
     assert.match(activePolicy(run).fault ?? "", /no event names the policy/)
   })
 
@@ -184,7 +184,7 @@ describe("the record of the other modes", () => {
     })
   })
 
-  it("hears an answer to a handoff from its target alone", () => {
+  it("counts an answer to a handoff from its target alone", () => {
     const offer = says("lead", "HandoffOffer", { target_participant: "a" }, "h1")
     const run = recordOf(opened({ mode: "handoff" }), offer, says("b", "HandoffAccept", {}, "h1"))
     assert.deepStrictEqual(position(run), { mode: "handoff", isAnswered: false, isAccepted: false })

@@ -178,7 +178,7 @@ describe("the forecast of a decision", () => {
 })
 
 describe("the forecast of the other modes", () => {
-  it("tells the proposals of a negotiation apart", () => {
+  it("decides each proposal of a negotiation by itself", () => {
     const talk = [opened({ mode: "proposal", participants: ["a", "b"] }), proposes("a"), says("a", "Accept")].flat()
     const now = forecastOf(talk, proposes("b", "p2"))
     assert.deepStrictEqual(statuses(now), {
@@ -247,7 +247,7 @@ describe("the forecast of the other modes", () => {
   })
 })
 
-/** Every way in which everybody who has not voted casts one vote on the first proposal. */
+/** Every way in which all participants without a vote vote on the first proposal. */
 const completions = (terms: SessionTerms, record: DecisionRecord): ReadonlyArray<DecisionRecord> => {
   const cast = [...record.votes]
   const silent = terms.participants.filter((participant) => !cast.some(({ voter }) => voter === participant))
@@ -291,7 +291,7 @@ describe("properties of the forecast", () => {
         const allowed = ends.filter((end) => isAllowed(terms, end, positive)).length
         if (status === "certain" || (status === "met" && settled)) assert.strictEqual(allowed, ends.length, outcome)
         if (status === "impossible") assert.strictEqual(allowed, 0, outcome)
-        // While nobody has voted, more than votes can still be said.
+        // Before the first vote, other acts than votes are possible.
         const isVoting = [...record.votes].length > 0 && record.proposals === 1
         if (status === "possible" && isVoting) assert.isTrue(allowed > 0 && allowed < ends.length, outcome)
       }

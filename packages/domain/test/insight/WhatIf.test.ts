@@ -72,7 +72,7 @@ describe("what if", () => {
     assert.isTrue(changed)
   })
 
-  it("somebody had voted otherwise, or had said nothing", () => {
+  it("a participant had voted otherwise, or had said nothing", () => {
     assert.isFalse(answer({ votes: [{ participantId: "b", vote: "abstain" }] }, story).changed)
     const two = [
       { participantId: "a", vote: "REJECT" },
@@ -84,7 +84,7 @@ describe("what if", () => {
     assert.deepStrictEqual(answer({ without: ["a"] }, story).after.reasons, ["nothing is proposed", "no votes cast"])
   })
 
-  it("tells whose vote alone turns the verdict, and the fewest that do", () => {
+  it("names whose vote alone turns the verdict, and the fewest that do", () => {
     const { basis, pivotal, smallestChange } = answer({}, story)
     assert.deepStrictEqual(
       pivotal.map(({ participantId, to }) => [participantId, to]),

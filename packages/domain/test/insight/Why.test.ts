@@ -87,7 +87,7 @@ describe("why", () => {
     assert.strictEqual(story.claims[1]?.text, "b evaluated p1: APPROVE, confidence 0.8")
   })
 
-  it("does not call a veto met that nobody cast", () => {
+  it("does not call a veto met without a veto", () => {
     const rules = { objection_handling: { critical_severity_vetoes: true } }
     const story = whyOf(opened({ rules }), proposes("a"), votes("a", "APPROVE"), commits(true))
     const veto = story.rules.find(({ rule }) => rule === "objection_handling.critical_severity_vetoes")
@@ -259,7 +259,7 @@ describe("the printed decision record", () => {
 })
 
 describe("properties of why", () => {
-  it("of a long run is made in many parts, and is the same", () => {
+  it("of a long run is made in many slices, and is the same", () => {
     const many = Array.from({ length: 2_000 }, (_, at) =>
       votes(at % 2 === 0 ? "a" : "b", at % 3 === 0 ? "REJECT" : "APPROVE")
     )

@@ -10,7 +10,7 @@ import {
 } from "@runplane/domain"
 import { derived, draft, number } from "./events.ts"
 
-/** How a session was opened; three participants beside the initiator unless told otherwise. */
+/** How a session was opened; three participants beside the initiator by default. */
 export interface Opening {
   readonly mode?: StandardMode
   readonly participants?: ReadonlyArray<string>
@@ -47,7 +47,7 @@ export const opened = ({
 
 const OPENINGS = new Set(["Proposal", "CounterProposal", "TaskRequest", "HandoffOffer", "ApprovalRequest"])
 
-/** What a participant says, about `p1` unless told otherwise. */
+/** What a participant says, about `p1` by default. */
 export const says = (by: string, messageType: string, payload: JsonObject = {}, about = "p1"): EventDraft =>
   derived(OPENINGS.has(messageType) ? "proposal.created" : "proposal.updated", messageType, by, payload, about)
 

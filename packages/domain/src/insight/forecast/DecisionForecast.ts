@@ -27,9 +27,9 @@ interface Slot {
 const NEW_PROPOSAL = "a new proposal"
 
 /**
- * A decision: until the first vote everybody may propose, evaluate and object, then only vote, once on each proposal.
- * The tally rises with every approval and falls with every rejection, so the ends between which all others lie are:
- * all open votes approve, all reject, and whoever has not voted abstains.
+ * A decision: until the first vote all participants may propose, evaluate and object, then only vote, once on each
+ * proposal. The tally rises with every approval and falls with every rejection, so these ends bound all others: all
+ * open votes approve, all reject, and all participants without a vote abstain.
  */
 export const decisionForecast = (
   terms: SessionTerms,

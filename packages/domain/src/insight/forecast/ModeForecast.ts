@@ -2,7 +2,7 @@ import type { SessionRecord } from "../../policies/SessionRecord.ts"
 import type { Statement } from "../Act.ts"
 import { runSliced, type Sliced } from "../Sliced.ts"
 
-/** Up to so many open acts every set of them is looked at; beyond that the heaviest are taken first. */
+/** Up to this many open acts every set of them is tried; beyond it the heaviest come first. */
 export const MAX_ENUMERATED = 12
 
 /** An act by so many of these participants. */
@@ -11,7 +11,7 @@ export interface Step {
   readonly of: ReadonlyArray<string>
   /** Message type. */
   readonly act: string
-  /** What it has to say: a vote, or what an evaluation must reach. */
+  /** A vote, or the confidence that an evaluation must reach. */
   readonly value?: string
   readonly proposalId?: string
 }
@@ -28,19 +28,19 @@ export interface Move {
   readonly kind: string
 }
 
-/** What can still become of a session, from where its acts stand. */
+/** The outcomes that one mode can still reach from its acts. */
 export interface ModeForecast {
   readonly record: SessionRecord
   /**
-   * All ends that the session can come to, once everybody outstanding has acted, lie between these: what all of them
-   * allow every end allows, what none of them allows no end does. Empty when there are too many to tell.
+   * These records bound every record that the session can end with, once all outstanding participants have acted: an
+   * outcome that all of them allow is certain, one that all of them refuse is impossible. Empty when there are too many.
    */
   readonly ends: ReadonlyArray<SessionRecord>
   readonly outstanding: ReadonlyArray<Outstanding>
   readonly moves: ReadonlyArray<Move>
   /** The smallest sets of acts after which the outcome is allowed; each is a list of steps, all of them needed. */
   readonly needs: (positive: boolean) => ReadonlyArray<ReadonlyArray<Step>>
-  /** Whether `needs` has looked at every set. */
+  /** Whether `needs` has tried every set. */
   readonly isExact: boolean
 }
 
@@ -66,7 +66,7 @@ export const smallestSets = <A>(
   satisfies: (chosen: ReadonlyArray<A>) => boolean
 ): ReadonlyArray<ReadonlyArray<A>> => runSliced(smallestSetsInSlices(items, satisfies))
 
-/** The same; each trial is a part. */
+/** The same; each trial is a slice. */
 export function* smallestSetsInSlices<A>(
   items: ReadonlyArray<A>,
   satisfies: (chosen: ReadonlyArray<A>) => boolean
@@ -87,7 +87,7 @@ const combinations = <A>(items: ReadonlyArray<A>, size: number): ReadonlyArray<R
   return items.flatMap((item, at) => combinations(items.slice(at + 1), size - 1).map((rest) => [item, ...rest]))
 }
 
-/** How many sets of a size there are. */
+/** The number of sets of a size. */
 export const choose = (items: number, size: number): number => {
   let ways = 1
   for (let at = 1; at <= size; at += 1) ways = (ways * (items - size + at)) / at

@@ -53,7 +53,7 @@ export const proposalForecast = (terms: SessionTerms, record: ProposalRecord): M
   }
 }
 
-/** The record with one more offer that everybody who can accept has accepted. */
+/** The record with one more offer, accepted by all participants that can accept. */
 const accepted = (record: ProposalRecord, proposer: string, participants: ReadonlyArray<string>): ProposalRecord => ({
   ...record,
   live: [...record.live, { proposalId: NEW_PROPOSAL, proposer }],
@@ -81,7 +81,7 @@ const answersTo = (
   return [...lacking, ...refusals]
 }
 
-/** Whose acceptance an offer still needs, undefined when the policy asks for somebody who cannot accept. */
+/** The participants that still have to accept an offer; undefined when the policy requires one that cannot. */
 export const acceptancesOf = (
   { initiator, participants, policy }: SessionTerms,
   record: ProposalRecord,

@@ -15,8 +15,8 @@ export const quorumForecast = (
 ): ModeForecast => {
   if (record.requiredApprovals === undefined) return unrequested(terms, record)
   const about = acts.find(({ type }) => type === "ApprovalRequest")?.proposalId ?? NEW_REQUEST
-  const heard = new Set(acts.flatMap(({ by, type }) => (BALLOTS.includes(type) ? [by] : [])))
-  const open = terms.participants.filter((participant) => !heard.has(participant))
+  const voted = new Set(acts.flatMap(({ by, type }) => (BALLOTS.includes(type) ? [by] : [])))
+  const open = terms.participants.filter((participant) => !voted.has(participant))
   return {
     record,
     ends: endsOf(record, open.length),
@@ -38,7 +38,7 @@ const cast = (record: QuorumRecord, ballots: number, act: string): QuorumRecord 
   approvals: record.approvals + (act === "Approve" ? ballots : 0)
 })
 
-/** Before the request nothing is certain; what it will ask for, where the policy leaves that open, is its own. */
+/** Before the request nothing is certain: the request sets the threshold where the policy sets none. */
 const unrequested = (terms: SessionTerms, record: QuorumRecord): ModeForecast => {
   const { initiator, participants } = terms
   const isRefused = refusesUnwinnableQuorum(terms) && !isReachable(policyThreshold(terms) ?? 1, participants.length)

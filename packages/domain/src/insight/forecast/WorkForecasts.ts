@@ -10,7 +10,8 @@ export const taskForecast = (terms: SessionTerms, acts: ReadonlyArray<Statement>
   const { assignee, report } = record
   const request = acts.find(({ type }) => type === "TaskRequest")
   const about = request?.proposalId ?? "a new task"
-  const eligible = request === undefined ? terms.participants.filter((one) => one !== initiator) : takers(terms, record)
+  const eligible =
+    request === undefined ? terms.participants.filter((one) => one !== initiator) : eligibleFor(terms, record)
   const canRefuse = assignee === undefined || terms.policy.rules.assignment.allow_reassignment_on_reject
   const canEnd = report === undefined && (assignee !== undefined || eligible.length > 0)
   const reported = [1, 0].map((outputBytes): TaskRecord => ({ ...record, report: { outputBytes } }))
@@ -18,7 +19,7 @@ export const taskForecast = (terms: SessionTerms, acts: ReadonlyArray<Statement>
     record,
     ends: [
       ...(canEnd ? reported : [record]),
-      // Whoever is asked may refuse, as long as that is allowed; then it may end here.
+      // Every eligible participant may refuse, as long as that is allowed; then the task may end here.
       ...(canEnd && (canRefuse || request === undefined) ? [record, allRefused(record, eligible, canRefuse)] : [])
     ],
     outstanding: outstandingOf(terms, record, request === undefined, eligible),
@@ -63,8 +64,8 @@ const taskMoves = (record: TaskRecord, about: string, eligible: ReadonlyArray<st
         { statement: statement(record.assignee, "TaskFail", about), kind: "TaskFail" }
       ]
 
-/** Who may still take a task that nobody has. */
-const takers = (
+/** The participants that may still accept an unassigned task. */
+const eligibleFor = (
   { initiator, participants, policy, release }: SessionTerms,
   { assignee, rejections, requestedAssignee }: TaskRecord
 ): ReadonlyArray<string> => {
@@ -80,7 +81,7 @@ const takers = (
   )
 }
 
-/** The assignee gives the task back where that is allowed, and everybody else who is asked refuses it. */
+/** The assignee gives the task back where that is allowed, and every other eligible participant refuses it. */
 const allRefused = (record: TaskRecord, eligible: ReadonlyArray<string>, canRefuse: boolean): TaskRecord => {
   const { assignee } = record
   const back = assignee === undefined || !canRefuse ? [] : [{ by: assignee, whileAssigned: true }]
@@ -103,8 +104,8 @@ export const handoffForecast = (
     pending !== undefined || record.isAccepted
       ? []
       : participants.filter((one) => one !== initiator && !(isFinal && declined.has(one)))
-  const asked = pending?.target === undefined ? targets : [pending.target]
-  const canEnd = asked.length > 0
+  const targeted = pending?.target === undefined ? targets : [pending.target]
+  const canEnd = targeted.length > 0
   const [accepted, refused] = [
     { ...record, isAnswered: true, isAccepted: true },
     { ...record, isAnswered: true }
@@ -118,18 +119,18 @@ export const handoffForecast = (
       ? []
       : pending === undefined
         ? [{ participantId: initiator, acts: ["HandoffOffer"] }]
-        : asked.map((participantId) => ({ participantId, acts: ANSWERS })),
+        : targeted.map((participantId) => ({ participantId, acts: ANSWERS })),
     moves:
       pending === undefined
         ? []
-        : asked.flatMap((by) =>
+        : targeted.flatMap((by) =>
             ANSWERS.map((type) => ({ statement: statement(by, type, pending.proposalId), kind: type }))
           ),
     needs: (positive) => {
       if (isAllowed(terms, record, positive)) return [[]]
       if (!canEnd) return []
       const acts = ANSWERS.filter((act) => isAllowed(terms, act === "HandoffAccept" ? accepted : refused, positive))
-      return acts.map((act) => [...offer, { count: 1, of: asked, act }])
+      return acts.map((act) => [...offer, { count: 1, of: targeted, act }])
     },
     isExact: true
   }

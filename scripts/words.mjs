@@ -39,7 +39,13 @@ const EXEMPT = [
 ]
 
 /** Lines that may stay, by file and a part of the line, each with its reason. */
-const EXCEPTIONS = []
+const EXCEPTIONS = [
+  {
+    file: "packages/domain/src/insight/Backtest.ts",
+    text: "an outcome that nobody stated",
+    reason: "a reason that POST /policies/backtest answers; clients compare it"
+  }
+]
 
 /** Binary or generated content is not prose. */
 const isProse = (file) => /\.(?:ts|tsx|mjs|js|md|sql|ya?ml|html|css|sh)$|^\.ci\//.test(file)

@@ -14,9 +14,9 @@ import {
   makeExportDigest,
   makeSeal,
   measure,
-  placeEvent,
   projectAll,
   RunId,
+  recordEvent,
   runCancelled,
   runCreated,
   type Signer
@@ -60,7 +60,7 @@ const bundle = (by: Signer | undefined, status = "cancelled") => {
     runCancelled({ ...trace, endedAt: at, runtimeSessionId: RUN })
   ]
   const placed = drafts.map((draft, place) =>
-    placeEvent(draft, { id: `e${place}`, runId: RunId.make(RUN), seq: place + 1, index: place + 1 })
+    recordEvent(draft, { id: `e${place}`, runId: RunId.make(RUN), seq: place + 1, index: place + 1 })
   )
   const events = placed.map(({ recorded }) => JSON.stringify(recorded))
   let head = chainStart(sha256, RUN)
@@ -123,7 +123,7 @@ layer(Folder.layer)("runplane verify", (it) => {
       const path = yield* file("contradiction.json", bundle(signer, "completed"))
       const { code, complaint } = yield* verify(path, "--keys", yield* file("keys.json", keySet))
       assert.strictEqual(code, 1)
-      assert.match(complaint, /contradicts them: run.status is "completed", its events say "cancelled"$/)
+      assert.match(complaint, /contradicts the events: run.status is "completed", its events say "cancelled"$/)
     })
   )
 

@@ -24,7 +24,7 @@ export const unstorableIn = (value: unknown): Unstorable | undefined => {
   if (typeof value === "string") return isStorable(value) ? undefined : { path: [], what: faultOf(value) }
   if (typeof value !== "object" || value === null) return undefined
   for (const [key, member] of Object.entries(value)) {
-    // The key itself cannot be named: what is said about it would hold the text as well.
+    // The key itself cannot be named: the message would hold the same text.
     const found = isStorable(key) ? unstorableIn(member) : { path: [], what: faultOf(key) }
     if (found !== undefined) return isStorable(key) ? { ...found, path: [key, ...found.path] } : found
   }

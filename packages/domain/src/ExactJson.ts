@@ -17,7 +17,7 @@ export interface JsonFault {
   readonly literal: string
 }
 
-/** What the record of a payload has otherwise than its sender wrote it, as JSON pointers into the payload. */
+/** The differences between a recorded payload and the text of its sender, as JSON pointers into the payload. */
 export interface Altered {
   readonly numbersAsText?: ReadonlyArray<string>
   readonly repeatedKeys?: ReadonlyArray<string>

@@ -1,5 +1,5 @@
 /**
- * Codes of the runtime that a run's failure takes over when the error text names them
+ * Codes of the runtime that become the code of a run's failure when the error text names them
  * (docs/reference/events.md#failure-codes).
  */
 export const RUNTIME_FAILURE_CODES = [

@@ -1,13 +1,13 @@
 import * as Schema from "effect/Schema"
 
-/** What documents of an API show beside the name of a field. */
+/** Description and example of a field in the API documents. */
 export const about = <const A = never>(
   description: string,
   example?: A
 ): { readonly description: string; readonly examples?: ReadonlyArray<A> } =>
   example === undefined ? { description } : { description, examples: [example] }
 
-// The whole is looked at once, as JSON, which is several times faster than a record of JSON values.
+// One check of the whole as JSON is several times faster than a record of JSON values.
 const AnyObject = Schema.Json.pipe(
   Schema.refine(
     (value): value is Schema.JsonObject => typeof value === "object" && value !== null && !Array.isArray(value),
@@ -16,7 +16,7 @@ const AnyObject = Schema.Json.pipe(
 )
 
 /**
- * Control characters and line separators, and what a reader cannot see: direction marks, zero-width characters and the
+ * Control characters and line separators, and invisible characters: direction marks, zero-width characters and the
  * soft hyphen. Written out, because generators of clients read the same class as a pattern.
  */
 const UNSEEN = "\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff"

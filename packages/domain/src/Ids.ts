@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const UUID_ANY_CASE = new RegExp(UUID.source, "i")
 const UUID_V4_OR_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
-/** No longer than a path parameter, or the run could not be asked for; indexes have their limit as well. */
+/** Ids longer than a path parameter could not be requested; indexes have a limit as well. */
 const BASE64URL_22 = /^[A-Za-z0-9_-]{22,512}$/
 
 export const RunId = Schema.String.pipe(Schema.brand("RunId")).annotate({

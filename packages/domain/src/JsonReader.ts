@@ -6,7 +6,7 @@ import type { JsonObject } from "./PayloadDecoder.ts"
  * (camelCase, snake_case) and answers the first member of the right type, or undefined.
  */
 
-/** The first string that is not empty: protobuf cannot tell an empty string from an absent one. */
+/** The first string that is not empty: in protobuf an empty string is the same as an absent one. */
 export const textAt = (object: JsonObject, ...keys: ReadonlyArray<string>): string | undefined => {
   for (const key of keys) {
     const value = object[key]

@@ -38,16 +38,16 @@ const NO_COUNTS: TokenCounts = { promptTokens: 0, completionTokens: 0, totalToke
 
 /**
  * The calls of language models that a decoded payload reports (docs/reference/events.md#llm-usage), most often one. The
- * counts come from the first place that has some, the other members from there and then from the places after it. A
+ * counts come from the first source that has some, the other members from that source and then from the later ones. A
  * call without any count has `usage` "missing".
  */
 export const extractLlmUsage = (messageType: string, payload: JsonObject): ReadonlyArray<LlmUsage> => {
   const isCall = messageType === "Signal" && textAt(payload, "signalType", "signal_type") === LLM_SIGNAL_TYPE
   if (!isCall && !mayReport(payload)) return []
-  const places = placesOf(payload, isCall)
-  const chosen = places.find(hasCounts) ?? places.find(saysCall)
+  const sources = sourcesOf(payload, isCall)
+  const chosen = sources.find(hasCounts) ?? sources.find(saysCall)
   if (chosen === undefined) return isCall ? [{ ...NO_COUNTS, usage: "missing" }] : []
-  const others = membersOf(places.filter((place) => !place.isList && (hasCounts(place) || saysCall(place))))
+  const others = membersOf(sources.filter((source) => !source.isList && (hasCounts(source) || saysCall(source))))
   const { model, provider } = others
   // Cost and latency of a message are not those of each call in it.
   const common = chosen.isList
@@ -80,7 +80,7 @@ export const signalDataText = (payload: JsonObject): string | undefined => {
 const isJsonStart = (text: string): boolean => text.startsWith("{") || text.startsWith("[")
 
 /** Where a payload may report calls. */
-interface Place {
+interface UsageSource {
   readonly calls: ReadonlyArray<Call>
   readonly isList: boolean
   /** Whether a model, a prompt or a response alone makes a call of what is here. */
@@ -93,19 +93,19 @@ interface Call {
   readonly members: CallMembers
 }
 
-const hasCounts = ({ calls }: Place): boolean => calls.some(({ counts }) => counts !== undefined)
+const hasCounts = ({ calls }: UsageSource): boolean => calls.some(({ counts }) => counts !== undefined)
 
-const saysCall = ({ calls, isOfCalls }: Place): boolean => isOfCalls && calls.some(isDescribed)
+const saysCall = ({ calls, isOfCalls }: UsageSource): boolean => isOfCalls && calls.some(isDescribed)
 
 const isDescribed = ({ members: { model, prompt, response } }: Call): boolean =>
   model !== undefined || prompt !== undefined || response !== undefined
 
-/** Names of the documented places. */
+/** Names of the documented sources. */
 const DOCUMENTED = [
   ["llmCall", "llm_call"],
   ["tokenUsage", "token_usage"]
 ] as const
-/** Names of further places, under which something else may be found: only counts make a call there. */
+/** Names of further sources, which may hold something else: only counts make a call there. */
 const FURTHER = [
   ["usage", "usage"],
   ["usageMetadata", "usage_metadata"],
@@ -118,7 +118,7 @@ const NESTED = ["tokenUsage", "token_usage", "usage", "usageMetadata", "usage_me
 
 const PLACES: ReadonlySet<string> = new Set([...DOCUMENTED, ...FURTHER].flat())
 
-/** Whether any place can be there; most messages have none, and their keys say so at little cost. */
+/** Whether there may be a source; most messages have none, and their keys show that at little cost. */
 const mayReport = (payload: JsonObject): boolean =>
   Object.keys(payload).some((key) => {
     if (PLACES.has(key) || isUsageName(key)) return true
@@ -126,21 +126,21 @@ const mayReport = (payload: JsonObject): boolean =>
     return isJsonObject(metadata) && Object.keys(metadata).some((inner) => PLACES.has(inner) || isUsageName(inner))
   })
 
-/** The places in the order in which they are looked at. */
-const placesOf = (payload: JsonObject, isCallSignal: boolean): ReadonlyArray<Place> => {
+/** The sources in the order in which they are read. */
+const sourcesOf = (payload: JsonObject, isCallSignal: boolean): ReadonlyArray<UsageSource> => {
   const data = isCallSignal ? signalDataOf(payload) : undefined
   return [
-    ...placesUnder(payload, DOCUMENTED, true),
+    ...sourcesUnder(payload, DOCUMENTED, true),
     ...(data === undefined
       ? []
-      : [placeOf(data, true), ...placesUnder(data, DOCUMENTED, true), ...placesUnder(data, FURTHER, true)]),
-    ...placesUnder(payload, FURTHER, false),
-    ...[payload, objectAt(payload, "metadata")].flatMap(flatPlaceOf)
+      : [sourceOf(data, true), ...sourcesUnder(data, DOCUMENTED, true), ...sourcesUnder(data, FURTHER, true)]),
+    ...sourcesUnder(payload, FURTHER, false),
+    ...[payload, objectAt(payload, "metadata")].flatMap(flatSourceOf)
   ]
 }
 
 /** A message that states the counts among its own members. A total alone may be of something else. */
-const flatPlaceOf = (message: JsonObject | undefined): ReadonlyArray<Place> => {
+const flatSourceOf = (message: JsonObject | undefined): ReadonlyArray<UsageSource> => {
   const counts = message && countsIn(message)
   if (message === undefined || counts === undefined) return []
   if (counts.promptTokens === 0 && counts.completionTokens === 0) return []
@@ -149,17 +149,17 @@ const flatPlaceOf = (message: JsonObject | undefined): ReadonlyArray<Place> => {
 
 type Names = ReadonlyArray<readonly [camelCase: string, snakeCase: string]>
 
-const placesUnder = (object: JsonObject, names: Names, isOfCalls: boolean): ReadonlyArray<Place> => {
+const sourcesUnder = (object: JsonObject, names: Names, isOfCalls: boolean): ReadonlyArray<UsageSource> => {
   const metadata = objectAt(object, "metadata")
   return names.flatMap(([camelCase, snakeCase]) =>
     [object, metadata].flatMap((holder) => {
       const value = holder?.[camelCase] ?? holder?.[snakeCase]
-      return isJsonObject(value) || isJsonArray(value) ? placeOf(value, isOfCalls) : []
+      return isJsonObject(value) || isJsonArray(value) ? sourceOf(value, isOfCalls) : []
     })
   )
 }
 
-const placeOf = (value: JsonObject | Schema.JsonArray, isOfCalls: boolean): Place =>
+const sourceOf = (value: JsonObject | Schema.JsonArray, isOfCalls: boolean): UsageSource =>
   isJsonArray(value)
     ? { calls: value.filter(isJsonObject).map(callOf), isList: true, isOfCalls }
     : { calls: [callOf(value)], isList: false, isOfCalls }
@@ -171,8 +171,8 @@ const callOf = (object: JsonObject): Call => {
   return { counts, members: firstOf(holders.map(readMembers)) }
 }
 
-const membersOf = (places: ReadonlyArray<Place>): CallMembers =>
-  firstOf(places.flatMap(({ calls }) => calls.map(({ members }) => members)))
+const membersOf = (sources: ReadonlyArray<UsageSource>): CallMembers =>
+  firstOf(sources.flatMap(({ calls }) => calls.map(({ members }) => members)))
 
 /** Each member as the first of them says it. */
 const firstOf = (said: ReadonlyArray<CallMembers>): CallMembers => {

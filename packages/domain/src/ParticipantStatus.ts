@@ -8,5 +8,5 @@ export const ParticipantStatus = Schema.Literals([
   "completed",
   "failed",
   "skipped"
-]).annotate({ description: "skipped: declared, but nothing was heard of it until the run ended" })
+]).annotate({ description: "skipped: declared, but sent nothing until the run ended" })
 export type ParticipantStatus = typeof ParticipantStatus.Type

@@ -52,7 +52,7 @@ export interface DecodedPayload {
   readonly encoding: "protobuf" | "json" | "text" | "binary"
   /** False when the payload is only carried along, as text or as bytes. */
   readonly decoded: boolean
-  /** What the payload has otherwise than its sender wrote it. */
+  /** The differences between the payload and the text of its sender. */
   readonly altered?: Altered
 }
 

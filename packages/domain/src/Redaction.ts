@@ -52,7 +52,7 @@ const READ_NUMBERS: ReadonlySet<string> = new Set([
   ...["percentage", "maxSuspendMs", "max_suspend_ms", "ttlMs", "ttl_ms", "requiredApprovals", "required_approvals"]
 ])
 
-/** A larger number is none that this service reads, whatever its member is called. */
+/** This service reads no larger number, whatever the name of its member. */
 const MAX_READ_NUMBER = 1_000_000_000
 
 /** Numbers that stay although a pattern matches their digits: without them the service would count wrongly. */

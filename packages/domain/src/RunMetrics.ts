@@ -20,7 +20,7 @@ export const RunMetrics = Schema.Struct({
     Field.integer("LLM calls of which the agents stated no count; absent when there are none. The sums lack them", 1)
   ),
   firstEventAt: Schema.optionalKey(Field.time("Time of the first event")),
-  lastEventAt: Schema.optionalKey(Field.time("Time of the last event; stands still when the run has ended")),
+  lastEventAt: Schema.optionalKey(Field.time("Time of the last event until the end of the run")),
   durationMs: Schema.optionalKey(Field.integer("Milliseconds from the first event to the last")),
   endedAt: Schema.optionalKey(Field.time("When the run ended")),
   sessionState: Schema.optionalKey(Field.text("Last state of the session that was seen", "RESOLVED"))

@@ -31,7 +31,7 @@ const literals = <const Words extends ReadonlyArray<string>>(words: Words, descr
 
 export const ParticipantState = Schema.Struct({
   participantId: Field.text("Id of the participant", "impact-analyst"),
-  role: optional(Field.text("Role in the session, when the runtime tells it", "voter")),
+  role: optional(Field.text("Role in the session, when the runtime reports it", "voter")),
   status: ParticipantStatus,
   latestActivityAt: optional(Field.time("When it last sent something")),
   latestSummary: optional(Field.text("Type of its last message", "Vote"))
@@ -40,7 +40,7 @@ export type ParticipantState = typeof ParticipantState.Type
 
 export const GraphNode = Schema.Struct({
   id: Field.text("Participant id, or __start, __proposal, __decision, __outcome", "__decision"),
-  kind: literals(["participant", "start", "proposal", "decision", "output"], "What the node stands for"),
+  kind: literals(["participant", "start", "proposal", "decision", "output"], "What the node represents"),
   status: ParticipantStatus
 }).annotate({ identifier: "GraphNode", description: "A participant or a step of the session" })
 export type GraphNode = typeof GraphNode.Type
@@ -74,7 +74,7 @@ export const DecisionCurrent = Schema.Struct({
   proposalId: optional(Field.text("Proposal that the decision is about")),
   outcomePositive: optional(
     Schema.NullOr(Schema.Boolean).annotate({
-      description: "Whether it was a yes; null when that cannot be told, absent while open"
+      description: "Whether it was a yes; null when unknown, absent while open"
     })
   ),
   commitments: optional(
@@ -141,15 +141,15 @@ export const VoteTallyEntry = Schema.Struct({
   deny: Field.integer("Votes against it"),
   threshold: Field.integer("Half of the required votes, rounded up"),
   quorum: Schema.Struct({
-    required: Field.integer("Participants with the role voter; all participants when none has it"),
+    required: Field.integer("Participants with the role voter; all participants when there are no voters"),
     cast: Field.integer("Votes for and against")
   }).annotate({ description: "How many may vote, and have" }),
   voters: optional(
     Schema.Struct({
-      allow: Field.integer("Participants whose last word is for it"),
-      deny: Field.integer("Participants whose last word is against it"),
+      allow: Field.integer("Participants whose last vote is for it"),
+      deny: Field.integer("Participants whose last vote is against it"),
       required: Field.integer("The same as quorum.required")
-    }).annotate({ description: "Each participant counted once; absent when there are too many to tell apart" })
+    }).annotate({ description: "Each participant counted once; absent for more participants than the state can track" })
   )
 }).annotate({ identifier: "VoteTallyEntry", description: "The votes on one proposal" })
 export type VoteTallyEntry = typeof VoteTallyEntry.Type
@@ -193,7 +193,7 @@ export const RunState = Schema.Struct({
     status: RunStatus,
     modeName: optional(Field.text("Session mode", "macp.mode.decision.v1")),
     runtimeSessionId: optional(Field.text("Session of the run")),
-    startedAt: optional(Field.time("When the service began to look for the session")),
+    startedAt: optional(Field.time("When the service began to search for the session")),
     endedAt: optional(Field.time("When the run ended")),
     traceId: optional(Field.text("W3C trace id: 32 hex digits")),
     initiator: optional(Field.text("Who opened the session; its first proposal gives decision.current.prompt")),
@@ -243,7 +243,7 @@ export const RunState = Schema.Struct({
       Field.text("When the policy was resolved, as the runtime says, else when the decision was final")
     ),
     outcomePositive: optional(
-      Schema.NullOr(Schema.Boolean).annotate({ description: "Of the final decision; null when it cannot be told" })
+      Schema.NullOr(Schema.Boolean).annotate({ description: "Of the final decision; null when unknown" })
     ),
     commitmentEvaluations: Schema.Array(CommitmentEvaluation).annotate(
       latest(MAX_COMMITMENT_EVALUATIONS, "evaluations")
@@ -256,11 +256,11 @@ export const RunState = Schema.Struct({
       Schema.Array(Schema.NullOr(Schema.String)).annotate({
         description:
           "For each entry of voteTally a letter a participant, in the order of `participants`: a for it, d against it, " +
-          "- neither; null when there are too many to tell apart"
+          "- neither; null for more participants than the state can track"
       })
     ),
     voteTallyTruncated: optional(
-      Field.flag("True when there were votes on more proposals than the state has room for: the latest are listed")
+      Field.flag("True when more proposals had votes than the state can hold: the latest are listed")
     ),
     quorumStatus: optional(QuorumStatus)
   }).annotate({ description: "What governs the session" }),
@@ -279,6 +279,6 @@ export const RunState = Schema.Struct({
   }).annotate({ description: "Calls of language models" })
 }).annotate({
   identifier: "RunState",
-  description: "A run as its events tell it. All sections are always there"
+  description: "A run as a fold of its events. All sections are always there"
 })
 export type RunState = typeof RunState.Type

@@ -1,5 +1,5 @@
 /**
- * What the runtime tells an observer, as plain values: the input of the normaliser. `packages/runtime` produces these
+ * What an observer receives from the runtime, as plain values: the input of the normaliser. `packages/runtime` produces these
  * from gRPC messages, so nothing here knows about protobuf except that a payload is bytes.
  */
 
@@ -76,11 +76,11 @@ export type SessionStreamFrame =
   | { readonly _tag: "Envelope"; readonly envelope: RawEnvelope }
   | { readonly _tag: "InlineError"; readonly error: InlineError }
 
-/** How it goes with the stream of a session; after `gap`, envelopes are missing that the runtime no longer has. */
+/** The state of a session's stream; after `gap`, envelopes are missing that the runtime no longer has. */
 export const STREAM_STATUSES = ["opened", "reconnecting", "closed", "recovered", "gap"] as const
 export type StreamStatus = (typeof STREAM_STATUSES)[number]
 
-/** Everything the normaliser turns into canonical events. */
+/** Every input of the normaliser. */
 export type RawFrame =
   | {
       readonly kind: "stream-status"

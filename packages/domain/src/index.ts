@@ -43,39 +43,49 @@ export {
   type EventData,
   type EventDraft,
   type EventOf,
-  type EventPlace,
+  type EventPosition,
   EventUnreadable,
   type KnownEvent,
-  placeEvent,
+  recordEvent,
   type UnknownEvent
 } from "./events/CanonicalEvent.ts"
 export * from "./events/CanonicalEventType.ts"
 export type { DraftHead } from "./events/EventType.ts"
 export {
   EVENT_SCHEMA_VERSION,
+  type EventCore,
   EventSource,
   EventTrace,
-  type PlacedEvent,
   RecordedEvent,
   Subject,
   SubjectKind
 } from "./events/RecordedEvent.ts"
 export * from "./FailureCodes.ts"
-export { type FairLane, makeFairLane } from "./FairLane.ts"
+export { type FairQueue, makeFairQueue } from "./FairQueue.ts"
 export { about, Field, isOneLine } from "./Field.ts"
 export * from "./Graphemes.ts"
 export * from "./Ids.ts"
-export { type Act, counting, judgeActs, type PassedOver, type Place, type RuledMode, type Said } from "./insight/Act.ts"
+export {
+  type Act,
+  counting,
+  judgeActs,
+  type LogPosition,
+  type Skipped,
+  type StandardMode,
+  type Statement
+} from "./insight/Act.ts"
+export { actionLog } from "./insight/ActionLog.ts"
+export * from "./insight/ActivePolicy.ts"
 export * from "./insight/Backtest.ts"
-export type { BallotWord } from "./insight/Ballots.ts"
+export type { VoteValue } from "./insight/Ballots.ts"
 export * from "./insight/Deliberation.ts"
 export {
-  type Course,
-  type CourseReader,
-  courseReader,
   type Divergence,
   divergenceOf,
-  firstDivergence
+  firstDivergence,
+  type OutlineReader,
+  outlineReader,
+  type RunOutline
 } from "./insight/Divergence.ts"
 export {
   type Forecast,
@@ -87,12 +97,10 @@ export {
   type OutcomeStatus,
   type Pivotal
 } from "./insight/Forecast.ts"
-export type { Outstanding, Step } from "./insight/forecast/Outlook.ts"
-export * from "./insight/Governing.ts"
-export * from "./insight/Parts.ts"
-export { recordOfActs } from "./insight/RecordOfActs.ts"
+export type { Outstanding, Step } from "./insight/forecast/ModeForecast.ts"
+export * from "./insight/Sliced.ts"
 export * from "./insight/WhatIf.ts"
-export { type Counterfactual, MAX_CLAIMS, type Why, why, whyInParts } from "./insight/Why.ts"
+export { type Counterfactual, MAX_CLAIMS, type Why, why, whyInSlices } from "./insight/Why.ts"
 export type { Claim } from "./insight/why/Claims.ts"
 export { whyHtml, whyMarkdown } from "./insight/why/DecisionPage.ts"
 export type { RuleVerdict } from "./insight/why/Rules.ts"
@@ -117,11 +125,9 @@ export {
   refusesUnwinnableQuorum
 } from "./policies/Evaluation.ts"
 export * from "./policies/Policy.ts"
-export * from "./policies/PolicyFile.ts"
 export * from "./policies/PolicyMode.ts"
 export { isReleaseFrom, PINNED_RELEASE, RELEASES, type Release } from "./policies/Release.ts"
 export { policyRuleFaults } from "./policies/RuleFaults.ts"
-export type { RuleRefusal } from "./policies/RuleRefusal.ts"
 export { PolicyRules } from "./policies/RuleSchemas.ts"
 export { highestSchemaVersion } from "./policies/SchemaVersions.ts"
 export type * from "./policies/SessionRecord.ts"
@@ -150,7 +156,7 @@ export { rawEventId } from "./seal/Frames.ts"
 export { elementsOf } from "./seal/JsonSpans.ts"
 export * from "./seal/Ledger.ts"
 export * from "./seal/Seal.ts"
-export { type Misfit, type SignatureState, type Verification, type Walk, walkSealed } from "./seal/Verification.ts"
+export { type Mismatch, type SignatureState, type Verification, type Walk, walkSealed } from "./seal/Verification.ts"
 export * from "./TokenPricing.ts"
 export { MAX_TOKENS_PER_CALL, type TokenCounts } from "./usage/TokenCounts.ts"
 export * from "./VisibleText.ts"

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
+  activePolicy,
   artifactCreated,
   decisionRecord,
-  governing,
   MAX_RECORDED_RULES,
   participantSeen,
   policyResolved,
@@ -62,10 +62,10 @@ describe("the policy of a session", () => {
       policyResolved(NOW, snapshot({}), policy)
     ]
     const run = decisionRecord(number(events))
-    const { policySource, ruled } = governing(run)
+    const { policySource, sessionRules } = activePolicy(run)
     assert.strictEqual(policySource, "recorded")
-    assert.strictEqual(ruled?.terms.policy.rules.voting.algorithm, "majority")
-    assert.strictEqual(ruled?.terms.policy.schemaVersion, 3)
+    assert.strictEqual(sessionRules?.terms.policy.rules.voting.algorithm, "majority")
+    assert.strictEqual(sessionRules?.terms.policy.schemaVersion, 3)
   })
 
   it("keeps rules that are no JSON object, or too deep, as their text", () => {

@@ -22,7 +22,7 @@ describe("Ids", () => {
     assert.strictEqual(isSessionId(id), expected)
   })
 
-  it("lets a run take over a session id only when it is a UUID v4 or v7", () => {
+  it("lets a session id be a run id only when it is a UUID v4 or v7", () => {
     assert.isTrue(isUuidSessionId(V4))
     assert.isTrue(isUuidSessionId(V7))
     assert.isFalse(isUuidSessionId(V1))

@@ -27,7 +27,7 @@ describe("LlmUsage", () => {
     ["response_metadata.token_usage", { response_metadata: { model: "8", token_usage: { prompt_tokens: 10 } } }, "8"],
     ["the members of the message", { recommendation: "APPROVE", ...usage("9") }, "9"],
     ["the members of metadata", { metadata: usage("10") }, "10"]
-  ])("finds the usage in %s before the places after it", (_, payload, model) => {
+  ])("finds the usage in %s before the later sources", (_, payload, model) => {
     const [found, ...others] = extractLlmUsage("Evaluation", payload)
     assert.deepStrictEqual([found?.model, found?.promptTokens, others], [model, 10, []])
   })
@@ -95,7 +95,7 @@ describe("LlmUsage", () => {
     ])
   })
 
-  it("takes the counts from the first place that has some, and what it does not say from the places after it", () => {
+  it("takes the counts from the first source that has some, and the other members from the later sources", () => {
     const payload = {
       llmCall: { model: "m", latencyMs: 20, prompt: "ask" },
       tokenUsage: { promptTokens: 10, completionTokens: 5, model: "of the counts" },

@@ -73,7 +73,7 @@ describe("Metrics", () => {
     assert.deepInclude(enrichMetadata(fold([missing]), count(missing), {}), { callsWithoutUsage: 1 })
   })
 
-  it("measures the time between first and last event, which stands still after the run has ended", () => {
+  it("measures the time between first and last event, until the end of the run", () => {
     const event = draft("tool.called", {})
     assert.deepInclude(count(event, event, event), { firstEventAt: at(1), lastEventAt: at(3), durationMs: 2000 })
     const ended = count(event, draft("run.failed", {}), event, event)

@@ -53,11 +53,11 @@ describe("PayloadTypes", () => {
     assert.deepStrictEqual(decodePayload(decoder, frame).payload, { value: "x" })
   })
 
-  it("wraps JSON that is no object", () => {
+  it("wraps JSON that is not an object", () => {
     assert.deepStrictEqual(decode("Custom", json([1, 2])).payload, { json: [1, 2], encoding: "json" })
   })
 
-  it("carries other text, and bytes that are no text, along", () => {
+  it("carries other text, and bytes that are not text, along", () => {
     assert.deepStrictEqual(decode("Custom", utf8("hello")), {
       payload: { text: "hello", encoding: "text", payloadBase64: base64("hello") },
       encoding: "text",

@@ -1,4 +1,4 @@
-import { makeFairLane } from "@runplane/domain"
+import { makeFairQueue } from "@runplane/domain"
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -49,7 +49,7 @@ interface Entry {
  * requests one caller has in it, the request of another waits for one of them at most. `name` stands in refusals.
  */
 export const makeFairTurns = (name: string, atOnce: number, longestWait: Duration.Input = LONGEST_WAIT): FairTurns => {
-  const lane = makeFairLane<Entry>(atOnce)
+  const lane = makeFairQueue<Entry>(atOnce)
 
   const end = (caller: string) => {
     const next = lane.end(caller)

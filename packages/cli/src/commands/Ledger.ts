@@ -1,5 +1,5 @@
 import type { ListedLedgerEntry } from "@runplane/api"
-import { LedgerEntry, ledgerHeadOf, type Misfit, walkLedger } from "@runplane/domain"
+import { LedgerEntry, ledgerHeadOf, type Mismatch, walkLedger } from "@runplane/domain"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
@@ -35,16 +35,16 @@ const publishedHashes = Effect.fnUntraced(function* (file: string) {
 })
 
 /** `isAllowed`: entries without a MAC of the key are accepted. Without a key nothing is vouched for. */
-const contentMisfit = (
+const contentMismatch = (
   { content, kind, number, subject, vouched }: ListedLedgerEntry,
   isAllowed: boolean
-): Misfit | undefined => {
-  const misfit = (why: string): Misfit => ({ ok: false, index: number, why: `the ${kind} ${subject} ${why}` })
-  if (content === "changed") return misfit("was changed")
-  if (content === "missing") return misfit("is missing")
+): Mismatch | undefined => {
+  const mismatch = (why: string): Mismatch => ({ ok: false, index: number, why: `the ${kind} ${subject} ${why}` })
+  if (content === "changed") return mismatch("was changed")
+  if (content === "missing") return mismatch("is missing")
   return vouched || isAllowed
     ? undefined
-    : misfit("was not written by a process with the key (--allow-unproven accepts that)")
+    : mismatch("was not written by a process with the key (--allow-unproven accepts that)")
 }
 
 /** `runplane ledger verify` (docs/reference/seal.md#ledger). */
@@ -76,8 +76,8 @@ const verify = Command.make(
               if (known !== undefined && known !== walk.head().hash) {
                 return { ok: false, index: entry.number, why: "it is not the entry that was published" } as const
               }
-              const misfit = contentMisfit(entry, allowUnproven || state === "unsigned")
-              if (misfit !== undefined) return misfit
+              const mismatch = contentMismatch(entry, allowUnproven || state === "unsigned")
+              if (mismatch !== undefined) return mismatch
             }
             if (page.unlisted === undefined) continue
             const { number } = walk.head()

@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, verify as verifySignature } from "node:crypto"
 import { SealKeySet } from "@runplane/api"
-import { doubtsOf, isUnchecked, type Misfit, type Seal, type Sha256, type SignatureCheck } from "@runplane/domain"
+import { doubtsOf, isUnchecked, type Mismatch, type Seal, type Sha256, type SignatureCheck } from "@runplane/domain"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -108,7 +108,7 @@ export const allowFlag = Flag.Boolean("allow-unproven").pipe(
 )
 
 /** What a signed seal leaves open of its run, unless that is allowed (docs/reference/seal.md#proof). */
-export const unprovenBy = (seal: Seal | null, isAllowed: boolean): Misfit | undefined => {
+export const unprovenBy = (seal: Seal | null, isAllowed: boolean): Mismatch | undefined => {
   const doubts = seal === null || isAllowed ? [] : doubtsOf(seal)
   return doubts.length === 0
     ? undefined
@@ -126,6 +126,6 @@ export const eventsUnder = (seal: Seal): string => {
 
 export const UNSIGNED = "unsigned: shows accidents, not intentions"
 
-/** What to do about a misfit that is only for want of keys. */
-export const adviceOn = ({ why }: Misfit, source: Option.Option<string>): string =>
+/** What to do about a mismatch that is only for want of keys. */
+export const adviceOn = ({ why }: Mismatch, source: Option.Option<string>): string =>
   Option.isNone(source) && why.endsWith("is not known") ? "; name public keys with --keys" : ""

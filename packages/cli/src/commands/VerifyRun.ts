@@ -1,5 +1,5 @@
 import type { ControlPlaneClient } from "@runplane/api"
-import { doubtsOf, elementsOf, type Misfit, type Seal, type Verification, walkSealed } from "@runplane/domain"
+import { doubtsOf, elementsOf, type Mismatch, type Seal, type Verification, walkSealed } from "@runplane/domain"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
@@ -54,8 +54,8 @@ const walkRun = Effect.fnUntraced(function* (
   while (page !== undefined) {
     for (const text of page.texts) {
       if (isKept && taken === seal.events) return walk.end()
-      const misfit: Misfit | undefined = walk.take(text)
-      if (misfit !== undefined) return misfit
+      const mismatch: Mismatch | undefined = walk.take(text)
+      if (mismatch !== undefined) return mismatch
       taken += 1
     }
     page = yield* nextTexts(api, seal.runId, page.lastSeq)

@@ -4,8 +4,8 @@ import {
   type CanonicalEventType,
   draftEvent,
   type JsonObject,
-  placeEvent,
-  RunId
+  RunId,
+  recordEvent
 } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -17,7 +17,7 @@ import { makeEventPrinter, styleFor } from "../../src/story/Story.ts"
 const runId = Schema.decodeUnknownSync(RunId)("3fa85f64-5717-4562-b3fc-2c963f66afa6")
 
 const event = (type: CanonicalEventType, data: JsonObject) =>
-  placeEvent(
+  recordEvent(
     draftEvent(type, { ts: "2026-07-01T10:00:00.000Z", source: { kind: "runtime", name: "rust-runtime" } }, data),
     { id: "e1", runId, seq: 1, index: 1 }
   )

@@ -1,4 +1,4 @@
-import type { PolicyRules, RuledMode } from "@runplane/domain"
+import type { PolicyRules, StandardMode } from "@runplane/domain"
 import { counted, duration, percent } from "./Format.ts"
 
 /** A rule of a policy as a sentence. */
@@ -12,7 +12,7 @@ export interface RuleWords {
  * The rules of a policy that matter in a mode, in words, the defaults included
  * (docs/internals/runtime.md#policy-rules).
  */
-export const policyWords = (mode: RuledMode, rules: PolicyRules): ReadonlyArray<RuleWords> => [
+export const policyWords = (mode: StandardMode, rules: PolicyRules): ReadonlyArray<RuleWords> => [
   ...byMode[mode](rules),
   { rule: "commitment.authority", text: authorityWords(rules) }
 ]
@@ -54,7 +54,7 @@ const objectionWords: Readonly<Record<PolicyRules["objection_handling"]["critica
   hold: "hold the decision"
 }
 
-const byMode: Readonly<Record<RuledMode, (rules: PolicyRules) => ReadonlyArray<RuleWords>>> = {
+const byMode: Readonly<Record<StandardMode, (rules: PolicyRules) => ReadonlyArray<RuleWords>>> = {
   decision: ({ commitment, evaluation, objection_handling: objections, voting }) => {
     const { type, value } = voting.quorum
     const voters = type === "count" ? `${counted(value, "participant")}` : `${value} % of the participants`

@@ -1,4 +1,4 @@
-import { type Deliberation, policyThreshold, type Ruled } from "@runplane/domain"
+import { type Deliberation, policyThreshold, type SessionRules } from "@runplane/domain"
 import type { ProposalRow } from "./Decision.ts"
 
 /** How the votes on one thing stand. */
@@ -40,7 +40,7 @@ export interface Mark {
 }
 
 /** The numbers that the policy asks of the votes; those that depend on the votes themselves are told in its rules. */
-export const tallyMarks = ({ mode, terms }: Ruled): ReadonlyArray<Mark> => {
+export const tallyMarks = ({ mode, terms }: SessionRules): ReadonlyArray<Mark> => {
   const { participants, policy } = terms
   if (mode === "quorum") {
     const needed = policyThreshold(terms)

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
+  activePolicy,
   DEFAULT_POLICY,
   decisionRecord,
-  governing,
   PINNED_RELEASE,
   type PolicyText,
   readPolicy
@@ -66,9 +66,9 @@ describe("the tally", () => {
     const [row] = tallyOf(proposalsOf(events), run)
     assert.deepStrictEqual(row?.approve, ["ana", "bob"])
     assert.deepStrictEqual(row?.missing, ["lead"])
-    const { ruled } = governing({ ...run, descriptor: { ...balanced, description: undefined } })
-    if (ruled === undefined) throw new Error("the policy does not govern")
-    assert.deepStrictEqual(tallyMarks(ruled), [{ at: 2, text: "quorum 2" }])
+    const { sessionRules } = activePolicy({ ...run, descriptor: { ...balanced, description: undefined } })
+    if (sessionRules === undefined) throw new Error("the policy does not govern")
+    assert.deepStrictEqual(tallyMarks(sessionRules), [{ at: 2, text: "quorum 2" }])
   })
 })
 

@@ -6,28 +6,39 @@ import * as SchemaParser from "effect/SchemaParser"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import type { RunId } from "../Ids.ts"
 import type { JsonObject } from "../PayloadDecoder.ts"
-import { ArtifactCreated } from "./ArtifactCreated.ts"
+import {
+  LlmCallCompleted,
+  ProgressReported,
+  SignalAcknowledged,
+  SignalEmitted,
+  ToolCalled,
+  ToolCompleted
+} from "./AgentEvents.ts"
 import { type CanonicalEventType, isCanonicalEventType } from "./CanonicalEventType.ts"
 import { DecisionFinalized, DecisionProposed } from "./DecisionEvents.ts"
 import type { DraftHead } from "./EventType.ts"
-import { LlmCallCompleted } from "./LlmCallCompleted.ts"
 import { MessageReceived, MessageSendFailed, MessageSent } from "./MessageEvents.ts"
-import { ParticipantSeen } from "./ParticipantSeen.ts"
 import { PolicyCommitmentEvaluated, PolicyDenied, PolicyResolved } from "./PolicyEvents.ts"
-import { ProgressReported } from "./ProgressReported.ts"
 import { ProposalCreated, ProposalUpdated } from "./ProposalEvents.ts"
 import {
   EVENT_SCHEMA_VERSION,
+  type EventCore,
   type EventTrace,
-  isPlacedEvent,
+  isEventCore,
   isRecordedEvent,
-  type PlacedEvent,
   RecordedEvent
 } from "./RecordedEvent.ts"
-import { RunCancelled, RunCompleted, RunCreated, RunFailed, RunResumed, RunStarted, RunSuspended } from "./RunEvents.ts"
-import { SessionBound, SessionStateChanged, SessionStreamOpened } from "./SessionEvents.ts"
-import { SignalAcknowledged, SignalEmitted } from "./SignalEvents.ts"
-import { ToolCalled, ToolCompleted } from "./ToolEvents.ts"
+import {
+  ArtifactCreated,
+  RunCancelled,
+  RunCompleted,
+  RunCreated,
+  RunFailed,
+  RunResumed,
+  RunStarted,
+  RunSuspended
+} from "./RunEvents.ts"
+import { ParticipantSeen, SessionBound, SessionStateChanged, SessionStreamOpened } from "./SessionEvents.ts"
 
 /** Every type of canonical events, by its name. */
 const eventTypes = {
@@ -71,13 +82,13 @@ export type KnownEvent = EventOf<CanonicalEventType>
 /** What an event of the type says. */
 export type EventData<Type extends CanonicalEventType> = EventOf<Type>["data"]
 
-/** An event before the log has given it its id and its places (`id`, `runId`, `seq`, `index`). */
+/** An event before the log assigns `id`, `runId`, `seq` and `index`. */
 export type EventDraft = ReturnType<EventTypes[CanonicalEventType]["draft"]>
 
 const { id, index, runId, seq, source, subject, trace, ts } = RecordedEvent.fields
 /**
- * An event of a type, or with an envelope, that this version does not know: of a later version, or made by somebody
- * else. It has its place in the log, and what it says is kept as it is.
+ * An event of a type, or with an envelope, that this version does not know: written by a later version or by another
+ * program. It has a position in the log, and its data is kept unchanged.
  */
 const UnknownEvent = Schema.Struct({
   id,
@@ -92,21 +103,21 @@ const UnknownEvent = Schema.Struct({
   trace,
   data: Schema.JsonObject,
   /** All of it, with the type that it was recorded with and whatever else its envelope has. */
-  recorded: Schema.declare(isPlacedEvent)
+  recorded: Schema.declare(isEventCore)
 })
 export type UnknownEvent = typeof UnknownEvent.Type
 
 const AnyEvent = Schema.Union([...Object.values(eventTypes).map(({ schema }) => schema), UnknownEvent])
 
-/** An event of a run's log as code sees it; told apart by `type`. */
+/** An event of a run's log as code sees it; `type` is the discriminator. */
 export type CanonicalEvent = KnownEvent | UnknownEvent
 
-/** Types a draft from the JSON that is to be recorded of it. */
+/** A typed draft from the JSON that is to be recorded. */
 export const draftEvent = (type: CanonicalEventType, head: DraftHead, data: JsonObject): EventDraft =>
   eventTypes[type].draft(head, data)
 
-/** The place that the log gives an event, and the trace of its run, for events that have none of their own. */
-export interface EventPlace {
+/** The id and position that the log assigns, and the trace of the run for events without a trace of their own. */
+export interface EventPosition {
   readonly id: string
   readonly runId: RunId
   readonly seq: number
@@ -114,11 +125,11 @@ export interface EventPlace {
   readonly trace?: EventTrace
 }
 
-/** What a draft becomes in the log. The text of its `recorded` form is what is stored. */
-export const placeEvent = (draft: EventDraft, place: EventPlace): KnownEvent => {
-  const { id, index, runId, seq } = place
+/** A draft as an event of the log. The text of its `recorded` form is what is stored. */
+export const recordEvent = (draft: EventDraft, position: EventPosition): KnownEvent => {
+  const { id, index, runId, seq } = position
   const { source, subject, ts, type } = draft
-  const trace = draft.trace ?? place.trace
+  const trace = draft.trace ?? position.trace
   const recorded: RecordedEvent = {
     id,
     runId,
@@ -144,7 +155,7 @@ export const placeEvent = (draft: EventDraft, place: EventPlace): KnownEvent => 
   }
 }
 
-/** What was read has no place in a log: it is not an event. */
+/** The text or value is not an event of a log. */
 export class EventUnreadable extends Data.TaggedError("EventUnreadable")<{ readonly why: string }> {
   override get message(): string {
     return `not a canonical event: ${this.why}`
@@ -152,13 +163,13 @@ export class EventUnreadable extends Data.TaggedError("EventUnreadable")<{ reado
 }
 
 /**
- * Types an event as the log or an export holds it. Whatever has a place in a log is an event, an `unknown` one if need
- * be; anything else fails with EventUnreadable.
+ * Types an event of the log or of an export. Every object with the members of `EventCore` is an event, of type `unknown`
+ * where this version does not know it; anything else fails with EventUnreadable.
  */
 export const decodeEvent = (json: unknown): Result.Result<CanonicalEvent, EventUnreadable> => {
   if (isRecordedEvent(json)) return Result.succeed(typedEvent(json))
-  if (isPlacedEvent(json)) return Result.succeed(unknownEvent(json))
-  return Result.fail(new EventUnreadable({ why: "it has no place in a log, no type, or says nothing" }))
+  if (isEventCore(json)) return Result.succeed(unknownEvent(json))
+  return Result.fail(new EventUnreadable({ why: "it has no position in a log, no type, or no data" }))
 }
 
 /** `decodeEvent` of the text of an event. */
@@ -178,7 +189,7 @@ const typedEvent = (recorded: RecordedEvent): CanonicalEvent =>
 
 type Around = Partial<Pick<RecordedEvent, "subject" | "source" | "trace">>
 
-const unknownEvent = (recorded: PlacedEvent, around: Around = {}): UnknownEvent => {
+const unknownEvent = (recorded: EventCore, around: Around = {}): UnknownEvent => {
   const { data, id, index, runId, seq, ts } = recorded
   const { source, subject, trace } = around
   return {
@@ -196,7 +207,7 @@ const unknownEvent = (recorded: PlacedEvent, around: Around = {}): UnknownEvent 
   }
 }
 
-/** An event in the form in which it is served, typed by those who receive it; encoded, it is what was recorded. */
+/** An event in the form in which it is served, typed by the receiver; encoded, it is the recorded event. */
 export const CanonicalEvent = RecordedEvent.pipe(
   Schema.decodeTo(
     Schema.toType(AnyEvent),

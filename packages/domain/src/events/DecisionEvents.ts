@@ -20,7 +20,7 @@ export const DecisionFinalized = eventType("decision.finalized", {
   reasons: inPayload.texts(),
   /** 0 to 1. */
   confidence: inPayload.number(),
-  /** Whether it was a yes: as stated, else as the action tells; null when that cannot be told. */
+  /** Whether it was a yes: as stated, else as the action implies; null when unknown. */
   outcomePositive: member(Schema.NullOr(Schema.Boolean), ({ payload }) => outcomeOf(payload)),
   /** The earlier decision that this one replaces. */
   supersedes: member(Schema.UndefinedOr(Supersedes), ({ payload }) => {

@@ -5,7 +5,7 @@ import type { CanonicalEventType } from "./CanonicalEventType.ts"
 import { type Members, membersOf } from "./Members.ts"
 import { type EventSource, type EventTrace, envelopeFields, RecordedEvent, type Subject } from "./RecordedEvent.ts"
 
-/** What everybody knows of an event before the log gives it its id and its places. */
+/** What is known of an event before the log assigns its id and position. */
 export interface DraftHead {
   readonly ts: string
   readonly subject?: Subject
@@ -14,8 +14,7 @@ export interface DraftHead {
 }
 
 /**
- * An event before the log has given it its id and its places: what it says, typed, and as the JSON that will be
- * recorded.
+ * An event before the log assigns its id and position: its typed data, and the JSON that will be recorded.
  */
 export interface Draft<Type extends CanonicalEventType, Data> extends DraftHead {
   readonly type: Type
@@ -27,7 +26,7 @@ const NOTHING: JsonObject = {}
 
 /**
  * One type of canonical events by its members, each with its kind and the names under which it is recorded. They are
- * looked for here and nowhere else.
+ * read here and nowhere else.
  */
 export const eventType = <const Type extends CanonicalEventType, const M extends Members>(type: Type, members: M) => {
   const says = membersOf(members)

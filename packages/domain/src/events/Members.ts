@@ -2,8 +2,8 @@ import * as Schema from "effect/Schema"
 import { booleanAt, numberAt, textAt, textsAt } from "../JsonReader.ts"
 import type { JsonObject } from "../PayloadDecoder.ts"
 
-/** Where the members of an event are looked for. */
-export interface Said {
+/** The JSON from which the members of an event are read. */
+export interface EventJson {
   /** What was recorded. */
   readonly data: JsonObject
   /** The decoded payload of the message in it, as its sender spelled it. */
@@ -13,13 +13,13 @@ export interface Said {
 }
 
 /**
- * A member of what an event says: its kind, and how it is read. Reading is total: a member that is missing, or of
+ * A typed member of an event: its schema and its reader. Reading is total: a member that is missing, or of
  * another kind than expected, is undefined (or empty, where the kind says so).
  */
 export interface Member<S extends Schema.Constraint> {
   readonly schema: S
-  /** `name` is what the member is called. */
-  readonly read: (said: Said, name: string) => S["Type"]
+  /** `name` is the name of the member. */
+  readonly read: (event: EventJson, name: string) => S["Type"]
 }
 
 export type Members = Readonly<Record<string, Member<Schema.Constraint>>>
@@ -32,13 +32,14 @@ const maybeFlag = Schema.UndefinedOr(Schema.Boolean)
 const texts = Schema.Array(Schema.String)
 
 /** The usual kinds of members of an object, each found under its own name or one of `others`. */
-export const membersIn = (place: (said: Said) => JsonObject) => ({
-  text: (...others: ReadonlyArray<string>) => member(maybeText, (said, name) => textAt(place(said), name, ...others)),
+export const membersIn = (source: (event: EventJson) => JsonObject) => ({
+  text: (...others: ReadonlyArray<string>) =>
+    member(maybeText, (event, name) => textAt(source(event), name, ...others)),
   number: (...others: ReadonlyArray<string>) =>
-    member(maybeNumber, (said, name) => numberAt(place(said), name, ...others)),
+    member(maybeNumber, (event, name) => numberAt(source(event), name, ...others)),
   flag: (...others: ReadonlyArray<string>) =>
-    member(maybeFlag, (said, name) => booleanAt(place(said), name, ...others)),
-  texts: (...others: ReadonlyArray<string>) => member(texts, (said, name) => textsAt(place(said), name, ...others))
+    member(maybeFlag, (event, name) => booleanAt(source(event), name, ...others)),
+  texts: (...others: ReadonlyArray<string>) => member(texts, (event, name) => textsAt(source(event), name, ...others))
 })
 
 /** Members of what was recorded. */
@@ -52,7 +53,7 @@ export const wholePayload = member(Schema.JsonObject, ({ payload }) => payload)
 
 /** A text that is `otherwise` when it is not there; without `otherwise`, the id of the subject. */
 export const textOr = (text: Member<typeof maybeText>, otherwise?: string) =>
-  member(Schema.String, (said, name) => text.read(said, name) ?? otherwise ?? said.subjectId)
+  member(Schema.String, (event, name) => text.read(event, name) ?? otherwise ?? event.subjectId)
 
 /** Several members as one object. */
 export const membersOf = <const M extends Members>(members: M) => {
@@ -60,9 +61,9 @@ export const membersOf = <const M extends Members>(members: M) => {
   const entries = Object.entries(members)
   // `fromEntries` does not carry the type of each name, and neither does the loop.
   const fields = Object.fromEntries(entries.map(([name, { schema }]) => [name, schema])) as Fields
-  return member(Schema.Struct(fields), (said) => {
+  return member(Schema.Struct(fields), (event) => {
     const object: Record<string, unknown> = {}
-    for (const [name, { read }] of entries) object[name] = read(said, name)
+    for (const [name, { read }] of entries) object[name] = read(event, name)
     return object as Schema.Struct<Fields>["Type"]
   })
 }

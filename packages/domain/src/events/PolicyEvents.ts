@@ -6,10 +6,10 @@ import { messageHeader } from "./MessageHeader.ts"
 
 /** What governs the session. The subject is the policy, or the commitment that it judges. */
 
-/** Commitments that an event may expect of a session; further ones are passed over. */
+/** Commitments that an event may expect of a session; further ones are skipped. */
 const MAX_EXPECTED_COMMITMENTS = 200
 
-/** One of them. Its id and its commitment may stand for each other; a commitment without any id is passed over. */
+/** One of them. Its id and its commitment id may replace each other; a commitment without any id is skipped. */
 const expectedCommitment = membersOf({
   id: textOr(inData.text("commitmentId", "commitment_id"), ""),
   commitmentId: textOr(inData.text("commitment_id", "id"), ""),
@@ -51,7 +51,7 @@ export const PolicyResolved = eventType("policy.resolved", {
         .map((data) => expectedCommitment.read({ data, payload, subjectId }, name))
         .filter(({ commitmentId }) => commitmentId !== "")
   ),
-  /** Undefined where the policy's rules are not told. */
+  /** Undefined where the policy's rules are not known. */
   descriptor: member(Schema.UndefinedOr(descriptor.schema), ({ data, payload, subjectId }, name) => {
     const found = objectAt(data, name) ?? objectAt(payload, name)
     const read = found === undefined ? undefined : descriptor.read({ data: found, payload, subjectId }, name)

@@ -13,7 +13,7 @@ const task = membersOf({
   progress: inPayload.number(),
   message: inPayload.text(),
   errorCode: inPayload.text("error_code"),
-  /** Bytes of the output that a TaskComplete hands over; 0 when there is none. */
+  /** Bytes of the output of a TaskComplete; 0 without an output. */
   outputBytes: member(Schema.Finite, ({ payload }) => outputBytesOf(payload["output"]))
 })
 
@@ -39,12 +39,12 @@ const handoff = membersOf({
 const IMPLICIT_ACCEPT_PREFIX = "implicit-accept:"
 
 /**
- * The talk that leads to a decision, in all modes. `messageType` says what kind of contribution it is, and so which
- * of the members it has. The subject is the proposal.
+ * The contributions to a decision, in all modes. `messageType` is the kind of contribution and determines its
+ * members. The subject is the proposal.
  */
 const contribution = {
   ...messageHeader,
-  /** The proposal, request, task or handoff that is talked about. */
+  /** The proposal, request, task or handoff that the contribution is about. */
   proposalId: textOr(inPayload.text("proposal_id")),
   vote: inPayload.text(),
   recommendation: inPayload.text(),
@@ -74,11 +74,11 @@ const contribution = {
   handoff: ofTypes((messageType) => messageType.startsWith("Handoff"), handoff)
 }
 
-/** Something was put up for decision. From Proposal, CounterProposal, ApprovalRequest, TaskRequest and HandoffOffer. */
+/** A participant proposed something. From Proposal, CounterProposal, ApprovalRequest, TaskRequest and HandoffOffer. */
 export const ProposalCreated = eventType("proposal.created", contribution)
 
 /**
- * Somebody answered to it. From Evaluation, Objection, Vote, Accept, Reject, Withdraw, Approve, Abstain, Contribute,
+ * A participant answered. From Evaluation, Objection, Vote, Accept, Reject, Withdraw, Approve, Abstain, Contribute,
  * the answers to tasks (TaskAccept, TaskReject, TaskUpdate, TaskComplete, TaskFail) and to handoffs (HandoffContext,
  * HandoffAccept, HandoffDecline).
  */

@@ -35,7 +35,7 @@ export const EventTrace = Schema.Struct({
   traceId: Schema.optionalKey(Field.text("W3C trace id: 32 hex digits")),
   spanId: Schema.optionalKey(Field.text("Span id: 16 hex digits")),
   parentSpanId: Schema.optionalKey(Field.text("Id of the span around it: 16 hex digits"))
-}).annotate({ identifier: "EventTrace", description: "Where an event stands in the distributed trace of its run" })
+}).annotate({ identifier: "EventTrace", description: "The position of an event in the distributed trace of its run" })
 export type EventTrace = typeof EventTrace.Type
 
 /** Version of the event envelope that is written now. */
@@ -69,7 +69,7 @@ export const RecordedEvent = Schema.Struct({
   index,
   ts,
   type: Schema.Union([CanonicalEventType, Schema.String]).annotate({
-    description: "What happened. A reader passes over types that it does not know: later versions may add some"
+    description: "What happened. A reader skips types that it does not know: later versions may add types"
   }),
   schemaVersion,
   subject,
@@ -79,14 +79,14 @@ export const RecordedEvent = Schema.Struct({
 }).annotate({ identifier: "CanonicalEvent", description: "One entry of a run's log, in the form all modes share" })
 export type RecordedEvent = typeof RecordedEvent.Type
 
-/** The least that an event must have: a place in the log, a type, and something to say. */
-export type PlacedEvent = Pick<RecordedEvent, "id" | "runId" | "seq" | "index" | "ts" | "type" | "data">
+/** The members that every event has: a position in the log, a type, and data. */
+export type EventCore = Pick<RecordedEvent, "id" | "runId" | "seq" | "index" | "ts" | "type" | "data">
 
 /**
- * What `Schema.is` says of parsed JSON, in plain code: every event that is read back passes here, and its data, which
- * is JSON anyway, need not be walked through.
+ * `Schema.is` of parsed JSON in plain code: every event that is read passes this check, and its data, which is JSON
+ * already, needs no walk.
  */
-export const isPlacedEvent = (json: unknown): json is PlacedEvent => {
+export const isEventCore = (json: unknown): json is EventCore => {
   if (!isObject(json)) return false
   const { data, id, index, runId, seq, ts, type } = json
   return (
@@ -98,7 +98,7 @@ export const isPlacedEvent = (json: unknown): json is PlacedEvent => {
 export const isRecordedEvent = (json: unknown): json is RecordedEvent => {
   if (!isObject(json)) return false
   const { schemaVersion, source, subject, trace } = json
-  return isPlacedEvent(json) && isInteger(schemaVersion) && isSource(source) && isSubject(subject) && isTrace(trace)
+  return isEventCore(json) && isInteger(schemaVersion) && isSource(source) && isSubject(subject) && isTrace(trace)
 }
 
 const sourceKinds: ReadonlySet<unknown> = new Set(EventSource.fields.kind.literals)

@@ -1,5 +1,5 @@
 import { eventType } from "./EventType.ts"
-import { inData } from "./Members.ts"
+import { inData, textOr } from "./Members.ts"
 
 /**
  * The life of the run's record. The control plane emits these itself, each in the transaction that changes the status;
@@ -8,7 +8,7 @@ import { inData } from "./Members.ts"
 
 const identity = {
   modeName: inData.text(),
-  /** The session of the run. Recorded as `sessionId` while nobody has looked for the session. */
+  /** The session of the run. Recorded as `sessionId` until an observer searches for the session. */
   runtimeSessionId: inData.text("sessionId"),
   /** W3C trace id of the run. */
   traceId: inData.text()
@@ -21,7 +21,7 @@ export const RunCreated = eventType("run.created", {
   runtimeVersion: inData.text()
 })
 
-/** An observer looks for the session: `starting`. */
+/** An observer searches for the session: `starting`. */
 export const RunStarted = eventType("run.started", {
   ...identity,
   runtimeKind: inData.text(),
@@ -47,3 +47,17 @@ export const RunSuspended = eventType("run.suspended", { ...identity, reason: in
 
 /** The session goes on after a pause. */
 export const RunResumed = eventType("run.resumed", { ...identity, reason: inData.text() })
+
+/**
+ * Something was added to the run: a document, or a link to a trace. Emitted by the control plane; the subject is the
+ * artifact.
+ */
+export const ArtifactCreated = eventType("artifact.created", {
+  artifactId: textOr(inData.text()),
+  kind: inData.text(),
+  label: inData.text(),
+  uri: inData.text(),
+  traceId: inData.text(),
+  /** SHA-256 of the inline content as it is served, hexadecimal. Recorded since seals cover artifacts. */
+  contentSha256: inData.text()
+})

@@ -1,8 +1,9 @@
 import * as Schema from "effect/Schema"
 import { textAt } from "../JsonReader.ts"
+import { ParticipantStatus } from "../ParticipantStatus.ts"
 import { STREAM_STATUSES } from "../RuntimeFrames.ts"
 import { eventType } from "./EventType.ts"
-import { inData, member } from "./Members.ts"
+import { inData, member, textOr } from "./Members.ts"
 
 /** The session as the runtime describes it. The subject is the session. */
 
@@ -43,6 +44,18 @@ export const SessionStreamOpened = eventType("session.stream.opened", {
   ),
   /** In words, for people. */
   detail: inData.text(),
-  /** Count of accepted envelopes after which the stream was asked to go on. */
+  /** Count of accepted envelopes after which the stream resumes. */
   requestedAfter: inData.number()
+})
+
+/**
+ * A participant became known: declared when the session was bound (the control plane emits it, with the status `idle`),
+ * or an undeclared sender, before its first message. The subject is the participant.
+ */
+export const ParticipantSeen = eventType("participant.seen", {
+  participantId: textOr(inData.text()),
+  role: inData.text(),
+  status: member(Schema.UndefinedOr(ParticipantStatus), ({ data }) =>
+    ParticipantStatus.literals.find((status) => status === data["status"])
+  )
 })

@@ -4,23 +4,23 @@ import type { SessionRecord } from "../policies/SessionRecord.ts"
 import { boundName, boundProse } from "../projector/Bounds.ts"
 
 /** A mode whose commitments policies govern. */
-export type RuledMode = SessionRecord["mode"]
+export type StandardMode = SessionRecord["mode"]
 
-const RULED_MODES: ReadonlyArray<RuledMode> = ["decision", "proposal", "task", "handoff", "quorum"]
+const STANDARD_MODES: ReadonlyArray<StandardMode> = ["decision", "proposal", "task", "handoff", "quorum"]
 
 /** The mode that a mode id names, undefined for one without rules of ours. */
-export const ruledMode = (modeName: string): RuledMode | undefined =>
-  RULED_MODES.find((mode) => modeName === `macp.mode.${mode}.v1`)
+export const standardMode = (modeName: string): StandardMode | undefined =>
+  STANDARD_MODES.find((mode) => modeName === `macp.mode.${mode}.v1`)
 
-/** Where an event stands in the log and in its run, and when it came. */
-export interface Place {
+/** The position of an event in the log and in its run, and its time. */
+export interface LogPosition {
   readonly seq: number
   readonly index: number
   readonly ts: string
 }
 
-/** What one message said towards a decision. `type` is the message type and tells which members it has. */
-export interface Said {
+/** What one message said towards a decision. `type` is the message type and determines the other members. */
+export interface Statement {
   readonly by: string
   readonly type: string
   /** The proposal, request, task or handoff that it is about. */
@@ -37,42 +37,42 @@ export interface Said {
   readonly reason?: string | undefined
   readonly terminal?: boolean | undefined
   readonly requiredApprovals?: number | undefined
-  /** Who is asked: the target of an offer, the assignee that a request names. */
+  /** The addressee: the target of an offer, the assignee that a request names. */
   readonly target?: string | undefined
   readonly outputBytes?: number | undefined
 }
 
 /** Why an act does not count. */
-export type PassedOver = "stranger" | "nothing known by this id" | "of another mode" | "unreadable" | "changed later"
+export type Skipped = "stranger" | "nothing known by this id" | "of another mode" | "unreadable" | "changed later"
 
-export interface Act extends Said, Place {
-  readonly passedOver?: PassedOver
+export interface Act extends Statement, LogPosition {
+  readonly skipped?: Skipped
 }
 
-/** Types that put something up, and types that answer it, by mode. */
-const openings: Readonly<Record<RuledMode, ReadonlyArray<string>>> = {
+/** Types that propose something, and types that answer it, by mode. */
+const openings: Readonly<Record<StandardMode, ReadonlyArray<string>>> = {
   decision: ["Proposal"],
   proposal: ["Proposal", "CounterProposal"],
   task: ["TaskRequest"],
   handoff: ["HandoffOffer"],
   quorum: ["ApprovalRequest"]
 }
-const answers: Readonly<Record<RuledMode, ReadonlyArray<string>>> = {
+const answers: Readonly<Record<StandardMode, ReadonlyArray<string>>> = {
   decision: ["Evaluation", "Objection", "Vote"],
   proposal: ["Accept", "Reject", "Withdraw"],
   task: ["TaskAccept", "TaskReject", "TaskUpdate", "TaskComplete", "TaskFail"],
   handoff: ["HandoffContext", "HandoffAccept", "HandoffDecline"],
   quorum: ["Approve", "Reject", "Abstain"]
 }
-/** Of one sender and one thing only the last of these counts. */
+/** Only the last of these counts for each sender and proposal. */
 const REPLACED: ReadonlySet<string> = new Set(["Vote"])
-/** Of one sender only the last of these counts, whatever it is about. */
+/** Only the last of these counts for each sender, over all proposals. */
 const MOVED: ReadonlySet<string> = new Set(["Accept"])
 const BALLOTS: ReadonlySet<string> = new Set(answers.quorum)
 
-export const isOpening = (mode: RuledMode, type: string): boolean => openings[mode].includes(type)
+export const isOpening = (mode: StandardMode, type: string): boolean => openings[mode].includes(type)
 
-/** Of what somebody wrote. Bytes. */
+/** Bound of a free text, bytes. */
 const MAX_ACT_TEXT_BYTES = 1_024
 
 const prose = (text: string | undefined): string | undefined =>
@@ -110,14 +110,14 @@ const ballotOf = (stated: string | undefined): string | undefined => {
 }
 
 interface Committee {
-  readonly mode: RuledMode
+  readonly mode: StandardMode
   readonly initiator: string
   readonly participants: ReadonlyArray<string>
 }
 
 /**
- * Marks what does not count: what strangers say, what belongs to another mode or to nothing on record, what cannot be
- * read, and what its sender said otherwise later.
+ * Marks the acts that do not count: those of strangers, of another mode, about nothing on record, that cannot be read,
+ * and that their sender replaced later.
  */
 export const judgeActs = (committee: Committee, acts: ReadonlyArray<Act>): ReadonlyArray<Act> => {
   const { initiator, mode } = committee
@@ -126,35 +126,35 @@ export const judgeActs = (committee: Committee, acts: ReadonlyArray<Act>): Reado
   const counted = acts.map((judged): Act => {
     const act = unjudged(judged)
     const opens = isOpening(mode, act.type)
-    if (!opens && !answers[mode].includes(act.type)) return { ...act, passedOver: "of another mode" }
+    if (!opens && !answers[mode].includes(act.type)) return { ...act, skipped: "of another mode" }
     const isRequest = opens && mode !== "decision" && mode !== "proposal"
-    if (!members.has(act.by) && !(isRequest && act.by === initiator)) return { ...act, passedOver: "stranger" }
+    if (!members.has(act.by) && !(isRequest && act.by === initiator)) return { ...act, skipped: "stranger" }
     if (opens) known.add(act.proposalId)
-    else if (!known.has(act.proposalId)) return { ...act, passedOver: "nothing known by this id" }
-    return act.type === "Vote" && act.vote === undefined ? { ...act, passedOver: "unreadable" } : act
+    else if (!known.has(act.proposalId)) return { ...act, skipped: "nothing known by this id" }
+    return act.type === "Vote" && act.vote === undefined ? { ...act, skipped: "unreadable" } : act
   })
   return withoutReplaced(mode, counted)
 }
 
 const unjudged = (act: Act): Act => {
-  if (act.passedOver === undefined) return act
-  const { passedOver: _, ...rest } = act
+  if (act.skipped === undefined) return act
+  const { skipped: _, ...rest } = act
   return rest
 }
 
-const withoutReplaced = (mode: RuledMode, acts: ReadonlyArray<Act>): ReadonlyArray<Act> => {
+const withoutReplaced = (mode: StandardMode, acts: ReadonlyArray<Act>): ReadonlyArray<Act> => {
   const later = new Set<string>()
   const last = [...acts].reverse().map((act): Act => {
-    const key = act.passedOver === undefined ? replacedKey(mode, act) : undefined
+    const key = act.skipped === undefined ? replacedKey(mode, act) : undefined
     if (key === undefined) return act
-    if (later.has(key)) return { ...act, passedOver: "changed later" }
+    if (later.has(key)) return { ...act, skipped: "changed later" }
     later.add(key)
     return act
   })
   return last.reverse()
 }
 
-const replacedKey = (mode: RuledMode, { by, proposalId, type }: Act): string | undefined => {
+const replacedKey = (mode: StandardMode, { by, proposalId, type }: Act): string | undefined => {
   // With the length in front no two pairs are written alike.
   if (REPLACED.has(type) || (mode === "quorum" && BALLOTS.has(type))) return `${by.length} ${by} ${proposalId}`
   return MOVED.has(type) ? by : undefined
@@ -162,4 +162,4 @@ const replacedKey = (mode: RuledMode, { by, proposalId, type }: Act): string | u
 
 /** The acts that count. */
 export const counting = (acts: ReadonlyArray<Act>): ReadonlyArray<Act> =>
-  acts.filter(({ passedOver }) => passedOver === undefined)
+  acts.filter(({ skipped }) => skipped === undefined)

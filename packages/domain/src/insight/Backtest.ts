@@ -1,12 +1,12 @@
 import type { CanonicalEventType } from "../events/CanonicalEventType.ts"
 import { type PolicyText, readPolicy } from "../policies/Policy.ts"
 import type { Release } from "../policies/Release.ts"
+import { underPolicy } from "./ActivePolicy.ts"
 import type { Deliberation } from "./Deliberation.ts"
 import type { OutcomeName } from "./Forecast.ts"
-import { governedBy } from "./Governing.ts"
-import { standingUnder } from "./Standing.ts"
+import { positionUnder } from "./Position.ts"
 
-export type Skipped =
+export type SkipReason =
   | "no decision"
   | "an outcome that nobody stated"
   | "another mode"
@@ -15,7 +15,7 @@ export type Skipped =
 
 /** What another policy would have said to one run. */
 export type Backtested =
-  | { readonly kind: "skipped"; readonly reason: Skipped }
+  | { readonly kind: "skipped"; readonly reason: SkipReason }
   | { readonly kind: "unchanged" }
   | {
       readonly kind: "flipped"
@@ -29,7 +29,7 @@ export type Backtested =
     }
 
 /**
- * Types of the events that a backtest looks at: a run's deliberation made of these alone is judged as that of all its
+ * Types of the events that a backtest reads: a run's deliberation made of these alone is judged as that of all its
  * events. Of `message.received` only those that open a session count, whose `messageType` is `SESSION_START`.
  */
 export const BACKTEST_TYPES: ReadonlyArray<CanonicalEventType> = [
@@ -58,22 +58,22 @@ const backtestRun = (run: Deliberation, policy: PolicyText, read: typeof readPol
   const { commitment } = run
   if (commitment === undefined) return { kind: "skipped", reason: "no decision" }
   if (commitment.positive === null) return { kind: "skipped", reason: "an outcome that nobody stated" }
-  const { ruled } = governedBy(run, policy, read)
-  if (ruled === undefined) {
+  const { sessionRules } = underPolicy(run, policy, read)
+  if (sessionRules === undefined) {
     const isOther = run.mode === undefined || (policy.mode !== "*" && policy.mode !== run.modeName)
     return { kind: "skipped", reason: isOther ? "another mode" : "a policy that cannot be read" }
   }
   const { positive } = commitment
   const acts = run.acts.filter(({ index }) => index < commitment.index)
-  const standing = standingUnder(run, ruled)
-  const objections = standing.objections(acts, positive)
+  const position = positionUnder(run, sessionRules)
+  const objections = position.objections(acts, positive)
   if (objections.length === 0) return { kind: "unchanged" }
   const opposite: OutcomeName = positive ? "negative" : "positive"
   return {
     kind: "flipped",
     runId: run.runId,
     from: positive ? "positive" : "negative",
-    to: standing.isAllowed(acts, !positive) ? opposite : "none",
+    to: position.isAllowed(acts, !positive) ? opposite : "none",
     reasons: objections.map(({ text }) => text),
     rules: [...new Set(objections.map(({ rule }) => rule))]
   }
@@ -85,7 +85,7 @@ export interface BacktestSummary {
   readonly unchanged: number
   readonly flipped: number
   /** Runs that could not be held against the policy, by reason. */
-  readonly skipped: Readonly<Partial<Record<Skipped, number>>>
+  readonly skipped: Readonly<Partial<Record<SkipReason, number>>>
   /** Flipped runs by the rule that refuses them; a run may count under several. */
   readonly byRule: Readonly<Record<string, number>>
 }

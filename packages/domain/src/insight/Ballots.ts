@@ -1,40 +1,40 @@
-import type { Act, RuledMode } from "./Act.ts"
+import type { Act, StandardMode } from "./Act.ts"
 import type { Deliberation } from "./Deliberation.ts"
 
-export type BallotWord = "APPROVE" | "REJECT" | "ABSTAIN"
+export type VoteValue = "APPROVE" | "REJECT" | "ABSTAIN"
 
-export const BALLOT_WORDS: ReadonlyArray<BallotWord> = ["APPROVE", "REJECT", "ABSTAIN"]
+export const VOTE_VALUES: ReadonlyArray<VoteValue> = ["APPROVE", "REJECT", "ABSTAIN"]
 
-/** The vote of a participant on a proposal, or the place where one could be; of a quorum, the ballot on its request. */
+/** The vote of a participant on a proposal, cast or still open; in a quorum, the ballot on its request. */
 export interface Ballot {
   readonly participantId: string
   readonly proposalId: string
   /** Null when there is none. */
-  readonly vote: BallotWord | null
+  readonly vote: VoteValue | null
 }
 
 /** Message types that are ballots of a quorum. */
-const TYPES: Readonly<Record<BallotWord, string>> = { APPROVE: "Approve", REJECT: "Reject", ABSTAIN: "Abstain" }
+const TYPES: Readonly<Record<VoteValue, string>> = { APPROVE: "Approve", REJECT: "Reject", ABSTAIN: "Abstain" }
 
-export const hasBallots = (mode: RuledMode): boolean => mode === "decision" || mode === "quorum"
+export const hasBallots = (mode: StandardMode): boolean => mode === "decision" || mode === "quorum"
 
-/** Things that are voted on, in the order in which they were put up. */
+/** Proposals and requests that are voted on, in the order of their events. */
 export const subjectsOf = (acts: ReadonlyArray<Act>): ReadonlyArray<string> => [
   ...new Set(
-    acts.flatMap(({ passedOver, proposalId, type }) =>
-      passedOver === undefined && (type === "Proposal" || type === "ApprovalRequest") ? [proposalId] : []
+    acts.flatMap(({ skipped, proposalId, type }) =>
+      skipped === undefined && (type === "Proposal" || type === "ApprovalRequest") ? [proposalId] : []
     )
   )
 ]
 
-/** Every place for a ballot: each participant and each thing that is voted on. */
+/** Every possible ballot: each participant on each proposal or request. */
 export const ballotsOf = ({
   acts,
   participants
 }: Pick<Deliberation, "acts" | "participants">): ReadonlyArray<Ballot> => {
-  const cast = new Map<string, BallotWord>()
+  const cast = new Map<string, VoteValue>()
   for (const act of acts) {
-    const word = act.passedOver === undefined ? wordOf(act) : undefined
+    const word = act.skipped === undefined ? wordOf(act) : undefined
     if (word !== undefined) cast.set(keyOf(act.by, act.proposalId), word)
   }
   return subjectsOf(acts).flatMap((proposalId) =>
@@ -47,24 +47,24 @@ export const ballotsOf = ({
 
 const keyOf = (participant: string, proposal: string) => JSON.stringify([participant, proposal])
 
-const wordOf = ({ type, vote }: Act): BallotWord | undefined =>
-  type === "Vote" ? BALLOT_WORDS.find((word) => word === vote) : BALLOT_WORDS.find((word) => TYPES[word] === type)
+const wordOf = ({ type, vote }: Act): VoteValue | undefined =>
+  type === "Vote" ? VOTE_VALUES.find((word) => word === vote) : VOTE_VALUES.find((word) => TYPES[word] === type)
 
 /** The acts with these ballots in place of those that were cast; they come last, as if said at the end. */
 export const withBallots = (
-  mode: RuledMode,
+  mode: StandardMode,
   acts: ReadonlyArray<Act>,
-  ballots: ReadonlyArray<Ballot & { readonly vote: BallotWord }>
+  ballots: ReadonlyArray<Ballot & { readonly vote: VoteValue }>
 ): ReadonlyArray<Act> => {
   const replaced = new Set(ballots.map(({ participantId, proposalId }) => keyOf(participantId, proposalId)))
   const kept = acts.filter((act) => wordOf(act) === undefined || !replaced.has(keyOf(act.by, act.proposalId)))
   const last = acts.at(-1)
-  const place = { seq: last?.seq ?? 0, index: last?.index ?? 0, ts: last?.ts ?? "" }
+  const position = { seq: last?.seq ?? 0, index: last?.index ?? 0, ts: last?.ts ?? "" }
   const added = ballots.map(
     ({ participantId: by, proposalId, vote }): Act =>
       mode === "decision"
-        ? { ...place, by, type: "Vote", proposalId, vote }
-        : { ...place, by, type: TYPES[vote], proposalId }
+        ? { ...position, by, type: "Vote", proposalId, vote }
+        : { ...position, by, type: TYPES[vote], proposalId }
   )
   return [...kept, ...added]
 }

@@ -1,20 +1,20 @@
 import type { CanonicalEvent, EventData, EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
 import { sumUsd } from "../Money.ts"
 import { boundName, boundProse } from "../projector/Bounds.ts"
-import { type Act, judgeActs, type Place, type RuledMode, readAct, ruledMode } from "./Act.ts"
+import { type Act, judgeActs, type LogPosition, readAct, type StandardMode, standardMode } from "./Act.ts"
 
 /** The end of the deliberation, as the runtime accepted it; the last one where it accepted several. */
-export interface Commitment extends Place {
+export interface Commitment extends LogPosition {
   readonly by: string
   readonly action: string
-  /** Null when neither the sender nor the action tells. */
+  /** Null when neither the sender nor the action says. */
   readonly positive: boolean | null
   readonly reason: string | undefined
   readonly proposalId: string | undefined
 }
 
 /** A message that the policy refused. */
-export interface Denial extends Place {
+export interface Denial extends LogPosition {
   readonly by: string
   readonly text: string
 }
@@ -29,17 +29,17 @@ export interface Spending {
   readonly callsWithoutUsage?: number
 }
 
-/** What was said towards the decision of a run, each act with its place in the log. */
+/** The acts of a run towards its decision, each with its position in the log. */
 export interface Deliberation {
   readonly runId: string
   readonly modeName: string
   /** Undefined for a mode without rules, and while no event names the mode. */
-  readonly mode: RuledMode | undefined
+  readonly mode: StandardMode | undefined
   /** Empty while it is not known. */
   readonly initiator: string
-  /** Those who were declared; those who spoke, when nobody knows who was declared. */
+  /** The declared participants; without a declaration, all senders. */
   readonly participants: ReadonlyArray<string>
-  /** Everything that was said, in order; an act that does not count says why (`passedOver`). */
+  /** All acts in order; `skipped` says why an act does not count. */
   readonly acts: ReadonlyArray<Act>
   readonly commitment: Commitment | undefined
   /** Commitments on record, `commitment` included. */
@@ -49,36 +49,36 @@ export interface Deliberation {
   readonly spending: ReadonlyArray<Spending>
   readonly policyVersion: string | undefined
   readonly descriptor: EventData<"policy.resolved">["descriptor"]
-  /** Version that the run's runtime was said to have. */
+  /** Version of the run's runtime, as recorded. */
   readonly runtimeVersion: string | undefined
   /** OPEN, SUSPENDED, RESOLVED, EXPIRED or CANCELLED. */
   readonly state: string
   /** Unix milliseconds, as last announced. */
   readonly expiresAtUnixMs: number | undefined
-  /** Last event that was looked at. */
-  readonly at: Place | undefined
+  /** The last event that was read. */
+  readonly at: LogPosition | undefined
   readonly notes: ReadonlyArray<string>
 }
 
-/** Acts of one run that are held; what is said after so many is passed over, and a note says so. */
+/** Acts of one run that are kept; later ones are skipped, and a note says so. */
 export const MAX_ACTS = 50_000
-/** Refusals of one run that are held, the first ones. */
+/** Refusals of one run that are kept, the first ones. */
 const MAX_DENIALS = 1_000
 
-/** Reads a run's events one by one, so that nobody has to hold them all. */
+/** Reads a run's events one by one, so that they need not be in memory together. */
 export interface DeliberationReader {
   readonly take: (event: CanonicalEvent) => void
   /** The record of what was taken so far. */
   readonly read: () => Deliberation
 }
 
-/** Reads the common ground of forecast, why and what-if from a run's events, in order. Total over any events. */
+/** Reads the input of forecast, why and what-if from a run's events, in order. Total over any events. */
 export const deliberationReader = (): DeliberationReader => {
   const draft = emptyDraft()
   return {
     take: (event) => {
       draft.runId = event.runId
-      draft.at = placeOf(event)
+      draft.at = positionOf(event)
       if (event.type !== "unknown") take(draft, event)
     },
     read: () => finished(draft)
@@ -110,12 +110,12 @@ const emptyDraft = () => ({
   runtimeVersion: undefined as string | undefined,
   state: "OPEN",
   expiresAtUnixMs: undefined as number | undefined,
-  at: undefined as Place | undefined,
+  at: undefined as LogPosition | undefined,
   hasGap: false
 })
 type Draft = ReturnType<typeof emptyDraft>
 
-const placeOf = ({ index, seq, ts }: CanonicalEvent): Place => ({ seq, index, ts })
+const positionOf = ({ index, seq, ts }: CanonicalEvent): LogPosition => ({ seq, index, ts })
 
 const take = (draft: Draft, event: KnownEvent): void => {
   switch (event.type) {
@@ -178,7 +178,7 @@ const takeSession = (draft: Draft, data: EventData<"session.state.changed" | "se
 const commitmentOf = (event: EventOf<"decision.finalized">): Commitment => {
   const { action = "resolved", outcomePositive, proposalId, reason, reasons, sender } = event.data
   return {
-    ...placeOf(event),
+    ...positionOf(event),
     by: sender,
     action: boundName(action),
     positive: outcomePositive,
@@ -190,7 +190,7 @@ const commitmentOf = (event: EventOf<"decision.finalized">): Commitment => {
 const denialOf = (event: EventOf<"policy.denied">): Denial => {
   const { errorMessage, reasons, sender } = event.data
   const text = reasons.length > 0 ? reasons.join("; ") : (errorMessage ?? "refused by the policy")
-  return { ...placeOf(event), by: sender, text: boundProse(text) }
+  return { ...positionOf(event), by: sender, text: boundProse(text) }
 }
 
 const boundOr = (text: string | undefined): string | undefined => (text === undefined ? undefined : boundProse(text))
@@ -210,7 +210,7 @@ const spend = (spending: Map<string, Spending>, usage: EventData<"llm.call.compl
 
 const finished = (draft: Draft): Deliberation => {
   const { acts, at, commitment, declared, denials, descriptor, expiresAtUnixMs, initiator } = draft
-  const mode = ruledMode(draft.modeName)
+  const mode = standardMode(draft.modeName)
   const participants = [...new Set(declared ?? acts.map(({ by }) => by).filter((by) => by !== ""))]
   const judged = mode === undefined ? acts : judgeActs({ mode, initiator, participants }, acts)
   return {
@@ -235,17 +235,17 @@ const finished = (draft: Draft): Deliberation => {
 }
 
 const notesOf = (draft: Draft, judged: ReadonlyArray<Act>): ReadonlyArray<string> => {
-  const strangers = new Set(judged.flatMap(({ by, passedOver }) => (passedOver === "stranger" ? [by] : [])))
-  const lost = judged.filter(({ passedOver }) => passedOver === "nothing known by this id").length
-  const foreign = judged.filter(({ passedOver }) => passedOver === "of another mode").length
+  const strangers = new Set(judged.flatMap(({ by, skipped }) => (skipped === "stranger" ? [by] : [])))
+  const lost = judged.filter(({ skipped }) => skipped === "nothing known by this id").length
+  const foreign = judged.filter(({ skipped }) => skipped === "of another mode").length
   return [
     draft.modeName === "" && "no event names the mode",
-    draft.modeName !== "" && ruledMode(draft.modeName) === undefined && `no rules are known for ${draft.modeName}`,
-    draft.declared === undefined && "nobody knows who was declared; whoever spoke counts as a participant",
+    draft.modeName !== "" && standardMode(draft.modeName) === undefined && `no rules are known for ${draft.modeName}`,
+    draft.declared === undefined && "no event declares the participants; every sender counts as one",
     strangers.size > 0 && `not counted, as they do not take part: ${[...strangers].join(", ")}`,
-    lost > 0 && `${lost} acts speak of something that is not on record`,
+    lost > 0 && `${lost} acts are about something that is not on record`,
     foreign > 0 && `${foreign} acts belong to another mode`,
-    draft.leftOut > 0 && `${draft.leftOut} acts after the first ${MAX_ACTS} are passed over`,
+    draft.leftOut > 0 && `${draft.leftOut} acts after the first ${MAX_ACTS} are skipped`,
     draft.hasGap && "the recorded history has a gap",
     draft.commitments > 1 && `${draft.commitments} commitments are on record; the last one counts`
   ].filter((note) => note !== false)

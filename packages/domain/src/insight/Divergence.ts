@@ -1,16 +1,16 @@
 import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
 import { sumUsd } from "../Money.ts"
-import { type Step, stepReader } from "./Steps.ts"
+import { type RunStep, stepReader } from "./RunSteps.ts"
 
-interface Spot {
+interface RunPosition {
   readonly seq: number
   readonly index: number
 }
 
-/** Where two runs of one story first say different things. */
+/** The first difference between two runs. */
 export interface Divergence {
-  readonly left: Spot
-  readonly right: Spot
+  readonly left: RunPosition
+  readonly right: RunPosition
   readonly kind: "different" | "only-left" | "only-right"
   readonly participantId: string
   /** The difference in one sentence. */
@@ -31,9 +31,9 @@ export interface Divergence {
 
 export type Outcome = "positive" | "negative" | "unstated" | "failed" | "cancelled" | "none"
 
-/** What has to be known of a run for the comparison, beside its steps. */
-export interface Course {
-  readonly steps: ReadonlyArray<Step>
+/** The parts of a run that are compared. */
+export interface RunOutline {
+  readonly steps: ReadonlyArray<RunStep>
   readonly outcome: Outcome
   readonly lastIndex: number
   readonly spendings: ReadonlyArray<{ readonly index: number; readonly costUsd: number }>
@@ -47,13 +47,13 @@ export interface Course {
 export const firstDivergence = (
   leftEvents: Iterable<CanonicalEvent>,
   rightEvents: Iterable<CanonicalEvent>
-): Divergence | null => divergenceOf(courseOf(leftEvents), courseOf(rightEvents))
+): Divergence | null => divergenceOf(outlineOf(leftEvents), outlineOf(rightEvents))
 
-/** The first difference between two runs that were read by `courseReader`. */
-export const divergenceOf = (left: Course, right: Course): Divergence | null => {
+/** The first difference between two runs that were read by `outlineReader`. */
+export const divergenceOf = (left: RunOutline, right: RunOutline): Divergence | null => {
   const first = firstDifference(left.steps, right.steps)
   if (first === undefined) return null
-  const at = { left: spotOf(first.left ?? first.before.left), right: spotOf(first.right ?? first.before.right) }
+  const at = { left: positionOf(first.left ?? first.before.left), right: positionOf(first.right ?? first.before.right) }
   return {
     ...at,
     kind: first.left === undefined ? "only-right" : first.right === undefined ? "only-left" : "different",
@@ -69,16 +69,16 @@ export const divergenceOf = (left: Course, right: Course): Divergence | null => 
   }
 }
 
-/** Reads a run's events one by one, so that nobody has to hold them all. */
-export interface CourseReader {
+/** Reads a run's events one by one, so that they need not be in memory together. */
+export interface OutlineReader {
   readonly take: (event: CanonicalEvent) => void
-  /** The course of all events; nothing is taken after it. */
-  readonly read: () => Course
+  /** The outline of all events; the reader takes no event after this call. */
+  readonly read: () => RunOutline
 }
 
-export const courseReader = (): CourseReader => {
+export const outlineReader = (): OutlineReader => {
   const steps = stepReader()
-  const spendings: Array<Course["spendings"][number]> = []
+  const spendings: Array<RunOutline["spendings"][number]> = []
   let outcome: Outcome = "none"
   let lastIndex = 0
   return {
@@ -95,8 +95,8 @@ export const courseReader = (): CourseReader => {
   }
 }
 
-const courseOf = (events: Iterable<CanonicalEvent>): Course => {
-  const reader = courseReader()
+const outlineOf = (events: Iterable<CanonicalEvent>): RunOutline => {
+  const reader = outlineReader()
   for (const event of events) reader.take(event)
   return reader.read()
 }
@@ -104,52 +104,53 @@ const courseOf = (events: Iterable<CanonicalEvent>): Course => {
 const outcomeOf = (positive: boolean | null): Outcome =>
   positive === null ? "unstated" : positive ? "positive" : "negative"
 
-const spentAfter = ({ spendings }: Course, { index }: Spot): number =>
+const spentAfter = ({ spendings }: RunOutline, { index }: RunPosition): number =>
   sumUsd(spendings.filter((spending) => spending.index > index).map(({ costUsd }) => costUsd))
 
 interface Difference {
-  readonly left: Step | undefined
-  readonly right: Step | undefined
+  readonly left: RunStep | undefined
+  readonly right: RunStep | undefined
   /** In the run that lacks the step, the one after which it would have come. */
-  readonly before: { readonly left?: Step; readonly right?: Step }
+  readonly before: { readonly left?: RunStep; readonly right?: RunStep }
 }
 
-const firstDifference = (left: ReadonlyArray<Step>, right: ReadonlyArray<Step>): Difference | undefined => {
+const firstDifference = (left: ReadonlyArray<RunStep>, right: ReadonlyArray<RunStep>): Difference | undefined => {
   const rightByKey = new Map(right.map((step) => [step.key, step]))
   const leftByKey = new Map(left.map((step) => [step.key, step]))
   const fromLeft = firstIn(left, rightByKey)
   const fromRight = firstIn(right, leftByKey)
   if (fromRight === undefined || (fromLeft !== undefined && fromLeft.depth < fromRight.depth)) return ofLeft(fromLeft)
   if (fromLeft === undefined || fromRight.depth < fromLeft.depth) return ofRight(fromRight)
-  if (fromLeft.twin === undefined && fromRight.twin === undefined) {
-    // At the same place one participant did one thing here and another there: that is one difference, not two.
+  if (fromLeft.counterpart === undefined && fromRight.counterpart === undefined) {
+    // One participant did one thing here and another there at the same step: that is one difference, not two.
     return fromLeft.step.participantId === fromRight.step.participantId
       ? { left: fromLeft.step, right: fromRight.step, before: {} }
       : ofLeft(fromLeft)
   }
   // What only the right run has comes before its form of the step that differs, and may be why it does.
-  return fromRight.twin === undefined ? ofRight(fromRight) : ofLeft(fromLeft)
+  return fromRight.counterpart === undefined ? ofRight(fromRight) : ofLeft(fromLeft)
 }
 
 interface Found {
-  readonly step: Step
+  readonly step: RunStep
   /** Its form in the other run. */
-  readonly twin: Step | undefined
+  readonly counterpart: RunStep | undefined
   /** The other run's form of the step before it. */
-  readonly lastTwin: Step | undefined
+  readonly lastCounterpart: RunStep | undefined
   /** How many shared steps come before it. */
   readonly depth: number
 }
 
 /** The first step that the other run lacks, or has otherwise. */
-const firstIn = (steps: ReadonlyArray<Step>, other: ReadonlyMap<string, Step>): Found | undefined => {
+const firstIn = (steps: ReadonlyArray<RunStep>, other: ReadonlyMap<string, RunStep>): Found | undefined => {
   let depth = 0
-  let lastTwin: Step | undefined
+  let lastCounterpart: RunStep | undefined
   for (const step of steps) {
-    const twin = other.get(step.key)
-    if (twin === undefined || !isSame(step.said, twin.said)) return { step, twin, lastTwin, depth }
+    const counterpart = other.get(step.key)
+    if (counterpart === undefined || !isSame(step.said, counterpart.said))
+      return { step, counterpart, lastCounterpart, depth }
     depth += 1
-    lastTwin = twin
+    lastCounterpart = counterpart
   }
   return undefined
 }
@@ -159,28 +160,28 @@ const ofLeft = (found: Found | undefined): Difference | undefined =>
     ? undefined
     : {
         left: found.step,
-        right: found.twin,
-        before: { ...(found.lastTwin !== undefined && { right: found.lastTwin }) }
+        right: found.counterpart,
+        before: { ...(found.lastCounterpart !== undefined && { right: found.lastCounterpart }) }
       }
 
 const ofRight = (found: Found): Difference => ({
-  left: found.twin,
+  left: found.counterpart,
   right: found.step,
-  before: { ...(found.lastTwin !== undefined && { left: found.lastTwin }) }
+  before: { ...(found.lastCounterpart !== undefined && { left: found.lastCounterpart }) }
 })
 
-const isSame = (left: Step["said"], right: Step["said"]): boolean => {
+const isSame = (left: RunStep["said"], right: RunStep["said"]): boolean => {
   for (const name in left) if (left[name] !== right[name]) return false
   for (const name in right) if (left[name] !== right[name]) return false
   return true
 }
 
-const differences = (left: Step["said"], right: Step["said"]): ReadonlyArray<string> =>
+const differences = (left: RunStep["said"], right: RunStep["said"]): ReadonlyArray<string> =>
   [...new Set([...Object.keys(left), ...Object.keys(right)])].filter((name) => left[name] !== right[name])
 
-const spotOf = (step: Step | undefined): Spot => ({ seq: step?.seq ?? 0, index: step?.index ?? 0 })
+const positionOf = (step: RunStep | undefined): RunPosition => ({ seq: step?.seq ?? 0, index: step?.index ?? 0 })
 
-const wordsOf = (left: Step | undefined, right: Step | undefined) => {
+const wordsOf = (left: RunStep | undefined, right: RunStep | undefined) => {
   const [leftText, rightText] = [left?.text() ?? null, right?.text() ?? null]
   const texts = { leftText, rightText }
   if (left === undefined) return { ...texts, what: `only in the right run ${rightText}`, details: [] }

@@ -1,21 +1,20 @@
 import { isAgreed, refuseCommitment } from "../policies/Evaluation.ts"
-import type { RuleRefusal } from "../policies/RuleRefusal.ts"
-import type { ProposalRecord, SessionTerms } from "../policies/SessionRecord.ts"
-import { counting, type Said } from "./Act.ts"
+import type { ProposalRecord, RuleRefusal, SessionTerms } from "../policies/SessionRecord.ts"
+import { counting, type Statement } from "./Act.ts"
+import { actionLog } from "./ActionLog.ts"
+import { type ActivePolicy, isAllowed, objectionsTo, type PolicySource, type SessionRules } from "./ActivePolicy.ts"
 import type { Deliberation } from "./Deliberation.ts"
-import { decisionOutlook } from "./forecast/DecisionOutlook.ts"
-import { type Outlook, type Outstanding, type Step, stepText } from "./forecast/Outlook.ts"
-import { acceptancesOf, proposalOutlook } from "./forecast/ProposalOutlook.ts"
-import { quorumOutlook } from "./forecast/QuorumOutlook.ts"
-import { handoffOutlook, taskOutlook } from "./forecast/WorkOutlooks.ts"
-import { type Governing, isAllowed, objectionsTo, type PolicySource, type Ruled } from "./Governing.ts"
-import { recordOfActs } from "./RecordOfActs.ts"
+import { decisionForecast } from "./forecast/DecisionForecast.ts"
+import { type ModeForecast, type Outstanding, type Step, stepText } from "./forecast/ModeForecast.ts"
+import { acceptancesOf, proposalForecast } from "./forecast/ProposalForecast.ts"
+import { quorumForecast } from "./forecast/QuorumForecast.ts"
+import { handoffForecast, taskForecast } from "./forecast/WorkForecasts.ts"
 
 export type OutcomeName = "positive" | "negative"
 
 /**
- * `met`: a commitment would be accepted now. `certain`: it will be, whatever those outstanding say, once all of them
- * have spoken. `impossible`: never again.
+ * `met`: a commitment would be accepted now. `certain`: it will be, whatever the outstanding participants say, once all
+ * of them have acted. `impossible`: never again.
  */
 export type OutcomeStatus = "met" | "certain" | "possible" | "impossible"
 
@@ -27,10 +26,10 @@ export interface Need {
 
 export interface OutcomeForecast {
   readonly outcome: OutcomeName
-  /** Where the rules tell proposals apart. */
+  /** Where the rules decide each proposal by itself. */
   readonly proposalId?: string
   readonly status: OutcomeStatus
-  /** Whether nothing that can still be said changes the status to possible or impossible, or away from the latter. */
+  /** Whether no further act changes the status to possible or impossible, or away from impossible. */
   readonly settled: boolean
   readonly blockers: ReadonlyArray<RuleRefusal>
   readonly needs: ReadonlyArray<Need>
@@ -52,7 +51,7 @@ export interface Forecast {
   readonly modeName: string
   readonly policyVersion: string
   readonly policySource: PolicySource
-  /** `exact`: every set of open votes was looked at. `bounds`: statuses are exact, `needs` may name other voters. */
+  /** `exact`: every set of open votes was tried. `bounds`: statuses are exact, `needs` may name other voters. */
   readonly basis: "exact" | "bounds"
   readonly outcomes: ReadonlyArray<OutcomeForecast>
   readonly outstanding: ReadonlyArray<Outstanding>
@@ -61,19 +60,19 @@ export interface Forecast {
 }
 
 export interface ForecastOptions {
-  /** Against which the session's deadline is held, Unix milliseconds; without it only the runtime's word ends one. */
+  /** Now, in Unix milliseconds, to check the session's deadline; without it only an event ends a session. */
   readonly nowUnixMs?: number
 }
 
 /** Proposals that are forecast one by one, the latest ones. */
 const MAX_PROPOSALS = 50
-/** Kinds of acts whose consequences are looked at for `pivotal`; weights make kinds of voters. */
+/** Kinds of acts whose consequences are tried for `pivotal`; voters of one weight are one kind. */
 const MAX_KINDS = 64
 
-/** What can still become of a run's decision, from the record up to any event. */
+/** The outcomes that are still possible for a run's decision, from the record up to any event. */
 export const forecast = (
   run: Deliberation,
-  { fault, policySource, policyVersion, ruled }: Governing,
+  { fault, policySource, policyVersion, sessionRules }: ActivePolicy,
   options: ForecastOptions = {}
 ): Forecast => {
   const head = {
@@ -89,47 +88,48 @@ export const forecast = (
   if (closed !== undefined) {
     return { ...head, ...nothing, outcomes: closedOutcomes(run, closed), ...noteOf(run, [closed.text]) }
   }
-  if (ruled === undefined) return { ...head, ...nothing, outcomes: [], ...noteOf(run, [fault ?? "no rules are known"]) }
+  if (sessionRules === undefined)
+    return { ...head, ...nothing, outcomes: [], ...noteOf(run, [fault ?? "no rules are known"]) }
   const acts = counting(run.acts)
-  const outlook = outlookOf(ruled, acts)
+  const ahead = modeForecast(sessionRules, acts)
   return {
     ...head,
-    basis: outlook.isExact ? "exact" : "bounds",
-    outcomes: outcomesOf(ruled.terms, outlook),
-    outstanding: outlook.outstanding,
-    pivotal: pivotalOf(ruled, outlook, acts),
+    basis: ahead.isExact ? "exact" : "bounds",
+    outcomes: outcomesOf(sessionRules.terms, ahead),
+    outstanding: ahead.outstanding,
+    pivotal: pivotalOf(sessionRules, ahead, acts),
     ...noteOf(run, [
       run.state === "SUSPENDED" && "the session is suspended",
-      outlook.ends.length === 0 && "too many votes are open to follow them all; only what is met is told",
-      silenceNote(ruled, outlook)
+      ahead.ends.length === 0 && "too many votes are open to try them all; only `met` is exact",
+      silenceNote(sessionRules, ahead)
     ])
   }
 }
 
 /** What is still possible after these acts. */
-export const outlookOf = ({ mode, terms }: Ruled, acts: ReadonlyArray<Said>): Outlook => {
-  const record = recordOfActs(mode, acts, terms.policy.rules)
+export const modeForecast = ({ mode, terms }: SessionRules, acts: ReadonlyArray<Statement>): ModeForecast => {
+  const record = actionLog(mode, acts, terms.policy.rules)
   switch (record.mode) {
     case "decision":
-      return decisionOutlook(terms, acts, record)
+      return decisionForecast(terms, acts, record)
     case "proposal":
-      return proposalOutlook(terms, record)
+      return proposalForecast(terms, record)
     case "task":
-      return taskOutlook(terms, acts, record)
+      return taskForecast(terms, acts, record)
     case "handoff":
-      return handoffOutlook(terms, acts, record)
+      return handoffForecast(terms, acts, record)
     case "quorum":
-      return quorumOutlook(terms, acts, record)
+      return quorumForecast(terms, acts, record)
   }
 }
 
 const OUTCOMES: ReadonlyArray<OutcomeName> = ["positive", "negative"]
 
-/** Why nothing can be said any more. */
+/** Why no further act is possible. */
 const closedBy = (run: Deliberation, { nowUnixMs }: ForecastOptions): RuleRefusal | undefined => {
   const { commitment, expiresAtUnixMs: deadline, state } = run
   if (commitment !== undefined) {
-    const text = `${commitment.by || "somebody"} has committed: ${commitment.action}`
+    const text = `${commitment.by || "an unnamed participant"} has committed: ${commitment.action}`
     return { rule: "session.commitment", have: commitment.action, need: "no commitment yet", text }
   }
   if (state !== "OPEN" && state !== "SUSPENDED") {
@@ -159,30 +159,30 @@ const noteOf = (run: Deliberation, more: ReadonlyArray<string | false | undefine
   return notes.length === 0 ? {} : { note: notes.join("; ") }
 }
 
-const silenceNote = ({ mode, terms }: Ruled, outlook: Outlook) => {
+const silenceNote = ({ mode, terms }: SessionRules, ahead: ModeForecast) => {
   const timeout = terms.policy.rules.acceptance.implicit_accept_timeout_ms
-  const isPending = outlook.outstanding.some(({ acts }) => acts.includes("HandoffAccept"))
+  const isPending = ahead.outstanding.some(({ acts }) => acts.includes("HandoffAccept"))
   return mode === "handoff" && timeout > 0 && isPending && `silence counts as acceptance after ${timeout} ms`
 }
 
-const outcomesOf = (terms: SessionTerms, outlook: Outlook): ReadonlyArray<OutcomeForecast> => [
-  ...OUTCOMES.map((outcome) => outcomeOf(terms, outlook, outcome)),
-  ...(outlook.record.mode === "proposal" ? byProposal(terms, outlook.record) : [])
+const outcomesOf = (terms: SessionTerms, ahead: ModeForecast): ReadonlyArray<OutcomeForecast> => [
+  ...OUTCOMES.map((outcome) => outcomeOf(terms, ahead, outcome)),
+  ...(ahead.record.mode === "proposal" ? byProposal(terms, ahead.record) : [])
 ]
 
-const outcomeOf = (terms: SessionTerms, outlook: Outlook, outcome: OutcomeName): OutcomeForecast => {
+const outcomeOf = (terms: SessionTerms, ahead: ModeForecast, outcome: OutcomeName): OutcomeForecast => {
   const positive = outcome === "positive"
-  const standing = standingOf(terms, outlook, positive)
-  const isOpen = standing.status === "possible" || standing.status === "certain"
+  const position = statusUnder(terms, ahead, positive)
+  const isOpen = position.status === "possible" || position.status === "certain"
   return {
     outcome,
-    ...standing,
-    blockers: objectionsTo(terms, outlook.record, positive),
-    needs: isOpen ? outlook.needs(positive).map(needOf) : []
+    ...position,
+    blockers: objectionsTo(terms, ahead.record, positive),
+    needs: isOpen ? ahead.needs(positive).map(needOf) : []
   }
 }
 
-const standingOf = (terms: SessionTerms, { ends, record }: Outlook, positive: boolean) => {
+const statusUnder = (terms: SessionTerms, { ends, record }: ModeForecast, positive: boolean) => {
   const allowed = ends.filter((end) => isAllowed(terms, end, positive)).length
   const isCertain = ends.length > 0 && allowed === ends.length
   if (isAllowed(terms, record, positive)) return { status: "met", settled: isCertain } as const
@@ -206,8 +206,8 @@ const byProposal = (terms: SessionTerms, record: ProposalRecord): ReadonlyArray<
       return { ...about, status: "met", settled: false, blockers: [], needs: [] }
     }
     const { criterion } = terms.policy.rules.acceptance
-    const have = step === undefined ? "nobody who could accept" : `${step.of.join(", ")} missing`
-    const text = `${proposalId} is not accepted as ${criterion} asks`
+    const have = step === undefined ? "no participant can accept" : `${step.of.join(", ")} missing`
+    const text = `${proposalId} is not accepted as ${criterion} requires`
     const blockers = [{ rule: "acceptance.criterion", have, need: criterion, text }]
     return step === undefined
       ? { ...about, status: "impossible", settled: true, blockers, needs: [] }
@@ -215,29 +215,37 @@ const byProposal = (terms: SessionTerms, record: ProposalRecord): ReadonlyArray<
   })
 
 /** Every single act after which an outcome is newly met, certain or impossible. */
-const pivotalOf = (ruled: Ruled, outlook: Outlook, acts: ReadonlyArray<Said>): ReadonlyArray<Pivotal> => {
-  if (outlook.ends.length === 0) return []
-  const { terms } = ruled
-  const now = OUTCOMES.map((outcome) => standingOf(terms, outlook, outcome === "positive").status)
+const pivotalOf = (
+  sessionRules: SessionRules,
+  ahead: ModeForecast,
+  acts: ReadonlyArray<Statement>
+): ReadonlyArray<Pivotal> => {
+  if (ahead.ends.length === 0) return []
+  const { terms } = sessionRules
+  const now = OUTCOMES.map((outcome) => statusUnder(terms, ahead, outcome === "positive").status)
   const consequences = new Map<string, ReadonlyArray<Pick<Pivotal, "outcome" | "becomes">>>()
-  return outlook.moves.flatMap(({ kind, said }) => {
+  return ahead.moves.flatMap(({ kind, statement }) => {
     if (!consequences.has(kind) && consequences.size >= MAX_KINDS) return []
-    const found = consequences.get(kind) ?? consequencesOf(ruled, now, [...acts, said])
+    const found = consequences.get(kind) ?? consequencesOf(sessionRules, now, [...acts, statement])
     consequences.set(kind, found)
-    const value = said.vote ?? said.severity ?? said.recommendation
+    const value = statement.vote ?? statement.severity ?? statement.recommendation
     return found.map((consequence) => ({
-      participantId: said.by,
-      act: said.type,
+      participantId: statement.by,
+      act: statement.type,
       ...(value !== undefined && { value }),
       ...consequence
     }))
   })
 }
 
-const consequencesOf = (ruled: Ruled, now: ReadonlyArray<OutcomeStatus>, acts: ReadonlyArray<Said>) => {
-  const next = outlookOf(ruled, acts)
+const consequencesOf = (
+  sessionRules: SessionRules,
+  now: ReadonlyArray<OutcomeStatus>,
+  acts: ReadonlyArray<Statement>
+) => {
+  const next = modeForecast(sessionRules, acts)
   return OUTCOMES.flatMap((outcome, at) => {
-    const becomes = standingOf(ruled.terms, next, outcome === "positive").status
+    const becomes = statusUnder(sessionRules.terms, next, outcome === "positive").status
     const isNew = becomes !== now[at] && becomes !== "possible" && !(now[at] === "met" && becomes === "certain")
     return isNew ? [{ outcome, becomes }] : []
   })

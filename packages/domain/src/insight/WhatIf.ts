@@ -3,23 +3,15 @@ import * as Result from "effect/Result"
 import type { PolicyText } from "../policies/Policy.ts"
 import { boundName } from "../projector/Bounds.ts"
 import { type Act, counting, judgeActs } from "./Act.ts"
-import {
-  BALLOT_WORDS,
-  type Ballot,
-  type BallotWord,
-  ballotsOf,
-  hasBallots,
-  subjectsOf,
-  withBallots
-} from "./Ballots.ts"
+import { type ActivePolicy, type SessionRules, underPolicy } from "./ActivePolicy.ts"
+import { type Ballot, ballotsOf, hasBallots, subjectsOf, VOTE_VALUES, type VoteValue, withBallots } from "./Ballots.ts"
 import type { Deliberation } from "./Deliberation.ts"
 import type { OutcomeName } from "./Forecast.ts"
-import { MAX_ENUMERATED, smallestSetsInParts } from "./forecast/Outlook.ts"
-import { type Governing, governedBy, type Ruled } from "./Governing.ts"
-import { atOnce, type Parts } from "./Parts.ts"
-import { type Standing, standingUnder, trialsOf } from "./Standing.ts"
+import { MAX_ENUMERATED, smallestSetsInSlices } from "./forecast/ModeForecast.ts"
+import { type Position, positionUnder, trialsOf } from "./Position.ts"
+import { runSliced, type Sliced } from "./Sliced.ts"
 
-/** What is to be different. */
+/** The changes to try. */
 export interface Changes {
   /** In place of the policy that governed the run. */
   readonly policy?: PolicyText
@@ -40,13 +32,13 @@ export interface Verdict {
   readonly reasons: ReadonlyArray<string>
 }
 
-/** One vote said otherwise. */
+/** One changed vote. */
 export interface VoteChange {
   readonly participantId: string
   readonly proposalId: string
   /** Null when there was none. */
-  readonly from: BallotWord | null
-  readonly to: BallotWord
+  readonly from: VoteValue | null
+  readonly to: VoteValue
 }
 
 export interface WhatIf {
@@ -62,7 +54,7 @@ export interface WhatIf {
   readonly notes: ReadonlyArray<string>
 }
 
-/** The question cannot be asked of this run; `field` is the part of the changes at fault, empty for none. */
+/** The changes do not fit this run; `field` is the member at fault, empty for none. */
 export class WhatIfRefused extends Data.TaggedError("WhatIfRefused")<{
   readonly field: string
   readonly why: string
@@ -72,47 +64,48 @@ export class WhatIfRefused extends Data.TaggedError("WhatIfRefused")<{
   }
 }
 
-/** Places for votes up to which any are tried. */
-const MAX_PLACES = 20_000
+/** Possible votes up to which any are tried. */
+const MAX_BALLOTS = 20_000
 
-/** What the verdict on a run would have been under other rules, with other votes, or without somebody. */
-export const whatIf = (run: Deliberation, by: Governing, changes: Changes): Result.Result<WhatIf, WhatIfRefused> =>
-  atOnce(whatIfInParts(run, by, changes))
+/** The verdict on a run under other rules, with other votes, or without some participants. */
+export const whatIf = (run: Deliberation, by: ActivePolicy, changes: Changes): Result.Result<WhatIf, WhatIfRefused> =>
+  runSliced(whatIfInSlices(run, by, changes))
 
-/** The same, in parts: a long run takes a while. */
-export function* whatIfInParts(
+/** The same in slices, for long runs. */
+export function* whatIfInSlices(
   run: Deliberation,
-  by: Governing,
+  by: ActivePolicy,
   changes: Changes
-): Parts<Result.Result<WhatIf, WhatIfRefused>> {
-  const other = changes.policy === undefined ? by : governedBy(run, changes.policy)
-  const { ruled } = other
-  if (ruled === undefined)
+): Sliced<Result.Result<WhatIf, WhatIfRefused>> {
+  const other = changes.policy === undefined ? by : underPolicy(run, changes.policy)
+  const { sessionRules } = other
+  if (sessionRules === undefined)
     return refused(changes.policy === undefined ? "" : "policy", other.fault ?? "no rules are known")
   const members = new Set(run.participants)
   const stranger = changes.without?.findIndex((one) => !members.has(one)) ?? -1
   if (stranger >= 0) return refused(`without.${stranger}`, `${changes.without?.[stranger]} does not take part`)
-  const changed = changedActs(run, ruled, changes)
+  const changed = changedActs(run, sessionRules, changes)
   if (Result.isFailure(changed)) return Result.fail(changed.failure)
   const acts = changed.success
   const outcome: OutcomeName = run.commitment?.positive === false ? "negative" : "positive"
   yield
   const before = verdictBefore(run, by, outcome)
   yield
-  const standing = standingUnder(run, ruled)
-  const after = verdictOf(standing, acts, outcome)
+  const position = positionUnder(run, sessionRules)
+  const after = verdictOf(position, acts, outcome)
   yield
   return Result.succeed({
     before,
     after,
     changed: before.allowed !== after.allowed,
-    ...(yield* votesThatTurn(run, ruled, standing, acts, after)),
-    notes: [...run.notes, ...(by.ruled === undefined && by.fault !== undefined ? [by.fault] : [])]
+    ...(yield* votesThatTurn(run, sessionRules, position, acts, after)),
+    notes: [...run.notes, ...(by.sessionRules === undefined && by.fault !== undefined ? [by.fault] : [])]
   })
 }
 
-const verdictBefore = (run: Deliberation, by: Governing, outcome: OutcomeName): Verdict => {
-  if (by.ruled !== undefined) return verdictOf(standingUnder(run, by.ruled), actsUnderDecision(run), outcome)
+const verdictBefore = (run: Deliberation, by: ActivePolicy, outcome: OutcomeName): Verdict => {
+  if (by.sessionRules !== undefined)
+    return verdictOf(positionUnder(run, by.sessionRules), actsUnderDecision(run), outcome)
   // What the runtime accepted was allowed, also where its rules are no longer known.
   if (run.commitment !== undefined) return { outcome, allowed: true, reasons: [] }
   return { outcome, allowed: false, reasons: [by.fault ?? "no rules are known"] }
@@ -120,18 +113,18 @@ const verdictBefore = (run: Deliberation, by: Governing, outcome: OutcomeName): 
 
 const refused = (field: string, why: string) => Result.fail(new WhatIfRefused({ field, why }))
 
-/** What is said after a commitment has no part in it. */
+/** Acts after the commitment have no part in it. */
 const actsUnderDecision = ({ acts, commitment }: Deliberation): ReadonlyArray<Act> =>
   commitment === undefined ? acts : acts.filter(({ index }) => index < commitment.index)
 
-const verdictOf = (standing: Standing, acts: ReadonlyArray<Act>, outcome: OutcomeName): Verdict => {
-  const reasons = standing.objections(acts, outcome === "positive").map(({ text }) => text)
+const verdictOf = (position: Position, acts: ReadonlyArray<Act>, outcome: OutcomeName): Verdict => {
+  const reasons = position.objections(acts, outcome === "positive").map(({ text }) => text)
   return { outcome, allowed: reasons.length === 0, reasons }
 }
 
 const changedActs = (
   run: Deliberation,
-  { mode }: Ruled,
+  { mode }: SessionRules,
   { votes = [], without = [] }: Changes
 ): Result.Result<ReadonlyArray<Act>, WhatIfRefused> => {
   const gone = new Set(without)
@@ -139,13 +132,13 @@ const changedActs = (
   if (votes.length === 0) return Result.succeed(acts)
   if (!hasBallots(mode)) return refused("votes", `a run of the ${mode} mode has no votes`)
   const subjects = subjectsOf(acts)
-  const ballots: Array<Ballot & { readonly vote: BallotWord }> = []
+  const ballots: Array<Ballot & { readonly vote: VoteValue }> = []
   const known = new Set(subjects)
   const members = new Set(run.participants)
   for (const [at, { participantId, proposalId, vote }] of votes.entries()) {
     const field = `votes.${at}`
-    const word = BALLOT_WORDS.find((one) => one === vote.trim().toUpperCase())
-    if (word === undefined) return refused(`${field}.vote`, `${vote} is not one of ${BALLOT_WORDS.join(", ")}`)
+    const word = VOTE_VALUES.find((one) => one === vote.trim().toUpperCase())
+    if (word === undefined) return refused(`${field}.vote`, `${vote} is not one of ${VOTE_VALUES.join(", ")}`)
     if (!members.has(participantId)) return refused(`${field}.participantId`, `${participantId} does not take part`)
     if (subjects.length === 0) return refused(field, "nothing is on record that could be voted on")
     const about = proposalId === undefined ? (known.size === 1 ? subjects[0] : undefined) : boundName(proposalId)
@@ -158,43 +151,43 @@ const changedActs = (
   return Result.succeed(withBallots(mode, acts, ballots))
 }
 
-/** Which votes, said otherwise, turn a verdict. */
+/** The votes whose change turns a verdict. */
 function* votesThatTurn(
   { initiator, participants }: Deliberation,
-  { mode, terms }: Ruled,
-  standing: Standing,
+  { mode, terms }: SessionRules,
+  position: Position,
   said: ReadonlyArray<Act>,
   { allowed, outcome }: Verdict
-): Parts<Pick<WhatIf, "pivotal" | "smallestChange" | "basis">> {
-  // A changed vote takes the place of all that its voter has cast, so those that do not count cannot come back.
+): Sliced<Pick<WhatIf, "pivotal" | "smallestChange" | "basis">> {
+  // A changed vote replaces all that its voter has cast, so those that do not count cannot come back.
   const acts = counting(judgeActs({ mode, initiator, participants }, said))
-  const places = hasBallots(mode) ? ballotsOf({ acts, participants }) : []
-  if (places.length > MAX_PLACES) return { pivotal: [], smallestChange: [], basis: "bounds" }
+  const ballots = hasBallots(mode) ? ballotsOf({ acts, participants }) : []
+  if (ballots.length > MAX_BALLOTS) return { pivotal: [], smallestChange: [], basis: "bounds" }
   const positive = outcome === "positive"
   const turns = (changes: ReadonlyArray<VoteChange>) => {
     const ballots = changes.map(({ participantId, proposalId, to }) => ({ participantId, proposalId, vote: to }))
-    return standing.isAllowed(withBallots(mode, acts, ballots), positive) !== allowed
+    return position.isAllowed(withBallots(mode, acts, ballots), positive) !== allowed
   }
-  // Towards the verdict's opposite: the tally moves most by the one word, and a tally of nothing is made by the other.
-  const towards: BallotWord = positive === allowed ? "REJECT" : "APPROVE"
-  const changesTo = (to: BallotWord) =>
-    places.flatMap(
+  // Towards the opposite verdict: one value moves the tally most, and ABSTAIN makes a first vote without moving it.
+  const towards: VoteValue = positive === allowed ? "REJECT" : "APPROVE"
+  const changesTo = (to: VoteValue) =>
+    ballots.flatMap(
       ({ participantId, proposalId, vote }): ReadonlyArray<VoteChange> =>
         vote === to ? [] : [{ participantId, proposalId, from: vote, to }]
     )
   const all = [towards, "ABSTAIN" as const].map(changesTo)
-  const isExact = places.length <= MAX_ENUMERATED && 2 ** places.length <= 8 * trialsOf(acts)
+  const isExact = ballots.length <= MAX_ENUMERATED && 2 ** ballots.length <= 8 * trialsOf(acts)
   const { weights } = terms.policy.rules.voting
   const found: Array<ReadonlyArray<VoteChange>> = []
   for (const changes of all) {
     found.push(
       isExact
-        ? ((yield* smallestSetsInParts(changes, turns))[0] ?? [])
+        ? ((yield* smallestSetsInSlices(changes, turns))[0] ?? [])
         : yield* heaviestFirst(changes, new Map(Object.entries(weights)), turns)
     )
   }
   const pivotal: Array<VoteChange> = []
-  for (const change of places.length > trialsOf(acts) ? [] : all.flat()) {
+  for (const change of ballots.length > trialsOf(acts) ? [] : all.flat()) {
     yield
     if (turns([change])) pivotal.push(change)
   }
@@ -210,7 +203,7 @@ function* heaviestFirst(
   changes: ReadonlyArray<VoteChange>,
   weights: ReadonlyMap<string, number>,
   turns: (changes: ReadonlyArray<VoteChange>) => boolean
-): Parts<ReadonlyArray<VoteChange>> {
+): Sliced<ReadonlyArray<VoteChange>> {
   // A vote that was cast for the other side counts twice when it changes sides.
   const weigh = ({ from, participantId }: VoteChange) =>
     (weights.get(participantId) ?? 1) * (from === null || from === "ABSTAIN" ? 1 : 2)

@@ -1,11 +1,11 @@
 import { sumUsd } from "../Money.ts"
-import type { RuleRefusal } from "../policies/RuleRefusal.ts"
-import { type Act, counting, type Place } from "./Act.ts"
+import type { RuleRefusal } from "../policies/SessionRecord.ts"
+import { type Act, counting, type LogPosition } from "./Act.ts"
+import type { ActivePolicy, PolicySource } from "./ActivePolicy.ts"
 import type { Commitment, Deliberation, Spending } from "./Deliberation.ts"
 import { forecast } from "./Forecast.ts"
-import type { Governing, PolicySource } from "./Governing.ts"
-import { atOnce, type Parts } from "./Parts.ts"
-import { type Standing, sideOf, standingUnder, trialsOf } from "./Standing.ts"
+import { type Position, positionUnder, sideOf, trialsOf } from "./Position.ts"
+import { runSliced, type Sliced } from "./Sliced.ts"
 import { type Claim, claimsOf, saysOf } from "./why/Claims.ts"
 import { smallestCarrying } from "./why/MinimalSet.ts"
 import { type RuleVerdict, ruleVerdicts } from "./why/Rules.ts"
@@ -26,7 +26,7 @@ interface Outcome extends Pick<Commitment, "action" | "positive" | "by" | "seq">
   readonly commitments?: number
 }
 
-/** Why a run was decided as it was, or what was missing. Everything said has the seqs of the events that say it. */
+/** Why a run was decided as it was, or what was missing. Each claim has the seqs of its events. */
 export interface Why {
   readonly runId: string
   readonly modeName: string
@@ -38,14 +38,14 @@ export interface Why {
   readonly claims: ReadonlyArray<Claim>
   readonly rules: ReadonlyArray<RuleVerdict>
   /**
-   * A smallest set of events that carries the outcome, with all that was said against it left in place: without any one
+   * A smallest set of events that carries the outcome, with all objections to it unchanged: without any one
    * of them, and the others of its kind, it would not have been allowed. Empty without a decision.
    */
   readonly minimalSet: ReadonlyArray<number>
   readonly counterfactuals: ReadonlyArray<Counterfactual>
-  /** Since when the outcome was allowed without a break; absent when it cannot be told. */
-  readonly decidedAt?: Place & { readonly msBeforeCommitment: number }
-  /** What stood against a positive and a negative outcome; only of a run without decision. */
+  /** Since when the outcome was allowed without a break; absent when unknown. */
+  readonly decidedAt?: LogPosition & { readonly msBeforeCommitment: number }
+  /** The objections to a positive and a negative outcome; only for a run without decision. */
   readonly missing: ReadonlyArray<string>
   readonly cost: {
     readonly totalTokens: number
@@ -63,16 +63,16 @@ export interface Why {
 export const MAX_CLAIMS = 500
 /** Votes whose absence is tried, the latest ones. */
 const MAX_COUNTERFACTUALS = 200
-/** Acts back from the commitment among which the turning point is looked for. */
-const MAX_LOOKED_BACK = 200
+/** Acts before the commitment that are searched for the turning point. */
+const MAX_LOOK_BACK = 200
 
 /** The decision record of a run. A run without decision says what was missing. */
-export const why = (run: Deliberation, by: Governing): Why => atOnce(whyInParts(run, by))
+export const why = (run: Deliberation, by: ActivePolicy): Why => runSliced(whyInSlices(run, by))
 
-/** The same, in parts: the record of a long run takes a while. */
-export function* whyInParts(run: Deliberation, by: Governing): Parts<Why> {
+/** The same in slices, for long runs. */
+export function* whyInSlices(run: Deliberation, by: ActivePolicy): Sliced<Why> {
   const { commitment } = run
-  const { ruled } = by
+  const { sessionRules } = by
   const claims = claimsOf(run)
   yield
   const answer = {
@@ -87,31 +87,31 @@ export function* whyInParts(run: Deliberation, by: Governing): Parts<Why> {
   }
   const notes = [...run.notes, ...(by.fault === undefined ? [] : [by.fault])]
   if (claims.length > MAX_CLAIMS) notes.push(`${claims.length - MAX_CLAIMS} earlier claims are left out`)
-  if (ruled === undefined || commitment === undefined || commitment.positive === null) {
+  if (sessionRules === undefined || commitment === undefined || commitment.positive === null) {
     if (commitment?.positive === null) notes.push("the commitment does not say whether it was a yes")
     const missing = commitment === undefined ? missingFor(run, by) : []
-    const rules = ruled === undefined ? [] : ruleVerdicts(run, ruled, commitment?.positive ?? true)
+    const rules = sessionRules === undefined ? [] : ruleVerdicts(run, sessionRules, commitment?.positive ?? true)
     const summary =
       commitment === undefined ? undecided(missing, by.fault) : `${commitment.by} committed ${commitment.action}`
     return { ...answer, rules, minimalSet: [], counterfactuals: [], missing, summary, notes }
   }
   const { positive } = commitment
   const acts = actsBefore(run, commitment)
-  const standing = standingUnder(run, ruled)
+  const position = positionUnder(run, sessionRules)
   yield
-  const isExplained = standing.isAllowed(acts, positive)
+  const isExplained = position.isAllowed(acts, positive)
   if (!isExplained) notes.push("under these rules the acts on record do not allow the outcome")
-  const counterfactuals = isExplained ? yield* counterfactualsOf(acts, standing, positive) : []
-  const minimalSet = isExplained ? yield* smallestCarrying(acts, ruled.mode, standing, positive) : []
+  const counterfactuals = isExplained ? yield* counterfactualsOf(acts, position, positive) : []
+  const minimalSet = isExplained ? yield* smallestCarrying(acts, sessionRules.mode, position, positive) : []
   if (minimalSet === undefined) notes.push("there are too many acts to find a smallest set that carries the outcome")
   const untried = isExplained ? ballotsOf(acts, positive).length - counterfactuals.length : 0
   if (untried > 0)
     notes.push(`the absence of the ${counterfactuals.length} latest votes was tried, ${untried} are left out`)
-  const turning = isExplained ? yield* turningPoint(acts, standing, commitment, positive) : undefined
+  const turning = isExplained ? yield* turningPoint(acts, position, commitment, positive) : undefined
   yield
   return {
     ...answer,
-    rules: ruleVerdicts(run, ruled, positive),
+    rules: ruleVerdicts(run, sessionRules, positive),
     minimalSet: minimalSet ?? [],
     counterfactuals,
     ...(turning !== undefined && { decidedAt: turning }),
@@ -140,18 +140,18 @@ const costOf = (byParticipant: ReadonlyArray<Spending>): Why["cost"] => {
   }
 }
 
-/** What is said after the commitment had no part in it. */
+/** Acts after the commitment have no part in it. */
 const actsBefore = ({ acts }: Deliberation, { index }: Commitment): ReadonlyArray<Act> =>
   acts.filter((act) => act.index < index)
 
-const missingFor = (run: Deliberation, by: Governing): ReadonlyArray<string> =>
+const missingFor = (run: Deliberation, by: ActivePolicy): ReadonlyArray<string> =>
   forecast({ ...run, state: "OPEN" }, by).outcomes.flatMap(({ blockers, outcome, proposalId }) =>
     proposalId === undefined ? blockers.map(({ text }) => `for a ${outcome} outcome: ${text}`) : []
   )
 
 const undecided = (missing: ReadonlyArray<string>, fault: string | undefined): string => {
   const first = missing[0] ?? fault
-  return first === undefined ? "nothing is decided, although nothing stands against it" : `nothing is decided; ${first}`
+  return first === undefined ? "nothing is decided, although no rule objects" : `nothing is decided; ${first}`
 }
 
 /** Acts that take a side, or abstain. */
@@ -160,13 +160,13 @@ const ballotsOf = (acts: ReadonlyArray<Act>, positive: boolean): ReadonlyArray<A
 
 function* counterfactualsOf(
   acts: ReadonlyArray<Act>,
-  standing: Standing,
+  position: Position,
   positive: boolean
-): Parts<ReadonlyArray<Counterfactual>> {
+): Sliced<ReadonlyArray<Counterfactual>> {
   const tried: Array<Counterfactual> = []
   for (const ballot of ballotsOf(acts, positive).slice(-Math.min(MAX_COUNTERFACTUALS, trialsOf(acts)))) {
     yield
-    const reasons = standing.objections(
+    const reasons = position.objections(
       acts.filter(({ seq }) => seq !== ballot.seq),
       positive
     )
@@ -182,13 +182,13 @@ const textOf = ({ text }: RuleRefusal) => text
 /** The act with which the outcome became allowed and stayed so up to the commitment. */
 function* turningPoint(
   acts: ReadonlyArray<Act>,
-  standing: Standing,
+  position: Position,
   { ts }: Commitment,
   positive: boolean
-): Parts<Why["decidedAt"]> {
-  const farthest = Math.min(MAX_LOOKED_BACK, trialsOf(acts))
+): Sliced<Why["decidedAt"]> {
+  const farthest = Math.min(MAX_LOOK_BACK, trialsOf(acts))
   let from = acts.length
-  while (from > 0 && acts.length - from < farthest && standing.isAllowed(acts.slice(0, from - 1), positive)) {
+  while (from > 0 && acts.length - from < farthest && position.isAllowed(acts.slice(0, from - 1), positive)) {
     from -= 1
     yield
   }

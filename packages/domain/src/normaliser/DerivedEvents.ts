@@ -10,7 +10,7 @@ import { denialOfEnvelope } from "./PolicyDenial.ts"
 
 /**
  * The event that a message means beyond having been received (docs/reference/events.md#message-types): one at most,
- * none for SessionStart and for types that say nothing to us.
+ * none for SessionStart and for unknown types.
  */
 export const derivedEvent = (context: EnvelopeContext): EventDraft | undefined => {
   if (context.payload["policyDenied"] === true) return denialOfEnvelope(context)
@@ -75,10 +75,10 @@ const withOutcome = ({ payload, payloadTypeName }: EnvelopeContext): JsonObject 
   return outcome === null ? stated : { ...stated, outcome_positive: outcome }
 }
 
-/** Longest `data` of a signal that stands in its event twice, characters. */
+/** Longest `data` of a signal that is in its event twice, characters. */
 const MAX_LIFTED_DATA = 4_096
 
-/** Consoles read the signal's `data` at the top level: there it stands too, unless it is long. */
+/** Consoles read the signal's `data` at the top level, so it is there too, unless it is long. */
 const signalEmitted: Derivation = (context) => {
   const payload = withoutDefaults(context)
   const derived = derivedData(context, payload)

@@ -24,7 +24,7 @@ export interface EnvelopeContext {
   readonly ambient: boolean
   readonly payload: JsonObject
   readonly payloadTypeName: string | undefined
-  /** What the payload has otherwise than its sender wrote it. */
+  /** The differences between the payload and the text of its sender. */
   readonly altered: Altered | undefined
 }
 
@@ -76,11 +76,11 @@ export const derivedData = (context: EnvelopeContext, decodedPayload: JsonObject
   ...alteredData(context)
 })
 
-/** The mark of an event whose payload is not in all as its sender wrote it (docs/reference/events.md#exact-numbers). */
+/** The mark of an event whose payload differs from the text of its sender (docs/reference/events.md#exact-numbers). */
 export const alteredData = ({ altered }: Pick<EnvelopeContext, "altered">): JsonObject =>
   altered === undefined ? {} : { altered: { ...altered } }
 
-/** Members of a payload from which a console summarises an event; they stand at the top level of `data` as well. */
+/** Members of a payload from which a console summarises an event; they are at the top level of `data` as well. */
 const SUMMARY_KEYS = [
   ["signalType", "signal_type"],
   ["name"],

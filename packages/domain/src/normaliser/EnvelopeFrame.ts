@@ -76,7 +76,7 @@ const receivedEvent = (context: EnvelopeContext, redacted: boolean): EventDraft 
     ...(redacted && { redacted })
   })
 
-/** A denial that only its sender was told of (docs/reference/events.md#policy-denied). */
+/** A denial that only its sender received (docs/reference/events.md#policy-denied). */
 const reportedDenial = (context: EnvelopeContext, redactor: Redactor): EventDraft | undefined => {
   if (context.messageType !== "Signal") return undefined
   if (textAt(context.payload, "signalType", "signal_type") !== REFUSAL_SIGNAL) return undefined

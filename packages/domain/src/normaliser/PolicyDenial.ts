@@ -62,12 +62,12 @@ export const denialOfAck = (
   })
 }
 
-/** The type of the Signal by which an agent tells everybody that the runtime has refused a message of its own. */
+/** The type of the Signal with which an agent reports that the runtime refused one of its messages. */
 export const REFUSAL_SIGNAL = "message.refused"
 
 /**
- * Case 4: an agent reports that its message was denied, which the runtime tells the sender only. `said` is the JSON
- * that the Signal carries.
+ * Case 4: an agent reports that its message was denied, as the runtime answers only the sender. `said` is the JSON of
+ * the Signal.
  */
 export const denialOfSignal = (context: EnvelopeContext, said: JsonObject): EventDraft | undefined => {
   if (textAt(said, "code") !== POLICY_DENIED) return undefined

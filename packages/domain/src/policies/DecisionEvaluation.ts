@@ -1,7 +1,6 @@
 import { isReleaseFrom } from "./Release.ts"
-import type { RuleRefusal } from "./RuleRefusal.ts"
 import type { PolicyRules } from "./RuleSchemas.ts"
-import type { DecisionRecord, SessionTerms } from "./SessionRecord.ts"
+import type { DecisionRecord, RuleRefusal, SessionTerms } from "./SessionRecord.ts"
 
 /** Every reason of a decision's policy to refuse a Commitment with this outcome, empty when it is allowed. */
 export const refuseDecision = (
@@ -14,7 +13,7 @@ export const refuseDecision = (
   const { critical_objection_action, critical_severity_vetoes, veto_threshold } = rules.objection_handling
   const isVetoed = critical_severity_vetoes && critical >= veto_threshold
   const declinedByVeto = isVetoed && !outcomePositive && critical_objection_action === "finalize_decline"
-  // The veto itself authorises the decline: from 0.7.6 nothing that prepares a vote, and no vote, is asked for.
+  // The veto itself authorises the decline: from 0.7.6 neither a vote nor its preparation is required.
   if (declinedByVeto && isReleaseFrom(terms.release, "0.7.6")) return []
   const votes = [...record.votes]
   return [

@@ -1,7 +1,13 @@
 import { refuseDecision } from "./DecisionEvaluation.ts"
 import { isReleaseFrom } from "./Release.ts"
-import type { RuleRefusal } from "./RuleRefusal.ts"
-import type { ProposalRecord, QuorumRecord, SessionRecord, SessionTerms, TaskRecord } from "./SessionRecord.ts"
+import type {
+  ProposalRecord,
+  QuorumRecord,
+  RuleRefusal,
+  SessionRecord,
+  SessionTerms,
+  TaskRecord
+} from "./SessionRecord.ts"
 
 /**
  * Every reason of the bound policy to refuse a Commitment with this outcome, empty when it allows it: a pure function
@@ -62,7 +68,7 @@ export const refuseCommitment = (
   }
 }
 
-/** Whether a mode allows a Commitment with this outcome at all yet, whatever the policy then says to it. */
+/** Whether the mode allows a Commitment with this outcome now, before its policy is evaluated. */
 export const isReadyToCommit = (terms: SessionTerms, record: SessionRecord, outcomePositive: boolean): boolean => {
   switch (record.mode) {
     case "decision":
@@ -79,7 +85,7 @@ export const isReadyToCommit = (terms: SessionTerms, record: SessionRecord, outc
   }
 }
 
-/** Whether every participant whose word counts under the policy has accepted the same live proposal. */
+/** Whether every participant that counts under the policy has accepted the same live proposal. */
 export const isAgreed = ({ initiator, participants, policy }: SessionTerms, record: ProposalRecord): boolean => {
   for (const { proposalId, proposer } of record.live) {
     const accepts = (participant: string) => record.acceptedBy(participant) === proposalId
@@ -97,7 +103,7 @@ export const isAgreed = ({ initiator, participants, policy }: SessionTerms, reco
   return false
 }
 
-/** From 0.13.0 on: the only participant that was asked has declined, so no assignee is left. */
+/** From 0.13.0 on: the only requested assignee has declined, so no assignee is left. */
 const noAssigneeIsLeft = (
   { release }: SessionTerms,
   { assignee, rejections, requestedAssignee }: TaskRecord

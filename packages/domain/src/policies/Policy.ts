@@ -94,3 +94,14 @@ const describe = ({ issue }: Schema.SchemaError): string =>
   format(issue)
     .issues.map(({ message, path }) => (path === undefined ? message : `rules.${path.join(".")}: ${message}`))
     .join("; ")
+
+/** The text of a policy file of a pack. `POST /runtime/policies` has other names for the same. */
+export const PolicyFile = Schema.fromJsonString(
+  Schema.Struct({
+    policy_id: Schema.NonEmptyString,
+    mode: Schema.NonEmptyString,
+    schema_version: PolicySchemaVersion,
+    description: Schema.optionalKey(Schema.String),
+    rules: Schema.JsonObject
+  })
+)

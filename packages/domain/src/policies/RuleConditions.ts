@@ -1,12 +1,12 @@
 import type * as Schema from "effect/Schema"
 import type { Release } from "./Release.ts"
 
-/** Something that rules of the right shape must not say: values that contradict each other, or mean nothing. */
+/** A condition on rules of the right shape: values must have a meaning and not contradict each other. */
 export interface RuleCondition {
   readonly section: "commitment" | "voting" | "threshold"
-  /** Looks at the section as it is written: a rule that is given may be refused where its absence is not. */
+  /** Checks the section as written: a rule that is given may be refused where its absence is not. */
   readonly isBroken: (section: Schema.JsonObject) => boolean
-  /** The fault of a registration; the registration endpoint does not look at conditions without one. */
+  /** The fault of a registration; the registration endpoint skips conditions without one. */
   readonly fault?: string
   /** The runtime's refusal. */
   readonly refusal: string
@@ -19,7 +19,7 @@ const isNumber = (value: Schema.Json | undefined) => typeof value === "number"
 const sizeOf = (value: Schema.Json | undefined) =>
   typeof value === "object" && value !== null ? Object.keys(value).length : 0
 
-/** In the order in which a runtime looks; it names the first that is broken. */
+/** In the order in which a runtime checks; it names the first broken one. */
 export const ruleConditions: ReadonlyArray<RuleCondition> = [
   {
     section: "voting",

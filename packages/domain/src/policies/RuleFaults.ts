@@ -16,7 +16,7 @@ const MODE_ID = /^[^.]+\.mode\.([a-z_]+)\.v\d+$/
 /**
  * The faults of a policy's rules, one text each: `<path>: <reason>`, where the path is made of the keys down to the
  * value, as in `/voting/quorum`, and `(root)` is the rules object itself. Rules are closed; keys that begin with `_` or
- * `$` say something to people only. A mode without rules of its own has no faults; under `*` a section must be right
+ * `$` are comments. A mode without rules of its own has no faults; under `*` a section must be right
  * for at least one mode that declares it.
  */
 export const policyRuleFaults = (mode: string, rules: Schema.JsonObject): ReadonlyArray<string> => {
@@ -66,7 +66,7 @@ const sectionsOfMode: ReadonlyMap<string, Sections> = new Map(
   Object.entries(runtimeRules).map(([name, sections]) => [`macp.mode.${name}.v1`, sections])
 )
 
-/** Keys that say something to people only. */
+/** Keys that are comments. */
 const isNote = (key: string): boolean => key.startsWith("_") || key.startsWith("$")
 
 /** Among weights every key is the id of a participant. */
@@ -134,16 +134,19 @@ const reasonOf = (ast: SchemaAST.AST | undefined): unknown => {
 /** In the order of the rules' text; a fault between the members of an object follows those of the members. */
 const inOrder = (rules: Schema.JsonObject, faults: ReadonlyArray<Fault>): ReadonlyArray<Fault> =>
   faults
-    .map((fault) => ({ fault, place: placeOf(rules, fault.path) }))
-    .toSorted((one, other) => comparePlaces(one.place, other.place))
+    .map((fault) => ({ fault, position: positionOf(rules, fault.path) }))
+    .toSorted((one, other) => comparePositions(one.position, other.position))
     .map(({ fault }) => fault)
 
-const placeOf = (value: Schema.Json | undefined, [key, ...rest]: ReadonlyArray<PropertyKey>): ReadonlyArray<number> =>
+const positionOf = (
+  value: Schema.Json | undefined,
+  [key, ...rest]: ReadonlyArray<PropertyKey>
+): ReadonlyArray<number> =>
   typeof key === "string" && isJsonObject(value)
-    ? [Object.keys(value).indexOf(key), ...placeOf(value[key], rest)]
+    ? [Object.keys(value).indexOf(key), ...positionOf(value[key], rest)]
     : [Number.POSITIVE_INFINITY]
 
-const comparePlaces = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): number => {
+const comparePositions = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): number => {
   const at = one.findIndex((index, depth) => index !== other[depth])
   return at === -1 ? 0 : (one[at] ?? 0) < (other[at] ?? 0) ? -1 : 1
 }

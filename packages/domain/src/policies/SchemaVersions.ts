@@ -2,15 +2,15 @@ import * as Result from "effect/Result"
 import * as SemVer from "effect/SemVer"
 import type { PolicySchemaVersion } from "./Policy.ts"
 
-/** The reference runtime as it calls itself: only its versions say what it evaluates. */
+/** The name of the reference runtime: only its versions determine what it evaluates. */
 const REFERENCE_RUNTIME = "macp-runtime"
 
 /** The first version that evaluates schema version 3 (docs/internals/runtime.md#schema-versions). */
 const EVALUATES_3 = Result.getOrThrow(SemVer.parse("0.7.6"))
 
 /**
- * The highest schema version whose policies a runtime evaluates. Under a higher one it takes the policy and then
- * refuses every Commitment. Undefined when that cannot be told: another runtime, or a version that is not one.
+ * The highest schema version whose policies a runtime evaluates. Under a higher one it accepts the policy and then
+ * refuses every Commitment. Undefined when unknown: another runtime, or an invalid version.
  */
 export const highestSchemaVersion = (runtime: {
   readonly name: string

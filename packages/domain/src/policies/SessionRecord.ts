@@ -11,8 +11,8 @@ export interface SessionTerms {
 }
 
 /**
- * What the accepted messages of a session amount to so far, as far as rules look at it; one shape for each mode that
- * has rules. Words are normalised: votes and recommendations in upper case, severities in lower case.
+ * The state of a session that rules evaluate, folded from its accepted messages; one shape for each mode that has
+ * rules. Words are normalised: votes and recommendations in upper case, severities in lower case.
  */
 export type SessionRecord = DecisionRecord | ProposalRecord | TaskRecord | HandoffRecord | QuorumRecord
 
@@ -33,7 +33,7 @@ export interface ProposalRecord {
   readonly counters: number
   /** The proposal that a participant accepts now. */
   readonly acceptedBy: (participant: string) => string | undefined
-  /** Whether somebody has rejected for good. */
+  /** Whether a rejection is final. */
   readonly isRejected: boolean
 }
 
@@ -49,7 +49,7 @@ export interface TaskRecord {
 
 export interface TaskRejection {
   readonly by: string
-  /** Whether the task was given back by the participant who had it, or refused before it had an assignee. */
+  /** Whether its assignee gave the task back, instead of a refusal before the assignment. */
   readonly whileAssigned: boolean
 }
 
@@ -61,8 +61,18 @@ export interface HandoffRecord {
 
 export interface QuorumRecord {
   readonly mode: "quorum"
-  /** The approvals that the request asks for; undefined before there is one. */
+  /** The approvals that the request requires; undefined before the request. */
   readonly requiredApprovals: number | undefined
   readonly ballots: number
   readonly approvals: number
+}
+
+/** One reason why a Commitment is refused: the rule, the value on record, and the required value. */
+export interface RuleRefusal {
+  /** Section and name of the rule, as a policy spells them; `mode.*` for demands of the mode itself. */
+  readonly rule: string
+  readonly have: number | string
+  readonly need: number | string
+  /** All of it in words, for display. */
+  readonly text: string
 }

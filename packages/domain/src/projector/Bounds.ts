@@ -2,7 +2,7 @@ import type * as Schema from "effect/Schema"
 import { isJsonArray, isJsonObject } from "../JsonReader.ts"
 
 /**
- * Bounds of what a state takes over from an event, in bytes of its JSON text (docs/reference/events.md#state-bounds).
+ * Bounds of what a state copies from an event, in bytes of its JSON text (docs/reference/events.md#state-bounds).
  */
 export const MAX_STATE_NAME_BYTES = 256
 export const MAX_STATE_TEXT_BYTES = 4_096
@@ -13,18 +13,18 @@ export const MAX_STATE_PAYLOAD_BYTES = 8_192
 const MOST_BYTES_PER_UNIT = 6
 /** Control characters that have an escape of two characters: \b, \t, \n, \f and \r. */
 const SHORT_ESCAPES: ReadonlySet<number> = new Set([8, 9, 10, 12, 13])
-/** Room for the words of a cut: `… (cut, 9007199254740991 bytes, #1fffffffffffff)`. */
+/** Bytes of the mark of a cut: `… (cut, 9007199254740991 bytes, #1fffffffffffff)`. */
 const MARK_BYTES = 56
 /** Members of a payload that would get less than this are left out. */
 const LEAST_SHARE_BYTES = 2 * MARK_BYTES
 
-/** An id, a type, or another text that stands for something. Different ones stay different when they are cut. */
+/** An id, a type, or another name. Different names stay different when they are cut. */
 export const boundName = (text: string): string => boundText(text, MAX_STATE_NAME_BYTES)
 
-/** What somebody wrote. */
+/** A free text. */
 export const boundProse = (text: string, bytes = MAX_STATE_TEXT_BYTES): string => boundText(text, bytes)
 
-/** A list of such texts: the first ones, as far as they fit, and then how many there are more. */
+/** A list of such texts: the first ones, as far as they fit, and then the number of the others. */
 export const boundTexts = (texts: ReadonlyArray<string>, bytes = MAX_STATE_LIST_BYTES): ReadonlyArray<string> => {
   const kept: Array<string> = []
   let left = bytes - MARK_BYTES
@@ -39,7 +39,7 @@ export const boundTexts = (texts: ReadonlyArray<string>, bytes = MAX_STATE_LIST_
 
 /**
  * A payload of any shape: itself when it fits. Otherwise its members in their order, the large ones cut to half of the
- * room that is left, and at the end how many there are more.
+ * remaining bytes, and at the end the number of the others.
  */
 export const boundPayload = (payload: Schema.Json): Schema.Json =>
   bytesOf(payload, MAX_STATE_PAYLOAD_BYTES) <= MAX_STATE_PAYLOAD_BYTES ? payload : cut(payload, MAX_STATE_PAYLOAD_BYTES)
@@ -70,17 +70,17 @@ const cut = (value: Schema.Json, bytes: number): Schema.Json => {
   return typeof value === "string" ? boundText(value, bytes) : value
 }
 
-/** The members that there is room for, with their places; the last says how many there are more. */
+/** The members that fit, with their indexes; the last one counts the others. */
 const cutMembers = (members: Schema.JsonArray, bytes: number, overhead: (at: number) => number) => {
   const kept: Array<readonly [number, Schema.Json]> = []
   let left = bytes - MARK_BYTES
   for (const [at, member] of members.entries()) {
-    const room = left - overhead(at)
-    const share = Math.floor(room / 2)
+    const remaining = left - overhead(at)
+    const share = Math.floor(remaining / 2)
     const isWhole = bytesOf(member, share) <= share
     if (!isWhole && share < LEAST_SHARE_BYTES) return [...kept, [members.length, more(members.length - at)] as const]
     const taken = isWhole ? member : cut(member, share)
-    left = room - bytesOf(taken, room)
+    left = remaining - bytesOf(taken, remaining)
     kept.push([at, taken])
   }
   return kept
@@ -138,7 +138,7 @@ const bytesOfUnit = (text: string, at: number): number => {
   return isPaired ? 2 : MOST_BYTES_PER_UNIT
 }
 
-/** 53 bits that tell texts apart which begin alike: two lanes of multiply and shift, mixed at the end. */
+/** A hash of 53 bits that differs for texts with the same beginning: two lanes of multiply and shift, mixed at the end. */
 const hashOf = (text: string): string => {
   let high = 0x9e3779b9
   let low = 0x85ebca6b
@@ -150,4 +150,17 @@ const hashOf = (text: string): string => {
   high = Math.imul(high ^ (low >>> 13), 0xc2b2ae35) >>> 0
   low = Math.imul(low ^ (high >>> 16), 0x27d4eb2f) >>> 0
   return ((high & 0x1fffff) * 0x1_0000_0000 + low).toString(16)
+}
+
+/** Appends to a list that keeps its most recent `cap` items; the input stays as it is. */
+export const appendCapped = <A>(items: ReadonlyArray<A>, item: A, cap: number): ReadonlyArray<A> => {
+  const next = items.length >= cap ? items.slice(items.length - cap + 1) : items.slice()
+  next.push(item)
+  return next
+}
+
+export const replaceAt = <A>(items: ReadonlyArray<A>, at: number, item: A): ReadonlyArray<A> => {
+  const next = items.slice()
+  next[at] = item
+  return next
 }

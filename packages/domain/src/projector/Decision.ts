@@ -1,8 +1,7 @@
 import type { EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
 import { voteOf } from "../Outcome.ts"
 import { type Contribution, type DecisionCurrent, MAX_DECISION_PROPOSALS, type RunState } from "../RunState.ts"
-import { boundName, boundProse, boundTexts } from "./Bounds.ts"
-import { appendCapped } from "./Capped.ts"
+import { appendCapped, boundName, boundProse, boundTexts } from "./Bounds.ts"
 import type { ContributionEvent } from "./EventView.ts"
 
 type Decision = RunState["decision"]

@@ -15,5 +15,5 @@ export const viewOf = (event: KnownEvent): EventView =>
     ? { event, messageType: boundName(event.data.messageType), sender: boundName(event.data.sender) }
     : { event, messageType: "", sender: "" }
 
-/** What somebody contributed to a decision. */
+/** A contribution to a decision. */
 export type ContributionEvent = EventOf<"proposal.created" | "proposal.updated">

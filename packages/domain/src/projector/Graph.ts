@@ -1,6 +1,6 @@
 import type { ParticipantStatus } from "../ParticipantStatus.ts"
 import { type GraphEdge, type GraphNode, MAX_GRAPH_EDGES, type RunState } from "../RunState.ts"
-import { replaceAt } from "./Capped.ts"
+import { replaceAt } from "./Bounds.ts"
 import type { EventView } from "./EventView.ts"
 
 type Graph = RunState["graph"]
@@ -13,7 +13,7 @@ const PROPOSAL = "__proposal"
 const DECISION = "__decision"
 const OUTCOME = "__outcome"
 
-/** Edges up to which looking each one up is cheaper than indexing the whole list first. */
+/** Edges up to which a linear search is cheaper than an index of the whole list. */
 const FEW_EDGES = 8
 
 /** The order in which the life-cycle nodes move, upwards only. */
@@ -45,7 +45,7 @@ export const foldGraph = (
   return nodes === graph.nodes && edges === graph.edges ? graph : { nodes, edges }
 }
 
-/** Participant nodes stand in the order of the participants, so one walk over both is enough. */
+/** Participant nodes are in the order of the participants, so one walk over both is enough. */
 const syncParticipants = (nodes: Nodes, participants: RunState["participants"]): Nodes => {
   const next: Array<GraphNode> = []
   let at = 0
@@ -138,15 +138,15 @@ const upsertEdges = (edges: Edges, additions: ReadonlyArray<Edge>, ts: string): 
 
 const isSame = (a: Edge, b: Edge): boolean => a.from === b.from && a.to === b.to && a.kind === b.kind
 
-/** A look-up over the list as it stands and as it grows by one for every edge it does not find. */
+/** A look-up over the list; an edge that it does not find is added to the list. */
 const indexed = (edges: ReadonlyArray<Edge>): ((edge: Edge) => number) => {
   // No text of an event holds U+0000, so the key is unambiguous.
   const keyOf = ({ from, kind, to }: Edge) => `${from}\u0000${to}\u0000${kind}`
-  const places = new Map(edges.map((edge, at) => [keyOf(edge), at]))
+  const indexes = new Map(edges.map((edge, at) => [keyOf(edge), at]))
   return (edge) => {
     const key = keyOf(edge)
-    const at = places.get(key)
-    if (at === undefined) places.set(key, places.size)
+    const at = indexes.get(key)
+    if (at === undefined) indexes.set(key, indexes.size)
     return at ?? -1
   }
 }

@@ -2,8 +2,7 @@ import type { EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
 import type { ParticipantStatus } from "../ParticipantStatus.ts"
 import { MAX_TRACKED_PARTICIPANTS, type ParticipantState, type RunState } from "../RunState.ts"
 import { isTerminal, type RunStatus } from "../RunStatus.ts"
-import { boundName } from "./Bounds.ts"
-import { replaceAt } from "./Capped.ts"
+import { boundName, replaceAt } from "./Bounds.ts"
 import type { EventView } from "./EventView.ts"
 
 type Participants = RunState["participants"]
@@ -11,7 +10,7 @@ type Participants = RunState["participants"]
 /**
  * Folds the section `participants`: the declared ones in their order, then the others in order of first sight. A
  * sender is active, the recipients of a message wait. `runStatus` is the status after the event: in an ended run
- * nobody becomes active or waiting again.
+ * no participant becomes active or waiting again.
  */
 export const foldParticipants = (
   participants: Participants,
@@ -85,7 +84,7 @@ const withDeclared = (participants: Participants, event: KnownEvent): Participan
     : participants
 }
 
-/** A signal may have been heard before the session was bound: its sender does not come first for that. */
+/** A signal that arrived before the session was bound does not put its sender first. */
 const inDeclaredOrder = (participants: Participants, declared: ReadonlyArray<string>): Participants => {
   if (participants.length === 0) return participants
   const known = new Map(participants.map((participant) => [participant.participantId, participant]))

@@ -8,8 +8,15 @@ import {
   type VoteTallyEntry
 } from "../RunState.ts"
 import type { RunStatus } from "../RunStatus.ts"
-import { boundName, boundProse, boundTexts, bytesOfText, MAX_STATE_NAME_BYTES } from "./Bounds.ts"
-import { appendCapped, replaceAt } from "./Capped.ts"
+import {
+  appendCapped,
+  boundName,
+  boundProse,
+  boundTexts,
+  bytesOfText,
+  MAX_STATE_NAME_BYTES,
+  replaceAt
+} from "./Bounds.ts"
 
 type Policy = RunState["policy"]
 type Participants = RunState["participants"]
@@ -17,18 +24,18 @@ type Participants = RunState["participants"]
 const VOTER_ROLE = "voter"
 /** Of the description, and of the roles, of one of the many commitments that may be expected. */
 const MAX_EXPECTATION_BYTES = 1_024
-/** Last words that are kept, of all participants on all proposals: one byte each. */
+/** Last votes that are kept, of all participants on all proposals: one byte each. */
 const MAX_LAST_WORDS = 128 * 1024
-/** A tally without its id and last words: keys, punctuation and eight counts. */
+/** A tally without its id and last votes: keys, punctuation and eight counts. */
 const TALLY_BYTES = 240
-const ROOM_FOR_TALLIES = MAX_VOTE_TALLY_BYTES - MAX_LAST_WORDS
+const MAX_TALLIES_BYTES = MAX_VOTE_TALLY_BYTES - MAX_LAST_WORDS
 /** So many fit whatever their ids. */
-const FEW_TALLIES = Math.floor(ROOM_FOR_TALLIES / (TALLY_BYTES + MAX_STATE_NAME_BYTES))
+const FEW_TALLIES = Math.floor(MAX_TALLIES_BYTES / (TALLY_BYTES + MAX_STATE_NAME_BYTES))
 const TALLIED_TYPES: ReadonlySet<string> = new Set(["Vote", "Approve", "Reject", "Accept", "Evaluation"])
-/** Without a yes or no these take back what their sender has said before. */
+/** Without a yes or no these cancel the earlier vote of their sender. */
 const ABSTAINING_TYPES: ReadonlySet<string> = new Set(["Vote", "Abstain"])
 
-/** Folds the section `policy`: what governs the session, what it expects, and how the votes stand. */
+/** Folds the section `policy`: the policy of the session, the expected commitments, and the tallies of votes. */
 export const foldPolicy = (policy: Policy, event: KnownEvent, participants: Participants): Policy => {
   switch (event.type) {
     case "session.bound":
@@ -111,11 +118,11 @@ const voted = (policy: Policy, { data }: EventOf<"proposal.updated">, participan
   const allow = (previous?.allow ?? 0) + (vote === "allow" ? 1 : 0)
   const deny = (previous?.deny ?? 0) + (vote === "deny" ? 1 : 0)
   const required = requiredVotes(participants)
-  const place = previous === undefined ? tally.length : at
+  const index = previous === undefined ? tally.length : at
   const before = previous === undefined ? "" : policy.lastWords?.[at]
-  const isRoom = Math.max(tally.length, place + 1) * participants.length <= MAX_LAST_WORDS
+  const fits = Math.max(tally.length, index + 1) * participants.length <= MAX_LAST_WORDS
   const words =
-    typeof before === "string" && isRoom ? spoken(before, positionOf(participants, data.sender), vote) : null
+    typeof before === "string" && fits ? withVote(before, positionOf(participants, data.sender), vote) : null
   const entry: VoteTallyEntry = {
     commitmentId,
     allow,
@@ -127,7 +134,7 @@ const voted = (policy: Policy, { data }: EventOf<"proposal.updated">, participan
   const voteTally = previous === undefined ? latestWithin([...tally, entry]) : replaceAt(tally, at, entry)
   const isCut = previous === undefined && voteTally.length <= tally.length
   const lastWords = tally.map((_, each) => policy.lastWords?.[each] ?? null)
-  lastWords[place] = words
+  lastWords[index] = words
   return {
     ...policy,
     voteTally,
@@ -147,8 +154,8 @@ const positionOf = (participants: Participants, sender: string): number => {
   return participants.findIndex((participant) => participant.participantId === participantId)
 }
 
-/** The last words after the one at that place; null when its speaker is not among the participants. */
-const spoken = (words: string, at: number, vote: Vote | undefined): string | null => {
+/** The last votes with the one at `at` changed; null when the voter is not among the participants. */
+const withVote = (words: string, at: number, vote: Vote | undefined): string | null => {
   if (at < 0) return null
   const letter = vote === undefined ? SILENT : vote === "allow" ? ALLOWS : DENIES
   const known = words.padEnd(at, SILENT)
@@ -157,7 +164,7 @@ const spoken = (words: string, at: number, vote: Vote | undefined): string | nul
 
 const count = (words: string, letter: string): number => words.split(letter).length - 1
 
-/** The list of participants changes its order: words that were kept by that order are not anybody's any more. */
+/** The list of participants changes its order: votes that were kept in that order are dropped. */
 const withoutLastWords = (policy: Policy): Policy => {
   if (policy.voteTally === undefined) return policy
   const voteTally = policy.voteTally.map(({ voters: _, ...entry }) => entry)
@@ -168,7 +175,7 @@ const withoutLastWords = (policy: Policy): Policy => {
 const latestWithin = (tally: ReadonlyArray<VoteTallyEntry>): ReadonlyArray<VoteTallyEntry> => {
   if (tally.length <= FEW_TALLIES) return tally
   let first = tally.length
-  let left = ROOM_FOR_TALLIES
+  let left = MAX_TALLIES_BYTES
   while (first > 0) {
     const entry = tally[first - 1]
     if (entry !== undefined) left -= bytesOfText(entry.commitmentId, MAX_STATE_NAME_BYTES) + TALLY_BYTES

@@ -101,7 +101,7 @@ const statusOfSession = (current: RunStatus, state: string | undefined): RunStat
   }
 }
 
-/** Takes over the session's context and, when its state just ended the run, the time of the end. */
+/** Copies the session's context and, when its state just ended the run, the time of the end. */
 const withContext = (run: Run, { data, ts }: SessionEvent): Run => {
   const { contextId, extensionKeys } = data
   const endedAt = isTerminal(run.status) && run.endedAt === undefined ? ts : undefined

@@ -11,8 +11,7 @@ import {
   type RunState,
   type SignalEntry
 } from "../RunState.ts"
-import { boundName, boundPayload, boundProse } from "./Bounds.ts"
-import { appendCapped, replaceAt } from "./Capped.ts"
+import { appendCapped, boundName, boundPayload, boundProse, replaceAt } from "./Bounds.ts"
 
 /** The sections that only collect what was observed: signals, progress, timeline, trace, outbound messages, llm. */
 

@@ -17,8 +17,8 @@ import { endOfDay, readValue, shown } from "./Values.ts"
 type Parsed<A> = Result.Result<A, QueryRefused>
 
 /**
- * Reads a query over declared fields. Whatever it does not know it refuses, with the position and what is allowed
- * there; nothing is silently taken as text.
+ * Reads a query over declared fields. Unknown input is refused with its position and what is allowed there; nothing is
+ * silently read as text.
  *
  *     query      = sequence ("OR" sequence)*
  *     sequence   = (["AND"] ["-"] term)*
@@ -46,7 +46,7 @@ const COMPARISONS: ReadonlyMap<Token["kind"], Comparison> = new Map([
 
 const ORDERED = new Set(["number", "time"])
 
-/** What a name stands for, and where it stands. */
+/** A resolved name with its position. */
 interface Named extends Span {
   readonly field: QueryField
   readonly path: { readonly path?: string }
@@ -73,7 +73,7 @@ class Parser {
   whole(): Parsed<Query> {
     return Result.flatMap(this.#alternatives(0), (query) => {
       const { kind, start, text } = this.#next
-      return kind === "end" ? Result.succeed(query) : refused(start, `${shown(text)} stands alone`, ["a condition"])
+      return kind === "end" ? Result.succeed(query) : refused(start, `unexpected ${shown(text)}`, ["a condition"])
     })
   }
 
@@ -96,7 +96,7 @@ class Parser {
       const isEmpty = part.success.kind === "and" && part.success.of.length === 0
       const isOr = this.#next.kind === "or"
       if (isEmpty && (isOr || found.length > 0))
-        return refused(start, "OR stands between two conditions", ["a condition"])
+        return refused(start, "OR needs a condition on both sides", ["a condition"])
       found.push(part.success)
       if (!isOr) return Result.succeed(found.length === 1 ? part.success : { kind: "or", of: found })
       this.#take()
@@ -109,7 +109,7 @@ class Parser {
       if (this.#next.kind === "and") {
         const { start } = this.#take()
         if (found.length === 0 || ["end", ")", "or", "and"].includes(this.#next.kind)) {
-          return refused(start, "AND stands between two conditions", ["a condition"])
+          return refused(start, "AND needs a condition on both sides", ["a condition"])
         }
       }
       const term = this.#term(depth)
@@ -124,7 +124,7 @@ class Parser {
     if (this.#next.kind === "-") {
       this.#take()
       if (this.#next.isApart || this.#next.kind === "-" || this.#next.kind === "end") {
-        return refused(this.#next.start, "a minus stands right before what it excludes", ["a condition"])
+        return refused(this.#next.start, "a minus needs the excluded condition right after it", ["a condition"])
       }
       return Result.map(this.#positive(depth), (of) => ({ kind: "not", of }))
     }
@@ -142,7 +142,7 @@ class Parser {
   }
 
   #group(depth: number, start: number): Parsed<Query> {
-    if (depth >= MAX_QUERY_DEPTH) return refused(start, `more than ${MAX_QUERY_DEPTH} parentheses in each other`)
+    if (depth >= MAX_QUERY_DEPTH) return refused(start, `more than ${MAX_QUERY_DEPTH} nested parentheses`)
     if (this.#next.kind === ")") return refused(this.#next.start, "the parentheses are empty", ["a condition"])
     return Result.flatMap(this.#alternatives(depth + 1), (query) =>
       this.#next.kind === ")" ? this.#closed(query) : refused(this.#next.start, "the parenthesis is not closed", [")"])
@@ -164,7 +164,7 @@ class Parser {
     return this.#counted(name.start, () => {
       if (name.text !== "has") return Result.flatMap(this.#named(name), (named) => this.#condition(named))
       const token = this.#take()
-      if (token.kind !== "word") return refused(token.start, "has: asks for a field", this.#names())
+      if (token.kind !== "word") return refused(token.start, "has: needs a field", this.#names())
       return Result.map(this.#named(token), ({ field, path }) => ({
         kind: "has",
         field: field.name,
@@ -185,7 +185,7 @@ class Parser {
     const dot = text.indexOf(".")
     const parent = this.#fields.find(({ dotted, name }) => dotted === true && name === text.slice(0, dot))
     if (dot === -1 || parent === undefined || dot === text.length - 1) {
-      return refused(start, `there is no field ${shown(text)}`, this.#names())
+      return refused(start, `unknown field ${shown(text)}`, this.#names())
     }
     return Result.succeed({ field: parent, path: { path: text.slice(dot + 1) }, start, end })
   }
@@ -236,7 +236,7 @@ class Parser {
     const dots = this.#take()
     if (!ORDERED.has(field.type)) return this.#unordered(field, dots)
     const hasEnd = !this.#next.isApart && (this.#next.kind === "word" || this.#next.kind === "quoted")
-    if (from === undefined && !hasEnd) return refused(dots.start, "a range has one end at least", ["a value"])
+    if (from === undefined && !hasEnd) return refused(dots.start, "a range needs at least one end", ["a value"])
     const to: Parsed<{ readonly last: QueryValue | undefined; readonly end: number }> = hasEnd
       ? this.#value(field)
       : Result.succeed({ last: undefined, end: dots.end })
@@ -260,14 +260,14 @@ class Parser {
       values.push(read.success)
       const { end, kind, start, text } = this.#take()
       if (kind === ")") return Result.succeed({ values, end })
-      if (kind !== ",") return refused(start, `${shown(text)} stands in a list of values`, [",", ")"])
+      if (kind !== ",") return refused(start, `unexpected ${shown(text)} in a list of values`, [",", ")"])
     }
   }
 
   #value(field: QueryField): Parsed<ReadValue> {
     const token = this.#take()
     if (token.kind !== "word" && token.kind !== "quoted") {
-      return refused(token.start, `${field.name} asks for a value`, field.values ?? [`a ${field.type}`])
+      return refused(token.start, `${field.name} needs a value`, field.values ?? [`a ${field.type}`])
     }
     return Result.map(readValue(field, token), (value) => ({
       value,

@@ -21,7 +21,7 @@ export type QueryValue = string | number | boolean
 
 export type Comparison = "eq" | "gt" | "gte" | "lt" | "lte"
 
-/** Where something stands in the query: offsets of UTF-16 units, `end` excluded. */
+/** A part of the query: offsets of UTF-16 units, `end` excluded. */
 export interface Span {
   readonly start: number
   readonly end: number
@@ -44,7 +44,7 @@ export type Query =
   /** Both ends included; one of them may be open. */
   | ({ readonly kind: "range"; readonly from: QueryValue | undefined; readonly to: QueryValue | undefined } & OnField)
 
-/** The query is not one; `position` is where, counted from 0, and `expected` what could stand there. */
+/** The query is invalid at `position`, counted from 0; `expected` lists what is valid there. */
 export class QueryRefused extends Data.TaggedError("QueryRefused")<{
   readonly why: string
   readonly position: number
@@ -59,7 +59,7 @@ export class QueryRefused extends Data.TaggedError("QueryRefused")<{
 
 /** Characters of a query. */
 export const MAX_QUERY_LENGTH = 2_000
-/** Parentheses in each other. */
+/** Depth of nested parentheses. */
 export const MAX_QUERY_DEPTH = 20
 /** Conditions of a query; the values of a list count each. */
 export const MAX_QUERY_TERMS = 100

@@ -5,7 +5,7 @@ import { QueryRefused, type Span } from "./Query.ts"
 export interface Token extends Span {
   readonly kind: "word" | "quoted" | ":" | "(" | ")" | "," | "-" | "or" | "and" | ">" | ">=" | "<" | "<=" | ".." | "end"
   readonly text: string
-  /** Whether white space, or nothing, stands before it. */
+  /** Whether white space, or nothing, precedes it. */
   readonly isApart: boolean
 }
 
@@ -19,7 +19,7 @@ const SINGLE: ReadonlyMap<string, Token["kind"]> = new Map([
 ])
 
 const SPACE = /\s/u
-/** What ends a word. A colon does where the word is a name, not within a value such as a time. */
+/** Characters that end a word. A colon ends a name, but not a value such as a time. */
 const ENDS_WORD = /[\s(),"<>]/u
 
 /** Cuts a query into pieces. Fails on a quote that is not closed. */

@@ -60,7 +60,7 @@ export const exportEnds = {
 } as const
 
 /**
- * A stored event as a line of an export: its own type stands as `eventType`. Where its text cannot be made of the line
+ * A stored event as a line of an export: its own type is `eventType`. Where its text cannot be made of the line
  * again, the text is in it too, as `text`. Undefined for a text that is not an object with a type.
  */
 export const exportedLine = (text: string): string | undefined => {
@@ -72,7 +72,7 @@ export const exportedLine = (text: string): string | undefined => {
   return JSON.stringify(rebuilt(type, rest) === text ? line : { ...line, text })
 }
 
-/** The stored text of an event that stands in such a line; undefined when it does not hold one. */
+/** The stored text of the event in such a line; undefined when the line has no event. */
 export const storedText = (line: string): string | undefined => {
   const read = parsed(line)
   if (read?.["type"] !== "canonical_event" || read["eventType"] === undefined) return undefined

@@ -14,7 +14,7 @@ import {
   UNPROVEN_RECORDS
 } from "./Records.ts"
 import { isUnchecked, Seal, type SignatureCheck, signedBytes } from "./Seal.ts"
-import { type Misfit, type SignatureState, signatureOf, textOf, walkChain } from "./Verification.ts"
+import { type Mismatch, type SignatureState, signatureOf, textOf, walkChain } from "./Verification.ts"
 
 /** What the check of an exported file found. */
 export type ExportVerification =
@@ -33,7 +33,7 @@ export type ExportVerification =
       /** What of it is only as it was exported, whatever the seal says. */
       readonly notProven: ReadonlyArray<string>
     }
-  | Misfit
+  | Mismatch
 
 /** An export taken apart; every part as its bytes. */
 interface Parts {
@@ -51,11 +51,11 @@ interface Parts {
 const NOTHING = eventBytes("null")
 const NO_LIST = eventBytes("[]")
 
-const unfit = (why: string): Misfit => ({ ok: false, why })
+const mismatch = (why: string): Mismatch => ({ ok: false, why })
 
 /**
  * Checks an export of a run, in either format, against the seal and the digest in it (docs/reference/seal.md#verify).
- * Every byte counts. The first event that does not fit is named before anything else is looked at; then the records
+ * Every byte counts. The first event that does not fit is named before anything else is checked; then the records
  * beside the events are compared with what the events say (docs/reference/seal.md#records).
  */
 export const verifyExport = (
@@ -71,13 +71,13 @@ export const verifyExport = (
   const heads = decodeHeads(textOf(parts.heads))
   const run = decodeRun(textOf(parts.records.run))
   const digest = decodeDigest(textOf(parts.digest))
-  if (Result.isFailure(run)) return unfit("its run has no id")
-  if (Result.isFailure(heads)) return unfit("its list of heads cannot be read")
-  if (Result.isFailure(seal)) return unfit("its seal cannot be read")
-  if (Result.isFailure(digest)) return unfit("its digest cannot be read")
+  if (Result.isFailure(run)) return mismatch("its run has no id")
+  if (Result.isFailure(heads)) return mismatch("its list of heads cannot be read")
+  if (Result.isFailure(seal)) return mismatch("its seal cannot be read")
+  if (Result.isFailure(digest)) return mismatch("its digest cannot be read")
   const { id: runId } = run.success
   const sealed = seal.success ?? undefined
-  if (sealed !== undefined && sealed.runId !== runId) return unfit(`its seal is of the run ${sealed.runId}`)
+  if (sealed !== undefined && sealed.runId !== runId) return mismatch(`its seal is of the run ${sealed.runId}`)
 
   const records = startRecords(sha256, runId)
   const taken = function* () {
@@ -102,30 +102,30 @@ export const verifyExport = (
   return { ok: true, runId, events: walked.events, seal: sealed ?? null, signature, exportSignature, ...compared }
 }
 
-const departureFrom = (kept: Seal, runId: string, heads: ReadonlyArray<string>): Misfit | undefined => {
-  if (kept.runId !== runId) return unfit(`the kept seal is of the run ${kept.runId}`)
+const departureFrom = (kept: Seal, runId: string, heads: ReadonlyArray<string>): Mismatch | undefined => {
+  if (kept.runId !== runId) return mismatch(`the kept seal is of the run ${kept.runId}`)
   if (kept.events > heads.length) {
     return { ok: false, index: heads.length + 1, why: `missing; the kept seal covers ${kept.events} events` }
   }
   return kept.events === 0 || heads[kept.events - 1] === kept.head
     ? undefined
-    : unfit(`its first ${kept.events} events are not those of the kept seal`)
+    : mismatch(`its first ${kept.events} events are not those of the kept seal`)
 }
 
 /**
- * What the events prove of the records. A contradiction is a misfit, but under a seal of a release that did not compare
+ * What the events prove of the records. A contradiction is a mismatch, but under a seal of a release that did not compare
  * them; one of a fold only where all events are of a release that folds as this one.
  */
 const vouchedRecords = (
   { contradictions, unhashed }: Compared,
   frames: FramesChecked,
   seal: Seal | undefined
-): Pick<ExportVerification & { readonly ok: true }, "notProven" | "proven"> | Misfit => {
+): Pick<ExportVerification & { readonly ok: true }, "notProven" | "proven"> | Mismatch => {
   const isOld = seal !== undefined && isUnchecked(seal)
   const isFoldOurs = seal?.provenAfter === 0 && seal.late === false
   const isHard = ({ isFold }: Contradiction) => (isFold ? isFoldOurs : !isOld)
-  const misfit = contradictions.find(isHard)
-  if (misfit !== undefined) return unfit(`beside the events it contradicts them: ${misfit.why}`)
+  const hard = contradictions.find(isHard)
+  if (hard !== undefined) return mismatch(`a record contradicts the events: ${hard.why}`)
   const soft = contradictions.map(({ why }) => `${why}, or another release made it`)
   return {
     proven: soft.length > 0 ? [] : [...COMPARED_RECORDS, ...(frames.unproven === undefined ? ["raw frames"] : [])],
@@ -144,35 +144,35 @@ const digestOf = (
   bytes: Uint8Array,
   { covered, format }: Parts,
   digest: ExportDigest
-): SignatureState | Misfit => {
-  if (textOf(bytes.subarray(covered)) !== exportEnds[format].digest(digest)) return unfit("its digest was changed")
+): SignatureState | Mismatch => {
+  if (textOf(bytes.subarray(covered)) !== exportEnds[format].digest(digest)) return mismatch("its digest was changed")
   if (Hex.encode(sha256(bytes.subarray(0, covered))) !== digest.sha256) {
-    return unfit("its events are those of the chain, and something beside them was changed")
+    return mismatch("its events are those of the chain, and something beside them was changed")
   }
   return signatureOf(check, digest, signedDigest(digest), "export")
 }
 
-const partsOf = (bytes: Uint8Array): Parts | Misfit => {
-  if (bytes.length === 0) return unfit("it is empty")
-  if (startsWith(bytes, 0, "[")) return unfit("it is a list, as batch exports are: export one run")
+const partsOf = (bytes: Uint8Array): Parts | Mismatch => {
+  if (bytes.length === 0) return mismatch("it is empty")
+  if (startsWith(bytes, 0, "[")) return mismatch("it is a list, as batch exports are: export one run")
   return startsWith(bytes, 0, HEADER) ? partsOfLines(bytes) : partsOfBundle(bytes)
 }
 
 const DIGEST_MEMBER = ',"digest":'
 const UNSEALED = "it has no seal and no digest at its end: it is older than these, or was cut"
 
-const partsOfBundle = (bytes: Uint8Array): Parts | Misfit => {
+const partsOfBundle = (bytes: Uint8Array): Parts | Mismatch => {
   const members = memberSpans(bytes)
   if (members === undefined) {
-    return unfit("it is not an export as it was made: it was cut, laid out anew, or is something else")
+    return mismatch("it is not an export as it was made: it was cut, laid out anew, or is something else")
   }
   const span = (name: string): Uint8Array | undefined => {
     const found = members.get(name)
     return found && bytes.subarray(found.start, found.end)
   }
   const [run, events, seal, heads, digest] = ["run", "canonicalEvents", "seal", "heads", "digest"].map(span)
-  if (run === undefined || events === undefined) return unfit("it is not the export of a run")
-  if (seal === undefined || heads === undefined || digest === undefined) return unfit(UNSEALED)
+  if (run === undefined || events === undefined) return mismatch("it is not the export of a run")
+  if (seal === undefined || heads === undefined || digest === undefined) return mismatch(UNSEALED)
   const covered = (members.get("digest")?.start ?? 0) - DIGEST_MEMBER.length
   const records = recordsOf(run, span)
   const frames = elementsOf(span("rawEvents") ?? NO_LIST)
@@ -193,20 +193,20 @@ const DIGEST_LINE = '{"type":"digest",'
 const RAW_LINE = '{"type":"raw_event",'
 const NEWLINE = 0x0a
 
-const partsOfLines = (bytes: Uint8Array): Parts | Misfit => {
-  if (bytes.at(-1) !== NEWLINE) return unfit("its last line is cut off")
+const partsOfLines = (bytes: Uint8Array): Parts | Mismatch => {
+  if (bytes.at(-1) !== NEWLINE) return mismatch("its last line is cut off")
   const digestAt = lineBefore(bytes, bytes.length)
   const sealAt = lineBefore(bytes, digestAt)
   const bodyAt = bytes.indexOf(NEWLINE) + 1
   if (sealAt < bodyAt || !startsWith(bytes, digestAt, DIGEST_LINE) || !startsWith(bytes, sealAt, SEAL_LINE)) {
-    return unfit(UNSEALED)
+    return mismatch(UNSEALED)
   }
   const header = memberSpans(bytes.subarray(0, bodyAt - 1))
   const proof = memberSpans(bytes.subarray(sealAt, digestAt - 1))
   const run = header?.get("run")
   const [seal, heads] = [proof?.get("seal"), proof?.get("heads")]
-  if (run === undefined) return unfit("its header cannot be read")
-  if (seal === undefined || heads === undefined) return unfit("its seal cannot be read")
+  if (run === undefined) return mismatch("its header cannot be read")
+  if (seal === undefined || heads === undefined) return mismatch("its seal cannot be read")
   return {
     format: "jsonl",
     records: recordsOf(bytes.subarray(run.start, run.end), (name) => {
@@ -250,8 +250,8 @@ const framesOfLines = function* (lines: Uint8Array): Generator<Uint8Array> {
 }
 
 const startsWith = (bytes: Uint8Array, at: number, ascii: string): boolean => {
-  for (let place = 0; place < ascii.length; place++) {
-    if (bytes[at + place] !== ascii.charCodeAt(place)) return false
+  for (let offset = 0; offset < ascii.length; offset++) {
+    if (bytes[at + offset] !== ascii.charCodeAt(offset)) return false
   }
   return true
 }

@@ -5,7 +5,7 @@ import { isJsonObject } from "../JsonReader.ts"
 import { chainNext, eventBytes, framesStart, frameText, type Sha256 } from "./Chain.ts"
 import { memberSpans } from "./JsonSpans.ts"
 import type { SealedFrames } from "./Seal.ts"
-import type { Misfit } from "./Verification.ts"
+import type { Mismatch } from "./Verification.ts"
 
 /** A raw frame is stored without an id of its own; this one (a UUID of version 8) is the same in every export. */
 export const rawEventId = (sha256: Sha256, runId: string, seq: number): string => {
@@ -30,7 +30,7 @@ export const checkFrames = (
   runId: string,
   frames: Iterable<Uint8Array>,
   sealed: SealedFrames | undefined
-): FramesChecked | Misfit => {
+): FramesChecked | Mismatch => {
   let head = framesStart(sha256, runId)
   let count = 0
   for (const bytes of frames) {

@@ -1,4 +1,4 @@
-/** A part of some bytes, from its first one up to the one behind it. */
+/** A part of some bytes, `end` excluded. */
 export interface Span {
   readonly start: number
   readonly end: number
@@ -40,7 +40,7 @@ export const elementsOf = function* (list: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-/** The place behind the value that begins here; -1 when it does not end. */
+/** The offset after the value that begins here; -1 when it does not end. */
 const valueEnd = (bytes: Uint8Array, start: number): number => {
   let depth = 0
   for (let at = start; at < bytes.length; at++) {
@@ -61,7 +61,7 @@ const valueEnd = (bytes: Uint8Array, start: number): number => {
   return -1
 }
 
-/** The place behind the string that begins here; -1 when it does not end. */
+/** The offset after the string that begins here; -1 when it does not end. */
 const stringEnd = (bytes: Uint8Array, start: number): number => {
   for (let quote = bytes.indexOf(QUOTE, start + 1); quote !== -1; quote = bytes.indexOf(QUOTE, quote + 1)) {
     let before = quote - 1

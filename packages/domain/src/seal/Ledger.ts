@@ -4,7 +4,7 @@ import { Field } from "../Field.ts"
 import { canonicalJson } from "./CanonicalJson.ts"
 import { eventBytes, type Sha256 } from "./Chain.ts"
 import type { SignatureCheck, Signer } from "./Seal.ts"
-import { type Misfit, type SignatureState, signatureOf } from "./Verification.ts"
+import { type Mismatch, type SignatureState, signatureOf } from "./Verification.ts"
 
 /** What the ledger holds; `expiry` says that retention deletes the audit entries before a time. */
 export const LEDGER_KINDS = ["seal", "tombstone", "audit", "expiry"] as const
@@ -69,12 +69,12 @@ export const makeLedgerEntry = (after: LedgerHead, draft: LedgerDraft, signer?: 
 }
 
 /**
- * Walks along a ledger from its first entry on: numbers, links and signatures. `take` answers what does not fit, or
+ * Walks along a ledger from its first entry on: numbers, links and signatures. `take` returns the mismatch, or
  * whether the entry is signed.
  */
 export const walkLedger = (sha256: Sha256, check: SignatureCheck) => {
   let head = ledgerStart(sha256)
-  const take = (entry: LedgerEntry): SignatureState | Misfit => {
+  const take = (entry: LedgerEntry): SignatureState | Mismatch => {
     if (entry.number !== head.number + 1) {
       return { ok: false, index: head.number + 1, why: `missing; the next one is ${entry.number}` }
     }

@@ -11,7 +11,7 @@ import { canonicalJson } from "./CanonicalJson.ts"
 import type { Sha256 } from "./Chain.ts"
 import { memberSpans } from "./JsonSpans.ts"
 
-/** What stands beside the events of an export, as bytes. */
+/** The records beside the events of an export, as bytes. */
 export interface Records {
   readonly run: Uint8Array
   /** `null` where there is none; likewise the projection and the metrics. */
@@ -57,7 +57,7 @@ export const UNPROVEN_RECORDS = [
 type Bound = EventOf<"session.bound">["data"]
 type Created = EventOf<"artifact.created">["data"]
 
-/** Collects what the events of a run say of the records beside them. Takes them in order, and keeps none. */
+/** Collects what the events of a run say about its records. Takes the events in order and does not keep them. */
 export const startRecords = (sha256: Sha256, runId: string) => {
   let state = emptyRunState(runId)
   let metrics = emptyRunMetrics(RunId.make(runId))
@@ -68,7 +68,7 @@ export const startRecords = (sha256: Sha256, runId: string) => {
   let end: { readonly status: RunStatus; readonly endedAt: string | undefined } | undefined
   const artifacts = new Map<string, Created>()
 
-  const hear = (event: CanonicalEvent) => {
+  const collect = (event: CanonicalEvent) => {
     switch (event.type) {
       case "run.created":
         created ??= event.data
@@ -103,7 +103,7 @@ export const startRecords = (sha256: Sha256, runId: string) => {
     if (event === undefined) return
     state = project(state, event)
     metrics = measure(metrics, event)
-    hear(event)
+    collect(event)
   }
 
   const ofRun = (run: Schema.JsonObject): ReadonlyArray<string> => {
@@ -128,7 +128,8 @@ export const startRecords = (sha256: Sha256, runId: string) => {
     if (session === undefined || bound === undefined) {
       return session === bound ? [] : [`the session is ${session === undefined ? "missing" : "of no event"}`]
     }
-    const member = (name: string, told: string | undefined) => differs(`session.${name}`, textAt(session, name), told)
+    const member = (name: string, expected: string | undefined) =>
+      differs(`session.${name}`, textAt(session, name), expected)
     const metadata = session["metadata"]
     const participants = isJsonObject(metadata) ? textsAt(metadata, "participants") : []
     // An event names the default policy where the runtime names none.
@@ -151,49 +152,49 @@ export const startRecords = (sha256: Sha256, runId: string) => {
     const expected = [...artifacts]
     const contradictions: Array<string> = []
     let unhashed = 0
-    let place = 0
+    let position = 0
     for (const bytes of exported) {
       const spans = memberSpans(bytes)
       const artifact = objectOf(bytes)
-      const [id, told] = expected[place] ?? []
-      place += 1
+      const [id, added] = expected[position] ?? []
+      position += 1
       if (spans === undefined || artifact === undefined) {
-        contradictions.push(`artifact ${place} cannot be read`)
+        contradictions.push(`artifact ${position} cannot be read`)
         continue
       }
       const name = `artifact ${textAt(artifact, "id")}`
-      if (id === undefined || told === undefined || id !== artifact["id"]) {
+      if (id === undefined || added === undefined || id !== artifact["id"]) {
         contradictions.push(
-          `artifact ${place} is ${textAt(artifact, "id")}, its events say ${id ?? "that there is none"}`
+          `artifact ${position} is ${textAt(artifact, "id")}, its events say ${id ?? "that there is none"}`
         )
         continue
       }
       const inline = spans.get("inline")
       const digest = inline && Hex.encode(sha256(bytes.subarray(inline.start, inline.end)))
-      if (digest !== undefined && told.contentSha256 === undefined) unhashed += 1
+      if (digest !== undefined && added.contentSha256 === undefined) unhashed += 1
       contradictions.push(
         ...differs(`${name}: runId`, textAt(artifact, "runId"), runId),
-        ...differs(`${name}: kind`, textAt(artifact, "kind"), told.kind),
-        ...differs(`${name}: label`, textAt(artifact, "label"), told.label),
-        ...differs(`${name}: uri`, textAt(artifact, "uri"), told.uri),
-        ...(told.contentSha256 === undefined || told.contentSha256 === digest
+        ...differs(`${name}: kind`, textAt(artifact, "kind"), added.kind),
+        ...differs(`${name}: label`, textAt(artifact, "label"), added.label),
+        ...differs(`${name}: uri`, textAt(artifact, "uri"), added.uri),
+        ...(added.contentSha256 === undefined || added.contentSha256 === digest
           ? []
           : [`${name}: its content is not the one that was added`])
       )
     }
-    for (const [id] of expected.slice(place)) contradictions.push(`artifact ${id} is missing`)
+    for (const [id] of expected.slice(position)) contradictions.push(`artifact ${id} is missing`)
     return { contradictions, unhashed }
   }
 
-  /** Holds the records against the events that were taken. */
+  /** Compares the records with the events that were taken. */
   const compare = (records: Records): Compared => {
     const run = objectOf(records.run)
-    const told = ofArtifacts(records.artifacts)
+    const compared = ofArtifacts(records.artifacts)
     const hasEvents = state.timeline.latestIndex > 0
     const hard = [
       ...(run === undefined ? ["the run cannot be read"] : ofRun(run)),
       ...ofSession(objectOf(records.session)),
-      ...told.contradictions
+      ...compared.contradictions
     ]
     const folds = [
       ...(isFolded(records.projection, hasEvents ? state : null) ? [] : ["the projection is not that of the events"]),
@@ -201,7 +202,7 @@ export const startRecords = (sha256: Sha256, runId: string) => {
     ]
     return {
       contradictions: [...hard.map((why) => ({ why, isFold: false })), ...folds.map((why) => ({ why, isFold: true }))],
-      unhashed: told.unhashed
+      unhashed: compared.unhashed
     }
   }
   return { take, compare }
@@ -210,8 +211,8 @@ export const startRecords = (sha256: Sha256, runId: string) => {
 const DEFAULT_POLICY = "policy.default"
 const ENDED: ReadonlySet<string> = new Set<RunStatus>(["completed", "failed", "cancelled"])
 
-const differs = (what: string, recorded: string | undefined, told: string | undefined): ReadonlyArray<string> =>
-  (recorded ?? "") === (told ?? "") ? [] : [`${what} is ${shown(recorded)}, its events say ${shown(told)}`]
+const differs = (what: string, recorded: string | undefined, expected: string | undefined): ReadonlyArray<string> =>
+  (recorded ?? "") === (expected ?? "") ? [] : [`${what} is ${shown(recorded)}, its events say ${shown(expected)}`]
 
 const shown = (text: string | undefined): string => (text === undefined ? "absent" : JSON.stringify(text))
 

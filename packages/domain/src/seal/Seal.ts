@@ -53,7 +53,7 @@ export const Seal = Schema.Struct({
 }).annotate({ identifier: "Seal", description: "Proof of what a run's history was when it was sealed" })
 export type Seal = typeof Seal.Type
 
-/** What is sealed, before anybody signs it. */
+/** The content of a seal before its signature. */
 export interface SealDraft extends Pick<Seal, "runId" | "events" | "sealedAt"> {
   readonly head: Uint8Array
   readonly previous?: Pick<Seal, "events" | "head">

@@ -4,21 +4,21 @@ import * as Schema from "effect/Schema"
 import { chainNext, chainStart, type Sha256 } from "./Chain.ts"
 import { type Seal, type SignatureCheck, signedBytes } from "./Seal.ts"
 
-/** What does not fit. */
-export interface Misfit {
+/** A part of a history that does not match its seal. */
+export interface Mismatch {
   readonly ok: false
-  /** The first event that does not fit, by its place in the run; absent when something else can be blamed. */
+  /** `index` of the first event that does not fit; absent when the fault is elsewhere. */
   readonly index?: number
   readonly why: string
 }
 
-/** An unsigned seal proves only that nothing was changed by accident: anybody can make one. */
+/** An unsigned seal proves only that nothing was changed by accident: it needs no key. */
 export type SignatureState = "valid" | "unsigned"
 
 /** What the check of a history against its seal found. */
-export type Verification = { readonly ok: true; readonly events: number; readonly signature: SignatureState } | Misfit
+export type Verification = { readonly ok: true; readonly events: number; readonly signature: SignatureState } | Mismatch
 
-/** A history as it was handed out. */
+/** A history as it was served. */
 export interface History {
   /** The text of each event as UTF-8, exactly as it was served, in order. */
   readonly events: Iterable<Uint8Array>
@@ -31,12 +31,12 @@ export interface History {
  */
 export type Heads = ReadonlyArray<string>
 
-/** A check of a history that comes event after event; none is kept. */
+/** A check of a history that reads one event at a time and keeps no event. */
 export interface Walk<A> {
-  /** Takes the text of the next event as UTF-8, exactly as it was served; answers what does not fit. */
-  readonly take: (event: Uint8Array) => Misfit | undefined
-  /** Says what was found when there is no further event. */
-  readonly end: () => A | Misfit
+  /** Takes the text of the next event as UTF-8, exactly as it was served; returns the mismatch. */
+  readonly take: (event: Uint8Array) => Mismatch | undefined
+  /** The result after the last event. */
+  readonly end: () => A | Mismatch
 }
 
 /** Checks a history against its seal (docs/reference/seal.md#chain). */
@@ -74,11 +74,11 @@ export const walkChain = (
   runId: string,
   { events, heads }: History,
   seal: Seal | undefined
-): Walked | Misfit => {
+): Walked | Mismatch => {
   const { end, take } = startWalk(sha256, runId, seal, heads)
   for (const event of events) {
-    const misfit = take(event)
-    if (misfit !== undefined) return misfit
+    const mismatch = take(event)
+    if (mismatch !== undefined) return mismatch
   }
   return end()
 }
@@ -88,7 +88,7 @@ const startWalk = (sha256: Sha256, runId: string, seal: Seal | undefined, heads:
   let index = 0
   // Where the head beside an event is another. The head may be at fault, as only the end shows.
   let reworded: number | undefined
-  const misfit = (why: string, at?: number): Misfit =>
+  const mismatch = (why: string, at?: number): Mismatch =>
     reworded === undefined
       ? { ok: false, ...(at !== undefined && { index: at }), why }
       : { ok: false, index: reworded, why: REWORDED }
@@ -96,27 +96,27 @@ const startWalk = (sha256: Sha256, runId: string, seal: Seal | undefined, heads:
     take: (event) => {
       index += 1
       const why = misplaced(event, runId, index)
-      if (why !== undefined) return misfit(why, index)
-      if (seal !== undefined && index > seal.events) return misfit(`the seal ends at event ${seal.events}`, index)
+      if (why !== undefined) return mismatch(why, index)
+      if (seal !== undefined && index > seal.events) return mismatch(`the seal ends at event ${seal.events}`, index)
       head = chainNext(sha256, head, event)
       if (heads !== undefined && heads[index - 1] !== Hex.encode(head)) reworded ??= index
       if (seal?.previous?.events === index && seal.previous.head !== Hex.encode(head)) {
-        return misfit("up to here it is not what the seal before this one sealed", index)
+        return mismatch("up to here it is not what the seal before this one sealed", index)
       }
       return undefined
     },
     end: () => {
       if (seal !== undefined && index < seal.events) {
-        return misfit(`missing; ${seal.events} events were sealed`, index + 1)
+        return mismatch(`missing; ${seal.events} events were sealed`, index + 1)
       }
       if (seal !== undefined && seal.head !== Hex.encode(head)) {
-        return misfit("the events do not end in the head that was sealed")
+        return mismatch("the events do not end in the head that was sealed")
       }
-      if (seal === undefined && reworded !== undefined) return misfit(REWORDED, reworded)
+      if (seal === undefined && reworded !== undefined) return mismatch(REWORDED, reworded)
       if (reworded !== undefined) {
         return { ok: false, why: `the head beside event ${reworded} is not that of the chain` }
       }
-      if (heads !== undefined && heads.length !== index) return misfit("there are more heads than events")
+      if (heads !== undefined && heads.length !== index) return mismatch("there are more heads than events")
       return { ok: true, events: index }
     }
   }
@@ -152,7 +152,7 @@ export const signatureOf = (
   { algorithm, keyId, signature }: Signed,
   message: Uint8Array,
   what: string
-): SignatureState | Misfit => {
+): SignatureState | Mismatch => {
   if (algorithm === "sha256") {
     return keyId === null && signature === null
       ? "unsigned"

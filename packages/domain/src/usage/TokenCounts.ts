@@ -25,7 +25,7 @@ export interface TokenCounts {
 /** What is stated under a name of `USAGE_NAMES`; undefined when nothing is. */
 export type StatedUnder = (name: string) => Schema.Json | undefined
 
-/** The counts that an object states, in any of the known spellings; undefined when none is above 0. */
+/** The counts that an object states, in any of the known spellings; undefined when all are 0. */
 export const countsIn = (object: JsonObject): TokenCounts | undefined => {
   const stated = new Map<string, Schema.Json>()
   for (const [key, value] of Object.entries(object)) {
@@ -41,7 +41,7 @@ export const countsIn = (object: JsonObject): TokenCounts | undefined => {
 /** Whether a known name of a count begins with this member, in one of its spellings. */
 export const isUsageName = (member: string): boolean => NAMES_BY_MEMBER.has(member)
 
-/** The counts that are stated under the names of `USAGE_NAMES`; undefined when none is above 0. */
+/** The counts that are stated under the names of `USAGE_NAMES`; undefined when all are 0. */
 export const countsOf = (stated: StatedUnder): TokenCounts | undefined => {
   const input = firstCount(stated, "input")
   const output = firstCount(stated, "output")

@@ -67,7 +67,7 @@ describe("a canonical event", () => {
   })
 
   it.prop(
-    "is told from other JSON as its schema tells it",
+    "is recognised as its schema recognises it",
     { frame: arbitraryFrame, key: Arbitrary.schema(Schema.Literals(Object.keys(RecordedEvent.fields))) },
     ({ frame, key }) => {
       const isRecorded = Schema.is(RecordedEvent)
@@ -143,7 +143,7 @@ describe("an event that this version does not know", () => {
     ["a type of a later version", recorded({ type: "run.paused" })],
     ["an envelope of a later version", recorded({ schemaVersion: 4 })],
     ["a subject of another kind", recorded({ subject: { kind: "planet", id: "x" } })],
-    ["no source, and members that we never heard of", { more: 1, ...recorded({ source: null }) }]
+    ["no source, and unknown members", { more: 1, ...recorded({ source: null }) }]
   ]
 
   it.each(foreign)("is unknown with %s, and keeps what it says and how it was written", (_, json) => {
@@ -171,11 +171,11 @@ describe("an event that this version does not know", () => {
   })
 })
 
-describe("what is no event", () => {
+describe("JSON without an event", () => {
   it.each([
     ["null", "null"],
     ["a list", "[]"],
-    ["an object without a place", '{"type":"run.created","data":{}}'],
+    ["an object without a position", '{"type":"run.created","data":{}}'],
     ["half a text", '{"id":']
   ])("fails to decode: %s", (_, text) => {
     const result = decodeEventText(text)

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { counting, decisionRecord, governing, isAllowed, recordOfActs, why } from "@runplane/domain"
+import { actionLog, activePolicy, counting, decisionRecord, isAllowed, why } from "@runplane/domain"
 import { arbitraryDrafts } from "../support/arbitraries.ts"
 import { commits, opened, proposes, recordOf, says, votes } from "../support/deliberations.ts"
 import { derived, draft, fold, number } from "../support/events.ts"
 
-const standing = (run: ReturnType<typeof recordOf>) => {
-  const { ruled } = governing(run)
-  assert(ruled !== undefined)
-  return recordOfActs(ruled.mode, counting(run.acts), ruled.terms.policy.rules)
+const position = (run: ReturnType<typeof recordOf>) => {
+  const { sessionRules } = activePolicy(run)
+  assert(sessionRules !== undefined)
+  return actionLog(sessionRules.mode, counting(run.acts), sessionRules.terms.policy.rules)
 }
 
 describe("the record of a decision", () => {
@@ -43,7 +43,7 @@ describe("the record of a decision", () => {
     assert.deepInclude(run.acts[1], { recommendation: "APPROVE", confidence: 0.8, reason: "tested" })
     assert.deepInclude(run.commitment, { by: "lead", positive: true, reason: "counted", index: 8 })
     assert.deepStrictEqual(run.notes, [])
-    assert.deepInclude(standing(run), {
+    assert.deepInclude(position(run), {
       proposals: 1,
       votes: [
         { voter: "a", vote: "APPROVE" },
@@ -57,7 +57,7 @@ describe("the record of a decision", () => {
       votes("c", "REJECT", "p2")
     ])
     assert.deepStrictEqual(
-      run.acts.filter(({ type }) => type === "Vote").map(({ passedOver, vote }) => [vote, passedOver]),
+      run.acts.filter(({ type }) => type === "Vote").map(({ skipped, vote }) => [vote, skipped]),
       [
         ["REJECT", "changed later"],
         ["APPROVE", undefined],
@@ -76,25 +76,25 @@ describe("the record of a decision", () => {
       votes("c", "PERHAPS")
     )
     assert.deepStrictEqual(
-      run.acts.map(({ passedOver }) => passedOver),
+      run.acts.map(({ skipped }) => skipped),
       [undefined, "stranger", "nothing known by this id", "of another mode", "unreadable"]
     )
     assert.deepStrictEqual(run.notes, [
       "not counted, as they do not take part: mallory",
-      "1 acts speak of something that is not on record",
+      "1 acts are about something that is not on record",
       "1 acts belong to another mode"
     ])
   })
 
-  it("counts whoever spoke when nobody says who was declared, and notes it", () => {
+  it("counts every sender when no event declares the participants, and notes it", () => {
     const run = recordOf(
       draft("run.created", { modeName: "macp.mode.decision.v1" }),
       proposes("x"),
       votes("y", "REJECT")
     )
     assert.deepStrictEqual(run.participants, ["x", "y"])
-    assert.deepStrictEqual(run.notes, ["nobody knows who was declared; whoever spoke counts as a participant"])
-    assert.match(governing(run).fault ?? "", /no event names the policy/)
+    assert.deepStrictEqual(run.notes, ["no event declares the participants; every sender counts as one"])
+    assert.match(activePolicy(run).fault ?? "", /no event names the policy/)
   })
 
   it("takes the participants from the message that opened the session when the binding names none", () => {
@@ -125,7 +125,7 @@ describe("the record of a decision", () => {
     assert.deepInclude(current, { action: "decision.rejected", resolvedBy: "b", outcomePositive: false })
     assert.deepStrictEqual([run.commitments, current?.commitments], [2, 2])
     assert.deepStrictEqual(run.spending, [{ participantId: "a", calls: 2, totalTokens: 200, costUsd: 1 }])
-    const story = why(run, governing(run))
+    const story = why(run, activePolicy(run))
     assert.deepInclude(story.outcome, { action: "decision.rejected", by: "b", commitments: 2 })
     assert.include(story.notes, "2 commitments are on record; the last one counts")
   })
@@ -133,7 +133,7 @@ describe("the record of a decision", () => {
   it("says nothing of the number of commitments where there is one", () => {
     const drafts = [...opened(), proposes("a"), commits(true)]
     const run = recordOf(drafts)
-    assert.notProperty(why(run, governing(run)).outcome, "commitments")
+    assert.notProperty(why(run, activePolicy(run)).outcome, "commitments")
     assert.notProperty(fold(drafts).decision.current, "commitments")
   })
 
@@ -142,7 +142,7 @@ describe("the record of a decision", () => {
     const run = decisionRecord(events)
     assert.deepStrictEqual(decisionRecord(events), run)
     assert.strictEqual(run.at?.index, events.at(-1)?.index)
-    governing(run, () => ({ policyId: "policy.odd", mode: "*", schemaVersion: 7, rules: "{" }))
+    activePolicy(run, () => ({ policyId: "policy.odd", mode: "*", schemaVersion: 7, rules: "{" }))
   })
 })
 
@@ -156,10 +156,10 @@ describe("the record of the other modes", () => {
       says("b", "Accept", {}, "p2"),
       says("a", "Accept", {}, "p2")
     ].flat()
-    const agreed = standing(recordOf(talk))
+    const agreed = position(recordOf(talk))
     assert(agreed.mode === "proposal")
     assert.deepStrictEqual([agreed.counters, agreed.acceptedBy("b"), agreed.isRejected], [1, "p2", false])
-    const undone = standing(
+    const undone = position(
       recordOf(talk, says("a", "Reject", { terminal: true }, "p2"), says("b", "Withdraw", {}, "p2"))
     )
     assert(undone.mode === "proposal")
@@ -175,7 +175,7 @@ describe("the record of the other modes", () => {
       says("b", "TaskComplete", { output: "AAAA" }, "t1"),
       says("a", "TaskComplete", { output: "AAAA" }, "t1")
     )
-    assert.deepStrictEqual(standing(run), {
+    assert.deepStrictEqual(position(run), {
       mode: "task",
       requestedAssignee: "a",
       assignee: "a",
@@ -184,12 +184,12 @@ describe("the record of the other modes", () => {
     })
   })
 
-  it("hears an answer to a handoff from its target alone", () => {
+  it("counts an answer to a handoff from its target alone", () => {
     const offer = says("lead", "HandoffOffer", { target_participant: "a" }, "h1")
     const run = recordOf(opened({ mode: "handoff" }), offer, says("b", "HandoffAccept", {}, "h1"))
-    assert.deepStrictEqual(standing(run), { mode: "handoff", isAnswered: false, isAccepted: false })
+    assert.deepStrictEqual(position(run), { mode: "handoff", isAnswered: false, isAccepted: false })
     const answered = recordOf(opened({ mode: "handoff" }), offer, says("a", "HandoffDecline", {}, "h1"))
-    assert.deepStrictEqual(standing(answered), { mode: "handoff", isAnswered: true, isAccepted: false })
+    assert.deepStrictEqual(position(answered), { mode: "handoff", isAnswered: true, isAccepted: false })
   })
 
   it("counts one ballot for each participant of a quorum", () => {
@@ -200,7 +200,7 @@ describe("the record of the other modes", () => {
       says("a", "Reject", {}, "q1"),
       says("b", "Abstain", {}, "q1")
     )
-    assert.deepStrictEqual(standing(run), { mode: "quorum", requiredApprovals: 2, ballots: 2, approvals: 0 })
+    assert.deepStrictEqual(position(run), { mode: "quorum", requiredApprovals: 2, ballots: 2, approvals: 0 })
   })
 })
 
@@ -208,35 +208,39 @@ describe("what governs a run", () => {
   const rules = { voting: { algorithm: "unanimous" } }
 
   it("is the policy as it was recorded", () => {
-    const { policySource, ruled } = governing(recordOf(opened({ rules })))
+    const { policySource, sessionRules } = activePolicy(recordOf(opened({ rules })))
     assert.strictEqual(policySource, "recorded")
-    assert.strictEqual(ruled?.terms.policy.rules.voting.algorithm, "unanimous")
+    assert.strictEqual(sessionRules?.terms.policy.rules.voting.algorithm, "unanimous")
     const record = { mode: "decision", proposals: 1, evaluations: [], objections: [], votes: [] } as const
-    assert(ruled !== undefined)
-    assert.isFalse(isAllowed(ruled.terms, record, true))
+    assert(sessionRules !== undefined)
+    assert.isFalse(isAllowed(sessionRules.terms, record, true))
   })
 
   it("is the registry's policy of the same id for runs without a recorded one", () => {
     const run = recordOf(opened(), draft("session.state.changed", { policyVersion: "policy.old" }))
-    assert.match(governing(run).fault ?? "", /policy.old were not recorded/)
+    assert.match(activePolicy(run).fault ?? "", /policy.old were not recorded/)
     const text = { policyId: "policy.old", mode: "*", schemaVersion: 3, rules: JSON.stringify(rules) }
-    const { policySource, ruled } = governing(run, () => text)
-    assert.deepStrictEqual([policySource, ruled?.terms.policy.policyId], ["registry", "policy.old"])
+    const { policySource, sessionRules } = activePolicy(run, () => text)
+    assert.deepStrictEqual([policySource, sessionRules?.terms.policy.policyId], ["registry", "policy.old"])
   })
 
   it("is nothing, with the reason, when the rules do not parse or are for another mode", () => {
     const run = recordOf(opened())
     const old = { ...run, policyVersion: "policy.old" }
     const of = (mode: string, text: string) =>
-      governing(old, () => ({ policyId: "policy.old", mode, schemaVersion: 1, rules: text })).fault ?? ""
+      activePolicy(old, () => ({ policyId: "policy.old", mode, schemaVersion: 1, rules: text })).fault ?? ""
     assert.match(of("*", "{"), /cannot be read/)
     assert.match(of("*", '{"voting": {"algorithm": "coin"}}'), /cannot be read/)
     assert.match(of("macp.mode.task.v1", "{}"), /is for macp.mode.task.v1, the run is of macp.mode.decision.v1/)
-    assert.match(governing({ ...run, mode: undefined, modeName: "ext.x" }).fault ?? "", /no rules are known for ext.x/)
+    assert.match(
+      activePolicy({ ...run, mode: undefined, modeName: "ext.x" }).fault ?? "",
+      /no rules are known for ext.x/
+    )
   })
 
   it("follows the release that the run's runtime was said to have", () => {
-    const releaseFor = (runtimeVersion: string) => governing(recordOf(opened({ runtimeVersion }))).ruled?.terms.release
+    const releaseFor = (runtimeVersion: string) =>
+      activePolicy(recordOf(opened({ runtimeVersion }))).sessionRules?.terms.release
     assert.deepStrictEqual(["0.6.0", "0.7.5", "0.13.2", "v1.0", "nightly"].map(releaseFor), [
       "0.6.1",
       "0.6.1",

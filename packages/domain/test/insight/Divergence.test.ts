@@ -131,7 +131,7 @@ const table: ReadonlyArray<readonly [name: string, left: Story, right: Story, se
     "another assignee",
     [...task, says("a", "TaskAccept", {}, "t1")],
     [...task, says("b", "TaskAccept", {}, "t1")],
-    "only in the left run a took t1"
+    "only in the left run a accepted t1"
   ],
   [
     "a task without its output",
@@ -139,7 +139,12 @@ const table: ReadonlyArray<readonly [name: string, left: Story, right: Story, se
     [...task, says("a", "TaskAccept", {}, "t1"), says("a", "TaskComplete", {}, "t1")],
     "a completed t1 with an output; in the right run a completed t1 without an output"
   ],
-  ["a handoff to somebody else", offer("a"), offer("b"), "lead offered h1 to a; in the right run lead offered h1 to b"],
+  [
+    "a handoff to another participant",
+    offer("a"),
+    offer("b"),
+    "lead offered h1 to a; in the right run lead offered h1 to b"
+  ],
   [
     "a refusal for good",
     [...negotiation, says("b", "Reject")],
@@ -153,7 +158,7 @@ const table: ReadonlyArray<readonly [name: string, left: Story, right: Story, se
     null
   ],
   [
-    "a message of a kind that nobody knows",
+    "a message of an unknown kind",
     story,
     [...beginning, received("ContextUpdate", "c"), ...story.slice(3)],
     "only in the right run c sent ContextUpdate"
@@ -178,7 +183,7 @@ describe("the first divergence", () => {
     })
   }
 
-  it("says where, by whom, in which details, and what came of it", () => {
+  it("says where, by whom, in which details, and with which consequence", () => {
     const call = (estimatedCostUsd: number) => derived("llm.call.completed", "Signal", "a", { estimatedCostUsd })
     const right = changed(2, votes("b", "REJECT"), call(0.75), call(0.5))
     const found = divergence(

@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
+  actionLog,
+  activePolicy,
   type DecisionRecord,
   type Forecast,
   forecast,
-  governing,
   isAllowed,
-  recordOfActs,
-  type Said,
-  type SessionTerms
+  type SessionTerms,
+  type Statement
 } from "@runplane/domain"
-import { arbitraryTalk, arbitraryTerms, governingOf, placed, policyOf, talkOf } from "../support/committees.ts"
+import { activePolicyOf, arbitraryTalk, arbitraryTerms, placed, policyOf, talkOf } from "../support/committees.ts"
 import {
   commits,
   type Drafts,
@@ -161,24 +161,24 @@ describe("the forecast of a decision", () => {
       proposes(),
       draft("session.state.changed", { state: "OPEN", expiresAtUnixMs: 1_000 })
     )
-    const late = forecast(run, governing(run), { nowUnixMs: 1_001 })
+    const late = forecast(run, activePolicy(run), { nowUnixMs: 1_001 })
     assert.strictEqual(late.outcomes[0]?.blockers[0]?.rule, "session.deadline")
-    assert.deepStrictEqual(statuses(forecast(run, governing(run), { nowUnixMs: 1_000 })).positive, "met")
+    assert.deepStrictEqual(statuses(forecast(run, activePolicy(run), { nowUnixMs: 1_000 })).positive, "met")
     const unknown = recordOf(opened(), draft("session.state.changed", { policyVersion: "policy.gone" }))
-    assert.deepInclude(forecast(unknown, governing(unknown)), { policySource: "unknown", outcomes: [] })
-    assert.match(forecast(unknown, governing(unknown)).note ?? "", /policy.gone were not recorded/)
+    assert.deepInclude(forecast(unknown, activePolicy(unknown)), { policySource: "unknown", outcomes: [] })
+    assert.match(forecast(unknown, activePolicy(unknown)).note ?? "", /policy.gone were not recorded/)
     const none = recordOf()
-    assert.deepInclude(forecast(none, governing(none)), { outcomes: [], atSeq: 0 })
+    assert.deepInclude(forecast(none, activePolicy(none)), { outcomes: [], atSeq: 0 })
     const other = recordOf(draft("run.created", { modeName: "ext.multi_round.v1" }))
     assert.match(
-      forecast(other, governing({ ...other, policyVersion: "policy.default" })).note ?? "",
+      forecast(other, activePolicy({ ...other, policyVersion: "policy.default" })).note ?? "",
       /ext.multi_round/
     )
   })
 })
 
 describe("the forecast of the other modes", () => {
-  it("tells the proposals of a negotiation apart", () => {
+  it("decides each proposal of a negotiation by itself", () => {
     const talk = [opened({ mode: "proposal", participants: ["a", "b"] }), proposes("a"), says("a", "Accept")].flat()
     const now = forecastOf(talk, proposes("b", "p2"))
     assert.deepStrictEqual(statuses(now), {
@@ -247,7 +247,7 @@ describe("the forecast of the other modes", () => {
   })
 })
 
-/** Every way in which everybody who has not voted casts one vote on the first proposal. */
+/** Every way in which all participants without a vote vote on the first proposal. */
 const completions = (terms: SessionTerms, record: DecisionRecord): ReadonlyArray<DecisionRecord> => {
   const cast = [...record.votes]
   const silent = terms.participants.filter((participant) => !cast.some(({ voter }) => voter === participant))
@@ -262,7 +262,7 @@ const completions = (terms: SessionTerms, record: DecisionRecord): ReadonlyArray
 
 const run = recordOf(opened())
 
-const forecastAt = (terms: SessionTerms, acts: ReadonlyArray<Said>): Forecast =>
+const forecastAt = (terms: SessionTerms, acts: ReadonlyArray<Statement>): Forecast =>
   forecast(
     {
       ...run,
@@ -271,7 +271,7 @@ const forecastAt = (terms: SessionTerms, acts: ReadonlyArray<Said>): Forecast =>
       acts: placed(acts),
       modeName: modeName("decision")
     },
-    governingOf("decision", terms)
+    activePolicyOf("decision", terms)
   )
 
 const positiveOf = (outcome: string) => outcome === "positive"
@@ -282,7 +282,7 @@ describe("properties of the forecast", () => {
     { terms: arbitraryTerms(6), talk: arbitraryTalk(14) },
     ({ talk, terms }) => {
       const acts = talkOf(terms, talk)
-      const record = recordOfActs("decision", acts, terms.policy.rules)
+      const record = actionLog("decision", acts, terms.policy.rules)
       assert(record.mode === "decision")
       const ends = completions(terms, record)
       for (const { outcome, settled, status } of forecastAt(terms, acts).outcomes) {
@@ -291,7 +291,7 @@ describe("properties of the forecast", () => {
         const allowed = ends.filter((end) => isAllowed(terms, end, positive)).length
         if (status === "certain" || (status === "met" && settled)) assert.strictEqual(allowed, ends.length, outcome)
         if (status === "impossible") assert.strictEqual(allowed, 0, outcome)
-        // While nobody has voted, more than votes can still be said.
+        // Before the first vote, other acts than votes are possible.
         const isVoting = [...record.votes].length > 0 && record.proposals === 1
         if (status === "possible" && isVoting) assert.isTrue(allowed > 0 && allowed < ends.length, outcome)
       }
@@ -327,14 +327,14 @@ describe("properties of the forecast", () => {
         if (status !== "possible" && status !== "certain") continue
         for (const { steps } of needs) {
           const more = steps.flatMap(({ act, count, of, proposalId = "p0", value }) =>
-            of.slice(0, count).map((by): Said => {
+            of.slice(0, count).map((by): Statement => {
               if (act === "Vote") return { by, type: act, proposalId, vote: value }
               if (act === "Objection") return { by, type: act, proposalId, severity: "critical" }
               return { by, type: act, proposalId, recommendation: "APPROVE", confidence: 1 }
             })
           )
-          const isEnough = (said: ReadonlyArray<Said>) =>
-            isAllowed(terms, recordOfActs("decision", [...acts, ...said], terms.policy.rules), positiveOf(outcome))
+          const isEnough = (said: ReadonlyArray<Statement>) =>
+            isAllowed(terms, actionLog("decision", [...acts, ...said], terms.policy.rules), positiveOf(outcome))
           assert.isTrue(isEnough(more), `${outcome}: ${JSON.stringify(steps)}`)
           for (const one of more) assert.isFalse(isEnough(more.filter((other) => other !== one)))
         }
@@ -356,9 +356,9 @@ describe("properties of the forecast", () => {
     const participants = Array.from({ length: 1_000 }, (_, at) => `v${at}`)
     const weights = Object.fromEntries(participants.map((id, at) => [id, at + 1]))
     const policy = policyOf({ voting: { algorithm: "weighted", weights } })
-    const acts: ReadonlyArray<Said> = [
+    const acts: ReadonlyArray<Statement> = [
       { by: "v0", type: "Proposal", proposalId: "p0" },
-      ...participants.slice(0, 400).map((by): Said => ({ by, type: "Vote", proposalId: "p0", vote: "REJECT" }))
+      ...participants.slice(0, 400).map((by): Statement => ({ by, type: "Vote", proposalId: "p0", vote: "REJECT" }))
     ]
     const now = forecastAt({ initiator: "v0", participants, policy, release: "0.13.0" }, acts)
     assert.strictEqual(now.basis, "bounds")

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   type Act,
+  actionLog,
+  activePolicy,
   addToBacktest,
   BACKTEST_TYPES,
   type Backtested,
@@ -8,17 +10,15 @@ import {
   type Changes,
   decisionRecord,
   emptyBacktest,
-  governing,
   isAllowed,
   type PolicyText,
-  recordOfActs,
   SESSION_START,
   type WhatIf,
   whatIf
 } from "@runplane/domain"
 import * as Result from "effect/Result"
 import { arbitraryDrafts } from "../support/arbitraries.ts"
-import { arbitraryTalk, arbitraryTerms, governingOf, placed, talkOf } from "../support/committees.ts"
+import { activePolicyOf, arbitraryTalk, arbitraryTerms, placed, talkOf } from "../support/committees.ts"
 import {
   commits,
   type Drafts,
@@ -72,7 +72,7 @@ describe("what if", () => {
     assert.isTrue(changed)
   })
 
-  it("somebody had voted otherwise, or had said nothing", () => {
+  it("a participant had voted otherwise, or had said nothing", () => {
     assert.isFalse(answer({ votes: [{ participantId: "b", vote: "abstain" }] }, story).changed)
     const two = [
       { participantId: "a", vote: "REJECT" },
@@ -84,7 +84,7 @@ describe("what if", () => {
     assert.deepStrictEqual(answer({ without: ["a"] }, story).after.reasons, ["nothing is proposed", "no votes cast"])
   })
 
-  it("tells whose vote alone turns the verdict, and the fewest that do", () => {
+  it("names whose vote alone turns the verdict, and the fewest that do", () => {
     const { basis, pivotal, smallestChange } = answer({}, story)
     assert.deepStrictEqual(
       pivotal.map(({ participantId, to }) => [participantId, to]),
@@ -155,7 +155,7 @@ describe("what if", () => {
 
   it.prop("is total over any events", { drafts: arbitraryDrafts }, ({ drafts }) => {
     const run = decisionRecord(number(drafts))
-    whatIf(run, governing(run), { policy: policy(majority), without: run.participants.slice(0, 1) })
+    whatIf(run, activePolicy(run), { policy: policy(majority), without: run.participants.slice(0, 1) })
     backtestOf(policy(majority))(run)
   })
 
@@ -173,7 +173,7 @@ describe("what if", () => {
         participants,
         acts
       } as const
-      const { after, smallestChange } = Result.getOrThrow(whatIf(run, governingOf("decision", terms), {}))
+      const { after, smallestChange } = Result.getOrThrow(whatIf(run, activePolicyOf("decision", terms), {}))
       const proposals = [...new Set(acts.flatMap(({ proposalId, type }) => (type === "Proposal" ? [proposalId] : [])))]
       const places = proposals.flatMap((proposalId) => participants.map((by) => ({ by, proposalId })))
       const turns = (votes: ReadonlyArray<Act>) => {
@@ -181,9 +181,7 @@ describe("what if", () => {
           (act) =>
             act.type !== "Vote" || !votes.some(({ by, proposalId }) => act.by === by && act.proposalId === proposalId)
         )
-        return (
-          isAllowed(terms, recordOfActs("decision", [...kept, ...votes], terms.policy.rules), true) !== after.allowed
-        )
+        return isAllowed(terms, actionLog("decision", [...kept, ...votes], terms.policy.rules), true) !== after.allowed
       }
       const least = leastThatTurns(places, turns)
       assert.strictEqual(smallestChange.length, least)

@@ -1,18 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   type Act,
+  actionLog,
+  activePolicy,
   decisionRecord,
-  governing,
   isAllowed,
-  recordOfActs,
   type Why,
   why,
   whyHtml,
-  whyInParts,
+  whyInSlices,
   whyMarkdown
 } from "@runplane/domain"
 import { arbitraryDrafts } from "../support/arbitraries.ts"
-import { arbitraryTalk, arbitraryTerms, governingOf, placed, talkOf } from "../support/committees.ts"
+import { activePolicyOf, arbitraryTalk, arbitraryTerms, placed, talkOf } from "../support/committees.ts"
 import {
   commits,
   type Drafts,
@@ -87,7 +87,7 @@ describe("why", () => {
     assert.strictEqual(story.claims[1]?.text, "b evaluated p1: APPROVE, confidence 0.8")
   })
 
-  it("does not call a veto met that nobody cast", () => {
+  it("does not call a veto met without a veto", () => {
     const rules = { objection_handling: { critical_severity_vetoes: true } }
     const story = whyOf(opened({ rules }), proposes("a"), votes("a", "APPROVE"), commits(true))
     const veto = story.rules.find(({ rule }) => rule === "objection_handling.critical_severity_vetoes")
@@ -148,7 +148,7 @@ describe("why", () => {
       proposes("a"),
       [commits(false)]
     )
-    const story = why(unknown, governing(unknown))
+    const story = why(unknown, activePolicy(unknown))
     assert.deepInclude(story, { policySource: "unknown", rules: [], minimalSet: [] })
     assert.match(story.notes.join(), /policy.gone were not recorded/)
     const wordless = derived("decision.finalized", "Commitment", "lead", { action: "step_up" })
@@ -259,7 +259,7 @@ describe("the printed decision record", () => {
 })
 
 describe("properties of why", () => {
-  it("of a long run is made in many parts, and is the same", () => {
+  it("of a long run is made in many slices, and is the same", () => {
     const many = Array.from({ length: 2_000 }, (_, at) =>
       votes(at % 2 === 0 ? "a" : "b", at % 3 === 0 ? "REJECT" : "APPROVE")
     )
@@ -272,7 +272,7 @@ describe("properties of why", () => {
       votes("b", "APPROVE"),
       commits(true)
     )
-    const parts = whyInParts(run, by)
+    const parts = whyInSlices(run, by)
     let stops = 0
     let made = parts.next()
     for (; !made.done; made = parts.next()) stops += 1
@@ -282,7 +282,7 @@ describe("properties of why", () => {
 
   it.prop("is total over any events", { drafts: arbitraryDrafts }, ({ drafts }) => {
     const run = decisionRecord(number(drafts))
-    const story = why(run, governing(run))
+    const story = why(run, activePolicy(run))
     assert.isString(whyHtml(story))
     assert.isString(whyMarkdown(story))
   })
@@ -293,7 +293,7 @@ describe("properties of why", () => {
     ({ talk, terms }) => {
       const acts = placed(talkOf(terms, talk))
       const allowed = (some: ReadonlyArray<Act>, positive: boolean) =>
-        isAllowed(terms, recordOfActs("decision", some, terms.policy.rules), positive)
+        isAllowed(terms, actionLog("decision", some, terms.policy.rules), positive)
       for (const positive of [true, false]) {
         if (!allowed(acts, positive)) continue
         const at = { seq: 99, index: 99, ts: "2026-07-01T10:00:00.000Z" }
@@ -308,7 +308,7 @@ describe("properties of why", () => {
           acts,
           commitment
         } as const
-        const story = why(run, governingOf("decision", terms))
+        const story = why(run, activePolicyOf("decision", terms))
         const against = acts.filter(({ severity, vote }) =>
           positive ? vote === "REJECT" || severity === "critical" : vote === "APPROVE"
         )

@@ -216,7 +216,7 @@ describe("progress.reported", () => {
 })
 
 describe("policy.resolved", () => {
-  it("has the policy version at the top, which is the policy id when none is given", () => {
+  it("has the policy version at the top, which is the policy id by default", () => {
     assert.strictEqual(derivedOf("PolicyResolved", json({ policy_id: "p" }))[0]?.recorded.data["policyVersion"], "p")
     assert.strictEqual(
       derivedOf("PolicyResolved", json({ policyId: "p", policyVersion: "v" }))[0]?.recorded.data["policyVersion"],

@@ -145,7 +145,7 @@ describe("redaction of a payload", () => {
     ["an escape in a text that is not JSON", redactor, { reason: String.raw`\u0073k-1` }],
     ["true, false and null", makeRedactor("true|null").redactor, { a: true, b: null }],
     ["a count", makeRedactor("\\d{4}").redactor, { promptTokens: 1234 }]
-  ])("does not look into %s", (_, patterns, payload) => {
+  ])("does not redact %s", (_, patterns, payload) => {
     assert.strictEqual(patterns.payload(payload, "json"), payload)
   })
 

@@ -86,14 +86,14 @@ const cases: ReadonlyArray<Case> = [
     allows: [true, true]
   },
   {
-    name: "a decline over approval needs somebody who rejects",
+    name: "a decline over approval needs a rejection",
     rules: voting("majority", {}, { allow_decline_over_approval: true }),
     given: record("AA"),
     version: 2,
     allows: [true, false]
   },
   {
-    name: "a decline over approval needed nobody in older releases",
+    name: "a decline over approval needed no rejection in older releases",
     rules: voting("majority", {}, { allow_decline_over_approval: true }),
     given: record("AA"),
     version: 2,
@@ -357,14 +357,14 @@ describe("a commitment", () => {
     ["waits for a task to end", {}, task(), "early", "early"],
     ["follows from a report", {}, task({ report: { outputBytes: 0 } }), "accepted", "accepted"],
     [
-      "asks for output",
+      "requires output",
       { completion: { require_output: true } },
       task({ report: { outputBytes: 0 } }),
       "denied",
       "accepted"
     ],
     [
-      "declines a task that nobody is left for",
+      "declines a task without a remaining assignee",
       {},
       task({ rejections: [{ by: "b", whileAssigned: false }] }),
       "early",
@@ -376,7 +376,7 @@ describe("a commitment", () => {
     ["waits while the threshold is open", {}, ballots(1, 2), "early", "early"],
     ["follows when the threshold is reached", {}, ballots(2, 0), "accepted", "accepted"],
     ["follows when it is out of reach", {}, ballots(0, 3), "accepted", "accepted"],
-    ["asks for the policy's approvals", { threshold: { value: 3 } }, ballots(2, 2), "denied", "accepted"],
+    ["requires the policy's approvals", { threshold: { value: 3 } }, ballots(2, 2), "denied", "accepted"],
     ["counts in percent", { threshold: { type: "percentage", value: 60 } }, ballots(3, 0), "accepted", "accepted"]
   ]
   for (const [name, rules, given, positive, negative, release] of verdicts) {

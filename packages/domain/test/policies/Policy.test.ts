@@ -43,7 +43,7 @@ describe("the closed set of rules", () => {
 
 describe("rules of the other modes", () => {
   const invalid: ReadonlyArray<object> = [
-    { acceptance: { criterion: "nobody" } },
+    { acceptance: { criterion: "none" } },
     { counter_proposal: { max_rounds: -1 } },
     { counter_proposal: { max_rounds: 1.5 } },
     { rejection: { terminal_on_any_reject: "yes" } },
@@ -91,7 +91,7 @@ describe("the rules text of a policy", () => {
     ["has no threshold of nothing", `{"voting":{"algorithm":"unanimous","threshold":0}}`],
     ["has no empty weights", `{"voting":{"weights":{}}}`],
     ["has no voter of no weight", `{"voting":{"algorithm":"weighted","weights":{"a":1,"b":0}}}`],
-    ["asks a quorum for somebody", `{"threshold":{"value":0}}`],
+    ["needs a quorum above 0", `{"threshold":{"value":0}}`],
     ["gives weights to a weighted vote", `{"voting":{"algorithm":"weighted"}}`],
     ["gives roles to designated_role", `{"commitment":{"authority":"designated_role"}}`],
     ["keeps a confidence within 0 and 1", `{"evaluation":{"minimum_confidence":1.5}}`],

@@ -73,7 +73,7 @@ describe("decision", () => {
     assert.strictEqual(current?.proposals[0]?.action, "Withdraw")
   })
 
-  it("marks an acceptance that the runtime gave in somebody's name", () => {
+  it("marks an acceptance that the runtime gave in the name of a participant", () => {
     const implicit = (payload: JsonObject, messageId = "m") =>
       fold([
         draft("proposal.updated", { messageType: "HandoffAccept", sender: "b", messageId, decodedPayload: payload })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { at, boundBy, end, given, received, seen } from "../support/events.ts"
 
 describe("participants", () => {
-  it("appear in the order of first sight, idle until they are heard of", () => {
+  it("appear in the order of first sight, idle until their first message", () => {
     const state = given(seen("b", "voter"), seen("a")).when(received("Evaluation", "a"), received("Vote", "c"))
     assert.deepStrictEqual(state.participants, [
       { participantId: "b", role: "voter", status: "idle" },
@@ -11,7 +11,7 @@ describe("participants", () => {
     ])
   })
 
-  it("come in the declared order once the session is bound, whoever was heard of before, and in the graph too", () => {
+  it("come in the declared order once the session is bound, whatever the order of earlier messages, and in the graph too", () => {
     const early = [seen("x"), received("Vote", "x"), seen("c"), received("Vote", "c")]
     const state = given(...early).when(boundBy("a", "b", "c"), seen("a"), seen("b"))
     assert.deepStrictEqual(
@@ -48,7 +48,7 @@ describe("participants", () => {
     )
   })
 
-  it("are swept when the run completes: completed who was heard of, skipped who was not", () => {
+  it("are settled when the run completes: completed after a message, else skipped", () => {
     const state = given(seen("a"), seen("b"), seen("c")).when(
       received("Proposal", "a"),
       received("Vote", "b"),
@@ -64,7 +64,7 @@ describe("participants", () => {
     )
   })
 
-  it("are swept likewise when it is cancelled, and having been a recipient is no activity", () => {
+  it("are settled likewise when it is cancelled, and a received message is not activity", () => {
     const state = given(seen("a"), seen("b")).when(received("Proposal", "a"), end("run.cancelled"))
     assert.deepStrictEqual(
       state.participants.map(({ status }) => status),
@@ -85,7 +85,7 @@ describe("participants", () => {
     )
   })
 
-  it("keep their status after the run, and who is first heard of then has completed", () => {
+  it("keep their status after the run, and a new sender has completed", () => {
     const state = given(seen("a"), seen("b"), received("Vote", "a"), end("run.failed")).when(
       received("Proposal", "a"),
       received("Vote", "b"),

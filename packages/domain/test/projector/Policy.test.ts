@@ -73,11 +73,11 @@ describe("policy", () => {
     ])
   })
 
-  it("counts each participant once among the voters, by the last word", () => {
-    const everybody = ["a", "b", "c", "d"]
-    const { policy } = given(...everybody.map((id) => seen(id))).when(
+  it("counts each participant once among the voters, by the last vote", () => {
+    const voters = ["a", "b", "c", "d"]
+    const { policy } = given(...voters.map((id) => seen(id))).when(
       ...["a", "b", "c"].map((id) => vote("Evaluation", id, { recommendation: "APPROVE" })),
-      ...everybody.map((id) => vote("Vote", id, { vote: "APPROVE" }))
+      ...voters.map((id) => vote("Vote", id, { vote: "APPROVE" }))
     )
     // What rule 5 counts are messages: seven of four.
     assert.deepInclude(policy.voteTally?.[0], { allow: 7, quorum: { required: 4, cast: 7 } })
@@ -85,7 +85,7 @@ describe("policy", () => {
     assert.deepStrictEqual(policy.lastWords, ["aaaa"])
   })
 
-  it("lets a participant change its word, and take it back by an abstention", () => {
+  it("lets a participant change its vote, and cancel it by an abstention", () => {
     const said = [
       vote("Vote", "a", { vote: "APPROVE" }),
       vote("Vote", "b", { vote: "APPROVE" }),
@@ -101,7 +101,7 @@ describe("policy", () => {
     assert.deepStrictEqual(taken.lastWords, ["d-"])
   })
 
-  it("does not say who voted when the participants change their order, or are too many to tell apart", () => {
+  it("does not say who voted when the participants change their order, or are too many to track", () => {
     const { policy } = given(seen("b"), vote("Accept", "b")).when(bound)
     assert.notProperty(policy.voteTally?.[0], "voters")
     assert.deepInclude(policy.voteTally?.[0], { allow: 1, deny: 0 })

@@ -48,7 +48,7 @@ describe("run", () => {
       "binding_session"
     ]
   ]
-  it.each(statuses)("has after %s the status it tells", (_, events, status) => {
+  it.each(statuses)("has after %s the status of the last event", (_, events, status) => {
     assert.strictEqual(fold(events).run.status, status)
   })
 
@@ -85,7 +85,7 @@ describe("run", () => {
     })
   })
 
-  it("ends at the time of the session's end until the record tells its own", () => {
+  it("ends at the time of the session's end until the record has its own", () => {
     assert.strictEqual(given(...running).when(stateChanged("RESOLVED")).run.endedAt, at(5))
     const both = given(...running).when(stateChanged("RESOLVED"), end("run.completed"))
     assert.strictEqual(both.run.endedAt, "2026-07-01T11:00:00.000Z")

@@ -90,14 +90,14 @@ const meanings: ReadonlyArray<readonly [text: string, meaning: string]> = [
 ]
 
 const faults: ReadonlyArray<readonly [text: string, message: string | RegExp]> = [
-  ["stauts:failed", /^at 1: there is no field "stauts"; expected status, mode, .*, metadata\.<name>$/],
-  ["a color:red", /^at 3: there is no field "color"/],
-  ["metadata:x", /^at 1: there is no field "metadata"/],
-  ["metadata.:x", /^at 1: there is no field/],
+  ["stauts:failed", /^at 1: unknown field "stauts"; expected status, mode, .*, metadata\.<name>$/],
+  ["a color:red", /^at 3: unknown field "color"/],
+  ["metadata:x", /^at 1: unknown field "metadata"/],
+  ["metadata.:x", /^at 1: unknown field/],
   ["status:done", 'at 8: "done" is not a value of status; expected running, failed, cancelled'],
   ["status:(failed,done)", 'at 16: "done" is not a value of status; expected running, failed, cancelled'],
   ["cost:much", 'at 6: "much" is not a value of cost; expected a number'],
-  ["cost:>", "at 7: cost asks for a value; expected a number"],
+  ["cost:>", "at 7: cost needs a value; expected a number"],
   ["cost:1e999", /is not a value of cost/],
   ["archived:yes", 'at 10: "yes" is not a value of archived; expected true, false'],
   ["id:5b1f", 'at 4: "5b1f" is not a value of id; expected a UUID'],
@@ -107,28 +107,28 @@ const faults: ReadonlyArray<readonly [text: string, message: string | RegExp]> =
   ["createdAt:2026-02-30T10:00:00Z", /is not a value of createdAt/],
   ["title:>a", "at 7: title has no order, it is a text; expected a value, a list of values"],
   ["mode:a..b", "at 7: mode has no order, it is a keyword; expected a value, a list of values"],
-  ["cost:..", "at 6: a range has one end at least; expected a value"],
-  ["status:", "at 8: status asks for a value; expected running, failed, cancelled"],
-  ["status:(failed", 'at 15: "" stands in a list of values; expected ,, )'],
-  ["status:()", "at 9: status asks for a value; expected running, failed, cancelled"],
-  ["has:", /^at 5: has: asks for a field; expected status/],
-  ["has:nothing", /^at 5: there is no field "nothing"/],
+  ["cost:..", "at 6: a range needs at least one end; expected a value"],
+  ["status:", "at 8: status needs a value; expected running, failed, cancelled"],
+  ["status:(failed", 'at 15: unexpected "" in a list of values; expected ,, )'],
+  ["status:()", "at 9: status needs a value; expected running, failed, cancelled"],
+  ["has:", /^at 5: has: needs a field; expected status/],
+  ["has:nothing", /^at 5: unknown field "nothing"/],
   ["(a", "at 3: the parenthesis is not closed; expected )"],
-  ["a)", 'at 2: ")" stands alone; expected a condition'],
+  ["a)", 'at 2: unexpected ")"; expected a condition'],
   ["()", "at 2: the parentheses are empty; expected a condition"],
-  ["a OR", "at 5: OR stands between two conditions; expected a condition"],
-  ["OR a", "at 1: OR stands between two conditions; expected a condition"],
-  ["a AND AND b", "at 3: AND stands between two conditions; expected a condition"],
-  ["AND a", "at 1: AND stands between two conditions; expected a condition"],
-  ["- a", "at 3: a minus stands right before what it excludes; expected a condition"],
-  ["--a", "at 2: a minus stands right before what it excludes; expected a condition"],
-  ["-", "at 2: a minus stands right before what it excludes; expected a condition"],
+  ["a OR", "at 5: OR needs a condition on both sides; expected a condition"],
+  ["OR a", "at 1: OR needs a condition on both sides; expected a condition"],
+  ["a AND AND b", "at 3: AND needs a condition on both sides; expected a condition"],
+  ["AND a", "at 1: AND needs a condition on both sides; expected a condition"],
+  ["- a", "at 3: a minus needs the excluded condition right after it; expected a condition"],
+  ["--a", "at 2: a minus needs the excluded condition right after it; expected a condition"],
+  ["-", "at 2: a minus needs the excluded condition right after it; expected a condition"],
   ['title:"open', 'at 7: the quote is not closed; expected "'],
   [":x", 'at 1: ":" is not a condition; expected a condition'],
   ['"status":failed', 'at 9: ":" is not a condition; expected a condition'],
   ["a, b", 'at 2: "," is not a condition; expected a condition'],
   ["x".repeat(2_001), "at 2001: the query is longer than 2000 characters"],
-  [`${"(".repeat(21)}a${")".repeat(21)}`, "at 21: more than 20 parentheses in each other"],
+  [`${"(".repeat(21)}a${")".repeat(21)}`, "at 21: more than 20 nested parentheses"],
   ["a ".repeat(101), "at 201: more than 100 conditions"],
   [`cost:(${Array.from({ length: 101 }, (_, at) => at).join()})`, /more than 100 conditions/]
 ]
@@ -138,13 +138,13 @@ describe("a query", () => {
     it(`means what it says: ${text}`, () => assert.strictEqual(read(text), meaning))
 
   for (const [text, message] of faults) {
-    it(`is refused with the place and what is allowed there: ${text.slice(0, 40)}`, () => {
+    it(`is refused with its position and what is allowed there: ${text.slice(0, 40)}`, () => {
       if (typeof message === "string") assert.strictEqual(read(text), message)
       else assert.match(read(text), message)
     })
   }
 
-  it("knows where each condition stands", () => {
+  it("knows the position of each condition", () => {
     const query = Result.getOrThrow(parseQuery("a  status:failed cost:1..5", fields))
     assert(query.kind === "and")
     assert.deepStrictEqual(

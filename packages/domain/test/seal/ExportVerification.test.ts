@@ -119,7 +119,7 @@ interface Made {
   readonly isSealed?: boolean
   /** Changes the events once the seal and the heads are made. */
   readonly tamper?: (events: ReadonlyArray<string>) => ReadonlyArray<string>
-  /** What stands beside the events. */
+  /** The records beside the events. */
   readonly records?: typeof honest
   readonly proof?: Partial<Pick<SealDraft, "frames" | "late" | "provenAfter">>
   /** Whether the seal is of a release without the members of the proof. */
@@ -366,7 +366,7 @@ for (const format of formats) {
   })
 }
 
-describe("a file that is no export", () => {
+describe("a file that is not an export", () => {
   for (const [text, why] of [
     ["", "it is empty"],
     ["not JSON", "it is not an export as it was made: it was cut, laid out anew, or is something else"],
@@ -377,7 +377,7 @@ describe("a file that is no export", () => {
     ['{"type":"header","run":{}}', "its last line is cut off"],
     ["\n\n\n", "it is not an export as it was made: it was cut, laid out anew, or is something else"]
   ] as const) {
-    it(`is told: ${JSON.stringify(text)}`, () => assert.strictEqual(whyOf(Buffer.from(text)), why))
+    it(`is refused: ${JSON.stringify(text)}`, () => assert.strictEqual(whyOf(Buffer.from(text)), why))
   }
 
   it.prop("is refused whatever it is, and nothing throws", { text: nastyText }, ({ text }) => {

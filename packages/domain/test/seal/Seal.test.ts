@@ -61,8 +61,8 @@ const unsigned = () => {
 const verifyTexts = (events: ReadonlyArray<string>, seal: Seal, heads?: ReadonlyArray<string>) => {
   const { end, take } = walkSealed(sha256, check, seal, heads)
   for (const text of events) {
-    const misfit = take(eventBytes(text))
-    if (misfit !== undefined) return misfit
+    const mismatch = take(eventBytes(text))
+    if (mismatch !== undefined) return mismatch
   }
   return end()
 }

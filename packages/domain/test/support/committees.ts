@@ -1,5 +1,5 @@
-import type { Act, BoundPolicy, JsonObject, Said } from "@runplane/domain"
-import { type Governing, parsePolicyRules, RELEASES, type RuledMode, type SessionTerms } from "@runplane/domain"
+import type { Act, BoundPolicy, JsonObject, Statement } from "@runplane/domain"
+import { type ActivePolicy, parsePolicyRules, RELEASES, type SessionTerms, type StandardMode } from "@runplane/domain"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -75,8 +75,8 @@ export const arbitraryTalk = (length: number): Arbitrary.Arbitrary<ReadonlyArray
 export const talkOf = (
   { participants }: SessionTerms,
   numbers: ReadonlyArray<readonly [number, number, number]>
-): ReadonlyArray<Said> => {
-  const acts: Array<Said> = [{ by: participants[0] ?? "a", type: "Proposal", proposalId: "p0" }]
+): ReadonlyArray<Statement> => {
+  const acts: Array<Statement> = [{ by: participants[0] ?? "a", type: "Proposal", proposalId: "p0" }]
   for (const [who, what, about] of numbers) {
     const by = participants[who % participants.length] ?? "a"
     const isKnown = acts.some(({ proposalId, type }) => type === "Proposal" && proposalId === `p${about}`)
@@ -91,7 +91,7 @@ export const talkOf = (
   return acts
 }
 
-const sayOf = (what: number, by: string, proposalId: string): Said => {
+const sayOf = (what: number, by: string, proposalId: string): Statement => {
   if (what === 0) return { by, type: "Evaluation", proposalId, recommendation: "APPROVE", confidence: 0.7 }
   if (what === 1) return { by, type: "Evaluation", proposalId, recommendation: "REVIEW", confidence: 0.9 }
   if (what === 2) return { by, type: "Objection", proposalId, severity: "critical" }
@@ -101,12 +101,12 @@ const sayOf = (what: number, by: string, proposalId: string): Said => {
 }
 
 /** Acts with places, as if each were one event. */
-export const placed = (acts: ReadonlyArray<Said>): ReadonlyArray<Act> =>
+export const placed = (acts: ReadonlyArray<Statement>): ReadonlyArray<Act> =>
   acts.map((act, at) => ({ ...act, seq: at + 1, index: at + 1, ts: new Date(at * 1_000).toISOString() }))
 
-export const governingOf = (mode: RuledMode, terms: SessionTerms): Governing => ({
+export const activePolicyOf = (mode: StandardMode, terms: SessionTerms): ActivePolicy => ({
   policySource: "recorded",
   policyVersion: terms.policy.policyId,
-  ruled: { mode, terms },
+  sessionRules: { mode, terms },
   fault: undefined
 })

@@ -1,25 +1,25 @@
 import {
+  type ActivePolicy,
+  activePolicy,
   type CanonicalEvent,
   type Deliberation,
   decisionRecord,
   type EventDraft,
-  type Governing,
-  governing,
   type JsonObject,
-  type RuledMode
+  type StandardMode
 } from "@runplane/domain"
 import { derived, draft, number } from "./events.ts"
 
-/** How a session was opened; three participants beside the initiator unless told otherwise. */
+/** How a session was opened; three participants beside the initiator by default. */
 export interface Opening {
-  readonly mode?: RuledMode
+  readonly mode?: StandardMode
   readonly participants?: ReadonlyArray<string>
   readonly rules?: JsonObject
   readonly schemaVersion?: number
   readonly runtimeVersion?: string
 }
 
-export const modeName = (mode: RuledMode): string => `macp.mode.${mode}.v1`
+export const modeName = (mode: StandardMode): string => `macp.mode.${mode}.v1`
 
 /** The events of a session from its creation on, up to its policy when rules are given. */
 export const opened = ({
@@ -47,7 +47,7 @@ export const opened = ({
 
 const OPENINGS = new Set(["Proposal", "CounterProposal", "TaskRequest", "HandoffOffer", "ApprovalRequest"])
 
-/** What a participant says, about `p1` unless told otherwise. */
+/** What a participant says, about `p1` by default. */
 export const says = (by: string, messageType: string, payload: JsonObject = {}, about = "p1"): EventDraft =>
   derived(OPENINGS.has(messageType) ? "proposal.created" : "proposal.updated", messageType, by, payload, about)
 
@@ -69,7 +69,7 @@ export const recordOf = (...drafts: Drafts): Deliberation => decisionRecord(even
 
 /** A run's record with what governs it. */
 
-export const governed = (...drafts: Drafts): { readonly run: Deliberation; readonly by: Governing } => {
+export const governed = (...drafts: Drafts): { readonly run: Deliberation; readonly by: ActivePolicy } => {
   const run = recordOf(...drafts)
-  return { run, by: governing(run) }
+  return { run, by: activePolicy(run) }
 }

@@ -1,5 +1,5 @@
 import type { CanonicalEvent, CanonicalEventType, EventDraft, JsonObject, KnownEvent, RunState } from "@runplane/domain"
-import { decodeEventText, draftEvent, emptyRunState, placeEvent, project, RunId } from "@runplane/domain"
+import { decodeEventText, draftEvent, emptyRunState, project, RunId, recordEvent } from "@runplane/domain"
 import * as Result from "effect/Result"
 
 export const RUN_ID = "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10"
@@ -10,7 +10,7 @@ export const at = (index: number): string => new Date(START_MS + index * 1000).t
 
 /** A draft as the log would number it. */
 export const stored = (draft: EventDraft, index: number): KnownEvent =>
-  placeEvent(draft, { id: `event-${index}`, runId: RunId.make(RUN_ID), seq: index * 10, index })
+  recordEvent(draft, { id: `event-${index}`, runId: RunId.make(RUN_ID), seq: index * 10, index })
 
 /** The text that the log keeps of an event. */
 export const textOf = ({ recorded }: CanonicalEvent): string => JSON.stringify(recorded)

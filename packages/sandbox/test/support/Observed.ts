@@ -1,19 +1,19 @@
 import {
+  type ActivePolicy,
+  activePolicy,
   builtinTokenPricing,
   type CanonicalEvent,
   type Deliberation,
   decisionRecord,
   draftEvent,
   type EventDraft,
-  type Governing,
-  governing,
   makeNormaliser,
   noRedactor,
   PINNED_RELEASE,
   type Policy,
-  placeEvent,
   type Release,
-  RunId
+  RunId,
+  recordEvent
 } from "@runplane/domain"
 import { decodePayload, type Envelope } from "@runplane/runtime"
 import * as Result from "effect/Result"
@@ -95,12 +95,12 @@ export class Observed {
 
   get events(): ReadonlyArray<CanonicalEvent> {
     const runId = RunId.make("5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10")
-    return this.#drafts.map((draft, at) => placeEvent(draft, { id: `event-${at}`, runId, seq: at + 1, index: at + 1 }))
+    return this.#drafts.map((draft, at) => recordEvent(draft, { id: `event-${at}`, runId, seq: at + 1, index: at + 1 }))
   }
 
-  get record(): { readonly run: Deliberation; readonly by: Governing } {
+  get record(): { readonly run: Deliberation; readonly by: ActivePolicy } {
     const run = decisionRecord(this.events)
-    return { run, by: governing(run) }
+    return { run, by: activePolicy(run) }
   }
 
   get #initiator(): string {

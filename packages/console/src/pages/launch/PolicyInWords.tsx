@@ -1,5 +1,5 @@
 import type { PolicyDescriptor } from "@runplane/api"
-import { PINNED_RELEASE, type RuledMode, readPolicy } from "@runplane/domain"
+import { PINNED_RELEASE, readPolicy, type StandardMode } from "@runplane/domain"
 import * as Result from "effect/Result"
 import { useMemo } from "react"
 import { Said } from "../../ui/basics.tsx"
@@ -11,7 +11,7 @@ interface PolicyInWordsProps {
   readonly modeName: string
 }
 
-const MODES: ReadonlyArray<RuledMode> = ["decision", "proposal", "task", "handoff", "quorum"]
+const MODES: ReadonlyArray<StandardMode> = ["decision", "proposal", "task", "handoff", "quorum"]
 
 /** The rules under which a session will be decided. */
 export default function PolicyInWords({ modeName, policy }: PolicyInWordsProps) {

@@ -11,7 +11,7 @@ import { policyWords } from "../../view/PolicyWords.ts"
 import { type Mark, type TallyRow, tallyMarks, tallyOf } from "../../view/Tally.ts"
 import type { Shown } from "./Facts.ts"
 import type { RunPageState, SetRunPage } from "./RunParams.ts"
-import { useGoverning } from "./useGoverning.ts"
+import { useActivePolicy } from "./useActivePolicy.ts"
 
 const WhatIfPanel = lazily(() => import("./WhatIfPanel.tsx"))
 
@@ -36,9 +36,9 @@ export default function PolicyView(props: PolicyViewProps) {
 }
 
 const Rules = ({ page, set, shown }: PolicyViewProps) => {
-  const { by, run } = useGoverning(shown.events)
+  const { by, run } = useActivePolicy(shown.events)
   const { policy } = shown.state
-  const { ruled } = by
+  const { sessionRules } = by
   const now = useNow(10_000)
   const last = shown.events.at(-1)
   const at = shown.isNow && !isTerminal(shown.state.run.status) ? now : Date.parse(last?.ts ?? "")
@@ -62,13 +62,13 @@ const Rules = ({ page, set, shown }: PolicyViewProps) => {
               <Said text={policy.policyDescription} />
             </p>
           )}
-          {ruled === undefined ? (
+          {sessionRules === undefined ? (
             <p className="mt-2 text-warn">
               <Said text={by.fault ?? "No rules are known."} />
             </p>
           ) : (
             <ul className="mt-2.5 flex flex-col gap-1">
-              {policyWords(ruled.mode, ruled.terms.policy.rules).map(({ rule, text }) => (
+              {policyWords(sessionRules.mode, sessionRules.terms.policy.rules).map(({ rule, text }) => (
                 <li key={rule} className="grid gap-x-3 sm:grid-cols-[1fr_auto]">
                   <Said text={text} />
                   <code className="font-mono text-[11px] text-muted">{rule}</code>
@@ -85,7 +85,7 @@ const Rules = ({ page, set, shown }: PolicyViewProps) => {
                 <Tally
                   key={row.id}
                   row={row}
-                  marks={ruled === undefined ? [] : tallyMarks(ruled)}
+                  marks={sessionRules === undefined ? [] : tallyMarks(sessionRules)}
                   shown={shown}
                   onSelect={() => set({ event: row.index })}
                 />

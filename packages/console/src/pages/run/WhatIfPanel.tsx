@@ -1,4 +1,4 @@
-import { type Deliberation, type Governing, whatIf } from "@runplane/domain"
+import { type ActivePolicy, type Deliberation, whatIf } from "@runplane/domain"
 import { useQuery } from "@tanstack/react-query"
 import * as Result from "effect/Result"
 import { useMemo } from "react"
@@ -9,11 +9,11 @@ import type { TallyRow } from "../../view/Tally.ts"
 import { turnVote } from "../../view/WhatIfState.ts"
 import type { Shown } from "./Facts.ts"
 import type { RunPageState, SetRunPage } from "./RunParams.ts"
-import { policyText } from "./useGoverning.ts"
+import { policyText } from "./useActivePolicy.ts"
 
 interface WhatIfPanelProps {
   readonly run: Deliberation
-  readonly by: Governing
+  readonly by: ActivePolicy
   readonly rows: ReadonlyArray<TallyRow>
   readonly page: RunPageState
   readonly set: SetRunPage

@@ -7,7 +7,7 @@ import { Said } from "../../ui/basics.tsx"
 import { Failure } from "../../ui/States.tsx"
 import { counted, duration } from "../../view/Format.ts"
 import type { Shown } from "./Facts.ts"
-import { useGoverning } from "./useGoverning.ts"
+import { useActivePolicy } from "./useActivePolicy.ts"
 
 const ASKED_EVERY_MS = 10_000
 
@@ -26,7 +26,7 @@ export default function WhyCard(props: WhyCardProps) {
 
 /** Computed here from the events, by the same code as the service. */
 const Computed = (props: WhyCardProps) => {
-  const { by, run } = useGoverning(props.shown.events)
+  const { by, run } = useActivePolicy(props.shown.events)
   return <Card {...props} answer={useMemo(() => why(run, by), [run, by])} />
 }
 

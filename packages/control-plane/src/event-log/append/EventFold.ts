@@ -6,8 +6,8 @@ import {
   isTerminal,
   type KnownEvent,
   type OutboundMessageDraft,
-  placeEvent,
   type RunStatus,
+  recordEvent,
   repeatedMessage
 } from "@runplane/domain"
 import type { SealKey } from "../../platform/ledger/SealKeys.ts"
@@ -302,7 +302,7 @@ export const fold = (
   for (const draft of drafts) {
     const seq = places.seqs[places.next] ?? 0
     const id = places.ids[places.next] ?? ""
-    const event = placeEvent(draft, { id, runId, seq, index: run.lastIndex + 1, trace })
+    const event = recordEvent(draft, { id, runId, seq, index: run.lastIndex + 1, trace })
     places.next += 1
     run.lastSeq = seq
     run.lastIndex = event.index

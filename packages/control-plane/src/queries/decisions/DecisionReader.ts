@@ -1,14 +1,14 @@
 import {
+  type ActivePolicy,
+  activePolicy,
   type CanonicalEvent,
-  type Course,
-  courseReader,
   DEFAULT_POLICY_ID,
   type Deliberation,
   deliberationReader,
-  type Governing,
-  governing,
+  outlineReader,
   type PolicyText,
-  type RunId
+  type RunId,
+  type RunOutline
 } from "@runplane/domain"
 import { RuntimeClient } from "@runplane/runtime"
 import { ControlPlaneSettings, type FairTurns, makeFairTurns, readSettings, type TurnRefused } from "@runplane/server"
@@ -23,7 +23,7 @@ import { beginning, foldOn } from "../../event-log/projection/ReplayLog.ts"
 /** A run's history as decisions are told from it, and the rules that governed it. */
 export interface ReadDecision {
   readonly run: Deliberation
-  readonly by: Governing
+  readonly by: ActivePolicy
   /** Whether the log alone says what governed the run; else the registry was asked. */
   readonly isOnRecord: boolean
 }
@@ -52,7 +52,7 @@ export class DecisionReader extends Context.Service<
       wanted: Wanted<A>,
       make: (read: ReadDecision) => Effect.Effect<A, E>
     ) => Effect.Effect<A, E | SqlError | TurnRefused>
-    readonly course: (runId: RunId) => Effect.Effect<Course, SqlError>
+    readonly course: (runId: RunId) => Effect.Effect<RunOutline, SqlError>
     /** Answers are made a few at a time, in turns by caller. */
     readonly turns: FairTurns
   }
@@ -107,7 +107,7 @@ export class DecisionReader extends Context.Service<
           const run = { ...reader.read(), runId }
           const missing = policyOffRecord(run)
           if (missing !== undefined && missing !== registry?.policyId) return { missing }
-          const by = governing(run, () => registry?.policy)
+          const by = activePolicy(run, () => registry?.policy)
           return { answer: yield* make({ run, by, isOnRecord: missing === undefined }) }
         })
         return Effect.gen(function* () {
@@ -120,7 +120,7 @@ export class DecisionReader extends Context.Service<
         }).pipe(Effect.withSpan("DecisionReader.decided"))
       }
       const course = Effect.fn("DecisionReader.course")((runId: RunId) =>
-        Effect.map(readAll(runId, courseReader()), (reader) => reader.read())
+        Effect.map(readAll(runId, outlineReader()), (reader) => reader.read())
       )
       return DecisionReader.of({ decided, course, turns })
     })

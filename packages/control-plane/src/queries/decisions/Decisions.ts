@@ -13,14 +13,14 @@ import {
   divergenceOf,
   type Forecast,
   forecast,
-  type Parts,
   type PolicyText,
   policyRuleFaults,
   type RunId,
+  type Sliced,
   type WhatIf,
   type Why,
-  whatIfInParts,
-  whyInParts
+  whatIfInSlices,
+  whyInSlices
 } from "@runplane/domain"
 import { RuntimeClient } from "@runplane/runtime"
 import type { TurnRefused } from "@runplane/server"
@@ -42,7 +42,7 @@ const TURN_MS = 10
 /**
  * Makes what comes in parts, and lets the process do its other work in between (docs/reference/decisions.md#limits).
  */
-const inParts = Effect.fnUntraced(function* <A>(parts: Parts<A>) {
+const inSlices = Effect.fnUntraced(function* <A>(parts: Sliced<A>) {
   const clock = yield* Clock.Clock
   while (true) {
     const started = clock.currentTimeMillisUnsafe()
@@ -147,7 +147,7 @@ export class Decisions extends Context.Service<
           { runId, known: kept.get },
           Effect.fnUntraced(function* ({ by, isOnRecord, run }) {
             yield* stillThere(runId, reference)
-            const answer = { ...(yield* inParts(whyInParts(run, by))), runId }
+            const answer = { ...(yield* inSlices(whyInSlices(run, by))), runId }
             if (isOnRecord) kept.keep(answer)
             return answer
           })
@@ -169,7 +169,7 @@ export class Decisions extends Context.Service<
           { runId, known: kept.get },
           Effect.fnUntraced(function* ({ by, isOnRecord, run }) {
             yield* stillThere(runId, reference)
-            const made = yield* inParts(whatIfInParts(run, by, changes))
+            const made = yield* inSlices(whatIfInSlices(run, by, changes))
             if (Result.isFailure(made)) return yield* badRequest(made.failure.message)
             if (isOnRecord) kept.keep(made.success)
             return made.success

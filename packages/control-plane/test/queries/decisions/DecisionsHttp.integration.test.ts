@@ -234,7 +234,7 @@ layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", 
       })
       assert.deepInclude(why.body.outcome, { action: "decision.selected", positive: true })
       assert.lengthOf(why.body.claims, 4)
-      assert.include(why.body.notes.join("; "), "nobody knows who was declared")
+      assert.include(why.body.notes.join("; "), "no event declares the participants")
       assert.include(why.body.notes.join("; "), "the registry does not have them")
       const unruled = yield* ask(old, { votes: [{ participantId: RISK, vote: "REJECT" }] })
       assert.strictEqual(unruled.status, 400)

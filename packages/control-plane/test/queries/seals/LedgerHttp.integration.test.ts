@@ -4,7 +4,7 @@ import { join } from "node:path"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { LedgerPage } from "@runplane/api"
-import { type Misfit, walkLedger } from "@runplane/domain"
+import { type Mismatch, walkLedger } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { afterAll } from "vitest"
@@ -28,8 +28,8 @@ const page = Effect.fnUntraced(function* (query = "") {
 const walked = Effect.gen(function* () {
   const walk = walkLedger(sha256, yield* publishedKeys)
   const { data } = yield* page()
-  const misfits = data.map(walk.take).filter((state): state is Misfit => typeof state !== "string")
-  return { data, misfit: misfits[0], head: walk.head() }
+  const mismatches = data.map(walk.take).filter((state): state is Mismatch => typeof state !== "string")
+  return { data, mismatch: mismatches[0], head: walk.head() }
 })
 
 const contents = Effect.map(page(), ({ data }) => data.map(({ content, kind }) => `${kind} ${content}`))
@@ -49,8 +49,8 @@ layer(layerTestService({ settings: { SEAL_HEADS_FILE } }), { excludeTestServices
         yield* Effect.all([numbered, numbered], { concurrency: "unbounded" }).pipe(Effect.map(sum)),
         5
       )
-      const { data, misfit } = yield* walked
-      assert.isUndefined(misfit)
+      const { data, mismatch } = yield* walked
+      assert.isUndefined(mismatch)
       assert.deepStrictEqual(
         data.map(({ number }) => number),
         [1, 2, 3, 4, 5]
@@ -101,8 +101,8 @@ layer(layerTestService({ settings: { SEAL_HEADS_FILE } }), { excludeTestServices
       const sql = yield* PgClient.PgClient
       yield* endedRun
       yield* numbered
-      const { data, misfit } = yield* walked
-      assert.isUndefined(misfit)
+      const { data, mismatch } = yield* walked
+      assert.isUndefined(mismatch)
       const last = data.length
       yield* sql`CREATE TABLE kept AS SELECT * FROM ledger`
       for (const [change, why] of [
@@ -116,7 +116,7 @@ layer(layerTestService({ settings: { SEAL_HEADS_FILE } }), { excludeTestServices
         [sql`UPDATE ledger SET number = 100 - number WHERE number IN (2, 3)`, /missing/]
       ] as const) {
         yield* change
-        assert.match((yield* walked).misfit?.why ?? "", why)
+        assert.match((yield* walked).mismatch?.why ?? "", why)
         yield* sql`DELETE FROM ledger`
         yield* sql`INSERT INTO ledger SELECT * FROM kept`
       }
@@ -133,7 +133,7 @@ layer(layerTestService({ settings: { SEAL_HEADS_FILE } }), { excludeTestServices
       yield* endedRun
       yield* numbered
       const cut = yield* walked
-      assert.isUndefined(cut.misfit)
+      assert.isUndefined(cut.mismatch)
       assert.isBelow(cut.head.number, head.number)
     })
   )

@@ -1,5 +1,12 @@
 import { assert, it } from "@effect/vitest"
-import { type CanonicalEventType, draftEvent, type JsonObject, placeEvent, RunId, type Subject } from "@runplane/domain"
+import {
+  type CanonicalEventType,
+  draftEvent,
+  type JsonObject,
+  RunId,
+  recordEvent,
+  type Subject
+} from "@runplane/domain"
 import { emptyTally, MAX_PARTICIPANT_ID, tally } from "../../../src/reactors/tallies/EventTally.ts"
 
 const runId = RunId.make("00000000-0000-4000-8000-000000000001")
@@ -14,7 +21,7 @@ interface Said {
 }
 
 const event = ({ data = {}, seq = 1, subject, type = "message.received", ...over }: Said) =>
-  placeEvent(
+  recordEvent(
     draftEvent(
       type,
       {

@@ -1,7 +1,7 @@
 import type { Act } from "../Act.ts"
 import type { Deliberation } from "../Deliberation.ts"
 
-/** Something that the record shows, in words, with the events that show it. */
+/** One fact of the record in words, with its events. */
 export interface Claim {
   readonly kind:
     | "proposal"
@@ -21,7 +21,7 @@ export interface Claim {
 /** Characters of a sender's own words in a claim. */
 const MAX_QUOTED = 300
 
-/** Everything that was said, in order, with the refusals and the commitment. */
+/** All acts in order, with the refusals and the commitment. */
 export const claimsOf = (run: Deliberation): ReadonlyArray<Claim> => {
   const later = laterActs(run.acts)
   const claims: Array<Claim> = [
@@ -34,7 +34,7 @@ export const claimsOf = (run: Deliberation): ReadonlyArray<Claim> => {
   const { commitment } = run
   if (commitment !== undefined) {
     const { action, by, reason, seq } = commitment
-    const text = `${by || "somebody"} committed ${action}${quoted(reason)}`
+    const text = `${by || "an unnamed participant"} committed ${action}${quoted(reason)}`
     claims.push({ kind: "commitment", text, ...named(by), seqs: [seq] })
   }
   return claims.sort((left, right) => (left.seqs[0] ?? 0) - (right.seqs[0] ?? 0))
@@ -56,14 +56,14 @@ const laterActs = (acts: ReadonlyArray<Act>): ReadonlyMap<Act, Act> => {
 }
 
 const claimOf = (act: Act, later: Act | undefined): Claim => {
-  const { by, passedOver, seq, type } = act
+  const { by, skipped, seq, type } = act
   const text = `${by} ${saysOf(act)}`
-  if (passedOver === "changed later") {
+  if (skipped === "changed later") {
     const seqs = later === undefined ? [seq] : [seq, later.seq]
-    return { kind: "change-of-mind", text: `${text}, and said otherwise later`, ...named(by), seqs }
+    return { kind: "change-of-mind", text: `${text}, and changed it later`, ...named(by), seqs }
   }
-  if (passedOver !== undefined) {
-    return { kind: "not-counted", text: `${text}; not counted: ${passedOver}`, ...named(by), seqs: [seq] }
+  if (skipped !== undefined) {
+    return { kind: "not-counted", text: `${text}; not counted: ${skipped}`, ...named(by), seqs: [seq] }
   }
   return { kind: kindOf(type), text: `${text}${quoted(act.reason)}`, ...named(by), seqs: [seq] }
 }
@@ -89,7 +89,7 @@ const kindOf = (type: string): Claim["kind"] => {
   }
 }
 
-/** What an act says, as the rest of a sentence about its sender. */
+/** An act as the predicate of a sentence about its sender. */
 export const saysOf = (act: Act): string => {
   const { confidence, option, outputBytes, proposalId, recommendation, severity, target, terminal, type, vote } = act
   const what = option === undefined ? proposalId : `${proposalId} (${cut(option)})`
@@ -115,13 +115,13 @@ export const saysOf = (act: Act): string => {
     case "Abstain":
       return `abstained on ${proposalId}`
     case "ApprovalRequest":
-      return `asked for approval of ${what}`
+      return `requested approval of ${what}`
     case "TaskRequest":
-      return `asked for ${what}${target === undefined ? "" : `, of ${target}`}`
+      return `requested ${what}${target === undefined ? "" : ` from ${target}`}`
     case "HandoffOffer":
       return `offered ${what}${target === undefined ? "" : ` to ${target}`}`
     case "TaskAccept":
-      return `took ${proposalId}`
+      return `accepted ${proposalId}`
     case "TaskReject":
       return `refused ${proposalId}`
     case "TaskComplete":
@@ -129,7 +129,7 @@ export const saysOf = (act: Act): string => {
     case "TaskFail":
       return `failed at ${proposalId}`
     case "HandoffAccept":
-      return `took over ${proposalId}`
+      return `accepted ${proposalId}`
     case "HandoffDecline":
       return `declined ${proposalId}`
     default:

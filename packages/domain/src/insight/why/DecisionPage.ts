@@ -75,7 +75,7 @@ const aboutOf = (why: Why): ReadonlyArray<string> => {
     `run ${runId}, mode ${modeName || "unknown"}, policy ${policyVersion || "unknown"} (${policySource})`,
     participants.length > 0 && `participants: ${participants.join(", ")}`,
     outcome !== null &&
-      `committed by ${outcome.by || "somebody"}${outcome.reason === undefined ? "" : `: ${outcome.reason}`}`,
+      `committed by ${outcome.by || "an unnamed participant"}${outcome.reason === undefined ? "" : `: ${outcome.reason}`}`,
     decidedAt !== undefined &&
       `decided at ${decidedAt.ts}, ${(decidedAt.msBeforeCommitment / 1_000).toFixed(1)} s before the commitment`,
     minimalSet.length > 0 && `carried by the events ${minimalSet.join(", ")}`

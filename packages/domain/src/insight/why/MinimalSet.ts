@@ -1,7 +1,7 @@
-import { type Act, counting, isOpening, type RuledMode } from "../Act.ts"
-import { MAX_ENUMERATED, smallestSetsInParts } from "../forecast/Outlook.ts"
-import type { Parts } from "../Parts.ts"
-import { type Standing, sideOf, trialsOf } from "../Standing.ts"
+import { type Act, counting, isOpening, type StandardMode } from "../Act.ts"
+import { MAX_ENUMERATED, smallestSetsInSlices } from "../forecast/ModeForecast.ts"
+import { type Position, sideOf, trialsOf } from "../Position.ts"
+import type { Sliced } from "../Sliced.ts"
 
 /**
  * The seqs of a smallest set of acts that carries an outcome against all that was said against it. Up to
@@ -10,10 +10,10 @@ import { type Standing, sideOf, trialsOf } from "../Standing.ts"
  */
 export function* smallestCarrying(
   acts: ReadonlyArray<Act>,
-  mode: RuledMode,
-  { isAllowed }: Standing,
+  mode: StandardMode,
+  { isAllowed }: Position,
   positive: boolean
-): Parts<ReadonlyArray<number> | undefined> {
+): Sliced<ReadonlyArray<number> | undefined> {
   const counted = counting(acts)
   const against = counted.filter((act) => sideOf(act, positive) === "against")
   const others = counted.filter((act) => sideOf(act, positive) !== "against")
@@ -27,7 +27,7 @@ export function* smallestCarrying(
   if (!carries(others)) return []
   const isFew = others.length <= MAX_ENUMERATED && 2 ** others.length <= 8 * trialsOf(counted)
   const least = isFew
-    ? ((yield* smallestSetsInParts(others, carries))[0] ?? [])
+    ? ((yield* smallestSetsInSlices(others, carries))[0] ?? [])
     : yield* withoutIdle(others, carries, trialsOf(counted))
   return least && inOrder(least).map(({ seq }) => seq)
 }
@@ -39,7 +39,7 @@ function* withoutIdle(
   acts: ReadonlyArray<Act>,
   carries: (acts: ReadonlyArray<Act>) => boolean,
   trials: number
-): Parts<ReadonlyArray<Act> | undefined> {
+): Sliced<ReadonlyArray<Act> | undefined> {
   let kept = acts
   let left = trials
   for (let size = Math.ceil(acts.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {

@@ -1,9 +1,9 @@
 import { mayCommit } from "../../policies/Evaluation.ts"
 import type { SessionTerms } from "../../policies/SessionRecord.ts"
 import { type Act, counting } from "../Act.ts"
+import type { SessionRules } from "../ActivePolicy.ts"
 import type { Deliberation } from "../Deliberation.ts"
-import type { Ruled } from "../Governing.ts"
-import { standingUnder } from "../Standing.ts"
+import { positionUnder } from "../Position.ts"
 
 /** One rule of the policy, or of the mode, held against the record. */
 export interface RuleVerdict {
@@ -14,32 +14,36 @@ export interface RuleVerdict {
   readonly seqs: ReadonlyArray<number>
 }
 
-/** A rule that asks for something: the keys under which it is refused, and the message types that decide it. */
-interface Asked {
+/** A demand of a rule: the keys under which it is refused, and the message types that decide it. */
+interface Demand {
   readonly rule: string
   readonly refusedAs: ReadonlyArray<string>
   readonly text: string
   readonly decidedBy: ReadonlyArray<string>
 }
 
-/** Every rule that asks for something, and whether the record satisfies it for this outcome. */
-export const ruleVerdicts = (run: Deliberation, ruled: Ruled, positive: boolean): ReadonlyArray<RuleVerdict> => {
+/** Every demand of the rules, and whether the record satisfies it for this outcome. */
+export const ruleVerdicts = (
+  run: Deliberation,
+  sessionRules: SessionRules,
+  positive: boolean
+): ReadonlyArray<RuleVerdict> => {
   const { commitment } = run
   const until = commitment?.index ?? Number.POSITIVE_INFINITY
   const acts = run.acts.filter(({ index }) => index < until)
-  const objections = standingUnder(run, ruled).objections(acts, positive)
+  const objections = positionUnder(run, sessionRules).objections(acts, positive)
   const counted = counting(acts)
-  const asked = askedBy(ruled, positive)
-  const verdicts = asked.map(({ decidedBy, refusedAs, rule, text }): RuleVerdict => {
+  const demands = demandsBy(sessionRules, positive)
+  const verdicts = demands.map(({ decidedBy, refusedAs, rule, text }): RuleVerdict => {
     const refusal = objections.find((one) => refusedAs.includes(one.rule))
     return { rule, satisfied: refusal === undefined, text: refusal?.text ?? text, seqs: seqsOf(counted, decidedBy) }
   })
-  const known = new Set(asked.flatMap(({ refusedAs }) => refusedAs))
+  const known = new Set(demands.flatMap(({ refusedAs }) => refusedAs))
   const others = objections.flatMap(
     ({ rule, text }): ReadonlyArray<RuleVerdict> =>
       known.has(rule) ? [] : [{ rule, satisfied: false, text, seqs: [] }]
   )
-  return [...verdicts, ...others, ...authorityOf(run, ruled.terms)]
+  return [...verdicts, ...others, ...authorityOf(run, sessionRules.terms)]
 }
 
 const seqsOf = (acts: ReadonlyArray<Act>, types: ReadonlyArray<string>) =>
@@ -50,18 +54,18 @@ const authorityOf = ({ commitment }: Deliberation, terms: SessionTerms): Readonl
   const { by, seq } = commitment
   const { authority } = terms.policy.rules.commitment
   const satisfied = mayCommit(by, terms)
-  const text = `${authority} ${satisfied ? "lets" : "does not let"} ${by || "somebody unnamed"} commit`
+  const text = `${authority} ${satisfied ? "lets" : "does not let"} ${by || "an unnamed participant"} commit`
   return [{ rule: "commitment.authority", satisfied, text, seqs: [seq] }]
 }
 
-const askedBy = (ruled: Ruled, positive: boolean): ReadonlyArray<Asked> => {
-  switch (ruled.mode) {
+const demandsBy = (sessionRules: SessionRules, positive: boolean): ReadonlyArray<Demand> => {
+  switch (sessionRules.mode) {
     case "decision":
-      return askedOfDecision(ruled.terms, positive)
+      return demandsOfDecision(sessionRules.terms, positive)
     case "proposal":
-      return askedOfProposal(ruled.terms)
+      return demandsOfProposal(sessionRules.terms)
     case "task":
-      return askedOfTask(ruled.terms, positive)
+      return demandsOfTask(sessionRules.terms, positive)
     case "handoff": {
       const refusedAs = ["mode.answer", "mode.acceptance"]
       const decidedBy = ["HandoffAccept", "HandoffDecline"]
@@ -76,7 +80,7 @@ const askedBy = (ruled: Ruled, positive: boolean): ReadonlyArray<Asked> => {
   }
 }
 
-const askedOfDecision = ({ policy: { rules } }: SessionTerms, positive: boolean): ReadonlyArray<Asked> => {
+const demandsOfDecision = ({ policy: { rules } }: SessionTerms, positive: boolean): ReadonlyArray<Demand> => {
   const { commitment, evaluation, objection_handling: objections, voting } = rules
   const outcome = positive ? "a positive" : "a negative"
   const share = voting.threshold === undefined ? "" : ` at ${voting.threshold}`
@@ -112,13 +116,13 @@ const askedOfDecision = ({ policy: { rules } }: SessionTerms, positive: boolean)
   ].filter((asked) => asked !== false)
 }
 
-const askedOfProposal = ({ policy: { rules } }: SessionTerms): ReadonlyArray<Asked> => {
+const demandsOfProposal = ({ policy: { rules } }: SessionTerms): ReadonlyArray<Demand> => {
   const { max_rounds: rounds } = rules.counter_proposal
   return [
     {
       rule: "acceptance.criterion",
       refusedAs: ["acceptance.criterion"],
-      text: `accepted as ${rules.acceptance.criterion} asks, or refused for good`,
+      text: `accepted as ${rules.acceptance.criterion} requires, or refused for good`,
       decidedBy: ["Accept", "Reject", "Withdraw"]
     },
     rounds > 0 && {
@@ -130,7 +134,7 @@ const askedOfProposal = ({ policy: { rules } }: SessionTerms): ReadonlyArray<Ask
   ].filter((asked) => asked !== false)
 }
 
-const askedOfTask = ({ policy: { rules } }: SessionTerms, positive: boolean): ReadonlyArray<Asked> => {
+const demandsOfTask = ({ policy: { rules } }: SessionTerms, positive: boolean): ReadonlyArray<Demand> => {
   const reports = ["TaskComplete", "TaskFail"]
   return [
     { rule: "mode.report", refusedAs: ["mode.report"], text: "the task is reported as ended", decidedBy: reports },

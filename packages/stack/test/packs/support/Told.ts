@@ -1,5 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf"
 import {
+  activePolicy,
   builtinTokenPricing,
   type CanonicalEvent,
   decisionRecord,
@@ -7,12 +8,11 @@ import {
   type EventDraft,
   type Forecast,
   forecast,
-  governing,
   makeNormaliser,
   noRedactor,
   type PolicyText,
-  placeEvent,
   RunId,
+  recordEvent,
   whatIf,
   why
 } from "@runplane/domain"
@@ -43,7 +43,7 @@ const eventsOf = ({ history }: Played): ReadonlyArray<CanonicalEvent> => {
     })
   ]
   const runId = RunId.make("5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10")
-  return drafts.map((draft, at) => placeEvent(draft, { id: `event-${at}`, runId, seq: at + 1, index: at + 1 }))
+  return drafts.map((draft, at) => recordEvent(draft, { id: `event-${at}`, runId, seq: at + 1, index: at + 1 }))
 }
 
 const statusOf = ({ outcomes }: Forecast, outcome: string) =>
@@ -63,7 +63,7 @@ export const disagreements = (played: Played, policies: ReadonlyArray<PolicyText
   let before: Forecast | undefined
   for (let length = 1; length <= end; length += 1) {
     const run = decisionRecord(events.slice(0, length))
-    const now = forecast(run, governing(run, registry))
+    const now = forecast(run, activePolicy(run, registry))
     for (const outcome of ["positive", "negative"]) {
       const was = before && statusOf(before, outcome)
       const is = statusOf(now, outcome)
@@ -73,7 +73,7 @@ export const disagreements = (played: Played, policies: ReadonlyArray<PolicyText
     before = now
   }
   const run = decisionRecord(events)
-  const by = governing(run, registry)
+  const by = activePolicy(run, registry)
   const committed = run.commitment?.positive === false ? "negative" : "positive"
   const last = before && statusOf(before, committed)
   if (last !== "met") found.push(`a ${committed} commitment was accepted, and its forecast was ${last}`)

@@ -3,54 +3,53 @@ import { isReadyToCommit, policyThreshold, refuseCommitment } from "../policies/
 import { DEFAULT_POLICY, DEFAULT_POLICY_ID, type PolicyText, readPolicy } from "../policies/Policy.ts"
 import { policyFitsMode } from "../policies/PolicyMode.ts"
 import { PINNED_RELEASE, RELEASES, type Release } from "../policies/Release.ts"
-import type { RuleRefusal } from "../policies/RuleRefusal.ts"
-import type { SessionRecord, SessionTerms } from "../policies/SessionRecord.ts"
-import type { RuledMode } from "./Act.ts"
+import type { RuleRefusal, SessionRecord, SessionTerms } from "../policies/SessionRecord.ts"
+import type { StandardMode } from "./Act.ts"
 import type { Deliberation } from "./Deliberation.ts"
 
 /** Where the rules come from: the run's own log, the registry as it is now, or nowhere. */
 export type PolicySource = "recorded" | "registry" | "unknown"
 
 /** What a run is evaluated against, or why it cannot be. */
-export interface Governing {
+export interface ActivePolicy {
   readonly policySource: PolicySource
   readonly policyVersion: string
-  readonly ruled: Ruled | undefined
-  /** Why `ruled` is absent, in words. */
+  readonly sessionRules: SessionRules | undefined
+  /** Why `sessionRules` is absent, in words. */
   readonly fault: string | undefined
 }
 
-export interface Ruled {
-  readonly mode: RuledMode
+export interface SessionRules {
+  readonly mode: StandardMode
   readonly terms: SessionTerms
 }
 
-/** The policy of the registry by its id, as far as somebody asked it. */
+/** Looks up a policy of the registry by its id. */
 export type Registry = (policyId: string) => PolicyText | undefined
 
 /** The policy that governed a run: as recorded, else as the registry has it by the same id. */
-export const governing = (run: Deliberation, registry: Registry = () => undefined): Governing => {
+export const activePolicy = (run: Deliberation, registry: Registry = () => undefined): ActivePolicy => {
   const { descriptor, policyVersion } = run
   if (descriptor !== undefined) return bind(run, descriptor, "recorded")
   if (policyVersion === undefined) {
     const fault = "no event names the policy of the session"
-    return { policySource: "unknown", policyVersion: "", ruled: undefined, fault }
+    return { policySource: "unknown", policyVersion: "", sessionRules: undefined, fault }
   }
   // Every registry has the default policy, and none can replace it.
   if (policyVersion === DEFAULT_POLICY_ID) return withTerms(run, DEFAULT_POLICY, "registry")
   const registered = registry(policyVersion)
   if (registered !== undefined) return bind(run, registered, "registry")
   const fault = `the rules of ${policyVersion} were not recorded, and the registry does not have them`
-  return { policySource: "unknown", policyVersion, ruled: undefined, fault }
+  return { policySource: "unknown", policyVersion, sessionRules: undefined, fault }
 }
 
-/** A run under rules of somebody's choice, in place of those that governed it. */
-export const governedBy = (run: Deliberation, policy: PolicyText, read = readPolicy): Governing =>
+/** A run under another policy than the one that governed it. */
+export const underPolicy = (run: Deliberation, policy: PolicyText, read = readPolicy): ActivePolicy =>
   bind(run, policy, "registry", read)
 
-const bind = (run: Deliberation, policy: PolicyText, policySource: PolicySource, read = readPolicy): Governing => {
+const bind = (run: Deliberation, policy: PolicyText, policySource: PolicySource, read = readPolicy): ActivePolicy => {
   const { policyId: policyVersion } = policy
-  const refused = (fault: string) => ({ policySource, policyVersion, ruled: undefined, fault })
+  const refused = (fault: string) => ({ policySource, policyVersion, sessionRules: undefined, fault })
   if (!policyFitsMode(policy.mode, run.modeName)) {
     return refused(`${policyVersion} is for ${policy.mode}, the run is of ${run.modeName || "an unknown mode"}`)
   }
@@ -60,15 +59,15 @@ const bind = (run: Deliberation, policy: PolicyText, policySource: PolicySource,
   })
 }
 
-const withTerms = (run: Deliberation, policy: SessionTerms["policy"], policySource: PolicySource): Governing => {
+const withTerms = (run: Deliberation, policy: SessionTerms["policy"], policySource: PolicySource): ActivePolicy => {
   const { initiator, mode, modeName, participants, runtimeVersion } = run
   const about = { policySource, policyVersion: policy.policyId }
   if (mode === undefined) {
     const fault = modeName === "" ? "no event names the mode" : `no rules are known for ${modeName}`
-    return { ...about, ruled: undefined, fault }
+    return { ...about, sessionRules: undefined, fault }
   }
   const terms = { initiator, participants, policy, release: releaseOf(runtimeVersion) }
-  return { ...about, ruled: { mode, terms }, fault: undefined }
+  return { ...about, sessionRules: { mode, terms }, fault: undefined }
 }
 
 const VERSION = /^v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?/
@@ -87,7 +86,7 @@ const rankOf = (version: string): number | undefined => {
   return Number(major) * 1e12 + Number(minor) * 1e6 + Number(patch)
 }
 
-/** Everything that stands against a commitment with this outcome now, the mode's own demand first; empty when none. */
+/** Every objection to a commitment with this outcome now, the mode's own first; empty when it is allowed. */
 export const objectionsTo = (
   terms: SessionTerms,
   record: SessionRecord,
@@ -109,11 +108,11 @@ const unready = (terms: SessionTerms, record: SessionRecord): RuleRefusal => {
       return { rule: "mode.proposal", have: 0, need: 1, text: "nothing is proposed" }
     case "proposal": {
       const { criterion } = terms.policy.rules.acceptance
-      const text = `no proposal is accepted as ${criterion} asks, and nobody has refused for good`
+      const text = `no proposal is accepted as ${criterion} requires, and no refusal is final`
       return { rule: "acceptance.criterion", have: "no agreement", need: criterion, text }
     }
     case "task": {
-      const text = record.assignee === undefined ? "nobody has taken the task" : "the task is not reported as ended"
+      const text = record.assignee === undefined ? "the task has no assignee" : "the task is not reported as ended"
       return { rule: "mode.report", have: 0, need: 1, text }
     }
     case "handoff":
@@ -126,7 +125,7 @@ const unready = (terms: SessionTerms, record: SessionRecord): RuleRefusal => {
         return { rule: "mode.request", have: 0, need: 1, text: "no approval is requested" }
       }
       const need = policyThreshold(terms) ?? requiredApprovals
-      const text = `${approvals} of ${need} approvals, and the rest can still be given`
+      const text = `${approvals} of ${need} approvals, and the missing ones are still possible`
       return { rule: "threshold.value", have: approvals, need, text }
     }
   }

@@ -1,9 +1,9 @@
 import {
+  type ActivePolicy,
+  activePolicy,
   type CanonicalEvent,
   type Deliberation,
   decisionRecord,
-  type Governing,
-  governing,
   type PolicyText
 } from "@runplane/domain"
 import { useQuery } from "@tanstack/react-query"
@@ -34,15 +34,17 @@ export const policyText = (policy: {
 })
 
 /** What was said towards the decision, and the rules that it is held against. */
-export const useGoverning = (
+export const useActivePolicy = (
   events: ReadonlyArray<CanonicalEvent>
-): { readonly run: Deliberation; readonly by: Governing } => {
+): { readonly run: Deliberation; readonly by: ActivePolicy } => {
   const run = useMemo(() => decisionRecord(events), [events])
-  const recorded = useMemo(() => governing(run), [run])
-  const policy = usePolicy(recorded.policyVersion, recorded.ruled === undefined)
+  const recorded = useMemo(() => activePolicy(run), [run])
+  const policy = usePolicy(recorded.policyVersion, recorded.sessionRules === undefined)
   const by = useMemo(
     () =>
-      recorded.ruled === undefined ? governing(run, (id) => (policy?.policyId === id ? policy : undefined)) : recorded,
+      recorded.sessionRules === undefined
+        ? activePolicy(run, (id) => (policy?.policyId === id ? policy : undefined))
+        : recorded,
     [run, recorded, policy]
   )
   return { run, by }

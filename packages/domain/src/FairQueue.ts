@@ -1,5 +1,5 @@
-/** Work of which only some is done at a time: who has a turn, and the entries that wait for theirs. */
-export interface FairLane<A> {
+/** A queue with a limited number of turns, fair to its callers. */
+export interface FairQueue<A> {
   /** Takes a turn for the caller if one is free; else the entry waits. Answers whether the caller has its turn. */
   readonly enter: (caller: string, entry: A) => boolean
   /** Ends a turn of the caller. Returns the entry that has the next turn. */
@@ -14,16 +14,16 @@ export interface FairLane<A> {
 interface CallerState<A> {
   readonly waiting: Set<A>
   inWork: number
-  /** Counts the arrivals and the ends of turns in the lane: the lower one was served longer ago. */
+  /** Counts the arrivals and the ends of turns in the queue: the lower one was served longer ago. */
   rank: number
 }
 
 /**
- * Makes a lane with `atOnce` turns (docs/reference/http.md#turns). The next turn goes to the caller with the fewest
+ * Makes a queue with `atOnce` turns (docs/reference/http.md#turns). The next turn goes to the caller with the fewest
  * turns in work, of those to the one that was served the longest ago; the entries of one caller keep their order. So a
  * caller with many entries delays the entry of another by one turn at most, and no caller waits for ever.
  */
-export const makeFairLane = <A>(atOnce: number): FairLane<A> => {
+export const makeFairQueue = <A>(atOnce: number): FairQueue<A> => {
   const callers = new Map<string, CallerState<A>>()
   let free = atOnce
   let waiting = 0

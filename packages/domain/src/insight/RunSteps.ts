@@ -3,8 +3,8 @@ import { boundName, boundProse } from "../projector/Bounds.ts"
 import { readAct } from "./Act.ts"
 import { saysOf } from "./why/Claims.ts"
 
-/** One thing that happened in a run, as another run of the same story would have it too. */
-export interface Step {
+/** One step of a run, in a form that can be compared with the same step of another run. */
+export interface RunStep {
   readonly seq: number
   readonly index: number
   readonly participantId: string
@@ -21,18 +21,18 @@ export interface Step {
 /** Reads a run's events one by one. */
 export interface StepReader {
   readonly take: (event: CanonicalEvent) => void
-  /** The steps of all events; nothing is taken after it. */
-  readonly read: () => ReadonlyArray<Step>
+  /** The steps of all events; the reader takes no event after this call. */
+  readonly read: () => ReadonlyArray<RunStep>
 }
 
-type Bare = Omit<Step, "key"> & { readonly type: string; readonly about: string; readonly messageId: string }
+type Bare = Omit<RunStep, "key"> & { readonly type: string; readonly about: string; readonly messageId: string }
 
 /**
  * The steps of a run in order. Ids, times and seqs never count. A proposal is known by who made it and which of theirs
  * it is, as two participants may speak in either order.
  */
 export const stepReader = (): StepReader => {
-  const steps: Array<Step> = []
+  const steps: Array<RunStep> = []
   const proposals = new Map<string, string>()
   const occurrences = new Map<string, number>()
   const opened = new Map<string, number>()
@@ -58,7 +58,7 @@ export const stepReader = (): StepReader => {
     }
     const step = stepOf(event)
     if (step === undefined) return
-    // What a message means stands in for the message itself.
+    // The event derived from a message replaces the message.
     if (step.messageId !== "" && message?.messageId === step.messageId) message = undefined
     flush()
     if (event.type === "proposal.created" && !proposals.has(step.about)) {
@@ -75,7 +75,7 @@ export const stepReader = (): StepReader => {
   return { take, read }
 }
 
-/** Ambient talk has no order among the acts of a session; usage and progress say nothing about its course. */
+/** Ambient messages have no order among the acts of a session; usage and progress are not steps. */
 const AMBIENT: ReadonlySet<string> = new Set(["Signal", "SignalAck", "SignalAcknowledged", "Progress"])
 
 const messageStep = (event: EventOf<"message.received">): Bare | undefined => {
@@ -99,7 +99,7 @@ const messageStep = (event: EventOf<"message.received">): Bare | undefined => {
 
 const stepOf = (event: CanonicalEvent): Bare | undefined => {
   const { index, seq } = event
-  const place = { seq, index, about: "", messageId: "", said: {}, free: {} }
+  const position = { seq, index, about: "", messageId: "", said: {}, free: {} }
   switch (event.type) {
     case "proposal.created":
     case "proposal.updated":
@@ -108,11 +108,11 @@ const stepOf = (event: CanonicalEvent): Bare | undefined => {
       const { messageId, outcomePositive, reason, sender } = event.data
       const action = boundName(event.data.action ?? "resolved")
       return {
-        ...place,
+        ...position,
         participantId: sender,
         type: "Commitment",
         messageId,
-        text: () => `${sender || "somebody"} committed ${action}`,
+        text: () => `${sender || "an unnamed participant"} committed ${action}`,
         said: { "the committer": sender, action, outcome: outcomePositive },
         free: { reason: free(reason) }
       }
@@ -122,7 +122,7 @@ const stepOf = (event: CanonicalEvent): Bare | undefined => {
       const who = sender === "" ? "a message" : `a message of ${sender}`
       const text = () => `the policy refused ${who}`
       return {
-        ...place,
+        ...position,
         participantId: sender,
         type: `denied ${messageType}`,
         messageId,
@@ -134,7 +134,7 @@ const stepOf = (event: CanonicalEvent): Bare | undefined => {
     case "tool.completed": {
       const { messageId, messageType, sender } = event.data
       return {
-        ...place,
+        ...position,
         participantId: sender,
         type: messageType,
         messageId,
@@ -148,7 +148,7 @@ const stepOf = (event: CanonicalEvent): Bare | undefined => {
       const errorCode = event.type === "run.failed" ? event.data.errorCode : undefined
       const verb = ended === "cancelled" ? "was cancelled" : ended
       const text = () => `the run ${verb}${errorCode === undefined ? "" : ` with ${errorCode}`}`
-      return { ...place, participantId: "", type: "end", text, said: { end: ended, errorCode } }
+      return { ...position, participantId: "", type: "end", text, said: { end: ended, errorCode } }
     }
     default:
       return undefined

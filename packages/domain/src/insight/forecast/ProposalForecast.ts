@@ -1,6 +1,6 @@
 import { isAgreed, refuseCommitment } from "../../policies/Evaluation.ts"
 import type { ProposalRecord, SessionTerms } from "../../policies/SessionRecord.ts"
-import { type Move, type Outlook, type Step, say } from "./Outlook.ts"
+import { type ModeForecast, type Move, type Step, statement } from "./ModeForecast.ts"
 
 const NEW_PROPOSAL = "a new proposal"
 /** Proposals that are weighed one by one, the latest ones. */
@@ -10,7 +10,7 @@ const MAX_WEIGHED = 50
  * A negotiation stays open until its commitment: everything can be withdrawn again, so nothing is ever certain, and
  * only what the policy can never allow is impossible.
  */
-export const proposalOutlook = (terms: SessionTerms, record: ProposalRecord): Outlook => {
+export const proposalForecast = (terms: SessionTerms, record: ProposalRecord): ModeForecast => {
   const { participants } = terms
   const live = [...record.live]
   const [someone] = participants
@@ -53,7 +53,7 @@ export const proposalOutlook = (terms: SessionTerms, record: ProposalRecord): Ou
   }
 }
 
-/** The record with one more offer that everybody who can accept has accepted. */
+/** The record with one more offer, accepted by all participants that can accept. */
 const accepted = (record: ProposalRecord, proposer: string, participants: ReadonlyArray<string>): ProposalRecord => ({
   ...record,
   live: [...record.live, { proposalId: NEW_PROPOSAL, proposer }],
@@ -70,18 +70,18 @@ const answersTo = (
     const [by, ...others] = acceptancesOf(terms, record, offer)?.of ?? []
     const { proposalId } = offer
     if (by === undefined || others.length > 0) return []
-    return [{ said: say(by, "Accept", proposalId), kind: `Accept ${by} ${proposalId}` }]
+    return [{ statement: statement(by, "Accept", proposalId), kind: `Accept ${by} ${proposalId}` }]
   })
   const [first] = live
   if (first === undefined) return lacking
   const refusals = terms.participants.map((by) => ({
-    said: say(by, "Reject", first.proposalId, { terminal: true }),
+    statement: statement(by, "Reject", first.proposalId, { terminal: true }),
     kind: "Reject"
   }))
   return [...lacking, ...refusals]
 }
 
-/** Whose acceptance an offer still needs, undefined when the policy asks for somebody who cannot accept. */
+/** The participants that still have to accept an offer; undefined when the policy requires one that cannot. */
 export const acceptancesOf = (
   { initiator, participants, policy }: SessionTerms,
   record: ProposalRecord,

@@ -1,8 +1,8 @@
 import type { SessionRecord } from "../../policies/SessionRecord.ts"
-import type { Said } from "../Act.ts"
-import { atOnce, type Parts } from "../Parts.ts"
+import type { Statement } from "../Act.ts"
+import { runSliced, type Sliced } from "../Sliced.ts"
 
-/** Up to so many open acts every set of them is looked at; beyond that the heaviest are taken first. */
+/** Up to this many open acts every set of them is tried; beyond it the heaviest come first. */
 export const MAX_ENUMERATED = 12
 
 /** An act by so many of these participants. */
@@ -11,7 +11,7 @@ export interface Step {
   readonly of: ReadonlyArray<string>
   /** Message type. */
   readonly act: string
-  /** What it has to say: a vote, or what an evaluation must reach. */
+  /** A vote, or the confidence that an evaluation must reach. */
   readonly value?: string
   readonly proposalId?: string
 }
@@ -24,27 +24,27 @@ export interface Outstanding {
 
 /** One act that is open now. Moves of one `kind` have the same consequence. */
 export interface Move {
-  readonly said: Said
+  readonly statement: Statement
   readonly kind: string
 }
 
-/** What can still become of a session, from where its acts stand. */
-export interface Outlook {
+/** The outcomes that one mode can still reach from its acts. */
+export interface ModeForecast {
   readonly record: SessionRecord
   /**
-   * All ends that the session can come to, once everybody outstanding has acted, lie between these: what all of them
-   * allow every end allows, what none of them allows no end does. Empty when there are too many to tell.
+   * These records bound every record that the session can end with, once all outstanding participants have acted: an
+   * outcome that all of them allow is certain, one that all of them refuse is impossible. Empty when there are too many.
    */
   readonly ends: ReadonlyArray<SessionRecord>
   readonly outstanding: ReadonlyArray<Outstanding>
   readonly moves: ReadonlyArray<Move>
   /** The smallest sets of acts after which the outcome is allowed; each is a list of steps, all of them needed. */
   readonly needs: (positive: boolean) => ReadonlyArray<ReadonlyArray<Step>>
-  /** Whether `needs` has looked at every set. */
+  /** Whether `needs` has tried every set. */
   readonly isExact: boolean
 }
 
-export const say = (by: string, type: string, proposalId: string, rest: Partial<Said> = {}): Said => ({
+export const statement = (by: string, type: string, proposalId: string, rest: Partial<Statement> = {}): Statement => ({
   by,
   type,
   proposalId,
@@ -64,13 +64,13 @@ export const stepText = ({ act, count, of, proposalId, value }: Step): string =>
 export const smallestSets = <A>(
   items: ReadonlyArray<A>,
   satisfies: (chosen: ReadonlyArray<A>) => boolean
-): ReadonlyArray<ReadonlyArray<A>> => atOnce(smallestSetsInParts(items, satisfies))
+): ReadonlyArray<ReadonlyArray<A>> => runSliced(smallestSetsInSlices(items, satisfies))
 
-/** The same; each trial is a part. */
-export function* smallestSetsInParts<A>(
+/** The same; each trial is a slice. */
+export function* smallestSetsInSlices<A>(
   items: ReadonlyArray<A>,
   satisfies: (chosen: ReadonlyArray<A>) => boolean
-): Parts<ReadonlyArray<ReadonlyArray<A>>> {
+): Sliced<ReadonlyArray<ReadonlyArray<A>>> {
   for (let size = 0; size <= items.length; size += 1) {
     const found: Array<ReadonlyArray<A>> = []
     for (const chosen of combinations(items, size)) {
@@ -87,7 +87,7 @@ const combinations = <A>(items: ReadonlyArray<A>, size: number): ReadonlyArray<R
   return items.flatMap((item, at) => combinations(items.slice(at + 1), size - 1).map((rest) => [item, ...rest]))
 }
 
-/** How many sets of a size there are. */
+/** The number of sets of a size. */
 export const choose = (items: number, size: number): number => {
   let ways = 1
   for (let at = 1; at <= size; at += 1) ways = (ways * (items - size + at)) / at

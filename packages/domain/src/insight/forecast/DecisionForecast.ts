@@ -1,17 +1,17 @@
 import { isReleaseFrom } from "../../policies/Release.ts"
 import type { DecisionRecord, SessionTerms } from "../../policies/SessionRecord.ts"
-import type { Said } from "../Act.ts"
-import { isAllowed } from "../Governing.ts"
+import type { Statement } from "../Act.ts"
+import { isAllowed } from "../ActivePolicy.ts"
 import {
   choose,
   MAX_ENUMERATED,
+  type ModeForecast,
   type Move,
-  type Outlook,
   type Outstanding,
   type Step,
-  say,
-  smallestSets
-} from "./Outlook.ts"
+  smallestSets,
+  statement
+} from "./ModeForecast.ts"
 
 /** More open votes than this, all voters times all proposals, are not followed to their ends. */
 const MAX_OPEN_VOTES = 20_000
@@ -27,11 +27,15 @@ interface Slot {
 const NEW_PROPOSAL = "a new proposal"
 
 /**
- * A decision: until the first vote everybody may propose, evaluate and object, then only vote, once on each proposal.
- * The tally rises with every approval and falls with every rejection, so the ends between which all others lie are:
- * all open votes approve, all reject, and whoever has not voted abstains.
+ * A decision: until the first vote all participants may propose, evaluate and object, then only vote, once on each
+ * proposal. The tally rises with every approval and falls with every rejection, so these ends bound all others: all
+ * open votes approve, all reject, and all participants without a vote abstain.
  */
-export const decisionOutlook = (terms: SessionTerms, acts: ReadonlyArray<Said>, record: DecisionRecord): Outlook => {
+export const decisionForecast = (
+  terms: SessionTerms,
+  acts: ReadonlyArray<Statement>,
+  record: DecisionRecord
+): ModeForecast => {
   const votes = [...record.votes]
   const isVoting = votes.length > 0
   const slots = openVotes(terms, acts)
@@ -47,7 +51,7 @@ export const decisionOutlook = (terms: SessionTerms, acts: ReadonlyArray<Said>, 
   }
 }
 
-const openVotes = ({ participants }: SessionTerms, acts: ReadonlyArray<Said>): ReadonlyArray<Slot> => {
+const openVotes = ({ participants }: SessionTerms, acts: ReadonlyArray<Statement>): ReadonlyArray<Slot> => {
   const proposals = [...new Set(acts.flatMap(({ proposalId, type }) => (type === "Proposal" ? [proposalId] : [])))]
   const cast = new Set(acts.flatMap(({ by, proposalId, type }) => (type === "Vote" ? [keyOf(by, proposalId)] : [])))
   const slots: Array<Slot> = []
@@ -125,27 +129,27 @@ const movesOf = (
   record: DecisionRecord,
   first: ReadonlyArray<Slot>,
   isVoting: boolean,
-  acts: ReadonlyArray<Said>
+  acts: ReadonlyArray<Statement>
 ): ReadonlyArray<Move> => {
   if (record.proposals === 0) {
-    return participants.map((by) => ({ said: say(by, "Proposal", NEW_PROPOSAL), kind: "Proposal" }))
+    return participants.map((by) => ({ statement: statement(by, "Proposal", NEW_PROPOSAL), kind: "Proposal" }))
   }
   const weights = new Map(Object.entries(rules.voting.weights))
   const before = new Map<string, string>()
   for (const { voter, vote } of record.votes) before.set(voter, `${before.get(voter) ?? ""}${vote}`)
   const votes = first.flatMap(({ proposalId, voter }) =>
     ["APPROVE", "REJECT", "ABSTAIN"].map((vote) => ({
-      said: say(voter, "Vote", proposalId, { vote }),
+      statement: statement(voter, "Vote", proposalId, { vote }),
       kind: `Vote ${vote} ${weights.get(voter)} ${before.get(voter) ?? ""}`
     }))
   )
   const about = acts.find(({ type }) => type === "Proposal")?.proposalId ?? NEW_PROPOSAL
   const objections = participants.map((by) => ({
-    said: say(by, "Objection", about, { severity: "critical" }),
+    statement: statement(by, "Objection", about, { severity: "critical" }),
     kind: "Objection"
   }))
   const evaluations = participants.map((by) => ({
-    said: say(by, "Evaluation", about, { recommendation: "APPROVE", confidence: 1 }),
+    statement: statement(by, "Evaluation", about, { recommendation: "APPROVE", confidence: 1 }),
     kind: "Evaluation"
   }))
   return [

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { makeFairLane } from "../src/index.ts"
+import { makeFairQueue } from "../src/index.ts"
 
 /** A lane of one turn; a caller has the turn already, and the entries wait. */
 const laneBehind = (holder: string, ...entries: ReadonlyArray<string>) => {
-  const lane = makeFairLane<string>(1)
+  const lane = makeFairQueue<string>(1)
   lane.enter(holder, holder)
   for (const entry of entries) assert.isFalse(lane.enter(entry.slice(0, 1), entry))
   return lane
@@ -16,9 +16,9 @@ const turnsAfter = (lane: ReturnType<typeof laneBehind>, holder: string) => {
   return turns
 }
 
-describe("a fair lane", () => {
+describe("a fair queue", () => {
   it("gives the turns that are free, and no more", () => {
-    const lane = makeFairLane<string>(2)
+    const lane = makeFairQueue<string>(2)
     assert.deepStrictEqual([lane.enter("a", "a1"), lane.enter("a", "a2"), lane.enter("b", "b1")], [true, true, false])
     assert.deepStrictEqual([lane.waiting(), lane.waitingOf("a"), lane.waitingOf("b")], [1, 0, 1])
     assert.strictEqual(lane.end("a"), "b1")
@@ -40,14 +40,14 @@ describe("a fair lane", () => {
   })
 
   it("prefers the caller with the fewest turns in work", () => {
-    const lane = makeFairLane<string>(4)
+    const lane = makeFairQueue<string>(4)
     for (const caller of ["a", "a", "b", "c"]) lane.enter(caller, caller)
     lane.enter("a", "a1")
     lane.enter("b", "b1")
     assert.deepStrictEqual([lane.end("c"), lane.end("b")], ["b1", "a1"])
   })
 
-  it("lets no caller overtake for ever who comes again and again", () => {
+  it("lets no caller overtake for ever with repeated entries", () => {
     const lane = laneBehind("a", "b1", "b2")
     assert.strictEqual(lane.end("a"), "b1")
     lane.enter("a", "a1")

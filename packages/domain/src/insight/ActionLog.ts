@@ -8,10 +8,10 @@ import type {
   TaskRecord,
   TaskRejection
 } from "../policies/SessionRecord.ts"
-import type { RuledMode, Said } from "./Act.ts"
+import type { StandardMode, Statement } from "./Act.ts"
 
 /** What acts that count amount to, as the evaluation of policies looks at it. */
-export const recordOfActs = (mode: RuledMode, acts: ReadonlyArray<Said>, rules: PolicyRules): SessionRecord => {
+export const actionLog = (mode: StandardMode, acts: ReadonlyArray<Statement>, rules: PolicyRules): SessionRecord => {
   switch (mode) {
     case "decision":
       return decisionOf(acts)
@@ -26,7 +26,7 @@ export const recordOfActs = (mode: RuledMode, acts: ReadonlyArray<Said>, rules: 
   }
 }
 
-const decisionOf = (acts: ReadonlyArray<Said>): DecisionRecord => ({
+const decisionOf = (acts: ReadonlyArray<Statement>): DecisionRecord => ({
   mode: "decision",
   proposals: new Set(acts.flatMap(({ proposalId, type }) => (type === "Proposal" ? [proposalId] : []))).size,
   evaluations: acts.flatMap(({ confidence = 0, recommendation = "", type }) =>
@@ -37,7 +37,7 @@ const decisionOf = (acts: ReadonlyArray<Said>): DecisionRecord => ({
 })
 
 /** Offers and answers as they stand: a withdrawal takes with it who accepted and who refused it for good. */
-const proposalOf = (acts: ReadonlyArray<Said>, rules: PolicyRules): ProposalRecord => {
+const proposalOf = (acts: ReadonlyArray<Statement>, rules: PolicyRules): ProposalRecord => {
   const live = new Map<string, string>()
   const accepts = new Map<string, string>()
   const refusals = new Set<string>()
@@ -62,7 +62,7 @@ const proposalOf = (acts: ReadonlyArray<Said>, rules: PolicyRules): ProposalReco
   }
 }
 
-const taskOf = (acts: ReadonlyArray<Said>): TaskRecord => {
+const taskOf = (acts: ReadonlyArray<Statement>): TaskRecord => {
   let requestedAssignee = ""
   let assignee: string | undefined
   let report: TaskRecord["report"]
@@ -82,7 +82,7 @@ const taskOf = (acts: ReadonlyArray<Said>): TaskRecord => {
   return { mode: "task", requestedAssignee, assignee, rejections, report }
 }
 
-const handoffOf = (acts: ReadonlyArray<Said>): HandoffRecord => {
+const handoffOf = (acts: ReadonlyArray<Statement>): HandoffRecord => {
   const targets = new Map<string, string | undefined>()
   let isAnswered = false
   let isAccepted = false
@@ -95,7 +95,7 @@ const handoffOf = (acts: ReadonlyArray<Said>): HandoffRecord => {
   return { mode: "handoff", isAnswered, isAccepted }
 }
 
-const quorumOf = (acts: ReadonlyArray<Said>): QuorumRecord => {
+const quorumOf = (acts: ReadonlyArray<Statement>): QuorumRecord => {
   const ballots = acts.filter(({ type }) => type === "Approve" || type === "Reject" || type === "Abstain")
   return {
     mode: "quorum",

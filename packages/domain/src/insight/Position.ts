@@ -1,29 +1,29 @@
-import type { RuleRefusal } from "../policies/RuleRefusal.ts"
+import type { RuleRefusal } from "../policies/SessionRecord.ts"
 import { type Act, counting, judgeActs } from "./Act.ts"
+import { actionLog } from "./ActionLog.ts"
+import { isAllowed, objectionsTo, type SessionRules } from "./ActivePolicy.ts"
 import type { Deliberation } from "./Deliberation.ts"
-import { isAllowed, objectionsTo, type Ruled } from "./Governing.ts"
-import { recordOfActs } from "./RecordOfActs.ts"
 
-/** Whether an outcome would be accepted after other acts than those of the record, and what stands against it. */
-export interface Standing {
+/** Whether an outcome would be accepted after the given acts, and the objections to it. */
+export interface Position {
   readonly isAllowed: (acts: ReadonlyArray<Act>, positive: boolean) => boolean
   readonly objections: (acts: ReadonlyArray<Act>, positive: boolean) => ReadonlyArray<RuleRefusal>
 }
 
-/** Judges acts anew each time: without a vote, the one that it replaced counts again. */
-export const standingUnder = ({ initiator, participants }: Deliberation, { mode, terms }: Ruled): Standing => {
+/** Judges the acts of each call anew: without a vote, the one that it replaced counts again. */
+export const positionUnder = ({ initiator, participants }: Deliberation, { mode, terms }: SessionRules): Position => {
   const recordOf = (acts: ReadonlyArray<Act>) =>
-    recordOfActs(mode, counting(judgeActs({ mode, initiator, participants }, acts)), terms.policy.rules)
+    actionLog(mode, counting(judgeActs({ mode, initiator, participants }, acts)), terms.policy.rules)
   return {
     isAllowed: (acts, positive) => isAllowed(terms, recordOf(acts), positive),
     objections: (acts, positive) => objectionsTo(terms, recordOf(acts), positive)
   }
 }
 
-/** Acts that are judged for one part of an answer: a part that would take more says less. */
+/** Most acts that are judged for one part of an answer; beyond it the part is left out. */
 const MAX_JUDGED = 60_000
 
-/** How often so many acts may be judged for one part of an answer; few acts as often as anybody asks. */
+/** How many times these acts may be judged for one part of an answer. */
 export const trialsOf = (acts: ReadonlyArray<Act>): number => Math.max(1, Math.floor(MAX_JUDGED / (acts.length || 1)))
 
 /** Which side of an outcome an act is on. */

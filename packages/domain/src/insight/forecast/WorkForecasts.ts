@@ -1,16 +1,17 @@
 import { isReleaseFrom } from "../../policies/Release.ts"
 import type { HandoffRecord, SessionTerms, TaskRecord } from "../../policies/SessionRecord.ts"
-import type { Said } from "../Act.ts"
-import { isAllowed } from "../Governing.ts"
-import { type Move, type Outlook, type Step, say } from "./Outlook.ts"
+import type { Statement } from "../Act.ts"
+import { isAllowed } from "../ActivePolicy.ts"
+import { type ModeForecast, type Move, type Step, statement } from "./ModeForecast.ts"
 
 /** A task: the initiator requests, one participant takes it and reports its end; a report is final. */
-export const taskOutlook = (terms: SessionTerms, acts: ReadonlyArray<Said>, record: TaskRecord): Outlook => {
+export const taskForecast = (terms: SessionTerms, acts: ReadonlyArray<Statement>, record: TaskRecord): ModeForecast => {
   const { initiator } = terms
   const { assignee, report } = record
   const request = acts.find(({ type }) => type === "TaskRequest")
   const about = request?.proposalId ?? "a new task"
-  const eligible = request === undefined ? terms.participants.filter((one) => one !== initiator) : takers(terms, record)
+  const eligible =
+    request === undefined ? terms.participants.filter((one) => one !== initiator) : eligibleFor(terms, record)
   const canRefuse = assignee === undefined || terms.policy.rules.assignment.allow_reassignment_on_reject
   const canEnd = report === undefined && (assignee !== undefined || eligible.length > 0)
   const reported = [1, 0].map((outputBytes): TaskRecord => ({ ...record, report: { outputBytes } }))
@@ -18,7 +19,7 @@ export const taskOutlook = (terms: SessionTerms, acts: ReadonlyArray<Said>, reco
     record,
     ends: [
       ...(canEnd ? reported : [record]),
-      // Whoever is asked may refuse, as long as that is allowed; then it may end here.
+      // Every eligible participant may refuse, as long as that is allowed; then the task may end here.
       ...(canEnd && (canRefuse || request === undefined) ? [record, allRefused(record, eligible, canRefuse)] : [])
     ],
     outstanding: outstandingOf(terms, record, request === undefined, eligible),
@@ -55,14 +56,16 @@ const outstandingOf = (
 
 const taskMoves = (record: TaskRecord, about: string, eligible: ReadonlyArray<string>): ReadonlyArray<Move> =>
   record.assignee === undefined
-    ? eligible.flatMap((by) => ["TaskAccept", "TaskReject"].map((type) => ({ said: say(by, type, about), kind: type })))
+    ? eligible.flatMap((by) =>
+        ["TaskAccept", "TaskReject"].map((type) => ({ statement: statement(by, type, about), kind: type }))
+      )
     : [
-        { said: say(record.assignee, "TaskComplete", about, { outputBytes: 1 }), kind: "TaskComplete" },
-        { said: say(record.assignee, "TaskFail", about), kind: "TaskFail" }
+        { statement: statement(record.assignee, "TaskComplete", about, { outputBytes: 1 }), kind: "TaskComplete" },
+        { statement: statement(record.assignee, "TaskFail", about), kind: "TaskFail" }
       ]
 
-/** Who may still take a task that nobody has. */
-const takers = (
+/** The participants that may still accept an unassigned task. */
+const eligibleFor = (
   { initiator, participants, policy, release }: SessionTerms,
   { assignee, rejections, requestedAssignee }: TaskRecord
 ): ReadonlyArray<string> => {
@@ -78,7 +81,7 @@ const takers = (
   )
 }
 
-/** The assignee gives the task back where that is allowed, and everybody else who is asked refuses it. */
+/** The assignee gives the task back where that is allowed, and every other eligible participant refuses it. */
 const allRefused = (record: TaskRecord, eligible: ReadonlyArray<string>, canRefuse: boolean): TaskRecord => {
   const { assignee } = record
   const back = assignee === undefined || !canRefuse ? [] : [{ by: assignee, whileAssigned: true }]
@@ -87,7 +90,11 @@ const allRefused = (record: TaskRecord, eligible: ReadonlyArray<string>, canRefu
 }
 
 /** A handoff: the initiator offers to one participant at a time, who accepts or declines; answers stay. */
-export const handoffOutlook = (terms: SessionTerms, acts: ReadonlyArray<Said>, record: HandoffRecord): Outlook => {
+export const handoffForecast = (
+  terms: SessionTerms,
+  acts: ReadonlyArray<Statement>,
+  record: HandoffRecord
+): ModeForecast => {
   const { initiator, participants, release } = terms
   const answered = new Set(acts.flatMap(({ proposalId, type }) => (ANSWERS.includes(type) ? [proposalId] : [])))
   const declined = new Set(acts.flatMap(({ by, type }) => (type === "HandoffDecline" ? [by] : [])))
@@ -97,8 +104,8 @@ export const handoffOutlook = (terms: SessionTerms, acts: ReadonlyArray<Said>, r
     pending !== undefined || record.isAccepted
       ? []
       : participants.filter((one) => one !== initiator && !(isFinal && declined.has(one)))
-  const asked = pending?.target === undefined ? targets : [pending.target]
-  const canEnd = asked.length > 0
+  const targeted = pending?.target === undefined ? targets : [pending.target]
+  const canEnd = targeted.length > 0
   const [accepted, refused] = [
     { ...record, isAnswered: true, isAccepted: true },
     { ...record, isAnswered: true }
@@ -112,16 +119,18 @@ export const handoffOutlook = (terms: SessionTerms, acts: ReadonlyArray<Said>, r
       ? []
       : pending === undefined
         ? [{ participantId: initiator, acts: ["HandoffOffer"] }]
-        : asked.map((participantId) => ({ participantId, acts: ANSWERS })),
+        : targeted.map((participantId) => ({ participantId, acts: ANSWERS })),
     moves:
       pending === undefined
         ? []
-        : asked.flatMap((by) => ANSWERS.map((type) => ({ said: say(by, type, pending.proposalId), kind: type }))),
+        : targeted.flatMap((by) =>
+            ANSWERS.map((type) => ({ statement: statement(by, type, pending.proposalId), kind: type }))
+          ),
     needs: (positive) => {
       if (isAllowed(terms, record, positive)) return [[]]
       if (!canEnd) return []
       const acts = ANSWERS.filter((act) => isAllowed(terms, act === "HandoffAccept" ? accepted : refused, positive))
-      return acts.map((act) => [...offer, { count: 1, of: asked, act }])
+      return acts.map((act) => [...offer, { count: 1, of: targeted, act }])
     },
     isExact: true
   }

@@ -1,23 +1,27 @@
 import { policyThreshold, refusesUnwinnableQuorum } from "../../policies/Evaluation.ts"
 import type { QuorumRecord, SessionTerms } from "../../policies/SessionRecord.ts"
-import type { Said } from "../Act.ts"
-import { isAllowed } from "../Governing.ts"
-import { type Outlook, type Step, say } from "./Outlook.ts"
+import type { Statement } from "../Act.ts"
+import { isAllowed } from "../ActivePolicy.ts"
+import { type ModeForecast, type Step, statement } from "./ModeForecast.ts"
 
 const BALLOTS = ["Approve", "Reject", "Abstain"]
 const NEW_REQUEST = "a new request"
 
 /** A quorum: one request of the initiator, then one ballot for each participant; only approvals count. */
-export const quorumOutlook = (terms: SessionTerms, acts: ReadonlyArray<Said>, record: QuorumRecord): Outlook => {
+export const quorumForecast = (
+  terms: SessionTerms,
+  acts: ReadonlyArray<Statement>,
+  record: QuorumRecord
+): ModeForecast => {
   if (record.requiredApprovals === undefined) return unrequested(terms, record)
   const about = acts.find(({ type }) => type === "ApprovalRequest")?.proposalId ?? NEW_REQUEST
-  const heard = new Set(acts.flatMap(({ by, type }) => (BALLOTS.includes(type) ? [by] : [])))
-  const open = terms.participants.filter((participant) => !heard.has(participant))
+  const voted = new Set(acts.flatMap(({ by, type }) => (BALLOTS.includes(type) ? [by] : [])))
+  const open = terms.participants.filter((participant) => !voted.has(participant))
   return {
     record,
     ends: endsOf(record, open.length),
     outstanding: open.map((participantId) => ({ participantId, acts: BALLOTS })),
-    moves: open.flatMap((by) => BALLOTS.map((type) => ({ said: say(by, type, about), kind: type }))),
+    moves: open.flatMap((by) => BALLOTS.map((type) => ({ statement: statement(by, type, about), kind: type }))),
     needs: (positive) => ballotsNeeded(terms, record, open, positive),
     isExact: true
   }
@@ -34,8 +38,8 @@ const cast = (record: QuorumRecord, ballots: number, act: string): QuorumRecord 
   approvals: record.approvals + (act === "Approve" ? ballots : 0)
 })
 
-/** Before the request nothing is certain; what it will ask for, where the policy leaves that open, is its own. */
-const unrequested = (terms: SessionTerms, record: QuorumRecord): Outlook => {
+/** Before the request nothing is certain: the request sets the threshold where the policy sets none. */
+const unrequested = (terms: SessionTerms, record: QuorumRecord): ModeForecast => {
   const { initiator, participants } = terms
   const isRefused = refusesUnwinnableQuorum(terms) && !isReachable(policyThreshold(terms) ?? 1, participants.length)
   const begun = { ...record, requiredApprovals: 1 }

@@ -1,4 +1,3 @@
-import { FAILURES } from "../src/openapi/Describe.ts"
 import { REQUIRED_PARAMETER } from "../src/validation/RequestSchema.ts"
 import type { ErrorAnswer } from "./ErrorAnswer.ts"
 import { byStatus, errorResponse, responseName } from "./ErrorResponses.ts"
@@ -15,6 +14,8 @@ export interface Completion {
    * operation.
    */
   readonly answers: Readonly<Record<string, ErrorAnswer>>
+  /** The names of the failures that each operation declares, by its id. */
+  readonly declared: ReadonlyMap<string, ReadonlyArray<string>>
   readonly examples: Examples
   /** Answers that are sequences of JSON, by operation and content type. */
   readonly streams?: Readonly<Record<string, Readonly<Record<string, ItemStream>>>>
@@ -74,7 +75,7 @@ const completedOperation = (
   const callbacks = completion.callbacks?.[id]
   const body = operation["requestBody"]
   return {
-    ...without(operation, FAILURES, "requestBody", "responses"),
+    ...without(operation, "requestBody", "responses"),
     parameters: [...listAt(operation, "parameters").map(describedParameter), ...sharedParameters],
     ...(body === undefined
       ? {}
@@ -104,9 +105,9 @@ const hasRequiredFields = (content: Shape, declared: Shape): boolean =>
 
 const json = (value: unknown) => ({ contentType: "application/json", value })
 
-/** The failures that an operation names, and those that follow from its form. */
-const failuresOf = (operation: Shape, counted: boolean, { answers }: Completion): ReadonlyArray<string> => {
-  const own = listAt(operation, FAILURES).map(String)
+/** The failures that an operation declares, and those that follow from its form. */
+const failuresOf = (operation: Shape, counted: boolean, { answers, declared }: Completion): ReadonlyArray<string> => {
+  const own = declared.get(String(operation["operationId"])) ?? []
   const takes = listAt(operation, "parameters").map(shapeOf)
   const hasBody = "requestBody" in operation
   const hasQuery = takes.some((parameter) => parameter["in"] === "query")

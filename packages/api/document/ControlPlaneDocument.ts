@@ -6,6 +6,7 @@ import { JSON_LINES_CONTENT_TYPE } from "../src/control-plane/RunInsights.ts"
 import { PayloadTooLarge, UnsupportedMediaType } from "../src/errors/ControlPlaneErrors.ts"
 import { type Completion, complete } from "./Completion.ts"
 import { controlPlaneAnswers } from "./ControlPlaneAnswers.ts"
+import { declaredFailures } from "./ErrorResponses.ts"
 import { backtestLines, exportLines, itemSchemas, logStream, replayStream, runStream } from "./EventStreams.ts"
 import type { Examples } from "./Examples.ts"
 import recorded from "./examples/control-plane.json" with { type: "json" }
@@ -18,6 +19,7 @@ const examples: Examples = recorded
 
 const completion: Completion = {
   answers: controlPlaneAnswers,
+  declared: declaredFailures(ControlPlaneApi),
   examples,
   streams: {
     streamRun: { [EVENT_STREAM]: runStream },

@@ -1,8 +1,32 @@
+import * as Context from "effect/Context"
+import * as HttpApi from "effect/http-api/HttpApi"
+import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as OpenApi from "effect/http-api/OpenApi"
+import { failureName } from "../src/errors/Failure.ts"
 import type { ErrorAnswer } from "./ErrorAnswer.ts"
 import { type Shape, schemaRef } from "./Shape.ts"
 
 /** The failures of one status, which share a response. */
 export type FailureGroup = ReadonlyArray<readonly [name: string, answer: ErrorAnswer]>
+
+/** The names of the failures that each operation declares, by its id. */
+export const declaredFailures = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const names = new Map<string, ReadonlyArray<string>>()
+  HttpApi.reflect(api, {
+    onGroup: () => undefined,
+    onEndpoint: ({ endpoint: { annotations, error } }) => {
+      const id = Context.getOrUndefined(annotations, OpenApi.Identifier)
+      if (id !== undefined)
+        names.set(
+          id,
+          [...error].flatMap((schema) => failureName(schema) ?? [])
+        )
+    }
+  })
+  return names
+}
 
 /** Failures by status, ascending; each kept once. */
 export const byStatus = (names: ReadonlyArray<string>, answers: Readonly<Record<string, ErrorAnswer>>) => {

@@ -2,6 +2,7 @@ import * as OpenApi from "effect/http-api/OpenApi"
 import { reasonPhrases } from "../src/errors/ReasonPhrases.ts"
 import { LauncherApi } from "../src/launcher/LauncherApi.ts"
 import { type Completion, complete } from "./Completion.ts"
+import { declaredFailures } from "./ErrorResponses.ts"
 import type { Examples } from "./Examples.ts"
 import recorded from "./examples/launcher.json" with { type: "json" }
 import { launcherIntroduction } from "./Introductions.ts"
@@ -24,6 +25,7 @@ const frameworkAnswer = (status: keyof typeof reasonPhrases, description: string
 
 const completion: Completion = {
   answers: launcherAnswers,
+  declared: declaredFailures(LauncherApi),
   examples,
   schemas: () => ({
     OversizedBody: frameworkAnswer(413, "The body is over 1 MB"),

@@ -21,7 +21,6 @@ import * as Log from "./event-log/Log.ts"
 import { layerProjectionSettings } from "./event-log/projection/ProjectionSettings.ts"
 import * as EventNotices from "./event-log/subscribe/EventNotices.ts"
 import * as Server from "./http/Server.ts"
-import * as Meters from "./Meters.ts"
 import * as Observation from "./observe/Observation.ts"
 import { ObserverSettings } from "./observe/ObserverSettings.ts"
 import * as Audit from "./platform/audit/Audit.ts"
@@ -30,9 +29,9 @@ import { layerRuntime } from "./platform/http/RuntimeFromSettings.ts"
 import { layerHeadsFile } from "./platform/ledger/HeadsFile.ts"
 import { LedgerWriter } from "./platform/ledger/LedgerWriter.ts"
 import { layerSealKeys } from "./platform/ledger/SealKeys.ts"
+import { Metrics } from "./platform/metrics/Metrics.ts"
 import { type DatabaseOptions, databaseSettings, layerDatabase } from "./platform/postgres/Database.ts"
 import * as Queries from "./queries/Queries.ts"
-import { Metrics } from "./reactors/metrics/Metrics.ts"
 import * as Reactions from "./reactors/Reactions.ts"
 import * as Tracing from "./reactors/traces/Tracing.ts"
 import * as RunActions from "./runs/RunActions.ts"
@@ -57,7 +56,7 @@ export const layerControlPlane = (options: ControlPlaneOptions) =>
     Layer.merge(LedgerWriter.layerForever),
     Layer.provide(LedgerWriter.layer.pipe(Layer.provide(layerHeadsFile))),
     Layer.provide([Audit.layer, Edge.layer]),
-    Layer.provide(Meters.layer.pipe(Layer.provide(Metrics.layer))),
+    Layer.provide(Metrics.layer),
     Layer.provide([
       ObserverSettings.layer,
       layerLogSettings,

@@ -2,8 +2,8 @@ import { Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
-import { BadRequest, Conflict, NotFound, runtimeErrors } from "../errors/ControlPlaneErrors.ts"
-import { operation, runtimeFailures, tag } from "../openapi/Describe.ts"
+import * as Failure from "../errors/ControlPlaneFailures.ts"
+import { operation, tag } from "../openapi/Describe.ts"
 import { setLogLevel } from "../service/LogLevel.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
 
@@ -98,11 +98,6 @@ export const circuitHistoryQuery = querySchema({
 })
 export type CircuitHistoryQuery = typeof circuitHistoryQuery.Type
 
-const failures = [BadRequest, NotFound, Conflict, ...runtimeErrors] as const
-
-/** Drift reports carry these as a detail of SERVICE_UNAVAILABLE. */
-const DETAIL_CODES: ReadonlyArray<string> = ["RuntimeUnavailable", "CircuitBreakerOpen"]
-
 /** Operation of the service. */
 export class AdminGroup extends HttpApiGroup.make("admin")
   .add(
@@ -147,7 +142,7 @@ export class AdminGroup extends HttpApiGroup.make("admin")
     ),
     HttpApiEndpoint.get("runtimeSessions", "/admin/runtime/sessions", {
       success: DriftReport,
-      error: failures
+      error: [Failure.DriftUnavailable, ...Failure.runtimeReached, Failure.RuntimeTimeout]
     }).annotateMerge(
       operation({
         id: "getDriftReport",
@@ -155,8 +150,7 @@ export class AdminGroup extends HttpApiGroup.make("admin")
         summary: "Compare the runtime's sessions with the runs",
         description:
           "Reads only, repairs nothing. The two sides are not read in one moment, so a run that is being bound can show up " +
-          "for a while. A failed listing is an error, never an empty report.",
-        failures: ["DriftUnavailable", ...runtimeFailures.filter((name) => !DETAIL_CODES.includes(name))]
+          "for a while. A failed listing is an error, never an empty report."
       })
     ),
     setLogLevel

@@ -2,7 +2,7 @@ import { about, Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
-import { BadRequest } from "../errors/ControlPlaneErrors.ts"
+import * as Failure from "../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { integer, isoDate, withDefault } from "../validation/Fields.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
@@ -80,14 +80,13 @@ export class AuditGroup extends HttpApiGroup.make("audit")
     HttpApiEndpoint.get("list", "/audit", {
       query: auditQuery,
       success: AuditPage,
-      error: BadRequest
+      error: [Failure.UnknownCursor, Failure.SearchTooSlow]
     }).annotateMerge(
       operation({
         id: "listAuditEntries",
         access: "viewer",
         summary: "Read the audit log",
-        description: "Who did what to which thing, the newest first. Filters are equality.",
-        failures: ["UnknownCursor", "SearchTooSlow"]
+        description: "Who did what to which thing, the newest first. Filters are equality."
       })
     )
   )

@@ -2,7 +2,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import { NotFound } from "../errors/ControlPlaneErrors.ts"
+import * as Failure from "../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
 import { RunBatch } from "./ManagementRequests.ts"
@@ -55,7 +55,7 @@ export class BatchGroup extends HttpApiGroup.make("batch")
     HttpApiEndpoint.post("export", "/runs/batch/export", {
       payload,
       success: Schema.Array(RunBundle).pipe(created),
-      error: NotFound
+      error: Failure.RunNotFound
     }).annotateMerge(
       operation({
         id: "exportRuns",
@@ -63,8 +63,7 @@ export class BatchGroup extends HttpApiGroup.make("batch")
         summary: "Export runs",
         description:
           "A bundle of each run, in the given order, with at most 10000 canonical events and no frames. One unknown run " +
-          "fails the whole request.",
-        failures: ["RunNotFound"]
+          "fails the whole request."
       })
     )
   )

@@ -3,7 +3,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import { BadRequest } from "../errors/ControlPlaneErrors.ts"
+import * as Failure from "../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { commaSeparated, integer, isoDate, uuid, withDefault } from "../validation/Fields.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
@@ -88,7 +88,7 @@ export class CrossRunEventsGroup extends HttpApiGroup.make("crossRunEvents")
     HttpApiEndpoint.get("list", "/events", {
       query: crossRunEventsQuery,
       success: LogPage,
-      error: BadRequest
+      error: Failure.SearchTooSlow
     }).annotateMerge(
       operation({
         id: "listEvents",
@@ -97,8 +97,7 @@ export class CrossRunEventsGroup extends HttpApiGroup.make("crossRunEvents")
         description:
           "Canonical events of all runs in one ascending order of `seq`. A page ends in front of events that are still being " +
           "written, so paging by `nextCursor`, or by the last `seq` received, neither skips nor repeats one. A search for what no index " +
-          "finds answers after about a second with what it has found, and `nextCursor` leads on.",
-        failures: ["SearchTooSlow"]
+          "finds answers after about a second with what it has found, and `nextCursor` leads on."
       })
     ),
     HttpApiEndpoint.get("stream", "/events/stream", {

@@ -2,7 +2,7 @@ import { about, Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
-import { BadRequest } from "../errors/ControlPlaneErrors.ts"
+import * as Failure from "../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { isoDate } from "../validation/Fields.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
@@ -36,7 +36,7 @@ export class DashboardGroup extends HttpApiGroup.make("dashboard")
     HttpApiEndpoint.get("overview", "/dashboard/overview", {
       query: dashboardQuery,
       success: DashboardOverview,
-      error: BadRequest
+      error: Failure.InvalidWindow
     }).annotateMerge(
       operation({
         id: "getOverview",
@@ -44,8 +44,7 @@ export class DashboardGroup extends HttpApiGroup.make("dashboard")
         summary: "Read key figures, recent runs, runtime health and charts",
         description:
           "Aggregates over a window of time. Buckets are minutes up to 6 h, hours up to 24 h (48 h with from and to), days " +
-          "beyond. A runtime that does not answer shows in `runtimeHealth` and is not an error.",
-        failures: ["InvalidWindow"]
+          "beyond. A runtime that does not answer shows in `runtimeHealth` and is not an error."
       })
     ),
     HttpApiEndpoint.get("agents", "/dashboard/agents/metrics", {

@@ -2,8 +2,8 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import { BadRequest, Conflict, NotFound, runtimeErrors } from "../errors/ControlPlaneErrors.ts"
-import { operation, runtimeFailures, tag } from "../openapi/Describe.ts"
+import * as Failure from "../errors/ControlPlaneFailures.ts"
+import { operation, tag } from "../openapi/Describe.ts"
 import { RunReference } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
 import { BacktestLine, BacktestRequest } from "./Backtest.ts"
@@ -24,7 +24,7 @@ export class DecisionsGroup extends HttpApiGroup.make("decisions")
       params: id,
       query: forecastQuery,
       success: DecisionForecast,
-      error: NotFound
+      error: Failure.RunNotFound
     }).annotateMerge(
       operation({
         id: "getForecast",
@@ -32,14 +32,13 @@ export class DecisionsGroup extends HttpApiGroup.make("decisions")
         summary: "Tell what can still become of a decision",
         description:
           "For each outcome: whether a commitment would be accepted now, will be in any case, can be, or cannot be any " +
-          "more; what stands against it, and which acts would change that.",
-        failures: ["RunNotFound"]
+          "more; what stands against it, and which acts would change that."
       })
     ),
     HttpApiEndpoint.get("why", "/runs/:id/decision/why", {
       params: id,
       success: [DecisionWhy, text(MARKDOWN_CONTENT_TYPE), text(HTML_CONTENT_TYPE)],
-      error: NotFound
+      error: Failure.RunNotFound
     }).annotateMerge(
       operation({
         id: "explainDecision",
@@ -47,43 +46,40 @@ export class DecisionsGroup extends HttpApiGroup.make("decisions")
         summary: "Tell why a run was decided as it was",
         description:
           "The decision record: what was said, how each rule was met, which votes carried the outcome, and what it cost. " +
-          "`Accept` chooses its form: JSON, Markdown, or one printable page. Of a run without decision it says what was missing.",
-        failures: ["RunNotFound"]
+          "`Accept` chooses its form: JSON, Markdown, or one printable page. Of a run without decision it says what was missing."
       })
     ),
     HttpApiEndpoint.post("whatIf", "/runs/:id/what-if", {
       params: id,
       payload: bodySchema(WhatIfRequest, { unknownKeys: "reject" }),
       success: WhatIfAnswer.pipe(HttpApiSchema.status(201)),
-      error: [BadRequest, NotFound, Conflict, ...runtimeErrors]
+      error: [Failure.RunNotFound, Failure.InvalidPolicyDefinition, Failure.QuestionRefused, ...Failure.runtime]
     }).annotateMerge(
       operation({
         id: "askWhatIf",
         access: "viewer",
         summary: "Tell what other rules or votes would have made of a run",
-        description: "Nothing is written, and no session is touched.",
-        failures: ["RunNotFound", "InvalidPolicyDefinition", "QuestionRefused", ...runtimeFailures]
+        description: "Nothing is written, and no session is touched."
       })
     ),
     HttpApiEndpoint.get("divergence", "/runs/:id/divergence", {
       params: id,
       query: divergenceQuery,
       success: DivergenceAnswer,
-      error: NotFound
+      error: Failure.RunNotFound
     }).annotateMerge(
       operation({
         id: "getDivergence",
         access: "viewer",
         summary: "Find the first difference between two runs",
         description:
-          "Runs are aligned by cause, not by clock: ids, times and the order among participants make no difference.",
-        failures: ["RunNotFound"]
+          "Runs are aligned by cause, not by clock: ids, times and the order among participants make no difference."
       })
     ),
     HttpApiEndpoint.post("backtest", "/policies/backtest", {
       payload: bodySchema(BacktestRequest, { unknownKeys: "reject" }),
       success: HttpApiSchema.StreamNdjson({ schema: BacktestLine }),
-      error: [BadRequest, NotFound, Conflict, ...runtimeErrors]
+      error: [Failure.InvalidPolicyDefinition, Failure.NoPolicyToTry, ...Failure.runtime]
     }).annotateMerge(
       operation({
         id: "backtestPolicy",
@@ -91,8 +87,7 @@ export class DecisionsGroup extends HttpApiGroup.make("decisions")
         summary: "Tell which runs another policy would have ended otherwise",
         description:
           "Lines of JSON as they are found: progress, each run that flips, and at last a summary, without which the " +
-          "answer is not whole. Nothing is written. The work ends when the client leaves.",
-        failures: ["InvalidPolicyDefinition", "NoPolicyToTry", ...runtimeFailures]
+          "answer is not whole. Nothing is written. The work ends when the client leaves."
       })
     )
   )

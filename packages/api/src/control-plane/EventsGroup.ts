@@ -2,7 +2,7 @@ import { CanonicalEvent, Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
-import { NotFound } from "../errors/ControlPlaneErrors.ts"
+import * as Failure from "../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { RunReference } from "../validation/Params.ts"
 import { runEventsQuery } from "./RunRequests.ts"
@@ -28,7 +28,7 @@ export class EventsGroup extends HttpApiGroup.make("events")
       params: { id: RunReference },
       query: runEventsQuery,
       success: [Schema.Array(CanonicalEvent), EventPage],
-      error: NotFound
+      error: Failure.RunNotFound
     }).annotateMerge(
       operation({
         id: "listRunEvents",
@@ -36,8 +36,7 @@ export class EventsGroup extends HttpApiGroup.make("events")
         summary: "Read the events of a run",
         description:
           "Canonical events by `seq`. With afterSeq and limit alone the answer is a bare array, with afterTs, beforeTs or type " +
-          "it is a page with `total` and `nextCursor`. A page is read on with the last `seq` as afterSeq.",
-        failures: ["RunNotFound"]
+          "it is a page with `total` and `nextCursor`. A page is read on with the last `seq` as afterSeq."
       })
     )
   )

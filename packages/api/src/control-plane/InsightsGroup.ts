@@ -2,7 +2,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import { NotFound } from "../errors/ControlPlaneErrors.ts"
+import * as Failure from "../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { RunReference } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
@@ -18,48 +18,45 @@ export class InsightsGroup extends HttpApiGroup.make("insights")
     HttpApiEndpoint.get("traces", "/runs/:id/traces", {
       params: id,
       success: RunTraces,
-      error: NotFound
+      error: Failure.RunNotFound
     }).annotateMerge(
       operation({
         id: "getRunTraces",
         access: "viewer",
         summary: "Read the trace of a run",
-        description: "The ids to find the run by in a tracing back end, and what it is linked to.",
-        failures: ["RunNotFound"]
+        description: "The ids to find the run by in a tracing back end, and what it is linked to."
       })
     ),
     HttpApiEndpoint.post("compare", "/runs/compare", {
       payload: bodySchema(CompareRuns, { unknownKeys: "reject" }),
       success: RunComparison.pipe(HttpApiSchema.status(201)),
-      error: NotFound
+      error: Failure.RunNotFound
     }).annotateMerge(
       operation({
         id: "compareRuns",
         access: "viewer",
         summary: "Compare two runs",
-        description: "Side by side: status, duration, confidence, participants and signals.",
-        failures: ["RunNotFound"]
+        description: "Side by side: status, duration, confidence, participants and signals."
       })
     ),
     HttpApiEndpoint.post("rebuild", "/runs/:id/projection/rebuild", {
       params: id,
       success: RebuiltProjection.pipe(HttpApiSchema.status(201)),
-      error: NotFound
+      error: Failure.RunNotFound
     }).annotateMerge(
       operation({
         id: "rebuildProjection",
         access: "operator",
         summary: "Fold the projected state again",
         description:
-          "From all canonical events of the run. Gives the state that is stored already, unless that was damaged.",
-        failures: ["RunNotFound"]
+          "From all canonical events of the run. Gives the state that is stored already, unless that was damaged."
       })
     ),
     HttpApiEndpoint.get("export", "/runs/:id/export", {
       params: id,
       query: exportQuery,
       success: [RunBundle, Schema.String.pipe(HttpApiSchema.asText({ contentType: JSON_LINES_CONTENT_TYPE }))],
-      error: NotFound
+      error: Failure.RunNotFound
     }).annotateMerge(
       operation({
         id: "exportRun",
@@ -68,8 +65,7 @@ export class InsightsGroup extends HttpApiGroup.make("insights")
         summary: "Export a run",
         description:
           "Everything that belongs to a run: as one JSON bundle, or as lines of JSON, which can be read as they come. A " +
-          "connection that is cut before the end means that the run was deleted meanwhile.",
-        failures: ["RunNotFound"]
+          "connection that is cut before the end means that the run was deleted meanwhile."
       })
     )
   )

@@ -1,7 +1,7 @@
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
-import { BadRequest, Conflict, NotFound } from "../errors/ControlPlaneErrors.ts"
+import * as Failure from "../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { RunReference } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
@@ -19,7 +19,7 @@ export class ManagementGroup extends HttpApiGroup.make("management")
       params: id,
       payload: bodySchema(CloneRun, { unknownKeys: "reject" }),
       success: RunAccepted.pipe(created),
-      error: [BadRequest, NotFound, Conflict]
+      error: [Failure.RunNotFound, Failure.NoDescriptor, Failure.SessionAlreadyExists]
     }).annotateMerge(
       operation({
         id: "cloneRun",
@@ -27,49 +27,45 @@ export class ManagementGroup extends HttpApiGroup.make("management")
         summary: "Create a run like this one",
         description:
           "The new run has ids and a session of its own; the idempotency key is left out, everything else is as in the " +
-          "descriptor of the original.",
-        failures: ["RunNotFound", "NoDescriptor", "SessionAlreadyExists"]
+          "descriptor of the original."
       })
     ),
     HttpApiEndpoint.post("archive", "/runs/:id/archive", {
       params: id,
       success: Run.pipe(created),
-      error: NotFound
+      error: Failure.RunNotFound
     }).annotateMerge(
       operation({
         id: "archiveRun",
         access: "operator",
         summary: "Hide a run from the default listings",
-        description: "In any status. A second call keeps the time of the first.",
-        failures: ["RunNotFound"]
+        description: "In any status. A second call keeps the time of the first."
       })
     ),
     HttpApiEndpoint.delete("remove", "/runs/:id", {
       params: id,
       success: HttpApiSchema.NoContent,
-      error: [BadRequest, NotFound]
+      error: [Failure.RunNotFound, Failure.NotTerminal]
     }).annotateMerge(
       operation({
         id: "deleteRun",
         access: "admin",
         summary: "Delete an ended run",
         description:
-          "With its events, state, metrics, session, artifacts and messages. Only completed, failed or cancelled runs.",
-        failures: ["RunNotFound", "NotTerminal"]
+          "With its events, state, metrics, session, artifacts and messages. Only completed, failed or cancelled runs."
       })
     ),
     HttpApiEndpoint.post("addArtifact", "/runs/:id/artifacts", {
       params: id,
       payload: bodySchema(NewArtifact, { unknownKeys: "reject" }),
       success: Artifact.pipe(created),
-      error: NotFound
+      error: Failure.RunNotFound
     }).annotateMerge(
       operation({
         id: "addArtifact",
         access: "operator",
         summary: "Add an artifact to a run",
-        description: "In any status of the run. Emits the event `artifact.created`.",
-        failures: ["RunNotFound"]
+        description: "In any status of the run. Emits the event `artifact.created`."
       })
     )
   )

@@ -3,8 +3,8 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import { BadRequest, Conflict, NotFound, runtimeErrors } from "../errors/ControlPlaneErrors.ts"
-import { operation, runtimeFailures, tag } from "../openapi/Describe.ts"
+import * as Failure from "../errors/ControlPlaneFailures.ts"
+import { operation, tag } from "../openapi/Describe.ts"
 import { textParam } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
 import { PolicyRegistration, policiesQuery } from "./PolicyRequests.ts"
@@ -26,8 +26,6 @@ export const PolicyRegistered = Schema.Struct({
 }).annotate({ identifier: "PolicyRegistered", description: "Whether the runtime took the policy, and why not" })
 export type PolicyRegistered = typeof PolicyRegistered.Type
 
-const failures = [BadRequest, NotFound, Conflict, ...runtimeErrors] as const
-
 const policyId = { policyId: textParam("Id of the policy", "policy.default") }
 
 /** Governance policies, passed through to the runtime (docs/reference/http.md#policy-registration). */
@@ -36,7 +34,7 @@ export class PoliciesGroup extends HttpApiGroup.make("policies")
     HttpApiEndpoint.post("register", "/runtime/policies", {
       payload: bodySchema(PolicyRegistration, { unknownKeys: "drop" }),
       success: PolicyRegistered.pipe(HttpApiSchema.status(201)),
-      error: failures
+      error: [Failure.InvalidPolicyDefinition, Failure.ReservedPolicy, Failure.RegistryReadOnly, ...Failure.runtime]
     }).annotateMerge(
       operation({
         id: "registerPolicy",
@@ -44,34 +42,31 @@ export class PoliciesGroup extends HttpApiGroup.make("policies")
         summary: "Register a policy",
         description:
           "The form and the rules are checked here, against the closed set of keys of the mode, before the runtime is asked. " +
-          "What the runtime then refuses for another reason is answered with `ok: false`.",
-        failures: ["InvalidPolicyDefinition", "ReservedPolicy", "RegistryReadOnly", ...runtimeFailures]
+          "What the runtime then refuses for another reason is answered with `ok: false`."
       })
     ),
     HttpApiEndpoint.get("list", "/runtime/policies", {
       query: policiesQuery,
       success: Schema.Array(PolicyDescriptor),
-      error: failures
+      error: Failure.runtime
     }).annotateMerge(
       operation({
         id: "listPolicies",
         access: "viewer",
         summary: "List policies",
-        description: "All policies of the runtime's registry, with their rules as objects.",
-        failures: runtimeFailures
+        description: "All policies of the runtime's registry, with their rules as objects."
       })
     ),
     HttpApiEndpoint.get("get", "/runtime/policies/:policyId", {
       params: policyId,
       success: PolicyDescriptor,
-      error: failures
+      error: Failure.runtime
     }).annotateMerge(
       operation({
         id: "getPolicy",
         access: "viewer",
         summary: "Read one policy",
-        description: "A policy of the runtime's registry.",
-        failures: runtimeFailures
+        description: "A policy of the runtime's registry."
       })
     ),
     HttpApiEndpoint.delete("unregister", "/runtime/policies/:policyId", {
@@ -82,14 +77,13 @@ export class PoliciesGroup extends HttpApiGroup.make("policies")
         identifier: "PolicyUnregistered",
         description: "The policy is gone"
       }),
-      error: failures
+      error: [Failure.RegistryReadOnly, ...Failure.runtime]
     }).annotateMerge(
       operation({
         id: "unregisterPolicy",
         access: "admin",
         summary: "Remove a policy",
-        description: "Removes it from the runtime's registry. Sessions that run under it keep it.",
-        failures: ["RegistryReadOnly", ...runtimeFailures]
+        description: "Removes it from the runtime's registry. Sessions that run under it keep it."
       })
     )
   )

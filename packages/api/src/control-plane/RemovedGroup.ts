@@ -1,11 +1,11 @@
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import { EndpointRemoved } from "../errors/ControlPlaneErrors.ts"
+import * as Failure from "../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { RunReference } from "../validation/Params.ts"
 
 const removed = <const Name extends string, const Path extends `/${string}`>(name: Name, path: Path) =>
-  HttpApiEndpoint.post(name, path, { params: { id: RunReference }, error: EndpointRemoved }).annotateMerge(
+  HttpApiEndpoint.post(name, path, { params: { id: RunReference }, error: Failure.EndpointRemoved }).annotateMerge(
     operation({
       id: `${name}Removed`,
       access: "viewer",
@@ -13,7 +13,6 @@ const removed = <const Name extends string, const Path extends `/${string}`>(nam
       description:
         "The service does not write into sessions: agents send to the runtime themselves, with the agent SDK. Neither the " +
         "body nor the run is looked at.",
-      failures: ["EndpointRemoved"],
       deprecated: true
     })
   )

@@ -3,7 +3,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import { NotFound } from "../errors/ControlPlaneErrors.ts"
+import * as Failure from "../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { integer, numberAtLeast, withDefault } from "../validation/Fields.ts"
 import { RunReference } from "../validation/Params.ts"
@@ -72,21 +72,20 @@ export class ReplayGroup extends HttpApiGroup.make("replay")
       params: id,
       payload: bodySchema(ReplayRequest, { unknownKeys: "reject" }),
       success: ReplayDescriptor.pipe(HttpApiSchema.status(201)),
-      error: NotFound
+      error: Failure.RunNotFound
     }).annotateMerge(
       operation({
         id: "prepareReplay",
         access: "viewer",
         summary: "Prepare a replay",
-        description: "Answers where the replay can be read. Nothing is kept: the addresses say everything.",
-        failures: ["RunNotFound"]
+        description: "Answers where the replay can be read. Nothing is kept: the addresses say everything."
       })
     ),
     HttpApiEndpoint.get("stream", "/runs/:id/replay/stream", {
       params: id,
       query: replayStreamQuery,
       success: HttpApiSchema.StreamUint8Array({ contentType: "text/event-stream" }),
-      error: NotFound
+      error: Failure.RunNotFound
     }).annotateMerge(
       operation({
         id: "streamReplay",
@@ -94,23 +93,21 @@ export class ReplayGroup extends HttpApiGroup.make("replay")
         takesTicket: true,
         summary: "Replay the events of a run",
         description:
-          "An event stream (SSE) of stored events. It ends after the last one, and has no heartbeats or snapshots.",
-        failures: ["RunNotFound"]
+          "An event stream (SSE) of stored events. It ends after the last one, and has no heartbeats or snapshots."
       })
     ),
     HttpApiEndpoint.get("state", "/runs/:id/replay/state", {
       params: id,
       query: replayStateQuery,
       success: RunState,
-      error: NotFound
+      error: Failure.RunNotFound
     }).annotateMerge(
       operation({
         id: "getReplayState",
         access: "viewer",
         summary: "Read the state of a run as of an event",
         description:
-          "The fold of the run's events up to a seq, inclusive: what the state was when that event was stored.",
-        failures: ["RunNotFound"]
+          "The fold of the run's events up to a seq, inclusive: what the state was when that event was stored."
       })
     )
   )

@@ -3,8 +3,8 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import { BadRequest, Conflict, NotFound, runtimeErrors } from "../errors/ControlPlaneErrors.ts"
-import { type OperationDescription, operation, runtimeFailures, tag } from "../openapi/Describe.ts"
+import * as Failure from "../errors/ControlPlaneFailures.ts"
+import { operation, tag } from "../openapi/Describe.ts"
 import { RunReference } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
 import { Run, RunAccepted, RunPage, RunValidation } from "./Run.ts"
@@ -17,27 +17,9 @@ const created = HttpApiSchema.status(201)
 const descriptor = bodySchema(RunDescriptor, { unknownKeys: "reject" })
 const reason = bodySchema(Reason, { unknownKeys: "drop" })
 
-const lifecycle = <const Name extends "cancel" | "suspend" | "resume">(name: Name, text: LifecycleText) =>
-  HttpApiEndpoint.post(name, `/runs/:id/${name}`, {
-    params: id,
-    payload: reason,
-    success: Run.pipe(created),
-    error: [BadRequest, NotFound, Conflict, ...runtimeErrors]
-  }).annotateMerge(
-    operation({
-      id: `${name}Run`,
-      access: "operator",
-      summary: text.summary,
-      description: text.description,
-      failures: ["RunNotFound", "InvalidStateTransition", ...text.failures, ...runtimeFailures]
-    })
-  )
-
-interface LifecycleText {
-  readonly summary: string
-  readonly description: string
-  readonly failures: OperationDescription["failures"] & {}
-}
+/** What a change of a run's status takes and answers. */
+const lifecycle = { params: id, payload: reason, success: Run.pipe(created) }
+const lifecycleFailures = [Failure.RunNotFound, Failure.InvalidStateTransition] as const
 
 /** Runs: creation, reading and life-cycle. */
 export class RunsGroup extends HttpApiGroup.make("runs")
@@ -45,7 +27,7 @@ export class RunsGroup extends HttpApiGroup.make("runs")
     HttpApiEndpoint.post("create", "/runs", {
       payload: descriptor,
       success: RunAccepted.pipe(HttpApiSchema.status(202)),
-      error: [BadRequest, Conflict]
+      error: [Failure.UnknownRuntimeKind, Failure.InvalidSessionId, Failure.SessionAlreadyExists]
     }).annotateMerge(
       operation({
         id: "createRun",
@@ -57,8 +39,7 @@ export class RunsGroup extends HttpApiGroup.make("runs")
           "answers with the first run as it is now and starts nothing; there is no header for it. A run fails with " +
           "`RUNTIME_TIMEOUT` when no agent opens its session, with `MODE_NOT_SUPPORTED` when the runtime lacks the mode, and " +
           "with `SESSION_LOST` when the runtime does not know the session any more: " +
-          "its record says so, not this answer.",
-        failures: ["UnknownRuntimeKind", "InvalidSessionId", "SessionAlreadyExists"]
+          "its record says so, not this answer."
       })
     ),
     HttpApiEndpoint.post("validate", "/runs/validate", {
@@ -77,22 +58,21 @@ export class RunsGroup extends HttpApiGroup.make("runs")
     HttpApiEndpoint.get("list", "/runs", {
       query: runListQuery,
       success: RunPage,
-      error: BadRequest
+      error: [Failure.UnknownCursor, Failure.SearchTooSlow]
     }).annotateMerge(
       operation({
         id: "listRuns",
         access: "viewer",
         summary: "List runs",
         description:
-          "A page of the runs that match all filters, sandbox runs included. Values out of range are refused, not clamped.",
-        failures: ["UnknownCursor", "SearchTooSlow"]
+          "A page of the runs that match all filters, sandbox runs included. Values out of range are refused, not clamped."
       })
     ),
     HttpApiEndpoint.get("get", "/runs/:id", {
       params: id,
       query: runQuery,
       success: Run,
-      error: NotFound
+      error: Failure.RunNotFound
     }).annotateMerge(
       operation({
         id: "getRun",
@@ -100,50 +80,50 @@ export class RunsGroup extends HttpApiGroup.make("runs")
         summary: "Read one run",
         description:
           "The record of a run. The bearer of a cancel callback is shown as `[REDACTED]`. With `wait=terminal` the answer " +
-          "comes when the run has ended, or when `timeoutMs` is over; `status` tells which.",
-        failures: ["RunNotFound"]
+          "comes when the run has ended, or when `timeoutMs` is over; `status` tells which."
       })
     ),
-    HttpApiEndpoint.get("state", "/runs/:id/state", { params: id, success: RunState, error: NotFound }).annotateMerge(
+    HttpApiEndpoint.get("state", "/runs/:id/state", {
+      params: id,
+      success: RunState,
+      error: Failure.RunNotFound
+    }).annotateMerge(
       operation({
         id: "getRunState",
         access: "viewer",
         summary: "Read the projected state of a run",
         description:
-          "The fold of all events of the run: what a screen about it shows. `timeline` says how far it reaches.",
-        failures: ["RunNotFound"]
+          "The fold of all events of the run: what a screen about it shows. `timeline` says how far it reaches."
       })
     ),
     HttpApiEndpoint.get("metrics", "/runs/:id/metrics", {
       params: id,
       success: RunMetrics,
-      error: NotFound
+      error: Failure.RunNotFound
     }).annotateMerge(
       operation({
         id: "getRunMetrics",
         access: "viewer",
         summary: "Read the counters of a run",
-        description: "Events by kind, tokens, cost and duration, as of the last stored event.",
-        failures: ["RunNotFound"]
+        description: "Events by kind, tokens, cost and duration, as of the last stored event."
       })
     ),
     HttpApiEndpoint.get("artifacts", "/runs/:id/artifacts", {
       params: id,
       success: Schema.Array(Artifact),
-      error: NotFound
+      error: Failure.RunNotFound
     }).annotateMerge(
       operation({
         id: "listArtifacts",
         access: "viewer",
         summary: "List the artifacts of a run",
-        description: "All of them, oldest first. Each run gets one of kind `trace` when it starts running.",
-        failures: ["RunNotFound"]
+        description: "All of them, oldest first. Each run gets one of kind `trace` when it starts running."
       })
     ),
     HttpApiEndpoint.get("messages", "/runs/:id/messages", {
       params: id,
       success: Schema.Array(OutboundMessage),
-      error: NotFound
+      error: Failure.RunNotFound
     }).annotateMerge(
       operation({
         id: "listMessages",
@@ -151,34 +131,50 @@ export class RunsGroup extends HttpApiGroup.make("runs")
         summary: "List the messages captured from the runtime stream",
         description:
           "One record for each message of the session's agents, oldest first, refused ones included. The service itself " +
-          "sends none.",
-        failures: ["RunNotFound"]
+          "sends none."
       })
     ),
-    lifecycle("cancel", {
-      summary: "Cancel a run",
-      description:
-        "With `cancellationDelegated` in its metadata the service cancels the session itself; else it posts `{runId, reason}` " +
-        "to the `cancelCallback`, whose owner cancels it. The answer waits up to 2 s for the end of the session, so `status` " +
-        "is mostly `cancelled`. A run whose session the runtime does not know any more is cancelled in any case.",
-      failures: ["CancelNotPossible", "CancelCallbackFailed"]
-    }),
-    lifecycle("suspend", {
-      summary: "Suspend a running run",
-      description:
-        "Suspends the session on the runtime, which keeps what is left of its time-to-live. Only from `running`.",
-      failures: ["NotRunning"]
-    }),
-    lifecycle("resume", {
-      summary: "Resume a suspended run",
-      description: "Resumes the session on the runtime with the time-to-live that was left. Only from `suspended`.",
-      failures: ["NotSuspended"]
-    }),
+    HttpApiEndpoint.post("cancel", "/runs/:id/cancel", {
+      ...lifecycle,
+      error: [...lifecycleFailures, Failure.CancelNotPossible, Failure.CancelCallbackFailed, ...Failure.runtime]
+    }).annotateMerge(
+      operation({
+        id: "cancelRun",
+        access: "operator",
+        summary: "Cancel a run",
+        description:
+          "With `cancellationDelegated` in its metadata the service cancels the session itself; else it posts `{runId, reason}` " +
+          "to the `cancelCallback`, whose owner cancels it. The answer waits up to 2 s for the end of the session, so `status` " +
+          "is mostly `cancelled`. A run whose session the runtime does not know any more is cancelled in any case."
+      })
+    ),
+    HttpApiEndpoint.post("suspend", "/runs/:id/suspend", {
+      ...lifecycle,
+      error: [...lifecycleFailures, Failure.NotRunning, ...Failure.runtime]
+    }).annotateMerge(
+      operation({
+        id: "suspendRun",
+        access: "operator",
+        summary: "Suspend a running run",
+        description:
+          "Suspends the session on the runtime, which keeps what is left of its time-to-live. Only from `running`."
+      })
+    ),
+    HttpApiEndpoint.post("resume", "/runs/:id/resume", {
+      ...lifecycle,
+      error: [...lifecycleFailures, Failure.NotSuspended, ...Failure.runtime]
+    }).annotateMerge(
+      operation({
+        id: "resumeRun",
+        access: "operator",
+        summary: "Resume a suspended run",
+        description: "Resumes the session on the runtime with the time-to-live that was left. Only from `suspended`."
+      })
+    ),
     HttpApiEndpoint.post("abandon", "/runs/:id/abandon", {
-      params: id,
+      ...lifecycle,
       payload: bodySchema(AbandonRun, { unknownKeys: "drop" }),
-      success: Run.pipe(created),
-      error: [BadRequest, NotFound, Conflict, ...runtimeErrors]
+      error: [...lifecycleFailures, Failure.SessionOpened, ...Failure.runtime]
     }).annotateMerge(
       operation({
         id: "abandonRun",
@@ -187,8 +183,7 @@ export class RunsGroup extends HttpApiGroup.make("runs")
         description:
           "For the program that starts the agents: a run that waits for its session fails at once, with the reason, and so does one " +
           "whose session the runtime does not know any more. A session that is on the runtime keeps its run, and the " +
-          "answer is 409.",
-        failures: ["RunNotFound", "InvalidStateTransition", "SessionOpened", ...runtimeFailures]
+          "answer is 409."
       })
     )
   )

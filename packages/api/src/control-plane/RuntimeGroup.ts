@@ -2,8 +2,8 @@ import { Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
-import { BadRequest, Conflict, NotFound, runtimeErrors } from "../errors/ControlPlaneErrors.ts"
-import { operation, runtimeFailures, tag } from "../openapi/Describe.ts"
+import * as Failure from "../errors/ControlPlaneFailures.ts"
+import { operation, tag } from "../openapi/Describe.ts"
 
 /** Who the runtime is (docs/reference/http.md#runtime-endpoints). */
 export const RuntimeManifest = Schema.Struct({
@@ -43,42 +43,40 @@ export const RuntimeState = Schema.Struct({
 }).annotate({ identifier: "RuntimeState", description: "Whether the runtime answers, and why not" })
 export type RuntimeState = typeof RuntimeState.Type
 
-const failures = [BadRequest, NotFound, Conflict, ...runtimeErrors] as const
-
 /** The runtime behind the service, read through. */
 export class RuntimeGroup extends HttpApiGroup.make("runtime")
   .add(
-    HttpApiEndpoint.get("manifest", "/runtime/manifest", { success: RuntimeManifest, error: failures }).annotateMerge(
+    HttpApiEndpoint.get("manifest", "/runtime/manifest", {
+      success: RuntimeManifest,
+      error: Failure.runtime
+    }).annotateMerge(
       operation({
         id: "getRuntimeManifest",
         access: "viewer",
         summary: "Read the runtime's manifest",
-        description: "Who the runtime is and which modes it supports, asked at the time of the request.",
-        failures: runtimeFailures
+        description: "Who the runtime is and which modes it supports, asked at the time of the request."
       })
     ),
     HttpApiEndpoint.get("modes", "/runtime/modes", {
       success: Schema.Array(RuntimeMode),
-      error: failures
+      error: Failure.runtime
     }).annotateMerge(
       operation({
         id: "listRuntimeModes",
         access: "viewer",
         summary: "List the runtime's modes",
-        description: "The registered session modes with their message types.",
-        failures: runtimeFailures
+        description: "The registered session modes with their message types."
       })
     ),
     HttpApiEndpoint.get("roots", "/runtime/roots", {
       success: Schema.Array(RuntimeRoot),
-      error: failures
+      error: Failure.runtime
     }).annotateMerge(
       operation({
         id: "listRuntimeRoots",
         access: "viewer",
         summary: "List the runtime's roots",
-        description: "The roots that the runtime offers; mostly none.",
-        failures: runtimeFailures
+        description: "The roots that the runtime offers; mostly none."
       })
     ),
     HttpApiEndpoint.get("health", "/runtime/health", { success: RuntimeState }).annotateMerge(

@@ -1,6 +1,7 @@
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import { BadRequest, Conflict, NotFound } from "../errors/ControlPlaneErrors.ts"
+import { BadRequest } from "../errors/ControlPlaneErrors.ts"
+import * as Failure from "../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { RunReference } from "../validation/Params.ts"
 import { LedgerPage, ledgerQuery } from "./Ledger.ts"
@@ -12,20 +13,19 @@ export class SealsGroup extends HttpApiGroup.make("seals")
     HttpApiEndpoint.get("tombstones", "/runs/tombstones", {
       query: tombstonesQuery,
       success: TombstonePage,
-      error: BadRequest
+      error: Failure.UnknownCursor
     }).annotateMerge(
       operation({
         id: "listTombstones",
         access: "viewer",
         summary: "List what stays of deleted runs",
-        description: "Which runs were deleted or have expired, when, by whom, and their last seal; the latest first.",
-        failures: ["UnknownCursor"]
+        description: "Which runs were deleted or have expired, when, by whom, and their last seal; the latest first."
       })
     ),
     HttpApiEndpoint.get("seal", "/runs/:id/seal", {
       params: { id: RunReference },
       success: RunSeal,
-      error: [NotFound, Conflict]
+      error: [Failure.RunNotFound, Failure.RunNotSealed, Failure.RunCannotBeSealed]
     }).annotateMerge(
       operation({
         id: "getRunSeal",
@@ -33,8 +33,7 @@ export class SealsGroup extends HttpApiGroup.make("seals")
         summary: "Read the seal of a run",
         description:
           "The head of the hash chain over all events of a run that has ended, signed where the service has a key. " +
-          "`runplane verify` checks an export against it.",
-        failures: ["RunNotFound", "RunNotSealed", "RunCannotBeSealed"]
+          "`runplane verify` checks an export against it."
       })
     )
   )

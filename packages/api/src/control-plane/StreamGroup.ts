@@ -3,7 +3,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import { NotFound } from "../errors/ControlPlaneErrors.ts"
+import * as Failure from "../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { RunReference } from "../validation/Params.ts"
 import { lastEventId, runStreamQuery } from "./RunRequests.ts"
@@ -32,7 +32,7 @@ export class StreamGroup extends HttpApiGroup.make("stream")
       query: runStreamQuery,
       headers: lastEventId,
       success: HttpApiSchema.StreamUint8Array({ contentType: "text/event-stream" }),
-      error: NotFound
+      error: Failure.RunNotFound
     }).annotateMerge(
       operation({
         id: "streamRun",
@@ -44,14 +44,13 @@ export class StreamGroup extends HttpApiGroup.make("stream")
           "events since then come first, without gap or repeat. The stream ends when the run ends; one that is opened " +
           "later stays open with heartbeats. A cursor beyond the end of the run's log, which was restored from a backup then, " +
           "gives the event reset, a snapshot and what happens from then on. A client that receives nothing for three heartbeats " +
-          "should connect again.",
-        failures: ["RunNotFound"]
+          "should connect again."
       })
     ),
     HttpApiEndpoint.post("ticket", "/runs/:id/stream-tickets", {
       params: { id: RunReference },
       success: StreamTicket.pipe(HttpApiSchema.status(201)),
-      error: NotFound
+      error: Failure.RunNotFound
     }).annotateMerge(
       operation({
         id: "createStreamTicket",
@@ -60,8 +59,7 @@ export class StreamGroup extends HttpApiGroup.make("stream")
         description:
           "For an EventSource or a link, which cannot send a key: `ticket` goes into the query of the stream, the replay " +
           "stream or the export of this run, in place of a key. It counts once, within one minute, and carries the role of " +
-          "its caller.",
-        failures: ["RunNotFound"]
+          "its caller."
       })
     )
   )

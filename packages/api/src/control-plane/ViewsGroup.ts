@@ -2,7 +2,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import { BadRequest, Conflict, Forbidden, NotFound } from "../errors/ControlPlaneErrors.ts"
+import * as Failure from "../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { UuidParam } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
@@ -24,43 +24,46 @@ export class ViewsGroup extends HttpApiGroup.make("views")
     HttpApiEndpoint.post("create", "/views", {
       payload: bodySchema(NewView, { unknownKeys: "reject" }),
       success: View.pipe(HttpApiSchema.status(201)),
-      error: [BadRequest, Conflict]
+      error: [Failure.UnreadableSearch, Failure.ViewNameTaken]
     }).annotateMerge(
       operation({
         id: "createView",
         access: "operator",
         summary: "Save a view",
-        description: "For everybody to list; `owner` says who saved it. The search is checked as `q` of the list is.",
-        failures: ["UnreadableSearch", "ViewNameTaken"]
+        description: "For everybody to list; `owner` says who saved it. The search is checked as `q` of the list is."
       })
     ),
     HttpApiEndpoint.patch("update", "/views/:id", {
       params: id,
       payload: bodySchema(ViewChange, { unknownKeys: "reject" }),
       success: View,
-      error: [BadRequest, Conflict, Forbidden, NotFound]
+      error: [
+        Failure.UnreadableSearch,
+        Failure.ViewNameTaken,
+        Failure.ReadOnlyView,
+        Failure.ViewOfAnother,
+        Failure.ViewNotFound
+      ]
     }).annotateMerge(
       operation({
         id: "updateView",
         access: "operator",
         summary: "Change a saved view",
         description:
-          "Any subset of the fields, by its owner and administrators. The views that come with the product are read-only.",
-        failures: ["UnreadableSearch", "ViewNameTaken", "ReadOnlyView", "ViewOfAnother", "ViewNotFound"]
+          "Any subset of the fields, by its owner and administrators. The views that come with the product are read-only."
       })
     ),
     HttpApiEndpoint.delete("remove", "/views/:id", {
       params: id,
       success: HttpApiSchema.NoContent,
-      error: Forbidden
+      error: [Failure.ReadOnlyView, Failure.ViewOfAnother]
     }).annotateMerge(
       operation({
         id: "deleteView",
         access: "operator",
         summary: "Remove a saved view",
         description:
-          "By its owner and administrators; an unknown one counts as removed. The views that come with the product are read-only.",
-        failures: ["ReadOnlyView", "ViewOfAnother"]
+          "By its owner and administrators; an unknown one counts as removed. The views that come with the product are read-only."
       })
     )
   )

@@ -2,7 +2,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import { BadRequest, Conflict, NotFound } from "../errors/ControlPlaneErrors.ts"
+import * as Failure from "../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { UuidParam } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
@@ -18,7 +18,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
     HttpApiEndpoint.post("create", "/webhooks", {
       payload: bodySchema(NewWebhook, { unknownKeys: "reject" }),
       success: Webhook.pipe(created),
-      error: BadRequest
+      error: Failure.RefusedTarget
     }).annotateMerge(
       operation({
         id: "createWebhook",
@@ -26,8 +26,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
         summary: "Subscribe to events",
         description:
           "Events of runs are then posted to the URL, signed with the secret (see the webhook `runEvent`). This is the only " +
-          "answer that shows the secret in full. Where private networks are refused, so is a URL that leads there.",
-        failures: ["RefusedTarget"]
+          "answer that shows the secret in full. Where private networks are refused, so is a URL that leads there."
       })
     ),
     HttpApiEndpoint.get("list", "/webhooks", { success: Schema.Array(Webhook) }).annotateMerge(
@@ -42,14 +41,13 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
       params: id,
       payload: bodySchema(WebhookChange, { unknownKeys: "reject" }),
       success: Webhook,
-      error: [BadRequest, NotFound]
+      error: [Failure.RefusedTarget, Failure.WebhookNotFound]
     }).annotateMerge(
       operation({
         id: "updateWebhook",
         access: "admin",
         summary: "Change a subscription",
-        description: "Any subset of the fields. Deliveries under way take the new values with their next attempt.",
-        failures: ["RefusedTarget", "WebhookNotFound"]
+        description: "Any subset of the fields. Deliveries under way take the new values with their next attempt."
       })
     ),
     HttpApiEndpoint.delete("remove", "/webhooks/:id", { params: id, success: HttpApiSchema.NoContent }).annotateMerge(
@@ -64,20 +62,19 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
       params: id,
       query: webhookDeliveriesQuery,
       success: WebhookDeliveryPage,
-      error: NotFound
+      error: Failure.WebhookNotFound
     }).annotateMerge(
       operation({
         id: "listDeliveries",
         access: "viewer",
         summary: "List the deliveries of a subscription",
-        description: "The latest first, pending ones included.",
-        failures: ["WebhookNotFound"]
+        description: "The latest first, pending ones included."
       })
     ),
     HttpApiEndpoint.post("test", "/webhooks/:id/test", {
       params: id,
       success: WebhookDelivery.pipe(created),
-      error: [NotFound, Conflict]
+      error: [Failure.WebhookNotFound, Failure.WebhookInactive]
     }).annotateMerge(
       operation({
         id: "testWebhook",
@@ -85,14 +82,13 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
         summary: "Send a test",
         description:
           "Sends the event `webhook.test`, whatever events the subscription asks for, signed and tried again like every other. " +
-          "Its `runId` is of no run. The deliveries of the subscription say what became of it.",
-        failures: ["WebhookNotFound", "WebhookInactive"]
+          "Its `runId` is of no run. The deliveries of the subscription say what became of it."
       })
     ),
     HttpApiEndpoint.post("redeliver", "/webhooks/:id/deliveries/:deliveryId/redeliver", {
       params: { id: UuidParam, deliveryId: UuidParam },
       success: WebhookDelivery.pipe(created),
-      error: [NotFound, Conflict]
+      error: [Failure.DeliveryNotFound, Failure.WebhookInactive]
     }).annotateMerge(
       operation({
         id: "redeliver",
@@ -100,8 +96,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
         summary: "Deliver once more",
         description:
           "Sends a delivery again, whatever became of it; one that waits for its next attempt is sent now. The receiver " +
-          "knows it by the same `webhook-id`.",
-        failures: ["DeliveryNotFound", "WebhookInactive"]
+          "knows it by the same `webhook-id`."
       })
     )
   )

@@ -147,28 +147,9 @@ export type ErrorOfCode<Code extends ControlPlaneErrorCode> = Raised<typeof clas
 /** Any error of the control plane, except the list of a failed validation. */
 export type ControlPlaneError = ErrorOfCode<ControlPlaneErrorCode>
 
-/** The codes that only the edge and the removed endpoints answer with. */
-type EdgeErrorCode = "ENDPOINT_REMOVED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE"
-
-/** What a capability may fail with: exactly what the endpoints that talk to the runtime declare. */
-export type CapabilityError = ErrorOfCode<Exclude<ControlPlaneErrorCode, EdgeErrorCode>>
-
 /** The error of a code: its class and its HTTP status follow from the code. */
 export const controlPlaneError = table.make
 
 export const controlPlaneErrorCodes = Object.keys(controlPlaneErrorStatus).filter(
   (code): code is ControlPlaneErrorCode => code in controlPlaneErrorStatus
 )
-
-/** The errors that an endpoint which talks to the runtime may answer with (docs/reference/http.md#runtime-errors). */
-export const runtimeErrors = [
-  Unauthenticated,
-  Forbidden,
-  MethodNotAllowed,
-  TooManyRequests,
-  InternalFailure,
-  NotImplemented,
-  BadGateway,
-  Unavailable,
-  GatewayTimeout
-] as const

@@ -4,8 +4,8 @@ import type { Role } from "../caller/Access.ts"
 import {
   BadGateway,
   BadRequest,
-  type CapabilityError,
   controlPlaneError,
+  type ErrorOfCode,
   InternalFailure,
   MethodNotAllowed,
   NotFound,
@@ -135,8 +135,6 @@ export const INTERNAL_TEXT = "Internal server error"
 
 export const internalFailure = () => new InternalFailure({ errorCode: "INTERNAL_ERROR", message: INTERNAL_TEXT })
 
-type RuntimeErrorCode = Exclude<CapabilityError["errorCode"], "STREAM_EXHAUSTED">
-
 /** The names of the gRPC status codes, by number. */
 const GRPC_STATUS = [
   "OK",
@@ -158,6 +156,18 @@ const GRPC_STATUS = [
   "UNAUTHENTICATED"
 ] as const
 
+type RuntimeErrorCode =
+  | "VALIDATION_ERROR"
+  | "UNAUTHENTICATED"
+  | "FORBIDDEN"
+  | "NOT_FOUND"
+  | "CONFLICT"
+  | "RATE_LIMITED"
+  | "NOT_IMPLEMENTED"
+  | "RUNTIME_UNAVAILABLE"
+  | "RUNTIME_TIMEOUT"
+  | "INTERNAL_ERROR"
+
 const errorCodeOfGrpcStatus: Readonly<Partial<Record<(typeof GRPC_STATUS)[number], RuntimeErrorCode>>> = {
   INVALID_ARGUMENT: "VALIDATION_ERROR",
   OUT_OF_RANGE: "VALIDATION_ERROR",
@@ -177,7 +187,7 @@ const errorCodeOfGrpcStatus: Readonly<Partial<Record<(typeof GRPC_STATUS)[number
  * The answer for a failed runtime call: its gRPC status code decides, its details text is the message
  * (docs/reference/http.md#runtime-errors).
  */
-export const runtimeFailure = (grpcCode: number, details: string): CapabilityError => {
+export const runtimeFailure = (grpcCode: number, details: string): ErrorOfCode<RuntimeErrorCode> => {
   const status = GRPC_STATUS[grpcCode]
   const code = (status === undefined ? undefined : errorCodeOfGrpcStatus[status]) ?? "INTERNAL_ERROR"
   return controlPlaneError(code, details === "" ? INTERNAL_TEXT : details, { grpcCode })

@@ -2,7 +2,7 @@ import { Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
-import { CatalogEntryNotFound, LauncherFault } from "../errors/LauncherErrors.ts"
+import * as Failure from "../errors/LauncherFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { textParam } from "../validation/Params.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
@@ -16,80 +16,84 @@ const packSlug = textParam("Slug of the pack", "incident")
 const scenarioSlug = textParam("Slug of the scenario", "region-failover")
 const version = textParam("Version of the scenario", "1.0.0")
 
-const failures = [CatalogEntryNotFound, LauncherFault] as const
-
 /** Packs, scenarios, agents and launch schemas. */
 export class CatalogGroup extends HttpApiGroup.make("catalog")
   .add(
-    HttpApiEndpoint.get("packs", "/packs", { success: Schema.Array(Pack), error: failures }).annotateMerge(
+    HttpApiEndpoint.get("packs", "/packs", {
+      success: Schema.Array(Pack),
+      error: Failure.InvalidPackData
+    }).annotateMerge(
       operation({
         id: "listPacks",
         access: "viewer",
         summary: "List packs",
-        description: "The sets of scenarios on disk.",
-        failures: ["InvalidPackData"]
+        description: "The sets of scenarios on disk."
       })
     ),
     HttpApiEndpoint.get("packScenarios", "/packs/:packSlug/scenarios", {
       params: { packSlug },
       success: Schema.Array(ScenarioSummary),
-      error: failures
+      error: [Failure.PackNotFound, Failure.InvalidPackData]
     }).annotateMerge(
       operation({
         id: "listPackScenarios",
         access: "viewer",
         summary: "List the scenarios of a pack",
-        description: "With their versions and templates.",
-        failures: ["PackNotFound", "InvalidPackData"]
+        description: "With their versions and templates."
       })
     ),
     HttpApiEndpoint.get("scenarios", "/scenarios", {
       success: Schema.Array(ScenarioSummary),
-      error: failures
+      error: Failure.InvalidPackData
     }).annotateMerge(
       operation({
         id: "listScenarios",
         access: "viewer",
         summary: "List the scenarios of all packs",
-        description: "Each with the slug of its pack.",
-        failures: ["InvalidPackData"]
+        description: "Each with the slug of its pack."
       })
     ),
-    HttpApiEndpoint.get("agents", "/agents", { success: Schema.Array(CatalogAgent), error: failures }).annotateMerge(
+    HttpApiEndpoint.get("agents", "/agents", {
+      success: Schema.Array(CatalogAgent),
+      error: Failure.InvalidPackData
+    }).annotateMerge(
       operation({
         id: "listAgents",
         access: "viewer",
         summary: "List example agents",
-        description: "With the scenarios that name them.",
-        failures: ["InvalidPackData"]
+        description: "With the scenarios that name them."
       })
     ),
     HttpApiEndpoint.get("agent", "/agents/:agentRef", {
       params: { agentRef: textParam("Id of the agent", "replication-agent") },
       success: CatalogAgent,
-      error: failures
+      error: [Failure.AgentNotFound, Failure.InvalidPackData]
     }).annotateMerge(
       operation({
         id: "getAgent",
         access: "viewer",
         summary: "Read one example agent",
-        description: "With the scenarios that name it.",
-        failures: ["AgentNotFound", "InvalidPackData"]
+        description: "With the scenarios that name it."
       })
     ),
     HttpApiEndpoint.get("launchSchema", "/packs/:packSlug/scenarios/:scenarioSlug/versions/:version/launch-schema", {
       params: { packSlug, scenarioSlug, version },
       query: launchSchemaQuery,
       success: LaunchSchema,
-      error: failures
+      error: [
+        Failure.PackNotFound,
+        Failure.ScenarioNotFound,
+        Failure.VersionNotFound,
+        Failure.TemplateNotFound,
+        Failure.InvalidPackData
+      ]
     }).annotateMerge(
       operation({
         id: "getLaunchSchema",
         access: "viewer",
         summary: "Read what a scenario asks for",
         description:
-          "Everything a form needs to start a version of a scenario: the schema of its inputs, and what it will launch.",
-        failures: ["PackNotFound", "ScenarioNotFound", "VersionNotFound", "TemplateNotFound", "InvalidPackData"]
+          "Everything a form needs to start a version of a scenario: the schema of its inputs, and what it will launch."
       })
     )
   )

@@ -1,30 +1,10 @@
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
-import {
-  AgentStartFailed,
-  CatalogEntryNotFound,
-  LauncherFault,
-  LaunchesFull,
-  LaunchRejected
-} from "../errors/LauncherErrors.ts"
+import * as Failure from "../errors/LauncherFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
 import { CompileLaunchResult, CompileRequest, ExampleRun, ExampleRunRequest, LaunchQueue } from "./Launch.ts"
-
-const failures = [LaunchRejected, CatalogEntryNotFound, LauncherFault] as const
-
-/** The ways in which a compilation fails. */
-const compileFailures = [
-  "InvalidScenarioRef",
-  "InvalidInputs",
-  "CompilationFailed",
-  "PackNotFound",
-  "ScenarioNotFound",
-  "VersionNotFound",
-  "TemplateNotFound",
-  "InvalidPackData"
-] as const
 
 /** Compilation and the example flow. */
 export class LaunchGroup extends HttpApiGroup.make("launch")
@@ -32,7 +12,7 @@ export class LaunchGroup extends HttpApiGroup.make("launch")
     HttpApiEndpoint.post("compile", "/launch/compile", {
       payload: bodySchema(CompileRequest, { unknownKeys: "drop" }),
       success: CompileLaunchResult.pipe(HttpApiSchema.status(201)),
-      error: failures
+      error: Failure.compilation
     }).annotateMerge(
       operation({
         id: "compileLaunch",
@@ -40,14 +20,20 @@ export class LaunchGroup extends HttpApiGroup.make("launch")
         summary: "Compile inputs into a run descriptor",
         description:
           "Checks the inputs against the scenario, fills them in, and allocates the session. `runDescriptor` is what the run " +
-          "control plane takes; `initiator` is for the agent that opens the session. Nothing is started.",
-        failures: compileFailures
+          "control plane takes; `initiator` is for the agent that opens the session. Nothing is started."
       })
     ),
     HttpApiEndpoint.post("runExample", "/examples/run", {
       payload: bodySchema(ExampleRunRequest, { unknownKeys: "drop" }),
       success: ExampleRun.pipe(HttpApiSchema.status(201)),
-      error: [...failures, AgentStartFailed, LaunchesFull]
+      error: [
+        ...Failure.compilation,
+        Failure.AgentNotFound,
+        Failure.InvalidConfig,
+        Failure.AuthMintFailed,
+        Failure.AgentAttachFailed,
+        Failure.LaunchesFull
+      ]
     }).annotateMerge(
       operation({
         id: "runExample",
@@ -56,15 +42,7 @@ export class LaunchGroup extends HttpApiGroup.make("launch")
         description:
           "Compiles, starts the agents one after the other with the initiator first, and submits the run meanwhile. " +
           "`controlPlaneRun` is absent when no control plane is configured or the submission failed: the agents run all the " +
-          "same. With `bootstrapAgents: false` it only compiles.",
-        failures: [
-          ...compileFailures,
-          "AgentNotFound",
-          "InvalidConfig",
-          "AuthMintFailed",
-          "AgentAttachFailed",
-          "LaunchesFull"
-        ]
+          "same. With `bootstrapAgents: false` it only compiles."
       })
     ),
     HttpApiEndpoint.get("queue", "/examples/queue", { success: LaunchQueue }).annotateMerge(

@@ -3,7 +3,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import { CatalogEntryNotFound } from "../errors/LauncherErrors.ts"
+import * as Failure from "../errors/LauncherFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { textParam } from "../validation/Params.ts"
 
@@ -39,7 +39,7 @@ export class ProcessesGroup extends HttpApiGroup.make("processes")
     HttpApiEndpoint.delete("stop", "/processes/:id", {
       params: { id: textParam("Id of the process", "4f6c2b1e-8f0e-4d43-9d0c-6f1b0a7c9e21") },
       success: HttpApiSchema.NoContent,
-      error: CatalogEntryNotFound
+      error: Failure.ProcessNotFound
     }).annotateMerge(
       operation({
         id: "stopProcess",
@@ -47,8 +47,7 @@ export class ProcessesGroup extends HttpApiGroup.make("processes")
         summary: "Stop an agent process",
         description:
           "SIGTERM to its process group and to what else it has started, SIGKILL after EXAMPLE_AGENT_STOP_GRACE_MS. " +
-          "Answers when it has ended. A run whose session is not open yet fails with that.",
-        failures: ["ProcessNotFound"]
+          "Answers when it has ended. A run whose session is not open yet fails with that."
       })
     )
   )

@@ -17,7 +17,15 @@ const controlPlaneClasses = [
   Errors.EndpointRemoved,
   Errors.PayloadTooLarge,
   Errors.UnsupportedMediaType,
-  ...Errors.runtimeErrors
+  Errors.Unauthenticated,
+  Errors.Forbidden,
+  Errors.MethodNotAllowed,
+  Errors.TooManyRequests,
+  Errors.InternalFailure,
+  Errors.NotImplemented,
+  Errors.BadGateway,
+  Errors.Unavailable,
+  Errors.GatewayTimeout
 ] as const
 
 const launcherClasses = [

@@ -1,12 +1,10 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { controlPlaneError, type DriftReport as Report } from "@runplane/api"
+import { controlPlaneError, type DriftReport as Report, type RuntimeFailure } from "@runplane/api"
 import type { RunId, SessionSnapshot } from "@runplane/domain"
 import { RuntimeClient, type RuntimeError } from "@runplane/runtime"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { CapabilityFailure } from "../platform/http/EdgeAnswers.ts"
-import { withoutEdgeAnswers } from "../platform/http/EdgeAnswers.ts"
 import type { DatabaseFailure } from "../platform/http/OutageAnswers.ts"
 import { answerOfRuntimeError } from "../platform/http/RuntimeRefusal.ts"
 
@@ -23,7 +21,7 @@ interface UnfinishedRun {
  */
 export class DriftReport extends Context.Service<
   DriftReport,
-  { readonly make: Effect.Effect<Report, CapabilityFailure | DatabaseFailure> }
+  { readonly make: Effect.Effect<Report, RuntimeFailure | DatabaseFailure> }
 >()("runplane/control-plane/DriftReport") {
   static readonly layer = Layer.effect(
     DriftReport,
@@ -41,7 +39,7 @@ export class DriftReport extends Context.Service<
       // The runs are read last: a run that is bound meanwhile shows up as missing for a moment, and no session as
       // untracked that has its run already.
       const make = Effect.gen(function* () {
-        const listing = yield* withoutEdgeAnswers(Effect.mapError(runtime.listSessions, answerOfDrift))
+        const listing = yield* Effect.mapError(runtime.listSessions, answerOfDrift)
         return compare(listing.sessions, listing.complete, yield* unfinished)
       }).pipe(Effect.withSpan("DriftReport.make"))
       return DriftReport.of({ make })

@@ -11,12 +11,12 @@ import { BatchDelay } from "../event-log/append/BatchDelay.ts"
 import { FrameBudget } from "../event-log/append/FrameBudget.ts"
 import { FramePreparation } from "../event-log/append/FramePreparation.ts"
 import { EventLogSettings } from "../event-log/EventLogSettings.ts"
+import { Metrics } from "../platform/metrics/Metrics.ts"
 import { type Adoption, decide, observing, takeUp } from "./decide.ts"
 import { makeInbox } from "./Inbox.ts"
 import { makePerform } from "./interpret.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
-import { RecoveryMeter } from "./RecoveryMeter.ts"
 import { RunWriter } from "./RunWriter.ts"
 import { EarlySubscriptions } from "./sessions/EarlySubscriptions.ts"
 import { SessionUpdates } from "./sessions/SessionUpdates.ts"
@@ -50,7 +50,7 @@ export class RunObserver extends Context.Service<
       const updates = yield* SessionUpdates
       const taps = yield* EarlySubscriptions
       const writer = yield* RunWriter
-      const recovery = yield* RecoveryMeter
+      const { recovery } = yield* Metrics
       const makePerformer = yield* makePerform
       const budget = yield* FrameBudget
       const preparation = yield* FramePreparation

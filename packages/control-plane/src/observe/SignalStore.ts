@@ -10,9 +10,9 @@ import * as RequestResolver from "effect/RequestResolver"
 import type { SqlError } from "effect/sql/SqlError"
 import { AppendFailed, type ObservedFrame, type RunNotFound } from "../event-log/append/AppendRequest.ts"
 import { EventLog } from "../event-log/EventLog.ts"
+import { Metrics } from "../platform/metrics/Metrics.ts"
 import { ObservedRuns, type RunOfSession } from "./ObservedRuns.ts"
 import { isAway, outagePauses } from "./RetryOnOutage.ts"
-import { SignalMeter } from "./SignalMeter.ts"
 import { SessionDiscovery } from "./sessions/SessionDiscovery.ts"
 import { shownSessionId } from "./sessions/SessionIds.ts"
 
@@ -55,7 +55,7 @@ export class SignalStore extends Context.Service<
       const runs = yield* ObservedRuns
       const log = yield* EventLog
       const discovery = yield* SessionDiscovery
-      const meter = yield* SignalMeter
+      const metrics = yield* Metrics
       const remembered = new Map<string, RunId>()
 
       // Those that ask at the same time share a query.
@@ -112,7 +112,7 @@ export class SignalStore extends Context.Service<
         )
 
       const giveUp = Effect.fnUntraced(function* (runId: RunId, sessionId: string, error: AppendFailed | Poisoned) {
-        meter.lost()
+        metrics.signalLost()
         yield* Effect.logError(`lost a signal of session ${shownSessionId(sessionId)}, which cannot be stored`, error)
         yield* noteIn(runId, sessionId, "a signal could not be stored")
       })
@@ -155,7 +155,7 @@ export class SignalStore extends Context.Service<
           })
         }).pipe(
           Effect.catchCause((cause) => {
-            for (const _ of signals) meter.lost()
+            for (const _ of signals) metrics.signalLost()
             return Effect.logError(`lost ${signals.length} signals of session ${shownSessionId(sessionId)}`, cause)
           })
         )

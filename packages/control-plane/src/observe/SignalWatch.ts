@@ -6,10 +6,10 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import type { ObservedFrame } from "../event-log/append/AppendRequest.ts"
 import { observed } from "../event-log/append/FrameBytes.ts"
+import { Metrics } from "../platform/metrics/Metrics.ts"
 import { keepOpen } from "./KeepOpen.ts"
 import { makeLanes } from "./KeyedQueue.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
-import { SignalMeter } from "./SignalMeter.ts"
 import { SignalStore } from "./SignalStore.ts"
 import { isObservableSessionId, shownSessionId } from "./sessions/SessionIds.ts"
 
@@ -53,7 +53,7 @@ export const SignalWatch = {
       const settings = yield* ObserverSettings
       const runtime = yield* RuntimeClient
       const signals = yield* SignalStore
-      const meter = yield* SignalMeter
+      const metrics = yield* Metrics
       const lanes = yield* makeLanes<ObservedFrame>({
         capacityBytes: settings.signalBufferBytes,
         laneBytes: settings.signalBufferBytes / SHARES,
@@ -97,7 +97,7 @@ export const SignalWatch = {
       )
       /** The sender's share of the buffer is full, or its session's. The log of the run has how many it lacks. */
       const overflow = Effect.fnUntraced(function* (sessionId: string, sender: string) {
-        meter.lost()
+        metrics.signalLost()
         const lost = losses.get(sessionId)
         if (lost !== undefined) {
           const isNamed = lost.has(sender) || lost.size < NAMED_SENDERS
@@ -111,7 +111,7 @@ export const SignalWatch = {
       /** The runtime has dropped signals because they were not taken fast enough; it does not say whose. */
       const fellBehind = Effect.fnUntraced(function* ({ message }: RuntimeError) {
         const sessions = [...heard]
-        meter.gap()
+        metrics.signalGap()
         yield* Effect.logError(
           `the runtime has dropped signals: ${message}; marking the runs of ${sessions.length} sessions that sent some`
         )

@@ -4,8 +4,8 @@ import * as Layer from "effect/Layer"
 import { type Reactor, Reactors, type WrittenAppend } from "../event-log/append/Reactors.ts"
 import { RunTraces } from "../event-log/runs/RunTraces.ts"
 import { Ids } from "../platform/Ids.ts"
+import { Metrics } from "../platform/metrics/Metrics.ts"
 import { countAppends } from "./metrics/EventMetrics.ts"
-import { Metrics } from "./metrics/Metrics.ts"
 import { makeEventTallies } from "./tallies/EventTally.ts"
 import { makeLateChanges, RunTallies } from "./tallies/RunTallies.ts"
 import { makeRunSpans } from "./traces/RunSpans.ts"
@@ -67,9 +67,9 @@ const reactors = Layer.effect(
   })
 )
 
-/** What follows from a commit. Offers the reactors to the log, and webhooks and metrics to those who show them. */
+/** What follows from a commit. Offers the reactors to the log, and the webhooks to the handlers. */
 export const layer = reactors.pipe(
   Layer.provide(RunTraces.layer),
   Layer.provideMerge(Layer.mergeAll(webhooks, RunTallies.layer)),
-  Layer.provideMerge(Layer.merge(Metrics.layer, WebhookBacklog.layer))
+  Layer.provideMerge(WebhookBacklog.layer)
 )

@@ -1,11 +1,12 @@
 import {
+  type BadGateway,
   type BadRequest,
   type Conflict,
-  type ControlPlaneError,
   type NotFound,
   type Run,
   type RunAccepted,
   type RunListQuery,
+  type RuntimeFailure,
   type RunValidation,
   runNotFound,
   runQueryFields
@@ -21,7 +22,6 @@ import { RunList } from "../event-log/runs/RunList.ts"
 import { RunRepository } from "../event-log/runs/RunRepository.ts"
 import { publicRun, publicRunText, type StoredRun } from "../event-log/runs/RunRow.ts"
 import type { Caller } from "../platform/audit/AuditTrail.ts"
-import { type CapabilityFailure, withoutEdgeAnswers } from "../platform/http/EdgeAnswers.ts"
 import type { TextPage } from "../platform/http/JsonAnswer.ts"
 import type { DatabaseFailure } from "../platform/http/OutageAnswers.ts"
 import { orSearchRefused } from "../platform/http/SearchAnswers.ts"
@@ -31,11 +31,11 @@ import { makeCreateRun } from "./CreateRun.ts"
 import { makePauseRun } from "./PauseRun.ts"
 import { makeValidateRun } from "./ValidateRun.ts"
 
-type ChangeRun = (
+type ChangeRun<Reason, Refusal = RuntimeFailure> = (
   reference: string,
-  reason: string | undefined,
+  reason: Reason,
   caller: Caller
-) => Effect.Effect<Run, CapabilityFailure | DatabaseFailure>
+) => Effect.Effect<Run, Refusal | NotFound | DatabaseFailure>
 
 /** What callers can do with runs (docs/reference/http.md#create to docs/reference/http.md#pause). */
 export class Runs extends Context.Service<
@@ -55,14 +55,10 @@ export class Runs extends Context.Service<
     readonly list: (
       query: RunListQuery
     ) => Effect.Effect<TextPage<SqlError>, BadRequest | DatabaseFailure | TurnRefused>
-    readonly cancel: ChangeRun
-    readonly suspend: ChangeRun
-    readonly resume: ChangeRun
-    readonly abandon: (
-      reference: string,
-      reason: string,
-      caller: Caller
-    ) => Effect.Effect<Run, CapabilityFailure | DatabaseFailure>
+    readonly cancel: ChangeRun<string | undefined, RuntimeFailure | BadGateway>
+    readonly suspend: ChangeRun<string | undefined>
+    readonly resume: ChangeRun<string | undefined>
+    readonly abandon: ChangeRun<string>
   }
 >()("runplane/control-plane/Runs") {
   static readonly layer = Layer.effect(
@@ -112,20 +108,12 @@ export class Runs extends Context.Service<
       const list = Effect.fn("Runs.list")((query: RunListQuery) => orSearchRefused(runQueryFields)(lists.list(query)))
 
       const change =
-        <Reason extends string | undefined>(
-          apply: (
-            run: StoredRun,
-            reason: Reason,
-            caller: Caller
-          ) => Effect.Effect<void, ControlPlaneError | DatabaseFailure>
-        ) =>
-        (reference: string, reason: Reason, caller: Caller): ReturnType<ChangeRun> =>
+        <Reason, E>(apply: (run: StoredRun, reason: Reason, caller: Caller) => Effect.Effect<void, E>) =>
+        (reference: string, reason: Reason, caller: Caller) =>
           Effect.gen(function* () {
             const run = yield* load(reference)
             const { id: runId, runtimeSessionId: sessionId, traceId } = run.record
-            yield* withoutEdgeAnswers(apply(run, reason, caller)).pipe(
-              Effect.annotateLogs({ runId, sessionId, traceId })
-            )
+            yield* Effect.annotateLogs(apply(run, reason, caller), { runId, sessionId, traceId })
             return yield* get(runId)
           })
 

@@ -13,9 +13,9 @@ import {
 import { observed } from "../../src/event-log/append/FrameBytes.ts"
 import { EventLog } from "../../src/event-log/EventLog.ts"
 import { ObservedRuns, type RunOfSession } from "../../src/observe/ObservedRuns.ts"
-import { SignalMeter } from "../../src/observe/SignalMeter.ts"
 import { SignalStore } from "../../src/observe/SignalStore.ts"
 import { SessionDiscovery } from "../../src/observe/sessions/SessionDiscovery.ts"
+import { countedMetrics } from "../support/CountedMetrics.ts"
 import { signal } from "../support/Signals.ts"
 
 const SESSION = "the-session"
@@ -89,7 +89,7 @@ class World {
             this.onSettled()
           })
       }),
-      Layer.succeed(SignalMeter, { gap: () => undefined, lost: () => (this.lost += 1) })
+      countedMetrics({ signalLost: () => (this.lost += 1) })
     ])
   )
 }

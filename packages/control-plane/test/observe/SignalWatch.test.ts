@@ -5,9 +5,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
 import { ObserverSettings } from "../../src/observe/ObserverSettings.ts"
-import { SignalMeter } from "../../src/observe/SignalMeter.ts"
 import { SignalStore } from "../../src/observe/SignalStore.ts"
 import { SignalWatch } from "../../src/observe/SignalWatch.ts"
+import { countedMetrics } from "../support/CountedMetrics.ts"
 
 const SESSION = "0197f3a2-6b1e-7c44-9d1a-000000000001"
 const OTHER = "0197f3a2-6b1e-7c44-9d1a-000000000002"
@@ -35,7 +35,7 @@ const makeWorld = Effect.gen(function* () {
         note: (sessionId, detail) => Effect.sync(() => void notes.push(`${sessionId === SESSION}: ${detail}`)),
         mark: () => Effect.void
       }),
-      Layer.succeed(SignalMeter, { gap: () => undefined, lost: () => (losses.lost += 1) }),
+      countedMetrics({ signalLost: () => (losses.lost += 1) }),
       ObserverSettings.layerFrom({ signalBufferBytes: 1024 * 1024 })
     ]),
     Layer.provideMerge(RuntimeFake.layer)

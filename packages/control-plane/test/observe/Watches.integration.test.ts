@@ -5,9 +5,9 @@ import { RuntimeFake } from "@runplane/runtime/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Observers } from "../../src/observe/Observers.ts"
-import { SignalMeter } from "../../src/observe/SignalMeter.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { layerTestLog } from "../support/ControlPlane.ts"
+import { countedMetrics } from "../support/CountedMetrics.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { awaitEvent, awaitStatus, layerTestObservation } from "../support/Observation.ts"
 import { createRun } from "../support/Runs.ts"
@@ -65,7 +65,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
 layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("a runtime that drops signals", (it) => {
   it.effect("is told of in the runs that had sent some, and in no other", () => {
     let gaps = 0
-    const counted = Layer.succeed(SignalMeter, { gap: () => (gaps += 1), lost: () => undefined })
+    const counted = countedMetrics({ signalGap: () => (gaps += 1) })
     return Effect.gen(function* () {
       const fake = yield* RuntimeFake
       const [loud, quiet] = [yield* createRun(), yield* createRun()]

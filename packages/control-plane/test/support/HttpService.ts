@@ -9,15 +9,14 @@ import * as Layer from "effect/Layer"
 import * as Operations from "../../src/admin/Admin.ts"
 import { Redactor } from "../../src/event-log/append/Redactor.ts"
 import * as Server from "../../src/http/Server.ts"
-import * as Meters from "../../src/Meters.ts"
 import type { ObserverOptions } from "../../src/observe/ObserverSettings.ts"
 import * as Audit from "../../src/platform/audit/Audit.ts"
 import * as Edge from "../../src/platform/http/Edge.ts"
 import { layerHeadsFile } from "../../src/platform/ledger/HeadsFile.ts"
 import { LedgerWriter } from "../../src/platform/ledger/LedgerWriter.ts"
 import { SealKeys } from "../../src/platform/ledger/SealKeys.ts"
+import { Metrics } from "../../src/platform/metrics/Metrics.ts"
 import * as Queries from "../../src/queries/Queries.ts"
-import { Metrics } from "../../src/reactors/metrics/Metrics.ts"
 import * as Reactions from "../../src/reactors/Reactions.ts"
 import * as RunActions from "../../src/runs/RunActions.ts"
 import * as Streams from "../../src/streams/Streams.ts"
@@ -65,7 +64,7 @@ export const layerTestService = ({ database, observer, port, settings }: TestSer
     Layer.provideMerge(Audit.layer),
     Layer.provideMerge(Layer.succeed(SealKeys, { current: testSealKey })),
     Layer.provideMerge(CircuitBreaker.layer()),
-    Layer.provide(Meters.layer.pipe(Layer.provide(Metrics.layer))),
+    Layer.provide(Metrics.layer),
     Layer.provideMerge(database ?? layerTestDatabase),
     // Without it the files of one worker would share the level that one of them has left.
     Layer.provideMerge(Layer.sync(LogLevelSwitch, () => ({ level: "Info" as const }))),

@@ -1,4 +1,4 @@
-import type { ScrapedValues } from "../../src/reactors/metrics/Metrics.ts"
+import type { ScrapedValues } from "../../src/platform/metrics/Metrics.ts"
 
 /** What a control plane shows that does nothing. */
 export const idle: ScrapedValues = {

@@ -7,7 +7,7 @@ const read = (path: string) => readFileSync(join(ROOT, path), "utf8")
 const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].flatMap(([, found]) => found ?? [])
 
 const METRIC_SOURCES = [
-  "packages/control-plane/src/reactors/metrics/Metrics.ts",
+  "packages/control-plane/src/platform/metrics/Metrics.ts",
   "packages/server/src/metrics/ServiceRegistry.ts"
 ]
 const served = new Set(METRIC_SOURCES.flatMap((path) => all(read(path), /"([a-z]+(?:_[a-z]+)+)"/g)))

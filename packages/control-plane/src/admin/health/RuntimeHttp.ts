@@ -3,7 +3,6 @@ import { RuntimeClient, type RuntimeError } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Option from "effect/Option"
-import { withoutEdgeAnswers } from "../../platform/http/EdgeAnswers.ts"
 import { CHECK_TIMEOUT_MS, RuntimeHealth } from "../../platform/http/RuntimeHealth.ts"
 import { answerOfRuntimeError } from "../../platform/http/RuntimeRefusal.ts"
 
@@ -17,8 +16,7 @@ export const RuntimeHttp = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const health = yield* RuntimeHealth
     const runtime = yield* RuntimeClient
-    const read = <A>(call: Effect.Effect<A, RuntimeError>) =>
-      withoutEdgeAnswers(Effect.mapError(call, answerOfRuntimeError))
+    const read = <A>(call: Effect.Effect<A, RuntimeError>) => Effect.mapError(call, answerOfRuntimeError)
 
     const state = Effect.gen(function* () {
       const { detail = "", ok, runtimeKind } = yield* health.check

@@ -1,9 +1,10 @@
 import {
   badRequest,
-  type ControlPlaneError,
   controlPlaneError,
+  type MethodNotAllowed,
   type PolicyDescriptor,
-  type PolicyRegistered
+  type PolicyRegistered,
+  type RuntimeFailure
 } from "@runplane/api"
 import { DEFAULT_POLICY_ID, highestSchemaVersion, parseJsonObject, policyRuleFaults } from "@runplane/domain"
 import { RuntimeClient, type RuntimeError, type RuntimePolicy } from "@runplane/runtime"
@@ -34,10 +35,10 @@ export class Policies extends Context.Service<
     readonly register: (
       policy: PolicyRegistration,
       caller: Caller
-    ) => Effect.Effect<PolicyRegistered, ControlPlaneError>
-    readonly list: (mode: string) => Effect.Effect<ReadonlyArray<PolicyDescriptor>, ControlPlaneError>
-    readonly get: (policyId: string) => Effect.Effect<PolicyDescriptor, ControlPlaneError>
-    readonly unregister: (policyId: string, caller: Caller) => Effect.Effect<void, ControlPlaneError>
+    ) => Effect.Effect<PolicyRegistered, RuntimeFailure | MethodNotAllowed>
+    readonly list: (mode: string) => Effect.Effect<ReadonlyArray<PolicyDescriptor>, RuntimeFailure>
+    readonly get: (policyId: string) => Effect.Effect<PolicyDescriptor, RuntimeFailure>
+    readonly unregister: (policyId: string, caller: Caller) => Effect.Effect<void, RuntimeFailure | MethodNotAllowed>
   }
 >()("runplane/control-plane/Policies") {
   static readonly layer = Layer.effect(
@@ -120,7 +121,7 @@ export class Policies extends Context.Service<
 }
 
 /** A registry loaded from files refuses every change with FAILED_PRECONDITION. */
-const answerOfRegistry = (error: RuntimeError): ControlPlaneError =>
+const answerOfRegistry = (error: RuntimeError): RuntimeFailure | MethodNotAllowed =>
   error.reason === "FAILED_PRECONDITION" && /read.?only|file/i.test(error.message)
     ? controlPlaneError("REGISTRY_READ_ONLY", error.message)
     : answerOfRuntimeError(error)

@@ -11,8 +11,8 @@ import { AppendQueue } from "../../event-log/append/AppendQueue.ts"
 import { Observers } from "../../observe/Observers.ts"
 import { Placement } from "../../observe/placement/Placement.ts"
 import { PRESENCE_SPACE } from "../../observe/placement/Presence.ts"
+import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
-import { Metrics } from "../../reactors/metrics/Metrics.ts"
 
 /** How often a process says how it is. Milliseconds. */
 const REPORT_MS = 5_000

@@ -6,9 +6,9 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import { Placement } from "../../observe/placement/Placement.ts"
+import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
 import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
-import { Metrics } from "../../reactors/metrics/Metrics.ts"
 import { type ExpiredPlace, ExpiredRows } from "./ExpiredRows.ts"
 
 const settings = {

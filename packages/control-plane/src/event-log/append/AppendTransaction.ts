@@ -6,10 +6,10 @@ import * as Hex from "effect/encoding/Hex"
 import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
-import { SealMeter } from "../../platform/http/SealMeter.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { pendingSeal } from "../../platform/ledger/PendingEntries.ts"
 import { type SealKey, SealKeys } from "../../platform/ledger/SealKeys.ts"
+import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
 import type { PipelinedTransaction } from "../../platform/postgres/PipelinedTransactions.ts"
 import type { CommittedEvent } from "../CommittedEvent.ts"
@@ -59,7 +59,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
   const lag = yield* ProjectionSettings
   const { current: sealKey } = yield* SealKeys
   const lateSeals = yield* LateSeals
-  const sealDoubted = yield* SealMeter
+  const { sealDoubted } = yield* Metrics
   const log = Effect.runForkWith(yield* Effect.context())
 
   /**

@@ -2,7 +2,7 @@ import type { KnownEvent, RunId, RunState, RunStatus } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
-import { SideEffectMeter } from "../../platform/http/SideEffectMeter.ts"
+import { Metrics } from "../../platform/metrics/Metrics.ts"
 import type { ObservedFrame } from "./AppendRequest.ts"
 
 /** An append that the log writes, as those see it who react to it. */
@@ -50,7 +50,7 @@ export class Reactors extends Context.Service<Reactors, ReadonlyArray<Reactor>>(
  */
 export const makeReactions = Effect.gen(function* () {
   const reactors = yield* Reactors
-  const sideEffectFailed = yield* SideEffectMeter
+  const { sideEffectFailed } = yield* Metrics
   const log = Effect.runForkWith(yield* Effect.context())
 
   const inTransaction = (appends: ReadonlyArray<WrittenAppend>) =>

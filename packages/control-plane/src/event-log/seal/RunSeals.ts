@@ -17,9 +17,9 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
-import { SealMeter } from "../../platform/http/SealMeter.ts"
 import { insertPending, pendingSeal } from "../../platform/ledger/PendingEntries.ts"
 import { type SealKey, SealKeys } from "../../platform/ledger/SealKeys.ts"
+import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
 import { EventRepository } from "../EventRepository.ts"
 import { emptyChain, extendChain } from "./HashChain.ts"
@@ -70,7 +70,7 @@ export class RunSeals extends Context.Service<
       const clock = yield* DatabaseClock
       const events = yield* EventRepository
       const { current } = yield* SealKeys
-      const sealDoubted = yield* SealMeter
+      const { sealDoubted } = yield* Metrics
       const turns = yield* Semaphore.make(CATCHING_UP)
 
       const publish =

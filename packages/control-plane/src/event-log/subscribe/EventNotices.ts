@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
-import { SideEffectMeter } from "../../platform/http/SideEffectMeter.ts"
 import { Ids } from "../../platform/Ids.ts"
+import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
 import { ProcessChannel } from "../ProcessChannel.ts"
 import { endsRun } from "./LiveBatch.ts"
@@ -38,7 +38,7 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const live = yield* LiveEvents
-    const sideEffectFailed = yield* SideEffectMeter
+    const { sideEffectFailed } = yield* Metrics
     const instance = yield* (yield* Ids).uuid
     /** Runs with new events, and whether these end them. */
     const written = new Map<string, boolean>()

@@ -4,7 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { SideEffectMeter } from "../../platform/http/SideEffectMeter.ts"
+import { Metrics } from "../../platform/metrics/Metrics.ts"
 import type { CommittedEvent } from "../CommittedEvent.ts"
 import { endsRun, type LiveBatch, together } from "./LiveBatch.ts"
 import { Subscription } from "./Subscription.ts"
@@ -73,7 +73,7 @@ export class LiveEvents extends Context.Service<
   static readonly layer = Layer.effect(
     LiveEvents,
     Effect.gen(function* () {
-      const sideEffectFailed = yield* SideEffectMeter
+      const { sideEffectFailed } = yield* Metrics
       const run = Effect.runForkWith(yield* Effect.context())
       const clock = yield* Clock.Clock
       const scope = yield* Effect.scope

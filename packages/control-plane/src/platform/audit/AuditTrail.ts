@@ -6,9 +6,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
-import { SideEffectMeter } from "../http/SideEffectMeter.ts"
 import { insertPending, pendingEntry } from "../ledger/PendingEntries.ts"
 import { SealKeys } from "../ledger/SealKeys.ts"
+import { Metrics } from "../metrics/Metrics.ts"
 import { describeSqlError } from "../postgres/SqlFailures.ts"
 import { together } from "../postgres/Together.ts"
 import { toAuditEntry } from "./AuditRow.ts"
@@ -58,7 +58,7 @@ export class AuditTrail extends Context.Service<
     AuditTrail,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const sideEffectFailed = yield* SideEffectMeter
+      const { sideEffectFailed } = yield* Metrics
       const random = yield* SecureRandom.SecureRandom
       const { current } = yield* SealKeys
       const insert = together(

@@ -4,7 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
-import { SideEffectMeter } from "../http/SideEffectMeter.ts"
+import { Metrics } from "../metrics/Metrics.ts"
 import { type AuditEntry, AuditTrail } from "./AuditTrail.ts"
 import { makeRefusalSample, SAMPLED_IN_ALL } from "./RefusalSample.ts"
 
@@ -20,7 +20,7 @@ export const layerRefusedRequests = Layer.effect(
   Effect.gen(function* () {
     const audit = yield* AuditTrail
     const { observe } = yield* HttpObserver
-    const sideEffectFailed = yield* SideEffectMeter
+    const { sideEffectFailed } = yield* Metrics
     const sample = makeRefusalSample()
     const entries = yield* Queue.dropping<AuditEntry>(SAMPLED_IN_ALL)
     yield* Queue.take(entries).pipe(Effect.flatMap(audit.recordDone), Effect.forever, Effect.forkScoped)

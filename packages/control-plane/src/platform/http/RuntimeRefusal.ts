@@ -1,16 +1,16 @@
-import { type ControlPlaneErrorCode, circuitBreakerOpen, controlPlaneError, runtimeFailure } from "@runplane/api"
+import { circuitBreakerOpen, controlPlaneError, type RuntimeFailure, runtimeFailure } from "@runplane/api"
 import type { SendAck } from "@runplane/domain"
 import type { RuntimeError } from "@runplane/runtime"
 
 /** The answer for a runtime call that failed: docs/reference/http.md#runtime-errors. */
-export const answerOfRuntimeError = (error: RuntimeError) =>
+export const answerOfRuntimeError = (error: RuntimeError): RuntimeFailure =>
   error.grpcCode === undefined ? circuitBreakerOpen(error.message) : runtimeFailure(error.grpcCode, error.message)
 
 /**
  * Registry codes of refused control calls (docs/internals/runtime.md#registry-codes); every other refusal is a conflict
  * with the session's state.
  */
-const codeOfAck: Readonly<Partial<Record<string, ControlPlaneErrorCode>>> = {
+const codeOfAck: Readonly<Partial<Record<string, RuntimeFailure["errorCode"]>>> = {
   UNAUTHENTICATED: "UNAUTHENTICATED",
   FORBIDDEN: "FORBIDDEN",
   UNAUTHORIZED: "FORBIDDEN",
@@ -23,7 +23,7 @@ const codeOfAck: Readonly<Partial<Record<string, ControlPlaneErrorCode>>> = {
 }
 
 /** The answer for an ack with `ok: false`: the run is unchanged. */
-export const answerOfRefusedAck = (action: string, { error }: SendAck) => {
+export const answerOfRefusedAck = (action: string, { error }: SendAck): RuntimeFailure => {
   const code = (error === undefined ? undefined : codeOfAck[error.code]) ?? "CONFLICT"
   const reason = [error?.code, error?.message].filter((text) => text !== undefined && text !== "").join(": ")
   return controlPlaneError(code, `the runtime refused to ${action} the session${reason === "" ? "" : `: ${reason}`}`)

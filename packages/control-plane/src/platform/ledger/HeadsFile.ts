@@ -4,7 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import { SealMeter } from "../http/SealMeter.ts"
+import { Metrics } from "../metrics/Metrics.ts"
 
 /** An entry as it is published, with the seal that it is about. */
 export interface PublishedEntry extends LedgerEntry {
@@ -26,11 +26,11 @@ export const layerHeadsFile = Layer.effect(
     const path = yield* readSetting(ControlPlaneSettings.SEAL_HEADS_FILE)
     if (path === undefined) return { publish: () => Effect.void }
     const files = yield* FileSystem.FileSystem
-    const doubted = yield* SealMeter
+    const { sealDoubted } = yield* Metrics
     const publish = (entries: ReadonlyArray<PublishedEntry>) =>
       files.writeFileString(path, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""), { flag: "a" }).pipe(
         Effect.catch(({ reason }) => {
-          doubted("published")
+          sealDoubted("published")
           return Effect.logError(
             `${path}: entries ${entries[0]?.number} to ${entries.at(-1)?.number} were not published: ${reason.message}`
           )

@@ -16,7 +16,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
-import { SealMeter } from "../http/SealMeter.ts"
+import { Metrics } from "../metrics/Metrics.ts"
 import { describeSqlError } from "../postgres/SqlFailures.ts"
 import { HeadsFile, type PublishedEntry } from "./HeadsFile.ts"
 import { pendingMac } from "./PendingEntries.ts"
@@ -52,7 +52,7 @@ export class LedgerWriter extends Context.Service<
       const sql = yield* PgClient.PgClient
       const { current } = yield* SealKeys
       const heads = yield* HeadsFile
-      const doubted = yield* SealMeter
+      const { sealDoubted } = yield* Metrics
       /** The end of the ledger as this process last saw it. */
       let known: LedgerHead = ledgerStart(sha256)
 
@@ -74,7 +74,7 @@ export class LedgerWriter extends Context.Service<
         if (pending.length === 0) return []
         let head = yield* readLast
         if (head.number < known.number || (head.number === known.number && head.hash !== known.hash)) {
-          doubted("ledger")
+          sealDoubted("ledger")
           yield* Effect.logError(
             `the ledger ended at entry ${known.number} before, and ends at entry ${head.number} now: it was cut or changed`
           )
@@ -117,7 +117,7 @@ export class LedgerWriter extends Context.Service<
         known = ledgerHeadOf(sha256, last)
         const strange = entries.filter(({ vouched }) => !vouched)
         if (current !== undefined && strange.length > 0) {
-          doubted("ledger")
+          sealDoubted("ledger")
           yield* Effect.logError(
             `${strange.length} entries of the ledger have no MAC of this key, the first is ${strange[0]?.number}`
           )

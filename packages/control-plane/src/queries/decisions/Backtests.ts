@@ -2,8 +2,8 @@ import {
   type BacktestLine,
   type BacktestRequest,
   badRequest,
-  type ControlPlaneError,
-  controlPlaneError
+  controlPlaneError,
+  type RuntimeFailure
 } from "@runplane/api"
 import {
   addToBacktest,
@@ -48,7 +48,7 @@ export class Backtests extends Context.Service<
     /** Fails before the first line when the policy cannot be tried; a stream without a summary at its end was cut. */
     readonly open: (
       asked: typeof BacktestRequest.Type
-    ) => Effect.Effect<Stream.Stream<BacktestLine, SqlError>, ControlPlaneError | SqlError | TurnRefused>
+    ) => Effect.Effect<Stream.Stream<BacktestLine, SqlError>, RuntimeFailure | SqlError | TurnRefused>
   }
 >()("runplane/control-plane/Backtests") {
   static readonly layer = Layer.effect(

@@ -1,9 +1,9 @@
 import {
   badRequest,
-  type ControlPlaneError,
   controlPlaneError,
   type NotFound,
   type OtherPolicy,
+  type RuntimeFailure,
   runNotFound,
   type WhatIfRequest
 } from "@runplane/api"
@@ -75,7 +75,7 @@ export class Decisions extends Context.Service<
     readonly whatIf: (
       reference: string,
       asked: typeof WhatIfRequest.Type
-    ) => Effect.Effect<WhatIf, ControlPlaneError | SqlError | TurnRefused>
+    ) => Effect.Effect<WhatIf, RuntimeFailure | SqlError | TurnRefused>
     readonly divergence: (
       leftReference: string,
       rightReference: string
@@ -83,7 +83,7 @@ export class Decisions extends Context.Service<
     /** A policy of the registry, or the one that is given, checked; a fault names the field. */
     readonly policyOf: (
       asked: Pick<typeof WhatIfRequest.Type, "policy" | "policyVersion">
-    ) => Effect.Effect<PolicyText | undefined, ControlPlaneError>
+    ) => Effect.Effect<PolicyText | undefined, RuntimeFailure>
   }
 >()("runplane/control-plane/Decisions") {
   static readonly layer = Layer.effect(

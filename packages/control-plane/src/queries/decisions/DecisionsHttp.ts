@@ -6,7 +6,6 @@ import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Stream from "effect/Stream"
-import { withoutEdgeAnswers } from "../../platform/http/EdgeAnswers.ts"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { Backtests } from "./Backtests.ts"
 import { Decisions } from "./Decisions.ts"
@@ -56,9 +55,9 @@ export const DecisionsHttp = HttpApiBuilder.group(
           const { headers } = yield* HttpServerRequest
           return inForm(yield* decisions.why(params.id), headers["accept"])
         }).pipe(orUnavailable),
-      whatIf: ({ params, payload }) => withoutEdgeAnswers(orUnavailable(decisions.whatIf(params.id, payload))),
+      whatIf: ({ params, payload }) => orUnavailable(decisions.whatIf(params.id, payload)),
       divergence: ({ params, query }) => orUnavailable(decisions.divergence(params.id, query.with)),
-      backtest: ({ payload }) => withoutEdgeAnswers(orUnavailable(Effect.map(backtests.open(payload), toldOfCuts)))
+      backtest: ({ payload }) => orUnavailable(Effect.map(backtests.open(payload), toldOfCuts))
     })
   })
 )

@@ -1,15 +1,18 @@
 import { isTerminal, type KnownEvent, outboundCategoryOf, outboundChangeOf, type RunState } from "@runplane/domain"
 import type { Reactor, WrittenAppend } from "../../event-log/append/Reactors.ts"
-import type { Metrics } from "./Metrics.ts"
+import type { Metrics } from "../../platform/metrics/Metrics.ts"
 
 /** Counts what has been committed: every append once, in the process that wrote it. */
-export const countAppends = (metrics: Metrics["Service"]): Reactor => ({
+export const countAppends = (metrics: (typeof Metrics)["Service"]): Reactor => ({
   afterCommit: (appends) => {
     for (const append of appends) countAppend(metrics, append)
   }
 })
 
-const countAppend = (metrics: Metrics["Service"], { askedAt, change, events, frames, state }: WrittenAppend) => {
+const countAppend = (
+  metrics: (typeof Metrics)["Service"],
+  { askedAt, change, events, frames, state }: WrittenAppend
+) => {
   if (frames.length > 0) metrics.framesAt(askedAt)
   for (const event of events) countEvent(metrics, event)
   if (change === undefined) return
@@ -17,7 +20,7 @@ const countAppend = (metrics: Metrics["Service"], { askedAt, change, events, fra
   if (isTerminal(change.to)) countEnd(metrics, change.to, state)
 }
 
-const countEvent = (metrics: Metrics["Service"], event: KnownEvent) => {
+const countEvent = (metrics: (typeof Metrics)["Service"], event: KnownEvent) => {
   const outbound = outboundChangeOf(event)
   if (outbound !== undefined) {
     const messageType = event.type === "message.received" ? event.data.messageType : ""
@@ -40,7 +43,11 @@ const countEvent = (metrics: Metrics["Service"], event: KnownEvent) => {
 }
 
 /** A run that was ended before it started has no duration. */
-const countEnd = (metrics: Metrics["Service"], status: string, { run: { endedAt, modeName, startedAt } }: RunState) => {
+const countEnd = (
+  metrics: (typeof Metrics)["Service"],
+  status: string,
+  { run: { endedAt, modeName, startedAt } }: RunState
+) => {
   if (startedAt === undefined || endedAt === undefined) return
   const seconds = Math.max(0, Date.parse(endedAt) - Date.parse(startedAt)) / 1000
   metrics.runEnded({ status, modeName: modeName ?? "", seconds })

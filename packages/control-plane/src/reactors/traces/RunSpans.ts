@@ -10,7 +10,7 @@ import type * as Tracer from "effect/Tracer"
 import type { ObservedFrame } from "../../event-log/append/AppendRequest.ts"
 import type { Reactor } from "../../event-log/append/Reactors.ts"
 import { parentSpan, RunTraces } from "../../event-log/runs/RunTraces.ts"
-import { Metrics } from "../metrics/Metrics.ts"
+import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { makeLifecycleSpan, nanosOf } from "./LifecycleSpan.ts"
 import { type LlmSpan, makeLlmSpan } from "./LlmSpans.ts"
 

@@ -11,9 +11,9 @@ import * as Stream from "effect/Stream"
 import { Watermark } from "../../event-log/subscribe/Watermark.ts"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
 import { retryHint } from "../../platform/http/RetryHint.ts"
+import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { type EventQuery, eventQueryOf } from "../../queries/query/EventQuery.ts"
 import type { StreamClient } from "../run/StreamClient.ts"
-import { StreamMeter } from "../run/StreamMeter.ts"
 import { LogTail } from "./LogTail.ts"
 import { makeTailFeed } from "./TailFeed.ts"
 
@@ -43,7 +43,7 @@ export class LogStream extends Context.Service<
     Effect.gen(function* () {
       const tail = yield* LogTail
       const watermark = yield* Watermark
-      const meter = yield* StreamMeter
+      const metrics = yield* Metrics
       const shutdown = yield* Shutdown
       const defaultHeartbeatMs = yield* readSetting(ControlPlaneSettings.STREAM_SSE_HEARTBEAT_MS)
 
@@ -64,7 +64,7 @@ export class LogStream extends Context.Service<
         afterSeq: number | undefined,
         client: StreamClient
       ) {
-        yield* Effect.acquireRelease(Effect.sync(meter.opened), () => Effect.sync(meter.closed))
+        yield* Effect.acquireRelease(Effect.sync(metrics.sseOpened), () => Effect.sync(metrics.sseClosed))
         const subscription = yield* tail.subscribe(keyOf(query), searchOf(query))
         // The answer has begun, so it is too late to refuse: a database that is away is waited for.
         const start = yield* Effect.raceFirst(Effect.orDie(Effect.retry(startOf(afterSeq), rereads)), shutdown.begun)

@@ -10,8 +10,8 @@ import { EventRepository } from "../../event-log/EventRepository.ts"
 import { RunGone } from "../../event-log/runs/RunGone.ts"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
 import { untilShutdown } from "../../platform/http/RetryHint.ts"
+import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { passiveClient, type StreamClient } from "../run/StreamClient.ts"
-import { StreamMeter } from "../run/StreamMeter.ts"
 import { StreamReads } from "../run/StreamReads.ts"
 import { replayFrames } from "./ReplayFrames.ts"
 
@@ -35,7 +35,7 @@ export class Replay extends Context.Service<
     Effect.gen(function* () {
       const events = yield* EventRepository
       const { inTurn } = yield* StreamReads
-      const meter = yield* StreamMeter
+      const metrics = yield* Metrics
       const shutdown = yield* Shutdown
       const limits = yield* readSettings({
         batchSize: ControlPlaneSettings.REPLAY_BATCH_SIZE,
@@ -48,7 +48,7 @@ export class Replay extends Context.Service<
         client: Pick<StreamClient, "facts">
       ) {
         const read = readFor(client)
-        yield* Effect.acquireRelease(Effect.sync(meter.opened), () => Effect.sync(meter.closed))
+        yield* Effect.acquireRelease(Effect.sync(metrics.sseOpened), () => Effect.sync(metrics.sseClosed))
         const head = yield* read(inTurn(events.head(runId)))
         if (head === undefined) return yield* new RunGone({ runId })
         return replayFrames(

@@ -10,9 +10,9 @@ import { RunGone } from "../../event-log/runs/RunGone.ts"
 import { LiveEvents } from "../../event-log/subscribe/LiveEvents.ts"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
 import { retryHint } from "../../platform/http/RetryHint.ts"
+import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { type FeedOptions, makeRunFeed } from "./RunFeed.ts"
 import { passiveClient, type StreamClient } from "./StreamClient.ts"
-import { StreamMeter } from "./StreamMeter.ts"
 import { StreamReads } from "./StreamReads.ts"
 
 const rereads = Schedule.min([Schedule.exponential("100 millis", 2), Schedule.spaced("2 seconds")]).pipe(
@@ -43,11 +43,11 @@ export class RunStream extends Context.Service<
     Effect.gen(function* () {
       const { events, states } = yield* StreamReads
       const live = yield* LiveEvents
-      const meter = yield* StreamMeter
+      const metrics = yield* Metrics
       const shutdown = yield* Shutdown
 
       const feed = Effect.fnUntraced(function* (runId: RunId, options: FeedOptions, client: StreamClient) {
-        yield* Effect.acquireRelease(Effect.sync(meter.opened), () => Effect.sync(meter.closed))
+        yield* Effect.acquireRelease(Effect.sync(metrics.sseOpened), () => Effect.sync(metrics.sseClosed))
         const subscription = yield* live.subscribe(runId)
         const read = readFor(client)
         // A database that is away is waited for, as everywhere in a stream.

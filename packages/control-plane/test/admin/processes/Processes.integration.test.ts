@@ -11,7 +11,7 @@ import { AppendQueue } from "../../../src/event-log/append/AppendQueue.ts"
 import { ObserverSettings } from "../../../src/observe/ObserverSettings.ts"
 import { Observers } from "../../../src/observe/Observers.ts"
 import { Placement } from "../../../src/observe/placement/Placement.ts"
-import { Metrics } from "../../../src/reactors/metrics/Metrics.ts"
+import { Metrics } from "../../../src/platform/metrics/Metrics.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
 
 /** Another process on the database, as far as it concerns what it observes: 7 runs, and a write that waits. */

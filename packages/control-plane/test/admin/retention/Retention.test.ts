@@ -10,7 +10,7 @@ import {
   retentionSettings,
   sweepForever
 } from "../../../src/admin/retention/Retention.ts"
-import { Metrics } from "../../../src/reactors/metrics/Metrics.ts"
+import { Metrics } from "../../../src/platform/metrics/Metrics.ts"
 
 const nothing = { runs: 0, events: 0, auditEntries: 0, deliveries: 0 }
 const broken = new SqlError({ reason: new UnknownError({ cause: new Error("no database") }) })

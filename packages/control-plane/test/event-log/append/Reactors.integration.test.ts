@@ -5,9 +5,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { type Reactor, Reactors, type WrittenAppend } from "../../../src/event-log/append/Reactors.ts"
 import { EventLog } from "../../../src/event-log/EventLog.ts"
-import { SideEffectMeter, type SideEffectStep } from "../../../src/platform/http/SideEffectMeter.ts"
+import type { SideEffectStep } from "../../../src/platform/metrics/Metrics.ts"
 import { messageDraft } from "../../support/Appends.ts"
 import { layerReactingLog } from "../../support/ControlPlane.ts"
+import { countedMetrics } from "../../support/CountedMetrics.ts"
 import { createRun } from "../../support/Runs.ts"
 import { layerTestDatabase } from "../../support/TestDatabase.ts"
 
@@ -27,7 +28,7 @@ const withReactors = <A, E, R>(
   )
   return effect.pipe(
     Effect.provide(
-      layerReactingLog.pipe(Layer.provide(reactors), Layer.provide(Layer.succeed(SideEffectMeter, failed)))
+      layerReactingLog.pipe(Layer.provide(reactors), Layer.provide(countedMetrics({ sideEffectFailed: failed })))
     ),
     Effect.provide(layerTestDatabase),
     Effect.scoped

@@ -5,7 +5,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as References from "effect/References"
 import { OUR_REFERENCES, withoutServices } from "../../../src/platform/http/LeanContext.ts"
-import { SideEffectMeter } from "../../../src/platform/http/SideEffectMeter.ts"
+import { Metrics } from "../../../src/platform/metrics/Metrics.ts"
+import { countedMetrics } from "../../support/CountedMetrics.ts"
 
 const packages = fileURLToPath(new URL("../../../../", import.meta.url))
 
@@ -36,8 +37,8 @@ describe("a context without services", () => {
       const before = yield* keys
       const seen = yield* withoutServices(
         Effect.gen(function* () {
-          const meter = yield* SideEffectMeter
-          yield* Effect.sync(() => meter("publish"))
+          const { sideEffectFailed } = yield* Metrics
+          yield* Effect.sync(() => sideEffectFailed("publish"))
           return { keys: yield* keys, level: yield* References.MinimumLogLevel }
         })
       )
@@ -51,7 +52,7 @@ describe("a context without services", () => {
     }).pipe(
       Effect.provideService(Database, { name: "d" }),
       Effect.provideService(References.MinimumLogLevel, "Error"),
-      Effect.provideService(SideEffectMeter, (step) => void met.push(step))
+      Effect.provide(countedMetrics({ sideEffectFailed: (step) => void met.push(step) }))
     )
   })
 })

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { Metrics } from "../../../src/reactors/metrics/Metrics.ts"
+import { Metrics } from "../../../src/platform/metrics/Metrics.ts"
 import { idle } from "../../support/ScrapedValues.ts"
 
 const DOCKER = join(import.meta.dirname, "../../../../../docker")

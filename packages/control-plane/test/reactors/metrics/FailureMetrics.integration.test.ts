@@ -11,13 +11,13 @@ import * as EventNotices from "../../../src/event-log/subscribe/EventNotices.ts"
 import { makeLiveBatch } from "../../../src/event-log/subscribe/LiveBatch.ts"
 import { LiveEvents } from "../../../src/event-log/subscribe/LiveEvents.ts"
 import { AuditTrail } from "../../../src/platform/audit/AuditTrail.ts"
-import { SideEffectMeter, type SideEffectStep } from "../../../src/platform/http/SideEffectMeter.ts"
 import { Ids } from "../../../src/platform/Ids.ts"
+import { Metrics, type SideEffectStep } from "../../../src/platform/metrics/Metrics.ts"
 import { layerDatabase } from "../../../src/platform/postgres/Database.ts"
-import { Metrics } from "../../../src/reactors/metrics/Metrics.ts"
 import * as Reactions from "../../../src/reactors/Reactions.ts"
 import * as Tracing from "../../../src/reactors/traces/Tracing.ts"
 import { layerReactingLog } from "../../support/ControlPlane.ts"
+import { countedMetrics } from "../../support/CountedMetrics.ts"
 import { endRun } from "../../support/EndedRuns.ts"
 import { call, descriptor, layerTestService } from "../../support/HttpService.ts"
 import { awaitEvent, awaitStatus } from "../../support/Observation.ts"
@@ -108,7 +108,7 @@ layer(service, { excludeTestServices: true })("the metrics of failures", (it) =>
 /** Takes what a service tells of failed side effects. */
 const meter = Effect.gen(function* () {
   const steps = yield* Queue.unbounded<SideEffectStep>()
-  return { steps, layer: Layer.succeed(SideEffectMeter, (step) => Queue.offerUnsafe(steps, step)) }
+  return { steps, layer: countedMetrics({ sideEffectFailed: (step) => Queue.offerUnsafe(steps, step) }) }
 })
 
 it.live("a notice that other instances cannot be sent is counted", () =>

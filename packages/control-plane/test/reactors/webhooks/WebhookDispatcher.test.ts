@@ -3,7 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
-import { Metrics } from "../../../src/reactors/metrics/Metrics.ts"
+import { Metrics } from "../../../src/platform/metrics/Metrics.ts"
 import { CLAIM_MARGIN_MS, WebhookDispatcher } from "../../../src/reactors/webhooks/WebhookDispatcher.ts"
 import { WebhookSettings } from "../../../src/reactors/webhooks/WebhookSettings.ts"
 import { MemoryDeliveries } from "../../support/MemoryDeliveries.ts"
@@ -24,7 +24,7 @@ const options = {
 }
 
 /** A worker over an outbox in memory; it has had its first look. */
-const workingWith = Effect.fnUntraced(function* (metrics: Layer.Layer<Metrics>) {
+const workingWith = Effect.fnUntraced(function* (metrics: Layer.Layer<never>) {
   const deliveries = new MemoryDeliveries()
   yield* Layer.build(
     WebhookDispatcher.layer.pipe(Layer.provide([deliveries.layer, metrics, Layer.succeed(WebhookSettings, options)]))

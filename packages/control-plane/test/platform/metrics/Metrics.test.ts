@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RUNPLANE_VERSION } from "@runplane/api"
 import * as Effect from "effect/Effect"
-import { MAX_FREE_LABEL_VALUES, MAX_MESSAGE_PAIRS, Metrics } from "../../../src/reactors/metrics/Metrics.ts"
+import { MAX_FREE_LABEL_VALUES, MAX_MESSAGE_PAIRS, Metrics } from "../../../src/platform/metrics/Metrics.ts"
 import { idle } from "../../support/ScrapedValues.ts"
 
 const HTTP_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]

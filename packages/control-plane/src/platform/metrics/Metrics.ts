@@ -1,11 +1,10 @@
 import { OutboundMessageCategory, RunStatus } from "@runplane/domain"
-import { makeServiceRegistry, type ServiceRegistry } from "@runplane/server"
+import { RuntimeCallMeter } from "@runplane/runtime"
+import { HttpObserver, makeServiceRegistry, type ServiceRegistry } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Counter, Gauge, Histogram } from "prom-client"
-import { type SealDoubt, sealDoubtKinds } from "../../platform/http/SealMeter.ts"
-import { type SideEffectStep, sideEffectSteps } from "../../platform/http/SideEffectMeter.ts"
+import { Counter, Gauge, Histogram, Registry } from "prom-client"
 
 /** The value of a label that is beyond a bound. */
 export const OTHER_LABEL = "other"
@@ -53,6 +52,20 @@ const outboundStatuses = ["accepted", "rejected"] as const
 const retainedKinds = ["run", "event", "audit_entry", "webhook_delivery"] as const
 const sweepStatuses = ["completed", "failed"] as const
 
+/**
+ * Work after a commit that cannot undo it: to notify the subscribers of this process (`publish`) and the other
+ * instances (`notify`), the audit entry of a completed change (`audit`), and the spans (`trace`).
+ */
+const sideEffectSteps = ["publish", "notify", "audit", "trace"] as const
+export type SideEffectStep = (typeof sideEffectSteps)[number]
+
+/**
+ * What a seal cannot prove (docs/reference/seal.md#proof): the `head` of a run whose MAC is not of this process's key,
+ * a seal that was made `late`, a `ledger` that was cut or has entries without a valid MAC, and ledger entries that were
+ * not `published`.
+ */
+const sealDoubtKinds = ["head", "late", "ledger", "published"] as const
+
 const CIRCUIT_STATE = { CLOSED: 0, HALF_OPEN: 1, OPEN: 2 } as const
 
 export interface RunEndMetric {
@@ -77,15 +90,21 @@ export interface ScrapedValues {
 }
 
 /**
- * The Prometheus metrics of this process (docs/reference/http.md#metrics-endpoint): a registry of its own, so nothing
- * is global.
+ * The Prometheus metrics of this process (docs/reference/http.md#metrics-endpoint), which every part counts into. A part
+ * without `Metrics.layer` counts into a registry that is never served.
  */
-export class Metrics extends Context.Service<Metrics, ReturnType<typeof makeMetrics>>()(
-  "runplane/control-plane/Metrics"
-) {
-  static readonly layer = Layer.effect(
-    Metrics,
-    Effect.map(makeServiceRegistry("control-plane"), (registry) => makeMetrics(registry))
+export class Metrics extends Context.Reference<ReturnType<typeof makeMetrics>>("runplane/control-plane/Metrics", {
+  defaultValue: () => makeMetrics({ observe: () => undefined, registry: new Registry() })
+}) {
+  /** A registry of its own, so nothing is global, with the requests and the runtime calls of this process. */
+  static readonly layer = Layer.effectContext(
+    Effect.map(makeServiceRegistry("control-plane"), (registry) => {
+      const metrics = makeMetrics(registry)
+      return Metrics.context(metrics).pipe(
+        Context.add(HttpObserver, { observe: (request) => Effect.sync(() => metrics.httpRequest(request)) }),
+        Context.add(RuntimeCallMeter, metrics.runtimeCall)
+      )
+    })
   )
 }
 
@@ -133,7 +152,7 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
     "terminal_status",
     "mode_name"
   )
-  // What consoles draw their percentiles from: they take every line of a bucket for the whole of it.
+  // Without labels: consoles that draw percentiles expect one line for each bucket.
   const allRunSeconds = histogram("macp_run_duration_seconds", "From start to end of any run", RUN_BUCKETS)
   const grpcSeconds = histogram("grpc_call_duration_seconds", "Unary runtime calls", GRPC_BUCKETS, "method", "status")
   const circuitState = gauge("circuit_breaker_state", "0 closed, 1 half open, 2 open")
@@ -213,15 +232,18 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
     /** Repeated subscriptions to session streams since the start. */
     reconnects: () => reconnected,
     streamResumeGap: () => gaps.inc(),
+    /** The runtime dropped signals; their number is unknown. */
     signalGap: () => signalGaps.inc(),
+    /** A signal could not be stored. */
     signalLost: () => lostSignals.inc(),
+    /** One attempt to adopt an unfinished run that no process observes; it fails when its observer cannot resume. */
     recovery: (status: (typeof recoveryStatuses)[number]) => recoveries(status),
     /** A delivery is settled: it arrived, or it was given up. */
     webhookDelivery: (status: (typeof deliveryStatuses)[number]) => deliveries(status),
     /** A receiver answered an attempt with success, or the attempt failed. */
     webhookAttempt: (status: (typeof deliveryStatuses)[number]) => attempts(status),
     sideEffectFailed: (step: SideEffectStep) => sideEffects(step),
-    sealDoubted: (what: SealDoubt) => sealDoubts(what),
+    sealDoubted: (what: (typeof sealDoubtKinds)[number]) => sealDoubts(what),
     retentionRemoved: (kind: (typeof retainedKinds)[number], count: number) => retained(kind, count),
     retentionSweep: (status: (typeof sweepStatuses)[number], seconds: number) => {
       sweeps(status)

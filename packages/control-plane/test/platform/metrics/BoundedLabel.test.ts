@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { boundedLabel, MAX_LABEL_LENGTH } from "../../../src/reactors/metrics/Metrics.ts"
+import { boundedLabel, MAX_LABEL_LENGTH } from "../../../src/platform/metrics/Metrics.ts"
 
 describe("a bounded label", () => {
   it("keeps the first values and calls the rest other", () => {

@@ -6,9 +6,9 @@ import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import type { AgentHost, AttachedAgent } from "../agents/AgentHost.ts"
 import type { FailedParticipant } from "../common/LaunchErrors.ts"
-import type { RunFate } from "../control-plane/RunFate.ts"
-import type { Binding } from "./Cast.ts"
+import type { LaunchedRuns } from "../control-plane/LaunchedRuns.ts"
 import { type Action, deadAgents, decide, type Input, type LaunchState, watching } from "./decideLaunch.ts"
+import type { Binding } from "./ParticipantAgents.ts"
 
 /** How long the answer of a failed launch waits until the control plane has the reason, ms. */
 const REPORT_WAIT_MS = 500
@@ -19,7 +19,7 @@ export interface WatchedLaunch {
   readonly openTimeoutMs: number
   /** The run, once the control plane has accepted or refused it. */
   readonly run: Effect.Effect<Option.Option<ControlPlaneRun>>
-  readonly fate: RunFate["Service"]
+  readonly runs: LaunchedRuns["Service"]
   readonly host: AgentHost["Service"]
 }
 
@@ -49,7 +49,7 @@ export interface LaunchedAgent {
 
 /** A watch whose work goes on in the given scope, until every agent has ended. */
 export const makeLaunchWatch = Effect.fnUntraced(function* (
-  { fate, host, openTimeoutMs, run, sessionId }: WatchedLaunch,
+  { host, openTimeoutMs, run, runs, sessionId }: WatchedLaunch,
   within: Scope.Scope
 ): Effect.fn.Return<LaunchWatch> {
   const scope = yield* Scope.fork(within)
@@ -87,7 +87,7 @@ export const makeLaunchWatch = Effect.fnUntraced(function* (
 
   const report = Effect.fnUntraced(function* (reason: string) {
     const accepted = yield* run
-    const outcome = Option.isNone(accepted) ? "unknown" : yield* fate.abandon(accepted.value.runId, reason)
+    const outcome = Option.isNone(accepted) ? "unknown" : yield* runs.abandon(accepted.value.runId, reason)
     yield* send({ _tag: "Reported", outcome })
   })
 
@@ -95,10 +95,10 @@ export const makeLaunchWatch = Effect.fnUntraced(function* (
     const accepted = yield* run
     if (Option.isNone(accepted)) return
     const { runId } = accepted.value
-    const phase = yield* fate
+    const phase = yield* runs
       .phase(runId)
       .pipe(
-        Effect.catchTag("NotTold", ({ message }) =>
+        Effect.catchTag("NoAnswer", ({ message }) =>
           Effect.logWarning(`the control plane did not report the status of run ${runId}: ${message}`)
         )
       )

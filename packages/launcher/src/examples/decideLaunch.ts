@@ -1,7 +1,7 @@
 import { type EndedAgent, endOf } from "../agents/AgentHost.ts"
 import type { FailedParticipant } from "../common/LaunchErrors.ts"
-import type { Abandonment } from "../control-plane/RunFate.ts"
-import { type Binding, failedParticipant } from "./Cast.ts"
+import type { Abandonment } from "../control-plane/LaunchedRuns.ts"
+import { type Binding, failedParticipant } from "./ParticipantAgents.ts"
 
 /** How an agent ended, in the texts for callers and for the run. */
 const ENDED = "process exited before its session was open"

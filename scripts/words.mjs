@@ -13,7 +13,10 @@ const PATTERNS = [
     /\b(?:some|no|any|every)body\b|\bwhoever\b|\bno one\b|\bnone (?:has|is|of them)\b/i,
     "name the subject: the caller, a reader"
   ],
-  [/\bis no (?!longer\b|more\b|match\b|such\b|later\b)[a-z]/i, "is not a ..., has no ..., there is no ..."],
+  [
+    /(?<!\bthere )\bis no (?!longer\b|more\b|match\b|such\b|later\b)[a-z]/i,
+    "is not a ..., has no ..., there is no ..."
+  ],
   [/\b(?:tells?|told|telling)\b/i, "notify, report, say, return, show"],
   [/\b(?:hears?|heard|hearing)\b/i, "receive, receives, received"],
   [/\b(?:asks?|asked|asking) (?:for|of|the|whether|a|an|it|again)\b/i, "request, query, call, read"],
@@ -44,7 +47,14 @@ const EXCEPTIONS = [
     file: "packages/domain/src/insight/Backtest.ts",
     text: "an outcome that nobody stated",
     reason: "a reason that POST /policies/backtest answers; clients compare it"
-  }
+  },
+  { file: "packages/launcher/test/agents/AgentUser.test.ts", text: "nobody", reason: "the user of that name" },
+  {
+    file: "packages/launcher/test/agents/CommandHost.integration.test.ts",
+    text: "nobody",
+    reason: "the user of that name"
+  },
+  { file: "packages/launcher/test/agents/HostCommand.test.ts", text: "nobody", reason: "the user of that name" }
 ]
 
 /** Binary or generated content is not prose. */

@@ -104,7 +104,7 @@ export const launcherAnswers = {
     "too many launches wait for room for their agents, or this one waited too long; `metadata` has its place",
     launcherError(
       "LAUNCHES_FULL",
-      "no room for the agents of another launch: 16 agents run and 32 launches wait already",
+      "no free slots for the agents of another launch: 16 agents run and 32 launches wait already",
       { place: 32 }
     )
   ),

@@ -1,8 +1,7 @@
 import { rootCauseOf } from "@runplane/api"
 import * as Data from "effect/Data"
 import { errorDetails } from "./ErrorDetails.ts"
-import { oneLine } from "./story/OneLine.ts"
-import { plainText } from "./story/PlainText.ts"
+import { oneLine, plainText } from "./story/PlainText.ts"
 import { type Service, whyUnreachable } from "./Unreachable.ts"
 
 /** What a command ends with (docs/reference/cli.md#exit-codes). */

@@ -11,7 +11,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as References from "effect/References"
 import { usageProblem } from "./CliFailure.ts"
-import { WholeCommand } from "./commands/Completions.ts"
+import { WholeCommand } from "./commands/ClientCommands.ts"
 import { plainText } from "./story/PlainText.ts"
 
 /** Standard output is for data; what is logged on the way goes beside it. A service that is run has its own log. */

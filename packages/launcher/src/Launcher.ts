@@ -17,20 +17,18 @@ import * as Layer from "effect/Layer"
 import { AgentHost } from "./agents/AgentHost.ts"
 import { AgentSlots } from "./agents/AgentSlots.ts"
 import { AgentTokens } from "./agents/AgentTokens.ts"
-import { CancelCallbacks } from "./agents/CancelCallbacks.ts"
+import { CancelCallbacks, reachable } from "./agents/CancelCallbacks.ts"
 import { AgentCatalog } from "./catalog/AgentCatalog.ts"
 import { PackRegistry } from "./catalog/PackRegistry.ts"
 import { LaunchPressure } from "./common/LaunchPressure.ts"
 import { LaunchCompiler } from "./compile/LaunchCompiler.ts"
+import { LaunchedRuns } from "./control-plane/LaunchedRuns.ts"
 import { PolicyRegistration } from "./control-plane/PolicyRegistration.ts"
-import { RunFate } from "./control-plane/RunFate.ts"
-import { RunSubmission } from "./control-plane/RunSubmission.ts"
-import { Casting } from "./examples/Cast.ts"
 import { ExampleRuns } from "./examples/ExampleRuns.ts"
+import { ParticipantAgents } from "./examples/ParticipantAgents.ts"
 import { LauncherRoutes } from "./http/Routes.ts"
 import { type LauncherOptions, LauncherSettings } from "./LauncherSettings.ts"
-import { layerAgentMetrics } from "./operate/AgentMetrics.ts"
-import { LauncherMetrics } from "./operate/LauncherMetrics.ts"
+import { LauncherMetrics, layerAgentMetrics } from "./operate/AgentMetrics.ts"
 import { LauncherReadiness } from "./operate/LauncherReadiness.ts"
 
 /**
@@ -44,7 +42,7 @@ export class Launcher extends Context.Service<
   {
     readonly port: number
     readonly url: string
-    /** What has become of the policies of the packs. */
+    /** The registration of the policies of the packs. */
     readonly policies: PolicyRegistration["Service"]
   }
 >()("runplane/launcher/Launcher") {
@@ -57,15 +55,13 @@ export class Launcher extends Context.Service<
     serve(options, LauncherSettings.layer).pipe(Layer.provide(layerTracing(LaunchSettings.OTEL_SERVICE_NAME)))
 }
 
-/** What the handlers stand on; exported for tests that serve the routes in memory. */
+/** The services that the handlers use. */
 const launcherCapabilities = ExampleRuns.layer.pipe(
-  Layer.provide(Casting.layer),
+  Layer.provide(ParticipantAgents.layer),
   Layer.provideMerge(LaunchCompiler.layer),
   Layer.provideMerge(Layer.mergeAll(PackRegistry.layer, AgentCatalog.layer, AgentSlots.layer)),
   Layer.provide(LaunchPressure.layer),
-  Layer.provide(
-    Layer.mergeAll(AgentTokens.layer, AgentHost.layerNode, CancelCallbacks.layer, RunSubmission.layer, RunFate.layer)
-  ),
+  Layer.provide(Layer.mergeAll(AgentTokens.layer, AgentHost.layerNode, CancelCallbacks.layer, LaunchedRuns.layer)),
   Layer.provideMerge(PolicyRegistration.layer)
 )
 
@@ -115,10 +111,4 @@ function serve({ host, port }: ListenOptions, settings: typeof LauncherSettings.
     Layer.provide(settings),
     Layer.provide(platform)
   )
-}
-
-/** Where callers on this machine find what listens on a host, as it stands in an address. */
-const reachable = (host: string) => {
-  if (host === "0.0.0.0") return "127.0.0.1"
-  return host.includes(":") ? `[${host === "::" ? "::1" : host}]` : host
 }

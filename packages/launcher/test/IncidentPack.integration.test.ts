@@ -22,7 +22,7 @@ const servicesOver = (packsDir: string) =>
     Layer.provide(settingsLayer({ packsDir, registryCacheTtlMs: 60_000 })),
     Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer))
   )
-/** Of the validator's list, what tells one problem from another. */
+/** The fields of the validator's list that distinguish problems. */
 const decodeProblems = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ keyword: Schema.String, instancePath: Schema.String, params: Schema.JsonObject }))
 )
@@ -175,7 +175,7 @@ layer(servicesOver(PACKS), { excludeTestServices: true })("the incident pack", (
 
   it.effect.each([
     [
-      "an extension that is no text",
+      "an extension that is not a text",
       "scenario.yaml",
       "YnJpZGdlLTc=",
       "7",

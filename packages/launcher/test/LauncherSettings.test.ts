@@ -67,7 +67,7 @@ describe("settings", () => {
     )
   )
 
-  it.effect("demand an auth service, unless development credentials are asked for", () =>
+  it.effect("require an auth service, unless development credentials are allowed", () =>
     Effect.gen(function* () {
       for (const env of [{}, { PROTO_AUTH_SERVICE_URL: "" }, { PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "false" }]) {
         const error = yield* Effect.flip(readAlone(env))

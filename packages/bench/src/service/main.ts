@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs"
+import { Session } from "node:inspector/promises"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -8,8 +10,31 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as References from "effect/References"
 import { serveParent } from "../process/ParentLink.ts"
-import { makeProfiler } from "./Profiler.ts"
 import { ServiceCommand, type ServiceReply } from "./Protocol.ts"
+
+/** Microseconds between two samples. */
+const SAMPLING_INTERVAL_US = 200
+
+/** V8's sampling profiler for this process: start it right before what is to be seen, stop it right after. */
+const makeProfiler = Effect.gen(function* () {
+  const session = yield* Effect.acquireRelease(
+    Effect.sync(() => new Session()),
+    (opened) => Effect.sync(() => opened.disconnect())
+  )
+  const start = Effect.promise(async () => {
+    session.connect()
+    await session.post("Profiler.enable")
+    await session.post("Profiler.setSamplingInterval", { interval: SAMPLING_INTERVAL_US })
+    await session.post("Profiler.start")
+  })
+  const stop = (file: string) =>
+    Effect.promise(async () => {
+      const { profile } = await session.post("Profiler.stop")
+      session.disconnect()
+      writeFileSync(file, JSON.stringify(profile))
+    })
+  return { start, stop }
+})
 
 const done: ServiceReply = { _tag: "Done" }
 /** V8 gives the function away only in a context that is made after it was told to. */

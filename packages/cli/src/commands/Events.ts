@@ -12,7 +12,7 @@ import { jsonText } from "../JsonText.ts"
 import { output } from "../Output.ts"
 import { narrate } from "../story/Narration.ts"
 import { plainText } from "../story/PlainText.ts"
-import { sayInterruption } from "./Interruption.ts"
+import { sayInterruption } from "./Watch.ts"
 
 const PAGE = 500
 

@@ -1,5 +1,5 @@
-import type { RunListQuery } from "@runplane/api"
-import { RunDescriptor, RunStatus } from "@runplane/domain"
+import type { Run, RunListQuery } from "@runplane/api"
+import { RunDescriptor, RunStatus, runDuration } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
@@ -14,11 +14,29 @@ import { withControlPlane } from "../Connection.ts"
 import { output, printDone, printedAsJson, printFacts, printRows } from "../Output.ts"
 import { readOutcome } from "../story/RunOutcome.ts"
 import { outcomeText } from "../story/Story.ts"
+import { briefly, type Column } from "../Table.ts"
 import { decisionCommands } from "./Decisions.ts"
 import { readJson } from "./Input.ts"
-import { runColumns } from "./RunRows.ts"
 import { verifyRun } from "./VerifyRun.ts"
 import { watchRun } from "./Watch.ts"
+
+/** What is shown of each run in a list; `now` in Unix milliseconds. */
+const runColumns = (now: number): ReadonlyArray<Column<Run>> => [
+  { title: "RUN", text: ({ id }) => id },
+  { title: "STATUS", text: ({ status }) => status },
+  { title: "AGE", text: ({ createdAt }) => briefly(now - Date.parse(createdAt)) },
+  { title: "TOOK", text: tookOf },
+  {
+    title: "SCENARIO",
+    text: ({ runtimeSessionId, sourceRef }) => sourceRef ?? `session ${runtimeSessionId}`,
+    elastic: true
+  }
+]
+
+const tookOf = (run: Run): string => {
+  const took = runDuration(run)
+  return took === undefined ? "" : briefly(took)
+}
 
 const run = Argument.String("run").pipe(Argument.withDescription("Id of the run, or of its session"))
 const reason = Flag.String("reason").pipe(Flag.withDescription("Why; it stands in the log of the run"), Flag.optional)

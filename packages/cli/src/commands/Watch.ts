@@ -1,4 +1,4 @@
-import type { ControlPlaneClient } from "@runplane/api"
+import { type ControlPlaneClient, type LogStreamFailure, type RunStreamFailure, rootCauseOf } from "@runplane/api"
 import { isTerminal } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -6,9 +6,13 @@ import * as Stream from "effect/Stream"
 import { failed } from "../CliFailure.ts"
 import { jsonText } from "../JsonText.ts"
 import { output } from "../Output.ts"
+import { plainText } from "../story/PlainText.ts"
 import { readOutcome } from "../story/RunOutcome.ts"
 import { makeEventPrinter, outcomeText } from "../story/Story.ts"
-import { sayInterruption } from "./Interruption.ts"
+
+/** Says on standard error what broke the connection of a stream, before it is made again. */
+export const sayInterruption = (failure: LogStreamFailure | RunStreamFailure) =>
+  Console.error(`the connection is lost (${plainText(rootCauseOf(failure).message)}); trying again`)
 
 /**
  * Tells a run from its beginning to its end, live or afterwards: the story for people, its events for programs. With

@@ -1,5 +1,15 @@
 import { cutToWidth } from "../TextWidth.ts"
 
+/** What an error says, on one line; validation errors say several things. */
+export const oneLine = (error: {
+  readonly message: string | ReadonlyArray<string>
+  readonly _tag?: string
+}): string => {
+  const { message } = error
+  const text = (typeof message === "string" ? message : message.join("; ")).replace(/\s*[\r\n]+\s*/g, " ").trim()
+  return text === "" ? (error._tag ?? "unknown failure") : text
+}
+
 /**
  * Text of others, made harmless for a terminal: on one line and without control characters. Joiners stay: Persian words
  * and emoji of several people are written with them.

@@ -17,7 +17,7 @@ export interface AgentAssignment {
   readonly cancelCallback?: CancelCallback | undefined
 }
 
-/** Content of the bootstrap file that tells an agent who it is. Absent values leave no key. */
+/** Content of the bootstrap file with the identity of an agent. Absent values leave no key. */
 export const bootstrapOf = (assignment: AgentAssignment, settings: LauncherSettingsShape): JsonObject => {
   const { compiled, binding, token, framework, cancelCallback } = assignment
   const { session } = compiled.runDescriptor

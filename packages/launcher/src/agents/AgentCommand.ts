@@ -3,9 +3,9 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Stream from "effect/Stream"
+import { AgentNotAttached } from "../common/LaunchErrors.ts"
 import type { LauncherSettingsShape } from "../LauncherSettings.ts"
 import type { AgentManifest } from "./AgentManifest.ts"
-import { AgentNotAttached } from "./AgentNotAttached.ts"
 import { entrypointNames, type HostCommand, hostCommand } from "./HostCommand.ts"
 
 /** Where programs are looked for when the environment has no PATH: what the system itself does. */
@@ -21,8 +21,8 @@ export type CommandSettings = Pick<
 
 /**
  * The command that starts an agent, once everything that it names is there: the working directory, the script and the
- * interpreter (docs/internals/launch.md#agent-files). Fails with the first that is missing. Whether a Python module
- * exists only its interpreter can tell.
+ * interpreter (docs/internals/launch.md#agent-files). Fails with the first that is missing. A Python module
+ * is not checked: only its interpreter finds it.
  */
 export const agentCommand = Effect.fn("AgentCommand.resolve")(function* (
   manifest: AgentManifest,
@@ -98,7 +98,7 @@ const checkProgram = Effect.fnUntraced(function* (
   searched: string | undefined,
   [at, remedy]: readonly [ReadonlyArray<string>, string]
 ) {
-  // There, names have endings that nobody writes.
+  // On Windows the name of a program has an ending that manifests leave out.
   if (process.platform === "win32") return
   const path = yield* Path.Path
   const fs = yield* FileSystem.FileSystem

@@ -4,7 +4,7 @@ import * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { isJsonObject, type Json, type JsonObject } from "../common/Json.ts"
-import { jsonFaultInFile } from "../common/JsonFaults.ts"
+import { jsonFaultInFile } from "../common/LineOfPath.ts"
 
 /** `manifests/<agentRef>.json`: how an agent is started. */
 export interface AgentManifest {

@@ -9,7 +9,7 @@ import { logLines, printable } from "./LogLines.ts"
 /** Seconds of quiet that an agent may save up for one burst of output. */
 const BURST_SECONDS = 4
 
-/** Bytes at the end of the standard error output that are kept, and what of them is told. */
+/** Bytes at the end of the standard error output that are kept. */
 const TAIL_BYTES = 4_096
 const TAIL_LINES = 3
 const TAIL_LINE_LENGTH = 500
@@ -74,7 +74,7 @@ export const readOutput = (
     tail
   }: {
     readonly budget: OutputBudget
-    /** Told once when a flood begins, and with the number of bytes left out when it is over. */
+    /** Called when output is first cut, and with the number of bytes left out when the rate is normal again. */
     readonly onCut: (bytes: number | undefined) => Effect.Effect<void>
     readonly tail?: OutputTail
   }

@@ -25,7 +25,7 @@ export interface ProcessCommand {
   readonly cwd: string
   /** The whole environment; nothing is inherited. */
   readonly env: Readonly<Record<string, string>>
-  /** How long it may take over SIGTERM before it is killed, ms. */
+  /** Time between SIGTERM and SIGKILL, ms. */
   readonly stopGraceMs: number
   /** What `env` has as the mark of the agent's processes (`ProcessTree`). */
   readonly mark: string
@@ -43,8 +43,8 @@ export class SpawnFailed extends Data.TaggedError("SpawnFailed")<{ readonly mess
  * Its standard input is a pipe that is never written to. The operating system closes it when this process ends in
  * whatever way, `kill -9` included: an agent that exits at the end of its input cannot outlive the service.
  *
- * Not by effect/process: it tells which signal ended a process in the text of an error only, and what ended an agent is
- * part of the answer to the launch.
+ * Not by effect/process: it has the signal that ended a process only in the text of an error, and the answer to the
+ * launch names that signal.
  */
 export const spawnAgent = (command: ProcessCommand) =>
   Effect.acquireRelease(start(command), (started) => stop(started, command)).pipe(

@@ -10,37 +10,37 @@ import { LaunchPressure } from "../common/LaunchPressure.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
 
 /** A launch as the queue shows it. */
-export interface LaunchInLine {
+export interface QueuedLaunch {
   readonly sessionId: string
   readonly scenarioRef: string
   readonly runLabel?: string
 }
 
-/** Room for the agents of one launch. */
+/** The slots of one launch, one for each of its agents. */
 export interface AgentLease {
-  /** How the launch waited for it; undefined when there was room at once. */
+  /** How the launch waited; undefined when enough slots were free at once. */
   readonly waited: { readonly place: number; readonly waitedMs: number } | undefined
-  /** Gives room for so many agents back. */
-  readonly giveBack: (agents: number) => Effect.Effect<void>
+  /** Releases the slots of so many agents. */
+  readonly release: (agents: number) => Effect.Effect<void>
 }
 
-interface Waiter extends LaunchInLine {
+interface Waiter extends QueuedLaunch {
   readonly agents: number
   /** Epoch ms. */
   readonly since: number
-  readonly turn: Deferred.Deferred<void>
+  readonly started: Deferred.Deferred<void>
 }
 
 /**
- * How many agent processes there may be at a time, and the launches that wait for room, first come, first served
- * (docs/internals/launch.md#queue). A launch takes room for all its agents at once, and each agent gives it back when
- * it ends.
+ * The slots for agent processes, and the queue of launches that wait for them, first in, first out
+ * (docs/internals/launch.md#queue). A launch acquires the slots of all its agents at once; each agent releases its own
+ * when it ends.
  */
 export class AgentSlots extends Context.Service<
   AgentSlots,
   {
-    /** Waits for room. Fails when the line is full, or the time for waiting is over. */
-    readonly take: (agents: number, launch: LaunchInLine) => Effect.Effect<AgentLease, LauncherFault | LaunchesFull>
+    /** Waits for free slots. Fails when the queue is full, or the time for waiting is over. */
+    readonly acquire: (agents: number, launch: QueuedLaunch) => Effect.Effect<AgentLease, LauncherFault | LaunchesFull>
     readonly queue: Effect.Effect<LaunchQueue>
   }
 >()("runplane/launcher/AgentSlots") {
@@ -49,78 +49,80 @@ export class AgentSlots extends Context.Service<
     Effect.gen(function* () {
       const { maxAgents, maxWaitingLaunches, queueTimeoutMs } = yield* LauncherSettings
       const pressure = yield* LaunchPressure
-      const line: Array<Waiter> = []
-      let taken = 0
+      const waiters: Array<Waiter> = []
+      let used = 0
 
-      const placeOf = (waiter: Waiter) => line.indexOf(waiter) + 1
-      const leave = (waiter: Waiter) => {
-        const at = line.indexOf(waiter)
-        if (at >= 0) line.splice(at, 1)
-        pressure.waiting = line.length
+      const positionOf = (waiter: Waiter) => waiters.indexOf(waiter) + 1
+      const remove = (waiter: Waiter) => {
+        const at = waiters.indexOf(waiter)
+        if (at >= 0) waiters.splice(at, 1)
+        pressure.waiting = waiters.length
       }
-      /** Lets in from the head of the line whoever fits. */
-      const letIn = () => {
-        for (let first = line[0]; first !== undefined && taken + first.agents <= maxAgents; first = line[0]) {
-          taken += first.agents
-          leave(first)
-          Deferred.doneUnsafe(first.turn, Effect.void)
+      /** Starts the launches at the head of the queue whose agents fit. */
+      const startNext = () => {
+        for (let first = waiters[0]; first !== undefined && used + first.agents <= maxAgents; first = waiters[0]) {
+          used += first.agents
+          remove(first)
+          Deferred.doneUnsafe(first.started, Effect.void)
         }
       }
-      const giveBack = (agents: number) =>
+      const release = (agents: number) =>
         Effect.sync(() => {
-          taken -= agents
-          letIn()
+          used -= agents
+          startNext()
         })
 
-      const take = Effect.fn("AgentSlots.take")(function* (agents: number, launch: LaunchInLine) {
+      const acquire = Effect.fn("AgentSlots.acquire")(function* (agents: number, launch: QueuedLaunch) {
         if (agents > maxAgents) {
           return yield* invalidConfig(
             `the launch needs ${agents} agents, and EXAMPLE_AGENT_MAX_PROCESSES allows ${maxAgents}`
           )
         }
-        if (line.length === 0 && taken + agents <= maxAgents) {
-          taken += agents
-          return { waited: undefined, giveBack }
+        if (waiters.length === 0 && used + agents <= maxAgents) {
+          used += agents
+          return { waited: undefined, release }
         }
-        if (line.length >= maxWaitingLaunches) {
-          return yield* launchesFull(`${taken} agents run and ${line.length} launches wait already`, line.length)
+        if (waiters.length >= maxWaitingLaunches) {
+          return yield* launchesFull(`${used} agents run and ${waiters.length} launches wait already`, waiters.length)
         }
         const since = yield* Clock.currentTimeMillis
-        const waiter: Waiter = { ...launch, agents, since, turn: yield* Deferred.make<void>() }
-        const place = line.push(waiter)
-        pressure.waiting = line.length
-        yield* Effect.logInfo(`launch ${launch.sessionId} waits at place ${place}: ${taken} of ${maxAgents} agents run`)
-        const turn = Deferred.await(waiter.turn).pipe(
+        const waiter: Waiter = { ...launch, agents, since, started: yield* Deferred.make<void>() }
+        const position = waiters.push(waiter)
+        pressure.waiting = waiters.length
+        yield* Effect.logInfo(
+          `launch ${launch.sessionId} waits at position ${position}: ${used} of ${maxAgents} agents run`
+        )
+        const started = Deferred.await(waiter.started).pipe(
           Effect.timeoutOrElse({
             duration: queueTimeoutMs,
             orElse: () =>
               Effect.suspend(() =>
                 Effect.fail(
-                  launchesFull(`still at place ${placeOf(waiter)} after ${queueTimeoutMs} ms`, placeOf(waiter))
+                  launchesFull(`still at position ${positionOf(waiter)} after ${queueTimeoutMs} ms`, positionOf(waiter))
                 )
               )
           })
         )
-        yield* Effect.onExit(Effect.interruptible(turn), (exit) =>
+        yield* Effect.onExit(Effect.interruptible(started), (exit) =>
           Effect.suspend(() => {
             if (Exit.isSuccess(exit)) return Effect.void
-            // Who goes away just after it was let in gives the room back; else those behind it may fit.
-            const isIn = !line.includes(waiter)
-            leave(waiter)
-            return isIn ? giveBack(agents) : Effect.sync(letIn)
+            // A launch that is interrupted just after its start releases its slots; else the next ones may fit.
+            const isStarted = !waiters.includes(waiter)
+            remove(waiter)
+            return isStarted ? release(agents) : Effect.sync(startNext)
           })
         )
         const waitedMs = (yield* Clock.currentTimeMillis) - since
-        return { waited: { place, waitedMs }, giveBack }
-        // Only the waiting may be interrupted, so that nobody is given room without hearing of it.
+        return { waited: { place: position, waitedMs }, release }
+        // Only the waiting may be interrupted: slots without a caller would stay in use.
       }, Effect.uninterruptible)
 
       const queue = Effect.map(
         Clock.currentTimeMillis,
         (now): LaunchQueue => ({
-          agents: { running: taken, limit: maxAgents },
+          agents: { running: used, limit: maxAgents },
           limit: maxWaitingLaunches,
-          waiting: line.map(({ agents, runLabel, scenarioRef, sessionId, since }, index) => ({
+          waiting: waiters.map(({ agents, runLabel, scenarioRef, sessionId, since }, index) => ({
             place: index + 1,
             sessionId,
             scenarioRef,
@@ -131,7 +133,7 @@ export class AgentSlots extends Context.Service<
         })
       )
 
-      return AgentSlots.of({ take, queue })
+      return AgentSlots.of({ acquire, queue })
     })
   )
 }

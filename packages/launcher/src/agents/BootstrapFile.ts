@@ -17,22 +17,22 @@ const FILE_MODE = 0o600
 const PREFIX = "agent-"
 
 /**
- * A file that does not say whose it is was not written to its end, or not by us; after this time nobody reads it, ms.
+ * Age at which a file without an owner is removed, ms: its writing broke off, or another program wrote it.
  */
 export const UNKNOWN_FILE_LIFE_MS = 86_400_000
 
 const SWEEP_CONCURRENCY = 8
 
-/** A bootstrap file that is there, and how it gets another content. */
+/** A bootstrap file on disk. */
 export interface WrittenBootstrap {
   readonly file: string
-  /** Replaces the content as a whole: whoever reads it has the old one or the new one. */
+  /** Replaces the content as a whole: a reader gets the old one or the new one. */
   readonly rewrite: (content: JsonObject) => Effect.Effect<void, PlatformError.PlatformError>
 }
 
-/** Where bootstrap files are, and who reads them besides the service: undefined where agents run as its user. */
-export interface BootstrapPlace {
+export interface BootstrapFolder {
   readonly folder: string
+  /** The user of the agents; undefined where they run as the user of the service. */
   readonly reader: AgentUser | undefined
 }
 
@@ -45,7 +45,7 @@ export interface BootstrapPlace {
  * agent could put a link where the next content is written, and get what the link leads to.
  */
 export const bootstrapFile = Effect.fn("BootstrapFile.write")(function* (
-  { folder, reader }: BootstrapPlace,
+  { folder, reader }: BootstrapFolder,
   runId: string,
   participantId: string,
   content: JsonObject
@@ -94,8 +94,8 @@ const notOurs = (folder: string) =>
   })
 
 /**
- * Removes what services left behind that had no chance to do it themselves (`kill -9`), and answers of how many agents
- * that was. Folders of services that run, in the same folder, stay.
+ * Removes the bootstrap files of services that were killed (`kill -9`), and returns the number of their agents. The
+ * files of services that still run, in the same folder, stay.
  */
 export const sweepBootstrapFiles = Effect.fn("BootstrapFile.sweep")(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem

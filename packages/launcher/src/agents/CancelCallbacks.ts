@@ -11,26 +11,24 @@ import { type CancelCallbackSettings, LauncherSettings } from "../LauncherSettin
 /** Ports above the base that callbacks are spread over. */
 const CALLBACK_PORT_SPREAD = 1024
 
-/** How long a port counts as taken after it was assigned, ms: its agent has to start before it listens there. */
-const PORT_HOLD_MS = 60_000
+/** How long an assigned port counts as in use, ms: its agent has to start before it listens. */
+const PORT_RESERVED_MS = 60_000
 
 const HIGHEST_PORT = 65_535
 const BEARER_BYTES = 24
 
-/**
- * Where one agent listens for a cancel request, and what a caller has to show: `cancel_callback` of its bootstrap file.
- */
+/** Address and bearer of the cancel requests to one agent: `cancel_callback` of its bootstrap file. */
 export type CancelCallback = {
   readonly host: string
-  /** 0 = a port of the agent's own choosing, which nobody else knows. */
+  /** 0: the agent chooses a port that only it knows. */
   readonly port: number
   readonly path: string
   readonly bearer: string
 }
 
 /**
- * Says where the agents of a launch listen for cancel requests. The port is the base plus a hash of run and
- * participant; one that is taken makes way for the next, so that no agent fails over an accident of numbers.
+ * Assigns the addresses at which the agents of a launch listen for cancel requests. The port is the base plus a hash
+ * of run and participant, or the next one that is free.
  */
 export class CancelCallbacks extends Context.Service<
   CancelCallbacks,
@@ -51,11 +49,11 @@ export class CancelCallbacks extends Context.Service<
       const { host, portBase } = cancelCallback
       const path = cancelCallback.path.startsWith("/") ? cancelCallback.path : `/${cancelCallback.path}`
       const isPublished = portBase > 0 && portBase <= HIGHEST_PORT
-      /** Ports with the time until which they count as taken, epoch ms. */
-      const held = new Map<number, number>()
+      /** Assigned ports, with the time until which they count as in use, epoch ms. */
+      const reserved = new Map<number, number>()
 
       const assignOne = Effect.fnUntraced(function* (runId: string, participantId: string) {
-        const port = isPublished ? yield* freePort(cancelCallback, `${runId}:${participantId}`, held) : 0
+        const port = isPublished ? yield* freePort(cancelCallback, `${runId}:${participantId}`, reserved) : 0
         const bearer = Base64Url.encode(yield* random.randomBytes(BEARER_BYTES))
         return [participantId, { host, port, path, bearer }] as const
       })
@@ -69,9 +67,7 @@ export class CancelCallbacks extends Context.Service<
   ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
 }
 
-/**
- * What `session.metadata.cancelCallback` of the submitted descriptor says; undefined when nobody could reach the agent.
- */
+/** `session.metadata.cancelCallback` of the submitted descriptor; undefined when the port of the agent is unknown. */
 export const publishedCallback = ({
   bearer,
   host,
@@ -80,8 +76,8 @@ export const publishedCallback = ({
 }: CancelCallback): { readonly [key: string]: Json } | undefined =>
   port === 0 ? undefined : { url: `http://${reachable(host)}:${port}${path}`, bearer }
 
-/** An agent that listens on every address is reached on this machine's own. */
-const reachable = (host: string) => {
+/** The host part of an address that callers on this machine use. */
+export const reachable = (host: string) => {
   if (host === "0.0.0.0") return "127.0.0.1"
   if (host === "::") return "[::1]"
   return host.includes(":") ? `[${host}]` : host
@@ -90,23 +86,23 @@ const reachable = (host: string) => {
 const freePort = Effect.fnUntraced(function* (
   { host, portBase }: CancelCallbackSettings,
   seed: string,
-  held: Map<number, number>
+  reserved: Map<number, number>
 ) {
   const now = yield* Clock.currentTimeMillis
-  for (const [port, until] of held) if (until <= now) held.delete(port)
+  for (const [port, until] of reserved) if (until <= now) reserved.delete(port)
   const spread = Math.max(1, Math.min(CALLBACK_PORT_SPREAD, HIGHEST_PORT - portBase + 1))
-  const slot = Math.abs(hash32(seed)) % spread
+  const first = Math.abs(hash32(seed)) % spread
   for (let step = 0; step < spread; step++) {
-    const port = portBase + ((slot + step) % spread)
-    if (held.has(port)) continue
-    held.set(port, now + PORT_HOLD_MS)
-    if (!(yield* isTaken(host, port))) return port
+    const port = portBase + ((first + step) % spread)
+    if (reserved.has(port)) continue
+    reserved.set(port, now + PORT_RESERVED_MS)
+    if (!(yield* isInUse(host, port))) return port
   }
-  return portBase + slot
+  return portBase + first
 })
 
-/** Whether somebody listens there. A host that is not this machine's tells nothing, and the agent will say so. */
-const isTaken = (host: string, port: number) =>
+/** Whether the port is in use. False for a host of another machine: the agent reports that when it listens. */
+const isInUse = (host: string, port: number) =>
   Effect.callback<boolean>((resume) => {
     const server = createServer()
     server.once("error", (error: NodeJS.ErrnoException) => resume(Effect.succeed(error.code === "EADDRINUSE")))

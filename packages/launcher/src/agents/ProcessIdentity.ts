@@ -2,10 +2,10 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
 
-/** A process of this machine. The id alone may be another process's by the time somebody looks. */
+/** A process of this machine. The system may give the id alone to another process later. */
 export const ProcessIdentity = Schema.Struct({
   pid: Schema.Int.check(Schema.isGreaterThan(0)),
-  /** When it started, in the machine's own count; absent where the system does not tell. */
+  /** When it started, in clock ticks of the machine; absent where the system does not show it. */
   started: Schema.optionalKey(Schema.String)
 })
 export type ProcessIdentity = typeof ProcessIdentity.Type

@@ -3,17 +3,17 @@ import { readdirSync, readFileSync } from "node:fs"
 /** The variable that every process of an agent inherits, unless it clears its environment. */
 export const AGENT_MARK = "RUNPLANE_AGENT"
 
-/** A process of this machine at one moment. The id alone may be another process's a moment later. */
+/** A process of this machine. The system may give the id alone to another process later. */
 export interface SeenProcess {
   readonly pid: number
   readonly parent: number
-  /** When it started, in the machine's own count. */
+  /** When it started, in clock ticks of the machine. */
   readonly started: string
 }
 
 /**
- * The processes that a process has started, at any depth, and those with the mark: what has left the group of an agent
- * by a session of its own (`setsid`) is among them. A process whose parents have ended is found by the mark alone.
+ * The processes that a process has started, at any depth, and those with the mark, also when they have left the group
+ * of the agent (`setsid`). A process whose parents have ended is found by the mark alone.
  * Linux only, where /proc shows processes; empty elsewhere.
  */
 export const helpersOf = (pid: number, mark: string): ReadonlyArray<SeenProcess> => {

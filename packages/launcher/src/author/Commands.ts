@@ -116,7 +116,7 @@ const requirePacks = Effect.gen(function* () {
 const validate = Command.make(
   "validate",
   { path: Argument.String("path").pipe(Argument.withDescription("A scenario.yaml, or the folder that holds it")) },
-  Effect.fn("Packs.validate")(function* ({ path: given }) {
+  Effect.fnUntraced(function* ({ path: given }) {
     const path = yield* Path.Path
     const folder = yield* openPacks(yield* requirePacks)
     const directory = path.resolve(path.basename(given) === "scenario.yaml" ? path.dirname(given) : given)
@@ -147,7 +147,7 @@ const validate = Command.make(
   })
 ).pipe(Command.withDescription("Check one scenario version: does it load, and can it be launched?"))
 
-/** The slug that a pack file has; none where it cannot be told. */
+/** The slug of a pack file; undefined when it cannot be read. */
 const packSlugOf = (reading: Reading): string | undefined => {
   const { slug } = objectAt(mappingOf(reading), "metadata")
   return typeof slug === "string" && slug !== "" ? slug : undefined
@@ -161,7 +161,7 @@ const lint = Command.make(
       Argument.optional
     )
   },
-  Effect.fn("Packs.lint")(function* ({ target }) {
+  Effect.fnUntraced(function* ({ target }) {
     const path = yield* Path.Path
     const root = yield* requirePacks
     const { policiesDir } = yield* Effect.provide(LauncherSettings, yield* settings)
@@ -237,7 +237,7 @@ const compile = Command.make(
       Flag.withDefault("sandbox")
     )
   },
-  Effect.fn("Packs.compile")(function* ({ inputs, mode, ref, template }) {
+  Effect.fnUntraced(function* ({ inputs, mode, ref, template }) {
     yield* requirePacks
     const compiler = LaunchCompiler.layer.pipe(
       Layer.provide(Layer.mergeAll(PackRegistry.layer, AgentCatalog.layerMemory([]))),
@@ -279,7 +279,7 @@ const create = Command.make(
       Flag.withDefault(STARTER_AGENTS.join(","))
     )
   },
-  Effect.fn("Packs.new")(function* ({ agents, from, pack, scenario, version }) {
+  Effect.fnUntraced(function* ({ agents, from, pack, scenario, version }) {
     const path = yield* Path.Path
     const to = yield* Effect.provide(LauncherSettings, yield* settings)
     const at = { pack, scenario, version }

@@ -14,10 +14,7 @@ export type AuthorFolders = Pick<LauncherSettingsShape, "packsDir" | "agentsDir"
 type Copy = readonly [source: string, target: string]
 
 /** Copies agents of Runplane, profile and manifest, to the author's agents. Returns the files that are new. */
-export const copyOwnAgents = Effect.fn("CopiedParts.agents")(function* (
-  refs: ReadonlyArray<string>,
-  { agentsDir }: AuthorFolders
-) {
+export const copyOwnAgents = Effect.fnUntraced(function* (refs: ReadonlyArray<string>, { agentsDir }: AuthorFolders) {
   const path = yield* Path.Path
   const files = [...new Set(refs)].flatMap((ref) => ["profiles", "manifests"].map((kind) => `${kind}/${ref}.json`))
   return yield* copyMissing(files.map((file) => [path.join(OWN_PACKS, "_agents", file), path.join(agentsDir, file)]))
@@ -27,7 +24,7 @@ export const copyOwnAgents = Effect.fn("CopiedParts.agents")(function* (
  * Copies the agents and the policies of a scenario of Runplane's own packs to the author's. `directory` is the absolute
  * path of the version. Returns the files that are new; a file of the author's with the same name stays as it is.
  */
-export const copyOwnCast = Effect.fn("CopiedParts.cast")(function* (directory: string, to: AuthorFolders) {
+export const copyOwnCast = Effect.fnUntraced(function* (directory: string, to: AuthorFolders) {
   const path = yield* Path.Path
   const own = yield* openPacks(OWN_PACKS)
   const { checked } = checkScenario(yield* own.scenario(directory), {
@@ -49,7 +46,7 @@ export const copyOwnCast = Effect.fn("CopiedParts.cast")(function* (directory: s
  * Copies what the sources include to where the same includes lead from the targets. Sources and targets are the files
  * of a version before and after it was copied. Returns the files that are new.
  */
-export const copyIncluded = Effect.fn("CopiedParts.includes")(function* (copies: ReadonlyArray<Copy>) {
+export const copyIncluded = Effect.fnUntraced(function* (copies: ReadonlyArray<Copy>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const copied: Array<string> = []

@@ -1,12 +1,12 @@
 import type { InvalidPackData } from "../common/LaunchErrors.ts"
 import { lineOfPath } from "../common/LineOfPath.ts"
 
-/** One thing that a tool has to say about a file of the packs. An error makes the tool fail, a warning does not. */
+/** A fault in a file of the packs. An error makes the tool fail, a warning does not. */
 export interface Finding {
   readonly level: "error" | "warning"
   /** Relative to the packs directory. */
   readonly file: string
-  /** From 1; absent where it is the whole file, or where the message names it. */
+  /** From 1; absent when it concerns the whole file, or when the message names it. */
   readonly line?: number
   readonly message: string
 }
@@ -21,7 +21,7 @@ export const errorIn = (file: string, message: string): Finding => ({ level: "er
 
 export const warningIn = (file: string, message: string): Finding => ({ level: "warning", file, message })
 
-/** What concerns the value at a path of keys, with the line of what is there of it. */
+/** A finding about the value at a path of keys, with the line of its last key that exists. */
 export const findingAt = (
   { file, text }: Source,
   { at, level, message }: Pick<Finding, "level" | "message"> & { readonly at?: ReadonlyArray<string> }

@@ -10,7 +10,7 @@ import { mappingOf, objectAt, type PacksFolder, type Reading, type ScenarioFolde
 import type { CheckedPolicies } from "./PolicyFiles.ts"
 import { type CheckedScenario, checkScenario, type ScenarioChecksContext } from "./ScenarioChecks.ts"
 
-/** What `lint` looks into besides the packs. */
+/** What `lint` reads besides the packs. */
 export interface LintContext extends Omit<ScenarioChecksContext, "undescribedCommitment"> {
   readonly policies: CheckedPolicies
 }
@@ -24,10 +24,10 @@ export interface LintResult {
 export const KEBAB_CASE = /^[a-z0-9][a-z0-9-]*$/
 
 /**
- * Every check of `validate` on every scenario of the given pack directories, and what only shows from above: pack
- * files, names, policies and data nobody includes.
+ * Every check of `validate` on every scenario of the given pack directories, and those across scenarios: pack files,
+ * names, policies, and data that no scenario includes.
  */
-export const lintPacks = Effect.fn("Lint.packs")(function* (
+export const lintPacks = Effect.fnUntraced(function* (
   packs: PacksFolder,
   directories: ReadonlyArray<string>,
   context: LintContext

@@ -36,7 +36,7 @@ export interface PacksFolder {
 }
 
 /** Opens a packs directory; `!include` resolves as in the service. */
-export const openPacks = Effect.fn("PacksFolder.open")(function* (packsDir: string) {
+export const openPacks = Effect.fnUntraced(function* (packsDir: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const files = yield* openPackFiles(packsDir)

@@ -15,7 +15,7 @@ export interface CheckedPolicies {
  * Checks each file of the policies folder: its shape, and its rules against the closed rule set of its mode, so that
  * what the control plane would refuse is known before anything runs.
  */
-export const checkPolicyFiles = Effect.fn("PolicyFiles.check")(function* (policiesDir: string) {
+export const checkPolicyFiles = Effect.fnUntraced(function* (policiesDir: string) {
   const path = yield* Path.Path
   const findings: Array<Finding> = []
   const policies = new Map<string, { readonly file: string; readonly mode: string }>()

@@ -12,7 +12,7 @@ export const ReportFormat = Context.Reference<"text" | "json" | "jsonl">("runpla
   defaultValue: () => "text"
 })
 
-/** Prints the value when JSON is asked for, and says whether it is. */
+/** Prints the value if the output format is JSON, and returns whether it is. */
 export const printedAsJson = Effect.fnUntraced(function* (value: unknown) {
   const format = yield* ReportFormat
   if (format === "text") return false

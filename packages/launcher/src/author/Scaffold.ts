@@ -26,7 +26,7 @@ export interface NewScenario extends ScenarioRef {
  * Writes a scenario that is ready to run, and its pack when there is none yet. Answers the folder. Refuses names that
  * are not kebab-case, and never overwrites.
  */
-export const scaffold = Effect.fn("Scaffold.new")(function* (packsDir: string, { agents, ...at }: NewScenario) {
+export const scaffold = Effect.fnUntraced(function* (packsDir: string, { agents, ...at }: NewScenario) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const folder = yield* claimFolder(packsDir, at)
@@ -46,11 +46,7 @@ export const scaffold = Effect.fn("Scaffold.new")(function* (packsDir: string, {
  * The same from a version that exists: its files under the new names, everything else unchanged (`new --from`). A
  * version that the author's packs do not have is taken from Runplane's own, with what it needs.
  */
-export const copyScenario = Effect.fn("Scaffold.copy")(function* (
-  folders: AuthorFolders,
-  to: ScenarioRef,
-  from: ScenarioRef
-) {
+export const copyScenario = Effect.fnUntraced(function* (folders: AuthorFolders, to: ScenarioRef, from: ScenarioRef) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const { packsDir } = folders

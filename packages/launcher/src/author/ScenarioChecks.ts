@@ -17,7 +17,7 @@ import { mappingOf, objectAt, type ScenarioFolder } from "./PacksFolder.ts"
 export interface ScenarioChecksContext {
   readonly compileSchema: CompileInputSchema
   readonly knowsAgent: (agentRef: string) => boolean
-  /** Slug of the pack that the scenario belongs to; undefined where it cannot be told. */
+  /** Slug of the pack of the scenario; undefined when the pack file cannot be read. */
   readonly packSlug?: string | undefined
   /** Level of a commitment without a description: `validate` warns, `lint` refuses. */
   readonly undescribedCommitment: Finding["level"]

@@ -6,12 +6,12 @@ import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { jsonFaultInFile } from "../common/JsonFaults.ts"
 import { agentNotFound, invalidConfig } from "../common/LaunchErrors.ts"
+import { jsonFaultInFile } from "../common/LineOfPath.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
 import { compareTexts } from "./VersionOrder.ts"
 
-/** `profiles/<agentRef>.json`: what the service tells about an agent. */
+/** `profiles/<agentRef>.json`: what the catalog shows of an agent. */
 export const AgentProfile = Schema.Struct({
   agentRef: Schema.NonEmptyString,
   name: Schema.NonEmptyString,

@@ -10,7 +10,7 @@ import type { ExecutionBlock, LaunchBlock, PackDocument, RuntimeBlock, ScenarioD
  */
 export interface Catalog {
   readonly packs: ReadonlyArray<CatalogPack>
-  /** Packs with a broken file, which only their own routes tell of. */
+  /** Packs with a broken file; only their own routes return the error. */
   readonly broken: ReadonlyArray<BrokenPack>
   /** Files and folders that cannot be read, each with the reason: what they hold is not in the catalog. */
   readonly unreadable: ReadonlyArray<string>

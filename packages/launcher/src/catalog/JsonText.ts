@@ -1,6 +1,6 @@
 import * as Result from "effect/Result"
-import { jsonFaultInFile } from "../common/JsonFaults.ts"
 import { InvalidPackData } from "../common/LaunchErrors.ts"
+import { jsonFaultInFile } from "../common/LineOfPath.ts"
 
 /**
  * Parses one JSON file; `undefined` for an empty one. What would not be read as it is written fails, too. A complaint

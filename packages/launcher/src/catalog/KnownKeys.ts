@@ -98,8 +98,8 @@ export const TEMPLATE_KEYS: KnownKeys = {
 /** Longest key that is compared, characters: no key of the format is half as long. */
 const LONGEST_KEY = 64
 
-/** Unknown keys that are told of one file. */
-const MOST_TOLD = 50
+/** Unknown keys of one file that are reported. */
+const MAX_REPORTED = 50
 
 /**
  * Keys that the format does not have, the first ones of a file (docs/internals/launch.md#faults). One that is nearly a
@@ -109,7 +109,7 @@ const MOST_TOLD = 50
 export const unknownKeys = (document: Json, known: KnownKeys): ReadonlyArray<PackFault> => {
   const found: Array<PackFault> = []
   for (const fault of strangers(document, known, [])) {
-    if (found.push(fault) >= MOST_TOLD) break
+    if (found.push(fault) >= MAX_REPORTED) break
   }
   return found
 }
@@ -136,7 +136,7 @@ const unknownKey = (key: string, names: ReadonlyArray<string>, parent: ReadonlyA
     : { level: "error", at, message: `${name} is not a key of the format: write ${meant}` }
 }
 
-/** The key that a wrong one was meant to be; none when none is near: a third of its characters may differ. */
+/** The known key nearest to a wrong one; undefined when more than a third of its characters differ. */
 const misspelt = (key: string, names: ReadonlyArray<string>): string | undefined => {
   if (key.length > LONGEST_KEY) return undefined
   const plain = (text: string) => text.replace(/[_-]/g, "").toLowerCase()

@@ -2,7 +2,7 @@ import * as Predicate from "effect/Predicate"
 import { RE2JS } from "re2js"
 import { isJsonObject, type Json, type JsonObject } from "../common/Json.ts"
 
-/** A compiled pattern of a JSON Schema. `toString` is the pattern: the validator tells patterns apart by it. */
+/** A compiled pattern of a JSON Schema. `toString` is the pattern: the validator distinguishes patterns by it. */
 export interface Pattern {
   readonly test: (text: string) => boolean
   readonly toString: () => string

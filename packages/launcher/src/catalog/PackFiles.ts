@@ -10,8 +10,32 @@ import { InvalidPackData, UnreadableFile } from "../common/LaunchErrors.ts"
 import { lineOfPath } from "../common/LineOfPath.ts"
 import { parseJson } from "./JsonText.ts"
 import { numberFaults } from "./NumberTexts.ts"
-import { decodeUtf8, firstBrokenLine } from "./Utf8.ts"
 import { IncludeTag, parseYaml } from "./YamlText.ts"
+
+/** The text of these bytes without a byte order mark; undefined when they are not UTF-8. */
+export const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+const LINE_FEED = 0x0a
+
+/**
+ * The first line, from 1, that is not UTF-8. In UTF-8 the byte of a line feed is never part of another character.
+ */
+export const firstBrokenLine = (bytes: Uint8Array): number => {
+  let line = 1
+  let start = 0
+  for (let end = bytes.indexOf(LINE_FEED); end >= 0; end = bytes.indexOf(LINE_FEED, start)) {
+    if (decodeUtf8(bytes.subarray(start, end)) === undefined) return line
+    start = end + 1
+    line++
+  }
+  return line
+}
 
 /** Mebibytes of one pack file. */
 export const MAX_FILE_MIB = 4
@@ -31,8 +55,7 @@ export interface PackFiles {
   /** The text of one file as it stands. */
   readonly readText: (file: string) => Effect.Effect<string, ReadFailure>
   /**
-   * The line, from 1, where a file holds the value at a path of keys, or would have to; none where it cannot be
-   * told.
+   * The line, from 1, where a file holds the value at a path of keys, or would have to; undefined when it is unknown.
    */
   readonly lineOf: (file: string, path: ReadonlyArray<string>) => Effect.Effect<number | undefined>
   /** What the YAML files that were read so far, includes too, say of numbers, once each: `<file>:<line>: <text>`. */

@@ -161,8 +161,8 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
       })
     )
 
-  /** What cannot be meant goes to the log with its line; the file serves as it is. */
-  const tell = (file: string, faults: ReadonlyArray<PackFault>) =>
+  /** Logs faults that do not keep the file from loading, with their lines. */
+  const warn = (file: string, faults: ReadonlyArray<PackFault>) =>
     Effect.forEach(
       faults,
       ({ at, message }) =>
@@ -184,7 +184,7 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
     const file = files.nameOf(path.join(directory, "pack.yaml"))
     yield* Effect.fromResult(Documents.checkHeader(document, "ScenarioPack", file))
     const { metadata } = yield* Effect.fromResult(Documents.decodePack(document, file))
-    yield* tell(file, unknownKeys(document, PACK_KEYS))
+    yield* warn(file, unknownKeys(document, PACK_KEYS))
     const scenarios: Array<CatalogScenario> = []
     for (const slug of yield* directories(path.join(directory, "scenarios"))) {
       const [first, ...rest] = yield* scenarioVersions(
@@ -232,7 +232,7 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
     if (document === undefined) return undefined
     const file = files.nameOf(scenarioFile)
     const scenario = yield* Effect.fromResult(readScenario(at, document, file, compileSchema))
-    yield* tell(file, scenarioFaults(at, document, scenario.version))
+    yield* warn(file, scenarioFaults(at, document, scenario.version))
     const templates = yield* scenarioTemplates(scenario, path.join(directory, "templates")).pipe(
       leaveOut("every template of the version", [])
     )
@@ -258,7 +258,7 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
         return yield* new InvalidPackData({ file: files.nameOf(file), message })
       }
       templates.set(template.slug, template)
-      if (isDocument(document)) yield* tell(files.nameOf(file), templateFaults(document, template, version))
+      if (isDocument(document)) yield* warn(files.nameOf(file), templateFaults(document, template, version))
     }
     return [...templates.values()].sort((left, right) => compareTexts(left.slug, right.slug))
   })

@@ -63,7 +63,7 @@ export class PackRegistry extends Context.Service<
     })
   )
 
-  /** A fixed catalog, for tests of what stands on top of it. */
+  /** A fixed catalog, for tests of the services that use it. */
   static readonly layerMemory = (catalog: Catalog) =>
     Layer.succeed(PackRegistry, PackRegistry.of({ catalog: Effect.succeed(catalog) }))
 }

@@ -4,8 +4,8 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { jsonFaultInFile } from "../common/JsonFaults.ts"
-import { oneLine } from "../common/OneLine.ts"
+import { oneLine } from "../common/LaunchErrors.ts"
+import { jsonFaultInFile } from "../common/LineOfPath.ts"
 import { compareTexts } from "./VersionOrder.ts"
 
 export interface ReadPolicy {

@@ -107,7 +107,7 @@ const participantFaults = (
     say(
       "error",
       ["initiatorParticipantId"],
-      `initiatorParticipantId "${initiator}" is not a participant: nobody would open the session; ` +
+      `initiatorParticipantId "${initiator}" is not a participant: no agent would open the session; ` +
         `name one of: ${list}`
     )
   }

@@ -14,7 +14,7 @@ export const SETTLING_MS = 2_000
 const MAX_TRACED_PATHS = 50_000
 
 export interface TracedFiles {
-  /** The same file system; every path that is asked for through it is remembered with its state before the question. */
+  /** The same file system; it records each path that is read, with its state before the read. */
   readonly fs: FileSystem.FileSystem
   /** Whether every remembered path is now as it was; false also whenever that is uncertain. */
   readonly unchanged: Effect.Effect<boolean>

@@ -4,9 +4,21 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { JsonObject } from "./Json.ts"
 
+/** A failure on one line: a text from another service must not forge lines of the log. */
+export const oneLine = (failure: { readonly message: unknown }) =>
+  String(failure.message).replace(/\s*[\r\n]+\s*/g, " ")
+
+/** An agent that did not start or did not stay; the reason goes into AGENT_ATTACH_FAILED. */
+export class AgentNotAttached extends Data.TaggedError("AgentNotAttached")<{
+  readonly reason: string
+  /** Keys of the manifest that lead to the value at fault, if there is one. */
+  readonly at?: ReadonlyArray<string>
+  /** What its author can do about it. */
+  readonly remedy?: string
+}> {}
+
 /**
- * What can go wrong between a launch request and its answer: the errors of the HTTP contract, their texts written once
- * (docs/internals/launch.md#errors).
+ * The errors of a launch request in the HTTP contract, with their texts (docs/internals/launch.md#errors).
  */
 
 interface VersionRef {
@@ -31,9 +43,9 @@ export const templateNotFound = (template: string, { pack, scenario, version }: 
 
 export const processNotFound = (id: string) => launcherError("PROCESS_NOT_FOUND", `no agent process has the id ${id}`)
 
-/** `place` is that of the launch in the line, from 1, or the number of those in it. */
+/** `place` is the position of the launch in the queue, from 1, or the length of the queue. */
 export const launchesFull = (why: string, place: number) =>
-  launcherError("LAUNCHES_FULL", `no room for the agents of another launch: ${why}`, { place })
+  launcherError("LAUNCHES_FULL", `no free slots for the agents of another launch: ${why}`, { place })
 
 export const agentNotFound = (agentRef: string) =>
   launcherError("AGENT_NOT_FOUND", `example agent not found: ${agentRef}`)

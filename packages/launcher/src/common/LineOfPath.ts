@@ -1,9 +1,18 @@
+import { jsonFault, jsonFaultText } from "@runplane/domain"
 import { EVENT_ID, type Event, getScalarValue, parseEvents } from "js-yaml"
 
 /**
- * The line, from 1, of the value at a path of mapping keys and sequence indexes. Where the path leads further than the
- * text, because the key is missing or comes from an include, it is the line of what is there of it. JSON counts as
- * YAML.
+ * What a JSON file says that would not be read as it is written (docs/reference/packs.md#exact-numbers), with its field
+ * and line; undefined for a good file, and for text that is not JSON.
+ */
+export const jsonFaultInFile = (text: string): string | undefined => {
+  const fault = jsonFault(text)
+  return fault && `${jsonFaultText(fault)} (line ${lineAt(text, fault.offset)})`
+}
+
+/**
+ * The line, from 1, of the value at a path of mapping keys and sequence indexes. When the end of the path is missing
+ * from the text (a missing key, an include), it is the line of the last key that exists. JSON counts as YAML.
  */
 export const lineOfPath = (text: string, path: ReadonlyArray<string>): number | undefined => {
   const events = eventsOf(text)
@@ -63,10 +72,10 @@ export const startOf = (event: Event | undefined): number | undefined => {
   }
 }
 
-/** The line, from 1, of a place in a text. */
-export const lineAt = (text: string, position: number): number => text.slice(0, position).split("\n").length
+/** The line, from 1, of an offset in a text. */
+export const lineAt = (text: string, offset: number): number => text.slice(0, offset).split("\n").length
 
-/** The events of YAML text; none where it is no YAML, as JSON with a tab at the wrong place. */
+/** The events of YAML text; none when the text is not YAML, such as JSON indented with tabs. */
 export const eventsOf = (text: string): ReadonlyArray<Event> => {
   try {
     return parseEvents(text, {})

@@ -19,7 +19,7 @@ interface Collection {
   key: string
 }
 
-/** The scalars of YAML text in their order; none where it is no YAML. */
+/** The scalars of YAML text in their order; none when the text is not YAML. */
 export function* yamlScalars(text: string): Generator<YamlScalar> {
   const open: Array<Collection> = []
   const path = () =>

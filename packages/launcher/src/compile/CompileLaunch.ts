@@ -136,7 +136,7 @@ const initiatorIn = (
   const id = initiatorParticipantId ?? kickoff?.from ?? participants[0]?.id
   if (id === undefined || participants.some((participant) => participant.id === id)) return Result.succeed(id)
   const named = initiatorParticipantId === undefined ? "launch.kickoffTemplate.0.from" : "launch.initiatorParticipantId"
-  return Result.fail(compilationFailed(`${named} "${id}" is not a participant: nobody would open the session`))
+  return Result.fail(compilationFailed(`${named} "${id}" is not a participant: no agent would open the session`))
 }
 
 /** The five keys written here are reserved: a scenario's metadata cannot replace them. */
@@ -209,6 +209,6 @@ const kickoffEntry = (entry: JsonObject, inputs: JsonObject): Result.Result<Kick
 const interpolateOptional = (template: JsonObject | undefined, inputs: JsonObject) =>
   template === undefined ? Result.succeed(undefined) : interpolate(template, inputs)
 
-/** `{ [key]: value }`, or nothing at all when there is no value. */
+/** `{ [key]: value }`, or an empty object without a value. */
 const present = <K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } =>
   value === undefined ? {} : ({ [key]: value } as { readonly [P in K]: V })

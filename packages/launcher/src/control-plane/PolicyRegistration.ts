@@ -17,38 +17,34 @@ import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import { type ReadPolicy, readPolicyFiles } from "../catalog/PolicyFiles.ts"
 import { isJsonObject, type Json } from "../common/Json.ts"
-import { invalidConfig } from "../common/LaunchErrors.ts"
-import { oneLine } from "../common/OneLine.ts"
+import { invalidConfig, oneLine } from "../common/LaunchErrors.ts"
 import { type ControlPlaneSettings, LauncherSettings } from "../LauncherSettings.ts"
 
 /** Longest pause between two attempts, ms: a control plane that comes up later gets its policies soon after. */
 const MAX_PAUSE_MS = 10_000
 const FIRST_PAUSE_MS = 250
 
-/** What has become of a policy of the packs. */
+/** The state of a policy of the packs at the runtime. */
 export type PolicyOutcome =
   | { readonly policy: string; readonly state: "registered" }
-  /** For good: the file is broken, or the runtime does not take the policy. */
+  /** Final: the file is broken, or the runtime rejects the policy. */
   | { readonly policy: string; readonly state: "refused"; readonly reason: string }
-  /** Tried again and again; the reason is that of the last attempt, empty before the first. */
+  /** Retried; the reason is that of the last attempt, empty before the first. */
   | { readonly policy: string; readonly state: "pending"; readonly reason: string }
 
 /**
  * Registers the policies of the packs when the service starts, through the control plane's `POST /runtime/policies`. A
- * policy that is there already counts as registered. It works in the background and never fails a request: until it is
- * through, launches that name one of the policies are refused by the runtime.
+ * policy that exists already counts as registered. It works in the background and fails no request; until it is done,
+ * the runtime refuses launches that name one of the policies.
  */
 export class PolicyRegistration extends Context.Service<
   PolicyRegistration,
   {
-    /**
-     * One entry a policy file, as things stand. Empty without a control plane, or when registration is switched off.
-     */
+    /** One entry for each policy file. Empty without a control plane, or when registration is switched off. */
     readonly outcomes: Effect.Effect<ReadonlyArray<PolicyOutcome>>
     /**
-     * Makes sure that the runtime has the policy of a launch: one that is gone is registered again from its file
-     * (docs/internals/launch.md#policies). Without a control plane, or one that cannot tell, nothing is known and
-     * nothing fails.
+     * Makes sure that the runtime has the policy of a launch: registers a missing one from its file
+     * (docs/internals/launch.md#policies). Succeeds without a control plane, and when it gives no answer.
      */
     readonly ensure: (policyId: string | undefined) => Effect.Effect<void, LauncherFault>
     /** The same once no policy is pending. Waits for as long as the control plane does not answer. */
@@ -130,7 +126,7 @@ const ensureWith = (
       Effect.as(true),
       Effect.catchTag("NotFound", () => Effect.succeed(false)),
       Effect.timeout(timeoutMs),
-      Effect.catch((failure) => cannotTell(policyId, failure))
+      Effect.catch((failure) => logUnknown(policyId, failure))
     )
     if (isThere) return
     const file = (yield* files)
@@ -139,15 +135,15 @@ const ensureWith = (
     if (file === undefined) return yield* policyMissing(policyId, "the packs have no file of it to register")
     const outcome = yield* registerOne(registrationOf(file)).pipe(
       Effect.timeout(timeoutMs),
-      Effect.catch((failure) => Effect.as(cannotTell(policyId, failure), registered(policyId)))
+      Effect.catch((failure) => Effect.as(logUnknown(policyId, failure), registered(policyId)))
     )
     if (outcome.state === "refused") return yield* policyMissing(policyId, outcome.reason)
     yield* Effect.logInfo(`policy ${policyId} was not registered any more: it is again`)
   }, Effect.provideContext(client))
 
 /** A control plane in trouble fails no launch. */
-const cannotTell = (policyId: string, failure: { readonly message: unknown }) =>
-  Effect.as(Effect.logWarning(`whether policy ${policyId} is registered cannot be told: ${oneLine(failure)}`), true)
+const logUnknown = (policyId: string, failure: { readonly message: unknown }) =>
+  Effect.as(Effect.logWarning(`whether policy ${policyId} is registered is unknown: ${oneLine(failure)}`), true)
 
 const policyMissing = (policyId: string, reason: string) =>
   invalidConfig(
@@ -155,15 +151,15 @@ const policyMissing = (policyId: string, reason: string) =>
       "register it by POST /runtime/policies of the control plane, or name another policyVersion"
   )
 
-/** One policy after the other, each until it is registered or refused: what keeps one waiting keeps them all. */
+/** One policy after the other, each until it is registered or refused. */
 const registerAll = Effect.fn("PolicyRegistration.registerAll")(function* (
   policies: ReadonlyArray<Registration>,
   { timeoutMs, url }: ControlPlaneSettings,
   note: (outcome: PolicyOutcome) => Effect.Effect<void>
 ) {
   let lastLine = ""
-  /** A control plane that is away for hours is worth one line, and another one when it is away for another reason. */
-  const tellOnce = (policy: string, reason: string) =>
+  /** One line for each reason, however often the attempts fail. */
+  const warnOnce = (policy: string, reason: string) =>
     Effect.suspend(() => {
       const line = `the policies of the packs are not registered at ${url} yet, trying again: ${reason}`
       const log = lastLine === line ? Effect.logDebug(line) : Effect.logWarning(line)
@@ -174,9 +170,9 @@ const registerAll = Effect.fn("PolicyRegistration.registerAll")(function* (
   for (const policy of policies) {
     const outcome = yield* registerOne(policy).pipe(
       Effect.timeout(timeoutMs),
-      Effect.tapError((error) => tellOnce(policy.policyId, oneLine(error))),
+      Effect.tapError((error) => warnOnce(policy.policyId, oneLine(error))),
       Effect.retry(jitteredBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS)),
-      // Every other failure is tried again for ever.
+      // The schedule never ends.
       Effect.orDie
     )
     yield* note(outcome)
@@ -186,7 +182,7 @@ const registerAll = Effect.fn("PolicyRegistration.registerAll")(function* (
   }
 })
 
-/** One attempt. Its failures are those that may pass; what the runtime has decided is an outcome. */
+/** One attempt. Its failures may pass; a decision of the runtime is an outcome. */
 const registerOne = Effect.fnUntraced(function* (policy: Registration) {
   const { api } = yield* ControlPlaneClient
   const refusal = yield* api.policies.register({ payload: policy }).pipe(
@@ -200,11 +196,11 @@ const registerOne = Effect.fnUntraced(function* (policy: Registration) {
   const isThere = /already/i.test(refusal.message)
   const isReadOnly = "isReadOnly" in refusal && refusal.isReadOnly
   if (!isThere && !isReadOnly) return refused(policyId, oneLine(refusal))
-  const held = yield* api.policies
+  const existing = yield* api.policies
     .get({ params: { policyId } })
     .pipe(Effect.catchTag("NotFound", () => Effect.succeed(undefined)))
-  if (held === undefined) return refused(policyId, oneLine(refusal))
-  if (!isSame(held, policy)) {
+  if (existing === undefined) return refused(policyId, oneLine(refusal))
+  if (!isSame(existing, policy)) {
     yield* Effect.logWarning(
       `policy ${policyId} is registered with other rules than its file has; to replace it: DELETE /runtime/policies/${policyId}, then start again`
     )
@@ -215,12 +211,12 @@ const registerOne = Effect.fnUntraced(function* (policy: Registration) {
 const registered = (policy: string): PolicyOutcome => ({ policy, state: "registered" })
 const refused = (policy: string, reason: string): PolicyOutcome => ({ policy, state: "refused", reason })
 
-const isSame = (held: PolicyDescriptor, policy: Registration) =>
-  held.mode === policy.mode &&
-  held.schemaVersion === policy.schemaVersion &&
-  canonical(held.rules) === canonical(policy.rules)
+const isSame = (existing: PolicyDescriptor, policy: Registration) =>
+  existing.mode === policy.mode &&
+  existing.schemaVersion === policy.schemaVersion &&
+  canonical(existing.rules) === canonical(policy.rules)
 
-/** JSON text in which the order of keys says nothing. */
+/** JSON text with sorted keys. */
 const canonical = (value: Schema.Json): string =>
   JSON.stringify(value, (_key, item: Json) => (isJsonObject(item) ? sorted(item) : item))
 

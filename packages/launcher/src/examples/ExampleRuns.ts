@@ -31,31 +31,30 @@ import {
 } from "../common/LaunchErrors.ts"
 import { undecodable } from "../compile/Extensions.ts"
 import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
+import { LaunchedRuns } from "../control-plane/LaunchedRuns.ts"
 import { PolicyRegistration } from "../control-plane/PolicyRegistration.ts"
-import { RunFate } from "../control-plane/RunFate.ts"
-import { RunSubmission } from "../control-plane/RunSubmission.ts"
 import { LauncherSettings, type LauncherSettingsShape } from "../LauncherSettings.ts"
-import { Casting, failedParticipant, hostedAgent, type Member } from "./Cast.ts"
 import { type LaunchWatch, makeLaunchWatch } from "./LaunchWatch.ts"
+import { failedParticipant, hostedAgent, type Member, ParticipantAgents } from "./ParticipantAgents.ts"
 import { makeRunEnds } from "./RunEnds.ts"
 
 type Callbacks = ReadonlyMap<string, CancelCallback>
 
 /**
- * The example flow (docs/internals/launch.md#example-flow): compile, judge whether the launch can work, start the
- * agents one at a time with the initiator first, and meanwhile submit the run to the control plane. When an agent does
- * not attach, or ends before the session is open, the launch's other agents are stopped again and the run says why.
- * Agents that go on after the end of their run are stopped, too.
+ * The example flow (docs/internals/launch.md#example-flow): compile, check that the agents can start, start them one at
+ * a time with the initiator first, and meanwhile submit the run to the control plane. When an agent does not attach, or
+ * ends before the session is open, the other agents of the launch are stopped and the run fails with the reason.
+ * Agents that still run after the end of their run are stopped, too.
  */
 export class ExampleRuns extends Context.Service<
   ExampleRuns,
   {
     readonly run: (request: ExampleRunRequest) => Effect.Effect<ExampleRun, LauncherError>
-    /** The launches that wait for room. */
+    /** The launches that wait for slots. */
     readonly queue: Effect.Effect<LaunchQueue>
     /** The agents that run, the oldest first. */
     readonly processes: Effect.Effect<ReadonlyArray<AgentProcess>>
-    /** Ends an agent, and waits for that. */
+    /** Stops an agent and waits for its end. */
     readonly stopProcess: (id: string) => Effect.Effect<void, CatalogEntryNotFound>
     readonly stops: Effect.Effect<AgentStops>
   }
@@ -65,22 +64,21 @@ export class ExampleRuns extends Context.Service<
     Effect.gen(function* () {
       const settings = yield* LauncherSettings
       const compiler = yield* LaunchCompiler
-      const casting = yield* Casting
+      const participants = yield* ParticipantAgents
       const policies = yield* PolicyRegistration
       const tokens = yield* AgentTokens
       const host = yield* AgentHost
       const cancelCallbacks = yield* CancelCallbacks
-      const submission = yield* RunSubmission
-      const fate = yield* RunFate
+      const runs = yield* LaunchedRuns
       const slots = yield* AgentSlots
       const service = yield* Effect.scope
-      const runEnds = makeRunEnds({ fate, graceMs: settings.agentExitGraceMs }, service)
+      const runEnds = makeRunEnds({ runs, graceMs: settings.agentExitGraceMs }, service)
       let stoppedByCallers = 0
 
       const run = Effect.fn("ExampleRuns.run")(function* (request: ExampleRunRequest) {
         const compiled = withOverrides(yield* compiler.compile(request), request)
         if (!(request.bootstrapAgents ?? settings.autoBootstrapAgents)) return { compiled, hostedAgents: [] }
-        const members = yield* casting.cast(compiled)
+        const members = yield* participants.resolve(compiled)
         const needed = members.filter(({ manifest }) => manifest !== undefined).length
         const broken = undecodable(compiled.initiator?.sessionStart.extensions)
         if (needed > 0 && broken !== undefined) return yield* compilationFailed(broken)
@@ -92,45 +90,45 @@ export class ExampleRuns extends Context.Service<
           ...(request.runLabel && { runLabel: request.runLabel })
         }
         return yield* Effect.uninterruptibleMask((restore) =>
-          Effect.flatMap(slots.take(needed, about), (lease) => {
-            const room = makeRoom(needed, lease)
-            return restore(launch(compiled, members, room)).pipe(
-              Effect.onExit((exit) => room.settle(Exit.isSuccess(exit)))
+          Effect.flatMap(slots.acquire(needed, about), (lease) => {
+            const launchSlots = makeLaunchSlots(needed, lease)
+            return restore(launch(compiled, members, launchSlots)).pipe(
+              Effect.onExit((exit) => launchSlots.settle(Exit.isSuccess(exit)))
             )
           })
         )
       })
 
-      /** The room of a launch: what its agents do not give back themselves when they end, a failure does. */
-      const makeRoom = (needed: number, lease: AgentLease): Room => {
+      /** The slots of a launch: each agent releases its own when it ends, and a failed launch the remaining ones. */
+      const makeLaunchSlots = (needed: number, lease: AgentLease): LaunchSlots => {
         let left = needed
         return {
           waited: lease.waited,
           occupy: ({ ended }) => {
             left--
-            return Effect.asVoid(Effect.forkIn(Effect.andThen(ended, lease.giveBack(1)), service))
+            return Effect.asVoid(Effect.forkIn(Effect.andThen(ended, lease.release(1)), service))
           },
-          settle: (isLaunched) => (isLaunched || left === 0 ? Effect.void : lease.giveBack(left))
+          settle: (isLaunched) => (isLaunched || left === 0 ? Effect.void : lease.release(left))
         }
       }
 
       const launch = Effect.fnUntraced(function* (
         compiled: CompileLaunchResult,
         members: ReadonlyArray<Member>,
-        room: Room
+        launchSlots: LaunchSlots
       ) {
         const { sessionId } = compiled
         const callbacks = yield* cancelCallbacks.assign(
           sessionId,
           members.flatMap(({ binding, manifest }) => (manifest === undefined ? [] : [binding.participantId]))
         )
-        // It goes on when the launch fails meanwhile: a run that was made has to be told of it.
-        const submitted = yield* Effect.forkIn(submission.submit(withCancelCallback(compiled, callbacks)), service)
+        // In the background: when the launch fails meanwhile, the control plane has to learn that of the accepted run.
+        const submitted = yield* Effect.forkIn(runs.submit(withCancelCallback(compiled, callbacks)), service)
         const submittedRun = Fiber.join(submitted)
         const { sessionOpenTimeoutMs: openTimeoutMs } = settings
-        const watch = yield* makeLaunchWatch({ sessionId, openTimeoutMs, run: submittedRun, fate, host }, service)
+        const watch = yield* makeLaunchWatch({ sessionId, openTimeoutMs, run: submittedRun, runs, host }, service)
         return yield* Effect.gen(function* () {
-          const hosted = yield* attachAll(compiled, members, callbacks, watch, room)
+          const hosted = yield* attachAll(compiled, members, callbacks, watch, launchSlots)
           const controlPlaneRun = yield* Effect.raceFirst(submittedRun, Effect.as(watch.broken, Option.none()))
           if (!(yield* watch.settle)) return yield* agentAttachFailed(sessionId, yield* watch.dead)
           const { ttlMs } = compiled.runDescriptor.session
@@ -143,21 +141,21 @@ export class ExampleRuns extends Context.Service<
               onNone: () => ({}),
               onSome: (accepted) => ({ controlPlaneRun: accepted, ...linksOf(accepted, settings) })
             }),
-            ...(room.waited === undefined ? {} : { queue: room.waited })
+            ...(launchSlots.waited === undefined ? {} : { queue: launchSlots.waited })
           }
         }).pipe(
-          // A caller that goes away, like a failure, leaves nothing half-started behind.
+          // An interrupted request ends its agents like a failed one.
           Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : watch.fail(whyFailed(exit.cause))))
         )
       })
 
-      /** Every agent in declaration order; a failure of the initiator ends it at once, others are all reported. */
+      /** Every agent in declaration order. A failure of the initiator ends the launch at once, others are all reported. */
       const attachAll = Effect.fnUntraced(function* (
         compiled: CompileLaunchResult,
         members: ReadonlyArray<Member>,
         callbacks: Callbacks,
         watch: LaunchWatch,
-        room: Room
+        launchSlots: LaunchSlots
       ) {
         const initiatorId = compiled.initiator?.participantId
         const isInitiator = ({ binding }: Member) => binding.participantId === initiatorId
@@ -165,7 +163,7 @@ export class ExampleRuns extends Context.Service<
         const failed: Array<FailedParticipant> = []
         const attaching = Effect.gen(function* () {
           for (const member of [...members.filter(isInitiator), ...members.filter((other) => !isInitiator(other))]) {
-            const result = yield* attachOne(compiled, member, callbacks, watch, room).pipe(
+            const result = yield* attachOne(compiled, member, callbacks, watch, launchSlots).pipe(
               Effect.map(Result.succeed),
               Effect.catchTag("AgentNotAttached", (failure) => Effect.succeed(Result.fail(failure)))
             )
@@ -190,7 +188,7 @@ export class ExampleRuns extends Context.Service<
         member: Member,
         callbacks: Callbacks,
         watch: LaunchWatch,
-        room: Room
+        launchSlots: LaunchSlots
       ) {
         const { binding, manifest, profile } = member
         if (manifest === undefined) return hostedAgent(member, { processAttached: false })
@@ -210,7 +208,7 @@ export class ExampleRuns extends Context.Service<
           cancelCallback: callbacks.get(participantId)
         }
         const agent = yield* Effect.uninterruptibleMask((restore) =>
-          Effect.tap(restore(host.attach(assignment, manifest)), room.occupy)
+          Effect.tap(restore(host.attach(assignment, manifest)), launchSlots.occupy)
         )
         yield* watch.add(binding, agent)
         return hostedAgent(member, {
@@ -248,13 +246,13 @@ export class ExampleRuns extends Context.Service<
 export interface AgentStops {
   readonly afterRunEnd: number
   readonly onRequest: number
-  /** Those, and others, that did not end on SIGTERM. */
+  /** All agents that did not end on SIGTERM. */
   readonly killed: number
 }
 
-interface Room {
+interface LaunchSlots {
   readonly waited: AgentLease["waited"]
-  /** An agent runs, and gives its room back when it ends. */
+  /** An agent runs, and releases its slot when it ends. */
   readonly occupy: (agent: AttachedAgent) => Effect.Effect<void>
   readonly settle: (isLaunched: boolean) => Effect.Effect<void>
 }
@@ -274,7 +272,7 @@ const shownProcess = (
   agentRef
 })
 
-/** Where a run is found (docs/internals/launch.md#example-flow). */
+/** The links to a run (docs/internals/launch.md#example-flow). */
 const linksOf = (
   { runId }: ControlPlaneRun,
   { controlPlane, publicControlPlaneUrl }: LauncherSettingsShape
@@ -287,10 +285,10 @@ const linksOf = (
 const inOrderOf = (members: ReadonlyArray<Member>, failed: ReadonlyArray<FailedParticipant>) =>
   members.flatMap(({ binding }) => failed.find(({ participantId }) => participantId === binding.participantId) ?? [])
 
-/** What the run is told of a launch that failed. */
+/** The reason that the run of a failed launch gets. */
 const whyFailed = (cause: Cause.Cause<LauncherError>): string => {
   const failure = Option.getOrUndefined(Cause.findErrorOption(cause))
-  if (failure === undefined) return "the launch was broken off"
+  if (failure === undefined) return "the launch was interrupted"
   const failed = failedParticipantsOf(failure)
   return failed.length === 0
     ? `${failure.errorCode}: ${failure.message}`
@@ -319,8 +317,8 @@ const withOverrides = (
 }
 
 /**
- * The descriptor as it is submitted: it tells the control plane where to ask the initiator for a cancellation. The
- * answer to our own caller does not, because of the bearer. A callback of the pack's own is left alone.
+ * The descriptor as it is submitted, with the address for cancel requests to the initiator. The answer to the caller
+ * has no callback, because of its bearer. A callback in the pack stays.
  */
 const withCancelCallback = (
   { initiator, runDescriptor }: CompileLaunchResult,

@@ -2,19 +2,16 @@ import type { ControlPlaneRun } from "@runplane/api"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
-import * as Semaphore from "effect/Semaphore"
-import { type AgentHost, type AttachedAgent, type EndedAgent, endOf } from "../agents/AgentHost.ts"
+import type { AgentHost, AttachedAgent } from "../agents/AgentHost.ts"
 import type { FailedParticipant } from "../common/LaunchErrors.ts"
-import type { RunFate } from "../control-plane/RunFate.ts"
-import { type Binding, failedParticipant } from "./Cast.ts"
+import type { LaunchedRuns } from "../control-plane/LaunchedRuns.ts"
+import { type Action, deadAgents, decide, type Input, type LaunchState, watching } from "./decideLaunch.ts"
+import type { Binding } from "./ParticipantAgents.ts"
 
-/** How long the answer of a failed launch waits for the control plane to know why, ms. */
-const SAYING_MS = 500
-
-const ENDED = "process exited before its session was open"
+/** How long the answer of a failed launch waits until the control plane has the reason, ms. */
+const REPORT_WAIT_MS = 500
 
 export interface WatchedLaunch {
   readonly sessionId: string
@@ -22,31 +19,26 @@ export interface WatchedLaunch {
   readonly openTimeoutMs: number
   /** The run, once the control plane has accepted or refused it. */
   readonly run: Effect.Effect<Option.Option<ControlPlaneRun>>
-  readonly fate: RunFate["Service"]
+  readonly runs: LaunchedRuns["Service"]
   readonly host: AgentHost["Service"]
 }
 
 /**
- * Looks after the agents of one launch until its session is open: an agent that ends before ends the waiting of all
- * (docs/internals/launch.md#dead-agents). Whether the session is open only the control plane can tell.
+ * Watches the agents of one launch until its session is open: performs what `decide` says of their ends
+ * (docs/internals/launch.md#dead-agents).
  */
 export interface LaunchWatch {
   /** An agent has been attached. */
   readonly add: (binding: Binding, agent: AttachedAgent) => Effect.Effect<void>
-  /** Waits until the launch cannot work any more because agents have ended. */
+  /** Waits until the launch has to fail because agents have ended. */
   readonly broken: Effect.Effect<void>
-  /** Those that have been attached so far. */
+  /** The agents that have been attached so far. */
   readonly agents: Effect.Effect<ReadonlyArray<LaunchedAgent>>
-  /** Every agent that has ended in vain so far. */
+  /** Every agent so far that has ended too early. */
   readonly dead: Effect.Effect<ReadonlyArray<FailedParticipant>>
-  /**
-   * Ends the launching: whether all is well so far. If so, what breaks the launch from here on ends its agents.
-   */
+  /** All agents are attached: whether the launch succeeds. A problem after that ends the agents. */
   readonly settle: Effect.Effect<boolean>
-  /**
-   * The launch has failed: its agents are ended, and the run, if there is one, says why; in the background where the
-   * control plane takes its time over it.
-   */
+  /** The launch has failed: ends its agents and reports the reason, in the background when that takes long. */
   readonly fail: (reason: string) => Effect.Effect<void>
 }
 
@@ -55,140 +47,87 @@ export interface LaunchedAgent {
   readonly agent: AttachedAgent
 }
 
-interface Watched extends LaunchedAgent {
-  /** Undefined while it lives. */
-  end?: EndedAgent
-  isJudged: boolean
-}
-
 /** A watch whose work goes on in the given scope, until every agent has ended. */
 export const makeLaunchWatch = Effect.fnUntraced(function* (
-  { fate, host, openTimeoutMs, run, sessionId }: WatchedLaunch,
+  { host, openTimeoutMs, run, runs, sessionId }: WatchedLaunch,
   within: Scope.Scope
 ): Effect.fn.Return<LaunchWatch> {
   const scope = yield* Scope.fork(within)
   const broken = yield* Deferred.make<void>()
-  const agents: Array<Watched> = []
-  const judging = yield* Semaphore.make(1)
-  let isOpen = false
-  let isTold = false
-  let isAnswered = false
-  let isOver = false
+  const settled = yield* Deferred.make<void>()
+  const closed = yield* Deferred.make<void>()
+  const agents: Array<LaunchedAgent> = []
+  let state: LaunchState = watching
 
-  const close = Effect.suspend(() => {
-    isOver = true
-    return Effect.forkIn(Scope.close(scope, Exit.void), within)
-  }).pipe(Effect.asVoid)
+  const send = (input: Input): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const [next, actions] = decide(state, input)
+      state = next
+      return Effect.forEach(actions, perform, { discard: true })
+    })
 
-  /** Ends the waiting for the session; whether there was still something to wait for. */
-  const abandon = Effect.fnUntraced(function* (reason: string) {
-    const accepted = yield* run
-    if (Option.isNone(accepted)) return "unknown" as const
-    const became = yield* fate.abandon(accepted.value.runId, reason)
-    if (became === "opened") isOpen = true
-    if (became === "abandoned") isTold = true
-    return became
-  })
-
-  const giveUp = Effect.fnUntraced(function* (reason: string) {
-    yield* Effect.logWarning(`launch ${sessionId} has ended before its session was open: ${reason}`)
-    yield* host.stopRun(sessionId)
-  })
-
-  const whyDead = ({ binding: { agentRef, participantId }, end }: Watched) =>
-    end === undefined ? "" : `agent ${participantId} (${agentRef}): ${endOf(end, ENDED)}`
-
-  /** Asks once for each end, one after the other: the first may settle what the others mean. */
-  const judge = (watched: Watched) =>
-    judging.withPermits(1)(
-      Effect.gen(function* () {
-        watched.isJudged = true
-        if (isOver || isTold || watched.end === undefined) return
-        const isFine = watched.end.code === 0
-        if (isOpen) {
-          if (!isFine) yield* Deferred.succeed(broken, undefined)
-          return
-        }
-        // The control plane may take its time, and what it says changes nothing here.
-        if (!isFine) yield* Deferred.succeed(broken, undefined)
-        const became = yield* abandon(whyDead(watched))
-        if (became === "abandoned") yield* Deferred.succeed(broken, undefined)
-        if (became === "abandoned" && isAnswered) yield* giveUp(whyDead(watched))
-      })
-    )
-
-  const isDone = Effect.suspend(() => (agents.every(({ isJudged }) => isJudged) && isAnswered ? close : Effect.void))
-
-  const add = (binding: Binding, agent: AttachedAgent) => {
-    const watched: Watched = { binding, agent, isJudged: false }
-    agents.push(watched)
-    return agent.ended.pipe(
-      Effect.flatMap((end) => {
-        watched.end = end
-        return judge(watched)
-      }),
-      Effect.andThen(isDone),
-      Effect.forkIn(scope),
-      Effect.asVoid
-    )
+  const perform = (action: Action): Effect.Effect<unknown> => {
+    switch (action._tag) {
+      case "Report":
+        return Effect.forkIn(report(action.reason), scope)
+      case "CheckRun":
+        return Effect.forkIn(checkRun, scope)
+      case "Break":
+        return Deferred.succeed(broken, undefined)
+      case "Settled":
+        return Deferred.succeed(settled, undefined)
+      case "Warn":
+        return Effect.logWarning(`launch ${sessionId} has ended before its session was open: ${action.reason}`)
+      case "StopAgents":
+        return host.stopRun(sessionId)
+      case "Close":
+        return Effect.andThen(Deferred.succeed(closed, undefined), Effect.forkIn(Scope.close(scope, Exit.void), within))
+    }
   }
 
-  const isWaiting = (runId: string) =>
-    fate.phase(runId).pipe(
-      Effect.map((phase) => phase === "waiting"),
-      Effect.catchTag("NotTold", ({ message }) =>
-        Effect.as(Effect.logWarning(`the control plane did not report the status of run ${runId}: ${message}`), false)
-      )
-    )
-
-  const overdue = Effect.gen(function* () {
-    yield* Effect.sleep(openTimeoutMs)
+  const report = Effect.fnUntraced(function* (reason: string) {
     const accepted = yield* run
-    if (isOpen || isTold || Option.isNone(accepted) || !(yield* isWaiting(accepted.value.runId))) return
-    const quoted = yield* Effect.forEach(agents, ({ agent, binding }) =>
-      Effect.map(agent.lastLines, (lines) =>
-        lines.length === 0 ? [] : [`agent ${binding.participantId} (${binding.agentRef}) said: ${lines.join(" | ")}`]
+    const outcome = Option.isNone(accepted) ? "unknown" : yield* runs.abandon(accepted.value.runId, reason)
+    yield* send({ _tag: "Reported", outcome })
+  })
+
+  const checkRun = Effect.gen(function* () {
+    const accepted = yield* run
+    if (Option.isNone(accepted)) return
+    const { runId } = accepted.value
+    const phase = yield* runs
+      .phase(runId)
+      .pipe(
+        Effect.catchTag("NoAnswer", ({ message }) =>
+          Effect.logWarning(`the control plane did not report the status of run ${runId}: ${message}`)
+        )
       )
+    if (phase !== "waiting") return
+    const output = yield* Effect.forEach(agents, ({ agent, binding }) =>
+      Effect.map(agent.lastLines, (lines) => ({ binding, lines }))
     )
-    const reason = [`no agent opened it within ${openTimeoutMs} ms`, ...quoted.flat()].join("; ")
-    if ((yield* abandon(reason)) !== "abandoned") return
-    yield* Deferred.succeed(broken, undefined)
-    yield* giveUp(reason)
+    yield* send({ _tag: "NotOpened", withinMs: openTimeoutMs, output })
   })
-  if (openTimeoutMs > 0) yield* Effect.forkIn(overdue, scope)
 
-  const dead = Effect.sync(() =>
-    agents.flatMap(({ binding, end }) =>
-      end === undefined || (isOpen && end.code === 0) ? [] : [failedParticipant(binding, endOf(end, ENDED))]
-    )
-  )
-
-  const isBroken = Deferred.isDone(broken)
-  const settle = Effect.gen(function* () {
-    if (yield* isBroken) return false
-    return yield* judging.withPermits(1)(
-      Effect.gen(function* () {
-        if (yield* isBroken) return false
-        isAnswered = true
-        yield* isDone
-        return true
-      })
-    )
-  })
+  if (openTimeoutMs > 0) yield* Effect.forkIn(Effect.delay(send({ _tag: "TimeOver" }), openTimeoutMs), scope)
 
   return {
-    add,
+    add: (binding, agent) =>
+      Effect.gen(function* () {
+        agents.push({ binding, agent })
+        yield* send({ _tag: "Attached", binding })
+        const { participantId } = binding
+        const ended = Effect.flatMap(agent.ended, (end) => send({ _tag: "Ended", participantId, end }))
+        yield* Effect.forkIn(ended, scope)
+      }),
     agents: Effect.sync(() => [...agents]),
     broken: Deferred.await(broken),
-    dead,
-    settle,
+    dead: Effect.sync(() => deadAgents(state)),
+    settle: Effect.andThen(
+      send({ _tag: "Settle" }),
+      Effect.raceFirst(Effect.as(Deferred.await(broken), false), Effect.as(Deferred.await(settled), true))
+    ),
     fail: (reason) =>
-      Effect.gen(function* () {
-        isOver = true
-        yield* host.stopRun(sessionId)
-        const say = Effect.suspend(() => (isTold || isOpen ? Effect.void : abandon(reason)))
-        const saying = yield* Effect.forkIn(Effect.andThen(judging.withPermits(1)(say), close), within)
-        yield* Effect.timeoutOption(Fiber.await(saying), SAYING_MS)
-      })
+      Effect.andThen(send({ _tag: "Fail", reason }), Effect.timeoutOption(Deferred.await(closed), REPORT_WAIT_MS))
   }
 })

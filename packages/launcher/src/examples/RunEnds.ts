@@ -4,13 +4,13 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
-import type { RunFate } from "../control-plane/RunFate.ts"
+import type { LaunchedRuns } from "../control-plane/LaunchedRuns.ts"
 import type { LaunchedAgent } from "./LaunchWatch.ts"
 
-/** Shortest time between two questions about one run, ms. */
-const ASK_EVERY_MS = 5_000
-/** Time between two questions about any run, ms: the control plane counts the requests of each caller. */
-const ASK_ANY_EVERY_MS = 2_000
+/** Shortest time between two reads of one run, ms. */
+const POLL_MS = 5_000
+/** Shortest time between two reads of any run, ms: the control plane limits the requests of each caller. */
+const POLL_ANY_MS = 2_000
 
 export interface LaunchedAgents {
   readonly sessionId: string
@@ -26,20 +26,20 @@ export interface RunEnds {
   readonly follow: (launched: LaunchedAgents) => Effect.Effect<void>
   /** The run of a launch whose agents are followed. */
   readonly runOf: (sessionId: string) => string | undefined
-  /** Agents that were ended so far. */
+  /** Agents stopped so far. */
   readonly stopped: Effect.Effect<number>
 }
 
 export const makeRunEnds = (
-  { fate, graceMs }: { readonly fate: RunFate["Service"]; readonly graceMs: number },
+  { graceMs, runs }: { readonly graceMs: number; readonly runs: LaunchedRuns["Service"] },
   service: Scope.Scope
 ): RunEnds => {
   const followed = new Map<string, string | undefined>()
   let stopped = 0
 
-  /** Waits for the end of the run, and says how it is known. */
+  /** Waits for the end of the run, and returns the reason to believe in it. */
   const ended = Effect.fnUntraced(function* ({ run, sessionId, ttlMs }: LaunchedAgents) {
-    let heardAt = yield* Clock.currentTimeMillis
+    let answeredAt = yield* Clock.currentTimeMillis
     if (Option.isNone(run)) {
       yield* Effect.sleep(ttlMs)
       return `the time of session ${sessionId} was over`
@@ -47,12 +47,12 @@ export const makeRunEnds = (
     const { runId } = run.value
     let isSilent = false
     while (true) {
-      yield* Effect.sleep(Math.max(ASK_EVERY_MS, followed.size * ASK_ANY_EVERY_MS))
-      const phase = yield* Effect.result(fate.phase(runId))
+      yield* Effect.sleep(Math.max(POLL_MS, followed.size * POLL_ANY_MS))
+      const phase = yield* Effect.result(runs.phase(runId))
       const now = yield* Clock.currentTimeMillis
       if (Result.isSuccess(phase)) {
         isSilent = false
-        heardAt = now
+        answeredAt = now
         if (phase.success === "ended") return `run ${runId} had ended`
         continue
       }
@@ -62,12 +62,12 @@ export const makeRunEnds = (
         )
       }
       isSilent = true
-      // Not from the start on: a suspended session outlives its time, and one answer may fail to come.
-      if (now - heardAt >= ttlMs) return `the time of session ${sessionId} was over, and the control plane is silent`
+      // Counted from the last answer: a suspended session outlives its time.
+      if (now - answeredAt >= ttlMs) return `the time of session ${sessionId} was over, and the control plane is silent`
     }
   })
 
-  const stopThose = Effect.fnUntraced(function* (launched: LaunchedAgents) {
+  const stopAgents = Effect.fnUntraced(function* (launched: LaunchedAgents) {
     const why = yield* ended(launched)
     yield* Effect.sleep(graceMs)
     yield* Effect.forEach(
@@ -91,7 +91,7 @@ export const makeRunEnds = (
         const { agents, run, sessionId } = launched
         followed.set(sessionId, Option.getOrUndefined(run)?.runId)
         const allEnded = Effect.forEach(agents, ({ agent }) => agent.ended, { concurrency: "unbounded", discard: true })
-        return Effect.raceFirst(allEnded, stopThose(launched)).pipe(
+        return Effect.raceFirst(allEnded, stopAgents(launched)).pipe(
           Effect.ensuring(Effect.sync(() => followed.delete(sessionId))),
           Effect.forkIn(service),
           Effect.asVoid

@@ -1,14 +1,50 @@
 import { LauncherApi } from "@runplane/api"
-import { LauncherEdge, launcherDocument, layerLauncherDocs } from "@runplane/server"
+import {
+  changeLogLevel,
+  LauncherEdge,
+  launcherDocument,
+  layerLauncherDocs,
+  readinessAnswer,
+  Shutdown
+} from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Layer from "effect/Layer"
 import { dump } from "js-yaml"
 import { LauncherSettings } from "../LauncherSettings.ts"
+import { LauncherMetrics } from "../operate/AgentMetrics.ts"
+import { LauncherReadiness } from "../operate/LauncherReadiness.ts"
 import { CatalogHttp } from "./CatalogHttp.ts"
 import { HealthHttp, LaunchHttp, ProcessesHttp } from "./LaunchHttp.ts"
-import { AdminHttp, ProbesHttp } from "./OperationHttp.ts"
+
+/** The probes of a platform (docs/reference/http.md#readiness, docs/reference/http.md#metrics-endpoint). */
+const ProbesHttp = HttpApiBuilder.group(
+  LauncherApi,
+  "probes",
+  Effect.fnUntraced(function* (handlers) {
+    const readiness = yield* LauncherReadiness
+    const shutdown = yield* Shutdown
+    const { registry } = yield* LauncherMetrics
+    return handlers.handleAll({
+      livez: () => Effect.succeed({ status: "ok" as const }),
+      readyz: ({ query }) =>
+        Effect.gen(function* () {
+          return readinessAnswer(yield* readiness.check, { ...query, stopping: yield* shutdown.stopping })
+        }),
+      metrics: () => Effect.promise(() => registry.metrics())
+    })
+  })
+)
+
+/** Operation of the service (docs/reference/http.md#log-level). */
+const AdminHttp = HttpApiBuilder.group(
+  LauncherApi,
+  "admin",
+  Effect.fnUntraced(function* (handlers) {
+    return handlers.handle("setLogLevel", ({ payload }) => changeLogLevel(payload.level))
+  })
+)
 
 /**
  * The documents belong to development: there the contract and a page to try it are served, elsewhere they are unknown

@@ -1,47 +1,43 @@
+import { makeServiceRegistry, type ServiceRegistry } from "@runplane/server"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Counter, Gauge } from "prom-client"
 import { ExampleRuns } from "../examples/ExampleRuns.ts"
-import { LauncherMetrics } from "./LauncherMetrics.ts"
 
-/**
- * Agents and launches as metrics of the service, counted when they are asked for (docs/internals/launch.md#processes).
- */
+/** The Prometheus metrics of this process (docs/reference/http.md#metrics-endpoint). */
+export class LauncherMetrics extends Context.Service<LauncherMetrics, ServiceRegistry>()(
+  "runplane/launcher/LauncherMetrics"
+) {
+  static readonly layer = Layer.effect(
+    LauncherMetrics,
+    Effect.map(makeServiceRegistry("launcher"), (registry) => LauncherMetrics.of(registry))
+  )
+}
+
+/** Agents and launches as metrics, counted at each scrape (docs/internals/launch.md#processes). */
 export const layerAgentMetrics = Layer.effectDiscard(
   Effect.gen(function* () {
     const { registry } = yield* LauncherMetrics
     const { queue, stops } = yield* ExampleRuns
-    const registers = [registry]
     const run = Effect.runSyncWith(yield* Effect.context())
-    new Gauge({
-      name: "runplane_agent_processes",
-      help: "Agent processes that run or are about to",
-      registers,
-      collect() {
-        this.set(run(queue).agents.running)
-      }
-    })
-    new Gauge({
-      name: "runplane_agent_processes_limit",
-      help: "Most agent processes at a time",
-      registers,
-      collect() {
-        this.set(run(queue).agents.limit)
-      }
-    })
-    new Gauge({
-      name: "runplane_launches_waiting",
-      help: "Launches that wait for room for their agents",
-      registers,
-      collect() {
-        this.set(run(queue).waiting.length)
-      }
-    })
+    const gauge = (name: string, help: string, value: () => number) =>
+      new Gauge({
+        name,
+        help,
+        registers: [registry],
+        collect() {
+          this.set(value())
+        }
+      })
+    gauge("runplane_agent_processes", "Agent processes that run or are about to", () => run(queue).agents.running)
+    gauge("runplane_agent_processes_limit", "Most agent processes at a time", () => run(queue).agents.limit)
+    gauge("runplane_launches_waiting", "Launches that wait for slots for their agents", () => run(queue).waiting.length)
     new Counter({
       name: "runplane_agents_stopped_total",
       help: "Agents that were stopped: after the end of their run, or on request",
       labelNames: ["why"],
-      registers,
+      registers: [registry],
       collect() {
         const { afterRunEnd, onRequest } = run(stops)
         this.reset()
@@ -52,7 +48,7 @@ export const layerAgentMetrics = Layer.effectDiscard(
     new Counter({
       name: "runplane_agents_killed_total",
       help: "Agents that did not end on SIGTERM",
-      registers,
+      registers: [registry],
       collect() {
         this.reset()
         this.inc(run(stops).killed)

@@ -8,15 +8,15 @@ import * as Schedule from "effect/Schedule"
 import { PackRegistry } from "../catalog/PackRegistry.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
 
-/** Probes come from anywhere and are not throttled: dependencies are asked at most this often. Milliseconds. */
+/** Probes are not throttled: dependencies are checked at most this often. Milliseconds. */
 const TTL_MS = 1_000
-/** A control plane that does not answer within this time does not work. Milliseconds. */
+/** A control plane that does not answer within this time counts as lost. Milliseconds. */
 const CHECK_TIMEOUT_MS = 2_000
-/** How often the service looks by itself, so that its log tells of what is lost. Milliseconds. */
+/** How often the service checks without a probe, so that its log reports a loss. Milliseconds. */
 const WATCH_MS = 5_000
 
 /** Whether the service can launch (docs/reference/http.md#readiness). A check never fails; it says `ok: false`. */
-export class LauncherReadiness extends Context.Service<LauncherReadiness, { readonly look: Effect.Effect<Answer> }>()(
+export class LauncherReadiness extends Context.Service<LauncherReadiness, { readonly check: Effect.Effect<Answer> }>()(
   "runplane/launcher/LauncherReadiness"
 ) {
   static readonly layer = Layer.effect(
@@ -40,10 +40,10 @@ export class LauncherReadiness extends Context.Service<LauncherReadiness, { read
       )
       const neighbour = (url: string) =>
         client.get(`${url}/livez`).pipe(
-          // An answer that is not read keeps its connection.
+          // An unread body would keep its connection.
           Effect.tap(({ text }) => text),
           Effect.map(({ status }) =>
-            // One without this endpoint answers as well.
+            // A service without this endpoint answers, too.
             status < 500 ? { ok: true, detail: `${url} answers` } : { ok: false, detail: `${url} answers ${status}` }
           ),
           Effect.scoped,
@@ -55,7 +55,7 @@ export class LauncherReadiness extends Context.Service<LauncherReadiness, { read
           Effect.tap(({ detail, ok }) => (ok ? outage.back : outage.lost(detail)))
         )
 
-      const look = Effect.gen(function* () {
+      const check = Effect.gen(function* () {
         const checks = {
           catalog: yield* packs,
           ...(controlPlane !== undefined && { controlPlane: yield* neighbour(controlPlane.url) })
@@ -63,9 +63,9 @@ export class LauncherReadiness extends Context.Service<LauncherReadiness, { read
         const ok = checks.catalog.ok && (checks.controlPlane?.ok ?? true)
         return { status: ok ? "ok" : "degraded", ok, checks } satisfies Answer
       }).pipe(Effect.cachedWithTTL(TTL_MS))
-      const cached = yield* look
+      const cached = yield* check
       yield* Effect.forkScoped(Effect.repeat(cached, Schedule.spaced(WATCH_MS)))
-      return LauncherReadiness.of({ look: cached })
+      return LauncherReadiness.of({ check: cached })
     })
   )
 }

@@ -17,7 +17,7 @@ const assignment = (participantId: string) => {
 }
 
 describe("the bootstrap of an agent", () => {
-  it("tells a member its part, without any of the initiator's data", () => {
+  it("has the role of a member, without data of the initiator", () => {
     assert.deepStrictEqual(bootstrapOf(assignment("one"), settings(runtime)), {
       participant_id: "one",
       session_id: SESSION_ID,

@@ -152,7 +152,7 @@ layer(platform, { excludeTestServices: true })("an agent as a process", (it) => 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("that cannot be started tells why", () =>
+  it.effect("that cannot be started fails with the reason", () =>
     Effect.gen(function* () {
       const stage = yield* makeStage()
       const assignment = {

@@ -18,22 +18,22 @@ const make = Effect.fnUntraced(function* (options: LauncherOptions = {}) {
   )
   const context = yield* Layer.build(layer)
   const slots = Context.get(context, AgentSlots)
-  const take = (agents: number, sessionId: string) =>
-    slots.take(agents, { sessionId, scenarioRef: "a/b@1" }).pipe(Effect.forkChild, Effect.tap(Effect.yieldNow))
-  const line = Effect.map(slots.queue, ({ waiting }) => waiting.map(({ sessionId }) => sessionId))
-  return { line, pressure: Context.get(context, LaunchPressure), slots, take }
+  const acquire = (agents: number, sessionId: string) =>
+    slots.acquire(agents, { sessionId, scenarioRef: "a/b@1" }).pipe(Effect.forkChild, Effect.tap(Effect.yieldNow))
+  const queued = Effect.map(slots.queue, ({ waiting }) => waiting.map(({ sessionId }) => sessionId))
+  return { queued, pressure: Context.get(context, LaunchPressure), slots, acquire }
 })
 
-describe("room for agents", () => {
-  it.effect("is given in the order of asking, and those who waited are told where and how long", () =>
+describe("slots for agents", () => {
+  it.effect("are acquired in the order of the requests, and a launch that waited gets its position and its time", () =>
     Effect.gen(function* () {
-      const { line, pressure, slots, take } = yield* make()
-      const first = yield* Fiber.join(yield* take(3, "first"))
+      const { queued, pressure, slots, acquire } = yield* make()
+      const first = yield* Fiber.join(yield* acquire(3, "first"))
       assert.isUndefined(first.waited)
-      const second = yield* take(2, "second")
-      // It would fit, but others were there before.
-      const third = yield* take(1, "third")
-      assert.deepStrictEqual(yield* line, ["second", "third"])
+      const second = yield* acquire(2, "second")
+      // It would fit, but others wait already.
+      const third = yield* acquire(1, "third")
+      assert.deepStrictEqual(yield* queued, ["second", "third"])
       assert.strictEqual(pressure.waiting, 2)
       yield* TestClock.adjust("2 seconds")
       assert.deepStrictEqual(yield* slots.queue, {
@@ -44,51 +44,51 @@ describe("room for agents", () => {
           { place: 2, sessionId: "third", scenarioRef: "a/b@1", agents: 1, waitingMs: 2_000 }
         ]
       })
-      yield* first.giveBack(1)
-      const { giveBack, waited } = yield* Fiber.join(second)
+      yield* first.release(1)
+      const { release, waited } = yield* Fiber.join(second)
       assert.deepStrictEqual(waited, { place: 1, waitedMs: 2_000 })
-      assert.deepStrictEqual(yield* line, ["third"])
-      yield* giveBack(2)
+      assert.deepStrictEqual(yield* queued, ["third"])
+      yield* release(2)
       assert.deepStrictEqual((yield* Fiber.join(third)).waited, { place: 2, waitedMs: 2_000 })
       assert.strictEqual(pressure.waiting, 0)
       assert.strictEqual((yield* slots.queue).agents.running, 3)
     })
   )
 
-  it.effect("is refused when the line is full, and after the time for waiting, with the place", () =>
+  it.effect("fail when the queue is full, and after the time for waiting, with the position", () =>
     Effect.gen(function* () {
-      const { line, take } = yield* make()
-      yield* Fiber.join(yield* take(4, "first"))
-      const waiting = [yield* take(1, "second"), yield* take(1, "third")]
-      const refused = yield* Effect.flip(Fiber.join(yield* take(1, "fourth")))
+      const { queued, acquire } = yield* make()
+      yield* Fiber.join(yield* acquire(4, "first"))
+      const waiting = [yield* acquire(1, "second"), yield* acquire(1, "third")]
+      const refused = yield* Effect.flip(Fiber.join(yield* acquire(1, "fourth")))
       assert.strictEqual(
         refused.message,
-        "no room for the agents of another launch: 4 agents run and 2 launches wait already"
+        "no free slots for the agents of another launch: 4 agents run and 2 launches wait already"
       )
       assert.deepStrictEqual(refused.metadata, { place: 2 })
       yield* TestClock.adjust("10 seconds")
-      const late = yield* Effect.flip(Fiber.join(waiting[1] ?? waiting[0] ?? (yield* take(1, "none"))))
-      assert.match(late.message, /: still at place [12] after 10000 ms$/)
-      assert.deepStrictEqual(yield* line, [])
+      const late = yield* Effect.flip(Fiber.join(waiting[1] ?? waiting[0] ?? (yield* acquire(1, "none"))))
+      assert.match(late.message, /: still at position [12] after 10000 ms$/)
+      assert.deepStrictEqual(yield* queued, [])
     })
   )
 
-  it.effect("goes to the next when one that waits goes away", () =>
+  it.effect("go to the next launch when one that waits is interrupted", () =>
     Effect.gen(function* () {
-      const { slots, take } = yield* make()
-      yield* Fiber.join(yield* take(3, "first"))
-      const second = yield* take(2, "second")
-      const third = yield* take(1, "third")
+      const { slots, acquire } = yield* make()
+      yield* Fiber.join(yield* acquire(3, "first"))
+      const second = yield* acquire(2, "second")
+      const third = yield* acquire(1, "third")
       yield* Fiber.interrupt(second)
       assert.deepStrictEqual((yield* Fiber.join(third)).waited, { place: 2, waitedMs: 0 })
       assert.strictEqual((yield* slots.queue).agents.running, 4)
     })
   )
 
-  it.effect("is never enough for more agents than there may be", () =>
+  it.effect("never suffice for more agents than there may be", () =>
     Effect.gen(function* () {
-      const { take } = yield* make()
-      const error = yield* Effect.flip(Fiber.join(yield* take(5, "first")))
+      const { acquire } = yield* make()
+      const error = yield* Effect.flip(Fiber.join(yield* acquire(5, "first")))
       assert.strictEqual(error.message, "the launch needs 5 agents, and EXAMPLE_AGENT_MAX_PROCESSES allows 4")
     })
   )

@@ -137,7 +137,7 @@ describe("agent tokens", () => {
 
   it.effect.each([
     ["a refusal", json(403, { error: "no" }), "auth-service returned 403", 403],
-    ["a body that is no JSON", json(200, "<html>"), /^auth-service response parse failed: /, undefined],
+    ["a body that is not JSON", json(200, "<html>"), /^auth-service response parse failed: /, undefined],
     ["a body without a token", json(200, { sender: "lead" }), "auth-service response missing token", undefined],
     ["an empty token", json(200, { token: "" }), "auth-service response missing token", undefined]
   ] as const)("fail on %s", ([, response, message, status]) =>
@@ -149,7 +149,7 @@ describe("agent tokens", () => {
     }).pipe(Effect.provide(withAuth(() => Effect.succeed(response)).layer))
   )
 
-  it.effect("fail when the auth service does not answer in time, and are asked for again afterwards", () => {
+  it.effect("fail when the auth service does not answer in time, and are requested again afterwards", () => {
     const { layer } = withAuth((calls) => (calls === 1 ? Effect.never : tokens()(calls)))
     return Effect.gen(function* () {
       const waiting = yield* Effect.forkChild(Effect.flip(tokenFor()))
@@ -160,7 +160,7 @@ describe("agent tokens", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("are renewed before they end, for as long as somebody asks, also after failures", () => {
+  it.effect("are renewed before they end, for as long as the stream is read, also after failures", () => {
     let failures = 0
     const { asked, layer } = withAuth((calls) =>
       calls === 3 && failures++ === 0 ? Effect.succeed(json(500, {})) : tokens(90)(calls)

@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { type AgentUser, agentUser } from "../../src/common/AgentUser.ts"
 
-const NOBODY: AgentUser = { name: "nobody", uid: 65534, gid: 65534 }
+const UNPRIVILEGED: AgentUser = { name: "nobody", uid: 65534, gid: 65534 }
 const users: Readonly<Record<string, AgentUser>> = {
-  nobody: NOBODY,
-  "65534": NOBODY,
+  nobody: UNPRIVILEGED,
+  "65534": UNPRIVILEGED,
   toor: { name: "toor", uid: 0, gid: 0 }
 }
 const find = (given: string) => Effect.succeed(users[given])
@@ -13,7 +13,7 @@ const find = (given: string) => Effect.succeed(users[given])
 describe("the user of the agents", () => {
   it.effect("is found by name or number", () =>
     Effect.gen(function* () {
-      for (const given of ["nobody", "65534"]) assert.deepStrictEqual(yield* agentUser(given, 0, find), NOBODY)
+      for (const given of ["nobody", "65534"]) assert.deepStrictEqual(yield* agentUser(given, 0, find), UNPRIVILEGED)
     })
   )
 

@@ -37,9 +37,9 @@ layer(platform, { excludeTestServices: true })("bootstrap files", (it) => {
         return file
       })
       yield* write("left", { launcher: { pid: yield* endedProcess, started: "1" } })
-      // Only where the system tells when a process started.
-      const tells = yield* fs.exists("/proc/self/stat")
-      if (tells) yield* write("reused", { launcher: { pid: process.pid, started: "1" } })
+      // Only where the system shows when a process started.
+      const hasStartTimes = yield* fs.exists("/proc/self/stat")
+      if (hasStartTimes) yield* write("reused", { launcher: { pid: process.pid, started: "1" } })
       const old = yield* write("cut-and-old", "{")
       yield* write("cut", "{")
       yield* fs.makeDirectory(path.join(folder, "agent-empty"))
@@ -47,7 +47,7 @@ layer(platform, { excludeTestServices: true })("bootstrap files", (it) => {
       const longAgo = ((yield* Clock.currentTimeMillis) - UNKNOWN_FILE_LIFE_MS - 1) / 1_000
       yield* fs.utimes(old, longAgo, longAgo)
 
-      assert.strictEqual(yield* sweepBootstrapFiles(folder), tells ? 3 : 2)
+      assert.strictEqual(yield* sweepBootstrapFiles(folder), hasStartTimes ? 3 : 2)
       assert.sameMembers(yield* fs.readDirectory(folder), [kept, "agent-cut", "agent-empty", "other.txt"])
       assert.strictEqual(yield* sweepBootstrapFiles(folder), 0)
     }).pipe(Effect.scoped)
@@ -65,7 +65,7 @@ layer(platform, { excludeTestServices: true })("bootstrap files", (it) => {
   it.effect("are not written into a folder of another user", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      // Root may change it all the same, anybody else may not.
+      // Root may change it all the same, other users may not.
       const folder = process.getuid?.() === 0 ? yield* fs.makeTempDirectoryScoped() : "/"
       if (folder !== "/") yield* fs.chown(folder, 65534, 65534)
       const refused = yield* Effect.flip(bootstrapFile({ folder, reader: undefined }, "run", "lead", {}))
@@ -73,7 +73,7 @@ layer(platform, { excludeTestServices: true })("bootstrap files", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are none where there is no folder yet", () =>
+  it.effect("are none before the folder exists", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* sweepBootstrapFiles("/nowhere/at/all"), 0)
     })

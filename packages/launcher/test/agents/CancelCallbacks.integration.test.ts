@@ -42,7 +42,7 @@ describe("the cancel callbacks of a launch", () => {
     })
   )
 
-  it.live("make way for whoever listens on their port already", () =>
+  it.live("avoid a port that is in use already", () =>
     Effect.gen(function* () {
       const wanted = portOf(yield* assigned(24_200, ["lead"]), "lead")
       yield* occupy(wanted)
@@ -50,7 +50,7 @@ describe("the cancel callbacks of a launch", () => {
     })
   )
 
-  it.live("are for the agents to choose, and nobody to call, without a base that is a port", () =>
+  it.live("are chosen by the agents, and not published, without a base that is a port", () =>
     Effect.gen(function* () {
       for (const base of [0, 70_000]) {
         const callback = (yield* assigned(base, ["lead"])).get("lead")

@@ -31,7 +31,7 @@ const python =
         worker: 'echo ready "$@"\nprintf "%s %s" "$MACP_FRAMEWORK" "$PYTHONUNBUFFERED" > seen\ncat > /dev/null\n'
       }
 
-/** Says that it is ready and goes when nobody holds its input any more. */
+/** Prints that it is ready, and ends at the end of its input. */
 const PATIENT = "#!/bin/sh\necho ready\ncat > /dev/null\n"
 
 /** Says what it can reach, and ends. */
@@ -54,7 +54,7 @@ interface Subject {
   readonly settings?: LauncherOptions
 }
 
-/** Attaches one agent made of these files, and tells what it said to the log. */
+/** Attaches one agent made of these files; returns its lines in the log, too. */
 const attach = Effect.fnUntraced(function* (
   { entrypoint, files, framework = "custom", ...subject }: Subject,
   agentsFolder?: string
@@ -199,7 +199,7 @@ layer(Layer.fresh(platform), { excludeTestServices: true })("a host of any execu
   it.effect.each([
     ["that ends", "#!/bin/sh\nexit 7\n", "process exited before attach confirmed (code=7, signal=null)"],
     ["that is killed", "#!/bin/sh\nkill -9 $$\n", "process exited before attach confirmed (code=null, signal=SIGKILL)"]
-  ] as const)("tells of an agent %s before it has announced itself", ([, run, expected]) =>
+  ] as const)("reports an agent %s before it has announced itself", ([, run, expected]) =>
     Effect.gen(function* () {
       const { attached } = yield* attach({ files: { run }, entrypoint: { type: "command", value: "./run" } })
       assert.strictEqual((yield* Effect.flip(attached)).reason, expected)
@@ -210,7 +210,7 @@ layer(Layer.fresh(platform), { excludeTestServices: true })("a host of any execu
     ["./missing", /^spawn error: there is no \.\/missing beside the manifest, in the agents' folder, in the service's/],
     ["./folder", /^spawn error: there is no \.\/folder beside the manifest, /],
     ["missing", /^spawn error: there is no program missing on the PATH of agents$/]
-  ] as const)("tells why %s cannot be started", ([value, expected]) =>
+  ] as const)("reports why %s cannot be started", ([value, expected]) =>
     Effect.gen(function* () {
       const { attached } = yield* attach({ files: { "folder/file": "" }, entrypoint: { type: "command", value } })
       assert.match((yield* Effect.flip(attached)).reason, expected)
@@ -255,7 +255,7 @@ layer(Layer.fresh(platform), { excludeTestServices: true })("a host of any execu
 
   it.effect("finds a script in the agents' folder before the service's root, and beside the manifest before both", () =>
     Effect.gen(function* () {
-      const tell = (place: string) => `#!/bin/sh\necho "ready in ${place} from $(basename "$PWD")"\nexec cat\n`
+      const scriptIn = (folder: string) => `#!/bin/sh\necho "ready in ${folder} from $(basename "$PWD")"\nexec cat\n`
       const started = (files: Readonly<Record<string, string>>, host: AgentManifest["host"] = {}) =>
         Effect.gen(function* () {
           const { attached, lines, root } = yield* attach(
@@ -270,13 +270,13 @@ layer(Layer.fresh(platform), { excludeTestServices: true })("a host of any execu
           yield* attached
           return lines.map((line) => line.replace(/.*ready in /, "").replace(root.replace(/.*\//, ""), "root"))
         })
-      const root = { "bin/run.sh": tell("root") }
-      const agents = { ...root, "agents/bin/run.sh": tell("agents") }
-      const manifests = { ...agents, "agents/manifests/bin/run.sh": tell("manifests") }
+      const root = { "bin/run.sh": scriptIn("root") }
+      const agents = { ...root, "agents/bin/run.sh": scriptIn("agents") }
+      const manifests = { ...agents, "agents/manifests/bin/run.sh": scriptIn("manifests") }
       assert.deepStrictEqual(yield* started(root), ["root from root"])
       assert.deepStrictEqual(yield* started(agents), ["agents from root"])
       assert.deepStrictEqual(yield* started(manifests), ["manifests from root"])
-      const own = { ...manifests, "agents/own/bin/run.sh": tell("own") }
+      const own = { ...manifests, "agents/own/bin/run.sh": scriptIn("own") }
       assert.deepStrictEqual(yield* started(own, { cwd: "own" }), ["own from own"])
     }).pipe(Effect.scoped)
   )

@@ -32,7 +32,7 @@ const service = Effect.acquireRelease(
     })
 )
 
-/** The guards of a process, by what the system tells of all processes. */
+/** The guards of a process, from the list of all processes. */
 const guardsOf = (parent: number | undefined): ReadonlyArray<string> =>
   readdirSync("/proc")
     .filter((id) => /^\d+$/.test(id) && existsSync(`/proc/${id}/cmdline`))

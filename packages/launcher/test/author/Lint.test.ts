@@ -85,7 +85,7 @@ const cases: Readonly<Record<string, readonly [tree: MemoryTree, says: ReadonlyA
       `warning ${FOLDER}/templates/t.yaml: replaces 1 commitments by 0`
     ]
   ],
-  "warns of data that nobody includes": [
+  "warns of data that no scenario includes": [
     {
       ...pack,
       ...scenario("contextTemplate: { used: !include ./data/used.json }"),

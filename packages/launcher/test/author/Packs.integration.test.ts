@@ -116,7 +116,7 @@ describe("npm run packs", () => {
     assert.isFalse(existsSync(join(folder, "outside")))
     const strange = await packs("new", "a", "b", "--from", "no/such@1.0.0")
     assert.deepInclude(strange, { ok: false, err: "there is no scenario no/such@1.0.0 to copy\n" })
-    assert.include((await packs("new", "a", "b", "--agents", "nobody")).err, "example agent not found: nobody")
+    assert.include((await packs("new", "a", "b", "--agents", "unknown")).err, "example agent not found: unknown")
   })
 
   it("names file, line and reason of what is broken", async () => {
@@ -175,7 +175,7 @@ describe("npm run packs", () => {
     writeFileSync(file, before)
   })
 
-  it("says in one line that a file of inputs is no JSON", async () => {
+  it("reports in one line that a file of inputs is not JSON", async () => {
     const inputs = join(folder, "broken.json")
     writeFileSync(inputs, '{\n  "severity": sev1\n}')
     const compile = (file: string) => packs("compile", "incident/region-failover@1.0.0", "--inputs", file)

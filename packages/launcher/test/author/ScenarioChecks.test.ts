@@ -39,7 +39,7 @@ const say = ({ file, level, message }: Finding) => `${level} ${file}: ${message}
 
 const cases: Readonly<Record<string, Case>> = {
   "finds nothing in a scenario that is right": { says: [] },
-  "asks for the three names": {
+  "requires the three names": {
     scenario: { metadata: "" },
     says: ["pack", "scenario", "version"].map((key) => `error ${FILE}: metadata.${key} is missing`)
   },
@@ -127,7 +127,7 @@ const cases: Readonly<Record<string, Case>> = {
   "refuses an initiator who does not take part": {
     scenario: { launch: "initiatorParticipantId: third" },
     says: [
-      `error ${FILE}: initiatorParticipantId "third" is not a participant: nobody would open the session; name one of: first, second`
+      `error ${FILE}: initiatorParticipantId "third" is not a participant: no agent would open the session; name one of: first, second`
     ]
   },
   "refuses a template's participant without an agent, and one declared twice": {
@@ -146,7 +146,7 @@ const cases: Readonly<Record<string, Case>> = {
     files: { "fixtures/f.json": '{ "amount": "seven" }' },
     says: [`error ${FIXTURE}: fails the input schema: /amount must be number`]
   },
-  "reports a fixture that is no JSON, and one that is no object": {
+  "reports a fixture that is not JSON, and one that is not an object": {
     files: { "fixtures/f.json": "[1]", "fixtures/g.json": '{ "amount": ' },
     says: [
       `error ${FIXTURE}: holds no JSON object`,
@@ -263,7 +263,7 @@ describe("checkScenario", () => {
     })
   )
 
-  it.effect("tells a bounded number of unknown keys", () =>
+  it.effect("reports a bounded number of unknown keys", () =>
     Effect.map(
       findingsOf({ scenario: { launch: Array.from({ length: 3_000 }, (_, n) => `strange${n}: 1`).join("\n") } }),
       (found) => assert.lengthOf(found, 50)

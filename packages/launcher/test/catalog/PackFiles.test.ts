@@ -32,7 +32,7 @@ describe("YAML dialect", () => {
     ["an empty file", ""],
     ["only comments", "# nothing\n"],
     ["only a document marker", "---\n"]
-  ] as const)("%s is no document", ([, text]) => Effect.map(readText(text), (value) => assert.isUndefined(value)))
+  ] as const)("%s has no document", ([, text]) => Effect.map(readText(text), (value) => assert.isUndefined(value)))
 
   it.effect.each([
     ["a key given twice", "a: 1\na: 2", "invalid YAML in a/root.yaml: duplicated mapping key (line 2)"],

@@ -80,7 +80,7 @@ describe("discovery", () => {
     })
   )
 
-  it.effect("tells what loads and cannot be meant, with its line, and serves it", () =>
+  it.effect("logs faults that do not keep a file from loading, with their lines, and serves it", () =>
     Effect.gen(function* () {
       const text = scenarioYaml({
         metadata: "scenario: other",
@@ -226,7 +226,7 @@ describe("malformed pack data", () => {
       /^invalid spec\.launch\.modeName in /
     ],
     [
-      "a ttl that is no number",
+      "a ttl that is not a number",
       { ...smallPack(), [SCENARIO]: scenarioYaml().replace("60000", "soon") },
       /^invalid spec\.launch\.ttlMs in /
     ],

@@ -151,7 +151,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("packs on disk, witho
     }).pipe(Effect.scoped)
   )
 
-  it.effect("tell file, line and reason of what is broken, without reading it over and over, and recover", () =>
+  it.effect("report file, line and reason of a broken file, read it once, and recover", () =>
     Effect.gen(function* () {
       const { at, reads, settle, shown } = yield* makeStage
       writeFileSync(at("packs/demo/pack.yaml"), "apiVersion: scenarios.macp.dev/v1\nkind: ScenarioPack\nmetadata: [")

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
-import { decodeUtf8, firstBrokenLine } from "../../src/catalog/Utf8.ts"
+import { decodeUtf8, firstBrokenLine } from "../../src/catalog/PackFiles.ts"
 import { parseYaml } from "../../src/catalog/YamlText.ts"
 import { lineOfPath } from "../../src/common/LineOfPath.ts"
 
@@ -42,7 +42,7 @@ describe("the line of a value", () => {
     [["b", "d", "9"], 6],
     [["b", "d", "1", "within the include"], 7],
     [["missing"], 2]
-  ])("that is not there is that of what is there of it (%j)", (path, line) => {
+  ])("of a missing value is that of the last key that exists (%j)", (path, line) => {
     assert.strictEqual(lineOfPath(TEXT.replace("a: 1", "a: &anchor 1"), path), line)
   })
 
@@ -83,7 +83,7 @@ describe("text of bytes", () => {
     ["a\nb\n\xff", 3],
     ["\xc3\n", 1],
     ["fine\n\xe2\x82\nfine", 2]
-  ])("names the first line that is no UTF-8 (%j)", (text, line) => {
+  ])("names the first line that is not UTF-8 (%j)", (text, line) => {
     const bytes = Buffer.from(text, "latin1")
     assert.isUndefined(decodeUtf8(bytes))
     assert.strictEqual(firstBrokenLine(bytes), line)

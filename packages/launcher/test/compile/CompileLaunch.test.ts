@@ -210,7 +210,7 @@ describe("the initiator", () => {
     Effect.map(compile({ launch }), (compiled) => assert.strictEqual(compiled.initiator?.participantId, expected))
   )
 
-  it.effect("is absent when nobody takes part", () =>
+  it.effect("is absent without participants", () =>
     Effect.gen(function* () {
       const text = scenarioYaml().replace(/participants:\n.*\n.*\n/, "participants: []\n")
       const { catalog } = yield* load({
@@ -347,12 +347,12 @@ describe("who takes part", () => {
     [
       "an initiator who is not a participant",
       { launch: "initiatorParticipantId: third" },
-      'launch.initiatorParticipantId "third" is not a participant: nobody would open the session'
+      'launch.initiatorParticipantId "third" is not a participant: no agent would open the session'
     ],
     [
-      "a kickoff from a stranger when nobody else is named",
+      "a kickoff from a stranger when no initiator is named",
       { launch: 'kickoffTemplate: [{ from: "number {{ inputs.amount }}" }]' },
-      'launch.kickoffTemplate.0.from "number 7" is not a participant: nobody would open the session'
+      'launch.kickoffTemplate.0.from "number 7" is not a participant: no agent would open the session'
     ]
   ] as const)("is refused: %s", ([, parts, message]) =>
     Effect.map(Effect.flip(compile(parts)), (error) => {
@@ -375,7 +375,7 @@ describe("who takes part", () => {
 })
 
 describe("the launch schema", () => {
-  it.effect("tells the declared initiator only, and shows the template's changes except in the form", () =>
+  it.effect("has the declared initiator only, and shows the template's changes except in the form", () =>
     Effect.gen(function* () {
       const version = yield* versionOf(
         {},

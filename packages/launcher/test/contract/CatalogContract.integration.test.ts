@@ -95,7 +95,7 @@ contract("the launch service: Resources: agents", [
     files: { "demo/scenarios/later/1.0.0/scenario.yaml": castYaml([{ id: "m", agent: "agent-mock" }]) },
     includes: { scenarios: ["cast/mixed@1.0.0", "cast/unstarted@1.0.0", "demo/later@1.0.0"] }
   }),
-  get("/agents/nobody", "is AGENT_NOT_FOUND", notFound("AGENT_NOT_FOUND", "example agent not found: nobody")),
+  get("/agents/unknown", "is AGENT_NOT_FOUND", notFound("AGENT_NOT_FOUND", "example agent not found: unknown")),
   get("/agents/..%2Fmanifests%2Fagent-lead", "does not take a path for an agent", {
     ...notFound("AGENT_NOT_FOUND", "example agent not found: ../manifests/agent-lead")
   })
@@ -143,7 +143,7 @@ contract("the launch service: Resources: launch schema", [
       launchSummary: { ...summaryOfFull, ttlMs: 1_000 }
     }
   }),
-  get(`${SCHEMA}?template=default`, "takes a template called default only when it is asked for", {
+  get(`${SCHEMA}?template=default`, "takes a template called default only when the request names it", {
     includes: { templateId: "default", launchSummary: summaryOfFull }
   }),
   get(`${SCHEMA}?template=`, "counts an empty template as absent", { lacks: ["templateId"] }),
@@ -192,7 +192,7 @@ contract("the launch service: Resources: launch schema", [
   get(
     "/packs/cast/scenarios/unknown/versions/1.0.0/launch-schema",
     "is AGENT_NOT_FOUND for an agent outside the catalog",
-    notFound("AGENT_NOT_FOUND", "example agent not found: agent-nobody-knows")
+    notFound("AGENT_NOT_FOUND", "example agent not found: agent-unknown")
   )
 ])
 

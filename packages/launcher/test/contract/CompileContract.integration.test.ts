@@ -157,15 +157,15 @@ contract("the launch service: CompileLaunchResult", [
     }
   ),
   compile(
-    "has no initiator when nobody takes part",
-    { scenarioRef: "cast/nobody@1.0.0", inputs: {} },
+    "has no initiator without participants",
+    { scenarioRef: "cast/empty@1.0.0", inputs: {} },
     {
       lacks: ["initiator", "scenarioMeta.initiatorParticipantId"],
       includes: { participantBindings: [], scenarioMeta: {} }
     }
   ),
   compileOf(
-    "starts with the sender of the first kickoff when none is declared",
+    "starts with the sender of the first kickoff without a declared one",
     "kickoffTemplate: [{ from: second }]",
     {
       includes: {
@@ -175,7 +175,7 @@ contract("the launch service: CompileLaunchResult", [
     }
   ),
   compile(
-    "is in the mode that is asked for",
+    "is in the requested mode",
     { mode: "live" },
     {
       includes: { mode: "live", runDescriptor: { mode: "live" } }
@@ -232,7 +232,7 @@ contract("the launch service: CompileLaunchResult", [
       lacks: ["runDescriptor.session.metadata.runLabel"]
     }
   ),
-  compile("compiles with an agent that nobody knows", { scenarioRef: "cast/unknown@1.0.0", inputs: {} }),
+  compile("compiles with an unknown agent", { scenarioRef: "cast/unknown@1.0.0", inputs: {} }),
   compile(
     "shows a changed scenario at the next request",
     { inputs: {} },
@@ -278,12 +278,12 @@ contract("launch blocks", [
       ...refused(400, "COMPILATION_ERROR", /^launch\.extensions must be a mapping of string values, got /)
     })
   ),
-  compileOf("an extension that is no text is COMPILATION_ERROR", "extensions: { a: 7 }", {
+  compileOf("an extension that is not a text is COMPILATION_ERROR", "extensions: { a: 7 }", {
     ...refused(400, "COMPILATION_ERROR", "launch.extensions.a must be a base64-encoded string, got number")
   }),
   compileOf("extensions may be null", "extensions: null", { lacks: ["initiator.sessionStart.extensions"] }),
   compileOf(
-    "a kickoff takes its payload from the first place that has one",
+    "a kickoff takes its payload from the first key that has one",
     "kickoffTemplate: [{ payloadEnvelope: { json: { a: 1 }, proto: { typeName: my.Type, value: { b: 2 } } } }]",
     { includes: { initiator: { kickoff: { messageType: "Signal", payloadType: "my.Type", payload: { a: 1 } } } } }
   ),

@@ -16,7 +16,7 @@ contract("the launch service: POST /launch/compile: errors", [
   compile(
     "inputs that fail the schema are VALIDATION_ERROR with the validator's list",
     {
-      inputs: { customer: "7", amount: 1_001, mail: "nobody", extra: 1 }
+      inputs: { customer: "7", amount: 1_001, mail: "none", extra: 1 }
     },
     {
       ...refused(400, "VALIDATION_ERROR", "Input validation failed", {
@@ -90,7 +90,7 @@ const whole = ["scenarioRef should not be empty", "scenarioRef must be a string"
 contract("malformed bodies", [
   compile("a missing scenarioRef breaks two rules", "{}", texts(...whole)),
   compile("an empty scenarioRef breaks one", { scenarioRef: "" }, texts("scenarioRef should not be empty")),
-  compile("a scenarioRef that is no text breaks one", { scenarioRef: 7 }, texts("scenarioRef must be a string")),
+  compile("a scenarioRef that is not a text breaks one", { scenarioRef: 7 }, texts("scenarioRef must be a string")),
   compile("a templateId must be a string", { templateId: 7 }, texts("templateId must be a string")),
   compile(
     "a mode must be live or sandbox",

@@ -34,7 +34,7 @@ export interface Statement {
 
 export interface Seen {
   readonly world: World["Service"]
-  /** Parsed, of the type that the parser gives, so that statements can look into it. */
+  /** Parsed, of the type that the parser returns, so that statements can read its fields. */
   readonly body: ReturnType<typeof JSON.parse>
   readonly text: string
   /** A file below the service's root. */

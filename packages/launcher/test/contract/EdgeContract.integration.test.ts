@@ -90,7 +90,7 @@ contract("unknown routes", [
 ])
 
 contract("the launch service: Limits", [
-  get("/packs", "tells the budget", {
+  get("/packs", "shows the budget", {
     answerHeaders: { "x-ratelimit-limit": "100000", "x-ratelimit-remaining": /^\d+$/, "x-ratelimit-reset": /^\d+$/ }
   })
 ])

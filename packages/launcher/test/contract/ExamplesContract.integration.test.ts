@@ -146,7 +146,7 @@ contract("what an agent is given", [
         mode_version: "1.0.0",
         configuration_version: "config.default",
         cancel_callback: expect.objectContaining({ host: "127.0.0.1", port: 0, path: "/agent/cancel" }),
-        // An addition of ours: whose file it is, so that a later service can tell a forgotten one.
+        // An addition of ours: the owner of the file, so that a later service recognises an orphan.
         launcher: expect.objectContaining({ pid: process.pid }),
         metadata: {
           run_id: body.sessionId,
@@ -196,7 +196,7 @@ contract("what an agent is given", [
 
 contract("the launch service: POST /examples/run: errors", [
   run("an unknown agent is AGENT_NOT_FOUND before anything else happens", "unknown", {
-    ...refused(404, "AGENT_NOT_FOUND", "example agent not found: agent-nobody-knows"),
+    ...refused(404, "AGENT_NOT_FOUND", "example agent not found: agent-unknown"),
     journal: [],
     also: nothingAsked
   }),
@@ -234,13 +234,13 @@ contract("the launch service: POST /examples/run: errors", [
     }),
     journal: ["exits"],
     also: ({ body, world }) => {
-      const [posted, told, ...others] = world.controlPlane.requests
-      expect([posted?.path, told?.path, others]).toStrictEqual([
+      const [posted, abandoned, ...others] = world.controlPlane.requests
+      expect([posted?.path, abandoned?.path, others]).toStrictEqual([
         "/runs",
         `/runs/${body.metadata.sessionId}/abandon`,
         []
       ])
-      expect(told?.body).toStrictEqual({
+      expect(abandoned?.body).toStrictEqual({
         reason: "agent lead (agent-exits): process exited before attach confirmed (code=3, signal=null)"
       })
     }

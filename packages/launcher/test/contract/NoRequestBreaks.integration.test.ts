@@ -19,14 +19,13 @@ const isMessage = (message: unknown) =>
   typeof message === "string" || (Array.isArray(message) && message.every((text) => typeof text === "string"))
 
 /**
- * What is wrong with an error answer: it has the service's own form or the framework's, and is nobody's fault
- * but the caller's.
+ * The fault of an error answer: it has the service's own form or the framework's, and a status of the caller's.
  */
 const faultOfError = ({ json, status }: WireAnswer): string | undefined => {
-  if (json === undefined) return "an error that is no JSON"
+  if (json === undefined) return "an error that is not JSON"
   const { statusCode, errorCode, message, ...rest } = json
   if (statusCode !== status) return "a body with another status"
-  if (!isMessage(message)) return "a message that is no text"
+  if (!isMessage(message)) return "a message that is not a text"
   if (status >= 500) return "a failure of our own"
   if (errorCode === undefined) return typeof rest.error === "string" ? undefined : "no error and no errorCode"
   if (!Object.hasOwn(launcherErrorStatus, errorCode)) return "an unknown errorCode"
@@ -41,7 +40,7 @@ const faultOf = ({ leaves, method }: HostileRequest, answer: WireAnswer | undefi
   if (method === "HEAD") return answer.status >= 500 ? "a failure of our own" : undefined
   if (answer.status >= 400) return faultOfError(answer)
   const isJson = answer.headers["content-type"]?.startsWith("application/json") === true
-  return isJson && answer.json === undefined ? "a body that is no JSON" : undefined
+  return isJson && answer.json === undefined ? "a body that is not JSON" : undefined
 }
 
 layer(layerWorld({ env: { AUTO_BOOTSTRAP_EXAMPLE_AGENTS: "false" } }), { excludeTestServices: true })(

@@ -213,10 +213,10 @@ const ofBroken = (path: string, says: string): Statement => ({
 contract(
   "a broken file where packs are not strict",
   [
-    ofBroken("/packs/cast/scenarios", "is told by the list of its pack's scenarios"),
-    ofBroken("/packs/cast/scenarios/mixed/versions/1.0.0/launch-schema", "is told by every form of its pack"),
+    ofBroken("/packs/cast/scenarios", "fails the list of its pack's scenarios"),
+    ofBroken("/packs/cast/scenarios/mixed/versions/1.0.0/launch-schema", "fails every form of its pack"),
     {
-      says: "is told by launches of its pack",
+      says: "fails launches of its pack",
       method: "POST",
       path: "/examples/run",
       body: { scenarioRef: "cast/mixed@1.0.0", inputs: {} },
@@ -249,7 +249,7 @@ contract(
       status: 200
     },
     {
-      says: "hides a pack that nobody can name behind its folder's name",
+      says: "shows a pack without a slug under the name of its folder",
       path: "/packs/demo/scenarios",
       files: { "demo/pack.yaml": packYaml({ slug: '""' }) },
       status: 500,

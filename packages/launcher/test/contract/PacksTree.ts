@@ -125,7 +125,7 @@ const casts: Readonly<Record<string, readonly [ReadonlyArray<Member>, string?]>>
   order: [[member("a"), member("b"), LEAD], "lead"],
   mixed: [[member("m", "agent-mock"), member("d", "agent-deferred"), LEAD], "lead"],
   unstarted: [[member("m", "agent-mock"), member("d", "agent-deferred")]],
-  nobody: [[]],
+  empty: [[]],
   concurrent: [[member("concurrent-first"), member("concurrent-last")]],
   "initiator-exits": [[member("a"), member("lead", "agent-exits"), member("b", "agent-exits")], "lead"],
   "members-fail": [[member("x", "agent-exits"), member("a"), member("y", "agent-silent"), LEAD], "lead"],
@@ -135,7 +135,7 @@ const casts: Readonly<Record<string, readonly [ReadonlyArray<Member>, string?]>>
   "python-on-node": [[member("x", "agent-python")]],
   unlisted: [[LEAD, member("x", "agent-unlisted")]],
   foreign: [[LEAD, member("x", "agent-foreign")]],
-  unknown: [[LEAD, member("x", "agent-nobody-knows"), member("y", "agent-unlisted")]],
+  unknown: [[LEAD, member("x", "agent-unknown"), member("y", "agent-unlisted")]],
   "auth-fails": [[LEAD, member("auth-fails")]],
   ...Object.fromEntries(
     ["refuses", "hangs", "stalls", "closes", "mumbles", "tokenless", "empty", "redirects"].map((how) => [

@@ -11,7 +11,7 @@ import type { Neighbour } from "../fixtures/Servers.ts"
 import { makeAuthService, makeControlPlane } from "./Neighbours.ts"
 import { packsTree } from "./PacksTree.ts"
 
-/** A launch service on a port of the loopback, over packs on disk, with servers in the place of its neighbours. */
+/** A launch service on a port of the loopback, over packs on disk, with stub servers for its neighbours. */
 export class World extends Context.Service<
   World,
   {
@@ -24,7 +24,7 @@ export class World extends Context.Service<
     /** Puts files into the packs directory, or takes one away, until the scope closes. */
     readonly withFiles: (files: FileChanges) => Effect.Effect<void>
     readonly restore: Effect.Effect<void>
-    /** What the agents have noted down, one line each, since the last time that somebody asked. */
+    /** The notes of the agents since the last call, one line each. */
     readonly journal: () => ReadonlyArray<string>
   }
 >()("runplane/launcher/test/World") {}

@@ -35,7 +35,7 @@ const already = json(201, { ok: false, error: "policy policy.a is already regist
 const failure = (status: number, errorCode: string, message: string) =>
   json(status, { statusCode: status, errorCode, message })
 
-/** The registration against answers given in turn; `calls` tells each call as it is made, `warnings` each line. */
+/** The registration against answers given in turn; `calls` has each call as it is made, `warnings` each line. */
 const register = Effect.fnUntraced(function* (answers: ReadonlyArray<Response>, options: LauncherOptions = on) {
   const calls = yield* Queue.unbounded<StubRequest>()
   const warnings: Array<string> = []
@@ -139,19 +139,19 @@ describe("registration of the packs' policies", () => {
 
   it.effect("tries again until the control plane is there, and says once that it is not", () =>
     Effect.gen(function* () {
-      const down = failure(503, "RUNTIME_UNAVAILABLE", "nobody there")
+      const down = failure(503, "RUNTIME_UNAVAILABLE", "not reachable")
       const { calls, policies, warnings } = yield* register([down, down, down])
       const settled = yield* Effect.forkChild(policies.settled)
       yield* Queue.take(calls)
       yield* TestClock.adjust("10 millis")
       assert.deepStrictEqual((yield* policies.outcomes).slice(1), [
-        { policy: "policy.a", state: "pending", reason: "nobody there" },
+        { policy: "policy.a", state: "pending", reason: "not reachable" },
         { policy: "policy.b", state: "pending", reason: "" }
       ])
       yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual((yield* Fiber.join(settled)).slice(1), [registered("policy.a"), registered("policy.b")])
       assert.deepStrictEqual(warnings.slice(1), [
-        "the policies of the packs are not registered at http://plane.test yet, trying again: nobody there"
+        "the policies of the packs are not registered at http://plane.test yet, trying again: not reachable"
       ])
     })
   )
@@ -226,10 +226,10 @@ describe("the policy of a launch", () => {
     })
   )
 
-  it.effect("fails no launch when nobody can tell", () =>
+  it.effect("fails no launch when the control plane gives no answer", () =>
     Effect.map(ensure("policy.a", [failure(503, "RUNTIME_UNAVAILABLE", "down")]), ({ refused, warnings }) => {
       assert.isUndefined(refused)
-      assert.deepStrictEqual(warnings, ["whether policy policy.a is registered cannot be told: down"])
+      assert.deepStrictEqual(warnings, ["whether policy policy.a is registered is unknown: down"])
     })
   )
 })

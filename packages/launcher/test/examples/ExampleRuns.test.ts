@@ -199,8 +199,8 @@ describe("what makes an example run fail", () => {
     const callbackOf = (descriptor: CompileLaunchResult["runDescriptor"] | undefined) =>
       descriptor?.session.metadata?.["cancelCallback"]
 
-    it.effect("to the control plane with the bearer that the agent knows, and to nobody else", () => {
-      const { run, submitted, told } = stage({ callback })
+    it.effect("to the control plane alone, with the bearer that the agent knows", () => {
+      const { run, submitted, assigned } = stage({ callback })
       return Effect.gen(function* () {
         const { compiled } = yield* run()
         assert.deepStrictEqual(callbackOf(submitted[0]), {
@@ -209,7 +209,7 @@ describe("what makes an example run fail", () => {
         })
         assert.isUndefined(callbackOf(compiled.runDescriptor))
         assert.deepStrictEqual(
-          [...told].map(([participant, { bearer } = { bearer: undefined }]) => [participant, bearer]),
+          [...assigned].map(([participant, { bearer } = { bearer: undefined }]) => [participant, bearer]),
           [
             ["lead", "lead"],
             ["one", "one"],

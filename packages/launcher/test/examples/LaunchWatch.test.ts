@@ -17,7 +17,7 @@ const ending = (code: number, ...lastLines: ReadonlyArray<string>): Effect.Effec
 const withRun = { submission: Effect.succeedSome(accepted) }
 
 describe("before anything is started", () => {
-  it.effect("every member that cannot be started is told, and nothing is submitted", () => {
+  it.effect("the failure names every member that cannot be started, and nothing is submitted", () => {
     const manifests = {
       "agent-a": manifest({ id: "x" }),
       "agent-b": manifest({ entrypoint: {} }),
@@ -41,8 +41,8 @@ describe("before anything is started", () => {
   })
 
   it.effect.each([
-    ["told where agents are started", true],
-    ["no matter where none is", false]
+    ["refused where agents are started", true],
+    ["accepted where no agent is", false]
   ] as const)("an extension that is not base64 is %s", ([, bootstrapAgents]) => {
     const whole = compiledLaunch()
     const { initiator } = whole
@@ -59,7 +59,7 @@ describe("before anything is started", () => {
     })
   })
 
-  it.effect("a policy that the runtime lacks is told", () => {
+  it.effect("a policy that the runtime lacks fails the launch", () => {
     const { log, run, submitted } = stage({ policyMissing: true })
     return Effect.gen(function* () {
       const error = yield* Effect.flip(run())
@@ -83,8 +83,8 @@ describe("an agent that ends", () => {
       const error = yield* Effect.flip(run())
       assert.strictEqual(error.errorCode, "AGENT_ATTACH_FAILED")
       assert.deepStrictEqual(error.metadata?.["failedParticipants"], [failedLead(1, ": no | policy")])
-      const told = log.filter((line) => line.startsWith("abandon"))
-      assert.deepStrictEqual(told, [
+      const reports = log.filter((line) => line.startsWith("abandon"))
+      assert.deepStrictEqual(reports, [
         "abandon: agent lead (agent-c): process exited before its session was open (code=1, signal=null): no | policy"
       ])
       assert.include(log, `stop ${SESSION_ID}`)
@@ -94,7 +94,7 @@ describe("an agent that ends", () => {
   it.effect.each([
     ["while others are started", Effect.never],
     ["while the control plane takes its time", Effect.void]
-  ] as const)("%s is told at once", ([, others]) =>
+  ] as const)("%s fails the launch at once", ([, others]) =>
     Effect.gen(function* () {
       const attachment = Effect.suspend(() => (log.length > 2 ? others : Effect.void))
       const { log, run } = stage({
@@ -175,10 +175,10 @@ describe("an agent that ends", () => {
   )
 })
 
-describe("room for agents", () => {
+describe("slots for agents", () => {
   const request = { scenarioRef: "demo/one@1.0.0", inputs: {} }
 
-  it.effect("is given back by each agent that ends, and a launch that waited says so", () =>
+  it.effect("are released by each agent that ends, and a launch that waited says so", () =>
     Effect.gen(function* () {
       const ends = yield* Deferred.make<EndedAgent>()
       const end = Deferred.await(ends)
@@ -205,7 +205,7 @@ describe("room for agents", () => {
     })
   )
 
-  it.effect("is given back by a launch that fails", () => {
+  it.effect("are released by a launch that fails", () => {
     const { service } = stage({ failing: ["lead"], settings: { maxAgents: 3 } })
     return Effect.gen(function* () {
       const runs = yield* ExampleRuns

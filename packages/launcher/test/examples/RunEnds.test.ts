@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { TestClock } from "effect/testing"
 import type { EndedAgent } from "../../src/agents/AgentHost.ts"
-import { NotTold, type RunPhase } from "../../src/control-plane/RunFate.ts"
+import { NoAnswer, type RunPhase } from "../../src/control-plane/LaunchedRuns.ts"
 import { makeRunEnds } from "../../src/examples/RunEnds.ts"
 import { SESSION_ID } from "../fixtures/Compiled.ts"
 import { accepted } from "./Stage.ts"
@@ -35,15 +35,16 @@ const make = Effect.fnUntraced(function* (phase: (asked: number) => RunPhase | u
     }
   })
   const agents = [yield* agentOf("one"), yield* agentOf("two")] as const
-  const fate = {
+  const runs = {
+    submit: () => Effect.succeedNone,
     abandon: () => Effect.succeed("unknown" as const),
     phase: () =>
       Effect.suspend(() => {
         const now = phase(++asked)
-        return now === undefined ? Effect.fail(new NotTold({ message: "away" })) : Effect.succeed(now)
+        return now === undefined ? Effect.fail(new NoAnswer({ message: "away" })) : Effect.succeed(now)
       })
   }
-  const ends = makeRunEnds({ fate, graceMs: GRACE_MS }, yield* Effect.scope)
+  const ends = makeRunEnds({ runs, graceMs: GRACE_MS }, yield* Effect.scope)
   yield* ends.follow({
     sessionId: SESSION_ID,
     ttlMs: TTL_MS,

@@ -6,19 +6,17 @@ import type * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { AgentAssignment } from "../../src/agents/AgentBootstrap.ts"
 import { AgentHost, type EndedAgent } from "../../src/agents/AgentHost.ts"
-import { AgentNotAttached } from "../../src/agents/AgentNotAttached.ts"
 import { AgentSlots } from "../../src/agents/AgentSlots.ts"
 import { AgentTokens } from "../../src/agents/AgentTokens.ts"
 import { type CancelCallback, CancelCallbacks } from "../../src/agents/CancelCallbacks.ts"
 import { AgentCatalog, type AgentProfile } from "../../src/catalog/AgentCatalog.ts"
-import { authMintFailed, invalidConfig } from "../../src/common/LaunchErrors.ts"
+import { AgentNotAttached, authMintFailed, invalidConfig } from "../../src/common/LaunchErrors.ts"
 import { LaunchPressure } from "../../src/common/LaunchPressure.ts"
 import { LaunchCompiler } from "../../src/compile/LaunchCompiler.ts"
+import { type Abandonment, LaunchedRuns, type RunPhase } from "../../src/control-plane/LaunchedRuns.ts"
 import { PolicyRegistration } from "../../src/control-plane/PolicyRegistration.ts"
-import { type Abandonment, RunFate, type RunPhase } from "../../src/control-plane/RunFate.ts"
-import { RunSubmission } from "../../src/control-plane/RunSubmission.ts"
-import { Casting } from "../../src/examples/Cast.ts"
 import { ExampleRuns } from "../../src/examples/ExampleRuns.ts"
+import { ParticipantAgents } from "../../src/examples/ParticipantAgents.ts"
 import type { LauncherOptions } from "../../src/LauncherSettings.ts"
 import { compiledLaunch, profile, SESSION_ID } from "../fixtures/Compiled.ts"
 import { memoryFiles } from "../fixtures/MemoryFiles.ts"
@@ -48,7 +46,7 @@ export interface Scene {
   readonly abandonment?: Abandonment
   /** What the control plane says of the run. */
   readonly phase?: () => RunPhase
-  /** Told when the agents are stopped. */
+  /** Done when the agents are stopped. */
   readonly stopped?: Deferred.Deferred<void>
   /** The policy of the launch is not registered. */
   readonly policyMissing?: boolean
@@ -62,16 +60,16 @@ export interface Scene {
 export const ALL = ["agent-a", "agent-b", "agent-c"]
 export const accepted: ControlPlaneRun = { runId: SESSION_ID, sessionId: SESSION_ID, status: "queued", traceId: "t" }
 
-/** The example flow over a cast that is made up; `log` tells who was called in which order. */
+/** The example flow over made-up agents; `log` has the calls in their order. */
 export const stage = (scene: Scene) => {
   const log: Array<string> = []
   const submitted: Array<CompileLaunchResult["runDescriptor"]> = []
-  const told = new Map<string, AgentAssignment["cancelCallback"]>()
+  const assigned = new Map<string, AgentAssignment["cancelCallback"]>()
   const note = (text: string) => Effect.sync(() => void log.push(text))
   const manifests = scene.manifests ?? Object.fromEntries(ALL.map((ref) => [ref, manifest()]))
   const layer = ExampleRuns.layer.pipe(
     Layer.provide(AgentSlots.layer.pipe(Layer.provide([LaunchPressure.layer, settingsLayer(scene.settings ?? {})]))),
-    Layer.provide(Casting.layer),
+    Layer.provide(ParticipantAgents.layer),
     Layer.provide(
       Layer.mergeAll(
         Layer.mock(LaunchCompiler, { compile: () => Effect.succeed(scene.compiled ?? compiledLaunch()) }),
@@ -88,7 +86,7 @@ export const stage = (scene: Scene) => {
             scene.unstartable?.includes(id) ? Effect.fail(new AgentNotAttached({ reason: `no ${id}` })) : Effect.void,
           attach: ({ binding, cancelCallback }) =>
             Effect.gen(function* () {
-              told.set(binding.participantId, cancelCallback)
+              assigned.set(binding.participantId, cancelCallback)
               yield* note(`attach ${binding.participantId}`)
               yield* scene.attachment ?? Effect.void
               if (scene.failing?.includes(binding.participantId)) return yield* new AgentNotAttached({ reason: "gone" })
@@ -117,17 +115,15 @@ export const stage = (scene: Scene) => {
               )
             )
         }),
-        Layer.succeed(RunSubmission, {
-          submit: (descriptor) => {
-            submitted.push(descriptor)
-            return scene.submission ?? Effect.succeedNone
-          }
-        }),
         Layer.mock(PolicyRegistration, {
           ensure: (policyId) =>
             scene.policyMissing ? Effect.fail(invalidConfig(`policy ${policyId} is not registered`)) : Effect.void
         }),
-        Layer.succeed(RunFate, {
+        Layer.succeed(LaunchedRuns, {
+          submit: (descriptor) => {
+            submitted.push(descriptor)
+            return scene.submission ?? Effect.succeedNone
+          },
           abandon: (_runId, reason) => Effect.as(note(`abandon: ${reason}`), scene.abandonment ?? "abandoned"),
           phase: () => Effect.succeed(scene.phase?.() ?? "waiting")
         }),
@@ -142,5 +138,5 @@ export const stage = (scene: Scene) => {
     Effect.flatMap(ExampleRuns, (runs) => runs.run({ scenarioRef: "demo/one@1.0.0", inputs: {}, ...request })).pipe(
       Effect.provide(layer)
     )
-  return { log, run, service: layer, submitted, told }
+  return { log, run, service: layer, submitted, assigned }
 }

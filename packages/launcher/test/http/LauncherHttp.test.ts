@@ -15,8 +15,7 @@ import {
 import { LaunchCompiler } from "../../src/compile/LaunchCompiler.ts"
 import { ExampleRuns } from "../../src/examples/ExampleRuns.ts"
 import { LauncherRoutes } from "../../src/http/Routes.ts"
-import { layerAgentMetrics } from "../../src/operate/AgentMetrics.ts"
-import { LauncherMetrics } from "../../src/operate/LauncherMetrics.ts"
+import { LauncherMetrics, layerAgentMetrics } from "../../src/operate/AgentMetrics.ts"
 import { LauncherReadiness } from "../../src/operate/LauncherReadiness.ts"
 import { compiledLaunch, profile } from "../fixtures/Compiled.ts"
 import { type MemoryTree, memoryFiles } from "../fixtures/MemoryFiles.ts"
@@ -290,7 +289,7 @@ describe("POST /launch/compile", () => {
     })
   )
 
-  it.effect("compiles with an agent that nobody knows", () =>
+  it.effect("compiles with an unknown agent", () =>
     Effect.map(compile({ scenarioRef: "other/one@1.0.0", inputs: {} }), (answer) =>
       assert.strictEqual(answer.status, 201)
     )

@@ -26,7 +26,7 @@ const PACKS = fileURLToPath(new URL("../../../../packs/", import.meta.url))
 /** The modes of the standard, each shown by a pack. */
 const STANDARD_MODES = ["decision", "handoff", "proposal", "quorum", "task"].map((mode) => `macp.mode.${mode}.v1`)
 
-/** Agents for scenarios that somebody begins to write; no scenario here needs them. */
+/** Agents for new scenarios of other authors; no scenario here needs them. */
 const STARTERS = ["panel-lead-agent", "panel-agent"]
 
 const readJson = (path: string) => JSON.parse(readFileSync(`${PACKS}${path}`, "utf8"))
@@ -177,7 +177,7 @@ layer(services, { excludeTestServices: true })("the packs that are shipped", (it
     }
   })
 
-  it("let whoever operates the control plane pause the sessions of one policy", () => {
+  it("let the operator of the control plane pause the sessions of one policy", () => {
     const { policy_id, rules, ...file } = readJson("_policies/policy.support.day-desk.json")
     const text = { policyId: policy_id, mode: file.mode, schemaVersion: file.schema_version }
     const policy = Result.getOrThrow(readPolicy({ ...text, rules: JSON.stringify(rules) }, PINNED_RELEASE))
@@ -198,18 +198,18 @@ layer(services, { excludeTestServices: true })("the packs that are shipped", (it
     })
   )
 
-  it.effect("tell their agents what the policy really says", () =>
+  it.effect("give their agents the rules of the policy", () =>
     Effect.gen(function* () {
       for (const scenario of yield* shipped) {
         const seats = scenario.base.launch.participants.length
         for (const [name, plan] of plansOf(scenario)) {
-          assert.deepStrictEqual(toldBy(plan), ruledBy(policyOf(plan), seats), name)
+          assert.deepStrictEqual(rulesOf(plan), ruledBy(policyOf(plan), seats), name)
         }
       }
     })
   )
 
-  it.effect("commit somebody to something, by roles that take part and policies that exist", () =>
+  it.effect("have commitments, roles that take part and policies that exist", () =>
     Effect.gen(function* () {
       for (const scenario of yield* shipped) {
         const { commitments, participants } = (yield* fileOf(scenario)).spec.launch
@@ -252,8 +252,8 @@ layer(services, { excludeTestServices: true })("the packs that are shipped", (it
   )
 })
 
-/** What the launch tells its agents about the rules they play by. */
-const toldBy = ({ launch }: LaunchPlan): JsonObject => {
+/** The rules that the launch gives to its agents. */
+const rulesOf = ({ launch }: LaunchPlan): JsonObject => {
   const context = launch.contextTemplate ?? {}
   switch (launch.modeName) {
     case "macp.mode.decision.v1": {

@@ -6,7 +6,24 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import { installExitDeadline } from "../ExitDeadline.ts"
 import { runplane } from "./Commands.ts"
-import { endWithNpx } from "./NpxEnd.ts"
+
+/** Between two looks at the parent. Milliseconds. */
+const INTERVAL_MS = 500
+
+/**
+ * Ends this process in order when the npx that started it has ended. npx runs a command through a shell, and a signal
+ * to npx ends the two alone: the program would go on, with its ports and its database.
+ */
+const endWithNpx = () => {
+  if (process.env["npm_lifecycle_event"] !== "npx") return
+  const shell = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return
+    clearInterval(watch)
+    process.kill(process.pid, "SIGTERM")
+  }, INTERVAL_MS)
+  watch.unref()
+}
 
 // The reader of the output may go away: that must not end the process in the middle of something.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {})

@@ -5,7 +5,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { TestClock } from "effect/testing"
-import { RunSubmission } from "../../src/control-plane/RunSubmission.ts"
+import { LaunchedRuns } from "../../src/control-plane/LaunchedRuns.ts"
 import type { ControlPlaneSettings } from "../../src/LauncherSettings.ts"
 import { compiledLaunch, SESSION_ID } from "../fixtures/Compiled.ts"
 import { settingsLayer } from "../fixtures/Settings.ts"
@@ -24,30 +24,30 @@ const accepted = {
 }
 
 const withPlane = (answer: Effect.Effect<Response>, settings: ControlPlaneSettings | "none" = controlPlane) => {
-  const asked: Array<StubRequest> = []
+  const requests: Array<StubRequest> = []
   const http = stubHttp((request) =>
     Effect.andThen(
-      Effect.sync(() => asked.push(request)),
+      Effect.sync(() => requests.push(request)),
       answer
     )
   )
-  const layer = RunSubmission.layer.pipe(
+  const layer = LaunchedRuns.layer.pipe(
     Layer.provide(http),
     Layer.provide(settingsLayer({ controlPlane: settings === "none" ? undefined : settings }))
   )
-  return { asked, layer }
+  return { requests, layer }
 }
 
-const submit = Effect.flatMap(RunSubmission, (submission) => submission.submit(compiledLaunch().runDescriptor))
+const submit = Effect.flatMap(LaunchedRuns, (runs) => runs.submit(compiledLaunch().runDescriptor))
 
 describe("submission to the control plane", () => {
   it.effect("posts the descriptor with the key, and answers the accepted run", () => {
-    const { asked, layer } = withPlane(Effect.sync(() => json(202, accepted)))
+    const { requests, layer } = withPlane(Effect.sync(() => json(202, accepted)))
     return Effect.gen(function* () {
       assert.deepStrictEqual(yield* submit, Option.some(accepted))
-      assert.deepInclude(asked[0], { method: "POST", url: "http://plane.test/runs" })
-      assert.strictEqual(asked[0]?.headers["authorization"], "Bearer key-1")
-      assert.deepStrictEqual(asked[0]?.body, compiledLaunch().runDescriptor)
+      assert.deepInclude(requests[0], { method: "POST", url: "http://plane.test/runs" })
+      assert.strictEqual(requests[0]?.headers["authorization"], "Bearer key-1")
+      assert.deepStrictEqual(requests[0]?.body, compiledLaunch().runDescriptor)
     }).pipe(Effect.provide(layer))
   })
 
@@ -68,15 +68,15 @@ describe("submission to the control plane", () => {
   it.effect.each([
     ["a refusal", json(400, { statusCode: 400, errorCode: "VALIDATION_ERROR", message: ["no"], error: "Bad Request" })],
     ["a fault", json(503, "down")],
-    ["an answer that is no run", json(202, { runId: "" })],
+    ["an answer that is not a run", json(202, { runId: "" })],
     ["a run without an id", json(202, { ...accepted, runId: "" })],
     ["a run without a status", json(202, { ...accepted, status: "" })],
     ["a run of another session", json(202, { ...accepted, sessionId: "other" })]
   ] as const)("answers none, once, on %s", ([, response]) => {
-    const { asked, layer } = withPlane(Effect.succeed(response))
+    const { requests, layer } = withPlane(Effect.succeed(response))
     return Effect.gen(function* () {
       assert.deepStrictEqual(yield* submit, Option.none())
-      assert.lengthOf(asked, 1)
+      assert.lengthOf(requests, 1)
     }).pipe(Effect.provide(layer))
   })
 
@@ -89,10 +89,10 @@ describe("submission to the control plane", () => {
   )
 
   it.effect("does nothing without a control plane", () => {
-    const { asked, layer } = withPlane(Effect.never, "none")
+    const { requests, layer } = withPlane(Effect.never, "none")
     return Effect.gen(function* () {
       assert.deepStrictEqual(yield* submit, Option.none())
-      assert.lengthOf(asked, 0)
+      assert.lengthOf(requests, 0)
     }).pipe(Effect.provide(layer))
   })
 })

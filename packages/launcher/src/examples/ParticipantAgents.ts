@@ -7,10 +7,9 @@ import type * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import { AgentHost } from "../agents/AgentHost.ts"
 import { type AgentManifest, isHosted, parseManifest, readManifestText } from "../agents/AgentManifest.ts"
-import { AgentNotAttached } from "../agents/AgentNotAttached.ts"
 import { manifestFaults } from "../agents/ManifestFaults.ts"
 import { AgentCatalog, type AgentProfile } from "../catalog/AgentCatalog.ts"
-import { agentAttachFailed, type FailedParticipant, invalidConfig } from "../common/LaunchErrors.ts"
+import { AgentNotAttached, agentAttachFailed, type FailedParticipant, invalidConfig } from "../common/LaunchErrors.ts"
 import { LauncherSettings, type LauncherSettingsShape } from "../LauncherSettings.ts"
 
 export type Binding = CompileLaunchResult["participantBindings"][number]
@@ -19,25 +18,25 @@ export type Binding = CompileLaunchResult["participantBindings"][number]
 export interface Member {
   readonly binding: Binding
   readonly profile: AgentProfile
-  /** How an attached agent is started; undefined for the others, which have no process. */
+  /** How an attached agent is started; undefined for an agent without a process. */
   readonly manifest: AgentManifest | undefined
 }
 
 /**
- * Finds the agents of a launch and judges whether they can be started, before anything is
+ * Finds the agents of a launch and checks that they can be started, before any of them is
  * (docs/internals/launch.md#before-start).
  */
-export class Casting extends Context.Service<
-  Casting,
+export class ParticipantAgents extends Context.Service<
+  ParticipantAgents,
   {
     /** In declaration order. Every member that cannot be started is in `failedParticipants` of the failure. */
-    readonly cast: (
+    readonly resolve: (
       compiled: CompileLaunchResult
     ) => Effect.Effect<ReadonlyArray<Member>, Exclude<LauncherError, { readonly _tag: "LaunchRejected" }>>
   }
->()("runplane/launcher/Casting") {
+>()("runplane/launcher/ParticipantAgents") {
   static readonly layer = Layer.effect(
-    Casting,
+    ParticipantAgents,
     Effect.gen(function* () {
       const settings = yield* LauncherSettings
       const { agentsDir } = settings
@@ -45,7 +44,7 @@ export class Casting extends Context.Service<
       const host = yield* AgentHost
       const files = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
 
-      yield* Effect.forkScoped(Effect.provideContext(tellFaults(settings, catalog.profiles), files))
+      yield* Effect.forkScoped(Effect.provideContext(logFaults(settings, catalog.profiles), files))
 
       const manifestOf = Effect.fnUntraced(function* ({ agentRef, bootstrapMode, framework }: AgentProfile) {
         if (bootstrapMode !== "attached") return Result.succeed(undefined)
@@ -60,7 +59,10 @@ export class Casting extends Context.Service<
         return yield* Effect.result(Effect.as(host.check(parsed.success), parsed.success))
       })
 
-      const cast = Effect.fn("Casting.cast")(function* ({ participantBindings, sessionId }: CompileLaunchResult) {
+      const resolve = Effect.fn("ParticipantAgents.resolve")(function* ({
+        participantBindings,
+        sessionId
+      }: CompileLaunchResult) {
         const found = yield* Effect.forEach(participantBindings, (binding) =>
           Effect.map(catalog.get(binding.agentRef), (profile) => ({ binding, profile }))
         )
@@ -75,16 +77,13 @@ export class Casting extends Context.Service<
         return members
       })
 
-      return Casting.of({ cast })
+      return ParticipantAgents.of({ resolve })
     })
   )
 }
 
-/** Says at the start which agents could not be started, before somebody launches them. */
-const tellFaults = Effect.fnUntraced(function* (
-  settings: LauncherSettingsShape,
-  profiles: ReadonlyArray<AgentProfile>
-) {
+/** Logs at the start which agents could not be started, before a caller launches them. */
+const logFaults = Effect.fnUntraced(function* (settings: LauncherSettingsShape, profiles: ReadonlyArray<AgentProfile>) {
   for (const { file, line, message } of yield* manifestFaults(settings, profiles)) {
     yield* Effect.logWarning(`agents' folder: ${file}${line === undefined ? "" : `:${line}`}: ${message}`)
   }

@@ -27,7 +27,7 @@ export interface OperationDescription {
 
 /**
  * The ways in which a call of the runtime can fail, for operations that make one
- * (docs/reference/http.md#runtime-errors).
+ * (docs/reference/errors.md#runtime-errors).
  */
 export const runtimeFailures = [
   "RuntimeRefusedArgument",

@@ -49,8 +49,8 @@ const GRPC = {
 }
 
 /**
- * Every way in which an operation of the control plane fails (docs/reference/http.md#error-codes). The bodies are made
- * by what the service raises, so that the document cannot show other texts.
+ * Every failure of an operation of the control plane (docs/reference/errors.md#error-codes). The constructors of the
+ * service make the bodies, so the document cannot show other texts.
  */
 export const controlPlaneAnswers = {
   BrokenRules: errorAnswer(

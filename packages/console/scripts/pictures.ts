@@ -1,4 +1,4 @@
-// Takes the pictures of the README from a running stack, so that they can be taken again:
+// Takes the pictures of the README from a running stack:
 //
 //   npm start                                  # in another terminal; launch a few scenarios
 //   CONSOLE_CHROMIUM=/usr/bin/chromium node packages/console/scripts/pictures.ts
@@ -10,9 +10,9 @@ import * as Schema from "effect/Schema"
 import { chromium } from "playwright-core"
 
 const FOLDER = fileURLToPath(new URL("../../../docs/pictures/", import.meta.url))
-const PATIENCE_MS = 30_000
-/** What moves in a page has come to rest by then. */
-const REST_MS = 1_500
+const TIMEOUT_MS = 30_000
+/** The animations of a page end within this time. */
+const SETTLE_MS = 1_500
 
 const address = process.argv[2] ?? "http://127.0.0.1:3001"
 const key = process.env["RUNPLANE_API_KEY"]
@@ -27,24 +27,25 @@ if (run === undefined) throw new Error(`${address} has no completed run of incid
 
 const browser = await chromium.launch({
   executablePath: process.env["CONSOLE_CHROMIUM"] ?? "/usr/bin/chromium",
-  // It may run as root, who has no sandbox, and where /dev/shm is small.
+  // Chromium has no sandbox as root, and /dev/shm can be small.
   args: ["--no-sandbox", "--disable-dev-shm-usage"]
 })
 try {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" })
-  context.setDefaultTimeout(PATIENCE_MS)
+  const context = await browser.newContext({ viewport: { width: 1280, height: 1700 }, reducedMotion: "reduce" })
+  context.setDefaultTimeout(TIMEOUT_MS)
   if (key !== undefined) await context.addInitScript((given) => sessionStorage.setItem("runplane.key", given), key)
   const page = await context.newPage()
   mkdirSync(FOLDER, { recursive: true })
-  for (const [name, path] of [
-    ["overview", "/overview?window=1h"],
-    ["run", `/runs/${run.id}`]
-  ] as const) {
+  for (const { clip, name, path, tab } of [
+    { name: "operations", path: "/operations", tab: undefined, clip: { x: 0, y: 0, width: 1280, height: 556 } },
+    { name: "policy", path: `/runs/${run.id}`, tab: "Policy", clip: { x: 420, y: 72, width: 860, height: 1010 } }
+  ]) {
     await page.goto(`${address}/console${path}`)
     await page.locator("h1").first().waitFor()
+    if (tab !== undefined) await page.getByRole("tab", { name: tab }).click()
     await page.waitForFunction(() => document.querySelector(".skeleton") === null)
-    await page.waitForTimeout(REST_MS)
-    await page.screenshot({ path: `${FOLDER}${name}.png` })
+    await page.waitForTimeout(SETTLE_MS)
+    await page.screenshot({ path: `${FOLDER}${name}.png`, clip })
     process.stdout.write(`${FOLDER}${name}.png\n`)
   }
 } finally {

@@ -5,7 +5,7 @@ import { reasonPhrases } from "./ReasonPhrases.ts"
 
 /**
  * The control plane's errors, one class for each HTTP status; the body is
- * `{statusCode, errorCode, message, metadata?, error?}` (docs/reference/http.md#error-bodies). Fail a handler with
+ * `{statusCode, errorCode, message, metadata?, error?}` (docs/reference/errors.md#error-bodies). Fail a handler with
  * `controlPlaneError(code, message)`, or with one of the named constructors of `Failures.ts`.
  */
 const failure = failureWith({
@@ -114,8 +114,8 @@ export class GatewayTimeout extends failure<GatewayTimeout>()(504, "GatewayTimeo
 }
 
 /**
- * The classes, each with the codes that it makes (docs/reference/http.md#error-codes). `INTERNAL_ERROR` also goes with
- * 502 (a cancel callback that failed) and with 429 (the service's own rate limit).
+ * The classes, each with its codes (docs/reference/errors.md#error-codes). `INTERNAL_ERROR` also goes with 502
+ * (a cancel callback that failed) and with 429 (the service's own rate limit).
  */
 const classes = [
   BadRequest,

@@ -65,6 +65,6 @@ export const runtimeReached = [
   RuntimeLacksOperation
 ] as const
 
-/** The failures of a call of the runtime (docs/reference/http.md#runtime-errors). */
+/** The failures of a call of the runtime (docs/reference/errors.md#runtime-errors). */
 export const runtime = [...runtimeReached, RuntimeUnavailable, CircuitBreakerOpen, RuntimeTimeout] as const
 export type RuntimeFailure = (typeof runtime)[number]["Type"]

@@ -16,7 +16,7 @@ import {
 } from "./ControlPlaneErrors.ts"
 import { reasonPhrases } from "./ReasonPhrases.ts"
 
-/** The failures with their texts, written once (docs/reference/http.md#error-texts). */
+/** The failures with their texts, written once (docs/reference/errors.md#error-texts). */
 
 export const runNotFound = (id: string) => controlPlaneError("RUN_NOT_FOUND", `run ${id} not found`)
 
@@ -185,7 +185,7 @@ const errorCodeOfGrpcStatus: Readonly<Partial<Record<(typeof GRPC_STATUS)[number
 
 /**
  * The answer for a failed runtime call: its gRPC status code decides, its details text is the message
- * (docs/reference/http.md#runtime-errors).
+ * (docs/reference/errors.md#runtime-errors).
  */
 export const runtimeFailure = (grpcCode: number, details: string): ErrorOfCode<RuntimeErrorCode> => {
   const status = GRPC_STATUS[grpcCode]

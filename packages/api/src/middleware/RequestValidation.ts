@@ -3,7 +3,7 @@ import { BadRequest, ValidationFailed } from "../errors/ControlPlaneErrors.ts"
 
 /**
  * Turns refused bodies, queries and paths of the control plane into its 400 answers
- * (docs/reference/http.md#validation-texts).
+ * (docs/reference/errors.md#validation-texts).
  */
 export class RequestValidation extends HttpApiMiddleware.Service<RequestValidation>()(
   "runplane/api/RequestValidation",

@@ -75,7 +75,7 @@ contract("Events and state, in detail", [
   })
 ])
 
-// docs/reference/http.md#errors to docs/reference/http.md#operation
+// docs/reference/errors.md#errors to docs/reference/http.md#operation
 contract("Edges and administration, in detail", [
   {
     says: "an unknown route names its method",

@@ -34,7 +34,7 @@ const isMessage = (message: unknown) =>
 
 const ERROR_KEYS = ["statusCode", "errorCode", "message", "metadata", "error"]
 
-/** What is wrong with an error answer (docs/reference/http.md#error-bodies), or nothing. */
+/** What is wrong with an error answer (docs/reference/errors.md#error-bodies), or nothing. */
 const faultOfError = ({ headers, json, status }: WireAnswer): string | undefined => {
   if (headers["content-type"]?.startsWith("application/json") !== true) return "an error that is no JSON"
   if (!isObject(json)) return "an error without a body"

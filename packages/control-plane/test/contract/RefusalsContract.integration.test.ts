@@ -23,7 +23,7 @@ const session = (over: Readonly<Record<string, unknown>>) => descriptor({ sessio
 const without = (key: string) => ({ ...descriptor(), [key]: undefined })
 const many = Array.from({ length: 1001 }, (_, number) => ({ id: `agent://${number}` }))
 
-// docs/reference/http.md#validation-texts, docs/reference/http.md#run-descriptor
+// docs/reference/errors.md#validation-texts, docs/reference/http.md#run-descriptor
 contract(
   "Validation of a descriptor",
   (
@@ -208,7 +208,7 @@ const ignoresKey = (path: string, body: Readonly<Record<string, unknown>>, over:
 })
 const webhook = { url: "https://192.0.2.1/hook", secret: "s" }
 
-// docs/reference/http.md#unknown-keys
+// docs/reference/errors.md#unknown-keys
 contract("Unknown keys", [
   unknownKey("/runs", descriptor()),
   unknownKey("/runs/validate", descriptor()),

@@ -38,7 +38,7 @@ const cases: ReadonlyArray<
   ]
 ]
 
-// docs/reference/http.md#error-texts
+// docs/reference/errors.md#error-texts
 layer(layerTestService(), { excludeTestServices: true })("the server", (it) => {
   for (const [what, head, body, status, errorCode] of cases) {
     it.effect(`answers ${what} with ${status}, in the form of the service`, () =>

@@ -65,7 +65,7 @@ const because = (text: string, reason: string | undefined) => (reason === undefi
 const framework = (statusCode: keyof typeof reasonPhrases, message: string) =>
   HttpServerResponse.jsonUnsafe({ message, error: reasonPhrases[statusCode], statusCode }, { status: statusCode })
 
-/** The control plane: every error has an `errorCode` (docs/reference/http.md#error-bodies). */
+/** The control plane: every error has an `errorCode` (docs/reference/errors.md#error-bodies). */
 export const controlPlaneForm: EdgeForm = {
   notFound: (method, path) => own(routeNotFound(method, path)),
   methodNotAllowed: (method, path) => own(methodNotAllowed(method, path)),

@@ -11,7 +11,7 @@ const patternOf = (template: string) =>
   new RegExp(`^${template.replace(SPECIAL, "\\$&").replace(/:[A-Za-z]+/g, "[^/]+")}/?$`)
 
 /**
- * Says which methods the paths of a contract have, for the answer to another one (docs/reference/http.md#error-texts).
+ * Returns the methods of the paths of a contract, for the answer to another one (docs/reference/errors.md#error-texts).
  * HEAD is answered wherever GET is, OPTIONS everywhere.
  */
 export const methodsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(

@@ -102,7 +102,7 @@ export const lenientServerOptions = {
 /**
  * Gives a Node.js server's own refusals the error form of the service: bytes that are no HTTP, heads that are too
  * large, requests that do not arrive, expectations that nobody can meet, requests that come before the routes are there
- * (docs/reference/http.md#error-bodies, docs/reference/http.md#start).
+ * (docs/reference/errors.md#error-bodies, docs/reference/http.md#start).
  */
 export const answerRefusals = (server: RefusingServer, form: EdgeForm): void => {
   const answers = new WeakMap<object, ServerAnswer>()

@@ -1,20 +1,22 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { launcherErrorStatus } from "@runplane/api"
+import { controlPlaneErrorStatus, launcherErrorStatus } from "@runplane/api"
 import { RUNTIME_FAILURE_CODES } from "@runplane/domain"
 import { ROOT } from "../support/DocumentBlocks.ts"
 import { shows, stepsOf } from "../support/GuideRun.ts"
 
-/** The codes in the first column of each table of the guide: of failed runs, and of launches. */
-const tables = readFileSync(join(ROOT, "docs/guides/failed.md"), "utf8")
-  .split(/^\| code of .*$/m)
-  .slice(1)
-  .map((table) =>
-    [...table.matchAll(/^\|([^|]*)\|/gm)].flatMap(([, cell = ""]) =>
-      [...cell.matchAll(/`([A-Z_]+)`/g)].map(([, code = ""]) => code)
+/** The rows of each table whose header begins with `first`; each row has its codes and its second cell. */
+const tablesOf = (document: string, first: string) =>
+  readFileSync(join(ROOT, document), "utf8")
+    .split(new RegExp(`^\\| ${first}.*$`, "m"))
+    .slice(1)
+    .map((rest) =>
+      [...(/^\n((?:\|.*\n)*)/.exec(rest)?.[1] ?? "").matchAll(/^\|([^|]*)\|([^|]*)\|/gm)].flatMap(
+        ([, codes = "", second = ""]) =>
+          [...codes.matchAll(/`([A-Z_]+)`/g)].map(([, code = ""]) => ({ code, second: second.trim() }))
+      )
     )
-  )
 
 const sourcesIn = (folder: string) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
@@ -33,12 +35,37 @@ const codesOfRuns = () => {
 }
 
 describe("docs/guides/failed.md", () => {
+  const tables = tablesOf("docs/guides/failed.md", "code of").map((rows) => rows.map(({ code }) => code))
+
   it("has each code of a failed run once", () => {
     assert.sameMembers([...(tables[0] ?? [])], [...codesOfRuns()])
   })
 
   it("has each code of a launch once", () => {
     assert.sameMembers([...(tables[1] ?? [])], Object.keys(launcherErrorStatus))
+  })
+})
+
+describe("docs/reference/errors.md", () => {
+  const tables = tablesOf("docs/reference/errors.md", "code ")
+
+  it("has each code of the two services once, with its HTTP status", () => {
+    for (const [rows, statuses] of [
+      [tables[0] ?? [], controlPlaneErrorStatus],
+      [tables[2] ?? [], launcherErrorStatus]
+    ] as const) {
+      assert.sameDeepMembers(
+        rows.map(({ code, second }) => [code, second]),
+        Object.entries(statuses).map(([code, status]) => [code, `${status}`])
+      )
+    }
+  })
+
+  it("has each code of a failed run once", () => {
+    assert.sameMembers(
+      (tables[1] ?? []).map(({ code }) => code),
+      [...codesOfRuns()]
+    )
   })
 })
 

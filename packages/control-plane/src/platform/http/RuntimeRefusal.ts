@@ -2,7 +2,7 @@ import { circuitBreakerOpen, controlPlaneError, type RuntimeFailure, runtimeFail
 import type { SendAck } from "@runplane/domain"
 import type { RuntimeError } from "@runplane/runtime"
 
-/** The answer for a runtime call that failed: docs/reference/http.md#runtime-errors. */
+/** The answer for a runtime call that failed: docs/reference/errors.md#runtime-errors. */
 export const answerOfRuntimeError = (error: RuntimeError): RuntimeFailure =>
   error.grpcCode === undefined ? circuitBreakerOpen(error.message) : runtimeFailure(error.grpcCode, error.message)
 

@@ -55,7 +55,7 @@ layer(layerTestService(), { excludeTestServices: true })("the runtime over HTTP"
     })
   )
 
-  // docs/reference/http.md#runtime-errors
+  // docs/reference/errors.md#runtime-errors
   for (const [route, method] of [
     ["manifest", "GetManifest"],
     ["modes", "ListModes"],

@@ -143,8 +143,8 @@ const make = Effect.gen(function* () {
   }
 
   /**
-   * Takes `count` places of the one sequence of the log, ascending, in the way that its watermark needs (migration
-   * 0007).
+   * Allocates `count` numbers of the log's one sequence, ascending, as its watermark needs it
+   * (docs/reference/events.md#watermark).
    */
   const allocate = (count: number) =>
     Effect.map(sql<{ readonly seqs: ReadonlyArray<bigint> }>`SELECT allocate_event_seqs(${count}) AS seqs`, (rows) =>

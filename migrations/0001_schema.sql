@@ -136,20 +136,18 @@ CREATE TABLE run_heads (
   -- Every rebuild of the projection raises it: a process that caches the projection of an older revision reads it
   -- again, although `last_seq` is the same.
   projection_revision integer NOT NULL DEFAULT 0,
-  -- The hash chain (docs/reference/seal.md#chain): its head after the event `chain_index`. The last seal is here too,
-  -- because a read of the locked row returns what was committed last.
-  chain_index integer NOT NULL DEFAULT 0,
+  -- Head of the hash chain after the last event (docs/reference/seal.md#chain). The last seal is here too, because a
+  -- read of the locked row returns what was committed last.
   chain_head bytea,
   sealed_index integer NOT NULL DEFAULT 0,
   sealed_head bytea,
   -- Time of the last event, by the database's clock; it never goes back within a run (docs/reference/events.md#time).
   last_ts timestamptz,
   -- A MAC over the end of the log by a key that is not in the database (docs/reference/seal.md#proof). It does not
-  -- cover events up to `proven_after`. The second chain covers the raw frames after `frames_after`, to `frames_index`.
+  -- cover events up to `proven_after`. The second chain covers the raw frames after `frames_after`.
   head_mac bytea,
   proven_after integer NOT NULL DEFAULT 0,
   frames_after integer NOT NULL DEFAULT 0,
-  frames_index integer NOT NULL DEFAULT 0,
   frames_head bytea
 ) WITH (fillfactor = 50);
 

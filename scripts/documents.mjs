@@ -8,9 +8,6 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 const MAX_COLUMNS = 120
 
-/** Released migrations are never edited again, not even their comments. */
-const FROZEN = "migrations/"
-
 /** Documents that are not part of the project, and the ways they were cited; a name in quotes alone is a value. */
 const FOREIGN = [
   /\b(?:http|launch)-details\b/i,
@@ -127,7 +124,6 @@ export const wideLines = () => {
   const isComment = /^\s*(?:\/\/|\/?\*|--|#)/
   const canBreak = (line) => /\S\s+\S/.test(line.trim().replace(/^(?:\/\/|\/?\*+|--|#|[-*]|\d+\.)\s*/, ""))
   return tracked().flatMap((file) => {
-    if (file.startsWith(FROZEN)) return []
     const lines = isMarkdown(file)
       ? proseOf(file).filter(({ line }) => !line.startsWith("|"))
       : isCode(file)

@@ -18,7 +18,6 @@ import { RunEndWaiters } from "./runs/RunEndWaiters.ts"
 import { RunList } from "./runs/RunList.ts"
 import { RunRepository } from "./runs/RunRepository.ts"
 import { RunTraces } from "./runs/RunTraces.ts"
-import { LateSeals } from "./seal/LateSeals.ts"
 import { RunSeals } from "./seal/RunSeals.ts"
 import { LiveEvents } from "./subscribe/LiveEvents.ts"
 import { Watermark } from "./subscribe/Watermark.ts"
@@ -28,7 +27,7 @@ export const layerBy = <E, R>(clock: Layer.Layer<DatabaseClock, E, R>) =>
   Layer.mergeAll(EventLog.layer, RunEndWaiters.layer, RunStateReader.layer).pipe(
     Layer.provideMerge(FramePreparation.layer),
     Layer.provide(ProjectionCache.layer),
-    Layer.provide([LateSeals.layer, InsertEvents.layer, ProjectionRows.layer]),
+    Layer.provide([InsertEvents.layer, ProjectionRows.layer]),
     Layer.provideMerge(RunSeals.layer),
     Layer.provideMerge(
       Layer.mergeAll(

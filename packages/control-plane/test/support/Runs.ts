@@ -78,13 +78,12 @@ const readRows = Effect.fnUntraced(function* (runId: RunId) {
     readonly last_seq: bigint
     readonly last_index: number
     readonly stream_cursor: bigint
-    readonly chain_index: number
     readonly chain_head: string | null
   }>`
-    SELECT r.status, h.last_seq, h.last_index, h.stream_cursor, h.chain_index, encode(h.chain_head, 'hex') AS chain_head
+    SELECT r.status, h.last_seq, h.last_index, h.stream_cursor, encode(h.chain_head, 'hex') AS chain_head
     FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE r.id = ${runId}::uuid`
   return { events, raw, projection, head }
 })
 
-/** Somebody deletes runs beside the service. */
+/** A deletion outside of the service. */
 export const aDeletion: Deletion = { reason: "deleted", by: "test", at: "2026-07-01T10:00:00.000Z" }

@@ -34,11 +34,11 @@ export const assertSeals = Effect.fnUntraced(function* (runId: RunId, answer: un
   return seal
 })
 
-/** Makes the run one of a release that knew of no chain, and of no MAC of its head. */
+/** Removes the seals of a run, its chain and the MAC of its head, as another writer of the database could. */
 export const forgetChain = Effect.fnUntraced(function* (runId: RunId) {
   const sql = yield* PgClient.PgClient
   yield* sql`
-    UPDATE run_heads SET chain_index = 0, chain_head = NULL, sealed_index = 0, sealed_head = NULL, head_mac = NULL
+    UPDATE run_heads SET chain_head = NULL, sealed_index = 0, sealed_head = NULL, head_mac = NULL
     WHERE run_id = ${runId}::uuid`
   yield* sql`DELETE FROM run_seals WHERE run_id = ${runId}::uuid`
 })

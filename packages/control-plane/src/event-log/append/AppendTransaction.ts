@@ -17,7 +17,6 @@ import { isCheckpointDue, NO_CHECKPOINT } from "../projection/Checkpoint.ts"
 import { type CacheKey, ProjectionCache, participantsOf } from "../projection/ProjectionCache.ts"
 import { ProjectionSettings } from "../projection/ProjectionSettings.ts"
 import { doubtfulHead, headMac } from "../seal/HeadProof.ts"
-import { LateSeals } from "../seal/LateSeals.ts"
 import { makeLiveBatch } from "../subscribe/LiveBatch.ts"
 import { LiveEvents } from "../subscribe/LiveEvents.ts"
 import {
@@ -58,7 +57,6 @@ export const makeAppendTransaction = Effect.gen(function* () {
   const reactions = yield* makeReactions
   const lag = yield* ProjectionSettings
   const { current: sealKey } = yield* SealKeys
-  const lateSeals = yield* LateSeals
   const { sealDoubted } = yield* Metrics
   const log = Effect.runForkWith(yield* Effect.context())
 
@@ -237,7 +235,6 @@ export const makeAppendTransaction = Effect.gen(function* () {
       }
       if (isTerminal(run.status)) {
         cache.forget(run.head.run.id)
-        if (run.chain === undefined) lateSeals.ask(run.head.run.id)
       } else cache.put({ ...keyOf(run.head), lastSeq: run.lastSeq }, run)
     }
     const byRun = Map.groupBy(
@@ -359,7 +356,7 @@ const addHead = ({ heads }: RunRows, run: RunInProgress, seal: Seal | undefined,
   heads.costUsd.push(String(metrics.estimatedCostUsd))
   heads.signalCount.push(metrics.signalCount)
   heads.decisionCount.push(metrics.decisionCount)
-  heads.chain.push(run.chain === undefined ? "" : Hex.encode(run.chain))
+  heads.chain.push(Hex.encode(run.chain))
   heads.sealed.push(seal !== undefined)
   // An append that adds nothing leaves the MAC as it is, be it of another key.
   const isKept = seal === undefined && !hasGrown(run)

@@ -42,8 +42,8 @@ export interface RunInProgress {
   mustCheckpoint: boolean
   /** About how long the state is as text. */
   stateBytes: number
-  /** Head of the hash chain after the last event; undefined while it lags behind (docs/reference/seal.md#chain). */
-  chain: Uint8Array | undefined
+  /** Head of the hash chain after the last event. */
+  chain: Uint8Array
   /** Head of the chain of the raw frames. */
   framesHead: Uint8Array
   /** Participants that are declared or have been seen, the appends of this transaction included. */
@@ -308,7 +308,7 @@ export const fold = (
     run.lastIndex = event.index
     projected = projectAndMeasure(projected, event)
     const json = JSON.stringify(event.recorded)
-    if (run.chain !== undefined) run.chain = extendChain(run.chain, json)
+    run.chain = extendChain(run.chain, json)
     run.stateBytes += Math.min(json.length, MOST_GROWTH_BYTES)
     batch.events.seq.push(BigInt(seq))
     batch.events.runId.push(runId)

@@ -48,7 +48,7 @@ export interface RunRows {
     readonly costUsd: Array<string>
     readonly signalCount: Array<number>
     readonly decisionCount: Array<number>
-    /** Head of the hash chain after `lastIndex`, hexadecimal; empty while the chain lags behind. */
+    /** Head of the hash chain after `lastIndex`, hexadecimal. */
     readonly chain: Array<string>
     /** Whether a seal over this head is among the `seals`. */
     readonly sealed: Array<boolean>
@@ -143,8 +143,8 @@ const make = Effect.gen(function* () {
   }
 
   /**
-   * Takes `count` places of the one sequence of the log, ascending, in the way that its watermark needs (migration
-   * 0007).
+   * Allocates `count` numbers of the log's one sequence, ascending, as its watermark needs it
+   * (docs/reference/events.md#watermark).
    */
   const allocate = (count: number) =>
     Effect.map(sql<{ readonly seqs: ReadonlyArray<bigint> }>`SELECT allocate_event_seqs(${count}) AS seqs`, (rows) =>
@@ -185,12 +185,11 @@ const make = Effect.gen(function* () {
     ), new_heads AS (
       UPDATE run_heads SET last_seq = head.last_seq, last_index = head.last_index, last_raw_seq = head.last_raw_seq,
                            last_ts = head.last_ts, stream_cursor = head.cursor,
-                           chain_head = CASE head.chain WHEN '' THEN run_heads.chain_head ELSE decode(head.chain, 'hex') END,
-                           chain_index = CASE head.chain WHEN '' THEN run_heads.chain_index ELSE head.last_index END,
+                           chain_head = decode(head.chain, 'hex'),
                            sealed_head = CASE WHEN head.sealed THEN decode(head.chain, 'hex') ELSE run_heads.sealed_head END,
                            sealed_index = CASE WHEN head.sealed THEN head.last_index ELSE run_heads.sealed_index END,
                            proven_after = head.proven_after, frames_after = head.frames_after,
-                           frames_index = head.last_raw_seq, frames_head = decode(head.frames, 'hex'),
+                           frames_head = decode(head.frames, 'hex'),
                            head_mac = decode(nullif(head.mac, ''), 'hex')
       FROM head WHERE run_heads.run_id = head.run_id
     ), new_projections AS (

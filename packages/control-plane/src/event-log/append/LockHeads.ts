@@ -5,12 +5,11 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import { idRows } from "../../platform/postgres/KeptPlans.ts"
 import { isInside } from "../../platform/postgres/PipelinedTransactions.ts"
-import { emptyChain } from "../seal/HashChain.ts"
-import { type ChainedEnd, framesOf, type ProofRow } from "../seal/HeadProof.ts"
+import { chainedEnd, type ProofRow, type StoredEnd } from "../seal/HeadProof.ts"
 import type { LockedRun } from "./AppendRequest.ts"
 
-/** The end of a locked run. Its chain is undefined while it lags behind (docs/reference/seal.md#chain). */
-export interface LockedHead extends ChainedEnd {
+/** The end of a locked run. */
+export interface LockedHead extends StoredEnd {
   readonly run: LockedRun
   readonly lastSeq: number
   readonly lastRawSeq: number
@@ -19,8 +18,6 @@ export interface LockedHead extends ChainedEnd {
   readonly cursor: number
   /** Number of the rebuilds of the stored projection. */
   readonly revision: number
-  /** The MAC that was stored with this end, hexadecimal; null where none was. */
-  readonly mac: string | null
   /** The transaction that holds the lock, by PostgreSQL's 64-bit id. */
   readonly transactionId: string
 }
@@ -75,7 +72,6 @@ interface LockRow extends ProofRow {
   readonly last_ts: Date | null
   readonly stream_cursor: bigint
   readonly projection_revision: number
-  readonly chain_head: string | null
   readonly transaction_id: string
   readonly status_revision: number
 }
@@ -127,8 +123,8 @@ export const makeOpening = (sql: PgClient.PgClient) => {
           SELECT locked.* FROM ${idRows(sql, [...runIds].sort())} AS asked (id) CROSS JOIN LATERAL (
             SELECT r.id, r.status, r.mode_name, r.runtime_kind, r.runtime_session_id, r.trace_id, r.span_id,
                    r.created_at, r.started_at, r.ended_at, r.status_revision, h.last_seq, h.last_index, h.last_raw_seq,
-                   h.last_ts, h.stream_cursor, h.projection_revision, h.chain_index, h.chain_head, h.sealed_index,
-                   h.sealed_head, h.proven_after, h.frames_after, h.frames_index, h.frames_head, h.head_mac
+                   h.last_ts, h.stream_cursor, h.projection_revision, h.chain_head, h.sealed_index, h.sealed_head,
+                   h.proven_after, h.frames_after, h.frames_head, h.head_mac
             FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE r.id = asked.id AND ${isInside(sql)}
             FOR NO KEY UPDATE OF r, h SKIP LOCKED
           ) AS locked
@@ -137,9 +133,9 @@ export const makeOpening = (sql: PgClient.PgClient) => {
                created_at, started_at, ended_at, status_revision, last_seq, last_index, last_raw_seq, last_ts,
                stream_cursor, projection_revision, pg_current_xact_id()::text AS transaction_id,
                extract(epoch FROM clock_timestamp())::float8 * 1000 AS database_time,
-               CASE WHEN chain_index = last_index THEN encode(chain_head, 'hex') END AS chain_head,
-               sealed_index, encode(sealed_head, 'hex') AS sealed_head, proven_after, frames_after, frames_index,
-               encode(frames_head, 'hex') AS frames_head, encode(head_mac, 'hex') AS head_mac,
+               encode(chain_head, 'hex') AS chain_head, sealed_index, encode(sealed_head, 'hex') AS sealed_head,
+               proven_after, frames_after, encode(frames_head, 'hex') AS frames_head,
+               encode(head_mac, 'hex') AS head_mac,
                ${places > 0 ? seqs : sql`NULL::bigint[]`} AS seqs, ${hasMessages ? fresh : sql`'{}'::text[]`} AS fresh,
                set_config('enable_seqscan', 'off', true) AS seqscan
         FROM head`,
@@ -159,12 +155,6 @@ export const makeOpening = (sql: PgClient.PgClient) => {
   return open
 }
 
-/** The chain of a run without events is not stored: it begins with the run's id. */
-const chainOf = (row: LockRow): Uint8Array | undefined => {
-  if (row.last_index === 0) return emptyChain(row.id)
-  return row.chain_head === null ? undefined : Buffer.from(row.chain_head, "hex")
-}
-
 const toLockedHead = (row: LockRow): LockedHead => ({
   run: {
     id: RunId.make(row.id),
@@ -179,17 +169,11 @@ const toLockedHead = (row: LockRow): LockedHead => ({
     startedAt: row.started_at?.toISOString(),
     endedAt: row.ended_at?.toISOString()
   },
-  runId: row.id,
+  ...chainedEnd(row.id, row),
   lastSeq: Number(row.last_seq),
-  lastIndex: row.last_index,
   lastRawSeq: row.last_raw_seq,
   lastTs: (row.last_ts ?? row.created_at).toISOString(),
   cursor: Number(row.stream_cursor),
   revision: row.projection_revision,
-  chain: chainOf(row),
-  frames: framesOf(row.id, row),
-  provenAfter: row.proven_after,
-  mac: row.head_mac,
-  sealed: row.sealed_head === null ? null : { events: row.sealed_index, head: row.sealed_head },
   transactionId: row.transaction_id
 })

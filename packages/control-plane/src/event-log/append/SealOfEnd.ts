@@ -24,7 +24,7 @@ export const endOf = ({ chain, framesHead, lastIndex, lastRawSeq, vouched: { hea
 export const sealOf = (run: RunInProgress, sealedAt: string, key: SealKey | undefined): Seal | undefined => {
   const { head, lastIndex: events } = run
   const { chain, frames, provenAfter, runId, sealed } = endOf(run)
-  if (!isTerminal(run.status) || events === sealed?.events || chain === undefined) return undefined
+  if (!isTerminal(run.status) || events === sealed?.events) return undefined
   const late = events === head.lastIndex
   const draft = { runId, events, head: chain, sealedAt, late, provenAfter, frames: sealedFrames(frames) }
   return makeSeal({ ...draft, ...(sealed !== null && { previous: sealed }) }, key)

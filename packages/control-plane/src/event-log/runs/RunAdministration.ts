@@ -35,9 +35,9 @@ export class RunAdministration extends Context.Service<
     readonly lock: (runIds: ReadonlyArray<RunId>) => Effect.Effect<ReadonlyMap<RunId, RunStatus>, SqlError>
     /**
      * Deletes every row of locked runs: log, projection, counters, messages, and with the run itself its session, head
-     * and artifacts. What the tables of cross-run reads say of them goes by triggers (migration 0004). Webhook
-     * deliveries stay, because they are owed to the subscriber; retention ends them by their age. A tombstone of each
-     * run stays (docs/reference/seal.md#tombstones).
+     * and artifacts. Triggers delete their rows in the tables of cross-run reads. Webhook deliveries stay until they are
+     * delivered or retention deletes them by their age. Each run leaves a tombstone
+     * (docs/reference/seal.md#tombstones).
      */
     readonly remove: (runIds: ReadonlyArray<RunId>, deletion: Deletion) => Effect.Effect<void, SqlError>
   }

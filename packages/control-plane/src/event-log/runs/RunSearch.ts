@@ -14,7 +14,7 @@ export const mentions = (sql: PgClient.PgClient, column: string, text: string): 
 export const isOfScenario = (sql: PgClient.PgClient, scenarioRef: string): Fragment =>
   sql.or([mentions(sql, "r.scenario_ref", scenarioRef), mentions(sql, "r.source_ref", scenarioRef)])
 
-/** Milliseconds from start to end of a run `r`; -1 without. Written as its index is (migration 0012). */
+/** Milliseconds from start to end of a run `r`; -1 without. The same expression as its index `runs_duration`. */
 export const DURATION =
   "(CASE WHEN r.ended_at < r.started_at THEN 0 ELSE coalesce(extract(epoch FROM r.ended_at - r.started_at) * 1000, -1) END)"
 

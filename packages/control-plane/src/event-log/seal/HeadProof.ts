@@ -2,20 +2,18 @@ import { timingSafeEqual } from "node:crypto"
 import type { Seal, SealedFrames } from "@runplane/domain"
 import * as Hex from "effect/encoding/Hex"
 import type { SealKey } from "../../platform/ledger/SealKeys.ts"
-import { emptyFrames } from "./HashChain.ts"
+import { emptyChain, emptyFrames } from "./HashChain.ts"
 
-/** The end of a run's log, as far as its seal depends on it: what the MAC of its head is over. */
+/** The end of a run's log as its seal and the MAC of its head cover it. */
 export interface ChainedEnd {
   readonly runId: string
   readonly lastIndex: number
-  /**
-   * Head of the hash chain after the last event; undefined while the chain lags behind (docs/reference/seal.md#chain).
-   */
-  readonly chain: Uint8Array | undefined
+  /** Head of the hash chain after the last event. */
+  readonly chain: Uint8Array
   readonly frames: FrameChain
-  /** Events up to this position are as they were found, and not as a process with the key wrote them. */
+  /** The key vouches only for the events after this index. */
   readonly provenAfter: number
-  /** What the run's last seal covers; null without one. */
+  /** The events and head of the run's last seal; null without one. */
   readonly sealed: Seal["previous"]
 }
 
@@ -24,26 +22,37 @@ export interface FrameChain extends Pick<SealedFrames, "after" | "last"> {
   readonly head: Uint8Array
 }
 
-/** The columns of `run_heads` that make a `ChainedEnd`; bytes in hexadecimal. */
+/** An end as `run_heads` stores it, with its MAC, hexadecimal; null without one. */
+export interface StoredEnd extends ChainedEnd {
+  readonly mac: string | null
+}
+
+/** The columns of `run_heads` that make a `StoredEnd`; bytes in hexadecimal. */
 export interface ProofRow {
   readonly last_index: number
   readonly last_raw_seq: number
+  readonly chain_head: string | null
   readonly sealed_index: number
   readonly sealed_head: string | null
   readonly proven_after: number
   readonly frames_after: number
-  readonly frames_index: number
   readonly frames_head: string | null
   readonly head_mac: string | null
 }
 
-/** The frames of a release that did not chain them are left out: the chain begins behind them. */
-export const framesOf = (runId: string, row: ProofRow): FrameChain => {
-  const { frames_after: after, frames_head: head, frames_index: last, last_raw_seq } = row
-  return head !== null && last === last_raw_seq
-    ? { after, last, head: Buffer.from(head, "hex") }
-    : framesBehind(runId, last_raw_seq)
-}
+/** Chains without an entry are not stored: they begin with the run's id. */
+export const chainedEnd = (runId: string, row: ProofRow): StoredEnd => ({
+  runId,
+  lastIndex: row.last_index,
+  chain: row.chain_head === null ? emptyChain(runId) : Buffer.from(row.chain_head, "hex"),
+  frames:
+    row.frames_head === null
+      ? framesBehind(runId, row.last_raw_seq)
+      : { after: row.frames_after, last: row.last_raw_seq, head: Buffer.from(row.frames_head, "hex") },
+  provenAfter: row.proven_after,
+  sealed: row.sealed_head === null ? null : { events: row.sealed_index, head: row.sealed_head },
+  mac: row.head_mac
+})
 
 const framesBehind = (runId: string, last: number): FrameChain => ({ after: last, last, head: emptyFrames(runId) })
 
@@ -54,12 +63,10 @@ export const sealedFrames = ({ after, head, last }: FrameChain): SealedFrames =>
   head: Hex.encode(head)
 })
 
-/**
- * The MAC of a head, hexadecimal (docs/reference/seal.md#proof); empty without a key, and while the chain lags behind.
- */
+/** The MAC of a head, hexadecimal (docs/reference/seal.md#proof); empty without a key. */
 export const headMac = (key: SealKey | undefined, end: ChainedEnd): string => {
   const { chain, frames, lastIndex, provenAfter, runId, sealed } = end
-  if (key === undefined || chain === undefined) return ""
+  if (key === undefined) return ""
   const parts = [
     runId,
     lastIndex,
@@ -75,14 +82,9 @@ export const headMac = (key: SealKey | undefined, end: ChainedEnd): string => {
 }
 
 /** Whether a process with this key wrote the head. */
-export const isVouched = (key: SealKey, end: ChainedEnd, mac: string | null): boolean => {
-  const [expected, found] = [Buffer.from(headMac(key, end), "hex"), Buffer.from(mac ?? "", "hex")]
+export const isVouched = (key: SealKey, end: StoredEnd): boolean => {
+  const [expected, found] = [Buffer.from(headMac(key, end), "hex"), Buffer.from(end.mac ?? "", "hex")]
   return expected.length > 0 && expected.length === found.length && timingSafeEqual(expected, found)
-}
-
-/** A stored end with its MAC, hexadecimal; null where none was. */
-interface StoredEnd extends ChainedEnd {
-  readonly mac: string | null
 }
 
 /** A head as this process continues it: where its MAC is not of this key, nothing before is vouched for. */
@@ -94,8 +96,7 @@ export interface Vouched<A> {
 /** The head that an append continues. Only the append that creates its run (`isNew`) finds a head without a MAC. */
 export const vouchedHead = <A extends StoredEnd>(key: SealKey | undefined, head: A, isNew: boolean): Vouched<A> => {
   const isCreation = isNew && head.lastIndex === 0
-  // While the chain lags behind nothing is signed of it here.
-  const isDoubted = key !== undefined && head.chain !== undefined && !isCreation && !isVouched(key, head, head.mac)
+  const isDoubted = key !== undefined && !isCreation && !isVouched(key, head)
   return { head: isDoubted ? unproven(head) : head, isDoubted }
 }
 

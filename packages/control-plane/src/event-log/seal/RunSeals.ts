@@ -23,15 +23,15 @@ import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
 import { EventRepository } from "../EventRepository.ts"
 import { emptyChain, extendChain } from "./HashChain.ts"
-import { type ChainedEnd, framesOf, headMac, isVouched, type ProofRow, sealedFrames, unproven } from "./HeadProof.ts"
+import { chainedEnd, headMac, isVouched, type ProofRow, sealedFrames, unproven } from "./HeadProof.ts"
 
-/** Chains that are brought up to date at a time; the others wait. */
-const CATCHING_UP = 2
+/** Late seals that are made at a time. */
+const LATE_SEALS = 2
 /** Events read at a time for that. */
 const EVENTS_PER_READ = 500
 /** Milliseconds. */
 const PUBLISH_AGAIN_MS = 5_000
-/** How long the published keys are answered without looking again. Milliseconds. */
+/** How long the published keys are cached. Milliseconds. */
 const KEYS_KEPT_MS = 2_000
 
 /** A public key that has sealed. */
@@ -43,15 +43,15 @@ export interface PublishedKey {
 }
 
 /**
- * The seals of runs (docs/reference/seal.md). The append seals a run that ends; here is what it cannot do: the chain of
- * a run with events of a release that knew of no chain is computed from their stored texts, once, and sealed then.
+ * The seals of runs (docs/reference/seal.md). The append that ends a run seals it. Where its seal was removed, or does
+ * not fit the head of the run, a late seal is made of the stored events.
  */
 export class RunSeals extends Context.Service<
   RunSeals,
   {
     /**
-     * The seal over all events of an ended run, made now when the append could not make it. `"open"` while the run goes
-     * on, `"damaged"` when the log lacks events that its head says it has, undefined when there is no such run.
+     * The seal over all events of an ended run. `"open"` before its end, `"damaged"` when the log lacks events that its
+     * head counts, undefined for an unknown run.
      */
     readonly sealed: (runId: RunId) => Effect.Effect<Seal | "open" | "damaged" | undefined, SqlError>
     /** The newest `limit` of the seals that cover fewer events, newest first. */
@@ -71,7 +71,7 @@ export class RunSeals extends Context.Service<
       const events = yield* EventRepository
       const { current } = yield* SealKeys
       const { sealDoubted } = yield* Metrics
-      const turns = yield* Semaphore.make(CATCHING_UP)
+      const lateSeals = yield* Semaphore.make(LATE_SEALS)
 
       const publish =
         current === undefined
@@ -79,14 +79,15 @@ export class RunSeals extends Context.Service<
           : Effect.asVoid(sql`
               INSERT INTO seal_keys (key_id, public_key) VALUES (${current.keyId}, ${current.publicKey})
               ON CONFLICT (key_id) DO NOTHING`)
-      // Whoever verifies a seal needs its key, also when nobody has asked for it before the next key came.
+      // A verification needs the key of a seal, also one that no client read before the next key replaced it.
       yield* Effect.forkScoped(Effect.retry(publish, Schedule.spaced(PUBLISH_AGAIN_MS)))
 
       const read = Effect.fnUntraced(function* (runId: RunId, lock: boolean) {
         const [row] = yield* sql<HeadRow>`
-          SELECT r.status, h.last_index, h.last_raw_seq, h.chain_index, encode(h.chain_head, 'hex') AS chain_head,
-                 h.sealed_index, encode(h.sealed_head, 'hex') AS sealed_head, h.proven_after, h.frames_after,
-                 h.frames_index, encode(h.frames_head, 'hex') AS frames_head, encode(h.head_mac, 'hex') AS head_mac
+          SELECT r.status, h.last_index, h.last_raw_seq, encode(h.chain_head, 'hex') AS chain_head,
+                 h.sealed_index, encode(h.sealed_head, 'hex') AS sealed_head,
+                 h.proven_after, h.frames_after, encode(h.frames_head, 'hex') AS frames_head,
+                 encode(h.head_mac, 'hex') AS head_mac
           FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE r.id = ${runId}::uuid
           ${lock ? sql`FOR NO KEY UPDATE OF r, h` : sql``}`
         return row && toHead(runId, row, current)
@@ -110,59 +111,55 @@ export class RunSeals extends Context.Service<
         return head.isVouched && seal.head === head.sealed.head ? seal : undefined
       })
 
-      /** Extends a chain by what the log has beyond it, a bounded piece at a time. */
-      const extended = Effect.fnUntraced(function* (runId: RunId, from: Chain) {
-        const [at] = yield* sql<{ readonly seq: bigint }>`
-          SELECT seq FROM canonical_events WHERE run_id = ${runId}::uuid AND index = ${from.index}`
-        let afterSeq = Number(at?.seq ?? 0n)
-        let { head, index } = from
+      /** The chain over the stored events of a run, up to the first that is missing. */
+      const computed = Effect.fnUntraced(function* (runId: RunId) {
+        let [afterSeq, index, chain] = [0, 0, emptyChain(runId)]
         while (true) {
           const slice = yield* events.slice(runId, { afterSeq }, EVENTS_PER_READ)
           for (const event of slice.events) {
-            if (event.index !== index + 1) return { head, index }
-            head = extendChain(head, event.json)
+            if (event.index !== index + 1) return { index, chain }
+            chain = extendChain(chain, event.json)
             index = event.index
             afterSeq = event.seq
           }
-          if (slice.isLast) return { head, index }
+          if (slice.isLast) return { index, chain }
         }
       })
 
       /**
-       * Makes a late seal over the chain that was computed, and stores it; undefined when the log has moved on
-       * meanwhile. Where another seal is stored for the same events, which does not count, that one stays.
+       * Makes and stores the late seal over the chain that was read; undefined when the log has changed since. A seal
+       * that is stored for the same events stays, although it does not count.
        */
-      const store = Effect.fnUntraced(function* (runId: RunId, chain: Chain) {
+      const store = Effect.fnUntraced(function* (runId: RunId, { chain, index }: Chain) {
         const now = yield* read(runId, true)
         if (now === undefined || !isTerminal(now.status)) return undefined
         const seal = yield* standing(runId, now)
         if (seal !== undefined) return seal
-        if (now.lastIndex !== chain.index) return undefined
+        if (now.lastIndex !== index) return undefined
         const sealedAt = new Date(yield* clock.now).toISOString()
-        const end = { ...(now.isVouched ? now : unproven(now)), chain: chain.head }
+        const end = { ...(now.isVouched ? now : unproven(now)), chain }
         const draft = {
           runId,
-          events: chain.index,
-          head: chain.head,
+          events: index,
+          head: chain,
           sealedAt,
           late: true,
           provenAfter: end.provenAfter,
           frames: now.isVouched ? sealedFrames(now.frames) : null
         }
-        const previous = now.sealed !== null && now.sealed.events < chain.index ? now.sealed : undefined
+        const previous = now.sealed !== null && now.sealed.events < index ? now.sealed : undefined
         const late = makeSeal({ ...draft, ...(previous !== undefined && { previous }) }, current)
         const stored = yield* sql`
           INSERT INTO run_seals (run_id, events, seal)
-          VALUES (${runId}::uuid, ${chain.index}, ${JSON.stringify(late)}::text::json)
+          VALUES (${runId}::uuid, ${index}, ${JSON.stringify(late)}::text::json)
           ON CONFLICT (run_id, events) DO NOTHING RETURNING events`
         if (stored.length > 0) {
           yield* insertPending(sql, [pendingSeal(current, late)])
           const mac = headMac(current, { ...end, sealed: late })
           yield* sql`
-            UPDATE run_heads SET chain_index = ${chain.index}, chain_head = decode(${late.head}, 'hex'),
-                                 sealed_index = ${chain.index}, sealed_head = decode(${late.head}, 'hex'),
+            UPDATE run_heads SET chain_head = decode(${late.head}, 'hex'),
+                                 sealed_index = ${index}, sealed_head = decode(${late.head}, 'hex'),
                                  proven_after = ${end.provenAfter}, frames_after = ${end.frames.after},
-                                 frames_index = ${end.frames.last},
                                  frames_head = decode(${Hex.encode(end.frames.head)}, 'hex'),
                                  head_mac = decode(nullif(${mac}, ''), 'hex')
             WHERE run_id = ${runId}::uuid`
@@ -170,20 +167,21 @@ export class RunSeals extends Context.Service<
         return late
       }, sql.withTransaction)
 
-      const catchUp = Effect.fnUntraced(function* (runId: RunId) {
+      /** Makes the late seal of a run. An append that comes meanwhile makes another round necessary. */
+      const sealLate = Effect.fnUntraced(function* (runId: RunId) {
         while (true) {
           const head = yield* read(runId, false)
           if (head === undefined) return undefined
           if (!isTerminal(head.status)) return "open" as const
           const found = yield* standing(runId, head)
           if (found !== undefined) return found
-          const chain = yield* extended(runId, head.known)
+          const chain = head.isTrusted ? { index: head.lastIndex, chain: head.chain } : yield* computed(runId)
           const seal = yield* store(runId, chain)
           if (seal !== undefined) {
             if (seal.keyId !== null && seal.late === true) yield* doubted(seal)
             return seal
           }
-          // Only a deletion under way, or damage, looks like that.
+          // A deletion at the same time also removes events, but then the run is gone too.
           if (chain.index < head.lastIndex && (yield* read(runId, false)) !== undefined) {
             yield* Effect.logError(`run ${runId} has ${head.lastIndex} events, its log lacks event ${chain.index + 1}`)
             return "damaged" as const
@@ -201,7 +199,7 @@ export class RunSeals extends Context.Service<
         const head = yield* read(runId, false)
         if (head === undefined) return undefined
         if (!isTerminal(head.status)) return "open" as const
-        return (yield* standing(runId, head)) ?? (yield* turns.withPermits(1)(catchUp(runId)))
+        return (yield* standing(runId, head)) ?? (yield* lateSeals.withPermits(1)(sealLate(runId)))
       })
 
       const before = Effect.fn("RunSeals.before")((seal: Seal, limit: number) =>
@@ -222,7 +220,7 @@ export class RunSeals extends Context.Service<
           firstUsedAt: row.first_used_at.toISOString()
         }))
       }).pipe(Effect.withSpan("RunSeals.keys"))
-      // Anybody may ask.
+      // The endpoint needs no authentication.
       const keys = yield* Effect.cachedWithTTL(readKeys, KEYS_KEPT_MS)
       return RunSeals.of({ sealed, before, signer: current, keys })
     })
@@ -235,16 +233,14 @@ interface KeyRow {
   readonly first_used_at: Date
 }
 
-/** How far a chain reaches. */
+/** The head of a hash chain, and the index of its last event. */
 interface Chain {
   readonly index: number
-  readonly head: Uint8Array
+  readonly chain: Uint8Array
 }
 
 interface HeadRow extends ProofRow {
   readonly status: RunStatus
-  readonly chain_index: number
-  readonly chain_head: string | null
 }
 
 type Head = ReturnType<typeof toHead>
@@ -252,20 +248,9 @@ type Head = ReturnType<typeof toHead>
 const decodeSeal = Schema.decodeUnknownSync(Schema.fromJsonString(Seal))
 
 const toHead = (runId: RunId, row: HeadRow, key: SealKey | undefined) => {
-  const stored = {
-    index: row.chain_index,
-    head: row.chain_head === null ? emptyChain(runId) : Buffer.from(row.chain_head, "hex")
-  }
-  const end: ChainedEnd = {
-    runId,
-    lastIndex: row.last_index,
-    chain: stored.index === row.last_index ? stored.head : undefined,
-    frames: framesOf(runId, row),
-    provenAfter: row.proven_after,
-    sealed: row.sealed_head === null ? null : { events: row.sealed_index, head: row.sealed_head }
-  }
-  const isOurs = key === undefined ? undefined : isVouched(key, end, row.head_mac)
-  // A chain that no MAC vouches for is computed anew from the events.
-  const known: Chain = isOurs === false || row.chain_head === null ? { index: 0, head: emptyChain(runId) } : stored
-  return { ...end, status: row.status, isVouched: isOurs === true, known }
+  const end = chainedEnd(runId, row)
+  const isOurs = key === undefined ? undefined : isVouched(key, end)
+  // Where no MAC vouches for the chain, it is computed from the events.
+  const isTrusted = isOurs !== false && row.chain_head !== null
+  return { ...end, status: row.status, isVouched: isOurs === true, isTrusted }
 }

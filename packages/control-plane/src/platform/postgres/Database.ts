@@ -151,12 +151,9 @@ export const layerDatabase = (options: DatabaseOptions) => {
   )
 }
 
-/**
- * Brings the schema of the database up to date, or up to the migration of that number, and ends: `runplane migrate`.
- * Answers what it applied.
- */
-export const migrateDatabase = (options: DatabaseOptions, upTo?: number) =>
-  Effect.mapError(migrate(upTo), unavailable).pipe(Effect.provide(client(options, poolCounts())))
+/** Brings the schema of the database up to date and ends: `runplane migrate`. Returns the applied migrations. */
+export const migrateDatabase = (options: DatabaseOptions) =>
+  Effect.mapError(migrate(), unavailable).pipe(Effect.provide(client(options, poolCounts())))
 
 /** The settings of the database. */
 export const databaseSettings = readSettings(settings)

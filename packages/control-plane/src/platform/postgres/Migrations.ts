@@ -5,15 +5,16 @@ import { PROJECT_FOLDER } from "@runplane/server"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Migrator from "effect/sql/Migrator"
-import { MIGRATION_TABLE, type MigrationName, newestApplied, prepareMigrationTable } from "./MigrationTable.ts"
 
+/** The table of the applied migrations. */
+const TABLE = "runplane_migrations"
 /** Any number that no other user of the database locks. */
 const MIGRATION_LOCK = 7_266_421
 
 const FOLDER = join(PROJECT_FOLDER, "migrations")
 const FILE = /^(\d+)_([^.]+)\.sql$/
-/** Statements of a file are parted by a line of this form: the driver takes one statement at a time. */
-const SEPARATOR = /^-- ;;$/m
+/** One statement of a file, up to its semicolon: the driver takes one at a time. */
+const STATEMENT = /(?:--.*|'[^']*'|\$\$[\s\S]*?\$\$|[^;])+/g
 
 /** The numbered files of `migrations/`, in their order. */
 const migrationFiles = Effect.sync(() =>
@@ -27,10 +28,38 @@ const migrationFiles = Effect.sync(() =>
 
 type MigrationFile = Effect.Success<typeof migrationFiles>[number]
 
-const namesOf = (files: ReadonlyArray<MigrationFile>) => files.map(({ id, name }): MigrationName => [id, name])
-
 /** The number of the newest file. */
 const newestOf = (files: ReadonlyArray<MigrationFile>) => Math.max(0, ...files.map(({ id }) => id))
+
+const hasTable = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const [found] = yield* sql<{ readonly exists: boolean }>`SELECT to_regclass(${TABLE}) IS NOT NULL AS exists`
+  return found?.exists === true
+})
+
+/** The number of the newest applied migration; 0 in a database without any. */
+const newestApplied = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  if (!(yield* hasTable)) return 0
+  const [newest] = yield* sql<{ readonly id: number }>`
+    SELECT coalesce(max(migration_id), 0)::int AS id FROM ${sql(TABLE)}`
+  return newest?.id ?? 0
+})
+
+/**
+ * Creates the table of the applied migrations. The migrator would create it too, but where that fails it sends another
+ * query in the aborted transaction, and reports the error of that one.
+ */
+const createTable = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  if (yield* hasTable) return
+  yield* sql`
+    CREATE TABLE ${sql(TABLE)} (
+      migration_id integer PRIMARY KEY,
+      created_at timestamp with time zone NOT NULL DEFAULT now(),
+      name text NOT NULL
+    )`.unprepared
+})
 
 /** The schema of the database is not the one of this program. */
 export class SchemaMismatch extends Data.TaggedError("SchemaMismatch")<{
@@ -45,7 +74,7 @@ export class SchemaMismatch extends Data.TaggedError("SchemaMismatch")<{
   }
 }
 
-/** The role may not create tables: since PostgreSQL 15 only the owner of a database may do that in `public`. */
+/** The role must not create tables: since PostgreSQL 15 only the owner of a database has that right in `public`. */
 export class SchemaNotWritable extends Data.TaggedError("SchemaNotWritable")<{
   readonly role: string
   readonly schema: string
@@ -68,7 +97,7 @@ const checkGrant = Effect.gen(function* () {
 /** Fails unless the schema is exactly the one that this program was written for. */
 export const checkSchema = Effect.gen(function* () {
   const files = yield* migrationFiles
-  const [database, program] = [yield* newestApplied(namesOf(files)), newestOf(files)]
+  const [database, program] = [yield* newestApplied, newestOf(files)]
   if (database !== program) return yield* new SchemaMismatch({ database, program })
 })
 
@@ -77,7 +106,7 @@ const loader = (files: ReadonlyArray<MigrationFile>): Migrator.Loader =>
     files.map(({ file, id, name }): Migrator.ResolvedMigration => {
       const apply = Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
-        for (const statement of readFileSync(join(FOLDER, file), "utf8").split(SEPARATOR)) {
+        for (const [statement] of readFileSync(join(FOLDER, file), "utf8").matchAll(STATEMENT)) {
           if (statement.trim() !== "") yield* sql.unsafe(statement).unprepared
         }
       })
@@ -85,29 +114,27 @@ const loader = (files: ReadonlyArray<MigrationFile>): Migrator.Loader =>
     })
   )
 
-const run = (files: ReadonlyArray<MigrationFile>) =>
-  Migrator.make({})({ loader: loader(files), table: MIGRATION_TABLE })
+const run = (files: ReadonlyArray<MigrationFile>) => Migrator.make({})({ loader: loader(files), table: TABLE })
 
 /**
- * Refuses a schema that is newer than this program. Applies the numbered files of `migrations/` that the database has
- * not seen, in order and in one transaction.
- * Starters of several processes wait for each other on an advisory lock. `upTo` stops at the schema of an earlier
- * release.
+ * Refuses a schema that is newer than this program. Applies the numbered files of `migrations/` that the database does
+ * not have yet, in order and in one transaction. Processes that start at the same time wait for each other on an
+ * advisory lock. Returns the applied ones.
  */
-export const migrate = Effect.fn("Migrations.migrate")(function* (upTo?: number) {
+export const migrate = Effect.fn("Migrations.migrate")(function* () {
   const sql = yield* PgClient.PgClient
   return yield* sql.withTransaction(
     Effect.gen(function* () {
-      // It may wait for another starter, and rewrite large tables.
+      // The transaction may wait for that of another process, and rewrite large tables.
       yield* sql`SET LOCAL lock_timeout = 0`
       yield* sql`SET LOCAL statement_timeout = 0`
       yield* sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`
       const files = yield* migrationFiles
-      const [database, program] = [yield* newestApplied(namesOf(files)), newestOf(files)]
+      const [database, program] = [yield* newestApplied, newestOf(files)]
       if (database > program) return yield* new SchemaMismatch({ database, program })
       if (database < program) yield* checkGrant
-      yield* prepareMigrationTable(namesOf(files))
-      const applied = yield* run(files.filter(({ id }) => id <= (upTo ?? program)))
+      yield* createTable
+      const applied = yield* run(files)
       for (const [id, name] of applied) yield* Effect.logInfo(`applied migration ${id} ${name}`)
       return applied
     })

@@ -8,7 +8,7 @@ import type { EventFilter } from "../../event-log/EventRepository.ts"
 import { Watermark } from "../../event-log/subscribe/Watermark.ts"
 import { shareRead } from "../../platform/postgres/SharedRead.ts"
 
-/** The sizes of blocks, as powers of two of their seqs; the triggers and functions of migration 0007 have the same. */
+/** The sizes of blocks, as powers of two of their seqs; the same as in `migrations/0001_schema.sql`. */
 const LEVELS = [20, 15, 10] as const
 const SMALLEST_BLOCK = 2 ** 10
 /** The lock of the blocks: deleters of events share it, who counts blocks holds it alone. */

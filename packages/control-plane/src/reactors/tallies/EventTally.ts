@@ -11,8 +11,7 @@ export const MAX_PARTICIPANT_ID = 512
 
 /**
  * The rows of `event_marks` and `run_participants` that the events of one transaction add, column by column, for the
- * overviews that must not read the log (docs/reference/events.md#tallies). Migration 0004 has the same rules for events
- * before it.
+ * overviews that must not read the log (docs/reference/events.md#tallies).
  */
 export interface EventTally {
   readonly marks: {

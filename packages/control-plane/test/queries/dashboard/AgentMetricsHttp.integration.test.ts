@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { participantSeen } from "@runplane/domain"
@@ -57,17 +56,31 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/agents/
       for (const run of (yield* call("GET", "/runs?limit=200")).body.data) assert.notProperty(run, "participantCount")
       assert.strictEqual((yield* call("GET", "/runs?include=everything")).status, 400)
 
-      // What was counted as it came is what the migration counts of an older log.
+      // The appends have counted the same as a count over the stored log.
       const tables = Effect.all([
         sql`SELECT * FROM event_marks m ORDER BY m.run_id, m.seq`,
         sql`SELECT * FROM run_participants ORDER BY run_id, participant_id`
       ])
       const counted = yield* tables
       yield* sql`TRUNCATE event_marks, run_participants`
-      const migration = readFileSync(new URL("../../../../../migrations/0004_insights.sql", import.meta.url), "utf8")
-      for (const statement of migration.split(/^-- ;;$/m).filter((text) => /^INSERT INTO/m.test(text))) {
-        yield* sql.unsafe(statement)
-      }
+      yield* sql`
+        INSERT INTO event_marks (run_id, seq, ts, type, positive)
+        SELECT run_id, seq, ts, type, (event #>> '{data,decodedPayload,outcome_positive}')::bool
+        FROM canonical_events WHERE type IN ('signal.emitted', 'decision.finalized')`
+      yield* sql`
+        INSERT INTO run_participants (run_id, participant_id, messages, signals, confidence_sum, confidence_count)
+        SELECT run_id, participant, count(*) FILTER (WHERE type = 'message.received'),
+               count(*) FILTER (WHERE type = 'signal.emitted'), coalesce(sum(confidence), 0), count(confidence)
+        FROM (
+          SELECT run_id, type,
+                 coalesce(nullif(event #>> '{data,sender}', ''),
+                          CASE WHEN event #>> '{subject,kind}' = 'participant' THEN event #>> '{subject,id}' END)
+                 AS participant,
+                 CASE WHEN type = 'signal.emitted'
+                      THEN (event #>> '{data,decodedPayload,confidence}')::float8 END AS confidence
+          FROM canonical_events
+        ) AS seen
+        WHERE participant IS NOT NULL GROUP BY 1, 2`
       assert.deepStrictEqual(yield* tables, counted)
 
       yield* sql.withTransaction(upkeep.remove([first], aDeletion))

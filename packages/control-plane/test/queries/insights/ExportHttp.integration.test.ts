@@ -259,7 +259,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /runs/:id/export",
     )
   }
 
-  it.effect("seals a run from before, and holds what others have put into its log", () =>
+  it.effect("seals a run whose seal was removed", () =>
     Effect.gen(function* () {
       const runId = yield* longRun(1_200)
       yield* forgetChain(runId)

@@ -44,7 +44,7 @@ const resetHead = Effect.fnUntraced(function* (runId: RunId, sealed: { events: n
   const sql = yield* PgClient.PgClient
   const { events, head } = yield* plainHead(runId)
   yield* sql`
-    UPDATE run_heads SET last_index = ${events}, chain_index = ${events}, chain_head = decode(${head}, 'hex'),
+    UPDATE run_heads SET last_index = ${events}, chain_head = decode(${head}, 'hex'),
                          sealed_index = ${sealed?.events ?? 0}, sealed_head = decode(${sealed?.head ?? null}, 'hex')
     WHERE run_id = ${runId}::uuid`
 })
@@ -114,7 +114,7 @@ layer(layerTestService(), { excludeTestServices: true })("the seal of a changed 
       yield* appendMessages(runId, 3, 3)
       yield* sql`DELETE FROM canonical_events WHERE run_id = ${runId}::uuid`
       yield* sql`
-        UPDATE run_heads SET last_index = 0, last_seq = 0, chain_index = 0, chain_head = NULL, head_mac = NULL
+        UPDATE run_heads SET last_index = 0, last_seq = 0, chain_head = NULL, head_mac = NULL
         WHERE run_id = ${runId}::uuid`
       yield* log.record({ runId, events: [messageDraft(9)] })
       yield* endRun(runId)
@@ -146,7 +146,6 @@ layer(layerTestService(), { excludeTestServices: true })("the seal of a changed 
         sql`head_mac = NULL`,
         sql`head_mac = decode(repeat('00', 32), 'hex')`,
         sql`chain_head = decode(repeat('00', 32), 'hex')`,
-        sql`chain_index = 0`,
         sql`proven_after = 1`,
         sql`frames_after = 1`,
         sql`last_raw_seq = 7`,

@@ -15,7 +15,7 @@ const restore = Effect.fnUntraced(function* (runId: RunId, index: number) {
       yield* sql`DELETE FROM canonical_events WHERE run_id = ${runId}::uuid AND index > ${index}`
       yield* sql`DELETE FROM projections WHERE run_id = ${runId}::uuid`
       yield* sql`
-        UPDATE run_heads SET last_index = ${index}, chain_index = 0, chain_head = NULL,
+        UPDATE run_heads SET last_index = ${index}, chain_head = NULL,
                              last_seq = (SELECT max(seq) FROM canonical_events WHERE run_id = ${runId}::uuid)
         WHERE run_id = ${runId}::uuid`
       yield* sql`SELECT setval('event_seq', (SELECT max(seq) FROM canonical_events))`

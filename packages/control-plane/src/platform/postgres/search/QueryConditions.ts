@@ -8,7 +8,7 @@ import type { Fragment } from "effect/sql/Statement"
  */
 export type ColumnType = "text" | "folded" | "label" | "uuid" | "numeric" | "integer" | "time" | "flag" | "among"
 
-/** Characters of a value in `run_labels` (migration 0012). */
+/** Characters of a value in `run_labels` (`labels_of` in `migrations/`). */
 const MAX_LABEL = 400
 
 /** Where the values of a field are. */

@@ -25,7 +25,7 @@ import { openGrpcStream, type StreamConnection, type StreamLimits } from "./Grpc
 import { type CredentialHeaders, RuntimeCredentials } from "./RuntimeCredentials.ts"
 import type { RuntimeError, RuntimeErrorReason } from "./RuntimeError.ts"
 
-/** Told of every unary call that ended: name of the call, seconds it took, whether it succeeded. */
+/** Called after every unary call: its name, its duration in seconds, whether it succeeded. */
 export const RuntimeCallMeter = Context.Reference<(method: string, seconds: number, ok: boolean) => void>(
   "runplane/runtime/RuntimeCallMeter",
   { defaultValue: () => () => {} }
@@ -55,7 +55,7 @@ type StreamMethod<I extends DescMessage, O extends DescMessage> = DescMethod & {
 }
 
 export interface CallOptions {
-  /** What is said of this client. */
+  /** The `user-agent` of every call. */
   readonly userAgent: string
   /** Deadline of a unary call, milliseconds. */
   readonly timeoutMs: number
@@ -187,8 +187,7 @@ const propagated = (span: Tracer.AnySpan | undefined): Tracer.AnySpan | undefine
 }
 
 /**
- * Every call carries a `traceparent`, so that the runtime's log can tell calls apart even when nobody records the
- * trace.
+ * Every call carries a `traceparent`, so that the runtime's log can distinguish calls without a recorded trace.
  */
 const unrecorded = Effect.withTracerEnabled(Effect.makeSpan("call", { root: true, sampled: false }), true)
 

@@ -31,9 +31,9 @@ export interface ConnectionOptions {
 export interface GrpcConnections {
   /** For unary calls: a connection of their own, so that no number of streams delays them. */
   readonly unary: RuntimeRpc
-  /** For the signals of all sessions, which nobody can read again: a connection of their own, with room for bursts. */
+  /** For the signals of all sessions, which cannot be read again: a separate connection with space for bursts. */
   readonly burst: StreamConnection
-  /** A connection for one stream; its place there is given back when the scope closes. */
+  /** A connection for one stream; the scope releases its slot. */
   readonly forStream: Effect.Effect<StreamConnection, never, Scope.Scope>
 }
 

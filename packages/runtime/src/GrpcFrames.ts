@@ -9,7 +9,7 @@ const HEAD_BYTES = 8_192
 /** What arrives is not what gRPC sends, or more than is taken. */
 export class UnreadableFrame extends Error {
   readonly reason: "INTERNAL" | "RESOURCE_EXHAUSTED"
-  /** Of a message that is larger than what is taken: its size in bytes, and what has arrived of its beginning. */
+  /** Of a message above the limit: its size in bytes, and its first bytes. */
   readonly oversized: { readonly bytes: number; readonly head: Uint8Array } | undefined
 
   constructor(reason: UnreadableFrame["reason"], message: string, oversized?: UnreadableFrame["oversized"]) {
@@ -28,14 +28,14 @@ export const framed = (message: Uint8Array): Uint8Array => {
 }
 
 /**
- * Cuts what arrives on a stream into messages. What a message takes grows with what has arrived of it, whatever its
- * length claims to be, and a message never holds on to what arrived together with it.
+ * Cuts the bytes of a stream into messages. The memory of a message grows with the bytes that have arrived, whatever
+ * its length prefix says, and a message never retains the chunk it arrived in.
  */
 export class FrameReader {
   readonly #mostBytes: number
   #chunk: Uint8Array | undefined
   #offset = 0
-  /** What has come behind the chunk that is being read. */
+  /** The chunks after the current one. */
   #later: Array<Uint8Array> | undefined
   #prefixBytes = 0
   #length = 0
@@ -46,7 +46,7 @@ export class FrameReader {
     this.#mostBytes = mostBytes
   }
 
-  /** Whether what has been read ends inside of a message. */
+  /** Whether the bytes so far end inside a message. */
   get isInsideMessage(): boolean {
     return this.#prefixBytes > 0
   }

@@ -49,8 +49,8 @@ export interface GrpcStreamOptions<Frame> {
 export type Pull<Frame> = Effect.Effect<NonEmptyReadonlyArray<Frame>, RuntimeError | Cause.Done>
 
 /**
- * Opens a call that is answered by a stream of messages, on a connection that somebody else keeps, and answers how its
- * messages are taken: as many at a time as have come. The call is cancelled when the scope closes.
+ * Opens a streaming call on a connection of the caller, and returns the pull of its messages, which takes all that have
+ * arrived. The scope cancels the call.
  *
  * Thousands of these calls are open while nothing happens on them, so each is no more than its HTTP/2 stream and what
  * has arrived on it; a client that answers with iterables takes ten times as much.
@@ -100,7 +100,7 @@ class Call<Frame> {
     const headers = {
       ...options.metadata,
       "content-type": "application/grpc+proto",
-      // Tells proxies that lose trailers apart.
+      // Shows which proxies lose trailers.
       te: "trailers"
     }
     connection.request("POST", options.path, headers, {}).then(
@@ -129,7 +129,7 @@ class Call<Frame> {
     stream.on("data", (chunk: Uint8Array) => this.#arrive(stream, chunk))
     stream.on("end", () => this.#finish(stream))
     stream.on("close", () => this.#finish(stream))
-    // Its connection may have gone meanwhile, and with it what the listeners would have heard.
+    // A connection that closed meanwhile has emitted its events already.
     if (stream.destroyed) {
       this.#finish(stream)
       return
@@ -223,7 +223,7 @@ class Call<Frame> {
     if (!isReadonlyArrayNonEmpty(frames)) return this.#end
     this.#frames = []
     this.#bytes = 0
-    // Makes room for what has arrived, or is held up by the peer, while the reader is busy with these.
+    // Reads on while the reader handles these frames.
     this.#read()
     return Effect.succeed(frames)
   }

@@ -14,18 +14,17 @@ const REMEMBERED_SESSIONS = 10_000
 type Reader = string | undefined
 
 /**
- * Reads sessions with development credentials. Under development authentication a runtime lets nobody observe, but
- * takes every name for its bearer: a session that is closed to us is read in its initiator's name, which the listing
- * tells. Reads only; cancel, suspend and resume stay in our own name. Development only, because no other credential can
- * speak for somebody else.
+ * Reads sessions with development credentials. Under development authentication a runtime rejects observers, but
+ * accepts every name as its own credential: the client reads a closed session in the name of its initiator, from the
+ * listing. Cancel, suspend and resume keep our own name. Only development credentials can act for another name.
  */
 export const readAsMember = (
   client: Pick<RuntimeClientShape, "getSession" | "streamSession" | "listSessions" | "watchSessions">,
   inNameOf: (sender: string) => CredentialHeaders
 ): Pick<RuntimeClientShape, "getSession" | "streamSession" | "watchSessions"> => {
-  /** Initiators that the watch has told of, oldest first. */
+  /** Initiators of the sessions that the watch has reported, oldest first. */
   const initiators = new Map<string, string>()
-  /** Those that wait for the watch to tell of a session. */
+  /** Readers that wait for the watch to report their session. */
   const listeners = new Map<string, Set<(initiator: string) => void>>()
   const note = ({ initiator, sessionId }: SessionSnapshot) => {
     if (initiator === "" || initiators.has(sessionId)) return
@@ -46,7 +45,7 @@ export const readAsMember = (
       ? Effect.succeed(initiators.get(sessionId))
       : Effect.raceFirst(notedInitiatorOf(sessionId), listedInitiatorOf(sessionId))
 
-  /** A session that has just been opened is over before a long listing is read; the watch is about to tell of it. */
+  /** A new session may end before a long listing is complete; the watch reports it sooner. */
   const notedInitiatorOf = (sessionId: string) =>
     Effect.callback<string>((resume) => {
       const waiting = listeners.get(sessionId) ?? new Set()

@@ -28,7 +28,7 @@ export const envelopeOfHead = (head: Uint8Array): RawEnvelope | undefined => {
   }
 }
 
-/** The fields that are there as a whole, and what is there of the content of the field that is cut. */
+/** The complete fields, and the first bytes of the field that is cut. */
 const splitAtCut = (bytes: Uint8Array) => {
   const reader = new BinaryReader(bytes)
   let end = 0

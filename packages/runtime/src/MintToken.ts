@@ -5,9 +5,9 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 
-/** PROTO_AUTH_SERVICE_TIMEOUT_MS: how long the auth service may take over a token. */
+/** PROTO_AUTH_SERVICE_TIMEOUT_MS: the timeout of a request for a token. */
 export const MINT_TIMEOUT_MS = 5000
-/** PROTO_AUTH_TOKEN_TTL_SECONDS: the life asked for. */
+/** PROTO_AUTH_TOKEN_TTL_SECONDS: the requested lifetime. */
 export const TOKEN_TTL_SECONDS = 3600
 
 export interface AuthService {
@@ -25,7 +25,7 @@ export interface TokenRequest {
 
 export interface MintedToken {
   readonly token: Redacted.Redacted
-  /** What the auth service granted, else what was asked for; at least a second. */
+  /** The lifetime that the auth service granted, else the requested one; at least a second. */
   readonly lifeMs: number
 }
 
@@ -35,7 +35,7 @@ export class TokenNotMinted extends Data.TaggedError("TokenNotMinted")<{
   readonly status?: number
 }> {}
 
-/** Asks the auth service for one token (`POST /tokens`). One attempt: the caller knows what to do without a token. */
+/** Requests one token from the auth service (`POST /tokens`), once; the caller handles a failure. */
 export const mintToken = Effect.fn("mintToken")(function* (
   { timeoutMs, url }: AuthService,
   { scopes, sender, ttlSeconds }: TokenRequest

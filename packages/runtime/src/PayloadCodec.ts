@@ -24,7 +24,7 @@ export const messageTypes = createRegistry(
   file_macp_modes_multi_round_v1_multi_round
 )
 
-/** Nothing beyond the declared fields is shown, so there is no use in keeping unknown ones. */
+/** Only declared fields are shown, so unknown ones are dropped. */
 const READ_OPTIONS = { readUnknownFields: false }
 
 /**
@@ -32,7 +32,7 @@ const READ_OPTIONS = { readUnknownFields: false }
  * numbers, or as `bigint` where a double cannot hold them, enums by value name, non-finite numbers as text.
  *
  * A field that is not on the wire is not in the result: proto3 does not encode `false`, `0` and empty values, and a
- * reader must be able to tell "not stated" from a stated value (an absent `outcomePositive` is inferred, never taken
+ * reader must distinguish "not stated" from a stated value (an absent `outcomePositive` is inferred, never taken
  * for false). Undefined when the type is unknown or the bytes are not such a message; never throws.
  */
 export const decodePayload: PayloadDecoder = (typeName, bytes) => {

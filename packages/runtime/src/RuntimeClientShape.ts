@@ -25,7 +25,7 @@ export interface SessionSubscription {
 }
 
 /**
- * What an observer may ask of a runtime; implemented over gRPC, wrapped by the circuit breaker, and imitated for tests.
+ * The calls of an observer; implemented over gRPC, wrapped by the circuit breaker, and in memory for tests.
  * Every call fails with a `RuntimeError`. Streams never have a deadline; unary calls always do.
  */
 export interface RuntimeClientShape {

@@ -28,7 +28,7 @@ export interface TokenServiceOptions {
   readonly timeoutMs?: number
   readonly ttlSeconds?: number
   readonly sender?: string
-  /** Asks for the right to change policies. */
+  /** Requests the right to change policies. */
   readonly canManageRegistry?: boolean
 }
 
@@ -55,11 +55,11 @@ export class RuntimeCredentials extends Context.Service<
      * so that a call is worth a second attempt.
      */
     readonly refused: Effect.Effect<boolean>
-    /** What would be sent in somebody else's name; only development credentials, which are names, can. */
+    /** The headers of another sender; only development credentials, which are names, have them. */
     readonly inNameOf?: (sender: string) => CredentialHeaders
   }
 >()("runplane/runtime/RuntimeCredentials") {
-  /** No credential at all, for runtimes that ask for none. */
+  /** Without a credential, for runtimes without authentication. */
   static readonly layerNone: Layer.Layer<RuntimeCredentials> = Layer.succeed(RuntimeCredentials, {
     headers: Effect.succeed([]),
     refused: Effect.succeed(false)

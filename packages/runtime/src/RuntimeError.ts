@@ -39,7 +39,7 @@ const RETRYABLE: ReadonlySet<RuntimeErrorReason> = new Set([
   "CIRCUIT_BREAKER_OPEN"
 ])
 
-/** A message that was not taken: its size, and its envelope without the payload, where its first bytes tell it. */
+/** A message above the limit: its size, and its envelope without the payload, if the first bytes have it. */
 export interface OversizedMessage {
   readonly bytes: number
   readonly envelope: RawEnvelope | undefined

@@ -19,7 +19,7 @@ export const defaultListingLimits: ListingLimits = { pageSize: 200, maxPages: 20
 
 export interface SessionPageRequest {
   readonly pageSize: number
-  /** Empty asks for the first page. */
+  /** Empty for the first page. */
   readonly pageToken: string
 }
 
@@ -47,7 +47,7 @@ export const collectSessions = Effect.fnUntraced(function* (page: ReadPage, limi
 
 /**
  * Reads the sessions of the runtime page by page, and goes on once a page has been used. A page refused with
- * RESOURCE_EXHAUSTED is asked for again at half the size. False when the limits have cut the listing short.
+ * RESOURCE_EXHAUSTED is requested again with half the size. False when the limits have cut the listing short.
  */
 export const eachSessionPage = Effect.fnUntraced(function* <E, R>(
   page: ReadPage,

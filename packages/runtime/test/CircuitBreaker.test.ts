@@ -122,7 +122,7 @@ describe("CircuitBreaker", () => {
     }).pipe(Effect.provide(CircuitBreaker.layer()))
   )
 
-  it.effect("frees the place of a probe that was interrupted or not counted", () =>
+  it.effect("releases the slot of a probe that was interrupted or not counted", () =>
     Effect.gen(function* () {
       const { call, failWith, state, succeed, trip } = yield* make
       yield* trip

@@ -168,7 +168,7 @@ describe("the gRPC client against a foreign server", () => {
     )
   })
 
-  it.live("fails a call without an answer when its deadline is over, and tells the server", () =>
+  it.live("fails a call without an answer at its deadline, and cancels it on the server", () =>
     Effect.gen(function* () {
       const cancelled = yield* Deferred.make<void>()
       const getSession: handleUnaryCall<unknown, unknown> = (call) => {
@@ -239,7 +239,7 @@ describe("the gRPC client against a foreign server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("fails with UNAVAILABLE when nobody listens", () =>
+  it.live("fails with UNAVAILABLE when the port is closed", () =>
     Effect.gen(function* () {
       const client = yield* RuntimeClient
       const failures = yield* Effect.all([fails(client.listRoots), fails(Stream.runDrain(client.watchSignals))])
@@ -292,7 +292,7 @@ describe("the gRPC client against a foreign server", () => {
     )
   })
 
-  it.live("does not talk in plain text when TLS is asked for", () =>
+  it.live("does not send plain text when TLS is configured", () =>
     Effect.gen(function* () {
       const address = yield* serveGrpcJs({})
       const error = yield* Effect.flatMap(RuntimeClient, (client) => fails(client.listModes)).pipe(

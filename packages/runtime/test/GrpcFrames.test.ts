@@ -74,7 +74,7 @@ describe("the frames of gRPC", () => {
     for (const message of readAll(reader)) assert.strictEqual(message.buffer.byteLength, message.length)
   })
 
-  it("take no more than what has arrived of them, whatever they claim to be", () => {
+  it("use memory for the bytes that have arrived, whatever their length prefix says", () => {
     const before = process.memoryUsage().arrayBuffers
     const readers = Array.from({ length: 500 }, () => {
       const reader = new FrameReader(16 * MIB)

@@ -134,7 +134,7 @@ describe("the streams of the gRPC client against a foreign server", () => {
     })
   )
 
-  it.live("delivers what came before a stream breaks, then the error with its trailers", () => {
+  it.live("delivers the frames before a break, then the error with its trailers", () => {
     const streamSession: handleBidiStreamingCall<StreamSessionRequest, StreamSessionResponse> = (call) => {
       call.on("data", () => {
         call.write(envelopeFrame("s1", "m1"))

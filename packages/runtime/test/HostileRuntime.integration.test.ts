@@ -149,7 +149,7 @@ const ends: ReadonlyArray<readonly [string, (call: RawCall) => void, Partial<See
   ["as cancelled", ({ stream }) => stream.close(constants.NGHTTP2_CANCEL), { reason: "CANCELLED" }],
   ["as refused", ({ stream }) => stream.close(constants.NGHTTP2_REFUSED_STREAM), { reason: "UNAVAILABLE" }],
   [
-    "as insecure, which is no word on the rights of the caller",
+    "as insecure, which says nothing about the rights of the caller",
     ({ stream }) => stream.close(constants.NGHTTP2_INADEQUATE_SECURITY),
     { reason: "INTERNAL" }
   ],

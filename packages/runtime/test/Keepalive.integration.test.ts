@@ -68,7 +68,7 @@ describe("the pings of the connections to a runtime", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are told of in one line of the log", () =>
+  it.live("are logged in one line", () =>
     Effect.gen(function* () {
       const { connection, port } = yield* peer
       const lines = yield* Queue.unbounded<string>()

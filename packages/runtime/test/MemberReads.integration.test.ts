@@ -41,7 +41,7 @@ const ANOTHER = "0197f3a2-6b1e-7c44-9d1a-2f5c8e7b9a02"
 const LEAD = "agent://lead"
 const CREATED = SessionLifecycleEvent_EventType.CREATED
 
-/** A runtime under development authentication: a name is its own credential, only members read, everybody may list. */
+/** A runtime under development authentication: a name is its own credential, only members read, every caller may list. */
 const runtime = () => {
   const reads: Array<string> = []
   const metadata = { sessionId: SESSION, initiator: LEAD, participants: [LEAD], state: SessionState.OPEN }
@@ -105,7 +105,7 @@ describe("a session that is closed to us", () => {
     )
   })
 
-  it.live("is read in the initiator's name that the watch has told, and at once when we were refused before", () => {
+  it.live("is read in the initiator's name from the watch, and at once after a refusal", () => {
     const { handlers, reads } = runtime()
     return withCredentials(handlers, { devAgentId: "plane" }, (client) =>
       Effect.gen(function* () {
@@ -138,7 +138,7 @@ describe("a session that is closed to us", () => {
     )
   })
 
-  it.live("is read in the initiator's name that the watch tells while the listing is still read", () => {
+  it.live("is read in the initiator's name from the watch while the listing is still read", () => {
     const { handlers, reads } = runtime()
     return withCredentials(
       { ...handlers, listSessions: () => void reads.push("listing") },

@@ -9,7 +9,7 @@ const bytesOf = (...given: Parameters<typeof envelopeFrame>) =>
   toBinary(StreamSessionResponseSchema, envelopeFrame(...given))
 
 describe("the first bytes of a message", () => {
-  it("tell the envelope without its payload, whether they are all or some", () => {
+  it("have the envelope without its payload, whether they are all or some", () => {
     const whole = bytesOf("s1", "m1", new Uint8Array(100_000))
     for (const length of [HEAD, 50_000, whole.length]) {
       const envelope = envelopeOfHead(whole.subarray(0, length))
@@ -18,13 +18,13 @@ describe("the first bytes of a message", () => {
     }
   })
 
-  it("tell the envelope when a field behind it makes the message large", () => {
+  it("have the envelope when a field behind it makes the message large", () => {
     const padding = Buffer.from([0xf2, 0x02, 0xff, 0xff, 0x7f])
     const envelope = envelopeOfHead(Buffer.concat([bytesOf("s1", "m1", new Uint8Array(10)), padding]))
     assert.strictEqual(envelope?.messageId, "m1")
   })
 
-  it("tell nothing when they end before the ids, or are something else", () => {
+  it("have no envelope when they end before the ids, or are something else", () => {
     const whole = bytesOf("s1", "m".repeat(2_000), new Uint8Array(100_000))
     for (const head of [whole.subarray(0, HEAD), whole.subarray(0, 3), new Uint8Array(), new Uint8Array([255, 255])]) {
       assert.isUndefined(envelopeOfHead(head))

@@ -75,7 +75,7 @@ describe("RuntimeFake", () => {
     )
   )
 
-  it.effect("tells the watchers of sessions that exist and of what happens to them", () =>
+  it.effect("reports existing sessions and their changes to the watchers", () =>
     scripted((fake, client) =>
       Effect.gen(function* () {
         yield* fake.openSession({ sessionId: "s1" })
@@ -113,16 +113,16 @@ describe("RuntimeFake", () => {
         yield* fake.signal({ messageId: "missed" })
         const reader = yield* Effect.forkChild(Stream.runCollect(Stream.take(client.watchSignals, 1)))
         yield* fake.awaitOpenStreams("WatchSignals", 1)
-        yield* fake.signal({ messageId: "heard", sender: "agent://risk" })
+        yield* fake.signal({ messageId: "received", sender: "agent://risk" })
         assert.deepStrictEqual(
           (yield* Fiber.join(reader)).map(({ messageId, sender }) => [messageId, sender]),
-          [["heard", "agent://risk"]]
+          [["received", "agent://risk"]]
         )
       })
     )
   )
 
-  it.effect("fails, hangs and delays exactly the calls it was told to", () =>
+  it.effect("fails, hangs and delays exactly the chosen calls", () =>
     scripted((fake, client) =>
       Effect.gen(function* () {
         yield* fake.fail({ method: "ListRoots", times: 2 }, "INTERNAL", "disk full")

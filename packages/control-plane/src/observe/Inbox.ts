@@ -8,13 +8,8 @@ import type { BatchDelay } from "../event-log/append/BatchDelay.ts"
 import type { BudgetShare } from "../event-log/append/FrameBudget.ts"
 import { partsOfBytes, totalBytes } from "../event-log/append/FrameBytes.ts"
 import { Permits } from "../event-log/append/Permits.ts"
-import type { Happening, Moment, SessionUpdate } from "./decide/Input.ts"
+import { FRAMES_PER_APPEND, type Happening, type Moment, type SessionUpdate } from "./decide/Input.ts"
 
-/**
- * Most frames of one append, besides its bound in bytes. Fewer whenever fewer are waiting: the batch is whatever came
- * while the last one committed.
- */
-export const FRAMES_PER_APPEND = 2000
 /** Everything else that may wait; who brings more waits. */
 export const OTHERS_WAITING = 256
 

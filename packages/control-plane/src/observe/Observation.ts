@@ -8,16 +8,12 @@ import { PendingCancels } from "./PendingCancels.ts"
 import { Placement } from "./placement/Placement.ts"
 import { RunObserver } from "./RunObserver.ts"
 import { RunWriter } from "./RunWriter.ts"
+import { SessionDiscovery } from "./SessionDiscovery.ts"
 import { SignalStore } from "./SignalStore.ts"
 import { SignalWatch } from "./SignalWatch.ts"
 import { EarlySubscriptions } from "./sessions/EarlySubscriptions.ts"
-import { PatientQuestions } from "./sessions/PatientQuestions.ts"
-import { QuietSessions } from "./sessions/QuietSessions.ts"
-import { Reconciliation } from "./sessions/Reconciliation.ts"
-import { SessionDiscovery } from "./sessions/SessionDiscovery.ts"
-import { SessionListings } from "./sessions/SessionListings.ts"
-import { SessionUpdates } from "./sessions/SessionUpdates.ts"
-import { SessionWatch } from "./sessions/SessionWatch.ts"
+import { IdleChecks } from "./sessions/IdleChecks.ts"
+import { SessionDirectory } from "./sessions/SessionDirectory.ts"
 import { layerTracedObserver } from "./TracedObserver.ts"
 
 /**
@@ -25,23 +21,18 @@ import { layerTracedObserver } from "./TracedObserver.ts"
  * settings from its surroundings.
  */
 export const layer = Layer.mergeAll(
-  SessionWatch.layer,
-  SignalWatch.layer.pipe(Layer.provide(SignalStore.layer)),
-  Reconciliation.layerScheduled
+  SessionDiscovery.layerWatch,
+  SessionDiscovery.layerReconciled,
+  SignalWatch.layer.pipe(Layer.provide(SignalStore.layer))
 ).pipe(
-  Layer.provideMerge(Reconciliation.layer),
-  Layer.provide(SessionDiscovery.layer.pipe(Layer.provide(RunRepository.layer))),
+  Layer.provideMerge(SessionDiscovery.layer.pipe(Layer.provide(RunRepository.layer))),
   Layer.provideMerge(Observers.layer.pipe(Layer.provide(MemoryGuard.layer))),
   Layer.provide(
-    layerTracedObserver.pipe(
-      Layer.provide(RunObserver.layer),
-      Layer.provide([RunWriter.layer, PatientQuestions.layer, QuietSessions.layer]),
-      Layer.provide(SessionListings.layer)
-    )
+    layerTracedObserver.pipe(Layer.provide(RunObserver.layer), Layer.provide([RunWriter.layer, IdleChecks.layer]))
   ),
   Layer.provideMerge(Placement.layer),
   Layer.provide(EarlySubscriptions.layer),
-  Layer.provideMerge(Layer.merge(SessionUpdates.layer, CancelReasons.layer)),
+  Layer.provideMerge(Layer.merge(SessionDirectory.layer, CancelReasons.layer)),
   Layer.provide(ObservedRuns.layer),
   Layer.provideMerge(PendingCancels.layer)
 )

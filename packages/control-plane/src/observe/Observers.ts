@@ -16,7 +16,7 @@ import { ObservedRuns } from "./ObservedRuns.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
 import { Placement } from "./placement/Placement.ts"
 import { RunObserver, restarts } from "./RunObserver.ts"
-import { SessionUpdates } from "./sessions/SessionUpdates.ts"
+import { SessionDirectory } from "./sessions/SessionDirectory.ts"
 
 /** Runs that others have written and that are to be looked at; a run more is found by the next look at all. */
 const NAMED_RUNS = 10_000
@@ -59,7 +59,7 @@ export class Observers extends Context.Service<
       const observer = yield* RunObserver
       const runs = yield* ObservedRuns
       const settings = yield* ObserverSettings
-      const updates = yield* SessionUpdates
+      const directory = yield* SessionDirectory
       const live = yield* LiveEvents
       const placement = yield* Placement
       const room = yield* MemoryGuard
@@ -168,7 +168,7 @@ export class Observers extends Context.Service<
 
       // A run that was ended by a caller leaves an observer that has not heard of it from the runtime yet.
       yield* live.listen((batch) => {
-        if (endsRun(batch)) updates.publish(batch.runId, { _tag: "Check" })
+        if (endsRun(batch)) directory.publish(batch.runId, { _tag: "Check" })
       })
 
       /** Runs that another process has written, and that nobody observes here: it may have created them. */
@@ -176,7 +176,7 @@ export class Observers extends Context.Service<
       const heard = yield* Queue.sliding<void>(1)
       yield* live.listenElsewhere((word) => {
         if (word === "anything") return Queue.offerUnsafe(wake, undefined)
-        if (word.ended) return updates.publish(word.runId, { _tag: "Check" })
+        if (word.ended) return directory.publish(word.runId, { _tag: "Check" })
         const runId = RunId.make(word.runId)
         if (FiberMap.hasUnsafe(fibers, runId) || !isOurs(runId)) return
         if (named.size < NAMED_RUNS) named.add(runId)

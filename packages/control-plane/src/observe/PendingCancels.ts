@@ -6,14 +6,6 @@ import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { ObserverSettings } from "./ObserverSettings.ts"
 
-/** A cancel that came before its session opened. */
-export interface LateCancel {
-  /** What the runtime is told. */
-  readonly reason: string
-  /** How long the session is waited for, Unix milliseconds. */
-  readonly untilUnixMs: number
-}
-
 /**
  * The cancels that wait for their sessions (docs/internals/runtime.md#late-cancel), a row each, so that a restart keeps
  * them. Both statements are for use inside an append.

@@ -19,7 +19,7 @@ import { ObservedRuns } from "./ObservedRuns.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
 import { RunWriter } from "./RunWriter.ts"
 import { EarlySubscriptions } from "./sessions/EarlySubscriptions.ts"
-import { SessionUpdates } from "./sessions/SessionUpdates.ts"
+import { SessionDirectory } from "./sessions/SessionDirectory.ts"
 
 /** Back-off between two attempts of an observer: 500 ms, doubling to 30 s, with jitter. */
 export const restarts = Schedule.min([Schedule.exponential("500 millis", 2), Schedule.spaced("30 seconds")]).pipe(
@@ -47,8 +47,8 @@ export class RunObserver extends Context.Service<
     Effect.gen(function* () {
       const runs = yield* ObservedRuns
       const settings = yield* ObserverSettings
-      const updates = yield* SessionUpdates
-      const taps = yield* EarlySubscriptions
+      const directory = yield* SessionDirectory
+      const early = yield* EarlySubscriptions
       const writer = yield* RunWriter
       const { recovery } = yield* Metrics
       const makePerformer = yield* makePerform
@@ -94,15 +94,15 @@ export class RunObserver extends Context.Service<
           prepare: (frames) => preparation.ahead(runId, frames)
         })
         const perform = yield* makePerformer(run, inbox)
-        yield* updates.subscribe(new Set([run.sessionId, runId]), inbox.hear)
+        yield* directory.subscribe(new Set([run.sessionId, runId]), inbox.hear)
 
         inbox.reply({ _tag: "Started" })
-        const known = taps.heard(run.sessionId)
+        const known = early.viewOf(run.sessionId)
         if (known !== undefined) inbox.reply({ _tag: "State", ...known })
         // A loop, as thousands of these wait while nothing happens: a stream takes several times as much memory.
         let observation = observing(run, settings)
         while (true) {
-          const [next, actions] = decide(observation, { ...(yield* inbox.next), watched: updates.isWatching() })
+          const [next, actions] = decide(observation, { ...(yield* inbox.next), watched: directory.isWatching() })
           observation = next
           for (const action of actions) {
             yield* perform(action)

@@ -35,7 +35,8 @@ import { Ids } from "../platform/Ids.ts"
 import { describeSqlError } from "../platform/postgres/SqlFailures.ts"
 import { CancelReasons } from "./CancelReasons.ts"
 import type { TerminalSessionState, Write } from "./decide/Action.ts"
-import { type ObservedRun, ObservedRuns, traceContent } from "./ObservedRuns.ts"
+import type { ObservedRun } from "./decide/ObservedRun.ts"
+import { ObservedRuns, traceContent } from "./ObservedRuns.ts"
 import { PendingCancels } from "./PendingCancels.ts"
 
 /** How long is waited before a failed transaction is tried again. */

@@ -8,13 +8,13 @@ import * as Layer from "effect/Layer"
 import * as Request from "effect/Request"
 import * as RequestResolver from "effect/RequestResolver"
 import type { SqlError } from "effect/sql/SqlError"
-import { AppendFailed, type ObservedFrame, type RunNotFound } from "../event-log/append/AppendRequest.ts"
+import type { AppendFailed, ObservedFrame, RunNotFound } from "../event-log/append/AppendRequest.ts"
 import { EventLog } from "../event-log/EventLog.ts"
 import { Metrics } from "../platform/metrics/Metrics.ts"
 import { ObservedRuns, type RunOfSession } from "./ObservedRuns.ts"
-import { isAway, outagePauses } from "./RetryOnOutage.ts"
-import { SessionDiscovery } from "./sessions/SessionDiscovery.ts"
-import { shownSessionId } from "./sessions/SessionIds.ts"
+import { outagePauses, retryOnOutage } from "./retryOnOutage.ts"
+import { SessionDiscovery } from "./SessionDiscovery.ts"
+import { shownSessionId } from "./SessionIds.ts"
 
 /** Sessions whose run is remembered between signals. */
 const REMEMBERED_SESSIONS = 10_000
@@ -68,7 +68,7 @@ export class SignalStore extends Context.Service<
 
       const lookUp = (sessionId: string) =>
         Effect.request(new FindRun({ sessionId }), resolver).pipe(
-          Effect.retry({ schedule: outagePauses, while: isAway }),
+          retryOnOutage,
           Effect.map((run) => run?.runId)
         )
 
@@ -86,16 +86,9 @@ export class SignalStore extends Context.Service<
         return found
       })
 
-      /** Again and again while the database is away; other failures are the request's own. */
-      const patiently = <A, E>(append: Effect.Effect<A, E | AppendFailed>) =>
-        Effect.retry(append, {
-          schedule: outagePauses,
-          while: (error) => error instanceof AppendFailed && error.outage
-        })
-
       const noteIn = (runId: RunId, sessionId: string, detail: string) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          patiently(
+          retryOnOutage(
             log.record({
               runId,
               events: [streamOpened(new Date(now).toISOString(), sessionId, { status: "gap", detail })]
@@ -107,7 +100,7 @@ export class SignalStore extends Context.Service<
         )
 
       const append = (runId: RunId, frames: ReadonlyArray<ObservedFrame>) =>
-        patiently(Effect.catchDefect(log.observe({ runId, frames }), (defect) => new Poisoned({ defect }))).pipe(
+        retryOnOutage(Effect.catchDefect(log.observe({ runId, frames }), (defect) => new Poisoned({ defect }))).pipe(
           Effect.catchTag("StreamCursorMoved", Effect.die)
         )
 
@@ -163,9 +156,7 @@ export class SignalStore extends Context.Service<
       const mark = Effect.fnUntraced(
         function* (sessionIds: ReadonlyArray<string>, detail: string) {
           for (let from = 0; from < sessionIds.length; from += LOOK_UPS) {
-            const found = yield* runs
-              .ofSessions(sessionIds.slice(from, from + LOOK_UPS))
-              .pipe(Effect.retry({ schedule: outagePauses, while: isAway }))
+            const found = yield* runs.ofSessions(sessionIds.slice(from, from + LOOK_UPS)).pipe(retryOnOutage)
             const open = [...found].filter(([, run]) => run.isUnfinished)
             yield* Effect.forEach(open, ([sessionId, { runId }]) => noteIn(runId, sessionId, detail), {
               concurrency: MARKS_AT_ONCE,

@@ -7,11 +7,11 @@ import * as Stream from "effect/Stream"
 import type { ObservedFrame } from "../event-log/append/AppendRequest.ts"
 import { observed } from "../event-log/append/FrameBytes.ts"
 import { Metrics } from "../platform/metrics/Metrics.ts"
-import { keepOpen } from "./KeepOpen.ts"
 import { makeLanes } from "./KeyedQueue.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
+import { isObservableSessionId, shownSessionId } from "./SessionIds.ts"
 import { SignalStore } from "./SignalStore.ts"
-import { isObservableSessionId, shownSessionId } from "./sessions/SessionIds.ts"
+import { reconnect } from "./sessions/reconnect.ts"
 
 /** Most signals of one append. */
 const SIGNALS_PER_APPEND = 200
@@ -130,7 +130,7 @@ export const SignalWatch = {
         Effect.catchDefect((defect) => Effect.logError("the signal watch broke", defect)),
         Effect.ensuring(Effect.sync(() => heard.clear()))
       )
-      yield* Effect.forkScoped(keepOpen(watch, settings.watchReconnectMs))
+      yield* Effect.forkScoped(reconnect(watch, settings.watchReconnectMs))
     })
   )
 }

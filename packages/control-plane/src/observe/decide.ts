@@ -3,11 +3,11 @@ import { type Action, log, type Quiet, type Write } from "./decide/Action.ts"
 import { follow, followSession } from "./decide/Bound.ts"
 import { received } from "./decide/Counts.ts"
 import type { Input } from "./decide/Input.ts"
+import type { ObservedRun } from "./decide/ObservedRun.ts"
 import { lookDeadline } from "./decide/SessionLook.ts"
 import { streamDeadline } from "./decide/SessionStream.ts"
 import { type Bound, type Decision, over, type Phase, stay } from "./decide/State.ts"
 import { awaitSession, unbound } from "./decide/Unbound.ts"
-import type { ObservedRun } from "./ObservedRuns.ts"
 import type { ObserverOptions } from "./ObserverSettings.ts"
 
 /**

@@ -12,13 +12,14 @@ import type * as Tracer from "effect/Tracer"
 import type { AppendFailed, RunNotFound, StreamCursorMoved } from "../event-log/append/AppendRequest.ts"
 import type { Action, Quiet } from "./decide/Action.ts"
 import type { Happening } from "./decide/Input.ts"
+import type { ObservedRun } from "./decide/ObservedRun.ts"
 import type { Inbox } from "./Inbox.ts"
-import { type ObservedRun, ObservedRuns } from "./ObservedRuns.ts"
+import { ObservedRuns } from "./ObservedRuns.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
 import { RunWriter } from "./RunWriter.ts"
 import { EarlySubscriptions } from "./sessions/EarlySubscriptions.ts"
-import { PatientQuestions } from "./sessions/PatientQuestions.ts"
-import { QuietSessions } from "./sessions/QuietSessions.ts"
+import { IdleChecks } from "./sessions/IdleChecks.ts"
+import { SessionDirectory } from "./sessions/SessionDirectory.ts"
 
 /**
  * Performs the actions of one observation, in order. Appends and reads of the log are awaited and answered with a
@@ -28,9 +29,9 @@ export const makePerform = Effect.gen(function* () {
   const runtime = yield* RuntimeClient
   const runs = yield* ObservedRuns
   const writer = yield* RunWriter
-  const taps = yield* EarlySubscriptions
-  const patientQuestions = yield* PatientQuestions
-  const quietSessions = yield* QuietSessions
+  const early = yield* EarlySubscriptions
+  const directory = yield* SessionDirectory
+  const idleChecks = yield* IdleChecks
   const { policyReadTimeoutMs } = yield* ObserverSettings
 
   return Effect.fnUntraced(function* (run: ObservedRun, inbox: Inbox) {
@@ -47,8 +48,8 @@ export const makePerform = Effect.gen(function* () {
     yield* Effect.addFinalizer(leaveStep)
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
-        taps.leave(run.sessionId)
-        quietSessions.leave(run.sessionId, run.id)
+        early.leave(run.sessionId)
+        idleChecks.remove(run.sessionId, run.id)
       })
     )
     /** When the alarm rings, and whether it was set for one who could have rested. */
@@ -68,7 +69,7 @@ export const makePerform = Effect.gen(function* () {
       if (alarm?.isOfRest === true && alarm.at <= at) return
       alarm = undefined
       yield* timer.clear
-      yield* quietSessions.rest({ runId: run.id, sessionId: run.sessionId, at, quiet, setAlarm: setAlarmOfRest })
+      yield* idleChecks.add({ runId: run.id, sessionId: run.sessionId, at, quiet, setAlarm: setAlarmOfRest })
     })
 
     /** Answers an append or a read; in two ways the log says that the observation is over. */
@@ -94,7 +95,7 @@ export const makePerform = Effect.gen(function* () {
     }
 
     const subscribe = ({ after, subscription: number }: ActionOf<"Subscribe">) =>
-      taps.follow(run.sessionId, after).pipe(
+      early.follow(run.sessionId, after).pipe(
         Stream.runForEach((frames) => inbox.putFrames(number, frames)),
         Effect.matchEffect({
           onSuccess: () => inbox.put({ _tag: "StreamEnded", subscription: number, error: undefined }),
@@ -142,7 +143,7 @@ export const makePerform = Effect.gen(function* () {
           return ask(Effect.map(Effect.result(runtime.initialize), (answer) => ({ _tag: "Identity", answer })))
         case "AskSession": {
           const { patient, question } = action
-          const session = patient === true ? patientQuestions.ask(run.sessionId) : runtime.getSession(run.sessionId)
+          const session = patient === true ? directory.query(run.sessionId) : runtime.getSession(run.sessionId)
           return ask(
             Effect.map(Effect.result(session), (answer) => ({
               _tag: "Session",
@@ -175,7 +176,7 @@ export const makePerform = Effect.gen(function* () {
           return subscription.clear
         case "WakeAt":
           if (action.unless !== undefined) return rest(action.at, action.unless)
-          quietSessions.leave(run.sessionId, run.id)
+          idleChecks.remove(run.sessionId, run.id)
           return setAlarm(action.at, false)
         case "EnterStep": {
           const about = { run_id: run.id, runtime_kind: run.runtimeKind }

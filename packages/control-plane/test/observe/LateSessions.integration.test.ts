@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import { RunAdministration } from "../../src/event-log/runs/RunAdministration.ts"
 import { ObservedRuns } from "../../src/observe/ObservedRuns.ts"
 import { Observers } from "../../src/observe/Observers.ts"
-import { Reconciliation } from "../../src/observe/sessions/Reconciliation.ts"
+import { SessionDiscovery } from "../../src/observe/SessionDiscovery.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { awaitStatus, layerTestObservation } from "../support/Observation.ts"
 import { aDeletion, createRun } from "../support/Runs.ts"
@@ -61,7 +61,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
         // Told again, it is known.
         yield* fake.cut("WatchSessions")
         yield* fake.awaitCalls("WatchSessions", 2)
-        yield* (yield* Reconciliation).run
+        yield* (yield* SessionDiscovery).reconcile
         yield* fake.transition(sessionId, "RESOLVED")
         yield* awaitStatus(RunId.make(late.id), "completed")
         assert.lengthOf(yield* runsOf(sessionId), 2)
@@ -80,7 +80,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
       for (const sessionId of ids) yield* fake.openSession({ sessionId, state: "SUSPENDED" })
       const [ended = ""] = yield* (yield* Ids).uuids(1)
       yield* fake.openSession({ sessionId: ended, state: "RESOLVED" })
-      yield* (yield* Reconciliation).run
+      yield* (yield* SessionDiscovery).reconcile
       const sql = yield* PgClient.PgClient
       const made = sql<{ readonly id: string }>`
         SELECT runtime_session_id AS id FROM runs WHERE runtime_session_id = ANY(${[...ids, ended]}::text[])`
@@ -107,7 +107,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
       const runId = yield* createRun({ sessionId, status: "failed" })
       yield* fake.openSession({ sessionId })
       yield* upkeep.remove([runId], aDeletion)
-      yield* (yield* Reconciliation).run
+      yield* (yield* SessionDiscovery).reconcile
       assert.lengthOf(yield* runsOf(sessionId), 0)
       // Whoever asks for it may have it again.
       const again = yield* createRun({ sessionId })

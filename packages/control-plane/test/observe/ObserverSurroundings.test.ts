@@ -12,7 +12,7 @@ import { ObserverSettings } from "../../src/observe/ObserverSettings.ts"
 import { Observers } from "../../src/observe/Observers.ts"
 import { Placement } from "../../src/observe/placement/Placement.ts"
 import { RunObserver } from "../../src/observe/RunObserver.ts"
-import { SessionUpdates } from "../../src/observe/sessions/SessionUpdates.ts"
+import { SessionDirectory } from "../../src/observe/sessions/SessionDirectory.ts"
 
 /** Stands for all that the handling of a request brings with it. */
 class Request extends Context.Service<Request, string>()("test/Request") {}
@@ -32,7 +32,7 @@ it.effect("an observer holds nothing of the request that made its run", () =>
         }),
         Layer.mock(ObservedRuns, {}),
         MemoryGuard.layer,
-        SessionUpdates.layer,
+        Layer.mock(SessionDirectory, { isWatching: () => true, isObserved: () => false, publish: () => {} }),
         LiveEvents.layer,
         Layer.mock(Placement, { seat: 1, shards: () => 64, shardOf: () => 1, has: () => true, follow: () => {} }),
         ObserverSettings.layerFrom({ recoveryEnabled: false })

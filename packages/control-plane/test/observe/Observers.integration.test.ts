@@ -12,7 +12,7 @@ import { Observers } from "../../src/observe/Observers.ts"
 import { Placement } from "../../src/observe/placement/Placement.ts"
 import { SHARDS } from "../../src/observe/placement/ShardLocks.ts"
 import { RunObserver } from "../../src/observe/RunObserver.ts"
-import { SessionUpdates } from "../../src/observe/sessions/SessionUpdates.ts"
+import { SessionDirectory } from "../../src/observe/sessions/SessionDirectory.ts"
 import { layerTestLog } from "../support/ControlPlane.ts"
 import { createRun } from "../support/Runs.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
@@ -27,7 +27,7 @@ const layerObservers = (latch: Latch.Latch, observed: Set<RunId>, isFull: () => 
     Layer.provide([
       ObservedRuns.layer,
       Placement.layer,
-      SessionUpdates.layer,
+      Layer.mock(SessionDirectory, { isWatching: () => true, isObserved: () => false, publish: () => {} }),
       Layer.succeed(MemoryGuard, { isFull: Effect.sync(isFull) }),
       Layer.succeed(RunObserver, {
         observe: (runId, _, placed) =>

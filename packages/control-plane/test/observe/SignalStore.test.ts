@@ -13,8 +13,8 @@ import {
 import { observed } from "../../src/event-log/append/FrameBytes.ts"
 import { EventLog } from "../../src/event-log/EventLog.ts"
 import { ObservedRuns, type RunOfSession } from "../../src/observe/ObservedRuns.ts"
+import { SessionDiscovery } from "../../src/observe/SessionDiscovery.ts"
 import { SignalStore } from "../../src/observe/SignalStore.ts"
-import { SessionDiscovery } from "../../src/observe/sessions/SessionDiscovery.ts"
 import { countedMetrics } from "../support/CountedMetrics.ts"
 import { signal } from "../support/Signals.ts"
 

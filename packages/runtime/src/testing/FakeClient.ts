@@ -139,7 +139,7 @@ const STATE_AFTER: Readonly<Record<SessionLifecycleType, RuntimeSessionState>> =
   CANCELLED: "CANCELLED"
 }
 
-/** Moves the session and tells the watchers. */
+/** Changes the session and notifies the watchers. */
 export const changeState = (state: FakeState, session: FakeSession, type: SessionLifecycleType, now: number): void => {
   session.snapshot = { ...session.snapshot, state: STATE_AFTER[type] }
   state.broadcast(state.lifecycleStreams, { type, session: session.snapshot, observedAtUnixMs: now })

@@ -39,9 +39,9 @@ export interface RuntimeFakeShape {
   /** A frame for the live subscribers only; what a misbehaving runtime might send. */
   readonly deliver: (sessionId: string, frame: SessionStreamFrame) => Effect.Effect<void>
   readonly deliverInlineError: (sessionId: string, message: string, code?: string) => Effect.Effect<void>
-  /** The session changes its state and the watchers are told. */
+  /** Changes the session's state and notifies the watchers. */
   readonly transition: (sessionId: string, type: Exclude<SessionLifecycleType, "CREATED">) => Effect.Effect<void>
-  /** The session changes its state and nobody is told. */
+  /** Changes the session's state without a notice. */
   readonly setState: (sessionId: string, state: RuntimeSessionState) => Effect.Effect<void>
   /** A life-cycle event as given, with no change of state. */
   readonly announce: (event: SessionLifecycleEvent) => Effect.Effect<void>
@@ -179,7 +179,7 @@ const make = (state: FakeState): RuntimeFakeShape => {
   }
 }
 
-/** Short, because an observer that hears of no end asks at the deadline. */
+/** Short, because an observer without a notice of the end queries the session at the deadline. */
 const SESSION_TTL_MS = 1_000
 
 const defaultSnapshot: Omit<SessionSnapshot, "sessionId"> = {

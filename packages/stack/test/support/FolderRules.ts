@@ -56,6 +56,17 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     "EventLogSettings.ts": { meaning: "the settings", knows: [] },
     "ProcessChannel.ts": { meaning: "messages between processes", knows: [] }
   },
+  "control-plane/src/observe": {
+    sessions: {
+      meaning: "what the runtime has: the directory, early subscriptions, idle checks",
+      knows: ["decide", "ObservedRuns.ts", "ObserverSettings.ts", "SessionIds.ts"]
+    },
+    placement: { meaning: "the shards of this process", knows: ["ObserverSettings.ts"] },
+    decide: { meaning: "what an observer does next, as pure code", knows: ["ObserverSettings.ts"] },
+    "ObservedRuns.ts": { meaning: "the rows of observed runs", knows: ["decide", "SessionIds.ts"] },
+    "ObserverSettings.ts": { meaning: "the settings", knows: [] },
+    "SessionIds.ts": { meaning: "session ids that a run can have", knows: [] }
+  },
   "control-plane/src/queries": {
     insights: { meaning: "exports, comparison, rebuild", knows: ["decisions"] },
     query: { meaning: "the query language over runs and events", knows: ["events"] },

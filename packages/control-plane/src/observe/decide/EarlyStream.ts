@@ -1,7 +1,7 @@
 import type { ObservedFrame } from "../../event-log/append/AppendRequest.ts"
 import { totalBytes } from "../../event-log/append/FrameBytes.ts"
-import { FRAMES_PER_APPEND } from "../Inbox.ts"
 import type { Action } from "./Action.ts"
+import { FRAMES_PER_APPEND } from "./Input.ts"
 import type { EarlyStream, Unbound } from "./State.ts"
 
 /**

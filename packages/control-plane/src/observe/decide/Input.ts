@@ -2,8 +2,14 @@ import type { DescribedPolicy, RunStatus, RuntimeSessionState, SendAck, SessionS
 import type { RuntimeError, RuntimeIdentity } from "@runplane/runtime"
 import type * as Result from "effect/Result"
 import type { ObservedFrame } from "../../event-log/append/AppendRequest.ts"
-import type { RunStanding } from "../ObservedRuns.ts"
 import type { SessionQuestion, Write } from "./Action.ts"
+import type { RunStanding } from "./ObservedRun.ts"
+
+/**
+ * Most frames of one append, besides its bound in bytes. Fewer whenever fewer are waiting: the batch is whatever came
+ * while the last one committed.
+ */
+export const FRAMES_PER_APPEND = 2000
 
 /** What is known of a session's state, from the watch or from an answer of the runtime. */
 export interface SessionView {

@@ -1,10 +1,10 @@
 import type { SessionSnapshot } from "@runplane/domain"
 import type { RuntimeError } from "@runplane/runtime"
 import type * as Result from "effect/Result"
-import type { RunStanding } from "../ObservedRuns.ts"
 import { isTerminalSession, log, write } from "./Action.ts"
 import { drain } from "./Drain.ts"
 import type { Moment, SessionUpdate, SessionView } from "./Input.ts"
+import type { RunStanding } from "./ObservedRun.ts"
 import { isConnected, judgeSilence } from "./SessionStream.ts"
 import { type Bound, type Decision, type Look, over, stay } from "./State.ts"
 

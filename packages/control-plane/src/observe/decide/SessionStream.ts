@@ -3,10 +3,10 @@ import { type OversizedMessage, type RuntimeError, saysHistoryGone } from "@runp
 import type * as Result from "effect/Result"
 import type { ObservedFrame } from "../../event-log/append/AppendRequest.ts"
 import { unreadEnvelope } from "../../event-log/append/PlaceholderEvent.ts"
-import { isWrittenByRuntime } from "../ObservedRuns.ts"
 import { type Action, isTerminalSession, log, write } from "./Action.ts"
 import { historyLength, isCounted, received } from "./Counts.ts"
 import type { Moment } from "./Input.ts"
+import { isWrittenByRuntime } from "./ObservedRun.ts"
 import { type Bound, type Decision, type EarlyStream, over, type SessionStream, stay, thenBound } from "./State.ts"
 import * as Place from "./StreamPlace.ts"
 

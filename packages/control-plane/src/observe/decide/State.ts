@@ -1,10 +1,9 @@
 import type { SessionSnapshot } from "@runplane/domain"
 import type { ObservedFrame } from "../../event-log/append/AppendRequest.ts"
-import type { ObservedRun, RunStanding } from "../ObservedRuns.ts"
 import type { ObserverOptions } from "../ObserverSettings.ts"
-import type { LateCancel } from "../PendingCancels.ts"
 import type { Action, TerminalSessionState } from "./Action.ts"
 import type { SessionView } from "./Input.ts"
+import type { LateCancel, ObservedRun, RunStanding } from "./ObservedRun.ts"
 import type { StreamPlace } from "./StreamPlace.ts"
 
 /** All times are whole Unix milliseconds: a deadline that lies between two of them is over at neither. */

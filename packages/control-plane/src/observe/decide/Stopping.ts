@@ -1,9 +1,9 @@
 import type { SendAck, SessionSnapshot } from "@runplane/domain"
 import type { RuntimeError } from "@runplane/runtime"
 import type * as Result from "effect/Result"
-import type { LateCancel } from "../PendingCancels.ts"
 import { isTerminalSession, log, write } from "./Action.ts"
 import type { Input, Moment } from "./Input.ts"
+import type { LateCancel } from "./ObservedRun.ts"
 import { type Decision, over, stay, type Unbound } from "./State.ts"
 
 /**

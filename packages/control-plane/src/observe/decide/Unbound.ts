@@ -6,12 +6,12 @@ import {
   type SessionSnapshot
 } from "@runplane/domain"
 import type { RuntimeError, RuntimeIdentity } from "@runplane/runtime"
-import type { ObservedRun, RunStanding } from "../ObservedRuns.ts"
 import type { ObserverOptions } from "../ObserverSettings.ts"
 import { type Action, write } from "./Action.ts"
 import { follow, followSession } from "./Bound.ts"
 import { endEarly, hold, noEarlyStream, subscribeEarly } from "./EarlyStream.ts"
 import type { Input, Moment, SessionView } from "./Input.ts"
+import type { ObservedRun, RunStanding } from "./ObservedRun.ts"
 import { type Decision, over, stay, thenBound, type Unbound } from "./State.ts"
 import { awaitStop, stop } from "./Stopping.ts"
 

@@ -13,16 +13,17 @@ import * as Stream from "effect/Stream"
 import type { ObservedFrame } from "../../event-log/append/AppendRequest.ts"
 import { observed, partsOfBytes, totalBytes } from "../../event-log/append/FrameBytes.ts"
 import { Permits } from "../../event-log/append/Permits.ts"
-import { withoutServices } from "../../platform/http/LeanContext.ts"
 import type { SessionView } from "../decide/Input.ts"
 import { ObserverSettings } from "../ObserverSettings.ts"
-import { isObservableSessionId } from "./SessionIds.ts"
+import { isObservableSessionId } from "../SessionIds.ts"
 
-/** A subscription as the log takes it: what came together, with the time at which it came. */
+type Frames = Stream.Stream<ReadonlyArray<ObservedFrame>, RuntimeError>
+
+/** The frames of a subscription as the log stores them, with the time of their arrival. */
 const observedFrames = (
   runtime: RuntimeClient["Service"],
   subscription: { readonly sessionId: string; readonly afterSequence: number }
-): Stream.Stream<ReadonlyArray<ObservedFrame>, RuntimeError> =>
+): Frames =>
   runtime.streamSession(subscription).pipe(
     Stream.mapArrayEffect((items) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
@@ -41,41 +42,47 @@ const observedFrames = (
     )
   )
 
-/** Sessions that may wait for their observers at the same time, with a stream each; others go without. */
-const MOST_TAPS = 128
-/** Bytes of frames that one of them may hold. */
-const TAP_BYTES = 128 * 1024
-/** Bytes that are handed on at a time, unless a single frame has more. */
-const PART_BYTES = 32 * 1024
-/** How long a session waits beyond the grace of the discovery. Milliseconds. */
+/** Most early subscriptions at the same time, with a stream each. */
+const CAPACITY = 128
+/** Bytes of frames in each. */
+const CAPACITY_BYTES = 128 * 1024
+/** Bytes of a batch, unless a single frame has more. */
+const BATCH_BYTES = 32 * 1024
+/** How long a subscription waits for its observer beyond the grace of the discovery. Milliseconds. */
 const PATIENCE_MS = 5_000
 
-interface Tap {
-  /** What was last heard of the session. */
+interface EarlySubscription {
+  /** The last known state of the session. */
   view: SessionView
-  taken: boolean
+  isClaimed: boolean
   readonly number: number
-  readonly frames: Stream.Stream<ReadonlyArray<ObservedFrame>, RuntimeError>
+  readonly frames: Frames
+}
+
+/** Frames in the queue of a subscription, and the return of their bytes. */
+interface Batch {
+  readonly frames: ReadonlyArray<ObservedFrame>
+  readonly release: () => void
 }
 
 /**
- * Streams of new sessions that nobody follows yet: their `POST /runs` is on its way, their run is still to be
- * discovered, or its observer waits for the database. A session may be over by then, and its history dropped, so it is
- * subscribed to on the first word of it, and its frames wait for the observer
+ * Streams of new sessions without an observer: their `POST /runs` is on its way, the discovery has not made their run
+ * yet, or the observer waits for the database. The runtime may drop the history of such a session before its observer
+ * starts, so the stream opens with the first notice of the session and keeps the frames for the observer
  * (docs/internals/runtime.md#early-subscription).
  */
 export class EarlySubscriptions extends Context.Service<
   EarlySubscriptions,
   {
-    /** Returns at once. Does nothing for a session that is followed, or when too many wait already. */
+    /** Returns at once. Does nothing for a session that is followed, or when all slots are in use. */
     readonly open: (session: SessionSnapshot) => Effect.Effect<void>
-    /** The session has been heard of again. */
-    readonly note: (sessionId: string, view: SessionView) => void
-    /** What was last heard of a session that waits. */
-    readonly heard: (sessionId: string) => SessionView | undefined
-    /** The session's frames after that ordinal; what has waited goes to the first who asks from the beginning. */
-    readonly follow: (sessionId: string, after: number) => Tap["frames"]
-    /** The session is not followed any more. */
+    /** The session has changed. */
+    readonly update: (sessionId: string, view: SessionView) => void
+    /** The last known state of a session with an early subscription. */
+    readonly viewOf: (sessionId: string) => SessionView | undefined
+    /** The session's frames after that ordinal; the first reader from the beginning gets the early subscription. */
+    readonly follow: (sessionId: string, after: number) => Frames
+    /** The observer has stopped. */
     readonly leave: (sessionId: string) => void
   }
 >()("runplane/control-plane/EarlySubscriptions") {
@@ -85,78 +92,77 @@ export class EarlySubscriptions extends Context.Service<
       const runtime = yield* RuntimeClient
       const { discoveryGraceMs } = yield* ObserverSettings
       const fibers = yield* FiberMap.make<number>()
-      const waiting = new Map<string, Tap>()
+      const waiting = new Map<string, EarlySubscription>()
       const followed = new Set<string>()
-      /** Attempts of observers that have brought nothing so far; each is notified of a tap of its session. */
+      /** Attempts of observers without a frame so far; each is notified of an early subscription of its session. */
       const attempts = new Map<string, Deferred.Deferred<void>>()
       let opened = 0
 
       const open = Effect.fnUntraced(function* (session: SessionSnapshot) {
         const { sessionId } = session
-        if (waiting.size >= MOST_TAPS || waiting.has(sessionId) || followed.has(sessionId)) return
+        if (waiting.size >= CAPACITY || waiting.has(sessionId) || followed.has(sessionId)) return
         if (!isObservableSessionId(sessionId)) return
-        const queue = yield* Queue.unbounded<Handed, RuntimeError | Cause.Done>()
+        const queue = yield* Queue.unbounded<Batch, RuntimeError | Cause.Done>()
         opened += 1
         const number = opened
-        const tap: Tap = {
+        const early: EarlySubscription = {
           view: { state: session.state, snapshot: session },
-          taken: false,
+          isClaimed: false,
           number,
           frames: Stream.fromQueue(queue).pipe(
-            Stream.map(({ frames, give }) => {
-              give()
+            Stream.map(({ frames, release }) => {
+              release()
               return frames
             }),
             Stream.ensuring(FiberMap.remove(fibers, number))
           )
         }
-        waiting.set(sessionId, tap)
+        waiting.set(sessionId, early)
         const attempt = attempts.get(sessionId)
         if (attempt !== undefined) Deferred.doneUnsafe(attempt, Effect.void)
 
-        const room = new Permits(TAP_BYTES)
-        const hand = (frames: ReadonlyArray<ObservedFrame>) => {
-          // Once it is taken, the observer's own inbox is what holds frames: one part at a time goes there.
-          const bytes = tap.taken ? TAP_BYTES : totalBytes(frames)
-          const handed: Handed = { frames, give: () => room.give(bytes) }
-          return Effect.map(room.take(bytes), () => void Queue.offerUnsafe(queue, handed))
+        const capacity = new Permits(CAPACITY_BYTES)
+        const offer = (frames: ReadonlyArray<ObservedFrame>) => {
+          // A claimed subscription passes one batch at a time: the inbox of the observer is the buffer then.
+          const bytes = early.isClaimed ? CAPACITY_BYTES : totalBytes(frames)
+          const batch: Batch = { frames, release: () => capacity.give(bytes) }
+          return Effect.map(capacity.take(bytes), () => void Queue.offerUnsafe(queue, batch))
         }
         const feed = observedFrames(runtime, { sessionId, afterSequence: 0 }).pipe(
-          Stream.runForEach((frames) => Effect.forEach(partsOfBytes(frames, PART_BYTES), hand, { discard: true })),
+          Stream.runForEach((frames) => Effect.forEach(partsOfBytes(frames, BATCH_BYTES), offer, { discard: true })),
           Effect.matchCauseEffect({
             onSuccess: () => Queue.end(queue),
             onFailure: (cause) => Queue.failCause(queue, cause)
           }),
-          // Whoever takes it may come later, and goes first.
+          // The observer may come later, and ends the fiber.
           Effect.andThen(Effect.never)
         )
         const patience = Effect.sleep(discoveryGraceMs + PATIENCE_MS).pipe(
-          Effect.andThen(Effect.suspend(() => (tap.taken ? Effect.never : Effect.void)))
+          Effect.andThen(Effect.suspend(() => (early.isClaimed ? Effect.never : Effect.void)))
         )
-        const forget = Effect.sync(() => waiting.get(sessionId) === tap && waiting.delete(sessionId))
-        const held = Effect.raceFirst(feed, patience).pipe(Effect.ensuring(forget))
-        yield* FiberMap.run(fibers, number, withoutServices(held))
+        const forget = Effect.sync(() => waiting.get(sessionId) === early && waiting.delete(sessionId))
+        yield* FiberMap.run(fibers, number, Effect.raceFirst(feed, patience).pipe(Effect.ensuring(forget)))
       })
 
-      const take = (sessionId: string, tap: Tap) => {
+      const claim = (sessionId: string, early: EarlySubscription) => {
         followed.add(sessionId)
-        tap.taken = true
+        early.isClaimed = true
         waiting.delete(sessionId)
-        return tap.frames
+        return early.frames
       }
 
       /**
-       * A subscription that may be from before the session was opened: until it has brought an envelope, the watch
-       * counts. A tap that is opened meanwhile takes its place, because the attempt may be late, or never return.
+       * A subscription that may be older than its session: until it delivers an envelope, the watch counts. An early
+       * subscription that opens meanwhile replaces it, because the attempt may be late, or never return.
        */
-      const attemptOf = (sessionId: string, frames: Tap["frames"]): Tap["frames"] =>
+      const attemptOf = (sessionId: string, frames: Frames): Frames =>
         Stream.suspend(() => {
-          const tapped = Deferred.makeUnsafe<void>()
-          attempts.set(sessionId, tapped)
-          const forget = () => attempts.get(sessionId) === tapped && attempts.delete(sessionId)
+          const replaced = Deferred.makeUnsafe<void>()
+          attempts.set(sessionId, replaced)
+          const forget = () => attempts.get(sessionId) === replaced && attempts.delete(sessionId)
           return frames.pipe(
-            Stream.tap((brought) => {
-              if (!brought.some(({ frame }) => frame.kind === "stream-envelope")) return Effect.void
+            Stream.tap((arrived) => {
+              if (!arrived.some(({ frame }) => frame.kind === "stream-envelope")) return Effect.void
               forget()
               followed.add(sessionId)
               const other = waiting.get(sessionId)
@@ -164,11 +170,11 @@ export class EarlySubscriptions extends Context.Service<
               waiting.delete(sessionId)
               return FiberMap.remove(fibers, other.number)
             }),
-            Stream.interruptWhen(Deferred.await(tapped)),
+            Stream.interruptWhen(Deferred.await(replaced)),
             Stream.concat(
               Stream.suspend(() => {
-                const tap = forget() ? waiting.get(sessionId) : undefined
-                return tap === undefined ? Stream.empty : take(sessionId, tap)
+                const early = forget() ? waiting.get(sessionId) : undefined
+                return early === undefined ? Stream.empty : claim(sessionId, early)
               })
             ),
             Stream.ensuring(Effect.sync(forget))
@@ -177,14 +183,14 @@ export class EarlySubscriptions extends Context.Service<
 
       return EarlySubscriptions.of({
         open,
-        note: (sessionId, view) => {
-          const tap = waiting.get(sessionId)
-          if (tap !== undefined) tap.view = view
+        update: (sessionId, view) => {
+          const early = waiting.get(sessionId)
+          if (early !== undefined) early.view = view
         },
-        heard: (sessionId) => waiting.get(sessionId)?.view,
+        viewOf: (sessionId) => waiting.get(sessionId)?.view,
         follow: (sessionId, after) => {
-          const tap = after === 0 ? waiting.get(sessionId) : undefined
-          if (tap !== undefined) return take(sessionId, tap)
+          const early = after === 0 ? waiting.get(sessionId) : undefined
+          if (early !== undefined) return claim(sessionId, early)
           const frames = observedFrames(runtime, { sessionId, afterSequence: after })
           if (after === 0) return attemptOf(sessionId, frames)
           followed.add(sessionId)
@@ -196,10 +202,4 @@ export class EarlySubscriptions extends Context.Service<
       })
     })
   )
-}
-
-interface Handed {
-  readonly frames: ReadonlyArray<ObservedFrame>
-  /** Makes room for others. */
-  readonly give: () => void
 }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { LateCancel } from "../../../src/observe/PendingCancels.ts"
+import type { LateCancel } from "../../../src/observe/decide/ObservedRun.ts"
 import { answer, cancelled, check, failure, frames, identity, session, state, Trial } from "./support/Trial.ts"
 
 const cancel: LateCancel = { reason: "not needed", untilUnixMs: 300_000 }

@@ -11,10 +11,9 @@ import type { ObservedFrame } from "../../../../src/event-log/append/AppendReque
 import { observed } from "../../../../src/event-log/append/FrameBytes.ts"
 import type { Action, Quiet, SessionQuestion, Write } from "../../../../src/observe/decide/Action.ts"
 import type { Happening, Moment } from "../../../../src/observe/decide/Input.ts"
+import type { LateCancel, ObservedRun } from "../../../../src/observe/decide/ObservedRun.ts"
 import { decide, type ObserverState, observing } from "../../../../src/observe/decide.ts"
-import type { ObservedRun } from "../../../../src/observe/ObservedRuns.ts"
 import { defaultObserverOptions, type ObserverOptions } from "../../../../src/observe/ObserverSettings.ts"
-import type { LateCancel } from "../../../../src/observe/PendingCancels.ts"
 
 export const SESSION = "the-session"
 

@@ -7,9 +7,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Queue from "effect/Queue"
-import { isObservableSessionId } from "../../../src/observe/sessions/SessionIds.ts"
-import { awaitStatus, layerTestObservation } from "../../support/Observation.ts"
-import { layerTestDatabase } from "../../support/TestDatabase.ts"
+import { isObservableSessionId } from "../../src/observe/SessionIds.ts"
+import { awaitStatus, layerTestObservation } from "../support/Observation.ts"
+import { layerTestDatabase } from "../support/TestDatabase.ts"
 
 // Random, because PostgreSQL compresses what it can before it measures an index entry.
 const LONGEST = randomBytes(384).toString("base64url")

@@ -9,8 +9,8 @@ import { ConnectionError, SqlError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
 import { ObservedRuns } from "../../../src/observe/ObservedRuns.ts"
 import { ObserverSettings } from "../../../src/observe/ObserverSettings.ts"
-import { QuietSessions } from "../../../src/observe/sessions/QuietSessions.ts"
-import { SessionListings } from "../../../src/observe/sessions/SessionListings.ts"
+import { IdleChecks } from "../../../src/observe/sessions/IdleChecks.ts"
+import { SessionDirectory } from "../../../src/observe/sessions/SessionDirectory.ts"
 
 const TIMEOUT_MS = 120_000
 const NEVER = 1e15
@@ -38,15 +38,15 @@ const layerRuns = Layer.unwrap(
   )
 )
 const layerWith = (streamIdleTimeoutMs: number) =>
-  QuietSessions.layer.pipe(
-    Layer.provide([SessionListings.layer, layerRuns]),
+  IdleChecks.layer.pipe(
+    Layer.provide([SessionDirectory.layer, layerRuns]),
     Layer.provide(ObserverSettings.layerFrom({ streamIdleTimeoutMs })),
     Layer.provideMerge(Layer.merge(Layer.fresh(RuntimeFake.layer), Layer.fresh(Runs.layer)))
   )
 
 const test = (
   name: string,
-  effect: Effect.Effect<void, unknown, QuietSessions | RuntimeFake | Runs>,
+  effect: Effect.Effect<void, unknown, IdleChecks | RuntimeFake | Runs>,
   timeoutMs = TIMEOUT_MS
 ) => it.effect(name, () => Effect.provide(effect, layerWith(timeoutMs)))
 
@@ -56,13 +56,13 @@ const resting = Effect.fnUntraced(function* (
   { timeoutMs = TIMEOUT_MS, ...more }: Partial<SessionSnapshot> & { readonly timeoutMs?: number } = {}
 ) {
   const fake = yield* RuntimeFake
-  const quiet = yield* QuietSessions
+  const quiet = yield* IdleChecks
   /** For which observations an alarm was set, and when it is to ring. */
   const alarms: Array<readonly [number, number]> = []
   const rest = Effect.fnUntraced(function* (number: number, received = 2, suspended = false) {
     const at = (yield* Clock.currentTimeMillis) + timeoutMs
     const setAlarm = (at: number) => Effect.sync(() => void alarms.push([number, at]))
-    yield* quiet.rest({ runId: runOf(number), sessionId: idOf(number), at, quiet: { received, suspended }, setAlarm })
+    yield* quiet.add({ runId: runOf(number), sessionId: idOf(number), at, quiet: { received, suspended }, setAlarm })
     return at
   })
   const open = (number: number, session: Partial<SessionSnapshot> = {}) =>
@@ -203,12 +203,12 @@ describe("quiet sessions", () => {
     "are what their observations have said last, and nothing after they have left",
     Effect.gen(function* () {
       const { alarms, fake, open, rest } = yield* resting(100)
-      const quiet = yield* QuietSessions
+      const quiet = yield* IdleChecks
       yield* open(1, counted(2))
       yield* rest(1, 3)
       yield* open(2, counted(2))
-      quiet.leave(idOf(2), runOf(3))
-      quiet.leave(idOf(4), runOf(4))
+      quiet.remove(idOf(2), runOf(3))
+      quiet.remove(idOf(4), runOf(4))
       yield* fake.evict(idOf(4))
       yield* TestClock.adjust("2 minutes")
       assert.deepStrictEqual(
@@ -222,7 +222,7 @@ describe("quiet sessions", () => {
     "keep nobody from being woken before the next comparison, or beside another run of the session",
     Effect.gen(function* () {
       const { alarms } = yield* resting(100)
-      const quiet = yield* QuietSessions
+      const quiet = yield* IdleChecks
       const setAlarm = (at: number) => Effect.sync(() => void alarms.push([-1, at]))
       const soon = {
         runId: runOf(1),
@@ -231,8 +231,8 @@ describe("quiet sessions", () => {
         quiet: { received: 1, suspended: false },
         setAlarm
       }
-      yield* quiet.rest(soon)
-      yield* quiet.rest({ ...soon, runId: runOf(7_000), sessionId: idOf(2), at: 90_000 })
+      yield* quiet.add(soon)
+      yield* quiet.add({ ...soon, runId: runOf(7_000), sessionId: idOf(2), at: 90_000 })
       assert.deepStrictEqual(alarms, [
         [-1, 59_999],
         [-1, 90_000]

@@ -5,15 +5,16 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
 import * as TestClock from "effect/testing/TestClock"
-import { type Appended, AppendFailed, RunAlreadyExists } from "../../../src/event-log/append/AppendRequest.ts"
-import { EventLog } from "../../../src/event-log/EventLog.ts"
-import { RunRepository } from "../../../src/event-log/runs/RunRepository.ts"
-import { ObservedRuns } from "../../../src/observe/ObservedRuns.ts"
-import { ObserverSettings } from "../../../src/observe/ObserverSettings.ts"
-import { Observers } from "../../../src/observe/Observers.ts"
-import { SessionDiscovery } from "../../../src/observe/sessions/SessionDiscovery.ts"
-import { Ids } from "../../../src/platform/Ids.ts"
-import { DatabaseClock } from "../../../src/platform/postgres/DatabaseClock.ts"
+import { type Appended, AppendFailed, RunAlreadyExists } from "../../src/event-log/append/AppendRequest.ts"
+import { EventLog } from "../../src/event-log/EventLog.ts"
+import { RunRepository } from "../../src/event-log/runs/RunRepository.ts"
+import { ObservedRuns } from "../../src/observe/ObservedRuns.ts"
+import { ObserverSettings } from "../../src/observe/ObserverSettings.ts"
+import { Observers } from "../../src/observe/Observers.ts"
+import { SessionDiscovery } from "../../src/observe/SessionDiscovery.ts"
+import { SessionDirectory } from "../../src/observe/sessions/SessionDirectory.ts"
+import { Ids } from "../../src/platform/Ids.ts"
+import { DatabaseClock } from "../../src/platform/postgres/DatabaseClock.ts"
 
 const GRACE_MS = 1_000
 
@@ -88,6 +89,7 @@ class World {
           Effect.sync(() => this.discoveredAt.add(metadata["discoveredAt"])).pipe(Effect.as(true))
       }),
       Layer.mock(Observers)({ adopt: (runId) => Effect.sync(() => void this.adopted.push(runId)) }),
+      Layer.mock(SessionDirectory, { isWatching: () => true, isObserved: () => false, publish: () => {} }),
       ObserverSettings.layerFrom({ discoveryGraceMs: GRACE_MS }),
       Ids.layer,
       DatabaseClock.ofProcess,

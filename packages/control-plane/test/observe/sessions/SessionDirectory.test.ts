@@ -6,8 +6,8 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as TestClock from "effect/testing/TestClock"
-import { PatientQuestions } from "../../../src/observe/sessions/PatientQuestions.ts"
-import { SessionListings } from "../../../src/observe/sessions/SessionListings.ts"
+import { ObserverSettings } from "../../../src/observe/ObserverSettings.ts"
+import { SessionDirectory } from "../../../src/observe/sessions/SessionDirectory.ts"
 
 const idOf = (number: number) => `session-${String(number).padStart(5, "0")}`
 const MANY = Array.from({ length: 1_000 }, (_, number) => idOf(number))
@@ -26,8 +26,8 @@ const open = (ids: ReadonlyArray<string>) =>
 
 /** Asks for all at the same time, and says for which an answer has come, after so long. */
 const ask = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, wait: Duration.Input = "5 seconds") {
-  const questions = yield* PatientQuestions
-  const asking = yield* Effect.forEach(ids, (id) => Effect.forkChild(Effect.result(questions.ask(id))))
+  const directory = yield* SessionDirectory
+  const asking = yield* Effect.forEach(ids, (id) => Effect.forkChild(Effect.result(directory.query(id))))
   yield* TestClock.adjust(wait)
   return yield* Effect.forEach(asking, (fiber) =>
     Effect.map(Fiber.join(fiber), (answer) =>
@@ -48,12 +48,12 @@ const counted = () => {
   })
 }
 
-const test = (name: string, effect: Effect.Effect<void, unknown, PatientQuestions | RuntimeFake>) =>
+const test = (name: string, effect: Effect.Effect<void, unknown, SessionDirectory | RuntimeFake>) =>
   it.effect(name, () =>
     Effect.provide(
       effect,
-      PatientQuestions.layer.pipe(
-        Layer.provide(SessionListings.layer),
+      SessionDirectory.layer.pipe(
+        Layer.provide(ObserverSettings.layerFrom({})),
         Layer.provideMerge(Layer.fresh(RuntimeFake.layer))
       )
     )
@@ -65,10 +65,10 @@ describe("questions that may wait", () => {
     Effect.gen(function* () {
       const calls = counted()
       yield* open(MANY)
-      const questions = yield* PatientQuestions
-      for (const id of MANY.slice(0, 20)) assert.strictEqual((yield* questions.ask(id)).sessionId, id)
+      const directory = yield* SessionDirectory
+      for (const id of MANY.slice(0, 20)) assert.strictEqual((yield* directory.query(id)).sessionId, id)
       yield* TestClock.adjust("1 second")
-      for (const id of MANY.slice(0, 20)) assert.strictEqual((yield* questions.ask(id)).sessionId, id)
+      for (const id of MANY.slice(0, 20)) assert.strictEqual((yield* directory.query(id)).sessionId, id)
       assert.deepStrictEqual(yield* calls, { sessions: 40, pages: 0 })
     })
   )
@@ -108,11 +108,11 @@ describe("questions that may wait", () => {
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
       yield* open(MANY)
-      const questions = yield* PatientQuestions
+      const directory = yield* SessionDirectory
       yield* fake.delay({ method: "ListSessions", times: 5 }, "1 second")
       const early = yield* Effect.forkChild(ask(MANY, "5 seconds"))
       yield* TestClock.adjust("1500 millis")
-      const late = yield* Effect.forEach(MANY.slice(0, 30), (id) => Effect.forkChild(questions.ask(id)))
+      const late = yield* Effect.forEach(MANY.slice(0, 30), (id) => Effect.forkChild(directory.query(id)))
       yield* fake.setState(idOf(29), "SUSPENDED")
       yield* TestClock.adjust("30 seconds")
       yield* Fiber.join(early)

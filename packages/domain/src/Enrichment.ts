@@ -15,7 +15,8 @@ export interface RunEnrichment {
 }
 
 /**
- * What a completed or failed run's metadata is enriched with. A key is present only when its value is present and not zero.
+ * What a completed or failed run's metadata is enriched with. A key is present only when its value is present and not
+ * zero.
  * `run` holds the ISO times of the run record.
  */
 export const enrichMetadata = (

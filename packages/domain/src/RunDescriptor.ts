@@ -91,7 +91,8 @@ export const SessionDescriptor = Schema.Struct({
 export type SessionDescriptor = typeof SessionDescriptor.Type
 
 /**
- * The session to observe and its runtime, without terms of a scenario: the launch service compiles it, and it is the body of
+ * The session to observe and its runtime, without terms of a scenario: the launch service compiles it, and it is the
+ * body of
  * `POST /runs`. The field rules apply to what callers send; a stored descriptor is read with `disableChecks`.
  */
 export const RunDescriptor = Schema.Struct({

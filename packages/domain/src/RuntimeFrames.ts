@@ -1,6 +1,6 @@
 /**
- * What an observer receives from the runtime, as plain values: the input of the normaliser. `packages/runtime` produces these
- * from gRPC messages, so nothing here knows about protobuf except that a payload is bytes.
+ * What an observer receives from the runtime, as plain values: the input of the normaliser. `packages/runtime` produces
+ * these from gRPC messages, so nothing here knows about protobuf except that a payload is bytes.
  */
 
 export type RuntimeSessionState = "UNSPECIFIED" | "OPEN" | "RESOLVED" | "EXPIRED" | "SUSPENDED" | "CANCELLED"

@@ -41,7 +41,9 @@ const ANOTHER = "0197f3a2-6b1e-7c44-9d1a-2f5c8e7b9a02"
 const LEAD = "agent://lead"
 const CREATED = SessionLifecycleEvent_EventType.CREATED
 
-/** A runtime under development authentication: a name is its own credential, only members read, every caller may list. */
+/**
+ * A runtime under development authentication: a name is its own credential, only members read, every caller may list.
+ */
 const runtime = () => {
   const reads: Array<string> = []
   const metadata = { sessionId: SESSION, initiator: LEAD, participants: [LEAD], state: SessionState.OPEN }

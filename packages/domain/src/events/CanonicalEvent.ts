@@ -163,8 +163,8 @@ export class EventUnreadable extends Data.TaggedError("EventUnreadable")<{ reado
 }
 
 /**
- * Types an event of the log or of an export. Every object with the members of `EventCore` is an event, of type `unknown`
- * where this version does not know it; anything else fails with EventUnreadable.
+ * Types an event of the log or of an export. Every object with the members of `EventCore` is an event, of type
+ * `unknown` where this version does not know it; anything else fails with EventUnreadable.
  */
 export const decodeEvent = (json: unknown): Result.Result<CanonicalEvent, EventUnreadable> => {
   if (isRecordedEvent(json)) return Result.succeed(typedEvent(json))

@@ -138,7 +138,9 @@ const bytesOfUnit = (text: string, at: number): number => {
   return isPaired ? 2 : MOST_BYTES_PER_UNIT
 }
 
-/** A hash of 53 bits that differs for texts with the same beginning: two lanes of multiply and shift, mixed at the end. */
+/**
+ * A hash of 53 bits that differs for texts with the same beginning: two lanes of multiply and shift, mixed at the end.
+ */
 const hashOf = (text: string): string => {
   let high = 0x9e3779b9
   let low = 0x85ebca6b

@@ -113,8 +113,8 @@ const departureFrom = (kept: Seal, runId: string, heads: ReadonlyArray<string>):
 }
 
 /**
- * What the events prove of the records. A contradiction is a mismatch, but under a seal of a release that did not compare
- * them; one of a fold only where all events are of a release that folds as this one.
+ * What the events prove of the records. A contradiction is a mismatch, but under a seal of a release that did not
+ * compare them; one of a fold only where all events are of a release that folds as this one.
  */
 const vouchedRecords = (
   { contradictions, unhashed }: Compared,

@@ -90,8 +90,8 @@ export interface ScrapedValues {
 }
 
 /**
- * The Prometheus metrics of this process (docs/reference/http.md#metrics-endpoint), which every part counts into. A part
- * without `Metrics.layer` counts into a registry that is never served.
+ * The Prometheus metrics of this process (docs/reference/http.md#metrics-endpoint), which every part counts into. A
+ * part without `Metrics.layer` counts into a registry that is never served.
  */
 export class Metrics extends Context.Reference<ReturnType<typeof makeMetrics>>("runplane/control-plane/Metrics", {
   defaultValue: () => makeMetrics({ observe: () => undefined, registry: new Registry() })

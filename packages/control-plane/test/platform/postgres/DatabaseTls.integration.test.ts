@@ -7,7 +7,8 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { type DatabaseOptions, layerDatabase } from "../../../src/platform/postgres/Database.ts"
 
-const fixture = (name: string) => fileURLToPath(new URL(`../../../../runtime/test/fixtures/tls/${name}`, import.meta.url))
+const fixture = (name: string) =>
+  fileURLToPath(new URL(`../../../../runtime/test/fixtures/tls/${name}`, import.meta.url))
 const CERTIFICATE = fixture("localhost.cert.pem")
 
 /** A database whose server offers TLS: its files are written by the server, which has to own them. */

@@ -33,7 +33,8 @@ export interface ModeForecast {
   readonly record: SessionRecord
   /**
    * These records bound every record that the session can end with, once all outstanding participants have acted: an
-   * outcome that all of them allow is certain, one that all of them refuse is impossible. Empty when there are too many.
+   * outcome that all of them allow is certain, one that all of them refuse is impossible. Empty when there are too
+   * many.
    */
   readonly ends: ReadonlyArray<SessionRecord>
   readonly outstanding: ReadonlyArray<Outstanding>

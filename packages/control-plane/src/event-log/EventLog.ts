@@ -2,10 +2,10 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { withoutServices } from "../platform/http/LeanContext.ts"
+import type { AppendFailed } from "../platform/postgres/AppendFailed.ts"
 import { AppendQueue, WRITERS } from "./append/AppendQueue.ts"
 import {
   type Appended,
-  type AppendFailed,
   AppendRequest,
   type Changed,
   type ChangeRequest,

@@ -2,26 +2,18 @@ import { controlPlaneError, TooManyRequests } from "@runplane/api"
 import { TurnRefused } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Predicate from "effect/Predicate"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import { AppendFailed } from "../postgres/AppendFailed.ts"
 import { describeSqlError, isContention, isOutage, isTimeout } from "../postgres/SqlFailures.ts"
 
 /** Seconds after which a caller may try again. */
 export const RETRY_AFTER_SECONDS = 5
 
-/** An append to the log that did not commit. */
-interface FailedAppend {
-  readonly _tag: "AppendFailed"
-  readonly message: string
-  /** The database could not be used at all. */
-  readonly outage: boolean
-}
-
 /** What services fail with when the database fails them: in a statement of their own, or in an append to the log. */
-export type DatabaseFailure = SqlError | FailedAppend
+export type DatabaseFailure = SqlError | AppendFailed
 
 export const isDatabaseFailure = (error: unknown): error is DatabaseFailure =>
-  isSqlError(error) || (Predicate.isTagged(error, "AppendFailed") && "outage" in error)
+  isSqlError(error) || error instanceof AppendFailed
 
 /** What the same request may do well with later, or what is a fault of the service. */
 type Unanswered = DatabaseFailure | TurnRefused
@@ -69,7 +61,7 @@ const answerOf = (failure: unknown) => {
 /** Why the same request may do well later; undefined when the database has refused it. */
 const outageOf = (failure: unknown): string | undefined => {
   if (!isDatabaseFailure(failure)) return undefined
-  if (failure._tag === "AppendFailed") return failure.outage ? failure.message : undefined
+  if (failure instanceof AppendFailed) return failure.outage ? failure.message : undefined
   // Who has locked a row, or keeps the server busy, is somebody else too.
   const later = isOutage(failure) || isContention(failure) || isTimeout(failure)
   return later ? describeSqlError(failure) : undefined

@@ -2,9 +2,9 @@ import { Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
+import { roles } from "../caller/Access.ts"
 import { actorTypes } from "../middleware/Authorization.ts"
 import { operation, tag } from "../openapi/Describe.ts"
-import { roles } from "./Access.ts"
 
 /** Who the caller is. */
 export const Me = Schema.Struct({

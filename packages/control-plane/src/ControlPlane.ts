@@ -6,6 +6,7 @@ import {
   listenHost,
   readSetting,
   SettingsRefused,
+  Shutdown,
   sayOpenDoors
 } from "@runplane/server"
 import * as Cause from "effect/Cause"
@@ -23,9 +24,10 @@ import * as EventNotices from "./event-log/subscribe/EventNotices.ts"
 import * as Server from "./http/Server.ts"
 import * as Observation from "./observe/Observation.ts"
 import { ObserverSettings } from "./observe/ObserverSettings.ts"
-import * as Audit from "./platform/audit/Audit.ts"
-import * as Edge from "./platform/http/Edge.ts"
+import { AuditLog } from "./platform/audit/AuditLog.ts"
+import { AuditTrail } from "./platform/audit/AuditTrail.ts"
 import { layerRuntime } from "./platform/http/RuntimeFromSettings.ts"
+import { RuntimeHealth } from "./platform/http/RuntimeHealth.ts"
 import { layerHeadsFile } from "./platform/ledger/HeadsFile.ts"
 import { LedgerWriter } from "./platform/ledger/LedgerWriter.ts"
 import { layerSealKeys } from "./platform/ledger/SealKeys.ts"
@@ -55,7 +57,7 @@ export const layerControlPlane = (options: ControlPlaneOptions) =>
     Layer.provide(Reactions.layer),
     Layer.merge(LedgerWriter.layerForever),
     Layer.provide(LedgerWriter.layer.pipe(Layer.provide(layerHeadsFile))),
-    Layer.provide([Audit.layer, Edge.layer]),
+    Layer.provide([AuditTrail.layer, AuditLog.layer, RuntimeHealth.layer, Shutdown.layer]),
     Layer.provide(Metrics.layer),
     Layer.provide([
       ObserverSettings.layer,

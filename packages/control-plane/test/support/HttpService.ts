@@ -1,6 +1,6 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { CircuitBreaker } from "@runplane/runtime"
-import { LogLevelSwitch } from "@runplane/server"
+import { LogLevelSwitch, Shutdown } from "@runplane/server"
 import { type Call, openSse, request } from "@runplane/testing"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
@@ -10,8 +10,9 @@ import * as Operations from "../../src/admin/Admin.ts"
 import { Redactor } from "../../src/event-log/append/Redactor.ts"
 import * as Server from "../../src/http/Server.ts"
 import type { ObserverOptions } from "../../src/observe/ObserverSettings.ts"
-import * as Audit from "../../src/platform/audit/Audit.ts"
-import * as Edge from "../../src/platform/http/Edge.ts"
+import { AuditLog } from "../../src/platform/audit/AuditLog.ts"
+import { AuditTrail } from "../../src/platform/audit/AuditTrail.ts"
+import { RuntimeHealth } from "../../src/platform/http/RuntimeHealth.ts"
 import { layerHeadsFile } from "../../src/platform/ledger/HeadsFile.ts"
 import { LedgerWriter } from "../../src/platform/ledger/LedgerWriter.ts"
 import { SealKeys } from "../../src/platform/ledger/SealKeys.ts"
@@ -45,7 +46,7 @@ export const layerTestService = ({ database, observer, port, settings }: TestSer
     Layer.provideMerge(Operations.layer),
     Layer.provideMerge(Layer.merge(Streams.layer.pipe(Layer.provideMerge(Queries.layer)), RunActions.layer)),
     Layer.provide(Redactor.layer),
-    Layer.provideMerge(Edge.layer),
+    Layer.provideMerge(Layer.merge(RuntimeHealth.layer, Shutdown.layer)),
     Layer.provideMerge(
       layerObservedBy(
         {
@@ -61,7 +62,7 @@ export const layerTestService = ({ database, observer, port, settings }: TestSer
     ),
     Layer.provideMerge(Reactions.layer),
     Layer.provideMerge(LedgerWriter.layer.pipe(Layer.provide(layerHeadsFile), Layer.provide(NodeFileSystem.layer))),
-    Layer.provideMerge(Audit.layer),
+    Layer.provideMerge(Layer.merge(AuditTrail.layer, AuditLog.layer)),
     Layer.provideMerge(Layer.succeed(SealKeys, { current: testSealKey })),
     Layer.provideMerge(CircuitBreaker.layer()),
     Layer.provide(Metrics.layer),

@@ -26,7 +26,7 @@ export class LauncherApi extends HttpApi.make("launcher")
   .middleware(LauncherApiKey)
   // What a platform asks is behind none of the two.
   .add(LauncherProbesGroup)
-  // The control plane judges a descriptor; the compiled one is answered as it is.
+  // The control plane validates a descriptor; the compiled one is returned as it is.
   .annotate(HttpApi.SuccessParseOptions, { disableChecks: true })
   .annotateMerge(
     OpenApi.annotations({

@@ -16,7 +16,7 @@ import { WebhookSettings } from "./webhooks/WebhookSettings.ts"
 import { Webhooks } from "./webhooks/Webhooks.ts"
 import { WebhookTransport } from "./webhooks/WebhookTransport.ts"
 
-/** Counts what has been committed: every append once, in the process that wrote it. */
+/** Counts the committed events: every append once, in the process that wrote it. */
 const countAppends = (metrics: (typeof Metrics)["Service"]): Reactor => ({
   afterCommit: (appends) => {
     for (const append of appends) countAppend(metrics, append)
@@ -116,7 +116,7 @@ const reactors = Layer.effect(
   })
 )
 
-/** What follows from a commit. Offers the reactors to the log, and the webhooks to the handlers. */
+/** The reactors to a commit. Provides the reactors to the log, and the webhooks to the handlers. */
 export const layer = reactors.pipe(
   Layer.provide(RunTraces.layer),
   Layer.provideMerge(Layer.mergeAll(webhooks, RunTallies.layer)),

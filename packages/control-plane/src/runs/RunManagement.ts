@@ -196,8 +196,8 @@ const cloneDescriptor = (run: StoredRun, tags: ReadonlyArray<string> | undefined
 }
 
 /**
- * The metadata that is true of the clone too: not the address at which somebody cancels the session of the original,
- * nor how that session was found, which would let another descriptor claim the clone.
+ * The metadata that also applies to the clone: without the cancel callback of the original session, and without the
+ * record of its discovery, which would let another descriptor claim the clone.
  */
 const ownMetadata = ({ cancelCallback, earlierRunId, ...metadata }: Schema.JsonObject): Schema.JsonObject => {
   if (metadata["source"] !== DISCOVERY_SOURCE) return metadata

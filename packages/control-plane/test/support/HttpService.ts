@@ -39,7 +39,7 @@ const NO_TAKE_OVER_MS = 3_600_000
 
 /**
  * The whole service on a free port of the loopback: a database of its own, real observers, a runtime in memory. A run
- * that a test puts into the database stays unobserved: nobody takes up what is there, unless the test wants recovery.
+ * that a test puts into the database stays unobserved: runs are not adopted, unless the test enables recovery.
  */
 export const layerTestService = ({ database, observer, port, settings }: TestServiceOptions = {}) =>
   Server.layer({ host: "127.0.0.1", port: port ?? 0 }).pipe(
@@ -109,6 +109,6 @@ export const descriptor = (
   ...(over.execution === undefined ? {} : { execution: over.execution })
 })
 
-/** A run for a session that somebody opens, on a service of the test's choice. */
+/** A run for a session that another client opens, on a service of the test's choice. */
 export const postRun = (url: string, sessionId: string, execution: Readonly<Record<string, unknown>> = {}) =>
   request("POST", `${url}/runs`, { body: descriptor({ runtime: { kind: "rust" }, session: { sessionId }, execution }) })

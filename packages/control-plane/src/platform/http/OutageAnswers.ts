@@ -9,19 +9,19 @@ import { describeSqlError, isContention, isOutage, isTimeout } from "../postgres
 /** Seconds after which a caller may try again. */
 export const RETRY_AFTER_SECONDS = 5
 
-/** What services fail with when the database fails them: in a statement of their own, or in an append to the log. */
+/** A failure of the database: in a statement, or in an append to the log. */
 export type DatabaseFailure = SqlError | AppendFailed
 
 export const isDatabaseFailure = (error: unknown): error is DatabaseFailure =>
   isSqlError(error) || error instanceof AppendFailed
 
-/** What the same request may do well with later, or what is a fault of the service. */
+/** Failures that a retry may mend, or that are a fault of the service. */
 type Unanswered = DatabaseFailure | TurnRefused
 
 const isAnswer = <E>(error: E): error is Exclude<E, Unanswered> =>
   !isDatabaseFailure(error) && !(error instanceof TurnRefused)
 
-/** Says nothing of the server's words, which may name hosts and users; those are in the log. */
+/** Without the error text of the server, which may name hosts and users; it is in the log. */
 const { errorCode, message, statusCode } = controlPlaneError("SERVICE_UNAVAILABLE", "the database is unavailable")
 const unavailable = HttpServerResponse.jsonUnsafe(
   { statusCode, errorCode, message },
@@ -41,9 +41,9 @@ const refusalOf = ({ message, reason }: TurnRefused) => {
 }
 
 /**
- * The one place where a failure of the database, or a turn that did not come, becomes an answer. When the database is
- * away, that is not a fault of the service: the caller retries later (docs/reference/http.md#outages). A statement that
- * the database refuses is a fault, and dies.
+ * Turns a failure of the database, or a refused turn, into an answer. An outage of the database is not a fault of the
+ * service: the caller retries later (docs/reference/http.md#outages). A statement that the database refuses is a fault,
+ * and dies.
  */
 export const orUnavailable = <A, E, R>(
   handler: Effect.Effect<A, E, R>
@@ -58,11 +58,11 @@ const answerOf = (failure: unknown) => {
     : Effect.as(Effect.logWarning(`refused a request: ${outage}`), unavailable)
 }
 
-/** Why the same request may do well later; undefined when the database has refused it. */
+/** Why a retry of the request may succeed; undefined when the database has refused it. */
 const outageOf = (failure: unknown): string | undefined => {
   if (!isDatabaseFailure(failure)) return undefined
   if (failure instanceof AppendFailed) return failure.outage ? failure.message : undefined
-  // Who has locked a row, or keeps the server busy, is somebody else too.
+  // Another caller holds the lock, or keeps the server busy.
   const later = isOutage(failure) || isContention(failure) || isTimeout(failure)
   return later ? describeSqlError(failure) : undefined
 }

@@ -204,8 +204,8 @@ layer(world, { excludeTestServices: true })("the trace of a run", (it) => {
       const [stored] = yield* sql<{ readonly count: number }>`
         SELECT count(*)::int AS count FROM canonical_events WHERE run_id = ${runId}::uuid`
       for (const name of ["run-event.persist", "run-event.emit"]) {
-        const told = named(spans, name).reduce((sum, span) => sum + Number(span.attributes["proto.event_count"]), 0)
-        assert.strictEqual(told, stored?.count, name)
+        const counted = named(spans, name).reduce((sum, span) => sum + Number(span.attributes["proto.event_count"]), 0)
+        assert.strictEqual(counted, stored?.count, name)
       }
       assert.includeMembers(
         named(spans, "run-event.persist").map((span) => span.attributes["proto.raw_kind"]),

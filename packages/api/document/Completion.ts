@@ -143,7 +143,7 @@ const errorResponses = (
   Object.fromEntries(
     byStatus(failures, answers).map(([status, group]) => {
       const overBudget = group.every(([name]) => name === "TooManyRequests")
-      // A body that is too large is refused before anybody counts.
+      // A body that is too large is refused before it is counted.
       const isCounted = counted && !overBudget && status !== 413 && (countsRefused || status !== 401)
       const retry = group.some(([name]) => TELL_WHEN.includes(name))
       const response = errorResponse(group, answerHeaders({ counted: isCounted, retry }))
@@ -157,7 +157,7 @@ const errorResponses = (
 const successes = (operation: Shape, { examples, streams }: Completion, counted: boolean): Shape => {
   const id = String(operation["operationId"])
   const declared = Object.entries(partAt(operation, "responses")).filter(
-    // A probe tells by its status; what is behind the middleware has answers of that status for other reasons.
+    // A probe answers by its status; endpoints behind the middleware answer that status for other reasons.
     ([status]) => status.startsWith("2") || (status === "503" && !counted)
   )
   // An endpoint that declares no answer is given an empty one, which a removed endpoint never sends.
@@ -188,7 +188,7 @@ const streamTexts = (streams: Readonly<Record<string, ItemStream>> = {}) =>
 
 const textOf = (description: unknown, status: string) => {
   if (status === "204") return "Done; the answer has no body."
-  return typeof description === "string" && description !== "Success" ? `${description}.` : "What was asked for."
+  return typeof description === "string" && description !== "Success" ? `${description}.` : "The requested data."
 }
 
 /** What is said about a parameter belongs beside its name, not into its schema. */

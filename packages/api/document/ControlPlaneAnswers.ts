@@ -100,11 +100,11 @@ export const controlPlaneAnswers = {
     })
   ),
   QuestionRefused: errorAnswer(
-    "the question cannot be asked of this run; `message` names the field and says why",
+    "the question does not apply to this run; `message` names the field and the reason",
     badRequest("votes.0.participantId: agent://stranger does not take part")
   ),
   NoPolicyToTry: errorAnswer(
-    "neither a policy nor the id of one is given, or both are",
+    "the body has neither a policy nor the id of one, or both",
     badRequest("policy or policyVersion is required")
   ),
   Unauthenticated: errorAnswer(
@@ -193,7 +193,7 @@ export const controlPlaneAnswers = {
     runtimeFailure(GRPC.unavailable, "connection refused")
   ),
   CircuitBreakerOpen: errorAnswer(
-    "after failures in a row the runtime is not asked for a while",
+    "after consecutive failures the runtime is not called for a while",
     controlPlaneError("CIRCUIT_BREAKER_OPEN", "circuit breaker is open")
   ),
   RuntimeTimeout: errorAnswer(

@@ -44,7 +44,7 @@ const itemList = (items: ItemStream["items"]) =>
     .map(([name, { description, schema }]) => `- \`${name}\` (${schema}): ${description}.`)
     .join("\n")
 
-/** Frames with a place in the log carry it as their id. */
+/** Frames with a seq carry it as their id. */
 const hasId = (name: string) => name === "canonical_event"
 
 const itemForms: Readonly<Record<ItemStream["form"], (name: string, item: Item) => Shape>> = {

@@ -27,8 +27,8 @@ const reasons = (code: string, status: number, answers: Readonly<Record<string, 
   )
 
 /**
- * Codes that no operation is answered with: those that the record of a failed run, or an entry of a batch, can hold,
- * and that of a request for something that is no operation.
+ * Codes that no operation answers with: those of the record of a failed run, or of an entry of a batch, and that of a
+ * request for an unknown operation.
  */
 const codesElsewhere: Readonly<Record<string, string>> = {
   METHOD_NOT_ALLOWED: "of no operation: the path has other methods, which the header Allow lists",

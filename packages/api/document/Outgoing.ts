@@ -84,7 +84,7 @@ export const cancelCallback: Shape = {
     "{$request.body#/session/metadata/cancelCallback/url}": {
       post: {
         operationId: "receiveCancelRequest",
-        summary: "Somebody cancels the run",
+        summary: "A caller cancels the run",
         description:
           "The receiver cancels the session on the runtime with its own identity. One attempt, with the registered bearer as " +
           "`Authorization` when there is one.",
@@ -100,8 +100,8 @@ export const cancelCallback: Shape = {
           }
         },
         responses: {
-          "2XX": { description: "Understood; the body is not read." },
-          "4XX": { description: "Reported as 502 to whoever cancels." },
+          "2XX": { description: "Accepted; the body is not read." },
+          "4XX": { description: "Reported as 502 to the caller that cancels." },
           "5XX": { description: "Likewise." }
         }
       }

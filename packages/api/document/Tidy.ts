@@ -1,6 +1,6 @@
 import { isRecord, listAt, type Shape, shapeOf, without } from "./Shape.ts"
 
-/** What stands under these keys is data, not description. */
+/** The values under these keys are data, not description. */
 const DATA = ["default", "enum", "example", "examples"]
 
 /**
@@ -34,7 +34,7 @@ const opened = (schema: Shape): Shape => {
   return isOpen ? without(schema, "allOf") : schema
 }
 
-/** A double holds integers exactly up to 2^53, on both sides; callers send too many digits, but nobody means -2^53. */
+/** A double holds integers exactly up to 2^53, on both sides; callers send too many digits, but -2^53 is never meant. */
 const unbounded = (schema: Shape): Shape =>
   schema["type"] === "integer" && schema["minimum"] === Number.MIN_SAFE_INTEGER ? without(schema, "minimum") : schema
 

@@ -1,7 +1,7 @@
 // Records the examples of the OpenAPI documents: plays a client of both services of a running stack, and keeps what
 // they were asked and answered. Long lists are cut. Give the addresses of the two services of a stack that was started
-// with THROTTLE_LIMIT=1000, and with packs (PACKS_DIR) whose policy.incident.balanced lets macp-control-plane commit: a
-// session lets nobody else suspend it.
+// with THROTTLE_LIMIT=1000, and with packs (PACKS_DIR) whose policy.incident.balanced lets macp-control-plane commit: other
+// identities may not suspend a session.
 import { writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
@@ -161,7 +161,7 @@ const { value: second } = await fetched(launcher, "POST", "/examples/run", {
 })
 await untilEnded(second.sessionId)
 
-// A run whose session nobody opens stands still, so its stream is short.
+// A run whose session is never opened does not advance, so its stream is short.
 const descriptor = {
   ...runDescriptor,
   session: { ...runDescriptor.session, metadata: { ...runDescriptor.session.metadata, cancellationDelegated: true } },
@@ -272,7 +272,7 @@ await ask("registerPolicy", "POST", "/runtime/policies", {
   body: {
     policyId: "policy.incident.strict",
     mode: "macp.mode.decision.v1",
-    description: "Everybody must agree",
+    description: "All voters must agree",
     rules: { voting: { algorithm: "unanimous" }, commitment: { authority: "initiator_only" } },
     schemaVersion: 3
   }
@@ -300,7 +300,7 @@ books.controlPlane["streamEvents"] = {
   answers: { recorded: { contentType: "text/event-stream", value: log.slice(0, log.lastIndexOf("\n\n") + 2) } }
 }
 
-// Webhooks: nobody listens at the address, so the delivery waits for its next attempt.
+// Webhooks: the address has no listener, so the delivery waits for its next attempt.
 const webhook = {
   url: "http://127.0.0.1:9/hooks/runs",
   events: ["run.cancelled"],
@@ -344,7 +344,7 @@ await ask("getMetrics", "GET", "/metrics", { cut: keptMetrics })
 
 /**
  * The runtime where it is by default, wherever it was while recording, the webhook's receiver where one could be, and
- * the process by a name that tells nothing of the machine.
+ * the process by a name that reveals nothing of the machine.
  */
 const published = (text: string) =>
   text

@@ -6,7 +6,8 @@ import {
   listenHost,
   readSetting,
   SettingsRefused,
-  sayOpenDoors
+  Shutdown,
+  warnWithoutAuthentication
 } from "@runplane/server"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -23,9 +24,10 @@ import * as EventNotices from "./event-log/subscribe/EventNotices.ts"
 import * as Server from "./http/Server.ts"
 import * as Observation from "./observe/Observation.ts"
 import { ObserverSettings } from "./observe/ObserverSettings.ts"
-import * as Audit from "./platform/audit/Audit.ts"
-import * as Edge from "./platform/http/Edge.ts"
+import { AuditLog } from "./platform/audit/AuditLog.ts"
+import { AuditTrail } from "./platform/audit/AuditTrail.ts"
 import { layerRuntime } from "./platform/http/RuntimeFromSettings.ts"
+import { RuntimeHealth } from "./platform/http/RuntimeHealth.ts"
 import { layerHeadsFile } from "./platform/ledger/HeadsFile.ts"
 import { LedgerWriter } from "./platform/ledger/LedgerWriter.ts"
 import { layerSealKeys } from "./platform/ledger/SealKeys.ts"
@@ -43,7 +45,7 @@ export interface ControlPlaneOptions {
   readonly database: DatabaseOptions
 }
 
-/** The whole service but for its runtime: what stands above knows only what stands below it. */
+/** The whole service without its runtime: each layer knows only the layers below it. */
 export const layerControlPlane = (options: ControlPlaneOptions) =>
   Server.layer(options.http).pipe(
     Layer.merge(Health.layerWatch),
@@ -55,7 +57,7 @@ export const layerControlPlane = (options: ControlPlaneOptions) =>
     Layer.provide(Reactions.layer),
     Layer.merge(LedgerWriter.layerForever),
     Layer.provide(LedgerWriter.layer.pipe(Layer.provide(layerHeadsFile))),
-    Layer.provide([Audit.layer, Edge.layer]),
+    Layer.provide([AuditTrail.layer, AuditLog.layer, RuntimeHealth.layer, Shutdown.layer]),
     Layer.provide(Metrics.layer),
     Layer.provide([
       ObserverSettings.layer,
@@ -68,7 +70,7 @@ export const layerControlPlane = (options: ControlPlaneOptions) =>
     Layer.provide([Tracing.layer, NodeFileSystem.layer])
   )
 
-/** Why the service did not start, in the form of its log; a fault of the program with all that is known of it. */
+/** Logs why the service did not start; a defect with its whole cause. */
 const reportStart = (cause: Cause.Cause<unknown>) => {
   const error = Cause.squash(cause)
   if (Cause.hasInterruptsOnly(cause) || error instanceof SettingsRefused) return Effect.void
@@ -77,12 +79,12 @@ const reportStart = (cause: Cause.Cause<unknown>) => {
     : Effect.logError(`the service did not start: ${error.message}`)
 }
 
-/** What `main.ts` runs: everything from the settings, which are checked before anything is started. */
+/** The service of `main.ts`: everything from the settings, which are validated first. */
 export const layerFromSettings = Layer.unwrap(
   Effect.gen(function* () {
     yield* checkControlPlaneSettings.pipe(Effect.provide(NodeFileSystem.layer))
     const http = { host: yield* listenHost, port: yield* readSetting(ControlPlaneSettings.PORT) }
     const service = layerControlPlane({ http, database: yield* databaseSettings })
-    return Layer.effectDiscard(sayOpenDoors).pipe(Layer.provideMerge(service), Layer.provide(layerRuntime))
+    return Layer.effectDiscard(warnWithoutAuthentication).pipe(Layer.provideMerge(service), Layer.provide(layerRuntime))
   })
 ).pipe(Layer.tapCause(reportStart), Layer.provide(layerLogging))

@@ -1,12 +1,12 @@
 import {
   ControlPlaneSettings,
   checkSettings,
-  judgeDeployment,
-  judgeSettings,
   RuntimeSettings,
   readCertificates,
   readDatabaseAddress,
-  type SettingTexts
+  type SettingTexts,
+  validateDeployment,
+  validateSettings
 } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -14,7 +14,7 @@ import { readPricing } from "./event-log/append/TokenPricing.ts"
 import { readSealKey } from "./platform/ledger/SealKeys.ts"
 import { readDatabaseTls } from "./platform/postgres/DatabaseTls.ts"
 
-/** What is wrong with a setting that names a file, which has to be opened to be judged. */
+/** What is wrong with a setting that names a file, which has to be opened. */
 const fileFaults = Effect.fnUntraced(function* <A, R>(
   texts: SettingTexts,
   variable: string,
@@ -26,14 +26,14 @@ const fileFaults = Effect.fnUntraced(function* <A, R>(
   return result._tag === "Success" ? [] : [{ variable, problem: `cannot be used: ${result.failure.message}` }]
 })
 
-/** The files that a database's address names; what is wrong with the address itself is said by its row. */
+/** The files that a database's address names; its row reports faults of the address itself. */
 const readTlsOf = (url: string) => {
   const address = readDatabaseAddress(url)
   return Result.isSuccess(address) ? Effect.asVoid(readDatabaseTls(address.success)) : Effect.void
 }
 
-const judge = Effect.fnUntraced(function* (texts: SettingTexts) {
-  const { faults, warnings } = judgeDeployment(texts)
+const validate = Effect.fnUntraced(function* (texts: SettingTexts) {
+  const { faults, warnings } = validateDeployment(texts)
   const pricing = yield* fileFaults(texts, ControlPlaneSettings.PROTO_TOKEN_PRICING_FILE.name, readPricing)
   const sealKey = yield* fileFaults(texts, ControlPlaneSettings.SEAL_PRIVATE_KEY_FILE.name, readSealKey)
   const runtimeCa = yield* fileFaults(texts, RuntimeSettings.RUNTIME_TLS_CA_FILE.name, readCertificates)
@@ -42,8 +42,8 @@ const judge = Effect.fnUntraced(function* (texts: SettingTexts) {
   return { faults: [...faults, ...pricing, ...sealKey, ...runtimeCa, ...databaseCa, ...databaseTls], warnings }
 })
 
-/** All that is to be said about the settings of the control plane. */
-export const judgeControlPlaneSettings = judgeSettings("control-plane", judge)
+/** The faults and warnings of the settings of the control plane. */
+export const validateControlPlaneSettings = validateSettings("control-plane", validate)
 
-/** Looks at all settings of the control plane before anything is started. */
-export const checkControlPlaneSettings = checkSettings("control-plane", judge)
+/** Validates all settings of the control plane before anything is started. */
+export const checkControlPlaneSettings = checkSettings("control-plane", validate)

@@ -1,4 +1,10 @@
-import { checkSettings, judgeLaunchDeployment, layerLogging, SettingsRefused, sayOpenDoors } from "@runplane/server"
+import {
+  checkSettings,
+  layerLogging,
+  SettingsRefused,
+  validateLaunchDeployment,
+  warnWithoutAuthentication
+} from "@runplane/server"
 import * as Cause from "effect/Cause"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
@@ -8,13 +14,13 @@ import { listenSettings } from "./LauncherSettings.ts"
 
 const announce = Layer.effectDiscard(
   Effect.flatMap(Launcher, ({ url }) =>
-    Effect.andThen(Effect.logInfo(`the launch service listens on ${url}`), sayOpenDoors)
+    Effect.andThen(Effect.logInfo(`the launch service listens on ${url}`), warnWithoutAuthentication)
   )
 )
 
 const service = Layer.unwrap(
   Effect.gen(function* () {
-    yield* checkSettings("launcher", (texts) => Effect.succeed(judgeLaunchDeployment(texts)))
+    yield* checkSettings("launcher", (texts) => Effect.succeed(validateLaunchDeployment(texts)))
     return Layer.provide(announce, Launcher.layerConfig(yield* listenSettings))
   })
 )

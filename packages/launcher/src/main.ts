@@ -1,12 +1,12 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { asksForSettings, printSettings } from "@runplane/server"
+import { printSettings, wantsSettings } from "@runplane/server"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import { environment, layerFromSettings } from "./FromSettings.ts"
 
-const program = asksForSettings(process.argv)
+const program = wantsSettings(process.argv)
   ? Effect.provide(printSettings("launcher"), environment)
   : Layer.launch(layerFromSettings)
 

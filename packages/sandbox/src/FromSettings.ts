@@ -1,4 +1,4 @@
-import { judgeSettings, sentenceOf } from "@runplane/server"
+import { sentenceOf, validateSettings } from "@runplane/server"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -33,7 +33,7 @@ const control = ({ controlPort, options }: Settings) =>
   })
 
 /** What is not as somebody may think it is: misspelt names, above all. */
-const sayWarnings = Effect.flatMap(judgeSettings("sandbox"), ({ warnings }) =>
+const sayWarnings = Effect.flatMap(validateSettings("sandbox"), ({ warnings }) =>
   Effect.forEach(warnings, (warning) => Console.error(`sandbox: ${sentenceOf(warning)}`), { discard: true })
 )
 

@@ -24,12 +24,12 @@ const LEVELS: Readonly<Record<LogLevelName, LogLevel.LogLevel>> = {
 export const changeLogLevel = Effect.fnUntraced(function* (level: LogLevelName) {
   const holder = yield* LogLevelSwitch
   const previous = nameOf(holder.level)
-  const told = Effect.logInfo(`the level of the log goes from ${previous} to ${level}`)
+  const announce = Effect.logInfo(`the level of the log goes from ${previous} to ${level}`)
   // The more talkative of the two levels lets it through.
   const quieter = isQuieter(LEVELS[level], holder.level)
-  if (quieter) yield* told
+  if (quieter) yield* announce
   holder.level = LEVELS[level]
-  if (!quieter) yield* told
+  if (!quieter) yield* announce
   return { level, previous }
 })
 

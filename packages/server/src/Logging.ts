@@ -16,7 +16,7 @@ import { readSetting } from "./settings/ReadSettings.ts"
 import { ServiceSettings } from "./settings/ServiceSettings.ts"
 import { DEVELOPMENT } from "./settings/Setting.ts"
 
-/** The run that a request is about: its route says so before anybody has looked it up. */
+/** The run that a request is about: its route names it before it is read. */
 const RUN_PATH = /^\/runs\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:[/?]|$)/i
 
 const textOf = (part: unknown): string => (typeof part === "string" ? part : Formatter.format(part))
@@ -73,9 +73,9 @@ const COLOURS = {
  */
 export const personLine = Logger.make(({ cause, date, fiber, logLevel, message }) => {
   const annotations = Object.entries(fieldsOf(fiber))
-  const told = [messageOf(message), ...annotations.map(([name, value]) => `${name}=${textOf(value)}`)].join(" ")
+  const line = [messageOf(message), ...annotations.map(([name, value]) => `${name}=${textOf(value)}`)].join(" ")
   const level = styleText(COLOURS[logLevel], logLevel.toUpperCase())
-  const first = `[${date.toISOString().slice(11, -1)}] ${level} (#${fiber.id}): ${visibleText(told)}`
+  const first = `[${date.toISOString().slice(11, -1)}] ${level} (#${fiber.id}): ${visibleText(line)}`
   return [first, ...Cause.prettyErrors(cause).flatMap((error) => linesOfError(error))].join("\n")
 })
 

@@ -1,20 +1,20 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 
-/** Milliseconds after which a lasting outage is told again; from the last one on every such time. */
-const TOLD_AGAIN_MS = [10_000, 60_000, 300_000, 1_800_000]
+/** Milliseconds until a lasting outage is logged again; the last one repeats. */
+const REPEAT_MS = [10_000, 60_000, 300_000, 1_800_000]
 
 export interface OutageLog {
-  /** The dependency does not work: told at once, then after growing times. */
+  /** The dependency does not work: logged at once, then after growing times. */
   readonly lost: (why: string) => Effect.Effect<void>
-  /** It works: told once after an outage. */
+  /** It works: logged once after an outage. */
   readonly back: Effect.Effect<void>
 }
 
 /** The log of a dependency's outages: the first word at once, the next at growing distances, and when it is back. */
 export const makeOutageLog = (name: string): OutageLog => {
   let since: number | undefined
-  let told = 0
+  let logged = 0
   let again = 0
   return {
     lost: (why) =>
@@ -22,11 +22,11 @@ export const makeOutageLog = (name: string): OutageLog => {
         const now = yield* Clock.currentTimeMillis
         if (since === undefined) {
           since = now
-          told = 0
+          logged = 0
         } else if (now < again) return
         const away = Math.round((now - since) / 1_000)
-        again = now + (TOLD_AGAIN_MS[Math.min(told, TOLD_AGAIN_MS.length - 1)] ?? 0)
-        told += 1
+        again = now + (REPEAT_MS[Math.min(logged, REPEAT_MS.length - 1)] ?? 0)
+        logged += 1
         yield* Effect.logWarning(`${name} does not work${away === 0 ? "" : `, for ${away} s now`}: ${why}`).pipe(
           Effect.annotateLogs({ dependency: name })
         )

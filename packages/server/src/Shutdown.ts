@@ -13,7 +13,7 @@ import { ServiceSettings } from "./settings/ServiceSettings.ts"
 export class Shutdown extends Context.Service<
   Shutdown,
   {
-    /** Takes the delay; ends when open streams have been told to end. */
+    /** Waits for the delay, then ends the open streams. */
     readonly begin: Effect.Effect<void>
     /** True from the first moment of `begin`. */
     readonly stopping: Effect.Effect<boolean>

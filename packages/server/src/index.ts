@@ -22,13 +22,19 @@ export { nearestName } from "./Nearest.ts"
 export { makeOutageLog, type OutageLog } from "./OutageLog.ts"
 export { PROJECT_FOLDER, projectFolderOf } from "./ProjectFolder.ts"
 export { Shutdown } from "./Shutdown.ts"
-export { checkSettings, type Judgement, judgeRows, judgeSettings, type SettingTexts } from "./settings/CheckSettings.ts"
+export {
+  checkSettings,
+  type SettingsReport,
+  type SettingTexts,
+  validateRows,
+  validateSettings
+} from "./settings/CheckSettings.ts"
 export { CliSettings } from "./settings/CliSettings.ts"
 export { ControlPlaneSettings } from "./settings/ControlPlaneSettings.ts"
 export { type DatabaseAddress, type DatabaseHost, readDatabaseAddress } from "./settings/DatabaseAddress.ts"
-export { judgeDeployment, judgeLaunchDeployment } from "./settings/DeploymentRules.ts"
+export { validateDeployment, validateLaunchDeployment } from "./settings/DeploymentRules.ts"
 export { LaunchSettings } from "./settings/LaunchSettings.ts"
-export { listenHost, sayOpenDoors } from "./settings/ListenHost.ts"
+export { listenHost, warnWithoutAuthentication } from "./settings/ListenHost.ts"
 export {
   defaultsOf,
   readSetting,
@@ -46,11 +52,11 @@ export { ServiceSettings } from "./settings/ServiceSettings.ts"
 export { DEVELOPMENT, PROGRAMS, type Program, type Setting } from "./settings/Setting.ts"
 export { settingNames, settingsOfProgram } from "./settings/SettingsTable.ts"
 export {
-  asksForSettings,
   printSettings,
   type SettingInForce,
   settingsHelp,
-  settingsInForce
+  settingsInForce,
+  wantsSettings
 } from "./settings/SettingTexts.ts"
 export { StackSettings } from "./settings/StackSettings.ts"
 export { configuredNames, foreignNames, unknownSettings } from "./settings/UnknownSettings.ts"

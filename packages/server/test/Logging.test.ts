@@ -80,7 +80,7 @@ describe("the log for machines", () => {
     })
   )
 
-  it.effect("tells causes", () =>
+  it.effect("shows causes", () =>
     Effect.gen(function* () {
       const failing = Effect.fail(new Error("no luck")).pipe(
         Effect.catchCause((cause) => Effect.logError("it failed", cause))
@@ -184,12 +184,12 @@ describe("the level of the log", () => {
 })
 
 describe("a level that is changed without a restart", () => {
-  it.effect("decides from then on, and the change is told", () =>
+  it.effect("applies from then on, and the change is logged", () =>
     Effect.gen(function* () {
       const holder: { level: LogLevel.LogLevel } = { level: "Warn" }
-      const told: Array<string> = []
+      const logged: Array<string> = []
       const collect = Logger.map(jsonLine, (line) => {
-        told.push(JSON.parse(line).message)
+        logged.push(JSON.parse(line).message)
       })
       yield* Effect.gen(function* () {
         yield* Effect.logInfo("before")
@@ -202,7 +202,7 @@ describe("a level that is changed without a restart", () => {
         Effect.provideService(LogLevelSwitch, holder),
         Effect.provideService(References.MinimumLogLevel, "All")
       )
-      assert.deepStrictEqual(told, [
+      assert.deepStrictEqual(logged, [
         "the level of the log goes from warn to debug",
         "after",
         "the level of the log goes from debug to none"
@@ -212,7 +212,7 @@ describe("a level that is changed without a restart", () => {
 })
 
 describe("the log of an outage", () => {
-  it.effect("tells it at once, then at growing distances, and that it is over", () =>
+  it.effect("reports it at once, then at growing intervals, and its end", () =>
     Effect.gen(function* () {
       const outage = makeOutageLog("the database")
       const entries = yield* logged(

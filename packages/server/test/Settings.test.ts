@@ -38,7 +38,7 @@ describe("the reader of settings", () => {
     })
   )
 
-  it.effect("tells everything that stops the start at once, and is lenient where a row says so", () =>
+  it.effect("reports everything that stops the start at once, and is lenient where a row says so", () =>
     Effect.gen(function* () {
       const refused = yield* readSettings({ ...sample, other: sample.A_LIMIT }).pipe(
         withEnv({ A_LIMIT: "0", A_DELAY_MS: "soon", A_FLAG: "maybe" }),
@@ -99,12 +99,12 @@ describe("names that are not settings", () => {
     ["LOG_LEVL", "LOG_LEVEL"],
     ["RUNPLANE_ULR", "RUNPLANE_URL"],
     ["SANDBOX_RELASE", "SANDBOX_RELEASE"]
-  ])("are told: %s is meant to be %s", (variable, meant) => {
+  ])("are reported: %s is meant to be %s", (variable, meant) => {
     const problem = `is not a setting; did you mean ${meant}?`
     assert.deepStrictEqual(unknownSettings([variable]), [{ variable, problem }])
   })
 
-  it("are told for every setting that loses or gains a letter or has two swapped", () => {
+  it("are reported for every setting that loses or gains a letter or has two swapped", () => {
     for (const { name } of settingsTable.flatMap(({ settings }) => settings)) {
       if (name.length <= 8) continue
       const swapped = `${name.slice(0, -2)}${name.slice(-1)}${name.slice(-2, -1)}`

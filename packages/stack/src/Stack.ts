@@ -2,7 +2,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { ControlPlaneClient, LauncherClient } from "@runplane/api"
 import { oneLine } from "@runplane/cli"
-import { judgeControlPlaneSettings, layerControlPlane, layerRuntime } from "@runplane/control-plane"
+import { layerControlPlane, layerRuntime, validateControlPlaneSettings } from "@runplane/control-plane"
 import { Launcher, type PolicyOutcome, type PolicyRegistration } from "@runplane/launcher"
 import { EmbeddedPostgres, type PostgresStartFailed } from "@runplane/postgres"
 import { CONTROL_PLANE_IDENTITY, RuntimeClient } from "@runplane/runtime"
@@ -11,14 +11,14 @@ import {
   ControlPlaneSettings,
   configuredNames,
   DEVELOPMENT,
-  judgeLaunchDeployment,
-  judgeSettings,
   readSetting,
   ServiceSettings,
   SettingsRefused,
   type SettingTexts,
   sentenceOf,
-  unknownSettings
+  unknownSettings,
+  validateLaunchDeployment,
+  validateSettings
 } from "@runplane/server"
 import * as Arr from "effect/Array"
 import * as ConfigProvider from "effect/ConfigProvider"
@@ -153,15 +153,15 @@ const sayUnknownNames = Effect.gen(function* () {
   for (const problem of unknown) yield* Effect.logWarning(sentenceOf(problem))
 })
 
-const judgeLaunch = (texts: SettingTexts) => Effect.succeed(judgeLaunchDeployment(texts))
+const validateLaunch = (texts: SettingTexts) => Effect.succeed(validateLaunchDeployment(texts))
 
 /** What the services say of their settings when they start by themselves; each thing is said once. */
 const checkServices = Effect.gen(function* () {
-  const judged = [yield* judgeControlPlaneSettings, yield* judgeSettings("launcher", judgeLaunch)]
-  const warnings = judged.flatMap((judgement) => judgement.warnings)
+  const reports = [yield* validateControlPlaneSettings, yield* validateSettings("launcher", validateLaunch)]
+  const warnings = reports.flatMap((report) => report.warnings)
   for (const warning of new Set(warnings.map(sentenceOf))) yield* Effect.logWarning(warning)
   const faults = Arr.dedupeWith(
-    judged.flatMap((judgement) => judgement.faults),
+    reports.flatMap((report) => report.faults),
     (one, other) => sentenceOf(one) === sentenceOf(other)
   )
   if (faults.length > 0) return yield* new SettingsRefused({ faults })

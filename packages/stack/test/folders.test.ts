@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { borrowedErrors } from "./support/ErrorRules.ts"
 import { CIRCLE_EXCEPTIONS, circlesOf, FOLDER_EXCEPTIONS, FOLDERS, wrongArrows } from "./support/FolderRules.ts"
 import type { PackageSources } from "./support/ImportRules.ts"
 import { readWorkspace } from "./support/Workspace.ts"
@@ -45,6 +46,13 @@ describe("folders", () => {
     }
   })
 
+  it("have a table in every package", () => {
+    for (const { files, name } of workspace) {
+      const hasFolders = files.some(({ path }) => path.startsWith("src/") && path.split("/").length > 2)
+      if (hasFolders) assert.property(FOLDERS, name)
+    }
+  })
+
   it("have no exception that is not needed any more", () => {
     const arrows = workspace.flatMap(wrongArrows).map(({ arrow }) => arrow)
     assert.deepStrictEqual(
@@ -69,6 +77,29 @@ describe("files", () => {
       CIRCLE_EXCEPTIONS.filter((circle) => !circles.includes(circle)),
       []
     )
+  })
+})
+
+describe("errors", () => {
+  it("are imported as their class, never described by their shape", () => {
+    assert.deepStrictEqual(borrowedErrors(workspace), [])
+  })
+
+  it.each([
+    ["an error of another package", `type Failure = { readonly _tag: "Gone"; readonly at: string }`],
+    ["one of several errors", `type Failure = Exclude<E, { readonly _tag: "Lost" | "Gone" }>`]
+  ])("may not be described by the shape of %s", (_, text) => {
+    const owner = { path: "src/Gone.ts", text: `export class Gone extends Data.TaggedError("Gone")<{}> {}` }
+    const reader = { path: "src/a/Reader.ts", text }
+    const [one, other] = [sample("one", {}), sample("other", {})]
+    assert.deepStrictEqual(
+      borrowedErrors([
+        { ...one, files: [owner] },
+        { ...other, files: [reader] }
+      ]),
+      ['packages/other/src/a/Reader.ts declares _tag "Gone": import the error from packages/one/src/Gone.ts']
+    )
+    assert.deepStrictEqual(borrowedErrors([{ ...one, files: [{ ...owner, text: `${owner.text}\n${text}` }] }]), [])
   })
 })
 

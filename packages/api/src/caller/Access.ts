@@ -8,7 +8,7 @@ export const roles = ["viewer", "operator", "admin"] as const
 /** `viewer` reads, `operator` acts on runs, `admin` does the rest. */
 export type Role = (typeof roles)[number]
 
-/** What an endpoint asks of its caller; `public` asks for no key and is not counted. */
+/** The access that an endpoint requires; `public` needs no key and is not counted. */
 export type Access = Role | "public"
 
 /** The access of an endpoint; `operation` annotates it. */
@@ -23,7 +23,7 @@ interface Annotated {
   readonly annotations: Context.Context<never>
 }
 
-/** What an endpoint asks for; one that does not say so is for administrators alone. */
+/** The access that an endpoint requires: administrators, unless it declares another. */
 export const accessOf = ({ annotations }: Annotated): Access => Context.get(annotations, RequiredAccess) ?? "admin"
 
 export const takesTicket = ({ annotations }: Annotated): boolean => Context.get(annotations, TakesTicket)

@@ -47,7 +47,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
   "SchemaError"
 ])
 
-/** Whether the server refuses what is asked, so that asking again is of no use. */
+/** Whether the server refuses the request, so that a retry is useless. */
 export const isRefused = ({ _tag }: { readonly _tag: string }): boolean => REFUSALS.has(_tag)
 
 /** Waits between connections: doubling from 200 ms, at most 10 s, spread by 20 percent; what is refused stays so. */

@@ -15,7 +15,7 @@ export interface FollowLogOptions {
   readonly types?: ReadonlyArray<string>
   /** Milliseconds between heartbeats; the server's setting when absent. */
   readonly heartbeatMs?: number
-  /** Told of each break of the connection before it is made again. */
+  /** Called after each break of the connection, before the reconnect. */
   readonly onInterruption?: (failure: LogStreamFailure) => Effect.Effect<void>
 }
 
@@ -43,7 +43,7 @@ export type LogStreamFailure =
 
 /**
  * Follows the whole log, for as long as the stream is taken. A broken connection is made again with `Last-Event-ID`:
- * every match up to the seq of an event or a heartbeat has been received, so none is lost and none comes twice. After a
+ * every match up to the seq of an event or a heartbeat has been received, so no event is lost or repeated. After a
  * `reset` what was received from beyond its seq is void, because the service was restored from a backup, and the stream
  * goes on from there. Fails when the server refuses: wrong key, bad search.
  */

@@ -23,7 +23,7 @@ export interface FollowOptions {
   readonly heartbeatMs?: number
   /** `first`: no snapshots after the one at the beginning, for callers that fold the events themselves. */
   readonly snapshots?: "all" | "first"
-  /** Told of each break of the connection before it is made again: what a screen shows of it. */
+  /** Called after each break of the connection, before the reconnect: what a screen shows of it. */
   readonly onInterruption?: (failure: RunStreamFailure) => Effect.Effect<void>
 }
 
@@ -53,7 +53,7 @@ export const followRun = (
       const connection = Stream.unwrap(
         Effect.flatMap(Ref.get(position), ({ lastSeq }) =>
           connect(api, runId, {
-            // What the caller asked for goes as the parameter, what was received as the id that browsers send, too.
+            // The seq of the caller is sent as the parameter, the seq of the last event as the id, as browsers do.
             query: { ...start, ...(lastSeq === undefined || lastSeq !== afterSeq ? {} : { afterSeq }) },
             headers: lastSeq === undefined || lastSeq === afterSeq ? {} : { "last-event-id": String(lastSeq) }
           })

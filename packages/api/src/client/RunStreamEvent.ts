@@ -35,13 +35,13 @@ export interface StreamPosition {
 }
 
 /**
- * Whether a follower begins again after a reset: it has received events behind the seq that it asked for, which are
- * void now. One that asked for a seq beyond the end goes on from the end.
+ * Whether a follower begins again after a reset: it has received events after its requested seq, which are void now.
+ * A follower whose requested seq is beyond the end continues from the end.
  */
 export const startsOver = (event: RunStreamEvent, afterSeq: number | undefined): boolean =>
   event.event === "reset" && afterSeq !== undefined && event.data.afterSeq > afterSeq
 
-/** `afterSeq` is what the follower asked for at first. */
+/** `afterSeq` is the seq that the follower requested first. */
 export const advance = (position: StreamPosition, event: RunStreamEvent, afterSeq?: number): StreamPosition => {
   switch (event.event) {
     case "reset":
@@ -59,7 +59,7 @@ export const advance = (position: StreamPosition, event: RunStreamEvent, afterSe
 export const isRepeated = ({ lastSeq }: StreamPosition, { data, event }: RunStreamEvent): boolean =>
   event === "canonical_event" && lastSeq !== undefined && data.seq <= lastSeq
 
-/** Whether it tells the end of the run; a snapshot may follow that says the same. */
+/** Whether the event ends the run; a snapshot with the same end may follow. */
 export const endsRun = (event: RunStreamEvent): boolean =>
   event.event === "canonical_event" && ENDS.has(event.data.type)
 

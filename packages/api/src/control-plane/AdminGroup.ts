@@ -40,8 +40,8 @@ export const ProcessInfo = Schema.Struct({
   settings: Schema.Array(
     Schema.Struct({
       name: Field.text("Name of the setting", "PORT"),
-      value: Field.text("What it is; masked for a secret", "3001"),
-      isDefault: Field.flag("Whether nobody has set it"),
+      value: Field.text("Its value; masked for a secret", "3001"),
+      isDefault: Field.flag("Whether it is not set"),
       isSecret: Field.flag("Whether its value is masked"),
       meaning: Field.text("What it does")
     })

@@ -36,8 +36,8 @@ export type AuditEntry = typeof AuditEntry.Type
 export const AuditPage = Schema.Struct({
   data: Schema.Array(AuditEntry).annotate({ description: "The entries of this page" }),
   total: Field.integer("All matches of the same filters"),
-  limit: Field.integer("Most entries a page holds, as asked for"),
-  offset: Field.integer("Matches before this page, as asked for"),
+  limit: Field.integer("Most entries of a page, as requested"),
+  offset: Field.integer("Matches before this page, as requested"),
   nextCursor: optional(Field.text("Only on a full page: to be given as cursor for the next one"))
 }).annotate({ identifier: "AuditPage", description: "One page of the audit log, the newest entry first" })
 export type AuditPage = typeof AuditPage.Type

@@ -54,7 +54,7 @@ export const BacktestFlip = Schema.Struct({
   to: Schema.Literals(["positive", "negative", "none"]).annotate(
     about("The opposite when the policy would have allowed that, else none: no decision at that time", "none")
   ),
-  reasons: Field.texts("What stands against the outcome")
+  reasons: Field.texts("Why the rules refuse the outcome")
 }).annotate({ identifier: "BacktestFlip", description: "A run that would have ended otherwise" })
 
 const counts = (description: string) => Schema.Record(Schema.String, Schema.Int).annotate({ description })

@@ -49,7 +49,7 @@ export const LogPage = Schema.Struct({
   total: optional(
     Field.integer("Matches of all filters, afterSeq included; absent for a search that would have to read the log")
   ),
-  limit: Field.integer("Most events a page holds, as asked for"),
+  limit: Field.integer("Most events of a page, as requested"),
   nextCursor: optional(
     Field.integer("Where to go on, as afterSeq: on a full page, and where a search has not come to the end of the log")
   )

@@ -132,6 +132,6 @@ export const AgentMetrics = Schema.Struct({
   runs: Field.integer("Runs with an event of the participant"),
   messages: Field.integer("Messages it sent"),
   signals: Field.integer("Signals it emitted"),
-  averageConfidence: Field.number("Mean confidence of its signals, 0 to 1; 0 when none has one")
+  averageConfidence: Field.number("Mean confidence of its signals, 0 to 1; 0 when no signal has one")
 }).annotate({ identifier: "AgentMetrics", description: "What one participant did in all runs" })
 export type AgentMetrics = typeof AgentMetrics.Type

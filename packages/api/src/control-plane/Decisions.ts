@@ -11,13 +11,13 @@ const seqs = (description: string) => Schema.Array(Schema.Int).annotate({ descri
 const policySource = Schema.Literals(["recorded", "registry", "unknown"]).annotate(
   about("Where the rules come from: the run's own log, the registry as it is now, or nowhere", "recorded")
 )
-const policyVersion = Field.text("Governance policy; empty when nobody knows", "policy.default")
-const modeName = Field.text("Session mode; empty when nobody knows", "macp.mode.decision.v1")
+const policyVersion = Field.text("Governance policy; empty when unknown", "policy.default")
+const modeName = Field.text("Session mode; empty when unknown", "macp.mode.decision.v1")
 
 const RuleRefusal = Schema.Struct({
-  rule: Field.text("Key of the rule; mode.* for what the mode itself asks for", "voting.quorum"),
-  have: Schema.Union([Schema.Finite, Schema.String]).annotate({ description: "Where it stands" }),
-  need: Schema.Union([Schema.Finite, Schema.String]).annotate({ description: "What it asks for" }),
+  rule: Field.text("Key of the rule; mode.* for a requirement of the mode itself", "voting.quorum"),
+  have: Schema.Union([Schema.Finite, Schema.String]).annotate({ description: "The current value" }),
+  need: Schema.Union([Schema.Finite, Schema.String]).annotate({ description: "The required value" }),
   text: Field.text("All of it in words")
 }).annotate({ identifier: "RuleRefusal", description: "A rule that stands against an outcome" })
 
@@ -31,7 +31,7 @@ const ForecastStep = Schema.Struct({
 
 const OutcomeForecast = Schema.Struct({
   outcome: OutcomeName,
-  proposalId: optional(Field.text("The proposal, where the rules tell proposals apart")),
+  proposalId: optional(Field.text("The proposal, where the rules distinguish proposals")),
   status: Schema.Literals(["met", "certain", "possible", "impossible"]).annotate(
     about("met: a commitment would be accepted now; certain: it will be, whatever those outstanding say", "possible")
   ),
@@ -48,8 +48,8 @@ const OutcomeForecast = Schema.Struct({
 /** The answer of `GET /runs/:id/forecast` (docs/reference/decisions.md#forecast). */
 export const DecisionForecast = Schema.Struct({
   runId: RunId,
-  atSeq: Field.integer("seq of the last event that was looked at; 0 for none"),
-  atIndex: Field.integer("Its place in the run"),
+  atSeq: Field.integer("seq of the last event that was read; 0 for none"),
+  atIndex: Field.integer("Its index in the run"),
   modeName,
   policyVersion,
   policySource,
@@ -89,7 +89,7 @@ export const DecisionWhy = Schema.Struct({
   outcome: Schema.NullOr(
     Schema.Struct({
       action: Field.text("What was committed", "decision.selected"),
-      positive: Schema.NullOr(Schema.Boolean).annotate({ description: "Null when nobody stated it" }),
+      positive: Schema.NullOr(Schema.Boolean).annotate({ description: "Null when it was not stated" }),
       by: Field.text("Who committed"),
       reason: optional(Field.text("In the committer's words")),
       seq: Field.integer("seq of the event"),
@@ -106,7 +106,7 @@ export const DecisionWhy = Schema.Struct({
       text: Field.text("In words"),
       seqs: seqs("Events that decide it")
     })
-  ).annotate({ description: "Every rule that asks for something" }),
+  ).annotate({ description: "Every rule with a requirement" }),
   minimalSet: seqs("A smallest set of events without which the outcome would not have been allowed"),
   counterfactuals: Schema.Array(
     Schema.Struct({
@@ -120,7 +120,7 @@ export const DecisionWhy = Schema.Struct({
   decidedAt: optional(
     Schema.Struct({
       seq: Field.integer("seq of the event"),
-      index: Field.integer("Its place in the run"),
+      index: Field.integer("Its index in the run"),
       ts: Field.time("When it came"),
       msBeforeCommitment: Field.number("Milliseconds before the commitment")
     }).annotate({ description: "Since when the outcome was allowed without a break" })
@@ -147,7 +147,7 @@ export const DecisionWhy = Schema.Struct({
 const Verdict = Schema.Struct({
   outcome: OutcomeName,
   allowed: Field.flag("Whether a commitment with this outcome is accepted"),
-  reasons: Field.texts("What stands against it")
+  reasons: Field.texts("Why the rules refuse it")
 }).annotate({ identifier: "DecisionVerdict", description: "Whether the rules allow an outcome" })
 
 const VoteChange = Schema.Struct({
@@ -172,7 +172,7 @@ export const WhatIfAnswer = Schema.Struct({
 
 const Spot = Schema.Struct({
   seq: Field.integer("seq of the event; 0 for the beginning"),
-  index: Field.integer("Its place in the run")
+  index: Field.integer("Its index in the run")
 })
 const outcome = (side: string) =>
   Schema.Literals(["positive", "negative", "unstated", "failed", "cancelled", "none"]).annotate(
@@ -195,7 +195,7 @@ export const RunDivergence = Schema.Struct({
     eventsAfterLeft: Field.integer("Events of the left run after it"),
     eventsAfterRight: Field.integer("Events of the right run after it"),
     costDeltaUsd: Field.number("US dollars that the right run spent after it, less those of the left")
-  }).annotate({ description: "What came of it" })
+  }).annotate({ description: "What followed" })
 }).annotate({ identifier: "RunDivergence", description: "The first difference between two runs" })
 
 /** The answer of `GET /runs/:id/divergence`. */

@@ -29,10 +29,10 @@ export class DecisionsGroup extends HttpApiGroup.make("decisions")
       operation({
         id: "getForecast",
         access: "viewer",
-        summary: "Tell what can still become of a decision",
+        summary: "Forecast the outcomes of a decision",
         description:
           "For each outcome: whether a commitment would be accepted now, will be in any case, can be, or cannot be any " +
-          "more; what stands against it, and which acts would change that."
+          "more; why the rules refuse it, and which acts would change that."
       })
     ),
     HttpApiEndpoint.get("why", "/runs/:id/decision/why", {
@@ -43,7 +43,7 @@ export class DecisionsGroup extends HttpApiGroup.make("decisions")
       operation({
         id: "explainDecision",
         access: "viewer",
-        summary: "Tell why a run was decided as it was",
+        summary: "Explain why a run was decided as it was",
         description:
           "The decision record: what was said, how each rule was met, which votes carried the outcome, and what it cost. " +
           "`Accept` chooses its form: JSON, Markdown, or one printable page. Of a run without decision it says what was missing."
@@ -58,7 +58,7 @@ export class DecisionsGroup extends HttpApiGroup.make("decisions")
       operation({
         id: "askWhatIf",
         access: "viewer",
-        summary: "Tell what other rules or votes would have made of a run",
+        summary: "Evaluate a run under other rules or votes",
         description: "Nothing is written, and no session is touched."
       })
     ),
@@ -84,7 +84,7 @@ export class DecisionsGroup extends HttpApiGroup.make("decisions")
       operation({
         id: "backtestPolicy",
         access: "viewer",
-        summary: "Tell which runs another policy would have ended otherwise",
+        summary: "List the runs that another policy would have ended differently",
         description:
           "Lines of JSON as they are found: progress, each run that flips, and at last a summary, without which the " +
           "answer is not whole. Nothing is written. The work ends when the client leaves."

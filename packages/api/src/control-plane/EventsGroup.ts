@@ -11,7 +11,7 @@ import { runEventsQuery } from "./RunRequests.ts"
 export const EventPage = Schema.Struct({
   data: Schema.Array(CanonicalEvent).annotate({ description: "The events of this page, by seq" }),
   total: Field.integer("Matches of all filters, afterSeq included"),
-  limit: Field.integer("Most events a page holds, as asked for"),
+  limit: Field.integer("Most events of a page, as requested"),
   nextCursor: Schema.optionalKey(
     Field.integer("seq of the last event; only on a full page, to be given as afterSeq for the next one")
   )

@@ -11,13 +11,13 @@ export const RuntimeHealth = Schema.Struct({
   ok: Field.flag("Whether the runtime answers"),
   runtimeKind: Field.text("Kind of the runtime", "rust"),
   detail: Schema.optionalKey(Field.text("Where it is, or why it does not answer"))
-}).annotate({ identifier: "RuntimeHealth", description: "How the runtime is" })
+}).annotate({ identifier: "RuntimeHealth", description: "State of the runtime" })
 
 /** Whether events are stored as they come. */
 export const LogHealth = Schema.Struct({
   ok: Field.flag("Whether events are stored as they come"),
   detail: Field.text("What waits, and for what", "")
-}).annotate({ identifier: "LogHealth", description: "How long the log makes its writers wait" })
+}).annotate({ identifier: "LogHealth", description: "How long writers wait for the log" })
 
 const checks = {
   database: Schema.Literals(["ok", "unhealthy"]).annotate({ description: "Whether the database answers" }),
@@ -30,10 +30,7 @@ const checks = {
     description: "State of the breaker in front of the runtime"
   }),
   recovery: Schema.optionalKey(
-    Field.text(
-      "How far the process is with the unfinished runs that it takes up, while it does",
-      "taking up 120 of 2000"
-    )
+    Field.text("Progress of the adoption of unfinished runs, while it goes on", "adopting 120 of 2000")
   )
 }
 
@@ -73,8 +70,8 @@ export class HealthGroup extends HttpApiGroup.make("health")
       operation({
         id: "getHealth",
         access: "public",
-        summary: "Ask whether the process answers",
-        description: "A liveness probe: looks at nothing."
+        summary: "Check that the process answers",
+        description: "A liveness probe: checks nothing else."
       })
     ),
     livez,
@@ -82,7 +79,7 @@ export class HealthGroup extends HttpApiGroup.make("health")
       operation({
         id: "getReadiness",
         access: "public",
-        summary: "Ask whether the dependencies work",
+        summary: "Check that the dependencies work",
         description:
           "200 also when degraded, unless strict is true: `status` is `ok` or `degraded`, and `checks` says why."
       })

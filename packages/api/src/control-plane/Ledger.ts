@@ -18,7 +18,7 @@ export type ListedLedgerEntry = typeof ListedLedgerEntry.Type
 
 export const LedgerPage = Schema.Struct({
   data: Schema.Array(ListedLedgerEntry).annotate({ description: "The entries of this page, by number" }),
-  limit: Field.integer("Most entries a page holds, as asked for"),
+  limit: Field.integer("Most entries of a page, as requested"),
   unlisted: Schema.optionalKey(
     Schema.Struct({
       seals: Field.integer("Seals"),

@@ -10,7 +10,7 @@ const Resource = Schema.Literals(queryResources).annotate(about("What is searche
 
 /** A field of a search, for completion (docs/reference/http.md#query). */
 export const SearchField = Schema.Struct({
-  name: Field.text("What stands before the colon; of a dotted field a dot and a name follow", "status"),
+  name: Field.text("The text before the colon; of a dotted field a dot and a name follow", "status"),
   type: Schema.Literals(["text", "keyword", "number", "time", "flag", "uuid"]).annotate({
     description: "What its values are; numbers and times have an order"
   }),

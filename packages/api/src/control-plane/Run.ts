@@ -21,7 +21,7 @@ export const Run = Schema.Struct({
   modeName: optional(Field.text("Mode of the session", "macp.mode.decision.v1")),
   policyVersion: optional(Field.text("Policy of the session, where the descriptor names one", "policy.default")),
   runtimeKind: Field.text("Kind of the runtime that hosts the session", "rust"),
-  runtimeVersion: optional(Field.text("Version of the runtime, as the descriptor asked for it")),
+  runtimeVersion: optional(Field.text("Version of the runtime, as the descriptor requests it")),
   runtimeSessionId: Field.text("Session of the run: the given id, else an allocated one"),
   traceId: Field.text("W3C trace id: 32 hex digits"),
   idempotencyKey: optional(Field.text("The key the run was created under")),
@@ -71,8 +71,8 @@ export type Run = typeof Run.Type
 export const RunPage = Schema.Struct({
   data: Schema.Array(Run).annotate({ description: "The runs of this page" }),
   total: Schema.Int.annotate({ description: "All matches of the same conditions, this page's included" }),
-  limit: Field.integer("Most runs a page holds, as asked for"),
-  offset: Field.integer("Matches before this page, as asked for"),
+  limit: Field.integer("Most runs of a page, as requested"),
+  offset: Field.integer("Matches before this page, as requested"),
   nextCursor: optional(Field.text("Only on a full page: to be given as cursor for the next one"))
 }).annotate({ identifier: "RunPage", description: "One page of runs" })
 export type RunPage = typeof RunPage.Type

@@ -114,7 +114,7 @@ export const RunBundle = Schema.Struct({
   metrics: Schema.NullOr(RunMetrics).annotate({ description: "The counters" }),
   artifacts: Schema.Array(Artifact).annotate({ description: "All artifacts, oldest first" }),
   canonicalEvents: Schema.Array(CanonicalEvent).annotate({ description: "The first eventLimit events, by seq" }),
-  rawEvents: Schema.Array(RawEvent).annotate({ description: "The first eventLimit frames; empty unless asked for" }),
+  rawEvents: Schema.Array(RawEvent).annotate({ description: "The first eventLimit frames; empty unless requested" }),
   exportedAt: Field.time("When the export was made"),
   seal: optional(
     Schema.NullOr(Seal).annotate({ description: "The seal over all events; null while the run has not ended" })

@@ -26,8 +26,10 @@ export const OutboundMessage = Schema.Struct({
     description: "Group of the type; kickoff is the message that opens the session"
   }),
   sender: Field.text("Who sent it", "impact-analyst"),
-  recipients: Field.texts("Whom it was addressed to; empty for everybody"),
-  status: Schema.Literals(["queued", "accepted", "rejected"]).annotate({ description: "What the runtime made of it" }),
+  recipients: Field.texts("Its recipients; empty for all participants"),
+  status: Schema.Literals(["queued", "accepted", "rejected"]).annotate({
+    description: "Whether the runtime accepted it"
+  }),
   payloadDescriptor: Field.object("What its payload is, such as its type and size"),
   ack: optional(Field.object("The runtime's acknowledgement, when one was seen")),
   errorMessage: optional(Field.text("Why it was rejected")),

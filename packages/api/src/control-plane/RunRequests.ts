@@ -17,10 +17,10 @@ export const MAX_ABANDON_REASON = 4_000
 
 /** The body of abandon. */
 export const AbandonRun = Schema.Struct({
-  reason: Field.text("Why nobody will open the session", "agent lead exited (code=1): policy is unknown")
+  reason: Field.text("Why the session will not be opened", "agent lead exited (code=1): policy is unknown")
     .annotate({ emptyFirst: true })
     .check(Schema.isMinLength(1), Schema.isMaxLength(MAX_ABANDON_REASON))
-}).annotate({ identifier: "AbandonRun", description: "Why nobody will open the session" })
+}).annotate({ identifier: "AbandonRun", description: "Why the session will not be opened" })
 
 export const MAX_RUN_PAGE = 200
 export const DEFAULT_RUN_PAGE = 50

@@ -36,7 +36,7 @@ export class RunsGroup extends HttpApiGroup.make("runs")
         description:
           "Answers at once; the work goes on behind it. The caller hands `sessionId` to the agents, the initiator opens the " +
           "session on the runtime, and the service waits for that and then observes. A known `execution.idempotencyKey` " +
-          "answers with the first run as it is now and starts nothing; there is no header for it. A run fails with " +
+          "answers with the first run as it is now and starts nothing; no header takes it. A run fails with " +
           "`RUNTIME_TIMEOUT` when no agent opens its session, with `MODE_NOT_SUPPORTED` when the runtime lacks the mode, and " +
           "with `SESSION_LOST` when the runtime does not know the session any more: " +
           "its record says so, not this answer."
@@ -80,7 +80,7 @@ export class RunsGroup extends HttpApiGroup.make("runs")
         summary: "Read one run",
         description:
           "The record of a run. The bearer of a cancel callback is shown as `[REDACTED]`. With `wait=terminal` the answer " +
-          "comes when the run has ended, or when `timeoutMs` is over; `status` tells which."
+          "comes when the run has ended, or when `timeoutMs` is over; `status` distinguishes the two."
       })
     ),
     HttpApiEndpoint.get("state", "/runs/:id/state", {
@@ -179,7 +179,7 @@ export class RunsGroup extends HttpApiGroup.make("runs")
       operation({
         id: "abandonRun",
         access: "operator",
-        summary: "Say that nobody will open the session of a run",
+        summary: "Report that the session of a run will not be opened",
         description:
           "For the program that starts the agents: a run that waits for its session fails at once, with the reason, and so does one " +
           "whose session the runtime does not know any more. A session that is on the runtime keeps its run, and the " +

@@ -54,7 +54,7 @@ export class RuntimeGroup extends HttpApiGroup.make("runtime")
         id: "getRuntimeManifest",
         access: "viewer",
         summary: "Read the runtime's manifest",
-        description: "Who the runtime is and which modes it supports, asked at the time of the request."
+        description: "Who the runtime is and which modes it supports, read at the time of the request."
       })
     ),
     HttpApiEndpoint.get("modes", "/runtime/modes", {
@@ -83,8 +83,8 @@ export class RuntimeGroup extends HttpApiGroup.make("runtime")
       operation({
         id: "getRuntimeHealth",
         access: "viewer",
-        summary: "Ask whether the runtime answers",
-        description: "Always 200: `ok` and `detail` say how the runtime is."
+        summary: "Check that the runtime answers",
+        description: "Always 200: `ok` and `detail` have the state of the runtime."
       })
     )
   )

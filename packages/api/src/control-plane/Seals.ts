@@ -58,7 +58,7 @@ export type Tombstone = typeof Tombstone.Type
 
 export const TombstonePage = Schema.Struct({
   data: Schema.Array(Tombstone).annotate({ description: "The tombstones of this page" }),
-  limit: Field.integer("Most tombstones a page holds, as asked for"),
+  limit: Field.integer("Most tombstones of a page, as requested"),
   nextCursor: optional(Field.text("Only on a full page: to be given as cursor for the next one"))
 }).annotate({ identifier: "TombstonePage", description: "One page of tombstones, the latest first" })
 export type TombstonePage = typeof TombstonePage.Type

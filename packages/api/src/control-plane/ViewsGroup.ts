@@ -30,7 +30,7 @@ export class ViewsGroup extends HttpApiGroup.make("views")
         id: "createView",
         access: "operator",
         summary: "Save a view",
-        description: "For everybody to list; `owner` says who saved it. The search is checked as `q` of the list is."
+        description: "All callers can list it; `owner` says who saved it. The search is checked as `q` of the list is."
       })
     ),
     HttpApiEndpoint.patch("update", "/views/:id", {

@@ -76,7 +76,7 @@ export type WebhookDelivery = typeof WebhookDelivery.Type
 export const WebhookDeliveryPage = Schema.Struct({
   data: Schema.Array(WebhookDelivery).annotate({ description: "The deliveries of this page" }),
   total: Field.integer("All matches of the same filter"),
-  limit: Field.integer("Most deliveries a page holds, as asked for"),
+  limit: Field.integer("Most deliveries of a page, as requested"),
   offset: Field.integer("Matches before this page")
 }).annotate({ identifier: "WebhookDeliveryPage", description: "One page of deliveries, the latest first" })
 export type WebhookDeliveryPage = typeof WebhookDeliveryPage.Type

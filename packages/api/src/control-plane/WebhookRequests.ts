@@ -15,7 +15,7 @@ const optional = Schema.optionalKey
 const url = httpUrl("Absolute http or https URL", "https://example.org/hooks/runs")
 
 /**
- * The names that a subscription may ask for (docs/reference/http.md#webhook-subscriptions): the other types of the log
+ * The names that a subscription may list (docs/reference/http.md#webhook-subscriptions): the other types of the log
  * match nothing, but readers offer them.
  */
 const askedEvents: ReadonlyArray<string> = [...new Set([...webhookEvents, ...CANONICAL_EVENT_TYPES])]

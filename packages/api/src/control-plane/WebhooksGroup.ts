@@ -81,8 +81,8 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
         access: "operator",
         summary: "Send a test",
         description:
-          "Sends the event `webhook.test`, whatever events the subscription asks for, signed and tried again like every other. " +
-          "Its `runId` is of no run. The deliveries of the subscription say what became of it."
+          "Sends the event `webhook.test`, whatever events the subscription lists, signed and retried like every other. " +
+          "Its `runId` is of no run. The deliveries of the subscription have its outcome."
       })
     ),
     HttpApiEndpoint.post("redeliver", "/webhooks/:id/deliveries/:deliveryId/redeliver", {

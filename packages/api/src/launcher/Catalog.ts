@@ -84,7 +84,7 @@ export type HostedAgent = typeof HostedAgent.Type
 /** Everything a form needs to start a scenario (docs/internals/launch.md#launch-schema). */
 export const LaunchSchema = Schema.Struct({
   scenarioRef: Field.text("The scenario: pack/scenario@version", "incident/region-failover@1.0.0"),
-  templateId: optional(Field.text("The template that was asked for", "default")),
+  templateId: optional(Field.text("The requested template", "default")),
   formSchema: Field.object("JSON Schema of the inputs"),
   defaults: Field.object("Inputs to begin with: the defaults of the schema, then those of the template"),
   participants: Schema.Array(

@@ -91,7 +91,7 @@ export class CatalogGroup extends HttpApiGroup.make("catalog")
       operation({
         id: "getLaunchSchema",
         access: "viewer",
-        summary: "Read what a scenario asks for",
+        summary: "Read the inputs of a scenario",
         description:
           "Everything a form needs to start a version of a scenario: the schema of its inputs, and what it will launch."
       })

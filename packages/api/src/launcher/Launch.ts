@@ -44,7 +44,7 @@ export const CompileLaunchResult = Schema.Struct({
   display: Schema.Struct({
     title: Field.text("Title for readers"),
     scenarioRef: Field.text("The scenario: pack/scenario@version", "incident/region-failover@1.0.0"),
-    templateId: absent(Field.text("The template that was asked for", "default")),
+    templateId: absent(Field.text("The requested template", "default")),
     expectedDecisionKinds: absent(Field.texts("Decisions that the session comes to"))
   }).annotate({ description: "What a page shows of the launch" }),
   participantBindings: Schema.Array(
@@ -64,7 +64,7 @@ export const ControlPlaneRun = Schema.Struct({
   runId: Field.text("Id of the run: UUID"),
   sessionId: Field.text("Its session"),
   status: Field.text("Its status when it was submitted", "queued"),
-  traceId: absent(Field.text("W3C trace id: 32 hex digits; absent when the control plane does not tell it"))
+  traceId: absent(Field.text("W3C trace id: 32 hex digits; absent when the control plane does not return it"))
 }).annotate({ identifier: "ControlPlaneRun", description: "The run that the control plane made of the descriptor" })
 export type ControlPlaneRun = typeof ControlPlaneRun.Type
 
@@ -104,7 +104,7 @@ export const ExampleRun = Schema.Struct({
   ),
   queue: absent(
     Schema.Struct({
-      place: Field.integer("The place in the line at which the launch began to wait, from 1"),
+      place: Field.integer("Position in the queue when the launch began to wait, from 1"),
       waitedMs: Field.integer("How long it waited, milliseconds")
     }).annotate({ description: "How the launch waited for room for its agents; absent when it did not" })
   )

@@ -49,10 +49,10 @@ export class LaunchGroup extends HttpApiGroup.make("launch")
       operation({
         id: "getLaunchQueue",
         access: "viewer",
-        summary: "See which launches wait",
+        summary: "List the waiting launches",
         description:
-          "Agent processes are bounded in number. A launch whose agents do not fit waits, and its request with it; here is " +
-          "its place meanwhile."
+          "Agent processes are bounded in number. A launch whose agents do not fit waits, and its request with it; this is " +
+          "its position meanwhile."
       })
     )
   )

@@ -1,9 +1,9 @@
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as OpenApi from "effect/http-api/OpenApi"
-import { MeGroup } from "../caller/MeGroup.ts"
 import { LauncherApiKey } from "../middleware/LauncherApiKey.ts"
 import { LaunchValidation } from "../middleware/LaunchValidation.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
+import { MeGroup } from "../service/MeGroup.ts"
 import { RUNPLANE_VERSION } from "../Version.ts"
 import { CatalogGroup } from "./CatalogGroup.ts"
 import { LauncherAdminGroup } from "./LauncherAdminGroup.ts"
@@ -26,7 +26,7 @@ export class LauncherApi extends HttpApi.make("launcher")
   .middleware(LauncherApiKey)
   // What a platform asks is behind none of the two.
   .add(LauncherProbesGroup)
-  // The control plane judges a descriptor; the compiled one is answered as it is.
+  // The control plane validates a descriptor; the compiled one is returned as it is.
   .annotate(HttpApi.SuccessParseOptions, { disableChecks: true })
   .annotateMerge(
     OpenApi.annotations({

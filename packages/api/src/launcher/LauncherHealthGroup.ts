@@ -10,7 +10,7 @@ export class LauncherHealthGroup extends HttpApiGroup.make("health")
       operation({
         id: "getHealth",
         access: "viewer",
-        summary: "Ask whether the process answers",
+        summary: "Check that the process answers",
         description: "Behind the key, and counted, like everything else."
       })
     )

@@ -43,7 +43,7 @@ export class LauncherProbesGroup extends HttpApiGroup.make("probes")
       operation({
         id: "getReadiness",
         access: "public",
-        summary: "Ask whether the service can launch",
+        summary: "Check that the service can launch",
         description: "200 also when degraded, unless strict is true. Needs no key."
       })
     ),

@@ -32,7 +32,7 @@ const bearer = HttpApiSecurity.bearer.pipe(
   HttpApiSecurity.annotate(
     OpenApi.Description,
     "An API key: `Authorization: Bearer <key>`, or the bare key as the value of the header; or a signed token of the " +
-      "configured issuer. A service without configured keys and without an issuer asks for none"
+      "configured issuer. A service without configured keys and without an issuer needs none"
   )
 )
 

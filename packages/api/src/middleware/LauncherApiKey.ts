@@ -9,7 +9,7 @@ const apiKey = HttpApiSecurity.apiKey({ key: "x-api-key", in: "header" }).pipe(
   HttpApiSecurity.annotate(
     OpenApi.Description,
     "An API key, or a signed token of the configured issuer. A service without configured keys and without an issuer " +
-      "asks for none"
+      "needs none"
   )
 )
 

@@ -206,7 +206,7 @@ export async function* followRun(
 const typeOf = (event: unknown): string =>
   typeof event === "object" && event !== null && "type" in event ? String(event.type) : ""
 
-/** Whether a snapshot tells of an ended run of which everything has been received. */
+/** Whether a snapshot is of an ended run whose events have all been received. */
 const isOver = (state: unknown, seq: number): boolean => {
   const { run, timeline } = Object(state)
   return (

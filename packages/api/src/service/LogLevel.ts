@@ -18,7 +18,7 @@ export const NewLogLevel = Schema.Struct({ level: LogLevelName }).annotate({
   description: "The level from now on"
 })
 
-/** What has become of the level. */
+/** The levels before and after the change. */
 export const LogLevelChange = Schema.Struct({
   level: LogLevelName,
   previous: LogLevelName.annotate({ description: "The level until now", examples: ["info"] })

@@ -17,12 +17,12 @@ export const livez = HttpApiEndpoint.get("livez", "/livez", {
   operation({
     id: "getLiveness",
     access: "public",
-    summary: "Ask whether the process lives",
-    description: "Looks at nothing, needs no key. A platform restarts a process that does not answer."
+    summary: "Check that the process lives",
+    description: "Checks nothing else, needs no key. A platform restarts a process that does not answer."
   })
 )
 
-/** The query of `GET /readyz`: what is not `true` is not strict, so no probe fails because of its own spelling. */
+/** The query of `GET /readyz`: a value other than `true` is not strict, so no probe fails because of its spelling. */
 export const readyzQuery = {
   strict: Schema.optionalKey(
     Schema.Union([Schema.String, Schema.Array(Schema.String)]).annotate(

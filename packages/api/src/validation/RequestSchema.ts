@@ -14,7 +14,7 @@ import { sentence } from "./Violations.ts"
  * them.
  */
 
-/** Documents show `schema`, and this about it, whatever is accepted in its place. */
+/** Documents show `schema` with this description, whatever else is accepted. */
 export const sentAs = (schema: Schema.Constraint, description?: string) =>
   Schema.Any.check(
     Schema.makeFilter(() => true, {
@@ -43,7 +43,7 @@ export const bodySchema = <F extends Fields>(body: Schema.Struct<F>, { unknownKe
   const options = { ...everyIssue, onExcessProperty: unknownKeys === "reject" ? "error" : "ignore" } as const
   return sentAs(unknownKeys === "reject" ? body : open(body)).pipe(
     Schema.decodeTo(
-      judged<(typeof body)["Type"]>(),
+      accepted<(typeof body)["Type"]>(),
       SchemaTransformation.transformEffect({
         decode: (given: unknown) => {
           if (isScalar(given)) return Effect.fail(sentence(scalarText(given)))
@@ -120,8 +120,8 @@ const withoutNulls = (ast: SchemaAST.AST, value: unknown): unknown => {
   )
 }
 
-// The judgement was made before this schema sees a value.
-const judged = <A>() => Schema.declare<A>((_value): _value is A => true)
+// The value was validated before this schema sees a value.
+const accepted = <A>() => Schema.declare<A>((_value): _value is A => true)
 
 /** Marks the schema of a query parameter that must be given. */
 export const REQUIRED_PARAMETER = "x-required"
@@ -155,7 +155,7 @@ export const querySchema = <F extends Fields>(fields: F) => {
   })
   return Schema.Struct(Object.fromEntries(shown)).pipe(
     Schema.decodeTo(
-      judged<(typeof query)["Type"]>(),
+      accepted<(typeof query)["Type"]>(),
       SchemaTransformation.transformEffect({
         decode: (given: object) => {
           const unstorable = unstorableIn(given)

@@ -2,7 +2,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { boundOf, checksOf, fitsLength, kindOf, type SingleCheck } from "./Checks.ts"
 
-/** What a client is told about a refused body, query or path: a list of broken rules, or one sentence. */
+/** The text for a refused body, query or path: a list of broken rules, or one sentence. */
 export type ViolationText = ReadonlyArray<string> | string
 
 const SENTENCE = "runplane/api/sentence"
@@ -11,7 +11,7 @@ const SENTENCE = "runplane/api/sentence"
 export const sentence = (text: string) => new SchemaIssue.InvalidValue({ message: text, [SENTENCE]: true })
 
 /**
- * What the client is told about an issue; undefined when the body was not JSON at all. Every broken rule is one text,
+ * The text for an issue; undefined when the body was not JSON. Every broken rule is one text,
  * in the order of the fields, with unknown keys first. Needs issues that were made with `reportInput`.
  */
 export const violationText = (issue: SchemaIssue.Issue): ViolationText | undefined => {

@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 
 /** Secrets of the Standard Webhooks form begin with it; a base64 key follows. */
 const KEY_PREFIX = "whsec_"
-/** Bytes that Standard Webhooks ask of a key. */
+/** Least bytes of a key of Standard Webhooks. */
 const MIN_KEY_BYTES = 24
 const MAX_KEY_BYTES = 64
 

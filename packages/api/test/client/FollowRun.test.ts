@@ -43,7 +43,7 @@ const followed = Effect.fnUntraced(function* (connections: ReadonlyArray<string>
 
 // docs/reference/http.md#reset
 describe("following a run over the restore of a backup", () => {
-  it.effect("begins again behind the seq that was asked for", () =>
+  it.effect("begins again after the requested seq", () =>
     Effect.gen(function* () {
       const { cursors, taken } = yield* followed(
         [
@@ -58,7 +58,7 @@ describe("following a run over the restore of a backup", () => {
     })
   )
 
-  it.effect("goes on from the end when that seq is beyond it, or none was asked for", () =>
+  it.effect("continues from the end when that seq is beyond it, or no seq was requested", () =>
     Effect.gen(function* () {
       for (const afterSeq of [20, undefined]) {
         const { cursors, taken } = yield* followed(

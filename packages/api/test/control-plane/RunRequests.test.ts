@@ -3,7 +3,7 @@ import { RunDescriptor } from "@runplane/domain"
 import { PolicyRegistration } from "../../src/control-plane/PolicyRequests.ts"
 import { Reason, runEventsQuery, runListQuery, runStreamQuery } from "../../src/control-plane/RunRequests.ts"
 import { bodySchema } from "../../src/validation/RequestSchema.ts"
-import { judge } from "../support/Judgement.ts"
+import { decode } from "../support/Decode.ts"
 
 const descriptorBody = bodySchema(RunDescriptor, { unknownKeys: "reject" })
 const reasonBody = bodySchema(Reason, { unknownKeys: "drop" })
@@ -22,7 +22,7 @@ const keys = (count: number) => Object.fromEntries(Array.from({ length: count },
 
 describe("a run descriptor", () => {
   it("passes with the required fields only, and with all of them", () => {
-    assert.deepStrictEqual(judge(descriptorBody, minimal), { messages: [], value: minimal })
+    assert.deepStrictEqual(decode(descriptorBody, minimal), { messages: [], value: minimal })
     const full: RunDescriptor = {
       mode: "sandbox",
       runtime: { kind: "rust", version: "v1" },
@@ -38,11 +38,11 @@ describe("a run descriptor", () => {
         requester: { actorId: "me", actorType: "user" }
       }
     }
-    assert.deepStrictEqual(judge(descriptorBody, full), { messages: [], value: full })
+    assert.deepStrictEqual(decode(descriptorBody, full), { messages: [], value: full })
   })
 
   it("treats a null optional field as absent", () => {
-    const { messages, value } = judge(descriptorBody, {
+    const { messages, value } = decode(descriptorBody, {
       ...withSession({ sessionId: null, metadata: null }),
       execution: { tags: null, requester: null }
     })
@@ -77,8 +77,8 @@ describe("a run descriptor", () => {
         "execution.requester.property z should not exist"
       ]
     ],
-    ["a runtime that is no object", { ...minimal, runtime: "rust" }, ["runtime must be an object"]],
-    ["a kind that is no text", { ...minimal, runtime: { kind: 1 } }, ["runtime.kind must be a string"]],
+    ["a runtime that is not an object", { ...minimal, runtime: "rust" }, ["runtime must be an object"]],
+    ["a kind that is not a text", { ...minimal, runtime: { kind: 1 } }, ["runtime.kind must be a string"]],
     [
       "missing texts",
       { ...minimal, session: { ttlMs: 1, participants: [{ id: "a" }] } },
@@ -136,9 +136,9 @@ describe("a run descriptor", () => {
     ]
   ]
   it.each(broken)("is refused for %s", (_name, body, messages) => {
-    const judged = judge(descriptorBody, body)
-    assert.deepStrictEqual(judged.messages, messages)
-    assert.isUndefined(judged.value)
+    const result = decode(descriptorBody, body)
+    assert.deepStrictEqual(result.messages, messages)
+    assert.isUndefined(result.value)
   })
 
   it("accepts 1000 participants and a key of 255 characters", () => {
@@ -146,15 +146,15 @@ describe("a run descriptor", () => {
       ...withSession({ participants: Array.from({ length: 1000 }, (_, id) => ({ id: String(id) })) }),
       execution: { idempotencyKey: "x".repeat(255) }
     }
-    assert.deepStrictEqual(judge(descriptorBody, body).messages, [])
+    assert.deepStrictEqual(decode(descriptorBody, body).messages, [])
   })
 })
 
 describe("a reason", () => {
   it("may be absent, drops unknown keys, and must be a text", () => {
-    assert.deepStrictEqual(judge(reasonBody, undefined).value, {})
-    assert.deepStrictEqual(judge(reasonBody, { reason: "r", x: 1 }).value, { reason: "r" })
-    assert.deepStrictEqual(judge(reasonBody, { reason: 1 }).messages, ["reason must be a string"])
+    assert.deepStrictEqual(decode(reasonBody, undefined).value, {})
+    assert.deepStrictEqual(decode(reasonBody, { reason: "r", x: 1 }).value, { reason: "r" })
+    assert.deepStrictEqual(decode(reasonBody, { reason: 1 }).messages, ["reason must be a string"])
   })
 })
 
@@ -162,7 +162,7 @@ describe("a policy registration", () => {
   const rules = { voting: {} }
 
   it("fills in mode, description and schema version", () => {
-    assert.deepStrictEqual(judge(policyBody, { policyId: "p", rules, x: 1 }).value, {
+    assert.deepStrictEqual(decode(policyBody, { policyId: "p", rules, x: 1 }).value, {
       policyId: "p",
       mode: "*",
       description: "",
@@ -179,7 +179,7 @@ describe("a policy registration", () => {
     [{ policyId: "p", rules: [] }, ["rules must be a JSON object"]],
     [{ policyId: "p" }, ["rules must be a JSON object"]]
   ])("refuses %j", (body, messages) => {
-    assert.deepStrictEqual(judge(policyBody, body).messages, messages)
+    assert.deepStrictEqual(decode(policyBody, body).messages, messages)
   })
 })
 
@@ -207,11 +207,11 @@ describe("the query of the run list", () => {
     ],
     [{ environment: ["a", "b"] }, ["environment must be a string"]]
   ])("refuses %j", (query, messages) => {
-    assert.deepStrictEqual(judge(runListQuery, query).messages, messages)
+    assert.deepStrictEqual(decode(runListQuery, query).messages, messages)
   })
 
   it("reads lists, switches and dates", () => {
-    const { value } = judge(runListQuery, {
+    const { value } = decode(runListQuery, {
       tags: [" a,b,,", "c"],
       includeArchived: "yes",
       createdBefore: "2026-07-01T12:00:00+02:00",
@@ -224,11 +224,11 @@ describe("the query of the run list", () => {
       createdBefore: "2026-07-01T10:00:00.000Z",
       search: "x"
     })
-    assert.isTrue(judge(runListQuery, { includeArchived: "true" }).value?.includeArchived)
+    assert.isTrue(decode(runListQuery, { includeArchived: "true" }).value?.includeArchived)
   })
 
   it("has defaults", () => {
-    assert.deepStrictEqual(judge(runListQuery, {}).value, {
+    assert.deepStrictEqual(decode(runListQuery, {}).value, {
       limit: 50,
       offset: 0,
       sortBy: "createdAt",
@@ -240,24 +240,24 @@ describe("the query of the run list", () => {
 
 describe("the query of events and of the stream", () => {
   it("has no upper limit for pages of events", () => {
-    assert.strictEqual(judge(runEventsQuery, { limit: "100000" }).value?.limit, 100_000)
-    assert.deepStrictEqual(judge(runEventsQuery, {}).value, { afterSeq: 0, limit: 200 })
-    assert.deepStrictEqual(judge(runEventsQuery, { afterSeq: "-1", afterTs: "x" }).messages, [
+    assert.strictEqual(decode(runEventsQuery, { limit: "100000" }).value?.limit, 100_000)
+    assert.deepStrictEqual(decode(runEventsQuery, {}).value, { afterSeq: 0, limit: 200 })
+    assert.deepStrictEqual(decode(runEventsQuery, { afterSeq: "-1", afterTs: "x" }).messages, [
       "afterSeq must not be less than 0",
       "afterTs must be a valid ISO 8601 date string"
     ])
   })
 
   it("takes only the word true for a snapshot, and heartbeats of at least a second", () => {
-    assert.deepStrictEqual(judge(runStreamQuery, {}).value, { includeSnapshot: true })
-    assert.deepStrictEqual(judge(runStreamQuery, { includeSnapshot: "0", afterSeq: "0" }).value, {
+    assert.deepStrictEqual(decode(runStreamQuery, {}).value, { includeSnapshot: true })
+    assert.deepStrictEqual(decode(runStreamQuery, { includeSnapshot: "0", afterSeq: "0" }).value, {
       includeSnapshot: false,
       afterSeq: 0
     })
-    assert.deepStrictEqual(judge(runStreamQuery, { heartbeatMs: "999" }).messages, [
+    assert.deepStrictEqual(decode(runStreamQuery, { heartbeatMs: "999" }).messages, [
       "heartbeatMs must not be less than 1000"
     ])
-    assert.deepStrictEqual(judge(runStreamQuery, { heartbeatMs: "1500.5" }).messages, [
+    assert.deepStrictEqual(decode(runStreamQuery, { heartbeatMs: "1500.5" }).messages, [
       "heartbeatMs must be an integer number"
     ])
   })

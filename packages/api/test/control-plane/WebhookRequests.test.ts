@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { MAX_WEBHOOK_EVENTS, MAX_WEBHOOK_SECRET_LENGTH, NewWebhook, WebhookChange } from "../../src/index.ts"
 import { bodySchema } from "../../src/validation/RequestSchema.ts"
-import { judge } from "../support/Judgement.ts"
+import { decode } from "../support/Decode.ts"
 
 const webhookBody = bodySchema(NewWebhook, { unknownKeys: "reject" })
 const changeBody = bodySchema(WebhookChange, { unknownKeys: "reject" })
 const check = (schema: typeof webhookBody | typeof changeBody, body: unknown) => {
-  const { messages, value } = judge<unknown>(schema, body)
+  const { messages, value } = decode<unknown>(schema, body)
   return value ?? messages
 }
 const url = "https://example.org/hook"
@@ -95,7 +95,7 @@ describe("the body of PATCH /webhooks/:id", () => {
     assert.deepStrictEqual(check(changeBody, { active: false, url: null }), { active: false })
   })
 
-  it("refuses what is there and wrong", () => {
+  it("refuses a wrong value", () => {
     assert.match(String(check(changeBody, { events: ["run.complete"] })), /^each value in events must be one of/)
     assert.deepStrictEqual(check(changeBody, { active: "yes", secret: "", id: "x" }), [
       "property id should not exist",

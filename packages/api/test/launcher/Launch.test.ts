@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { CompileRequest, ExampleRunRequest } from "../../src/launcher/Launch.ts"
 import { bodySchema } from "../../src/validation/RequestSchema.ts"
-import { judge } from "../support/Judgement.ts"
+import { decode } from "../support/Decode.ts"
 
 const exampleBody = bodySchema(ExampleRunRequest, { unknownKeys: "drop" })
 const compileBody = bodySchema(CompileRequest, { unknownKeys: "drop" })
-const messagesOf = (value: unknown) => judge(exampleBody, value).messages
-const decoded = (value: unknown) => judge(exampleBody, value).value
+const messagesOf = (value: unknown) => decode(exampleBody, value).messages
+const decoded = (value: unknown) => decode(exampleBody, value).value
 
 describe("the body of a launch", () => {
   it("reports its fields in their order", () => {
@@ -35,7 +35,7 @@ describe("the body of a launch", () => {
     )
   })
 
-  it("tells an empty reference from a missing one and from a number", () => {
+  it("distinguishes an empty reference, a missing one and a number", () => {
     assert.deepStrictEqual(messagesOf({ scenarioRef: "", inputs: {} }), ["scenarioRef should not be empty"])
     assert.deepStrictEqual(messagesOf({ scenarioRef: 1, inputs: {} }), ["scenarioRef must be a string"])
     assert.deepStrictEqual(messagesOf({ scenarioRef: "a/b@1", inputs: null }), ["inputs must be an object"])
@@ -59,7 +59,7 @@ describe("the body of a launch", () => {
         "requester.actorType must be one of the following values: user, service, system"
       ]
     )
-    assert.deepStrictEqual(judge(compileBody, { scenarioRef: "a/b@1", inputs: {}, tags: 1 }).value, {
+    assert.deepStrictEqual(decode(compileBody, { scenarioRef: "a/b@1", inputs: {}, tags: 1 }).value, {
       scenarioRef: "a/b@1",
       inputs: {}
     })

@@ -19,7 +19,7 @@ const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "tr
 
 const escaped = (key: string) => key.replaceAll("~", "~0").replaceAll("/", "~1")
 
-/** A generated document with what tests ask of it. */
+/** A generated document with the queries of tests. */
 export const describedDocument = (name: "control-plane.json" | "launcher.json") => {
   const document: Json = JSON.parse(openApiDocuments()[name] ?? "{}")
   const ajv = new Ajv2020({ strict: false, allErrors: true })

@@ -41,8 +41,8 @@ describe.each(services)("the OpenAPI document $name", ({ codes, endpoints, name 
   it("names the role that each operation needs, and answers 403 where not every key has it", () => {
     for (const { at, value } of operations) {
       assert.include(["viewer", "operator", "admin", "public"], value["x-required-role"], at)
-      const everybody = ["viewer", "public"].includes(value["x-required-role"])
-      if (!everybody) assert.property(value.responses, "403", at)
+      const isOpen = ["viewer", "public"].includes(value["x-required-role"])
+      if (!isOpen) assert.property(value.responses, "403", at)
     }
   })
 
@@ -171,7 +171,7 @@ describe.each(services)("the OpenAPI document $name", ({ codes, endpoints, name 
     }
   })
 
-  it("tells the meaning of every error code, and shows the form of each that requests are answered with", () => {
+  it("describes every error code, and shows the form of each that requests are answered with", () => {
     const shown = new Set(
       operations
         .flatMap(responses)
@@ -253,7 +253,7 @@ describe("the OpenAPI document of the control plane", () => {
     assert.includeMembers(names, ["Last-Event-ID", "afterSeq"])
   })
 
-  it("tells the budget on counted answers, and when to come back on answers over it", () => {
+  it("has the budget on counted answers, and Retry-After on answers over it", () => {
     const { responses } = operation("getRun")
     assert.containsAllKeys(responses["200"].headers, [
       ...["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"]

@@ -2,13 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
 import { integer, numberAtLeast, uuid } from "../../src/validation/Fields.ts"
 import { bodySchema, querySchema } from "../../src/validation/RequestSchema.ts"
-import { judge } from "../support/Judgement.ts"
+import { decode } from "../support/Decode.ts"
 
 const body = <A>(n: Schema.Codec<A, unknown>) => bodySchema(Schema.Struct({ n }), { unknownKeys: "reject" })
 const query = <A>(n: Schema.Codec<A, unknown>) => querySchema({ n })
 
 const check = <A>(schema: Schema.Codec<{ readonly n: A }, unknown>, n: unknown) => {
-  const { messages, value } = judge(schema, { n })
+  const { messages, value } = decode(schema, { n })
   return value === undefined ? messages : value.n
 }
 

@@ -6,7 +6,7 @@ import { Policies } from "./policies/Policies.ts"
 import { Processes } from "./processes/Processes.ts"
 import * as Retention from "./retention/Retention.ts"
 
-/** What keeps the service in order. Wants everything that it looks after from its surroundings. */
+/** Health, drift, retention, policies, processes and batches. The rest of the service is provided from below. */
 export const layer = Layer.mergeAll(
   BatchRuns.layer,
   DriftReport.layer,

@@ -26,7 +26,7 @@ const WINDOW_MS: ReadonlyMap<string, number> = new Map([
 ])
 
 /**
- * The first moment that the query asks for, Unix milliseconds; everything when it names none
+ * The start of the window of the query, Unix milliseconds; undefined when the query names none
  * (docs/reference/http.md#breaker-history).
  */
 const startOf = ({ since, window }: CircuitHistoryQuery, now: number): number => {
@@ -35,7 +35,7 @@ const startOf = ({ since, window }: CircuitHistoryQuery, now: number): number =>
   return length === undefined ? Number.NEGATIVE_INFINITY : now - length
 }
 
-/** The entries of the breaker's history that a query asks for, as they are served. `now` in Unix milliseconds. */
+/** The entries of the breaker's history in the window of a query, as they are served. `now` in Unix milliseconds. */
 export const selectHistory = (history: ReadonlyArray<CircuitTransition>, query: CircuitHistoryQuery, now: number) => {
   const start = startOf(query, now)
   return history

@@ -68,7 +68,7 @@ const compare = (
     untrackedSessions: live
       .filter(({ sessionId }) => !known.has(sessionId))
       .map(({ mode, sessionId, state }) => ({ sessionId, mode, state: `SESSION_STATE_${state}` })),
-    // Of a cut listing nobody can say what is not in it.
+    // A cut listing does not prove that a session is absent.
     missingFromRuntime: complete
       ? bound
           .filter((run) => !alive.has(run.runtime_session_id))

@@ -1,11 +1,10 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { withoutServices } from "../platform/http/LeanContext.ts"
+import type { AppendFailed } from "../platform/postgres/AppendFailed.ts"
 import { AppendQueue, WRITERS } from "./append/AppendQueue.ts"
 import {
   type Appended,
-  type AppendFailed,
   AppendRequest,
   type Changed,
   type ChangeRequest,
@@ -56,7 +55,7 @@ export class EventLog extends Context.Service<
       const { appendBytes } = yield* EventLogSettings
       const commit = yield* makeGroupCommit
       const write = Effect.flatMap(queue.takeGroup, ({ appends, release }) => Effect.ensuring(commit(appends), release))
-      const writer = withoutServices(Effect.forever(write))
+      const writer = Effect.forever(write)
       for (let number = 0; number < WRITERS; number++) yield* Effect.forkScoped(writer)
 
       /** Frames are prepared on the way into the queue: a transaction that is made again finds them ready. */

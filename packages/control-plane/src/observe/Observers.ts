@@ -8,7 +8,6 @@ import * as Queue from "effect/Queue"
 import type { SqlError } from "effect/sql/SqlError"
 import { endsRun } from "../event-log/subscribe/LiveBatch.ts"
 import { LiveEvents } from "../event-log/subscribe/LiveEvents.ts"
-import { withoutServices } from "../platform/http/LeanContext.ts"
 import { describeSqlError } from "../platform/postgres/SqlFailures.ts"
 import type { Adoption } from "./decide.ts"
 import { MemoryGuard } from "./MemoryGuard.ts"
@@ -66,7 +65,7 @@ export class Observers extends Context.Service<
       const fibers = yield* FiberMap.make<RunId, void, never>()
       // In the surroundings of the service: an observer lives as long as its run, and must not hold on to the request
       // that made it, with its body, its answer and its connection.
-      const run = yield* withoutServices(FiberMap.runtime(fibers)<never>())
+      const run = yield* FiberMap.runtime(fibers)<never>()
 
       /** The observed runs of each shard. */
       const byShard = new Map<number, Set<RunId>>()

@@ -22,7 +22,6 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import {
   type Appended,
-  type AppendFailed,
   type ChangeRequest,
   type LockedRun,
   type ObservedFrame,
@@ -32,6 +31,7 @@ import {
 import { EventLog } from "../event-log/EventLog.ts"
 import { contentDigest } from "../event-log/seal/HashChain.ts"
 import { Ids } from "../platform/Ids.ts"
+import type { AppendFailed } from "../platform/postgres/AppendFailed.ts"
 import { describeSqlError } from "../platform/postgres/SqlFailures.ts"
 import { CancelReasons } from "./CancelReasons.ts"
 import type { TerminalSessionState, Write } from "./decide/Action.ts"

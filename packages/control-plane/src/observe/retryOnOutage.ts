@@ -1,7 +1,7 @@
 import { jitteredBackoff } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import { SqlError } from "effect/sql/SqlError"
-import { AppendFailed } from "../event-log/append/AppendRequest.ts"
+import { AppendFailed } from "../platform/postgres/AppendFailed.ts"
 import { isOutage } from "../platform/postgres/SqlFailures.ts"
 
 /** Pauses while the database is away: 250 ms, doubling to 5 s, with jitter. */

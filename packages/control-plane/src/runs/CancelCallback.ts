@@ -30,7 +30,7 @@ export interface CancelCallbackOptions {
 }
 
 /**
- * Asks an initiator to cancel its session: the callback of docs/reference/http.md#cancel. One POST, no retry, no
+ * Calls back the initiator to cancel its session: the callback of docs/reference/http.md#cancel. One POST, no retry, no
  * redirect followed; any 2xx is success and its body is ignored. Fails with the 502 texts of
  * docs/reference/errors.md#error-texts, in which only administrators see which status came back.
  */
@@ -111,7 +111,7 @@ const make = Effect.fnUntraced(function* (options: CancelCallbackOptions) {
 
 const FIELD = "session.metadata.cancelCallback"
 
-/** What is wrong with the form of a callback, which would otherwise be found when somebody wants to cancel. */
+/** What is wrong with the form of a callback, found before a cancellation needs it. */
 const malformation = (callback: Schema.Json | undefined): string | undefined => {
   if (callback === undefined || callback === null) return undefined
   if (!isJsonObject(callback)) return `${FIELD} must be an object`

@@ -24,14 +24,14 @@ import { type AuditEntry, AuditTrail, type Caller } from "../platform/audit/Audi
 import { type CallbackAddress, CancelCallback, callbackOf } from "./CancelCallback.ts"
 import { refusalOf } from "./WhoMay.ts"
 
-/** How long an answer waits for the runtime's word that the session is cancelled. Milliseconds. */
+/** How long an answer waits until the runtime confirms the cancellation. Milliseconds. */
 export const CANCEL_WAIT_MS = 2_000
 const DEFAULT_REASON = "cancelled by control plane"
 
 /**
  * Cancels a run, by delegation (option B: our own CancelSession) or by the initiator's callback (option A); delegation
- * wins (docs/reference/http.md#cancel). The status changes on the runtime's word only: at once on an accepted ack,
- * otherwise when the observer hears of the end, for which the caller waits a moment.
+ * wins (docs/reference/http.md#cancel). The status changes only when the runtime confirms: at once on an accepted ack,
+ * otherwise when the observer receives the end, for which the caller waits up to `CANCEL_WAIT_MS`.
  */
 export const makeCancelRun = Effect.gen(function* () {
   const audit = yield* AuditTrail
@@ -72,7 +72,7 @@ export const makeCancelRun = Effect.gen(function* () {
     return yield* status
   })
 
-  /** The session may still be opened, by somebody who has not heard of the cancel. */
+  /** An agent that has not received the cancel may still open the session. */
   const remember = ({ record }: StoredRun, reason: string | undefined, at: string) =>
     lateCancels.remember(record.id, { at, reason: reason ?? DEFAULT_REASON, ttlMs: ttlMsOf(record.metadata) })
 
@@ -158,7 +158,7 @@ export const makeCancelRun = Effect.gen(function* () {
     const subscription = yield* live.subscribe(run.record.id)
     yield* callbacks.call(address, { runId: run.record.id, reason: reason ?? null }, caller.actor.role).pipe(
       Effect.andThen(Effect.flatMap(now, (at) => audit.recordDone(entryOf(run, "callback", reason, caller)(at)))),
-      // What the initiator was told is recorded, whether or not the caller still waits for the answer.
+      // The call to the initiator is recorded, even when the caller no longer waits for the answer.
       Effect.uninterruptible
     )
     return yield* awaitEnd(run, subscription)

@@ -67,7 +67,7 @@ export const makeCreateRun = Effect.gen(function* () {
     caller: Caller
   ) {
     const at = new Date(yield* Clock.currentTimeMillis).toISOString()
-    // The run joins the trace of the request that asks for it.
+    // The run joins the trace of its request.
     const asking = yield* callingSpan
     const traceId = asking?.traceId ?? (yield* ids.traceId)
     const traceParent = asking && traceParentOf(asking)
@@ -94,7 +94,7 @@ export const makeCreateRun = Effect.gen(function* () {
 
     const sessionId = given ?? (yield* ids.uuid)
     const runId = isUuidSessionId(sessionId) ? sessionId : yield* ids.uuid
-    // A caller who hangs up between the commit and the adoption must not leave a run that nobody observes.
+    // A caller that disconnects between the commit and the adoption must not leave a run without an observer.
     const first = yield* Effect.uninterruptible(attempt(descriptor, sessionId, runId, caller))
     if (first !== undefined) return first
 

@@ -4,31 +4,36 @@ import {
   type BadRequest,
   badRequest,
   type Conflict,
+  ControlPlaneApi,
   type NewArtifact,
   type NotFound,
   type Run,
   type RunAccepted,
   runNotFound
 } from "@runplane/api"
-import { artifactCreated, isTerminal } from "@runplane/domain"
+import { artifactCreated, isTerminal, type RunDescriptor } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { HttpApiBuilder } from "effect/http-api"
 import * as Layer from "effect/Layer"
+import type * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { Redactor } from "../event-log/append/Redactor.ts"
 import { EventLog } from "../event-log/EventLog.ts"
 import { ArtifactRepository } from "../event-log/runs/ArtifactRepository.ts"
+import { storedDescriptor } from "../event-log/runs/NewRun.ts"
 import { RunAdministration } from "../event-log/runs/RunAdministration.ts"
-import { RunRepository } from "../event-log/runs/RunRepository.ts"
+import { DISCOVERY_SOURCE, RunRepository } from "../event-log/runs/RunRepository.ts"
+import type { StoredRun } from "../event-log/runs/RunRow.ts"
 import { contentDigest } from "../event-log/seal/HashChain.ts"
 import { LiveEvents } from "../event-log/subscribe/LiveEvents.ts"
 import { Observers } from "../observe/Observers.ts"
 import { AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
+import { asCaller } from "../platform/http/CurrentCaller.ts"
 import type { DatabaseFailure } from "../platform/http/OutageAnswers.ts"
 import { Ids } from "../platform/Ids.ts"
 import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
-import { cloneDescriptor } from "./CloneRun.ts"
 import { Runs } from "./Runs.ts"
 
 /** Times that a deletion is tried again after a deadlock. */
@@ -173,3 +178,44 @@ export class RunManagement extends Context.Service<
     })
   )
 }
+
+/**
+ * The descriptor of a run like this one: the stored one, without the session's id and the idempotency key, which belong
+ * to the original alone (docs/reference/http.md#clone). Fails when the run was stored without a descriptor.
+ */
+const cloneDescriptor = (run: StoredRun, tags: ReadonlyArray<string> | undefined) => {
+  const stored = storedDescriptor(run.record.metadata)
+  if (stored === undefined) return Effect.fail(badRequest("run does not have an execution request in metadata"))
+  const { sessionId, ...session } = stored.session
+  const { idempotencyKey, ...execution } = stored.execution ?? {}
+  return Effect.succeed<RunDescriptor>({
+    ...stored,
+    session: { ...session, ...(session.metadata !== undefined && { metadata: ownMetadata(session.metadata) }) },
+    execution: { ...execution, ...(tags !== undefined && { tags }) }
+  })
+}
+
+/**
+ * The metadata that also applies to the clone: without the cancel callback of the original session, and without the
+ * record of its discovery, which would let another descriptor claim the clone.
+ */
+const ownMetadata = ({ cancelCallback, earlierRunId, ...metadata }: Schema.JsonObject): Schema.JsonObject => {
+  if (metadata["source"] !== DISCOVERY_SOURCE) return metadata
+  const { discoveredAt, source, ...rest } = metadata
+  return rest
+}
+
+/** The `management` group. */
+export const ManagementHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "management",
+  Effect.fn(function* (handlers) {
+    const management = yield* RunManagement
+    return handlers.handleAll({
+      clone: ({ params, payload }) => asCaller((caller) => management.clone(params.id, payload.tags, caller)),
+      archive: ({ params }) => asCaller((caller) => management.archive(params.id, caller)),
+      remove: ({ params }) => asCaller((caller) => management.remove(params.id, caller)),
+      addArtifact: ({ params, payload }) => asCaller((caller) => management.addArtifact(params.id, payload, caller))
+    })
+  })
+)

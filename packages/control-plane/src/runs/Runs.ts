@@ -85,13 +85,13 @@ export class Runs extends Context.Service<
       })
       const read = Effect.fn("Runs.read")((reference: string) => Effect.map(findRow(reference), publicRunText))
 
-      /** True when the run has ended; false after word that may be of another end. */
+      /** True when the run has ended; false after a notification that may concern another run. */
       const waitForEnd = Effect.fnUntraced(function* (runId: RunId) {
-        // Listened to before the look: an end between the two is heard.
-        const word = yield* ends.listen(runId)
+        // Subscribed before the read: an end between the two is received.
+        const notified = yield* ends.listen(runId)
         const status = yield* repository.status(runId)
         if (status === undefined || isTerminal(status)) return true
-        yield* word
+        yield* notified
         return false
       }, Effect.scoped)
       const readEnded = Effect.fn("Runs.readEnded")(function* (reference: string, timeoutMs: number) {

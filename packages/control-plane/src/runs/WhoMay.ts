@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { answerOfRefusedAck, answerOfRuntimeError } from "../platform/http/RuntimeRefusal.ts"
 
-/** How long the caller of a refused request waits to be told who may, milliseconds. */
-const LONGEST_LOOK_MS = 2_000
+/** How long the answer of a refused request waits for the names of permitted identities, milliseconds. */
+const LOOKUP_TIMEOUT_MS = 2_000
 /** Participants that an answer names; a session may have a thousand. */
 const MOST_NAMED = 20
 
@@ -14,19 +14,19 @@ const UNKNOWN = "only the initiator of the session may, and those whom its polic
 
 /**
  * The answers for a session that the runtime does not let this service control
- * (docs/reference/http.md#control-authority): a 403 says who may. Whatever cannot be found out makes it say less.
+ * (docs/reference/http.md#control-authority): a 403 names the identities that may. A failed lookup shortens the text.
  */
 export const refusalOf = (runtime: RuntimeClient["Service"], sessionId: string) => {
-  const told = (message: string) => Effect.map(whoMay(runtime, sessionId), (who) => `${message}; ${who}`)
+  const withWho = (message: string) => Effect.map(whoMay(runtime, sessionId), (who) => `${message}; ${who}`)
   return {
     ofError: (error: RuntimeError) =>
       error.reason === "PERMISSION_DENIED" && error.grpcCode !== undefined
-        ? Effect.flatMap(told(error.message), (message) => Effect.fail(runtimeFailure(error.grpcCode ?? 7, message)))
+        ? Effect.flatMap(withWho(error.message), (message) => Effect.fail(runtimeFailure(error.grpcCode ?? 7, message)))
         : Effect.fail(answerOfRuntimeError(error)),
     ofAck: (...given: Parameters<typeof answerOfRefusedAck>) => {
       const answer = answerOfRefusedAck(...given)
       return answer.errorCode === "FORBIDDEN"
-        ? Effect.flatMap(told(answer.message), (message) => Effect.fail(controlPlaneError("FORBIDDEN", message)))
+        ? Effect.flatMap(withWho(answer.message), (message) => Effect.fail(controlPlaneError("FORBIDDEN", message)))
         : Effect.fail(answer)
     }
   }
@@ -51,7 +51,7 @@ const whoMay = (runtime: RuntimeClient["Service"], sessionId: string) =>
       "among commitment.designated_roles"
     )
   }).pipe(
-    Effect.timeout(LONGEST_LOOK_MS),
+    Effect.timeout(LOOKUP_TIMEOUT_MS),
     Effect.orElseSucceed(() => UNKNOWN)
   )
 

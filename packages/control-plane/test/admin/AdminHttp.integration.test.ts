@@ -175,7 +175,7 @@ layer(layerTestService(), { excludeTestServices: true })("the circuit breaker ov
 })
 
 layer(layerTestService(), { excludeTestServices: true })("the level of the log over HTTP", (it) => {
-  it.effect("is changed at once, the change is audited, and what is no level is refused", () =>
+  it.effect("is changed at once, the change is audited, and an unknown level is refused", () =>
     Effect.gen(function* () {
       const changed = yield* call("PUT", "/admin/log-level", { body: { level: "error" } })
       assert.strictEqual(changed.status, 200)

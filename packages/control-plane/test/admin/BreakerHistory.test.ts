@@ -20,9 +20,9 @@ describe("the history of the circuit breaker", () => {
     ["the last day", { window: "24h" }, [20, 5, 0.5]],
     ["the last week", { window: "7d" }, [100, 20, 5, 0.5]],
     ["everything for a window that is not known", { window: "15m" }, [200, 100, 20, 5, 0.5]],
-    ["what came since a moment, that moment included", { since: "2026-07-08T07:00:00Z" }, [5, 0.5]],
-    ["what came since a date, whatever the window", { since: "2026-07-04", window: "1h" }, [100, 20, 5, 0.5]],
-    ["everything for a since that is no date", { since: "yesterday", window: "1h" }, [200, 100, 20, 5, 0.5]]
+    ["the entries since a time, that time included", { since: "2026-07-08T07:00:00Z" }, [5, 0.5]],
+    ["the entries since a date, whatever the window", { since: "2026-07-04", window: "1h" }, [100, 20, 5, 0.5]],
+    ["everything for a since that is not a date", { since: "yesterday", window: "1h" }, [200, 100, 20, 5, 0.5]]
   ] as const) {
     it(`holds ${what}, oldest first`, () => {
       assert.deepStrictEqual(
@@ -32,7 +32,7 @@ describe("the history of the circuit breaker", () => {
     })
   }
 
-  it("tells times as ISO text", () => {
+  it("shows times as ISO text", () => {
     assert.deepStrictEqual(selectHistory([hoursAgo(1)], {}, now), [
       { state: "CLOSED", enteredAt: "2026-07-08T11:00:00.000Z", reason: "1" }
     ])

@@ -46,7 +46,7 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("requests c
       assert.strictEqual(refused.status, 429)
       assert.strictEqual(refused.headers.get("x-ratelimit-counts"), "requests of ann, 60 s, all processes")
 
-      // The second learns it when it tells of a request of its own, so a few may pass.
+      // The second receives the count with its next exchange, so a few may pass.
       let passed = 0
       let answer = yield* ask(second, "ann")
       while (answer.status === 200 && passed < 5) {
@@ -63,22 +63,22 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("requests c
   it.effect("are added up by what is left of the window that was opened first", () =>
     Effect.gen(function* () {
       const exchange = yield* makeRequestCounts
-      const told = (spent: number, windowMs: number, blockedMs = 0) =>
+      const counted = (spent: number, windowMs: number, blockedMs = 0) =>
         Effect.map(exchange([{ client: "all carl", spent, windowMs, blockedMs }]), ([standing]) => standing)
-      assert.strictEqual((yield* told(3, 50_000))?.spent, 3)
-      const sum = yield* told(4, 60_000)
+      assert.strictEqual((yield* counted(3, 50_000))?.spent, 3)
+      const sum = yield* counted(4, 60_000)
       assert.deepInclude(sum, { client: "all carl", spent: 7, blockedMs: 0 })
       assert.isAtMost(sum?.windowMs ?? 0, 50_000)
-      assert.isAbove((yield* told(1, 60_000, 60_000))?.blockedMs ?? 0, 50_000)
+      assert.isAbove((yield* counted(1, 60_000, 60_000))?.blockedMs ?? 0, 50_000)
       // A block outlives the window; what is over counts no more.
-      assert.strictEqual((yield* told(1, 60_000))?.spent, 9)
+      assert.strictEqual((yield* counted(1, 60_000))?.spent, 9)
       const sql = yield* PgClient.PgClient
       yield* sql`UPDATE request_budgets SET window_ends = now(), blocked_until = now() WHERE client = 'all carl'`
-      assert.deepInclude(yield* told(2, 60_000), { spent: 2, blockedMs: 0 })
+      assert.deepInclude(yield* counted(2, 60_000), { spent: 2, blockedMs: 0 })
     })
   )
 
-  it.effect("of thousands of clients are told in one statement", () =>
+  it.effect("of thousands of clients are exchanged in one statement", () =>
     Effect.gen(function* () {
       const exchange = yield* makeRequestCounts
       const many = Array.from({ length: 10_000 }, (_, at) => ({

@@ -53,7 +53,7 @@ const ack = (sessionId: string, messageId: string, over: Partial<SendAck> = {}):
 
 const denial = { code: "POLICY_DENIED", message: "PolicyDenied: no quorum; too early", details: new Uint8Array() }
 
-// Nobody observes the runs here: their frames are appended by the tests.
+// The runs have no observer here: the tests append their frames.
 const service = layerTestService({ observer: { recoveryEnabled: false } })
 
 layer(service, { excludeTestServices: true })("Limits of the projected state:", (it) => {
@@ -236,7 +236,7 @@ layer(service, { excludeTestServices: true })("Events, acknowledgements:", (it) 
     })
   )
 
-  it.effect("a refused send of another kind is no denial", () =>
+  it.effect("a refused send of another kind is not a denial", () =>
     Effect.gen(function* () {
       const runId = yield* createRun()
       const error = { ...denial, code: "RATE_LIMITED", message: "slow down", sessionId: runId, messageId: "m5" }

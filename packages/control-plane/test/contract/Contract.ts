@@ -40,14 +40,14 @@ export interface Statement {
 }
 
 /** The run that read-only statements share. */
-class ToldRun extends Context.Service<ToldRun, RunId>()("runplane/control-plane/test/ToldRun") {
-  static readonly layer = Layer.effect(ToldRun, givens.told)
-  /** For services that do not let a run be told. */
-  static readonly layerNone = Layer.effect(ToldRun, givens.unknown)
+class ScriptedRun extends Context.Service<ScriptedRun, RunId>()("runplane/control-plane/test/ScriptedRun") {
+  static readonly layer = Layer.effect(ScriptedRun, givens.scripted)
+  /** For services that do not play a scripted run. */
+  static readonly layerNone = Layer.effect(ScriptedRun, givens.unknown)
 }
 
 export interface ContractOptions extends TestServiceOptions {
-  readonly told?: boolean
+  readonly scripted?: boolean
 }
 
 const withRun = (value: unknown, run: string): unknown =>
@@ -68,7 +68,7 @@ const checkStream = Effect.fnUntraced(function* ({ answer, headers, path, status
 })
 
 /**
- * The watch tells of a session's end at once; the sessions that it discovers are about to be posted. Nothing else asks
+ * The watch reports the end of a session at once; the sessions that it discovers are about to be posted. Nothing else asks
  * the runtime, so that a failure which a statement wants meets its own request.
  */
 const watching = { discoveryEnabled: true, discoveryGraceMs: 600_000, reconcileIntervalMs: 0 }
@@ -76,7 +76,7 @@ const watching = { discoveryEnabled: true, discoveryGraceMs: 600_000, reconcileI
 /** Tests each statement of a section of the contract over the real port. */
 export const contract = (section: string, statements: ReadonlyArray<Statement>, options: ContractOptions = {}) =>
   layer(
-    (options.told === false ? ToldRun.layerNone : ToldRun.layer).pipe(
+    (options.scripted === false ? ScriptedRun.layerNone : ScriptedRun.layer).pipe(
       Layer.provideMerge(layerTestService({ ...options, observer: { ...watching, ...options.observer } }))
     ),
     { excludeTestServices: true }
@@ -85,7 +85,7 @@ export const contract = (section: string, statements: ReadonlyArray<Statement>, 
       it.effect(statement.says, () =>
         Effect.gen(function* () {
           const given = statement.given ?? "unknown"
-          const run = given === "told" ? yield* ToldRun : yield* givens[given]
+          const run = given === "scripted" ? yield* ScriptedRun : yield* givens[given]
           for (const [method, path, body] of statement.after ?? []) {
             const before = yield* call(method, path.replaceAll(":run", run), { body: withRun(body, run) })
             assert.isBelow(before.status, 300, `${method} ${path}: ${before.text}`)

@@ -57,17 +57,17 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
 
   it.effect("describes the answers of every operation", () =>
     Effect.gen(function* () {
-      const told = yield* givens.told
-      const ids = { id: told }
+      const scripted = yield* givens.scripted
+      const ids = { id: scripted }
       const get = (path: string, query?: string) => ask({ method: "GET", path, ids, ...(query && { query }) })
-      const post = (path: string, body?: unknown, id: string = told) =>
+      const post = (path: string, body?: unknown, id: string = scripted) =>
         ask({ method: "POST", path, ids: { id }, ...(body !== undefined && { body }) })
 
       // Runs: read, changed, gone.
       yield* post("/runs/validate", descriptor())
       const created = yield* post("/runs", descriptor({ session: { metadata: METADATA } }))
       yield* awaitStatus(created.runId, "starting")
-      for (const id of [told, created.runId]) {
+      for (const id of [scripted, created.runId]) {
         for (const part of ["", "/state", "/metrics", "/artifacts", "/messages", "/traces"]) {
           yield* ask({ method: "GET", path: `/runs/{id}${part}`, ids: { id } })
         }
@@ -82,7 +82,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       const clone = yield* post("/runs/{id}/clone", { tags: ["retry"] })
       yield* post("/runs/{id}/archive")
       yield* post("/runs/{id}/projection/rebuild")
-      yield* post("/runs/compare", { leftRunId: told, rightRunId: running })
+      yield* post("/runs/compare", { leftRunId: scripted, rightRunId: running })
 
       // What is said about decisions.
       yield* get("/runs/{id}/forecast", "atSeq=1")
@@ -104,10 +104,10 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       yield* get("/runs/{id}/export", "includeRaw=true&format=jsonl")
       yield* post("/runs/{id}/replay", { mode: "instant", fromSeq: 1 })
       yield* get("/runs/{id}/replay/state", "seq=3")
-      const live = yield* framesUntil(`/runs/${told}/stream?afterSeq=0&heartbeatMs=1000`, "heartbeat")
+      const live = yield* framesUntil(`/runs/${scripted}/stream?afterSeq=0&heartbeatMs=1000`, "heartbeat")
       assert.deepStrictEqual(frameDepartures("/runs/{id}/stream", live), [])
       assert.sameMembers([...new Set(live.map(({ event }) => event))], ["snapshot", "canonical_event", "heartbeat"])
-      const replayed = yield* framesUntil(`/runs/${told}/replay/stream?mode=instant`, "none")
+      const replayed = yield* framesUntil(`/runs/${scripted}/replay/stream?mode=instant`, "none")
       assert.deepStrictEqual(frameDepartures("/runs/{id}/replay/stream", replayed), [])
       assert.isNotEmpty(replayed)
 
@@ -123,7 +123,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
 
       // Batches.
       const runIds = [clone.runId, randomUUID()]
-      yield* post("/runs/batch/export", { runIds: [told, running] })
+      yield* post("/runs/batch/export", { runIds: [scripted, running] })
       for (const operation of ["cancel", "archive", "delete"]) yield* post(`/runs/batch/${operation}`, { runIds })
 
       // The runtime and its policies.
@@ -134,7 +134,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       yield* ask({ method: "DELETE", path: "/runtime/policies/{policyId}", ids: { policyId } })
       for (const part of ["manifest", "modes", "roots", "health"]) yield* get(`/runtime/${part}`)
 
-      // Webhooks: nobody listens at the port.
+      // Webhooks: the port has no listener.
       const hook = yield* post("/webhooks", { url: "http://127.0.0.1:9/", events: ["run.cancelled"], secret: "s" })
       yield* post("/runs/{id}/cancel", {}, yield* givens.delegated)
       yield* get("/webhooks")
@@ -162,7 +162,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
 
       // What proves a history, and what stays of it.
       const { runId: ended } = yield* post("/runs", descriptor())
-      yield* post("/runs/{id}/abandon", { reason: "nobody came" }, ended)
+      yield* post("/runs/{id}/abandon", { reason: "no agent came" }, ended)
       yield* ask({ method: "GET", path: "/runs/{id}/seal", ids: { id: ended } })
       yield* get("/.well-known/runplane-keys.json")
       yield* ask({ method: "DELETE", path: "/runs/{id}", ids })

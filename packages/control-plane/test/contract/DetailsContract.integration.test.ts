@@ -4,7 +4,7 @@ import { RISK } from "./World.ts"
 
 const get = (path: string, says: string, answer: unknown, over: Partial<Statement> = {}): Statement => ({
   says: `GET ${path} ${says}`,
-  given: "told",
+  given: "scripted",
   method: "GET",
   path,
   status: 200,
@@ -28,7 +28,7 @@ contract("Events and state, in detail", [
   get("/runs/:run/events?type=message.received", "is stamped with the run's trace", {
     data: including({ trace: { traceId: TRACE_ID } })
   }),
-  get("/runs/:run/events?type=session.bound", "tells of the session", {
+  get("/runs/:run/events?type=session.bound", "describes the session", {
     data: [
       {
         subject: { kind: "session" },
@@ -67,7 +67,7 @@ contract("Events and state, in detail", [
   get("/runs/:run/state", "counts the messages that are listed, and no refusal without a message id", {
     outboundMessages: { total: 15, queued: 0, accepted: 15, rejected: 0 }
   }),
-  get("/runs/:run/state", "has the newest events, their number and the places of the last one", {
+  get("/runs/:run/state", "has the newest events, their number and the positions of the last one", {
     timeline: new Keys("latestSeq", "latestIndex", "totalEvents", "recent")
   }),
   get("/runs/:run/state", "links artifacts and counts spans in the trace section", {
@@ -132,7 +132,7 @@ contract("Edges and administration, in detail", [
       after: [["POST", "/runs/:run/archive"]]
     }
   ),
-  get("/audit?resourceId=:run&action=run.create", "tells who, what and on whose request", {
+  get("/audit?resourceId=:run&action=run.create", "names the caller, the action and the request", {
     data: [
       {
         actor: "anonymous",
@@ -145,7 +145,7 @@ contract("Edges and administration, in detail", [
       }
     ]
   }),
-  get("/admin/circuit-breaker/history?since=soon", "does not filter by what is no date", {
+  get("/admin/circuit-breaker/history?since=soon", "does not filter by a value that is not a date", {
     history: including({ reason: "initial" })
   }),
   get("/admin/circuit-breaker/history?window=15m", "does not filter by an unknown window", {
@@ -164,7 +164,7 @@ const hook = { url: "https://192.0.2.1/hook", events: ["run.failed"], secret: "v
 // docs/reference/http.md#webhooks
 contract("Webhooks, in detail", [
   {
-    says: "a secret is told once",
+    says: "a secret is shown once",
     after: [["POST", "/webhooks", hook]],
     method: "GET",
     path: "/webhooks",

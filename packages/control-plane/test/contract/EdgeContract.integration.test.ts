@@ -44,7 +44,7 @@ contract(
     get("/runs", "takes the bare key", { headers: { authorization: KEY } }),
     get("/nowhere", "is 404 without a key", { status: 404 })
   ],
-  { settings: { AUTH_API_KEYS: `other, ${KEY} ,` }, told: false }
+  { settings: { AUTH_API_KEYS: `other, ${KEY} ,` }, scripted: false }
 )
 
 contract("Errors", [
@@ -56,12 +56,12 @@ contract("Errors", [
     status: 404,
     answer: { statusCode: 404, errorCode: "RUN_NOT_FOUND", message: /^run .* not found$/ }
   }),
-  get("/runs/nonsense", "is 400 for what is no UUID", {
+  get("/runs/nonsense", "is 400 for an id that is not a UUID", {
     status: 400,
     answer: { errorCode: "VALIDATION_ERROR", message: "Validation failed (uuid is expected)" }
   }),
   {
-    says: "a body that is no JSON is 400 VALIDATION_ERROR",
+    says: "a body that is not JSON is 400 VALIDATION_ERROR",
     method: "POST",
     path: "/runs",
     body: "{nope",
@@ -148,16 +148,16 @@ contract("Limits", [
   },
   get("/runs", "lists 50 by default", { answer: { limit: 50 } }),
   get("/runs?limit=201", "lists 200 at most", { status: 400 }),
-  get("/runs/:run/events?type=run.created", "gives 200 by default", { given: "told", answer: { limit: 200 } }),
+  get("/runs/:run/events?type=run.created", "gives 200 by default", { given: "scripted", answer: { limit: 200 } }),
   get("/events", "gives 500 by default", { answer: { limit: 500 } }),
-  get("/runs/:run/stream?heartbeatMs=999", "wants 1000 ms between heartbeats", { given: "told", status: 400 }),
-  get("/runs/:run/export?eventLimit=50001", "has eventLimit bounded", { given: "told", status: 400 })
+  get("/runs/:run/stream?heartbeatMs=999", "wants 1000 ms between heartbeats", { given: "scripted", status: 400 }),
+  get("/runs/:run/export?eventLimit=50001", "has eventLimit bounded", { given: "scripted", status: 400 })
 ])
 
 contract(
   "Limits, request rate",
   [
-    get("/runs", "tells the budget of 100 in 60 s", {
+    get("/runs", "has the budget of 100 in 60 s", {
       answerHeaders: {
         "x-ratelimit-limit": "100",
         "x-ratelimit-remaining": /^\d+$/,
@@ -166,7 +166,7 @@ contract(
     }),
     get("/healthz", "is not counted", { answerHeaders: { "x-ratelimit-limit": absent } })
   ],
-  { settings: { THROTTLE_LIMIT: "" }, told: false }
+  { settings: { THROTTLE_LIMIT: "" }, scripted: false }
 )
 
 contract(
@@ -180,7 +180,7 @@ contract(
     }),
     get("/healthz", "still answers")
   ],
-  { settings: { THROTTLE_LIMIT: "1" }, told: false }
+  { settings: { THROTTLE_LIMIT: "1" }, scripted: false }
 )
 
 contract(
@@ -197,7 +197,7 @@ contract(
     },
     get("/runs", "are 429 above it", { after: [["GET", "/runs"]], status: 429 })
   ],
-  { settings: { THROTTLE_LIMIT: "1", THROTTLE_READ_LIMIT: "2" }, told: false }
+  { settings: { THROTTLE_LIMIT: "1", THROTTLE_READ_LIMIT: "2" }, scripted: false }
 )
 
 contract("Versioning", [
@@ -226,9 +226,9 @@ contract("Versioning", [
       answer: { message: including(`session.${field} must be a string`) }
     })
   ),
-  get("/runs/:run/events?afterSeq=0&limit=1", "keeps the bare array", { given: "told", answer: [{}] }),
+  get("/runs/:run/events?afterSeq=0&limit=1", "keeps the bare array", { given: "scripted", answer: [{}] }),
   get("/runs/:run/events?afterSeq=0&limit=1&type=run.created", "is an envelope with a filter", {
-    given: "told",
+    given: "scripted",
     answer: { data: [{}] }
   }),
   get("/dashboard/overview?range=7d", "takes range for window", { answer: { kpis: { totalRuns: isCount } } })

@@ -2,10 +2,10 @@ import { contract, type Statement } from "./Contract.ts"
 import { absent, including, isCount, isList, isText, Keys, listOf, TIMESTAMP, TRACE_ID, UUID } from "./Matching.ts"
 import { LEAD, MODE, RISK } from "./World.ts"
 
-/** A page of the told run's events of one type, with one event like this among them. */
-const told = (type: string, says: string, event: unknown): Statement => ({
+/** A page of the scripted run's events of one type, with one event like this among them. */
+const lists = (type: string, says: string, event: unknown): Statement => ({
   says: `${type}: ${says}`,
-  given: "told",
+  given: "scripted",
   method: "GET",
   path: `/runs/:run/events?type=${type}`,
   status: 200,
@@ -23,7 +23,7 @@ const envelope = (messageType: string, sender = RISK) => ({
 contract("Events", [
   {
     says: "every event has id, runId, ascending seq, dense index, ts, type, source and data",
-    given: "told",
+    given: "scripted",
     method: "GET",
     path: "/runs/:run/events?limit=1000",
     status: 200,
@@ -32,57 +32,57 @@ contract("Events", [
         events
       ) && events.every((event, at) => event.index === at + 1 && event.seq > (events[at - 1]?.seq ?? 0))
   },
-  told("run.created", "the run record was created", {
+  lists("run.created", "the run record was created", {
     subject: { kind: "run" },
     data: { modeName: MODE, traceId: TRACE_ID }
   }),
-  told("run.started", "execution began", { data: { status: "starting", startedAt: TIMESTAMP } }),
-  told("run.completed", "the run was resolved", { data: { status: "completed", endedAt: TIMESTAMP } }),
-  told("session.bound", "the runtime session was established", {
+  lists("run.started", "execution began", { data: { status: "starting", startedAt: TIMESTAMP } }),
+  lists("run.completed", "the run was resolved", { data: { status: "completed", endedAt: TIMESTAMP } }),
+  lists("session.bound", "the runtime session was established", {
     data: { initiator: LEAD, participants: [LEAD, RISK] }
   }),
-  told("session.stream.opened", "the stream was connected", { data: { status: "opened" } }),
-  told("session.state.changed", "the session changed its state", { data: { state: "RESOLVED" } }),
-  told("participant.seen", "a participant was registered", { subject: { kind: "participant", id: RISK } }),
-  told("message.received", "an inbound message of the runtime", {
+  lists("session.stream.opened", "the stream was connected", { data: { status: "opened" } }),
+  lists("session.state.changed", "the session changed its state", { data: { state: "RESOLVED" } }),
+  lists("participant.seen", "a participant was registered", { subject: { kind: "participant", id: RISK } }),
+  lists("message.received", "an inbound message of the runtime", {
     subject: { kind: "message" },
     source: { kind: "runtime" },
     data: { ...envelope("Vote"), payload: { vote: "APPROVE" } }
   }),
-  told("message.send_failed", "a delivery failed", { data: { errorMessage: "PolicyDenied: no quorum; too late" } }),
-  told("proposal.created", "a proposal is first seen, with its decoded payload", {
+  lists("message.send_failed", "a delivery failed", { data: { errorMessage: "PolicyDenied: no quorum; too late" } }),
+  lists("proposal.created", "a proposal is first seen, with its decoded payload", {
     subject: { kind: "proposal", id: "p1" },
     data: {
       ...envelope("Proposal", LEAD),
       decodedPayload: { proposalId: "p1", option: "go", rationale: "because", confidence: 0.8 }
     }
   }),
-  told("proposal.updated", "an evaluation is a later contribution", {
+  lists("proposal.updated", "an evaluation is a later contribution", {
     subject: { kind: "proposal", id: "p1" },
     data: { ...envelope("Evaluation"), decodedPayload: { recommendation: "APPROVE", confidence: 0.9, reason: "sound" } }
   }),
-  told("proposal.updated", "so is a vote", {
+  lists("proposal.updated", "so is a vote", {
     data: { ...envelope("Vote"), decodedPayload: { vote: "APPROVE", reason: "fine" } }
   }),
-  told("decision.finalized", "a commitment makes the decision binding", {
+  lists("decision.finalized", "a commitment makes the decision binding", {
     subject: { kind: "decision", id: "c1" },
     data: { messageType: "Commitment", decodedPayload: { proposalId: "p1", commitmentId: "c1", action: "approve" } }
   }),
-  told("signal.emitted", "an ambient signal", {
+  lists("signal.emitted", "an ambient signal", {
     subject: { kind: "signal", id: "m12" },
     data: { decodedPayload: { signalType: "risk.high", severity: "high", confidence: 0.7 } }
   }),
-  told("signal.acknowledged", "names the signal that it acknowledges", { subject: { kind: "signal", id: "m12" } }),
-  told("progress.reported", "task progress, as a percentage", {
+  lists("signal.acknowledged", "names the signal that it acknowledges", { subject: { kind: "signal", id: "m12" } }),
+  lists("progress.reported", "task progress, as a percentage", {
     data: { decodedPayload: { percentage: 50, message: "half" } }
   }),
-  told("tool.called", "a tool was invoked", { subject: { kind: "tool", id: "t1" } }),
-  told("tool.completed", "a tool gave its result", {
+  lists("tool.called", "a tool was invoked", { subject: { kind: "tool", id: "t1" } }),
+  lists("tool.completed", "a tool gave its result", {
     subject: { kind: "tool", id: "t1" },
     data: { decodedPayload: { result: 7 } }
   }),
-  told("artifact.created", "an artifact was linked", { subject: { kind: "artifact" } }),
-  told("policy.resolved", "a policy was resolved at session start", {
+  lists("artifact.created", "an artifact was linked", { subject: { kind: "artifact" } }),
+  lists("policy.resolved", "a policy was resolved at session start", {
     subject: { kind: "policy", id: "p.main" },
     data: {
       policyVersion: "p.main.v1",
@@ -90,11 +90,11 @@ contract("Events", [
       decodedPayload: { policyId: "p.main", description: "main" }
     }
   }),
-  told("policy.commitment.evaluated", "a commitment was evaluated against the policy", {
+  lists("policy.commitment.evaluated", "a commitment was evaluated against the policy", {
     subject: { kind: "policy", id: "c1" },
     data: { decodedPayload: { commitmentId: "c1", decision: "allow", reasons: ["quorum met"] } }
   }),
-  told("policy.denied", "case 1, a PolicyDenied message of the stream", {
+  lists("policy.denied", "case 1, a PolicyDenied message of the stream", {
     subject: { kind: "policy", id: "c0" },
     data: {
       messageType: "PolicyDenied",
@@ -102,11 +102,11 @@ contract("Events", [
       decodedPayload: { decision: "deny", reasons: ["too early"] }
     }
   }),
-  told("policy.denied", "case 3, an inline error with the prefix; the text after it gives the reasons", {
+  lists("policy.denied", "case 3, an inline error with the prefix; the text after it gives the reasons", {
     subject: { kind: "policy", id: "" },
     data: { errorCode: "POLICY_DENIED", decodedPayload: { decision: "deny", reasons: ["no quorum", "too late"] } }
   }),
-  told("llm.call.completed", "synthesized from the usage that a message carries, either spelling accepted", {
+  lists("llm.call.completed", "synthesized from the usage that a message carries, either spelling accepted", {
     subject: { kind: "message" },
     data: {
       decodedPayload: { model: "vendor1-4o", promptTokens: 100, completionTokens: 50, totalTokens: 150, latencyMs: 12 }
@@ -130,7 +130,7 @@ contract("Events", [
     answer: { total: 1 }
   },
   {
-    says: "run.failed tells the error",
+    says: "run.failed has the error",
     given: "failed",
     method: "GET",
     path: "/runs/:run/events?type=run.failed",
@@ -150,7 +150,7 @@ contract("Events", [
 contract("Projected run state", [
   {
     says: "has all its sections",
-    given: "told",
+    given: "scripted",
     method: "GET",
     path: "/runs/:run/state",
     status: 200,
@@ -161,7 +161,7 @@ contract("Projected run state", [
   },
   {
     says: "folds a finalized decision into decision.current (rules 1, 2, 3, 7)",
-    given: "told",
+    given: "scripted",
     method: "GET",
     path: "/runs/:run/state",
     status: 200,
@@ -182,7 +182,7 @@ contract("Projected run state", [
   },
   {
     says: "tallies votes by proposal, with ceil(required / 2) as threshold (rule 5)",
-    given: "told",
+    given: "scripted",
     method: "GET",
     path: "/runs/:run/state",
     status: 200,
@@ -192,7 +192,7 @@ contract("Projected run state", [
   },
   {
     says: "reaches its quorum with an allowing evaluation (rule 6)",
-    given: "told",
+    given: "scripted",
     method: "GET",
     path: "/runs/:run/state",
     status: 200,
@@ -214,7 +214,7 @@ contract("Projected run state", [
   },
   {
     says: "sweeps participants at the end: completed who spoke (rule 8)",
-    given: "told",
+    given: "scripted",
     method: "GET",
     path: "/runs/:run/state",
     status: 200,
@@ -230,7 +230,7 @@ contract("Projected run state", [
   },
   {
     says: "lists progress, llm calls with totals, and counts messages",
-    given: "told",
+    given: "scripted",
     method: "GET",
     path: "/runs/:run/state",
     status: 200,
@@ -243,7 +243,7 @@ contract("Projected run state", [
   },
   {
     says: "fills the acknowledgement into the signal that it is for (rule 9)",
-    given: "told",
+    given: "scripted",
     method: "GET",
     path: "/runs/:run/state",
     status: 200,
@@ -266,7 +266,7 @@ contract("Projected run state", [
   },
   {
     says: "adds its sums to the metadata of a run that has completed",
-    given: "told",
+    given: "scripted",
     method: "GET",
     path: "/runs/:run",
     status: 200,
@@ -283,7 +283,7 @@ contract("Projected run state", [
   },
   {
     says: "prices tokens by the built-in rates; other models cost 1.00 and 3.00 a million",
-    given: "told",
+    given: "scripted",
     method: "GET",
     path: "/runs/:run/metrics",
     status: 200,
@@ -296,7 +296,7 @@ contract("Projected run state", [
   },
   {
     says: "has no maxSuspendMs unless the session gave one",
-    given: "told",
+    given: "scripted",
     method: "GET",
     path: "/runs/:run/state",
     status: 200,

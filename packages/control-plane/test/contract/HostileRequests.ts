@@ -89,16 +89,16 @@ const queryOf = ({ query }: DeclaredEndpoint, known: Known, chance: Chance): str
 }
 
 const MAX_BODY_BYTES = 1024 * 1024
-const noBody = Buffer.alloc(0)
+const emptyBody = Buffer.alloc(0)
 
 const bodyOf = ({ body, method }: DeclaredEndpoint, known: Known, chance: Chance): Buffer => {
-  if (body === undefined && (method === "GET" || chance.happens(0.7))) return noBody
+  if (body === undefined && (method === "GET" || chance.happens(0.7))) return emptyBody
   const fault = chance.below(20)
   if (fault === 0)
     return Buffer.alloc(MAX_BODY_BYTES + chance.pick([1, 100_000, 3_000_000]), chance.pick(["a", "[", " "]))
   if (fault === 1) return Buffer.from(jsonTextOf({ x: "x".repeat(MAX_BODY_BYTES - chance.pick([0, 7, 8, 9, 100])) }))
   if (fault === 2) return Buffer.from(Array.from({ length: chance.below(300) }, () => chance.below(256)))
-  if (fault === 3) return noBody
+  if (fault === 3) return emptyBody
   if (fault < 6) return Buffer.from(jsonTextOf(hostileJson(chance)))
   const fitting = body === undefined ? {} : fittingJson(body, chance, likedOf(known))
   const changes = chance.below(4)

@@ -110,7 +110,7 @@ const nested = (chance: Chance): string => {
   return rawJson(`${open.repeat(depth)}null${close.repeat(depth)}`)
 }
 
-/** Any JSON, mostly of the kind that nobody thinks of. */
+/** Any JSON, mostly of unexpected kinds. */
 export const hostileJson = (chance: Chance, depth = 0): unknown => {
   const kind = chance.below(depth > 3 ? 6 : 10)
   if (kind < 2) return hostileText(chance)
@@ -173,7 +173,7 @@ const fittingObject = (schema: DeclaredSchema, chance: Chance, liked: Liked): un
   )
 }
 
-/** The same value with one place of it made hostile: replaced, removed, doubled or joined by another. */
+/** The same value with one part of it made hostile: replaced, removed, doubled or joined by another. */
 export const mutated = (value: unknown, chance: Chance): unknown => {
   if (Array.isArray(value)) {
     if (value.length === 0 || chance.happens(0.3)) return [...value, hostileJson(chance)]

@@ -21,7 +21,7 @@ const MAX_KNOWN = 40
 const LEAST_ACCEPTED = 0.15
 const TIME_LIMIT_MS = 60_000 + REQUESTS * 100
 
-/** Codes of answers above 500 that tell what something behind the service has said. */
+/** Codes of answers above 500 that report a failure behind the service. */
 const RELAYED: ReadonlyMap<number, ReadonlyArray<string>> = new Map([
   [501, ["NOT_IMPLEMENTED"]],
   [502, ["INTERNAL_ERROR"]],
@@ -36,13 +36,13 @@ const ERROR_KEYS = ["statusCode", "errorCode", "message", "metadata", "error"]
 
 /** What is wrong with an error answer (docs/reference/errors.md#error-bodies), or nothing. */
 const faultOfError = ({ headers, json, status }: WireAnswer): string | undefined => {
-  if (headers["content-type"]?.startsWith("application/json") !== true) return "an error that is no JSON"
+  if (headers["content-type"]?.startsWith("application/json") !== true) return "an error that is not JSON"
   if (!isObject(json)) return "an error without a body"
   const { error, errorCode, message, metadata, statusCode } = json
   if (statusCode !== status) return "a body with another status"
   if (typeof errorCode !== "string" || !Object.hasOwn(controlPlaneErrorStatus, errorCode)) return "an unknown errorCode"
-  if (!isMessage(message)) return "a message that is no text"
-  if (error !== undefined && typeof error !== "string") return "an error that is no text"
+  if (!isMessage(message)) return "a message that is not a text"
+  if (error !== undefined && typeof error !== "string") return "an error that is not a text"
   if (metadata !== undefined && !isObject(metadata)) return "metadata that are no object"
   if (Object.keys(json).some((key) => !ERROR_KEYS.includes(key))) return "an unknown key in the body"
   if (status >= 500 && RELAYED.get(status)?.includes(errorCode) !== true) return "a failure of our own"
@@ -59,7 +59,7 @@ const faultOf = (request: HostileRequest, answer: WireAnswer | undefined): strin
     return answer.status >= 500 && !RELAYED.has(answer.status) ? "a failure of our own" : undefined
   }
   const isJson = answer.headers["content-type"]?.startsWith("application/json") === true
-  if (isJson && request.method !== "HEAD" && answer.json === undefined) return "a body that is no JSON"
+  if (isJson && request.method !== "HEAD" && answer.json === undefined) return "a body that is not JSON"
   return "x-request-id" in answer.headers ? undefined : "no request id"
 }
 
@@ -72,7 +72,7 @@ const exportedRuns = ({ body, head }: HostileRequest): ReadonlyArray<string> => 
   return line === undefined ? [] : (`${line} ${body.toString()}`.match(UUIDS) ?? [])
 }
 
-/** An export of a run that another of the requests has deleted meanwhile is cut, so that nobody takes it for whole. */
+/** An export of a run that another of the requests has deleted meanwhile is cut, so that it does not look complete. */
 const isCutByDeletion = Effect.fnUntraced(function* (request: HostileRequest, answer: WireAnswer | undefined) {
   if (answer?.isCut !== true || answer.status >= 300) return false
   for (const id of exportedRuns(request)) {

@@ -42,7 +42,7 @@ contract("Runtime and policies", [
   get("/runtime/manifest", "is identity and supported modes", { agentId: isText, supportedModes: isList }),
   get("/runtime/modes", "lists modes", isList),
   get("/runtime/roots", "lists roots", isList),
-  get("/runtime/health", "tells ok, kind and detail", { ok: true, runtimeKind: "fake", detail: isText }),
+  get("/runtime/health", "has ok, kind and detail", { ok: true, runtimeKind: "fake", detail: isText }),
   get(
     "/runtime/manifest",
     "passes a failure on",
@@ -170,8 +170,8 @@ contract("Administration", [
   get("/audit?action=run.create&resource=run", "filters by action and resource", {
     data: listOf({ action: "run.create", resource: "run" })
   }),
-  get("/audit?resourceId=:run", "filters by resource id", { total: 1 }, { given: "told" }),
-  get("/audit?actor=nobody", "filters by actor", { data: [], total: 0 }),
+  get("/audit?resourceId=:run", "filters by resource id", { total: 1 }, { given: "scripted" }),
+  get("/audit?actor=unknown", "filters by actor", { data: [], total: 0 }),
   get("/audit?createdAfter=2099-01-01", "filters by time", { data: [], total: 0 }),
   get("/audit?createdBefore=2099-01-01&limit=1&offset=1", "pages", { limit: 1, offset: 1 }),
   {
@@ -247,7 +247,7 @@ contract("Dashboard", [
   overview("", "lists recent runs", {
     recentRuns: [{ id: UUID, status: "completed", runtimeKind: "fake", createdAt: TIMESTAMP }]
   }),
-  overview("", "tells the runtime's health", { runtimeHealth: { ok: true, runtimeKind: "fake" } }),
+  overview("", "has the health of the runtime", { runtimeHealth: { ok: true, runtimeKind: "fake" } }),
   overview("", "has the thirteen charts", {
     charts: {
       ...{ runVolume: CHART, latency: CHART, signalVolume: CHART, errorClasses: CHART, throughput: CHART },
@@ -280,7 +280,7 @@ contract("Dashboard", [
 contract("Health", [
   get("/healthz", "is ok", { status: "ok" }),
   get("/healthz", "says nothing else", new Keys("status")),
-  get("/readyz", "tells the checks", {
+  get("/readyz", "has the checks", {
     status: isText,
     checks: new Keys("database", "log", "runtime", "streamConsumer", "circuitBreaker")
   }),

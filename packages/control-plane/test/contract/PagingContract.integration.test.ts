@@ -8,7 +8,7 @@ import { createRun } from "../support/Runs.ts"
 const RUNS = 7
 const EVENTS = 9
 
-/** Everything that a cursor leads to, and the totals told on the way. */
+/** Everything that a cursor leads to, and the totals of its pages. */
 const walk = Effect.fnUntraced(function* (path: string, limit: number) {
   const pages: Array<{ readonly size: number; readonly total: number; readonly more: boolean }> = []
   const seqs: Array<number> = []

@@ -90,7 +90,7 @@ contract("Validation of a descriptor, session ids", [
     })
   ),
   {
-    says: "POST /runs/validate tells of such an id instead",
+    says: "POST /runs/validate reports such an id instead",
     method: "POST",
     path: "/runs/validate",
     body: session({ sessionId: "short" }),
@@ -98,7 +98,7 @@ contract("Validation of a descriptor, session ids", [
     answer: { valid: false, errors: including("session.sessionId must be a UUID v4/v7 or base64url 22+ chars") }
   },
   {
-    says: "POST /runs/validate tells of a runtime kind that nobody serves",
+    says: "POST /runs/validate reports an unknown runtime kind",
     method: "POST",
     path: "/runs/validate",
     body: descriptor({ runtime: { kind: "cobol" } }),
@@ -106,7 +106,7 @@ contract("Validation of a descriptor, session ids", [
     answer: { valid: true, warnings: [/^Runtime not reachable: /], runtime: { reachable: false, supportedModes: [] } }
   },
   {
-    says: "POST /runs/validate tells of a mode that the runtime does not have",
+    says: "POST /runs/validate reports a mode that the runtime does not have",
     method: "POST",
     path: "/runs/validate",
     body: session({ modeName: "macp.mode.nope.v1" }),
@@ -165,7 +165,7 @@ contract(
       }
     ]
   ),
-  { told: false }
+  { scripted: false }
 )
 
 contract(
@@ -193,7 +193,7 @@ contract(
       }
     ]
   ),
-  { told: false }
+  { scripted: false }
 )
 
 const unknownKey = (path: string, body: Readonly<Record<string, unknown>>, method = "POST"): Statement =>
@@ -215,7 +215,7 @@ contract("Unknown keys", [
   ...[["replay"], ["clone"], ["artifacts", { kind: "log", label: "x" }]].map(
     ([path, body]): Statement => ({
       ...unknownKey(`/runs/:run/${String(path)}`, typeof body === "object" ? body : {}),
-      given: "told"
+      given: "scripted"
     })
   ),
   unknownKey("/runs/compare", { leftRunId: randomUUID(), rightRunId: randomUUID() }),
@@ -229,7 +229,7 @@ contract("Unknown keys", [
   ...["/runs", "/events", "/audit", "/dashboard/overview", "/runs/:run/events", "/runs/:run/export"].map(
     (path): Statement => ({
       says: `GET ${path} ignores unknown query parameters`,
-      given: "told",
+      given: "scripted",
       method: "GET",
       path: `${path}?extra=1&includeSandbox=true`,
       status: 200
@@ -245,7 +245,7 @@ contract("Validation of other bodies", [
   refuses("POST", "/runs/compare", { leftRunId: "x", rightRunId: UNKNOWN }, "leftRunId must be a UUID"),
   {
     says: "POST /runs/compare is 404 when a run is missing",
-    given: "told",
+    given: "scripted",
     method: "POST",
     path: "/runs/compare",
     body: { leftRunId: ":run", rightRunId: UNKNOWN },
@@ -254,7 +254,7 @@ contract("Validation of other bodies", [
   },
   {
     says: "POST /runs/batch/export is 404 for all when one run is missing",
-    given: "told",
+    given: "scripted",
     method: "POST",
     path: "/runs/batch/export",
     body: { runIds: [":run", UNKNOWN] },
@@ -264,7 +264,7 @@ contract("Validation of other bodies", [
   ...["cancel", "archive", "delete"].map(
     (name): Statement => ({
       says: `POST /runs/batch/${name} answers for each run, in the order of the request`,
-      given: "told",
+      given: "scripted",
       method: "POST",
       path: `/runs/batch/${name}`,
       body: { runIds: [UNKNOWN, "nope"] },
@@ -282,7 +282,9 @@ contract("Validation of other bodies", [
       [{ toSeq: 1.5 }, "toSeq must be an integer number"],
       [{ mode: "fast" }, "mode must be one of the following values: instant, timed, step"]
     ] as const
-  ).map(([body, message]): Statement => ({ ...refuses("POST", "/runs/:run/replay", body, message), given: "told" })),
+  ).map(
+    ([body, message]): Statement => ({ ...refuses("POST", "/runs/:run/replay", body, message), given: "scripted" })
+  ),
   ...(
     [
       ["/runs/:run/replay/stream?speed=0", "speed must not be less than 0.1"],
@@ -299,7 +301,7 @@ contract("Validation of other bodies", [
       ["/audit?createdBefore=x", "createdBefore must be a valid ISO 8601 date string"],
       ["/dashboard/overview?from=x", "from must be a valid ISO 8601 date string"]
     ] as const
-  ).map(([path, message]): Statement => ({ ...refuses("GET", path, undefined, message), given: "told" })),
+  ).map(([path, message]): Statement => ({ ...refuses("GET", path, undefined, message), given: "scripted" })),
   ...(
     [
       [{ label: "x" }, "kind must be one of the following values: trace, json, report, log, bundle"],
@@ -308,5 +310,7 @@ contract("Validation of other bodies", [
       [{ kind: "log", label: "x", uri: 1 }, "uri must be a string"],
       [{ kind: "log", label: "x", inline: [] }, "inline must be an object"]
     ] as const
-  ).map(([body, message]): Statement => ({ ...refuses("POST", "/runs/:run/artifacts", body, message), given: "told" }))
+  ).map(
+    ([body, message]): Statement => ({ ...refuses("POST", "/runs/:run/artifacts", body, message), given: "scripted" })
+  )
 ])

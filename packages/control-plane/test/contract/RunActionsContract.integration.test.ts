@@ -6,7 +6,7 @@ const ACCEPTED = { runId: UUID, sessionId: isText, status: "queued", traceId: TR
 
 const read = (path: string, says: string, answer: unknown): Statement => ({
   says: `GET /runs/:id${path} ${says}`,
-  given: "told",
+  given: "scripted",
   method: "GET",
   path: `/runs/:run${path}`,
   status: 200,
@@ -94,7 +94,7 @@ contract("Runs, actions", [
     }
   },
   action("projection/rebuild", "folds the events again", {
-    given: "told",
+    given: "scripted",
     status: 201,
     answer: { rebuilt: true, latestSeq: isCount, run: { status: "completed" } }
   }),
@@ -136,7 +136,7 @@ contract("Runs, batches, comparison, replay and stream", [
   batch("export", "completed", [{ run: { id: UUID }, canonicalEvents: listOf({}), rawEvents: [] }]),
   {
     says: "POST /runs/compare puts two runs side by side",
-    given: "told",
+    given: "scripted",
     method: "POST",
     path: "/runs/compare",
     body: { leftRunId: ":run", rightRunId: ":run" },
@@ -149,7 +149,7 @@ contract("Runs, batches, comparison, replay and stream", [
     }
   },
   action("replay", "describes a replay", {
-    given: "told",
+    given: "scripted",
     body: { mode: "instant", speed: 2, fromSeq: 1, toSeq: 9 },
     status: 201,
     answer: {
@@ -160,11 +160,11 @@ contract("Runs, batches, comparison, replay and stream", [
       stateUrl: /^\/runs\/.*\/replay\/state/
     }
   }),
-  action("replay", "refuses an unknown mode", { given: "told", body: { mode: "fast" }, status: 400 }),
+  action("replay", "refuses an unknown mode", { given: "scripted", body: { mode: "fast" }, status: 400 }),
   ...["instant", "step"].map(
     (mode): Statement => ({
       says: `GET /runs/:id/replay/stream?mode=${mode} sends the events as SSE`,
-      given: "told",
+      given: "scripted",
       method: "GET",
       path: `/runs/:run/replay/stream?mode=${mode}`,
       status: 200,
@@ -177,7 +177,7 @@ contract("Runs, batches, comparison, replay and stream", [
   ...["afterSeq=-1", "heartbeatMs=999"].map(
     (query): Statement => ({
       says: `GET /runs/:id/stream?${query} is refused`,
-      given: "told",
+      given: "scripted",
       method: "GET",
       path: `/runs/:run/stream?${query}`,
       status: 400,

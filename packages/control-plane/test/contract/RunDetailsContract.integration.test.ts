@@ -6,7 +6,7 @@ import { LEAD, METADATA, RISK } from "./World.ts"
 
 const get = (path: string, says: string, answer: unknown, over: Partial<Statement> = {}): Statement => ({
   says: `GET ${path} ${says}`,
-  given: "told",
+  given: "scripted",
   method: "GET",
   path,
   status: 200,
@@ -37,7 +37,7 @@ contract("Runs, the record", [
   }),
   get(
     "/runs/:run",
-    "tells why a run failed",
+    "says why a run failed",
     {
       errorCode: "SESSION_EXPIRED",
       errorMessage: "runtime session expired",
@@ -71,7 +71,7 @@ contract("Runs, the record", [
     answer: { metadata: { requester: { actorId: "u1", actorType: "user" } } }
   },
   {
-    says: "a run is found by its session's id when that is no UUID",
+    says: "a run is found by its session's id when that is not a UUID",
     after: [["POST", "/runs", descriptor({ session: { sessionId: NAMED } })]],
     method: "GET",
     path: `/runs/${NAMED}`,
@@ -163,7 +163,7 @@ contract("Runs, more filters", [
 contract("Runs, more actions", [
   {
     says: "a clone has everything but ids and key from the original",
-    given: "told",
+    given: "scripted",
     after: [["POST", "/runs/:run/clone", { tags: ["a-clone"] }]],
     method: "GET",
     path: "/runs?tags=a-clone",
@@ -180,8 +180,8 @@ contract("Runs, more actions", [
     answer: { status: "running", archivedAt: TIMESTAMP, tags: ["nightly", "archived"] }
   },
   {
-    says: "a comparison tells what each side has alone",
-    given: "told",
+    says: "a comparison lists the events of one side alone",
+    given: "scripted",
     method: "POST",
     path: "/runs/compare",
     body: { leftRunId: ":run", rightRunId: ":run" },
@@ -205,7 +205,7 @@ contract("Runs, more actions", [
   },
   {
     says: "a batch export has no raw events",
-    given: "told",
+    given: "scripted",
     method: "POST",
     path: "/runs/batch/export",
     body: { runIds: [":run", ":run"] },
@@ -220,7 +220,11 @@ contract("Runs, more actions", [
       ...{ category: "kickoff", sender: LEAD, recipients: [RISK], status: "accepted", createdAt: TIMESTAMP }
     })
   ),
-  get("/runs/:run/messages", "tells signals from messages", including({ messageType: "Signal", category: "signal" })),
+  get(
+    "/runs/:run/messages",
+    "distinguishes signals and messages",
+    including({ messageType: "Signal", category: "signal" })
+  ),
   get("/runs/:run/messages", "has what was refused", (list: ReadonlyArray<{ readonly status: string }>) =>
     list.every(({ status }) => status === "accepted" || status === "rejected")
   ),

@@ -111,7 +111,7 @@ contract("Runs, creation", [
 
 const list = (query: string, answer: unknown, status = 200): Statement => ({
   says: `GET /runs?${query}`,
-  given: "told",
+  given: "scripted",
   method: "GET",
   path: `/runs?${query}`,
   status,
@@ -166,7 +166,7 @@ contract("Runs, listing", [
 
 const read = (path: string, says: string, answer: unknown): Statement => ({
   says: `GET /runs/:id${path} ${says}`,
-  given: "told",
+  given: "scripted",
   method: "GET",
   path: `/runs/:run${path}`,
   status: 200,
@@ -206,7 +206,7 @@ contract("Runs, reading", [
   read("/artifacts", "lists the artifacts", [
     { kind: "trace", label: "Root run trace", inline: { traceId: TRACE_ID } }
   ]),
-  read("/traces", "tells trace, spans, artifacts, status and scenario", {
+  read("/traces", "has trace, spans, artifacts, status and scenario", {
     traceId: TRACE_ID,
     spanCount: isCount,
     linkedArtifacts: isList,
@@ -231,7 +231,7 @@ contract("Runs, reading", [
     rawEvents: [],
     exportedAt: TIMESTAMP
   }),
-  read("/export?includeCanonical=false&includeRaw=true", "takes the parts asked for", {
+  read("/export?includeCanonical=false&includeRaw=true", "has the requested parts", {
     canonicalEvents: [],
     rawEvents: listOf({ kind: isText })
   }),
@@ -246,7 +246,7 @@ contract("Runs, reading", [
   },
   {
     says: "GET /runs/:id/export refuses another format",
-    given: "told",
+    given: "scripted",
     method: "GET",
     path: "/runs/:run/export?format=xml",
     status: 400
@@ -255,7 +255,7 @@ contract("Runs, reading", [
 
 const events = (query: string, says: string, answer: unknown, status = 200): Statement => ({
   says: `GET /runs/:id/events${query} ${says}`,
-  given: "told",
+  given: "scripted",
   method: "GET",
   path: `/runs/:run/events${query}`,
   status,
@@ -263,7 +263,7 @@ const events = (query: string, says: string, answer: unknown, status = 200): Sta
 })
 const across = (query: string, says: string, answer: unknown, status = 200): Statement => ({
   says: `GET /events${query} ${says}`,
-  given: "told",
+  given: "scripted",
   method: "GET",
   path: `/events${query}`,
   status,
@@ -283,7 +283,7 @@ contract("Runs, events", [
   events("?limit=0", "refuses limit 0", refusedFor("limit must not be less than 1"), 400),
   events(
     "?afterTs=yesterday",
-    "refuses what is no date",
+    "refuses a value that is not a date",
     refusedFor("afterTs must be a valid ISO 8601 date string"),
     400
   ),
@@ -295,5 +295,5 @@ contract("Runs, events", [
   across("?scenarioRef=FAST", "matches part of the scenario, case ignored", { data: listOf({}) }),
   across("?scenarioRef=nothing", "matches nothing else", { data: [], total: 0 }),
   across("?beforeTs=2020-01-01", "filters by time", { data: [], total: 0 }),
-  across("?runId=nonsense", "refuses what is no UUID", { errorCode: "VALIDATION_ERROR" }, 400)
+  across("?runId=nonsense", "refuses an id that is not a UUID", { errorCode: "VALIDATION_ERROR" }, 400)
 ])

@@ -9,7 +9,7 @@ export const LEAD = "agent://lead"
 export const RISK = "agent://risk"
 export const MODE = "macp.mode.decision.v1"
 
-/** What a session of the told run is made of, in the order it is told. */
+/** The frames of the session of the scripted run, in their order. */
 const story: ReadonlyArray<readonly [messageType: string, sender: string, payload: Readonly<Record<string, unknown>>]> =
   [
     ["SessionStart", LEAD, { participants: [LEAD, RISK] }],
@@ -70,7 +70,7 @@ const ended = Effect.fnUntraced(function* (how: "RESOLVED" | "EXPIRED" | "CANCEL
   return runId
 })
 
-const told = Effect.gen(function* () {
+const scripted = Effect.gen(function* () {
   const runId = yield* running()
   const fake = yield* RuntimeFake
   for (const [index, [messageType, sender, payload]] of story.entries()) {
@@ -91,7 +91,7 @@ const waiting = Effect.fnUntraced(function* (metadata: Readonly<Record<string, u
   return runId
 })
 
-/** How to come by a run in the state that a statement is about. Each is a run of its own, only `told` is shared. */
+/** How to create a run in the state of a statement. Each is a run of its own, only `scripted` is shared. */
 export const givens = {
   unknown: Effect.sync(() => RunId.make(randomUUID())),
   /** Waits for its initiator. */
@@ -103,6 +103,6 @@ export const givens = {
   failed: ended("EXPIRED"),
   cancelled: ended("CANCELLED"),
   /** A completed run whose log has an event of nearly every kind. */
-  told
+  scripted
 }
 export type Given = keyof typeof givens

@@ -11,7 +11,7 @@ describe(`a restart with ${RUNS} open sessions`, () => {
       Effect.gen(function* () {
         const found = yield* Effect.scoped(restartWith(RUNS))
         yield* Effect.log(found)
-        assert.match(found.recovery ?? "", new RegExp(`^taking up \\d+ of ${RUNS}$`))
+        assert.match(found.recovery ?? "", new RegExp(`^adopting \\d+ of ${RUNS}$`))
       }),
     240_000
   )

@@ -82,7 +82,7 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("the web co
     })
   )
 
-  it.effect("lets the page load nothing but itself and call nobody but the launch service, and be in no frame", () =>
+  it.effect("lets the page load nothing but itself and call only the launch service, and be in no frame", () =>
     Effect.gen(function* () {
       const { headers } = yield* raw("/console/")
       const policy = String(headers["content-security-policy"])
@@ -97,7 +97,7 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("the web co
     })
   )
 
-  it.effect("tells the page where the launch service is", () =>
+  it.effect("shows the page where the launch service is", () =>
     Effect.gen(function* () {
       const { bytes, headers } = yield* raw("/console/config.json")
       assert.deepStrictEqual(JSON.parse(bytes.toString()), {
@@ -146,7 +146,7 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("the web co
 layer(layerTestService({ settings: { CONSOLE_DIR: folder, CONSOLE_ENABLED: "false" } }), { excludeTestServices: true })(
   "without the web console",
   (it) => {
-    it.effect("GET / has links for everybody, and nothing is below /console", () =>
+    it.effect("GET / has links for every client, and nothing is below /console", () =>
       Effect.gen(function* () {
         const { body, status } = yield* call("GET", "/", { headers: { accept: "text/html" } })
         assert.strictEqual(status, 200)

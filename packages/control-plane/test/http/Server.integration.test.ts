@@ -34,7 +34,7 @@ layer(layerTestService(), { excludeTestServices: true })("the HTTP face", (it) =
     )
   }
 
-  it.effect("refuses what is no JSON and what is too large", () =>
+  it.effect("refuses a body that is not JSON or too large", () =>
     Effect.gen(function* () {
       const broken = yield* call("POST", "/runs", { body: "{nope" })
       assert.strictEqual(broken.status, 400)

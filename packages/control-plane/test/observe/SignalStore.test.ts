@@ -4,17 +4,13 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
-import {
-  type Appended,
-  AppendFailed,
-  type ObservedFrame,
-  RunNotFound
-} from "../../src/event-log/append/AppendRequest.ts"
+import { type Appended, type ObservedFrame, RunNotFound } from "../../src/event-log/append/AppendRequest.ts"
 import { observed } from "../../src/event-log/append/FrameBytes.ts"
 import { EventLog } from "../../src/event-log/EventLog.ts"
 import { ObservedRuns, type RunOfSession } from "../../src/observe/ObservedRuns.ts"
 import { SessionDiscovery } from "../../src/observe/SessionDiscovery.ts"
 import { SignalStore } from "../../src/observe/SignalStore.ts"
+import { AppendFailed } from "../../src/platform/postgres/AppendFailed.ts"
 import { countedMetrics } from "../support/CountedMetrics.ts"
 import { signal } from "../support/Signals.ts"
 

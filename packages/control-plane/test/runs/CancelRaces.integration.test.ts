@@ -24,7 +24,7 @@ import { createRun } from "../support/Runs.ts"
 /** Races are run so often, because each time others win. */
 const ROUNDS = 5
 
-// Without recovery nobody takes up the runs that the tests put into a state of their own.
+// Without recovery no process adopts the runs that the tests put into a state of their own.
 const observer = { discoveryEnabled: true, endCheckDelayMs: 5, recoveryEnabled: false }
 const service = layerTestService({ settings: { CANCEL_CALLBACK_TIMEOUT_MS: "30000" }, observer })
 const impatientService = layerTestService({ settings: { CANCEL_CALLBACK_TIMEOUT_MS: "100" }, observer })
@@ -33,7 +33,7 @@ const delegated = { cancellationDelegated: true }
 const cancel = (runId: RunId) => post(runId, "cancel", { reason: "enough" })
 const both = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.all([effect, effect], { concurrency: "unbounded" })
 
-/** Asks for a cancellation, and hangs up once `hungUp` is done. */
+/** Requests a cancellation, and disconnects once `hungUp` is done. */
 const cancelAndHangUp = Effect.fnUntraced(function* (runId: RunId, hungUp: Effect.Effect<unknown>) {
   const url = `${yield* baseUrl}/runs/${runId}/cancel`
   const abort = new AbortController()
@@ -47,13 +47,13 @@ const cancelAndHangUp = Effect.fnUntraced(function* (runId: RunId, hungUp: Effec
 
 const awaitAudit = (runId: RunId, entry: string) => until(auditOf(runId, true), (entries) => entries.includes(entry))
 
-/** Whoever wrote it, the request or the observer: the event says why. */
+/** The event has the reason, whether the request or the observer wrote it. */
 const assertReasonTold = (runId: RunId) =>
   Effect.map(eventsOf(runId, "run.cancelled"), ([event]) =>
     assert.strictEqual(event?.recorded.data["reason"], "enough")
   )
 
-/** Once ended, as the caller was told: 201 only for a cancelled run, and only then an entry. Answers how it ended. */
+/** Once ended, as answered to the caller: 201 and an entry only for a cancelled run. Returns the status. */
 const assertAnswerFits = Effect.fnUntraced(function* (runId: RunId, answer: Answer) {
   const end = yield* assertEndedOnce(runId)
   assert.include(end === "cancelled" ? [201, 409] : [409], answer.status, answer.text)
@@ -71,7 +71,7 @@ const ENDS = [
 
 // docs/reference/http.md#cancel, docs/reference/events.md#end-of-run
 layer(service, { excludeTestServices: true })("races of cancel by delegation", (it) => {
-  it.effect("two callers at once: cancelled once, and each hears how the run ended", () =>
+  it.effect("two callers at once: cancelled once, and each receives how the run ended", () =>
     Effect.gen(function* () {
       for (let round = 0; round < ROUNDS; round++) {
         const runId = yield* runningRun(delegated)
@@ -133,7 +133,7 @@ layer(service, { excludeTestServices: true })("races of cancel by delegation", (
   )
 
   for (const [how, end] of ENDS) {
-    it.effect(`a session that is ${how} at the same moment: one end, of which the caller hears`, () =>
+    it.effect(`a session that is ${how} at the same moment: one end, which the caller receives`, () =>
       Effect.gen(function* () {
         const fake = yield* RuntimeFake
         for (let round = 0; round < ROUNDS; round++) {
@@ -211,7 +211,7 @@ layer(service, { excludeTestServices: true })("races of cancel by delegation", (
     })
   )
 
-  it.effect("a suspension or a resumption at the same moment: cancelled once, whoever came first", () =>
+  it.effect("a suspension or a resumption at the same moment: cancelled once, whichever came first", () =>
     Effect.gen(function* () {
       for (const action of ["suspend", "resume"]) {
         for (let round = 0; round < ROUNDS; round++) {
@@ -355,7 +355,7 @@ layer(service, { excludeTestServices: true })("races of cancel by callback", (it
     })
   )
 
-  it.effect("a caller who hangs up while the initiator thinks: what it was told is recorded", () =>
+  it.effect("a caller that disconnects while the initiator thinks: the call is recorded", () =>
     Effect.gen(function* () {
       const server = yield* callbackServer("hang")
       const runId = yield* runningRun({ cancelCallback: { url: server.url } })

@@ -9,7 +9,7 @@ import { awaitStatus } from "../support/Observation.ts"
 
 const service = layerTestService({ observer: { discoveryEnabled: true, discoveryGraceMs: 0 } })
 
-/** A session that its agents opened before anybody posted a run for it, discovered and observed. */
+/** A session that its agents opened before a run was posted for it, discovered and observed. */
 const discovered = Effect.gen(function* () {
   const fake = yield* RuntimeFake
   const sessionId = randomUUID()

@@ -135,7 +135,7 @@ layer(layerTestService(), { excludeTestServices: true })("DELETE /runs/:id", (it
     })
   )
 
-  it.effect("tells appends that wait for the run that it is gone, and keeps their company whole", () =>
+  it.effect("fails the appends that wait for the deleted run, and keeps the others of their group", () =>
     Effect.gen(function* () {
       const log = yield* EventLog
       const gone = yield* endedRun

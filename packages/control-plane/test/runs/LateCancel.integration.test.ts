@@ -15,7 +15,7 @@ import { layerTestDatabase } from "../support/TestDatabase.ts"
 
 const REAL_CLOCK = { excludeTestServices: true, timeout: "60 seconds" } as const
 
-/** Reasons of the cancellations that the runtime was asked for. */
+/** Reasons of the cancellations that the runtime received. */
 const asked = (runId: RunId) =>
   RuntimeFake.use((fake) =>
     Effect.map(fake.calls, (calls) =>
@@ -45,7 +45,7 @@ const awaitStopped = Effect.fnUntraced(function* (runId: RunId) {
   )
 })
 
-/** From now on nobody hears of sessions. */
+/** From now on the service receives nothing about sessions. */
 const losingTheWatch = RuntimeFake.use((fake) =>
   Effect.gen(function* () {
     yield* fake.awaitOpenStreams("WatchSessions", 1)
@@ -58,7 +58,7 @@ const losingTheWatch = RuntimeFake.use((fake) =>
 // docs/internals/runtime.md#late-cancel
 for (const watched of [true, false]) {
   layer(layerTestService({ observer: { recoveryEnabled: true } }), REAL_CLOCK)(
-    `a run that is cancelled before its session opens, ${watched ? "which is heard of" : "asked for"}`,
+    `a run that is cancelled before its session opens, ${watched ? "which is watched" : "queried"}`,
     (it) => {
       it.effect("has the session stopped when it opens, once, with the caller's reason", () =>
         Effect.gen(function* () {

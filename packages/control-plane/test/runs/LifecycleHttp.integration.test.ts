@@ -50,7 +50,7 @@ layer(layerTestService(options), { excludeTestServices: true })("suspend and res
   it.effect("leaves the run alone when the runtime's ack says no", () =>
     Effect.gen(function* () {
       const runId = yield* runningRun()
-      // The runtime has suspended the session already and has told nobody yet.
+      // The runtime has suspended the session already, without a notification yet.
       yield* RuntimeFake.use((fake) => fake.setState(runId, "SUSPENDED"))
       const answer = yield* post(runId, "suspend")
       assert.strictEqual(answer.status, 409, answer.text)
@@ -176,7 +176,7 @@ layer(layerTestService(options), { excludeTestServices: true })("cancel by deleg
   it.effect("answers 409 and does not cancel when the session has just ended otherwise", () =>
     Effect.gen(function* () {
       const runId = yield* runningRun(delegated)
-      // Nobody was told of the end yet.
+      // The end has not been notified yet.
       yield* RuntimeFake.use((fake) => fake.setState(runId, "RESOLVED"))
       const answer = yield* post(runId, "cancel")
       assert.strictEqual(answer.status, 409, answer.text)
@@ -199,7 +199,7 @@ layer(layerTestService(options), { excludeTestServices: true })("cancel by deleg
 })
 
 layer(layerTestService(options), { excludeTestServices: true })("cancel by callback", (it) => {
-  it.effect("asks the initiator, and answers with the run as the runtime's word leaves it", () =>
+  it.effect("calls the initiator, and answers with the run as the runtime reports it", () =>
     Effect.gen(function* () {
       const server = yield* callbackServer(204)
       const runId = yield* runningRun({ cancelCallback: { url: server.url, bearer: "s3cret" } })
@@ -249,8 +249,8 @@ layer(layerTestService(options), { excludeTestServices: true })("cancel by callb
   }
 
   for (const [what, cancelCallback, text] of [
-    ["nobody listens", { url: "http://127.0.0.1:9/" }, /failed: no answer within 1000 ms$/],
-    ["nobody has the name", { url: "http://nobody.invalid/" }, /failed: no answer within 1000 ms$/],
+    ["there is no listener", { url: "http://127.0.0.1:9/" }, /failed: no answer within 1000 ms$/],
+    ["the name is unknown", { url: "http://unknown.invalid/" }, /failed: no answer within 1000 ms$/],
     ["the bearer fits no header", { url: "http://127.0.0.1:9/", bearer: "a\nb" }, /failed: the request cannot be made/]
   ] as const) {
     it.effect(`answers 502 when ${what}`, () =>
@@ -288,7 +288,7 @@ layer(layerTestService(options), { excludeTestServices: true })("cancel by callb
     [{ url: ["http://127.0.0.1:9/"] }, "session.metadata.cancelCallback.url must be a string"],
     [{ url: "http://127.0.0.1:9/", bearer: 5 }, "session.metadata.cancelCallback.bearer must be a string"]
   ] as const) {
-    it.effect(`creates no run whose callback nobody could call: ${message}`, () =>
+    it.effect(`creates no run whose callback could not be called: ${message}`, () =>
       Effect.gen(function* () {
         const body = descriptor({ session: { metadata: { cancelCallback } } })
         const created = yield* call("POST", "/runs", { body })
@@ -312,7 +312,7 @@ layer(layerTestService(options), { excludeTestServices: true })("cancel by callb
 })
 
 // docs/reference/http.md#abandon
-layer(layerTestService(options), { excludeTestServices: true })("a run whose session nobody will open", (it) => {
+layer(layerTestService(options), { excludeTestServices: true })("a run whose session will not be opened", (it) => {
   it.effect("fails with the reason, once", () =>
     Effect.gen(function* () {
       const runId = yield* unboundRun()

@@ -73,7 +73,7 @@ layer(layerTestService(), { excludeTestServices: true })("clone, archive and art
 
   for (const [what, body, message] of [
     ["a context with content", { context: { a: 1 } }, ["context cannot be overridden: it must be absent or empty"]],
-    ["a context that is no object", { context: [] }, ["context must be an object"]],
+    ["a context that is not an object", { context: [] }, ["context must be an object"]],
     ["tags that are no strings", { tags: [1] }, ["each value in tags must be a string"]],
     ["unknown keys", { sessionId: "x" }, ["property sessionId should not exist"]]
   ] as const) {
@@ -219,7 +219,7 @@ layer(layerTestService(), { excludeTestServices: true })("clone, archive and art
     })
   )
 
-  it.effect("finds the run of a session id that is no UUID", () =>
+  it.effect("finds the run of a session id that is not a UUID", () =>
     Effect.gen(function* () {
       const sessionId = randomBytes(18).toString("base64url")
       const { body } = yield* post("/runs", descriptor({ session: { sessionId } }))

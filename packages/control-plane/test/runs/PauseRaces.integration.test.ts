@@ -17,7 +17,7 @@ import { awaitEvent, awaitStatus } from "../support/Observation.ts"
 /** Races are run so often, because each time others win. */
 const ROUNDS = 5
 
-// The watch tells the observers of every suspension, beside the answer to whoever asked for it.
+// The watch notifies the observers of every suspension, beside the answer to its caller.
 const service = layerTestService({ observer: { discoveryEnabled: true, endCheckDelayMs: 5 } })
 
 const together = (...actions: ReadonlyArray<readonly [runId: RunId, action: string]>) =>
@@ -34,7 +34,7 @@ const suspendedRun = Effect.tap(runningRun(), (runId) => post(runId, "suspend"))
 // docs/reference/http.md#pause, docs/reference/events.md#transitions
 layer(service, { excludeTestServices: true })("races of suspend and resume", (it) => {
   it.effect(
-    "many pauses, one right after the other, are one event each, with the caller's reason, whoever hears first",
+    "many pauses, one right after the other, are one event each, with the reason of the caller, in either order",
     () =>
       Effect.gen(function* () {
         const runId = yield* runningRun()
@@ -44,9 +44,9 @@ layer(service, { excludeTestServices: true })("races of suspend and resume", (it
           assert.strictEqual((yield* post(runId, "suspend", { reason: `lunch ${round}` })).status, 201)
           assert.strictEqual((yield* post(runId, "resume", { reason: `back ${round}` })).status, 201)
         }
-        const told = [...(yield* eventsOf(runId, "run.suspended")), ...(yield* eventsOf(runId, "run.resumed"))]
+        const recorded = [...(yield* eventsOf(runId, "run.suspended")), ...(yield* eventsOf(runId, "run.resumed"))]
         assert.deepStrictEqual(
-          told.toSorted((one, other) => one.index - other.index).map(({ recorded: { data } }) => data["reason"]),
+          recorded.toSorted((one, other) => one.index - other.index).map(({ recorded: { data } }) => data["reason"]),
           reasons
         )
         yield* RuntimeFake.use((fake) => fake.transition(runId, "RESOLVED"))
@@ -111,7 +111,7 @@ layer(service, { excludeTestServices: true })("races of suspend and resume", (it
     ["CANCELLED", "cancelled"]
   ] as const) {
     for (const action of ["suspend", "resume"] as const) {
-      it.effect(`a session that is ${how} while somebody wants to ${action} it: the run is ${end}, once`, () =>
+      it.effect(`a session that is ${how} while a caller wants to ${action} it: the run is ${end}, once`, () =>
         Effect.gen(function* () {
           const fake = yield* RuntimeFake
           for (let round = 0; round < ROUNDS; round++) {
@@ -132,29 +132,29 @@ layer(service, { excludeTestServices: true })("races of suspend and resume", (it
   }
 
   it.effect(
-    "the observer hears of a caller's suspension before the runtime's yes: the event has the caller's reason",
+    "the observer receives a caller's suspension before the runtime answers: the event has the caller's reason",
     () =>
       Effect.gen(function* () {
         const fake = yield* RuntimeFake
         const runId = yield* runningRun()
         yield* fake.delay({ method: "SuspendSession", sessionId: runId }, "200 millis")
         const before = (yield* fake.calls).filter(({ method }) => method === "SuspendSession").length
-        const hearing = Effect.gen(function* () {
+        const receiving = Effect.gen(function* () {
           yield* fake.awaitCalls("SuspendSession", before + 1)
           yield* fake.transition(runId, "SUSPENDED")
           yield* awaitEvent(runId, "run.suspended")
         })
-        yield* Effect.all([post(runId, "suspend", { reason: "lunch" }), hearing], { concurrency: "unbounded" })
-        const told = yield* eventsOf(runId, "run.suspended")
+        yield* Effect.all([post(runId, "suspend", { reason: "lunch" }), receiving], { concurrency: "unbounded" })
+        const suspended = yield* eventsOf(runId, "run.suspended")
         assert.deepStrictEqual(
-          told.map(({ recorded: { data } }) => data["reason"]),
+          suspended.map(({ recorded: { data } }) => data["reason"]),
           ["lunch"]
         )
       })
   )
 
   it.effect(
-    "the runtime's yes comes late, after the session has ended: the run stays ended and the caller hears it",
+    "the runtime answers late, after the session has ended: the run stays ended and the caller receives it",
     () =>
       Effect.gen(function* () {
         const fake = yield* RuntimeFake
@@ -190,21 +190,19 @@ layer(service, { excludeTestServices: true })("races of suspend and resume", (it
     )
   }
 
-  it.effect(
-    "the runtime suspends by itself while a caller does: one event, and the caller is told of the conflict",
-    () =>
-      Effect.gen(function* () {
-        const fake = yield* RuntimeFake
-        const runId = yield* runningRun()
-        yield* fake.transition(runId, "SUSPENDED")
-        yield* awaitStatus(runId, "suspended")
-        const { body, status } = yield* post(runId, "suspend")
-        assert.strictEqual(status, 400)
-        assert.strictEqual(body.message, "only running runs can be suspended (current status: suspended)")
-        yield* fake.transition(runId, "RESUMED")
-        yield* awaitStatus(runId, "running")
-        assert.strictEqual(yield* assertPausesAlternate(runId), 2)
-      })
+  it.effect("the runtime suspends by itself while a caller does: one event, and the caller receives the conflict", () =>
+    Effect.gen(function* () {
+      const fake = yield* RuntimeFake
+      const runId = yield* runningRun()
+      yield* fake.transition(runId, "SUSPENDED")
+      yield* awaitStatus(runId, "suspended")
+      const { body, status } = yield* post(runId, "suspend")
+      assert.strictEqual(status, 400)
+      assert.strictEqual(body.message, "only running runs can be suspended (current status: suspended)")
+      yield* fake.transition(runId, "RESUMED")
+      yield* awaitStatus(runId, "running")
+      assert.strictEqual(yield* assertPausesAlternate(runId), 2)
+    })
   )
 
   for (const action of ["suspend", "resume"] as const) {
@@ -228,7 +226,7 @@ layer(service, { excludeTestServices: true })("races of suspend and resume", (it
   }
 
   it.effect(
-    "an answer of the runtime that is lost on its way: the caller hears of it, the run follows the runtime",
+    "an answer of the runtime that is lost on its way: the caller receives it, the run follows the runtime",
     () =>
       Effect.gen(function* () {
         const fake = yield* RuntimeFake

@@ -31,7 +31,7 @@ layer(layerTestService(), { excludeTestServices: true })("runs over HTTP", (it) 
     })
   )
 
-  it.effect("finds a run by a session id that is no UUID", () =>
+  it.effect("finds a run by a session id that is not a UUID", () =>
     Effect.gen(function* () {
       const sessionId = randomBytes(18).toString("base64url")
       const { body } = yield* create({ session: { sessionId } })

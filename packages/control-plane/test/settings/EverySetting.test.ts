@@ -11,7 +11,7 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import { checkControlPlaneSettings } from "../../src/SettingsCheck.ts"
-import { judge } from "./Judge.ts"
+import { validate } from "./Validate.ts"
 
 const PASSWORD = "hunter2"
 
@@ -199,19 +199,20 @@ describe("every setting", () => {
 
   for (const [variable, [value, problem]] of Object.entries(badValues)) {
     it(`${variable} is refused when it is ${JSON.stringify(value.replaceAll(PASSWORD, "…"))}`, () => {
-      assert.deepStrictEqual(judge({ NODE_ENV: "test", [variable]: value }).faults, [{ variable, problem }])
+      assert.deepStrictEqual(validate({ NODE_ENV: "test", [variable]: value }).faults, [{ variable, problem }])
     })
   }
 
   for (const variable of flags) {
     it(`${variable} counts as false when it is another word, and says so`, () => {
-      const { faults, warnings } = judge({ NODE_ENV: "test", [variable]: "maybe" })
+      const { faults, warnings } = validate({ NODE_ENV: "test", [variable]: "maybe" })
       assert.deepStrictEqual(faults, [])
       assert.deepStrictEqual(warnings[0], {
         variable,
         problem: 'is neither true nor false ("maybe"): it counts as false'
       })
-      for (const known of ["TRUE", "yes", "1", "On"]) assert.deepStrictEqual(judge({ [variable]: known }).warnings, [])
+      for (const known of ["TRUE", "yes", "1", "On"])
+        assert.deepStrictEqual(validate({ [variable]: known }).warnings, [])
     })
   }
 
@@ -299,7 +300,7 @@ describe("every setting", () => {
           new URL("../../../runtime/test/fixtures/tls/localhost.cert.pem", import.meta.url)
         )
       })
-      assert.deepStrictEqual(noTls.lines, ["Error: DATABASE_URL asks for no TLS, but DATABASE_TLS_CA_FILE is set"])
+      assert.deepStrictEqual(noTls.lines, ["Error: DATABASE_URL disables TLS, but DATABASE_TLS_CA_FILE is set"])
     })
   )
 
@@ -333,7 +334,7 @@ describe("every setting", () => {
       })
       assert.strictEqual(outcome._tag, "Success")
       assert.deepStrictEqual(lines, [
-        "Warn: STREAM_HUB_STRATEGY changes nothing: the instances tell each other through PostgreSQL",
+        "Warn: STREAM_HUB_STRATEGY changes nothing: the instances notify each other through PostgreSQL",
         "Warn: STREAM_RESUME_ENABLED changes nothing: a broken stream is always resumed"
       ])
     })

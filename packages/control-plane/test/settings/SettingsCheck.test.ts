@@ -4,17 +4,17 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import { checkControlPlaneSettings } from "../../src/SettingsCheck.ts"
-import { judge } from "./Judge.ts"
+import { validate } from "./Validate.ts"
 
 const production = { NODE_ENV: "production", AUTH_API_KEYS: "sixteen-letters-", RUNTIME_TLS: "true" }
 
 describe("the check of the settings", () => {
   it("lets the defaults of development pass", () => {
-    assert.deepStrictEqual(judge({}), { faults: [], warnings: [] })
+    assert.deepStrictEqual(validate({}), { faults: [], warnings: [] })
   })
 
   it("lets a sound production pass", () => {
-    assert.deepStrictEqual(judge({ ...production, DB_POOL_MAX: "2" }).faults, [])
+    assert.deepStrictEqual(validate({ ...production, DB_POOL_MAX: "2" }).faults, [])
   })
 
   for (const [what, values, lines] of [
@@ -97,10 +97,10 @@ describe("the check of the settings", () => {
       ["OTEL_EXPORTER_OTLP_ENDPOINT must be an address starting with http:// or https://"]
     ]
   ] as const) {
-    it(`judges ${what}`, () => {
+    it(`validates ${what}`, () => {
       const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""))
       assert.deepStrictEqual(
-        judge(given).faults.map(({ problem, variable }) => `${variable} ${problem}`),
+        validate(given).faults.map(({ problem, variable }) => `${variable} ${problem}`),
         [...lines]
       )
     })
@@ -108,7 +108,7 @@ describe("the check of the settings", () => {
 
   it("warns when production serves others and its console cannot reach the launch service", () => {
     const warned = (values: Readonly<Record<string, string>>) =>
-      judge({ ...production, ...values }).warnings.filter(({ variable }) => variable === "LAUNCHER_PUBLIC_URL")
+      validate({ ...production, ...values }).warnings.filter(({ variable }) => variable === "LAUNCHER_PUBLIC_URL")
     const line = { variable: "LAUNCHER_PUBLIC_URL", problem: "is not set: the console has no launch pages" }
     assert.deepStrictEqual(warned({}), [line])
     assert.deepStrictEqual(warned({ HOST: "10.0.0.7" }), [line])
@@ -119,7 +119,7 @@ describe("the check of the settings", () => {
   })
 
   it("forgives a number that does not parse, and says so", () => {
-    assert.deepStrictEqual(judge({ DB_POOL_MAX: "many" }), {
+    assert.deepStrictEqual(validate({ DB_POOL_MAX: "many" }), {
       faults: [],
       warnings: [{ variable: "DB_POOL_MAX", problem: 'is not a number ("many"): the default is used' }]
     })

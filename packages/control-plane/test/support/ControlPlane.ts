@@ -20,7 +20,7 @@ export const layerTestNormaliser = FrameNormaliser.layer.pipe(
   Layer.provide([Layer.orDie(Redactor.layer), Layer.succeed(TokenPricing, builtinTokenPricing)])
 )
 
-/** The reactors that write: webhooks are put into the outbox, and nobody delivers them at once. */
+/** The reactors that write: webhooks are put into the outbox, and not delivered. */
 const layerTestReactors = Layer.effect(
   Reactors,
   Effect.all([makeEventTallies, makeLateChanges, makeWebhookOutbox(() => undefined)])

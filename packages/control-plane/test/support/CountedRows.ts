@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import type { EventPage } from "../../src/event-log/EventRepository.ts"
 import type { ExportRows } from "../../src/queries/insights/ExportText.ts"
 
-/** Counts the rows that an export reads, so that a test can compare them with what has come out of it. */
+/** Counts the rows that an export reads, so that a test can compare them with its output. */
 export class CountedRows {
   read = 0
 

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { EventLog } from "../../src/event-log/EventLog.ts"
 import { createRun } from "./Runs.ts"
 
-/** Cancels a run in the log, as an observer does, whoever watches it. */
+/** Cancels a run in the log, as an observer does. */
 export const endRun = Effect.fnUntraced(function* (runId: RunId) {
   const log = yield* EventLog
   const { change, status } = yield* log.change({
@@ -17,5 +17,5 @@ export const endRun = Effect.fnUntraced(function* (runId: RunId) {
   assert.strictEqual(change, "applied", `the run is ${status}`)
 })
 
-/** A run that nobody observes and that has ended. */
+/** A run without an observer that has ended. */
 export const endedRun = Effect.tap(createRun(), endRun)

@@ -13,7 +13,7 @@ export const readingEvents = (text: string) =>
     )
   )
 
-/** Lets nobody at the events until what it answers is run; then it does the last thing, and commits. */
+/** Locks the events until the returned effect runs, which does the last statement and commits. */
 export const lockedEvents = Effect.fnUntraced(function* <E>(last: Effect.Effect<unknown, E> = Effect.void) {
   const sql = yield* PgClient.PgClient
   const [locked, released] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]

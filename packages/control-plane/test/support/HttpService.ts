@@ -1,6 +1,6 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { CircuitBreaker } from "@runplane/runtime"
-import { LogLevelSwitch } from "@runplane/server"
+import { LogLevelSwitch, Shutdown } from "@runplane/server"
 import { type Call, openSse, request } from "@runplane/testing"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
@@ -10,8 +10,9 @@ import * as Operations from "../../src/admin/Admin.ts"
 import { Redactor } from "../../src/event-log/append/Redactor.ts"
 import * as Server from "../../src/http/Server.ts"
 import type { ObserverOptions } from "../../src/observe/ObserverSettings.ts"
-import * as Audit from "../../src/platform/audit/Audit.ts"
-import * as Edge from "../../src/platform/http/Edge.ts"
+import { AuditLog } from "../../src/platform/audit/AuditLog.ts"
+import { AuditTrail } from "../../src/platform/audit/AuditTrail.ts"
+import { RuntimeHealth } from "../../src/platform/http/RuntimeHealth.ts"
 import { layerHeadsFile } from "../../src/platform/ledger/HeadsFile.ts"
 import { LedgerWriter } from "../../src/platform/ledger/LedgerWriter.ts"
 import { SealKeys } from "../../src/platform/ledger/SealKeys.ts"
@@ -38,14 +39,14 @@ const NO_TAKE_OVER_MS = 3_600_000
 
 /**
  * The whole service on a free port of the loopback: a database of its own, real observers, a runtime in memory. A run
- * that a test puts into the database stays unobserved: nobody takes up what is there, unless the test wants recovery.
+ * that a test puts into the database stays unobserved: runs are not adopted, unless the test enables recovery.
  */
 export const layerTestService = ({ database, observer, port, settings }: TestServiceOptions = {}) =>
   Server.layer({ host: "127.0.0.1", port: port ?? 0 }).pipe(
     Layer.provideMerge(Operations.layer),
     Layer.provideMerge(Layer.merge(Streams.layer.pipe(Layer.provideMerge(Queries.layer)), RunActions.layer)),
     Layer.provide(Redactor.layer),
-    Layer.provideMerge(Edge.layer),
+    Layer.provideMerge(Layer.merge(RuntimeHealth.layer, Shutdown.layer)),
     Layer.provideMerge(
       layerObservedBy(
         {
@@ -61,7 +62,7 @@ export const layerTestService = ({ database, observer, port, settings }: TestSer
     ),
     Layer.provideMerge(Reactions.layer),
     Layer.provideMerge(LedgerWriter.layer.pipe(Layer.provide(layerHeadsFile), Layer.provide(NodeFileSystem.layer))),
-    Layer.provideMerge(Audit.layer),
+    Layer.provideMerge(Layer.merge(AuditTrail.layer, AuditLog.layer)),
     Layer.provideMerge(Layer.succeed(SealKeys, { current: testSealKey })),
     Layer.provideMerge(CircuitBreaker.layer()),
     Layer.provide(Metrics.layer),
@@ -108,6 +109,6 @@ export const descriptor = (
   ...(over.execution === undefined ? {} : { execution: over.execution })
 })
 
-/** A run for a session that somebody opens, on a service of the test's choice. */
+/** A run for a session that another client opens, on a service of the test's choice. */
 export const postRun = (url: string, sessionId: string, execution: Readonly<Record<string, unknown>> = {}) =>
   request("POST", `${url}/runs`, { body: descriptor({ runtime: { kind: "rust" }, session: { sessionId }, execution }) })

@@ -26,7 +26,7 @@ const decodeEvent = (text: string): KnownEvent => {
 
 /**
  * Seqs ascend, indexes are dense, the head names the last event and the end of the hash chain, the counters equal a
- * rebuild byte for byte, and so does the stored projection of the events up to its place. Answers the state after all
+ * rebuild byte for byte, and so does the stored projection of the events up to its seq. Returns the state after all
  * of them.
  */
 export const assertLogIsExact = Effect.fnUntraced(function* (runId: RunId) {

@@ -31,7 +31,7 @@ export class MemoryDeliveries {
   refusals = 0
   answer: (before: number) => WebhookAnswer = () => ({ _tag: "Answered", status: 204, retryAfter: undefined })
 
-  /** Puts a delivery into the outbox; nobody is told. */
+  /** Puts a delivery into the outbox, without a notification. */
   readonly put = (id: string) =>
     Effect.map(Clock.currentTimeMillis, (now) => {
       const row: Row = { id, queuedAt: now, status: "pending", attempts: 0, nextAttemptAt: now, claimedUntil: 0 }

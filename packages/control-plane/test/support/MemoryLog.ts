@@ -12,8 +12,8 @@ import { passiveClient } from "../../src/streams/run/StreamClient.ts"
 export const MEMORY_RUN = RunId.make("00000000-0000-4000-8000-000000000001")
 
 /**
- * The log of one run in memory, as a feed sees it: committing and telling are two steps, so that a test can put
- * anything between them, or leave the telling out.
+ * The log of one run in memory, as a feed sees it: commit and notification are two steps, so that a test can put
+ * anything between them, or omit the notification.
  */
 export class MemoryLog {
   readonly events: Array<StoredEvent> = []
@@ -24,7 +24,7 @@ export class MemoryLog {
   deleted = false
   /** So many reads of the head answer what it was one event before: they began then. */
   staleHeads = 0
-  /** All who are told of the run. */
+  /** All subscribers of the run. */
   audience = { size: 1 }
   /** Reads that came, for tests of what is not read. */
   pagesRead = 0
@@ -43,7 +43,7 @@ export class MemoryLog {
     return { ...this.head, state: JSON.stringify({ ...state, run: { ...state.run, status }, timeline }) }
   }
 
-  /** Commits events, with gaps between their seqs, and answers the batch that tells of them. */
+  /** Commits events, with gaps between their seqs, and returns their batch. */
   commit(count: number, status?: RunStatus): LiveBatch {
     const added = Array.from({ length: count }, (): StoredEvent => {
       const { lastIndex, lastSeq } = this.head

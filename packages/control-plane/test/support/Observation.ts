@@ -9,7 +9,7 @@ import { type ObserverOptions, ObserverSettings } from "../../src/observe/Observ
 import { layerTestLog } from "./ControlPlane.ts"
 import { assertLogIsExact } from "./LogChecks.ts"
 
-/** Little patience: the tests run on the real clock, because nobody can say when a database is done on another one. */
+/** Short pauses: the tests run on the real clock, because a database does not follow another one. */
 const IMPATIENT: Partial<ObserverOptions> = {
   sessionPollBaseMs: 5,
   sessionPollMaxMs: 50,

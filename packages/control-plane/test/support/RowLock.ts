@@ -6,7 +6,7 @@ import * as Fiber from "effect/Fiber"
 import type { SqlError } from "effect/sql/SqlError"
 
 /**
- * Somebody's transaction that holds a run's row and does nothing, until it is told to end: the answer does that, after
+ * Another transaction that locks a run's row and does nothing, until the returned effect ends it, after
  * a last statement.
  */
 export const lockRun = Effect.fnUntraced(function* (

@@ -6,7 +6,7 @@ import { EventLog } from "../../src/event-log/EventLog.ts"
 import type { Deletion } from "../../src/event-log/runs/RunAdministration.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 
-/** Creates a run as `POST /runs` does, with the session id as its own id, but tells no observer of it. */
+/** Creates a run as `POST /runs` does, with the session id as its own id, but notifies no observer. */
 export const createRun = Effect.fnUntraced(function* (
   options: {
     readonly id?: string

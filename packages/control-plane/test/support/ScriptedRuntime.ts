@@ -22,7 +22,7 @@ import * as Effect from "effect/Effect"
 /** Mode of the scripted session. */
 const SCRIPTED_MODE = "macp.mode.decision.v1"
 
-/** Envelope number `ordinal` of the script: a vote whose reason tells its place. */
+/** Envelope number `ordinal` of the script: a vote whose reason is its position. */
 const scriptedEnvelope = (sessionId: string, ordinal: number) =>
   create(EnvelopeSchema, {
     macpVersion: "1.0",
@@ -108,7 +108,7 @@ export class ScriptedRuntime {
     this.#changed()
   }
 
-  /** Tells everybody who watches of an ambient signal about a session. */
+  /** Sends an ambient signal about a session to every watcher. */
   signal(sessionId: string, number: number): void {
     this.#signals.push({
       macpVersion: "1.0",

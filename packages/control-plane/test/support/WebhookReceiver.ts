@@ -16,7 +16,7 @@ export type ReceiverAnswer =
   | { readonly hang: true }
   | { readonly hangUp: true }
 
-/** A receiver of webhooks on the loopback. `answer` is asked for each request, with the number of those before it. */
+/** A receiver of webhooks on the loopback. `answer` is called for each request, with the number of those before it. */
 export const webhookReceiver = Effect.fnUntraced(function* (
   answer: (before: number, request: ReceivedWebhook) => ReceiverAnswer = () => ({ status: 204 })
 ) {

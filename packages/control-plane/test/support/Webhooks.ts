@@ -33,7 +33,7 @@ export const change = Effect.fnUntraced(function* (runId: RunId, to: RunStatus, 
   assert.notStrictEqual(changed.change, "rejected", `the run is ${changed.status}`)
 })
 
-/** A run on which nobody has an eye, brought to `running`. */
+/** A run without an observer, brought to `running`. */
 export const startRun = Effect.gen(function* () {
   const runId = yield* createRun()
   for (const status of ["starting", "binding_session", "running"] as const) yield* change(runId, status)

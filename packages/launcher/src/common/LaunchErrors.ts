@@ -1,4 +1,4 @@
-import { type LauncherError, launcherError } from "@runplane/api"
+import { type AgentStartFailed, type LauncherError, type LaunchesFull, launcherError } from "@runplane/api"
 import * as Data from "effect/Data"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -88,7 +88,7 @@ export const failedParticipantsOf = ({ metadata }: LauncherError): ReadonlyArray
   Option.getOrElse(decodeFailed(metadata?.["failedParticipants"]), () => [])
 
 /** Failures of looking something up in the catalog, and of compiling it. */
-export type CompileFailure = Exclude<LauncherError, { readonly _tag: "AgentStartFailed" | "LaunchesFull" }>
+export type CompileFailure = Exclude<LauncherError, AgentStartFailed | LaunchesFull>
 
 /** A pack file on disk cannot be read at all; the message names it. */
 export class UnreadableFile extends Data.TaggedError("UnreadableFile")<{ readonly message: string }> {}

@@ -1,4 +1,4 @@
-import type { CompileLaunchResult, HostedAgent, LauncherError } from "@runplane/api"
+import type { CompileLaunchResult, HostedAgent, LauncherError, LaunchRejected } from "@runplane/api"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
@@ -32,7 +32,7 @@ export class ParticipantAgents extends Context.Service<
     /** In declaration order. Every member that cannot be started is in `failedParticipants` of the failure. */
     readonly resolve: (
       compiled: CompileLaunchResult
-    ) => Effect.Effect<ReadonlyArray<Member>, Exclude<LauncherError, { readonly _tag: "LaunchRejected" }>>
+    ) => Effect.Effect<ReadonlyArray<Member>, Exclude<LauncherError, LaunchRejected>>
   }
 >()("runplane/launcher/ParticipantAgents") {
   static readonly layer = Layer.effect(

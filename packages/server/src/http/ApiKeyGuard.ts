@@ -26,7 +26,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { RETRY_MS } from "../oidc/IssuerKeys.ts"
 import { looksLikeToken, TokenVerifier } from "../oidc/TokenVerifier.ts"
-import { doorFaults, isOpen } from "../settings/DeploymentRules.ts"
+import { authenticationFaults, isOpen } from "../settings/DeploymentRules.ts"
 import { readSettings, SettingsRefused } from "../settings/ReadSettings.ts"
 import { ServiceSettings } from "../settings/ServiceSettings.ts"
 import { actorsOf, indexOfKey } from "./ApiKeys.ts"
@@ -73,8 +73,8 @@ interface Guarded extends CountedEndpoint {
 }
 
 /**
- * Lets in whoever presents a key, or a token of the issuer, whose role is enough for the endpoint, and says who that
- * is. With neither configured every request passes as `anonymous`, in development; elsewhere the service does not
+ * Accepts a request with a key, or a token of the issuer, whose role is enough for the endpoint, and identifies its
+ * caller. With neither configured every request passes as `anonymous`, in development; elsewhere the service does not
  * start. A refused request spends from the budget of its client (docs/reference/http.md#rate-limit), without a right
  * key that of its network; wrong keys and tokens also spend from a smaller budget of their own. Other callers share a
  * network, so neither budget refuses a right key.
@@ -82,7 +82,7 @@ interface Guarded extends CountedEndpoint {
 const makeGuard = (form: EdgeForm) =>
   Effect.gen(function* () {
     const { audience, environment, failures, issuer, keys, names, roles, windowMs } = yield* readSettings(settings)
-    const faults = doorFaults({ keys, issuer, audience }, environment)
+    const faults = authenticationFaults({ keys, issuer, audience }, environment)
     if (faults.length > 0) return yield* new SettingsRefused({ faults })
     const open = isOpen({ keys, issuer })
     const actors = yield* Effect.orDie(actorsOf(keys, names, roles))

@@ -26,8 +26,8 @@ export const actorsOf = (
   })
 
 /**
- * The place of a token among the keys, or -1. Always compares with every key over the length of the longest, so the
- * time it takes tells nothing about how much of a key was right.
+ * The index of a token among the keys, or -1. Always compares with every key over the length of the longest, so the
+ * time does not reveal how much of a key was right.
  */
 export const indexOfKey = (keys: ReadonlyArray<string>, token: string): number => {
   const length = keys.reduce((longest, key) => Math.max(longest, key.length), 0)

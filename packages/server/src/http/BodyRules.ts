@@ -13,7 +13,7 @@ const NO_TYPE = "application/octet-stream"
 /**
  * The request as the endpoints see it. An empty body passes for JSON whatever its content type says, because clients
  * send POST requests without one. A body of another type, or of none, is left to be refused, or hidden where the
- * service ignores such bodies: a page of somebody else can send those without asking first
+ * service ignores such bodies: a page of another site can send those without a preflight
  * (docs/reference/http.md#bodies).
  */
 export const withJsonBody = (

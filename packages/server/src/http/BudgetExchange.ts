@@ -8,8 +8,8 @@ import type { RequestBudget, Spent, Standing } from "./RequestBudget.ts"
 export const EXCHANGE_MS = 1_000
 
 /**
- * Tells the other processes what this one has counted, and answers how the same clients stand everywhere; fails with
- * what is wrong. Undefined, the default: this process counts for itself (docs/reference/http.md#rate-limit).
+ * Sends the counts of this process to the others, and returns the counts of the same clients in all processes; fails
+ * with the reason. Undefined, the default: this process counts for itself (docs/reference/http.md#rate-limit).
  */
 export const BudgetExchange = Context.Reference<
   ((spent: ReadonlyArray<Spent>) => Effect.Effect<ReadonlyArray<Standing>, string>) | undefined
@@ -18,7 +18,7 @@ export const BudgetExchange = Context.Reference<
 /**
  * Keeps budgets in step with those of the other processes while the scope is open, by one exchange a second for all
  * clients that sent something. No request waits for it. While it does not work, each process counts for itself, and
- * what was not told is told later.
+ * sends the counts later.
  */
 export const keepInStep = Effect.fnUntraced(function* (budgets: Readonly<Record<string, RequestBudget>>) {
   const exchange = yield* BudgetExchange
@@ -28,11 +28,11 @@ export const keepInStep = Effect.fnUntraced(function* (budgets: Readonly<Record<
   const once = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const taken = Object.entries(budgets).map(([name, budget]) => ({ name, budget, spent: budget.takeSpent(now) }))
-    const told = taken.flatMap(({ name, spent }) =>
+    const unsent = taken.flatMap(({ name, spent }) =>
       spent.map((entry) => ({ ...entry, client: `${name} ${entry.client}` }))
     )
-    if (told.length === 0) return
-    const standings = yield* Effect.onError(exchange(told), () =>
+    if (unsent.length === 0) return
+    const standings = yield* Effect.onError(exchange(unsent), () =>
       Effect.sync(() => {
         for (const { budget, spent } of taken) budget.putBack(spent)
       })

@@ -71,8 +71,8 @@ export const acceptedCoding = <Name extends string>(
 }
 
 /**
- * The answer in the coding that its client asks for (docs/reference/http.md#compression), and whether it depends on
- * what is asked for. What has a coding or an ETag already stays as it is.
+ * The answer in the coding that its client accepts (docs/reference/http.md#compression), and whether it depends on
+ * `Accept-Encoding`. An answer with a coding or an ETag stays as it is.
  */
 export const compressed = (
   request: HttpServerRequest.HttpServerRequest,

@@ -14,7 +14,7 @@ export interface Cors {
 /**
  * Cross-origin rules. A single plain origin is always answered with; a list, or a `*` inside an entry, is matched, and
  * only a matching origin is reflected. Not `HttpMiddleware.cors` of effect: it writes the methods in another form, and
- * an empty Access-Control-Allow-Headers when a preflight asks for none.
+ * an empty Access-Control-Allow-Headers when a preflight requests none.
  */
 export const makeCors = (origins: ReadonlyArray<string>): Cors => {
   const [only, ...others] = origins

@@ -29,7 +29,7 @@ export interface Trust {
   readonly hosts: ReadonlySet<string>
 }
 
-/** Names that nobody can register, and that a page of the internet can therefore not point at this machine. */
+/** Names that cannot be registered, so a page of the internet cannot point them at this machine. */
 const LOCAL_NAME = /^([^.]+|.+\.(localhost|local|internal|test))$/
 
 const nameOf = (host: string): string => {
@@ -48,7 +48,7 @@ const hostOf = (origin: string): string | undefined => (URL.canParse(origin) ? n
 const withoutDefaultPort = (host: string) => host.toLowerCase().replace(/:(80|443)$/, "")
 
 /**
- * Why a service without keys refuses a request that a web page of somebody else may have made; undefined when it does
+ * Why a service without keys refuses a request that a page of another site may have made; undefined when it does
  * not. Programs other than browsers send none of these headers, and stay welcome (docs/reference/http.md#cross-site).
  */
 export const crossSiteRefusal = (from: Provenance, trust: Trust): string | undefined => {
@@ -60,7 +60,7 @@ export const crossSiteRefusal = (from: Provenance, trust: Trust): string | undef
     const same = withoutDefaultPort(hostOf(from.origin) ?? "") === withoutDefaultPort(from.host ?? "?")
     return same || trust.allowsOrigin(from.origin) ? undefined : refused
   }
-  // A link that somebody follows is harmless: no page sees the answer, and reading changes nothing.
+  // A followed link is harmless: no page sees the answer, and reading changes nothing.
   const follows = from.fetchMode === "navigate" && (from.method === "GET" || from.method === "HEAD")
   return from.fetchSite === "cross-site" && !follows ? refused : undefined
 }

@@ -61,11 +61,11 @@ const settings = {
 export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
   HttpRouter.middleware(
     Effect.gen(function* () {
-      const { basePath, hosts, origins, proxies, ...doors } = yield* readSettings(settings)
+      const { basePath, hosts, origins, proxies, ...authentication } = yield* readSettings(settings)
       const cors = makeCors(origins)
       const trust = { allowsOrigin: cors.allows, hosts: new Set(hosts.map((name) => name.toLowerCase())) }
       const refusalOf = (request: HttpServerRequest.HttpServerRequest) =>
-        isOpen(doors) ? crossSiteRefusal(provenanceOf(request), trust) : undefined
+        isOpen(authentication) ? crossSiteRefusal(provenanceOf(request), trust) : undefined
       const observer = yield* HttpObserver
 
       return (httpEffect) =>
@@ -100,7 +100,7 @@ export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
             Effect.annotateLogs("requestId", requestId)
           )
           const seen = withJsonBody(request, form.otherBodies)
-          // Effect copies a context that has been added to eight times, so what is there already is not added again.
+          // Effect copies a context after eight additions, so an existing entry is not added again.
           const response = yield* seen === received
             ? surrounded
             : Effect.provideService(surrounded, HttpServerRequest.HttpServerRequest, seen)

@@ -19,12 +19,12 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 /** The answers that no endpoint gives, in the form of one service. */
 export interface EdgeForm {
   readonly notFound: (method: string, path: string) => HttpServerResponse.HttpServerResponse
-  /** The answer for a method that a known path does not have; undefined where that is told as an unknown route. */
+  /** The answer for a method that a known path does not have; undefined where that is answered as an unknown route. */
   readonly methodNotAllowed: ((method: string, path: string) => HttpServerResponse.HttpServerResponse) | undefined
   readonly unreadableBody: (text: string) => HttpServerResponse.HttpServerResponse
   readonly payloadTooLarge: HttpServerResponse.HttpServerResponse
   readonly unsupportedMediaType: (contentType: string) => HttpServerResponse.HttpServerResponse
-  /** The reason is what is wrong with a token; keys are told nothing. */
+  /** The reason names what is wrong with a token; a wrong key gets no reason. */
   readonly unauthenticated: (text: string, reason?: string) => HttpServerResponse.HttpServerResponse
   readonly tooManyRequests: HttpServerResponse.HttpServerResponse
   readonly unavailable: (text: string) => HttpServerResponse.HttpServerResponse

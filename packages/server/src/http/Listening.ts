@@ -45,7 +45,7 @@ export interface ServerOptions {
 }
 
 /**
- * The `HttpServer` of a service; its address tells the port. Fails with `ListenFailed` when the port is unavailable.
+ * The `HttpServer` of a service; its address has the port. Fails with `ListenFailed` when the port is unavailable.
  */
 export const layerHttpServer = (options: ListenOptions, { form, graceMs, service }: ServerOptions) =>
   NodeHttpServer.layer(() => makeNodeServer(form), { ...options, gracefulShutdownTimeout: graceMs }).pipe(

@@ -22,8 +22,8 @@ export type Spent = Standing
 
 interface Account {
   spent: number
-  /** The part of `spent` that nobody else knows of. */
-  untold: number
+  /** The part of `spent` that the other processes have not received. */
+  unsent: number
   windowEnd: number
   blockedUntil: number
 }
@@ -37,14 +37,14 @@ export const MAX_ACCOUNTS = 10_000
  */
 export const makeRequestBudget = (budget: Budget, maxAccounts: number = MAX_ACCOUNTS) => {
   const accounts = new Map<string, Account>()
-  const untold = new Set<string>()
+  const unsent = new Set<string>()
 
   const isOver = (account: Account, now: number) => now >= Math.max(account.windowEnd, account.blockedUntil)
 
   const accountOf = (client: string, now: number): Account => {
     const known = accounts.get(client)
     if (known !== undefined && !isOver(known, now)) return known
-    const fresh = { spent: 0, untold: 0, windowEnd: now + budget.windowMs, blockedUntil: 0 }
+    const fresh = { spent: 0, unsent: 0, windowEnd: now + budget.windowMs, blockedUntil: 0 }
     // Taken out first, so that the map stays in the order in which the windows opened.
     accounts.delete(client)
     if (accounts.size >= maxAccounts) makeRoom(now)
@@ -54,7 +54,7 @@ export const makeRequestBudget = (budget: Budget, maxAccounts: number = MAX_ACCO
 
   const forget = (client: string) => {
     accounts.delete(client)
-    untold.delete(client)
+    unsent.delete(client)
   }
 
   const makeRoom = (now: number) => {
@@ -71,41 +71,41 @@ export const makeRequestBudget = (budget: Budget, maxAccounts: number = MAX_ACCO
       const account = accountOf(client, now)
       if (now < account.blockedUntil) return { allowed: false, retryAfterMs: account.blockedUntil - now }
       account.spent++
-      account.untold++
-      untold.add(client)
+      account.unsent++
+      unsent.add(client)
       if (account.spent > budget.limit) {
         account.blockedUntil = now + budget.windowMs
         return { allowed: false, retryAfterMs: budget.windowMs }
       }
       return { allowed: true, remaining: budget.limit - account.spent, resetMs: account.windowEnd - now }
     },
-    /** What has been spent since the last call, of every account that still counts. */
+    /** The requests since the last call, of every account that still counts. */
     takeSpent: (now: number): ReadonlyArray<Spent> => {
       const taken: Array<Spent> = []
-      for (const client of untold) {
+      for (const client of unsent) {
         const account = accounts.get(client)
         if (account === undefined || isOver(account, now)) continue
         const windowMs = Math.max(0, account.windowEnd - now)
-        taken.push({ client, spent: account.untold, windowMs, blockedMs: Math.max(0, account.blockedUntil - now) })
-        account.untold = 0
+        taken.push({ client, spent: account.unsent, windowMs, blockedMs: Math.max(0, account.blockedUntil - now) })
+        account.unsent = 0
       }
-      untold.clear()
+      unsent.clear()
       return taken
     },
-    /** Gives back what was taken and could not be told. */
+    /** Puts back taken counts that could not be sent. */
     putBack: (spent: ReadonlyArray<Spent>) => {
       for (const { client, spent: count } of spent) {
         const account = accounts.get(client)
         if (account === undefined) continue
-        account.untold += count
-        untold.add(client)
+        account.unsent += count
+        unsent.add(client)
       }
     },
-    /** Takes over how an account stands everywhere. What was spent here since it was told comes on top. */
+    /** Adopts the count of an account in all processes, and adds the requests since the last exchange. */
     settle: (standing: Standing, now: number) => {
       const account = accounts.get(standing.client)
       if (account === undefined) return
-      account.spent = standing.spent + account.untold
+      account.spent = standing.spent + account.unsent
       account.windowEnd = now + standing.windowMs
       account.blockedUntil = standing.blockedMs === 0 ? account.blockedUntil : now + standing.blockedMs
     },

@@ -46,7 +46,7 @@ const NOT_SERVING: Refusal = {
   status: 503,
   reason: "Service Unavailable",
   kind: "unavailable",
-  message: "the service is starting or stopping; ask again in a second"
+  message: "the service is starting or stopping; retry in a second"
 }
 
 const CONTENT_TYPE = "application/json"
@@ -100,8 +100,8 @@ export const lenientServerOptions = {
 }
 
 /**
- * Gives a Node.js server's own refusals the error form of the service: bytes that are no HTTP, heads that are too
- * large, requests that do not arrive, expectations that nobody can meet, requests that come before the routes are there
+ * Gives a Node.js server's own refusals the error form of the service: bytes that are not HTTP, heads that are too
+ * large, requests that do not arrive, expectations that cannot be met, requests before the routes are ready
  * (docs/reference/errors.md#error-bodies, docs/reference/http.md#start).
  */
 export const answerRefusals = (server: RefusingServer, form: EdgeForm): void => {
@@ -138,7 +138,7 @@ export const answerRefusals = (server: RefusingServer, form: EdgeForm): void => 
     if (socket.writableEnded) return
     const answer = answers.get(socket)
     const hangUp = () => socket.destroy()
-    // In the middle of an answer nothing else can be said, and to nobody nothing at all.
+    // An answer that has begun cannot change, and a closed socket takes none.
     if (!socket.writable || (answer?.headersSent === true && !answer.writableEnded)) hangUp()
     else if (answer?.headersSent === true) socket.end("", hangUp)
     else socket.end(answerOf(refusals.get(error.code ?? "") ?? MALFORMED, form), hangUp)

@@ -25,7 +25,7 @@ export const layerLaunchValidation = HttpApiMiddleware.layerSchemaErrorTransform
 )
 
 /**
- * What to tell the client about a refused request. An answer of ours that does not fit its declared schema is a defect,
+ * The text for a refused request. An answer of ours that does not fit its declared schema is a defect,
  * not a bad request: it fails with the error itself, which ends as a logged 500.
  */
 const explain = (error: HttpApiError.HttpApiSchemaError) => {
@@ -35,7 +35,7 @@ const explain = (error: HttpApiError.HttpApiSchemaError) => {
   return error.kind === "Payload" ? parserText : Effect.succeed<ViolationText>(error.cause.message)
 }
 
-/** Why the body is no JSON, in the words of the JSON parser. The text was read before, so this reads nothing anew. */
+/** Why the body is not JSON, as the text of the JSON parser. The text was read before, so this reads nothing anew. */
 const parserText: Effect.Effect<ViolationText, never, HttpServerRequest.HttpServerRequest> = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
   const text = yield* Effect.orDie(request.text)

@@ -40,7 +40,7 @@ export const subjectOf = ({ sub }: Claims): string | undefined => (isName(sub) ?
 
 /**
  * The name under which people know the holder: the user name, else the mail address. An `email_verified` other than
- * `true` leaves the address out, the text "true" included. Names are shown; only the subject tells holders apart.
+ * `true` leaves the address out, the text "true" included. Names are shown; only the subject identifies a holder.
  */
 export const nameOf = (claims: Claims): string | undefined => {
   const isVerified = !Object.hasOwn(claims, "email_verified") || claims["email_verified"] === true

@@ -12,7 +12,7 @@ import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from "jos
 import { makeOutageLog } from "../OutageLog.ts"
 import { isIssuerAddress } from "../settings/IssuerAddress.ts"
 
-/** Milliseconds that fetched keys are used without asking again (docs/reference/http.md#tokens). */
+/** Milliseconds that fetched keys are used without a new fetch (docs/reference/http.md#tokens). */
 export const KEYS_TTL_MS = 600_000
 
 /** Milliseconds that keys may be used beyond that while the issuer does not answer. */
@@ -21,7 +21,7 @@ export const KEYS_STALE_MS = 3_600_000
 /** Least milliseconds between two attempts while the issuer does not answer. */
 export const RETRY_MS = 10_000
 
-/** Least milliseconds between two attempts for tokens whose key is not known: anybody can make up such a token. */
+/** Least milliseconds between two attempts for tokens whose key is not known: every client can make up such a token. */
 export const UNKNOWN_KEY_MS = 30_000
 
 /** Milliseconds that one answer of the issuer may take. */
@@ -35,7 +35,7 @@ export class KeysUnavailable extends Data.TaggedError("KeysUnavailable") {}
 
 const Discovery = Schema.Struct({ issuer: Schema.String, jwks_uri: Schema.String })
 
-/** Secret keys are left out: what anybody can fetch proves nothing. */
+/** Secret keys are left out: a published secret proves nothing. */
 const PublicKey = Schema.StructWithRest(Schema.Struct({ kty: Schema.Literals(["RSA", "EC", "OKP"]) }), [
   Schema.Record(Schema.String, Schema.Unknown)
 ])
@@ -55,14 +55,15 @@ interface HeldKeys {
 export interface IssuerKeys {
   /** The keys in use; fails while there are none. */
   readonly current: Effect.Effect<FindKey, KeysUnavailable>
-  /** Keys fetched after the given ones, which lack one; undefined when it is too early to ask for others. */
+  /** Keys fetched after the given ones, which lack one; undefined when it is too early for another fetch. */
   readonly newerThan: (known: FindKey) => Effect.Effect<FindKey | undefined>
 }
 
 /**
  * Keeps the keys of an issuer, found by its discovery document. They are fetched at the start, when they are old, and
- * when a token names one that is not among them. An issuer that does not answer is told once, and again at growing
- * distances; the keys in hand go on meanwhile. One fetch at a time, and no caller who leaves ends it for the others.
+ * when a token names one that is not among them. An issuer that does not answer is logged once, and again at growing
+ * intervals; the current keys stay in use meanwhile. One fetch at a time, and a caller that leaves does not end it for
+ * the others.
  *
  * Kept beside the remote sets of `jose`, which bound no answer and drop the keys in hand once the issuer is away.
  */
@@ -119,7 +120,7 @@ const fetchKeys = Effect.fnUntraced(function* (issuer: string): Effect.fn.Return
   }
   const { keys } = yield* fetchJson(document.jwks_uri, KeySet)
   const usable = keys.filter(isPublicKey)
-  if (usable.length === 0) return yield* Effect.fail(`there is no public key at ${document.jwks_uri}`)
+  if (usable.length === 0) return yield* Effect.fail(`${document.jwks_uri} has no public key`)
   const set: JSONWebKeySet = { keys: usable.map((key) => ({ ...key })) }
   return yield* Effect.try({ try: () => createLocalJWKSet(set), catch: (cause) => `its keys are unusable: ${cause}` })
 })

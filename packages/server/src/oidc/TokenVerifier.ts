@@ -13,7 +13,7 @@ import { type FindKey, type KeysUnavailable, makeIssuerKeys } from "./IssuerKeys
 /** Seconds a token may be past its `exp`, or before its `nbf`, for clocks that differ. */
 const CLOCK_LEEWAY_SECONDS = 60
 
-/** Signatures that anybody can check and nobody else can make. `none` and shared secrets are not among them. */
+/** Signatures that every holder of the public key can check, and only the issuer can make. `none` and shared secrets are not among them. */
 const ALGORITHMS = [
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
@@ -38,8 +38,8 @@ const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]*$/
 export const looksLikeToken = (text: string): boolean => COMPACT.test(text)
 
 /**
- * Who vouches for people: an OpenID Connect issuer whose signed tokens are taken where keys are
- * (docs/reference/http.md#tokens). Undefined where none is set.
+ * The OpenID Connect issuer whose signed tokens are taken where keys are
+ * (docs/reference/http.md#tokens). Undefined without a configured issuer.
  */
 export class TokenVerifier extends Context.Service<
   TokenVerifier,

@@ -1,7 +1,7 @@
 import { row, settingsOf } from "./Setting.ts"
 import { path, text, wholeNumber } from "./SettingTypes.ts"
 
-/** What the launch service tells the agents that it starts. */
+/** The environment of the agents that the launch service starts. */
 export const AgentSettings = settingsOf(["agents"], {
   PROTO_BOOTSTRAP_FILE: row(path, undefined, "The agent's bootstrap file.", { aliases: ["MACP_BOOTSTRAP_FILE"] }),
   PROTO_SESSION_WAIT_MS: row(

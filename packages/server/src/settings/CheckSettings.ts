@@ -7,15 +7,15 @@ import { configuredNames, unknownSettings } from "./UnknownSettings.ts"
 /** The texts of the settings that are set, by name. */
 export type SettingTexts = ReadonlyMap<string, string>
 
-export interface Judgement {
+export interface SettingsReport {
   /** What stops the start. */
   readonly faults: ReadonlyArray<SettingProblem>
-  /** What is not as somebody may think it is, but no reason not to start. */
+  /** Settings that may surprise, but do not stop the start. */
   readonly warnings: ReadonlyArray<SettingProblem>
 }
 
 /** What the rows of a program say about the texts, one at a time. */
-export const judgeRows = (program: Program, texts: SettingTexts): Judgement => {
+export const validateRows = (program: Program, texts: SettingTexts): SettingsReport => {
   const faults: Array<SettingProblem> = []
   const warnings: Array<SettingProblem> = []
   for (const { name, type } of settingsOfProgram(program)) {
@@ -37,33 +37,32 @@ const readTexts = Effect.fnUntraced(function* (program: Program) {
   return texts
 })
 
-type Judge<E, R> = (texts: SettingTexts) => Effect.Effect<Judgement, E, R>
+type Validate<E, R> = (texts: SettingTexts) => Effect.Effect<SettingsReport, E, R>
 
-/** All that is to be said about the settings of a program. `judge` says what is wrong with them taken together. */
-export const judgeSettings = Effect.fnUntraced(function* <E = never, R = never>(
+/** The faults and warnings of the settings of a program. `validate` checks rules across settings. */
+export const validateSettings = Effect.fnUntraced(function* <E = never, R = never>(
   program: Program,
-  judge: Judge<E, R> = () => Effect.succeed({ faults: [], warnings: [] })
+  validate: Validate<E, R> = () => Effect.succeed({ faults: [], warnings: [] })
 ) {
   const texts = yield* readTexts(program)
-  const rows = judgeRows(program, texts)
-  const together = yield* judge(texts)
+  const rows = validateRows(program, texts)
+  const together = yield* validate(texts)
   const unknown = unknownSettings(yield* Effect.orDie(configuredNames))
-  const judgement: Judgement = {
+  const report: SettingsReport = {
     faults: [...together.faults, ...rows.faults],
     warnings: [...rows.warnings, ...together.warnings, ...unknown]
   }
-  return judgement
+  return report
 })
 
 /**
- * Looks at all settings of a program before anything is started: what cannot be used is logged at once, a line for each
- * setting, and stops the start.
+ * Validates all settings of a program before anything is started: each fault is logged in a line, and stops the start.
  */
 export const checkSettings = Effect.fn("checkSettings")(function* <E = never, R = never>(
   program: Program,
-  judge?: Judge<E, R>
+  validate?: Validate<E, R>
 ) {
-  const { faults, warnings } = yield* judgeSettings(program, judge)
+  const { faults, warnings } = yield* validateSettings(program, validate)
   for (const warning of warnings) yield* Effect.logWarning(sentenceOf(warning))
   if (faults.length === 0) return
   for (const fault of faults) yield* Effect.logError(sentenceOf(fault))

@@ -75,9 +75,9 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   SESSION_POLICY_TIMEOUT_MS: row(
     ms(1),
     2_000,
-    "How long the runtime may take to tell a session's policy before the run is bound without its rules on record."
+    "How long the runtime may take to return a session's policy before the run is bound without its rules on record."
   ),
-  SESSION_DISCOVERY_ENABLED: row(flag, true, "Whether sessions that nobody announced become runs."),
+  SESSION_DISCOVERY_ENABLED: row(flag, true, "Whether sessions without a descriptor become runs."),
   SESSION_DISCOVERY_GRACE_MS: row(
     ms(),
     1_000,
@@ -101,19 +101,19 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   SESSION_END_CHECK_DELAY_MS: row(
     ms(),
     500,
-    "How long after a session's deadline or Commitment the runtime is asked whether it ended."
+    "How long after a session's deadline or Commitment the session is read from the runtime to see whether it ended."
   ),
   RUN_RECOVERY_ENABLED: row(
     flag,
     true,
-    "Whether unfinished runs that no process observes are taken over; equal in all processes."
+    "Whether unfinished runs that no process observes are adopted; equal in all processes."
   ),
-  RUN_TAKE_UP_CONCURRENCY: row(lenient("runs", 1), 64, "Runs that are taken up at the same time after a start."),
-  RUN_TAKE_UP_PATIENCE_MS: row(ms(), 2_000, "How long a run that cannot be taken up holds up the others."),
-  RUN_TAKE_OVER_INTERVAL_MS: row(ms(), 5_000, "How often such runs are looked for; 0: only at the start."),
+  RUN_TAKE_UP_CONCURRENCY: row(lenient("runs", 1), 64, "Runs that are adopted at the same time after a start."),
+  RUN_TAKE_UP_PATIENCE_MS: row(ms(), 2_000, "How long a run that cannot be adopted delays the others."),
+  RUN_TAKE_OVER_INTERVAL_MS: row(ms(), 5_000, "How often such runs are searched; 0: only at the start."),
 
-  CLUSTER_LEASE_MS: row(ms(3_000), 10_000, "How long a process that stands still keeps its runs."),
-  CLUSTER_LOOK_INTERVAL_MS: row(ms(50), 500, "How often a process looks which others are on the database."),
+  CLUSTER_LEASE_MS: row(ms(3_000), 10_000, "How long a process that does not respond keeps its runs."),
+  CLUSTER_LOOK_INTERVAL_MS: row(ms(50), 500, "How often a process reads which others are on the database."),
 
   STREAM_RESUME_ENABLED: row(flag, true, "Has no effect: a broken stream is always resumed."),
   STREAM_IDLE_TIMEOUT_MS: row(
@@ -127,13 +127,13 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   STREAM_DRAIN_TIMEOUT_MS: row(
     ms(),
     2_000,
-    "How long an ended session may take over the next frame that its history holds."
+    "How long an ended session may take to deliver the next frame of its history."
   ),
   STREAM_LONGEST_DRAIN_MS: row(ms(), 30_000, "How long an ended session that brings nothing new is waited for."),
   STREAM_SSE_HEARTBEAT_MS: row(
     ms(MIN_HEARTBEAT_MS),
     15_000,
-    "Pause between two heartbeats of an event stream, unless its client asks for another."
+    "Pause between two heartbeats of an event stream, unless its client requests another."
   ),
   STREAM_MAX: row(lenient("streams", 1), 2_000, "Event streams that a process serves at a time; more are 503."),
   STREAM_MAX_PER_KEY: row(

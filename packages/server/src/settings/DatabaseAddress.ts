@@ -182,7 +182,7 @@ const readTls = (parameters: ReadonlyMap<string, string>, caFile: string | undef
       for (const name of ["sslrootcert", "sslcert", "sslkey"]) {
         if (parameters.has(name)) return yield* fault(`has ${name}, but no TLS: set sslmode=verify-full`)
       }
-      if (caFile !== undefined) return yield* fault("asks for no TLS, but DATABASE_TLS_CA_FILE is set")
+      if (caFile !== undefined) return yield* fault("disables TLS, but DATABASE_TLS_CA_FILE is set")
     }
     return {
       sslMode,
@@ -197,7 +197,7 @@ const readTls = (parameters: ReadonlyMap<string, string>, caFile: string | undef
     }
   })
 
-/** Plain text is the default. An authority that shall vouch for the server asks for the strictest mode by itself. */
+/** Plain text is the default. A configured authority implies the strictest mode. */
 const sslModeOf = (parameters: ReadonlyMap<string, string>, hasAuthority: boolean): SslMode => {
   const ssl = parameters.get("ssl")
   const mode = SSL_MODES.find((known) => known === parameters.get("sslmode"))

@@ -1,5 +1,5 @@
 import * as Result from "effect/Result"
-import type { Judgement, SettingTexts } from "./CheckSettings.ts"
+import type { SettingsReport, SettingTexts } from "./CheckSettings.ts"
 import { ControlPlaneSettings } from "./ControlPlaneSettings.ts"
 import { exposureOf, isLoopback, readDatabaseAddress } from "./DatabaseAddress.ts"
 import { LaunchSettings } from "./LaunchSettings.ts"
@@ -11,25 +11,28 @@ import type { Setting } from "./Setting.ts"
 /** Environments that may run without API keys. */
 const OPEN_ENVIRONMENTS: ReadonlySet<string> = new Set(["development", "test"])
 
-/** Who can tell callers apart: the settings that close the doors of a service. */
-export interface DoorSettings {
+/** The settings that configure the authentication of a service. */
+export interface AuthenticationSettings {
   readonly keys: ReadonlyArray<string>
   readonly issuer: string | undefined
   readonly audience: ReadonlyArray<string>
 }
 
 /** Whether every caller is let in: there are neither keys nor an issuer of tokens. */
-export const isOpen = ({ issuer, keys }: Pick<DoorSettings, "keys" | "issuer">): boolean =>
+export const isOpen = ({ issuer, keys }: Pick<AuthenticationSettings, "keys" | "issuer">): boolean =>
   keys.length === 0 && issuer === undefined
 
-/** Outside development no service starts with open doors, and none takes tokens that are meant for somebody else. */
-export const doorFaults = (doors: DoorSettings, environment: string): ReadonlyArray<SettingProblem> => {
+/** Outside development a service needs authentication, and refuses tokens for another audience. */
+export const authenticationFaults = (
+  settings: AuthenticationSettings,
+  environment: string
+): ReadonlyArray<SettingProblem> => {
   const faults: Array<SettingProblem> = []
-  if (isOpen(doors) && !OPEN_ENVIRONMENTS.has(environment)) {
+  if (isOpen(settings) && !OPEN_ENVIRONMENTS.has(environment)) {
     const problem = `must hold at least one key when NODE_ENV is ${environment}`
     faults.push({ variable: "AUTH_API_KEYS", problem })
   }
-  if (doors.issuer !== undefined && doors.audience.length === 0) {
+  if (settings.issuer !== undefined && settings.audience.length === 0) {
     const problem = "must name at least one audience when OIDC_ISSUER is set"
     faults.push({ variable: "OIDC_AUDIENCE", problem })
   }
@@ -43,7 +46,7 @@ const MIN_PRODUCTION_POOL = 2
  * What is wrong with the settings of the control plane taken together: what is meant for production starts safely or
  * not at all.
  */
-export const judgeDeployment = (texts: SettingTexts): Judgement => {
+export const validateDeployment = (texts: SettingTexts): SettingsReport => {
   const faults: Array<SettingProblem> = []
   const warnings: Array<SettingProblem> = []
   const environment = settledValue(texts, ServiceSettings.NODE_ENV, "")
@@ -74,7 +77,7 @@ export const judgeDeployment = (texts: SettingTexts): Judgement => {
     warnings.push({ variable: "LAUNCHER_PUBLIC_URL", problem: "is not set: the console has no launch pages" })
   }
   if (value(ControlPlaneSettings.STREAM_HUB_STRATEGY) === "redis" || texts.has("REDIS_URL")) {
-    const problem = "changes nothing: the instances tell each other through PostgreSQL"
+    const problem = "changes nothing: the instances notify each other through PostgreSQL"
     warnings.push({ variable: "STREAM_HUB_STRATEGY", problem })
   }
   if (texts.has("RUNTIME_TLS_CA_FILE") && !value(RuntimeSettings.RUNTIME_TLS)) {
@@ -88,7 +91,7 @@ export const judgeDeployment = (texts: SettingTexts): Judgement => {
 }
 
 /** What is wrong with the settings of the launch service taken together. */
-export const judgeLaunchDeployment = (texts: SettingTexts): Judgement => {
+export const validateLaunchDeployment = (texts: SettingTexts): SettingsReport => {
   const environment = settledValue(texts, ServiceSettings.NODE_ENV, "")
   const internal = settledValue(texts, LaunchSettings.PROTO_CONTROL_PLANE_URL, environment)
   const warnings: Array<SettingProblem> = []
@@ -143,7 +146,7 @@ const keyFaults = (texts: SettingTexts, environment: string): ReadonlyArray<Sett
   const value = <A>(setting: Setting<A>) => settledValue(texts, setting, environment)
   const keys = value(ServiceSettings.AUTH_API_KEYS)
   const issuer = value(ServiceSettings.OIDC_ISSUER)
-  const faults = doorFaults({ keys, issuer, audience: value(ServiceSettings.OIDC_AUDIENCE) }, environment)
+  const faults = authenticationFaults({ keys, issuer, audience: value(ServiceSettings.OIDC_AUDIENCE) }, environment)
   if (keys.length === 0) return faults
   const tooMany = (count: number, variable: string, problem: string) =>
     count > keys.length ? [{ variable, problem }] : []

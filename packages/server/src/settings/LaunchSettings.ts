@@ -2,7 +2,7 @@ import type { Reading, Row, SettingType } from "./Setting.ts"
 import { row, settingsOf } from "./Setting.ts"
 import { address, flag, list, listenPort, path, saying, text, wholeNumber, word } from "./SettingTypes.ts"
 
-/** Timers take no more; what asks for more means "very long". */
+/** Timers take no more; a larger value means "very long". */
 const LONGEST_MS = 2 ** 31 - 1
 
 const ms = wholeNumber({ unit: "milliseconds", whenBad: "default", atMost: LONGEST_MS })
@@ -117,7 +117,7 @@ export const LaunchSettings = settingsOf(
       30_000,
       "How long agents may go on after the end of their run before they are stopped."
     ),
-    EXAMPLE_AGENT_STOP_GRACE_MS: row(ms, 5_000, "How long an agent may take over SIGTERM before it is killed."),
+    EXAMPLE_AGENT_STOP_GRACE_MS: row(ms, 5_000, "How long an agent may run after SIGTERM before it is killed."),
     PROTO_RUNTIME_ADDRESS: row(text, "", "The runtime's gRPC address (host:port) that agents get."),
     PROTO_RUNTIME_TLS: row(flag, true, "Whether the agents call the runtime over TLS."),
     PROTO_RUNTIME_ALLOW_INSECURE: row(flag, false, "Whether the agents may call the runtime without TLS."),
@@ -135,7 +135,7 @@ export const LaunchSettings = settingsOf(
     PROTO_AUTH_TOKEN_TTL_SECONDS: row(
       saying(wholeNumber({ unit: "seconds", min: 1 }), "must be a positive integer"),
       3_600,
-      "Lifetime asked for a minted credential."
+      "Requested lifetime of a minted credential."
     ),
     PROTO_AUTH_SCOPES_JSON: row(
       scopes,

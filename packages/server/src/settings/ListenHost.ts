@@ -18,13 +18,13 @@ const settings = {
  */
 export const listenHost = Effect.map(
   readSettings(settings),
-  ({ given, ...doors }) => given ?? (isOpen(doors) ? LOOPBACK : EVERYWHERE)
+  ({ given, ...authentication }) => given ?? (isOpen(authentication) ? LOOPBACK : EVERYWHERE)
 )
 
-/** Says in one line that a service lets everybody in; to be run when it listens. */
-export const sayOpenDoors = Effect.gen(function* () {
-  const { given, ...doors } = yield* readSettings(settings)
-  if (!isOpen(doors)) return
+/** Logs that a service accepts every request; runs when the service listens. */
+export const warnWithoutAuthentication = Effect.gen(function* () {
+  const { given, ...authentication } = yield* readSettings(settings)
+  if (!isOpen(authentication)) return
   yield* Effect.logWarning(
     given === undefined
       ? `without AUTH_API_KEYS every caller is let in: listening on ${LOOPBACK} alone, unless HOST says otherwise`

@@ -18,7 +18,7 @@ export const RuntimeSettings = settingsOf(["control-plane"], {
   RUNTIME_BEARER_TOKEN: row(secretText, undefined, "Credential for the runtime, unless the auth service mints one.", {
     secret: true
   }),
-  RUNTIME_USE_DEV_HEADER: developmentRow(flag, "Whether a name is sent as the credential when there is no other."),
+  RUNTIME_USE_DEV_HEADER: developmentRow(flag, "Whether a name is sent as the credential, without another one."),
   RUNTIME_DEV_AGENT_ID: row(word, "macp-control-plane", "That name."),
   RUNTIME_REQUEST_TIMEOUT_MS: row(ms, 30_000, "Deadline of a call that is not a stream; below 5000 with a warning."),
   RUNTIME_CIRCUIT_BREAKER_THRESHOLD: row(
@@ -50,7 +50,7 @@ export const RuntimeSettings = settingsOf(["control-plane"], {
   PROTO_AUTH_TOKEN_TTL_SECONDS: row(
     wholeNumber({ unit: "seconds", min: 1 }),
     3_600,
-    "Lifetime asked for a minted credential."
+    "Requested lifetime of a minted credential."
   ),
   PROTO_AUTH_TOKEN_SENDER: row(text, "macp-control-plane", "Identity it is minted for."),
   PROTO_AUTH_TOKEN_CAN_MANAGE_REGISTRY: row(flag, false, "Whether it may change policies.")

@@ -21,8 +21,8 @@ export const settingsHelp = (program: Program): string => {
     .join("\n")
 }
 
-/** Whether a command line asks for `printSettings`. */
-export const asksForSettings = (args: ReadonlyArray<string>): boolean => args.includes("--print-settings")
+/** Whether a command line selects `printSettings`. */
+export const wantsSettings = (args: ReadonlyArray<string>): boolean => args.includes("--print-settings")
 
 /** A setting as it is in force; the value of a secret is masked. */
 export interface SettingInForce {

@@ -8,7 +8,7 @@ import type { Reading, SettingType } from "./Setting.ts"
 const value = <A>(read: A): Reading<A> => ({ _tag: "Value", value: read })
 const fault = (problem: string): Reading<never> => ({ _tag: "Fault", problem })
 const got = (text: string) => `, got "${text}"`
-/** What stands before an @ may be a password. */
+/** The text before an @ may be a password. */
 const shown = (text: string) => (text.includes("@") ? "" : got(text))
 
 const entriesOf = (text: string): ReadonlyArray<string> =>
@@ -121,7 +121,7 @@ interface WholeNumber {
   readonly min?: number
   readonly max?: number
   readonly whenBad?: WhenBad
-  /** What asks for more gets this much. */
+  /** A larger value becomes this one. */
   readonly atMost?: number
 }
 

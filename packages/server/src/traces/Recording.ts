@@ -21,7 +21,7 @@ import { type Counts, SpanCounts } from "./SpanCounts.ts"
 import { makeSpanExport } from "./SpanExport.ts"
 import { traceExporters } from "./TraceExporter.ts"
 
-/** Parameters of a query whose values no span shows: a ticket, or a key that somebody sent in the wrong place. */
+/** Parameters of a query whose values no span shows: a ticket, or a key that was sent as a parameter. */
 const SECRET_NAME = /ticket|key|token|secret|sig|auth|password|credential/i
 
 const PROBES: ReadonlySet<string> = new Set(["/livez", "/healthz", "/readyz", "/metrics"])
@@ -29,9 +29,9 @@ const PROBES: ReadonlySet<string> = new Set(["/livez", "/healthz", "/readyz", "/
 const isProbe = ({ url }: HttpServerRequest) => PROBES.has(url.split("?", 1)[0] ?? url)
 
 /**
- * Runs and requests are what somebody wants to look at. Work that belongs to neither, such as polls and group commits,
+ * Only runs and requests are recorded. Work that belongs to neither, such as polls and group commits,
  * would make a trace of its own every few milliseconds, so it is not recorded. A parent that another tracer made (of a
- * process that holds more than this service) is none: nobody ever sees it.
+ * process that holds more than this service) does not count: it is never exported.
  */
 const runsAndRequestsOnly = (tracer: Tracer.Tracer) => {
   const ours = new WeakSet<Tracer.AnySpan>()
@@ -91,8 +91,8 @@ const makeIds = () => {
 }
 
 /**
- * The OpenTelemetry SDK: its sampler, limits and batches follow the standard `OTEL_*` variables. What has not been
- * exported yet goes out when the scope closes, which waits no longer than `FLUSH_TIMEOUT` for it.
+ * The OpenTelemetry SDK: its sampler, limits and batches follow the standard `OTEL_*` variables. The remaining
+ * spans are exported when the scope closes, which waits at most `FLUSH_TIMEOUT`.
  */
 export const layerRecording = (serviceName: string) =>
   Layer.unwrap(

@@ -2,7 +2,7 @@ import * as Context from "effect/Context"
 import * as Option from "effect/Option"
 import * as Tracer from "effect/Tracer"
 
-/** A span of somebody who asked for something, as the W3C trace context describes it: 32 and 16 hexadecimal digits. */
+/** The span of a caller, as the W3C trace context describes it: 32 and 16 hexadecimal digits. */
 export interface CallerSpan {
   readonly traceId: string
   readonly spanId: string
@@ -14,18 +14,18 @@ export interface CallerSpan {
 export interface RootSpanIds {
   readonly traceId: string
   readonly spanId: string
-  /** The span that asked for the run; it is of the same trace. */
+  /** The span of the request for the run; it is of the same trace. */
   readonly caller: CallerSpan | undefined
 }
 
 /**
- * Spans that outlive the process. Unless a layer provides a recording tracer, they go nowhere and nobody is a caller.
+ * Spans that outlive the process. Unless a layer provides a recording tracer, they are dropped and there is no caller.
  */
 export const RootSpans = Context.Reference<{
   /**
    * Starts a span under the ids given, `startTime` in Unix nanoseconds. A tracer chooses the ids of its spans itself; a
    * run's span has its ids before there is a span. One that is never ended is never exported, so starting one also
-   * tells whether the sampler wants the trace.
+   * returns whether the sampler wants the trace.
    */
   readonly start: (name: string, ids: RootSpanIds, startTime: bigint) => Tracer.Span
   /** The given span as the parent of what outlives it; undefined for one that this service does not record. */
@@ -41,7 +41,7 @@ export const RootSpans = Context.Reference<{
   })
 })
 
-/** What a tracer is asked for to start a span of nobody, or of a caller. */
+/** The options of a span without a parent, or below the span of a caller. */
 export const rootOptions = (
   name: string,
   { caller }: RootSpanIds,

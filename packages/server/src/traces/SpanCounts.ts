@@ -1,6 +1,6 @@
 import * as Context from "effect/Context"
 
-/** What has become of the spans of this process, for the metrics; the exporter adds to it. */
+/** The exported and dropped spans of this process, for the metrics; the exporter adds to it. */
 export interface Counts {
   exported: number
   /** Ended and not exported: the collector refused them or was away, or the queue was full. */

@@ -16,7 +16,7 @@ const FAILED = 1
 
 export interface SpanExport {
   readonly processor: SpanProcessor
-  /** Exports what waits, and ends; spans that are not exported within `FLUSH_TIMEOUT` are lost, which the log tells. */
+  /** Exports what waits, and ends; spans that are not exported within `FLUSH_TIMEOUT` are lost, which is logged. */
   readonly stop: Effect.Effect<void>
 }
 

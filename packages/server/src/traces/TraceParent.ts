@@ -15,7 +15,7 @@ export const callerFrom = (traceParent: string | null): CallerSpan | undefined =
     ? undefined
     : Option.getOrUndefined(HttpTraceContext.w3c(Headers.fromInput({ traceparent: traceParent })))
 
-/** The span of the current request, as the parent of what outlives it; undefined when none is recorded. */
+/** The span of the current request, as the parent of spans that outlive it; undefined without a recorded one. */
 export const callingSpan: Effect.Effect<CallerSpan | undefined> = Effect.gen(function* () {
   const { callerOf } = yield* RootSpans
   const span = yield* Effect.serviceOption(Tracer.ParentSpan)

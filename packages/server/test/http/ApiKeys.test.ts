@@ -7,7 +7,7 @@ import { layerAuthorization, layerLauncherApiKey } from "../../src/http/ApiKeyGu
 import { actorsOf, indexOfKey } from "../../src/http/ApiKeys.ts"
 import { ClientBudgets } from "../../src/http/ClientBudgets.ts"
 import { layerRateLimit } from "../../src/http/RateLimiting.ts"
-import { judgeLaunchDeployment } from "../../src/settings/DeploymentRules.ts"
+import { validateLaunchDeployment } from "../../src/settings/DeploymentRules.ts"
 import { listenHost } from "../../src/settings/ListenHost.ts"
 import { readSetting } from "../../src/settings/ReadSettings.ts"
 import { ServiceSettings } from "../../src/settings/ServiceSettings.ts"
@@ -74,7 +74,7 @@ describe("settings of the edge", () => {
     })
   )
 
-  it.effect("may be left out where an issuer vouches for people, for somebody", () =>
+  it.effect("may be left out where an issuer identifies the callers", () =>
     Effect.gen(function* () {
       const OIDC = { NODE_ENV: "production", OIDC_ISSUER: "http://127.0.0.1:9", OIDC_AUDIENCE: "runplane" }
       const starts = [
@@ -94,7 +94,7 @@ describe("settings of the edge", () => {
         }
       }
       assert.strictEqual(yield* Effect.provide(listenHost, withEnv(OIDC)), "0.0.0.0")
-      const faults = judgeLaunchDeployment(new Map(Object.entries({ ...OIDC, OIDC_AUDIENCE: "" }))).faults
+      const faults = validateLaunchDeployment(new Map(Object.entries({ ...OIDC, OIDC_AUDIENCE: "" }))).faults
       assert.deepStrictEqual(
         faults.map(({ variable }) => variable),
         ["OIDC_AUDIENCE"]
@@ -112,17 +112,17 @@ describe("settings of the edge", () => {
     })
   )
 
-  it("of the launch service are judged together: no keys outside of development, no roles for keys that are not there", () => {
+  it("of the launch service are validated together: no keys outside of development, no roles for keys that are not there", () => {
     const faults = (texts: Record<string, string>) =>
-      judgeLaunchDeployment(new Map(Object.entries(texts))).faults.map(({ variable }) => variable)
+      validateLaunchDeployment(new Map(Object.entries(texts))).faults.map(({ variable }) => variable)
     assert.deepStrictEqual(faults({ NODE_ENV: "production" }), ["AUTH_API_KEYS"])
     assert.deepStrictEqual(faults({ NODE_ENV: "test" }), [])
     assert.deepStrictEqual(faults({ AUTH_API_KEYS: "a", AUTH_API_KEY_ROLES: "viewer,admin" }), ["AUTH_API_KEY_ROLES"])
   })
 
-  it("of the launch service are judged together: production that serves others hands out public links", () => {
+  it("of the launch service are validated together: production that serves others hands out public links", () => {
     const warned = (texts: Record<string, string>) =>
-      judgeLaunchDeployment(
+      validateLaunchDeployment(
         new Map(Object.entries({ NODE_ENV: "production", AUTH_API_KEYS: "a", ...texts }))
       ).warnings.map(({ problem, variable }) => `${variable} ${problem}`)
     const internal = { PROTO_CONTROL_PLANE_URL: "http://proxy:8001" }

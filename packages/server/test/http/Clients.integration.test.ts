@@ -125,15 +125,17 @@ layer(controlPlane, { excludeTestServices: true })("the typed client of the cont
         `event: heartbeat\nid: ${seq}\ndata: {"ts":"2026-07-01T10:00:00.000Z","seq":${seq}}\n\n`
       seen.streams.push(beat(4) + eventFrame(5) + eventFrame(6).slice(0, 20), "", beat(5) + eventFrame(7) + beat(9))
       const broken: Array<string> = []
-      const told: Array<number> = []
+      const received: Array<number> = []
       const options = { afterSeq: 4, q: "type:message.received", types: ["message.received"] }
       const onInterruption = ({ _tag }: { readonly _tag: string }) => Effect.sync(() => void broken.push(_tag))
       const ended = yield* streamLog({ ...options, onInterruption }).pipe(
-        Stream.runForEach((frame) => Effect.sync(() => frame.event === "canonical_event" && told.push(frame.data.seq))),
+        Stream.runForEach((frame) =>
+          Effect.sync(() => frame.event === "canonical_event" && received.push(frame.data.seq))
+        ),
         Effect.flip
       )
       assert.instanceOf(ended, BadRequest)
-      assert.deepStrictEqual(told, [5, 7])
+      assert.deepStrictEqual(received, [5, 7])
       assert.deepStrictEqual(seen.logQueries, [
         [4, "type:message.received", undefined],
         [undefined, "type:message.received", "5"],

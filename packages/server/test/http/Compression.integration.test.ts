@@ -93,7 +93,7 @@ const forms = [
 
 for (const [name, form] of forms) {
   layer(server(form), { excludeTestServices: true })(`answers of the ${name}`, (it) => {
-    it.effect("are compressed in the coding that the client asks for, and say what they depend on", () =>
+    it.effect("are compressed in the coding that the client accepts, and say what they depend on", () =>
       Effect.gen(function* () {
         for (const coding of codings) {
           const { bytes, headers, isCut, status } = yield* ask("/list", asking(coding))

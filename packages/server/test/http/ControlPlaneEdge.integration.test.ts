@@ -58,7 +58,7 @@ layer(server, { excludeTestServices: true })("the control plane's edge", (it) =>
     })
   )
 
-  it.effect("tells why a body is no JSON", () =>
+  it.effect("explains why a body is not JSON", () =>
     Effect.gen(function* () {
       const answer = yield* ask("/runs", { method: "POST", body: "{nope" })
       assert.strictEqual(answer.status, 400)
@@ -238,7 +238,7 @@ layer(server, { excludeTestServices: true })("the control plane's edge", (it) =>
     })
   )
 
-  it.effect("tells the observer the template of the route", () =>
+  it.effect("reports the template of the route to the observer", () =>
     Effect.gen(function* () {
       observed.length = 0
       yield* ask(`/runs/${RUN_ID}`)

@@ -24,7 +24,7 @@ describe("cross-origin rules", () => {
     assert.isUndefined(allowed(["*"], undefined))
   })
 
-  it("echo the headers that a preflight asks for", () => {
+  it("echo the headers that a preflight requests", () => {
     assert.deepStrictEqual(makeCors(["http://a"]).preflight("http://a", "x-y"), {
       vary: "Origin, Access-Control-Request-Headers",
       "access-control-allow-credentials": "true",

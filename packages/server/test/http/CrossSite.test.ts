@@ -52,7 +52,7 @@ describe("requests to a service without keys", () => {
   })
 
   it.each(["evil.example", "evil.example:3001", "127.0.0.1.evil.example", "localhost.evil.example"])(
-    "under a name that somebody else can point here are refused: %s",
+    "under a name that another site can point here are refused: %s",
     (host) => {
       assert.include(crossSiteRefusal({ ...program, host }, trust), "ALLOWED_HOSTS")
     }

@@ -39,7 +39,7 @@ layer(server(), { excludeTestServices: true })("the launch service's edge", (it)
     })
   )
 
-  it.effect("tells why a body is no JSON, as one text", () =>
+  it.effect("explains why a body is not JSON, as one text", () =>
     Effect.gen(function* () {
       for (const body of ["{", '"text"', "7"]) {
         const answer = yield* ask("/launch/compile", { method: "POST", body })

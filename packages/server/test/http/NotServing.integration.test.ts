@@ -8,7 +8,7 @@ import { describe } from "vitest"
 import { controlPlaneForm, launcherForm, layerHttpServer } from "../../src/index.ts"
 import { ask } from "../support/Ask.ts"
 
-const MESSAGE = "the service is starting or stopping; ask again in a second"
+const MESSAGE = "the service is starting or stopping; retry in a second"
 
 const listening = (form: typeof controlPlaneForm) =>
   layerHttpServer({ host: "127.0.0.1", port: 0 }, { form, graceMs: 0 })

@@ -36,7 +36,7 @@ describe("a request budget", () => {
 })
 
 describe("a budget that others spend from as well", () => {
-  it("tells each request once, and again when it could not be told", () => {
+  it("sends each request once, and again when the exchange failed", () => {
     const { putBack, spend, takeSpent } = makeRequestBudget(budget)
     spend("a", 0)
     spend("a", 100)
@@ -56,7 +56,7 @@ describe("a budget that others spend from as well", () => {
     assert.deepStrictEqual(takeSpent(900), [{ client: "a", spent: 1, windowMs: 100, blockedMs: 1000 }])
   })
 
-  it("takes over how an account stands everywhere, and adds what came meanwhile", () => {
+  it("adopts the count of all processes, and adds the requests since then", () => {
     const { settle, spend, takeSpent } = makeRequestBudget({ limit: 10, windowMs: 1000 })
     spend("a", 0)
     takeSpent(0)
@@ -65,7 +65,7 @@ describe("a budget that others spend from as well", () => {
     assert.deepStrictEqual(spend("a", 200), { allowed: true, remaining: 1, resetMs: 300 })
     settle({ client: "a", spent: 11, windowMs: 200, blockedMs: 900 }, 300)
     assert.deepStrictEqual(spend("a", 300), { allowed: false, retryAfterMs: 900 })
-    settle({ client: "nobody", spent: 11, windowMs: 200, blockedMs: 900 }, 300)
-    assert.isTrue(spend("nobody", 300).allowed)
+    settle({ client: "other", spent: 11, windowMs: 200, blockedMs: 900 }, 300)
+    assert.isTrue(spend("other", 300).allowed)
   })
 })

@@ -57,20 +57,20 @@ describe("the keys of an issuer", () => {
       const first = yield* keys.current
       const rotated = yield* issuer.makeKey()
       assert.isFalse(yield* has(first, rotated.kid))
-      // Just fetched: whoever makes up a token now cannot make us ask.
+      // Just fetched: a made-up token does not cause another fetch.
       assert.isUndefined(yield* keys.newerThan(first))
       yield* TestClock.adjust(UNKNOWN_KEY_MS)
       const newer = yield* keys.newerThan(first)
       assert.isDefined(newer)
       if (newer !== undefined) assert.isTrue(yield* has(newer, rotated.kid))
-      // Somebody who still has the old ones gets these without a question.
+      // A caller with the old keys gets these without a fetch.
       assert.strictEqual(yield* keys.newerThan(first), newer)
       assert.isUndefined(newer && (yield* keys.newerThan(newer)))
       assert.strictEqual(fetches(), 2)
     })
   )
 
-  it.effect("go on for an hour while the issuer is away, which is told once, and that it is back", () =>
+  it.effect("stay in use for an hour while the issuer is away; its outage and its return are logged once", () =>
     Effect.gen(function* () {
       const { issuer } = yield* world
       const keys = yield* makeIssuerKeys(issuer.url)
@@ -87,7 +87,7 @@ describe("the keys of an issuer", () => {
       yield* TestClock.adjust(KEYS_STALE_MS)
       assert.strictEqual((yield* Effect.flip(keys.current))._tag, "KeysUnavailable")
       issuer.behave(undefined)
-      // Too early to ask again.
+      // Too early for another fetch.
       assert.strictEqual((yield* Effect.flip(keys.current))._tag, "KeysUnavailable")
       yield* TestClock.adjust(RETRY_MS)
       assert.notStrictEqual(yield* keys.current, first)
@@ -107,7 +107,7 @@ describe("the keys of an issuer", () => {
     ["is away", () => away, "500"],
     ["is another", answer(() => '{"issuer":"https://evil.example","jwks_uri":"https://evil.example/keys"}'), "evil"],
     [
-      "publishes its keys where anybody may change them",
+      "publishes its keys where an attacker may change them",
       answer((url) => JSON.stringify({ issuer: url, jwks_uri: "http://evil.example/keys" })),
       "not an https address"
     ],
@@ -124,14 +124,14 @@ describe("the keys of an issuer", () => {
       },
       "no public key"
     ]
-  ])("are not there when the issuer %s", ([, mischief, told]) =>
+  ])("are not there when the issuer %s", ([, mischief, logged]) =>
     Effect.gen(function* () {
       const { issuer } = yield* world
       issuer.behave(mischief(issuer.url))
       const keys = yield* makeIssuerKeys(issuer.url)
       assert.strictEqual((yield* Effect.flip(keys.current))._tag, "KeysUnavailable")
       assert.strictEqual(said.length, 1)
-      assert.include(said[0] ?? "", told)
+      assert.include(said[0] ?? "", logged)
     }).pipe(Effect.provide(layerLog))
   )
 
@@ -139,14 +139,14 @@ describe("the keys of an issuer", () => {
     Effect.gen(function* () {
       const { issuer } = yield* world
       const asked = yield* Effect.promise(async () => {
-        let tell = () => undefined as void
+        let notify = () => undefined as void
         const promise = new Promise<void>((done) => {
-          tell = done
+          notify = done
         })
-        return { promise, tell }
+        return { promise, notify }
       })
       issuer.behave(() => {
-        asked.tell()
+        asked.notify()
         return true
       })
       const keys = yield* makeIssuerKeys(issuer.url)

@@ -8,7 +8,7 @@ import { descriptor, fakeControlPlane, Seen } from "../support/FakeControlPlane.
 import { makeIssuer } from "../support/FakeIssuer.ts"
 import { fakeLauncher } from "../support/FakeLauncher.ts"
 
-/** An issuer that has its keys before anybody asks for them. */
+/** An issuer that has its keys before the first fetch. */
 const furnished = Effect.gen(function* () {
   const { makeKey, url } = yield* makeIssuer
   return {
@@ -55,7 +55,7 @@ const badTokens = Effect.gen(function* () {
     ["not valid yet", yield* key.sign({ nbf: NOW + 120 }), "it is not valid yet"],
     ["of another issuer", yield* key.sign({ iss: "https://evil.example" }), "another issuer made it"],
     ["for another audience", yield* key.sign({ aud: "shop" }), "it is for another audience"],
-    ["for nobody", yield* key.sign({ aud: undefined }), "it is for another audience"],
+    ["without an audience", yield* key.sign({ aud: undefined }), "it is for another audience"],
     ["without a subject", yield* key.sign({ sub: undefined }), "it has no usable subject"],
     ["of an unknown key", yield* stranger.sign(), "its issuer has no such key"],
     ["of a stranger under a known name", yield* stranger.sign({}, { kid: key.kid }), "its signature is wrong"],
@@ -90,7 +90,7 @@ layer(controlPlane.pipe(Layer.provideMerge(Issuer.layer), Layer.provideMerge(lay
           assert.deepStrictEqual(answer.json, me, kid)
         }
       }
-      // The key of the same name is somebody else.
+      // The key of the same name is another caller.
       assert.deepStrictEqual((yield* ask("/me", bearer("the-key"))).json, {
         id: "ann",
         name: "ann",
@@ -117,7 +117,7 @@ layer(controlPlane.pipe(Layer.provideMerge(Issuer.layer), Layer.provideMerge(lay
     })
   )
 
-  it.effect("tells two subjects of one name apart, also in the budgets", () =>
+  it.effect("distinguishes two subjects of one name, also in the budgets", () =>
     Effect.gen(function* () {
       const { key } = yield* Issuer
       for (const sub of ["f3b1", "c0de"]) {
@@ -128,7 +128,7 @@ layer(controlPlane.pipe(Layer.provideMerge(Issuer.layer), Layer.provideMerge(lay
     })
   )
 
-  it.effect("tells the holder of a token without a role which claim it lacks", () =>
+  it.effect("names the claim that a token without a role lacks", () =>
     Effect.gen(function* () {
       const { key } = yield* Issuer
       for (const roles of [undefined, "root", ["admins"]]) {
@@ -166,7 +166,7 @@ layer(controlPlane.pipe(Layer.provideMerge(Issuer.layer), Layer.provideMerge(lay
     })
   )
 
-  it.effect("asks for a key or a token", () =>
+  it.effect("requires a key or a token", () =>
     Effect.gen(function* () {
       const answer = yield* ask("/runs")
       assert.strictEqual(answer.status, 401)
@@ -218,7 +218,7 @@ layer(
     excludeTestServices: true
   }
 )("a control plane with an issuer alone", (it) => {
-  it.effect("lets nobody in without a token", () =>
+  it.effect("refuses every request without a token", () =>
     Effect.gen(function* () {
       for (const path of ["/runs", "/me"]) assert.strictEqual((yield* ask(path)).status, 401)
       assert.strictEqual((yield* ask("/me", bearer("anything"))).status, 401)
@@ -229,7 +229,7 @@ layer(
 layer(fakeControlPlane({ ...settings(unreachable) }).pipe(Layer.provideMerge(layerServer)), {
   excludeTestServices: true
 })("a control plane whose issuer is away", (it) => {
-  it.effect("starts, lets keys in, and asks the holders of tokens to come back", () =>
+  it.effect("starts, accepts keys, and answers tokens with Retry-After", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* ask("/runs", bearer("the-key"))).status, 200)
       for (let again = 0; again < 5; again++) {

@@ -65,7 +65,7 @@ export class Seen extends Context.Service<
     readonly streamQueries: Array<{ readonly query: RunStreamQuery; readonly lastEventId: string | undefined }>
     readonly reasons: Array<string | undefined>
     readonly ids: Array<string>
-    /** What each connection to the stream of the log asked for. */
+    /** The query of each connection to the stream of the log. */
     readonly logQueries: Array<
       readonly [afterSeq: number | undefined, q: string | undefined, lastEventId: string | undefined]
     >
@@ -173,7 +173,7 @@ const Streams = HttpApiBuilder.group(
 const NOTHING_MORE = {
   statusCode: 400,
   errorCode: "VALIDATION_ERROR",
-  message: "nobody has anything more to say",
+  message: "the log has no further events",
   error: "Bad Request"
 }
 

@@ -41,7 +41,7 @@ export const makeIssuer = Effect.gen(function* () {
   if (address === null || typeof address === "string") throw new Error("the issuer listens on a port")
   const url = `http://127.0.0.1:${address.port}`
 
-  /** A key that the issuer has; it publishes it unless told otherwise. */
+  /** A key that the issuer has; published unless `published` is false. */
   const makeKey = (alg: keyof typeof KINDS = "ES256", published = true) =>
     Effect.promise(async () => {
       const { privateKey, publicKey } = await generateKeyPair(alg)

@@ -13,6 +13,35 @@ export interface FolderRule {
 /** Files beside the folders of the event log that each of them may know. */
 const LOG = ["CommittedEvent.ts", "EventRepository.ts", "EventLogSettings.ts", "ProcessChannel.ts"]
 
+/** What the groups of the HTTP contract are made of. */
+const CONTRACT = ["caller", "errors", "middleware", "openapi", "validation", "Version.ts"]
+
+/** Files of the bench that its scenarios and programs share. */
+const BENCH = [
+  "BenchDatabase.ts",
+  "Figures.ts",
+  "FreshWorld.ts",
+  "Measurement.ts",
+  "Plan.ts",
+  "Report.ts",
+  "Statistics.ts"
+]
+
+/** Values of the domain that every folder of it may know. */
+const VALUES = [
+  "CleanJson.ts",
+  "ExactJson.ts",
+  "Field.ts",
+  "Ids.ts",
+  "JsonReader.ts",
+  "Money.ts",
+  "Outcome.ts",
+  "ParticipantStatus.ts",
+  "PayloadDecoder.ts",
+  "RunStatus.ts",
+  "RuntimeFrames.ts"
+]
+
 /**
  * The order of knowledge inside a package, or inside a folder of one, from the top to the bottom. A key is a folder, or
  * a file that stands beside the folders; files that are not named compose what the table is of: they may know
@@ -123,6 +152,91 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     core: { meaning: "what a session is, as pure code", knows: [] },
     auth: { meaning: "who a caller is", knows: [] },
     "SandboxOptions.ts": { meaning: "the options", knows: ["core"] }
+  },
+  agents: {
+    examples: { meaning: "the example agents", knows: ["client"] },
+    client: { meaning: "the small client that they share", knows: [] }
+  },
+  api: {
+    promise: { meaning: "the typed client with promises", knows: ["client"] },
+    client: { meaning: "the typed clients and the event streams", knows: ["control-plane", "launcher"] },
+    "control-plane": { meaning: "the groups of the control plane", knows: ["service", ...CONTRACT] },
+    launcher: { meaning: "the groups of the launch service", knows: ["service", ...CONTRACT] },
+    service: { meaning: "endpoints that both services have", knows: CONTRACT },
+    openapi: { meaning: "what the document says of an endpoint", knows: ["caller"] },
+    middleware: { meaning: "checks in front of endpoints", knows: ["errors", "caller"] },
+    errors: { meaning: "the errors and the failures of endpoints", knows: ["caller"] },
+    validation: { meaning: "rules of parameters, queries and bodies", knows: [] },
+    caller: { meaning: "roles and access", knows: [] },
+    "Version.ts": { meaning: "the version", knows: [] }
+  },
+  bench: {
+    scenarios: {
+      meaning: "one scenario a file",
+      knows: ["client", "reads", "service", "runtime", "process", ...BENCH]
+    },
+    client: {
+      meaning: "clients under measurement",
+      knows: ["reads", "service", "runtime", "process", "Statistics.ts"]
+    },
+    reads: { meaning: "load of reads over a large database", knows: ["service", "runtime", "process", ...BENCH] },
+    service: {
+      meaning: "the control plane as a process",
+      knows: ["runtime", "process", "BenchDatabase.ts"]
+    },
+    runtime: { meaning: "the runtime as a process", knows: ["process"] },
+    process: { meaning: "child processes and their CPU time", knows: [] }
+  },
+  cli: {
+    commands: {
+      meaning: "one command a file",
+      knows: ["story", "CliFailure.ts", "Connection.ts", "JsonText.ts", "Output.ts", "Table.ts", "Unreachable.ts"]
+    },
+    story: { meaning: "events as lines of text", knows: ["TextWidth.ts"] }
+  },
+  domain: {
+    seal: { meaning: "hash chain and proofs", knows: ["events", ...VALUES, "Metrics.ts", "Projector.ts"] },
+    insight: { meaning: "forecast, what-if, divergence", knows: ["projector", "policies", "events", ...VALUES] },
+    projector: { meaning: "the fold of a run", knows: ["events", ...VALUES, "OutboundMessage.ts", "RunState.ts"] },
+    normaliser: {
+      meaning: "frames become canonical events",
+      knows: [
+        "events",
+        ...VALUES,
+        "LlmUsage.ts",
+        "OutboundMessage.ts",
+        "PayloadTypes.ts",
+        "Redaction.ts",
+        "TokenPricing.ts"
+      ]
+    },
+    events: { meaning: "the typed events", knows: VALUES },
+    usage: { meaning: "token usage in payloads", knows: VALUES },
+    policies: { meaning: "policy rules and their evaluation", knows: VALUES },
+    query: { meaning: "the search language", knows: VALUES }
+  },
+  runtime: {
+    testing: {
+      meaning: "the runtime in memory",
+      knows: ["RuntimeCatalog.ts", "RuntimeClient.ts", "RuntimeClientShape.ts", "RuntimeError.ts", "SessionListing.ts"]
+    }
+  },
+  server: {
+    metrics: { meaning: "metrics that both services have", knows: ["http", "traces"] },
+    http: {
+      meaning: "keys, roles, limits, refusals, listening",
+      knows: ["oidc", "traces", "settings", "OutageLog.ts"]
+    },
+    oidc: { meaning: "tokens of an issuer", knows: ["settings", "OutageLog.ts"] },
+    traces: { meaning: "spans and their export", knows: ["settings", "OutageLog.ts"] },
+    settings: { meaning: "the table of all settings", knows: ["Nearest.ts"] },
+    "OutageLog.ts": { meaning: "one log line for each outage", knows: [] },
+    "Nearest.ts": { meaning: "the most similar name", knows: [] }
+  },
+  stack: {
+    runplane: { meaning: "the `runplane` command", knows: ["CommandLine.ts", "ExitDeadline.ts", "Program.ts"] },
+    demo: { meaning: "the demo run", knows: ["Stack.ts"] },
+    auth: { meaning: "the auth service of a developer's machine", knows: [] }
   }
 }
 

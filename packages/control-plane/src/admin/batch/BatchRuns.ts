@@ -1,10 +1,14 @@
-import { type BatchOutcome, INTERNAL_TEXT } from "@runplane/api"
+import { type BatchOutcome, ControlPlaneApi, INTERNAL_TEXT } from "@runplane/api"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { HttpApiBuilder } from "effect/http-api"
 import * as Layer from "effect/Layer"
 import type { Caller } from "../../platform/audit/AuditTrail.ts"
+import { asCaller } from "../../platform/http/CurrentCaller.ts"
 import { isDatabaseFailure } from "../../platform/http/OutageAnswers.ts"
+import { exportAnswer } from "../../queries/insights/InsightsHttp.ts"
+import { RunExports } from "../../queries/insights/RunExports.ts"
 import { RunManagement } from "../../runs/RunManagement.ts"
 import { Runs } from "../../runs/Runs.ts"
 
@@ -76,3 +80,22 @@ const reasonOfFailure = (operation: Effect.Effect<unknown, { readonly message: s
         : Effect.as(Effect.logError("an operation of a batch failed", cause), INTERNAL_TEXT)
     )
   )
+
+/** The `batch` group (docs/reference/http.md#batch). */
+export const BatchHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "batch",
+  Effect.fn(function* (handlers) {
+    const batch = yield* BatchRuns
+    const exports = yield* RunExports
+    return handlers.handleAll({
+      cancel: ({ payload }) => asCaller((caller) => batch.cancel(payload.runIds, caller)),
+      archive: ({ payload }) => asCaller((caller) => batch.archive(payload.runIds, caller)),
+      remove: ({ payload }) => asCaller((caller) => batch.remove(payload.runIds, caller)),
+      export: ({ payload }) =>
+        asCaller((caller) =>
+          Effect.map(exports.many(payload.runIds, caller), (text) => exportAnswer(text, "application/json", 201))
+        )
+    })
+  })
+)

@@ -13,12 +13,12 @@ import { CHECK_TIMEOUT_MS, RuntimeHealth } from "../../platform/http/RuntimeHeal
 import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
 import { WriteCheck } from "../../platform/postgres/WriteCheck.ts"
 
-/** Probes come from anywhere and are not throttled: the dependencies are asked at most this often. Milliseconds. */
+/** Probes are not throttled: the dependencies are checked at most this often. Milliseconds. */
 export const READINESS_TTL_MS = 1_000
 /** A run this young may not have found its observer yet. Seconds. */
 const ADOPTION_GRACE_SECONDS = 30
-/** How often the service looks by itself. Milliseconds. */
-const WATCH_MS = 5_000
+/** How often the service checks without a probe. Milliseconds. */
+const CHECK_INTERVAL_MS = 5_000
 
 /**
  * Whether what the service depends on works (docs/reference/http.md#readiness). A check never fails; it says
@@ -106,23 +106,23 @@ export class Health extends Context.Service<
     })
   )
 
-  /** Looks by itself, so that the log tells of a dependency that is lost whether or not anybody asks. */
+  /** Checks at a fixed interval, so that the log reports a lost dependency even when no probe arrives. */
   static readonly layerWatch = Layer.effectDiscard(
     Effect.gen(function* () {
       const { readiness } = yield* Health
-      yield* Effect.forkScoped(Effect.repeat(readiness, Schedule.spaced(WATCH_MS)))
+      yield* Effect.forkScoped(Effect.repeat(readiness, Schedule.spaced(CHECK_INTERVAL_MS)))
     })
   )
 }
 
 const describeWait = ({ locked, runId, waitedMs }: OldestAppend): string => {
   const why = locked ? "another transaction has locked the run" : "the database has not stored it yet"
-  return `an addition to run ${runId} has waited ${Math.floor(waitedMs / 1_000)} s: ${why}`
+  return `an append to run ${runId} has waited ${Math.floor(waitedMs / 1_000)} s: ${why}`
 }
 
-/** Without the words of the server, which may name hosts and users. */
+/** Without the error text of the server, which may name hosts and users. */
 const describeFailing = ({ forMs }: FailingAppends): string =>
-  `the database has refused every addition for ${Math.floor(forMs / 1_000)} s; the log of the service says why`
+  `the database has refused every append for ${Math.floor(forMs / 1_000)} s; the log of the service has the reason`
 
 interface Found extends Omit<Readiness["checks"], "recovery"> {
   readonly takingUp: TakingUp | undefined
@@ -130,7 +130,7 @@ interface Found extends Omit<Readiness["checks"], "recovery"> {
 
 /** Both forms: the checks, and the flat keys that older readers know. */
 const toReadiness = ({ takingUp, ...found }: Found): Readiness => {
-  const checks: Readiness["checks"] = takingUp === undefined ? found : { ...found, recovery: inWords(takingUp) }
+  const checks: Readiness["checks"] = takingUp === undefined ? found : { ...found, recovery: textOf(takingUp) }
   const ok =
     checks.database === "ok" &&
     checks.log.ok &&
@@ -140,7 +140,7 @@ const toReadiness = ({ takingUp, ...found }: Found): Readiness => {
   return { status: ok ? "ok" : "degraded", checks, ok, ...checks }
 }
 
-const inWords = ({ done, isHeld, of }: TakingUp) => {
-  if (of === undefined) return "looking for unfinished runs"
-  return `taking up ${done} of ${of}${isHeld ? ", waiting for memory" : ""}`
+const textOf = ({ done, isHeld, of }: TakingUp) => {
+  if (of === undefined) return "searching for unfinished runs"
+  return `adopting ${done} of ${of}${isHeld ? ", waiting for memory" : ""}`
 }

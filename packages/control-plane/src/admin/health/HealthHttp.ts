@@ -7,7 +7,7 @@ import { AppendQueue } from "../../event-log/append/AppendQueue.ts"
 import { Observers } from "../../observe/Observers.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { PoolUse } from "../../platform/postgres/PoolUse.ts"
-import { WebhookBacklog } from "../../reactors/webhooks/WebhookBacklog.ts"
+import { WebhookBacklog } from "../../reactors/webhooks/DeliveryQueue.ts"
 import { Health } from "./Health.ts"
 
 /** The public probes and the metrics (docs/reference/http.md#readiness, docs/reference/http.md#metrics-endpoint). */

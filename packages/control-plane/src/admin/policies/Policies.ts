@@ -1,5 +1,6 @@
 import {
   badRequest,
+  ControlPlaneApi,
   controlPlaneError,
   type MethodNotAllowed,
   type PolicyDescriptor,
@@ -11,10 +12,12 @@ import { RuntimeClient, type RuntimeError, type RuntimePolicy } from "@runplane/
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { HttpApiBuilder } from "effect/http-api"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import { AuditTrail, type Caller } from "../../platform/audit/AuditTrail.ts"
+import { currentCaller } from "../../platform/http/CurrentCaller.ts"
 import { answerOfRuntimeError } from "../../platform/http/RuntimeRefusal.ts"
 
 /** A registration that has passed the field rules. */
@@ -135,3 +138,21 @@ const toDescriptor = (policy: RuntimePolicy): PolicyDescriptor => ({
   schemaVersion: policy.schemaVersion,
   ...(policy.registeredAtUnixMs !== undefined && { registeredAtUnixMs: policy.registeredAtUnixMs })
 })
+
+/** The policy endpoints (docs/reference/http.md#policy-registration). */
+export const PoliciesHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "policies",
+  Effect.fn(function* (handlers) {
+    const policies = yield* Policies
+    return handlers.handleAll({
+      register: ({ payload }) => Effect.flatMap(currentCaller, (caller) => policies.register(payload, caller)),
+      list: ({ query }) => policies.list(query.mode ?? ""),
+      get: ({ params }) => policies.get(params.policyId),
+      unregister: ({ params }) =>
+        Effect.flatMap(currentCaller, (caller) => policies.unregister(params.policyId, caller)).pipe(
+          Effect.as({ ok: true as const })
+        )
+    })
+  })
+)

@@ -35,8 +35,8 @@ interface ProcessRow {
 }
 
 /**
- * The processes on the database, and what each of them observes (docs/reference/http.md#processes). Each says every 5 s
- * how it is. Whether it is there at all is told by its lock, not by its word.
+ * The processes on the database, and what each of them observes (docs/reference/http.md#processes). Each writes
+ * its state every 5 s. A process is alive while it holds its lock, whatever it wrote last.
  */
 export class Processes extends Context.Service<
   Processes,

@@ -31,9 +31,9 @@ export interface RemovedRuns {
 }
 
 /**
- * Deletes what is older than a cutoff (ISO-8601), one batch a call, oldest first. A row that somebody has locked is
- * passed over, not waited for, so no writer ever waits for a whole batch and no batch for a writer; the next sweep
- * finds it. A batch of which everything is locked is no end: the next one goes on behind it.
+ * Deletes what is older than a cutoff (ISO-8601), one batch a call, oldest first. A locked row is skipped, so
+ * no writer waits for a batch and no batch waits for a writer; the next sweep deletes it. When all rows of a batch are
+ * locked, the next batch continues after them.
  */
 export class ExpiredRows extends Context.Service<
   ExpiredRows,

@@ -118,8 +118,8 @@ export class Retention extends Context.Service<
 }
 
 /**
- * Sweeps as told, from ten seconds after it is this process's turn on. A sweep that fails is logged and counted; the
- * next one comes in its turn.
+ * Sweeps at the interval of the settings, ten seconds after this process became the one that sweeps. A failed sweep is
+ * logged and counted, and retried at the next interval.
  */
 export const sweepForever = (intervalHours: number) =>
   Effect.gen(function* () {

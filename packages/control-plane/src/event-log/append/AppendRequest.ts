@@ -2,6 +2,7 @@ import type { EventDraft, RunId, RunState, RunStatus } from "@runplane/domain"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
+import type { AppendFailed } from "../../platform/postgres/AppendFailed.ts"
 import type { CommittedEvent } from "../CommittedEvent.ts"
 import type { Projected } from "../projection/ReplayLog.ts"
 import type { ObservedFrame } from "./PreparedFrame.ts"
@@ -133,22 +134,6 @@ export class StreamCursorMoved extends Data.TaggedError("StreamCursorMoved")<{
 
 /** A unique key of the run to create (session id, idempotency key, id) is taken. */
 export class RunAlreadyExists extends Data.TaggedError("RunAlreadyExists")<{ readonly runId: string }> {}
-
-/**
- * The transaction did not commit, or nobody could be asked within `FATE_PATIENCE_MS` whether it did: read the cursor
- * again before going on. A change of status, a creation and frames may be tried again in any case, because the log
- * knows them again.
- */
-export class AppendFailed extends Data.TaggedError("AppendFailed")<{
-  readonly runId: string
-  readonly reason: string
-  /** The database could not be used at all, or time ran out; the request itself may be right. */
-  readonly outage: boolean
-}> {
-  override get message(): string {
-    return `could not append to run ${this.runId}: ${this.reason}`
-  }
-}
 
 export type AppendRefusal = RunNotFound | StreamCursorMoved | RunAlreadyExists
 export type AppendError = AppendRefusal | AppendFailed

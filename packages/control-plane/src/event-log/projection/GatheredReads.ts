@@ -1,7 +1,6 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { withoutServices } from "../../platform/http/LeanContext.ts"
 
 /** Reads under way at a time: who comes meanwhile waits for the next one, together with all others. */
 const AT_ONCE = 2
@@ -42,8 +41,7 @@ export const gatherReads = Effect.fnUntraced(function* <A, E>(
     return false
   }
   const readAll = Effect.whileLoop({ while: hasMore, body: () => readNext, step: () => {} }).pipe(
-    Effect.withTracerEnabled(false),
-    withoutServices
+    Effect.withTracerEnabled(false)
   )
 
   const ask = (key: string): Effect.Effect<Answer> =>

@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { SqlError } from "effect/sql/SqlError"
-import { withoutServices } from "../../platform/http/LeanContext.ts"
 import { EventRepository } from "../EventRepository.ts"
 import { makeByteCache } from "./ByteCache.ts"
 import { type Checkpoint, NO_CHECKPOINT, readMetrics, readState } from "./Checkpoint.ts"
@@ -110,9 +109,7 @@ export class ProjectionCache extends Context.Service<
           entries.forget(at.runId)
         }
       }
-      yield* Effect.forkScoped(
-        withoutServices(Effect.forever(Effect.andThen(Effect.sleep(LOOK_MS), Effect.sync(forgetQuiet))))
-      )
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(LOOK_MS), Effect.sync(forgetQuiet))))
 
       const fold = Effect.fnUntraced(function* (
         { lastSeq, run: { id } }: LockedProjection,

@@ -55,7 +55,7 @@ export class ConsoleFiles extends Context.Service<ConsoleFiles, ReadonlyMap<stri
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
         if (!(yield* files.exists(`${folder}/${PAGE}`))) {
-          yield* Effect.logInfo(`there is no web console: ${folder} has no ${PAGE}`)
+          yield* Effect.logInfo(`the web console is not served: ${folder} has no ${PAGE}`)
           return new Map<string, ConsoleFile>()
         }
         const names = yield* files.readDirectory(folder, { recursive: true })

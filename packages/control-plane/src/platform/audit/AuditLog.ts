@@ -43,7 +43,7 @@ const auditMeaning = (sql: PgClient.PgClient): QueryMeaning => ({
 
 const ORDER = "audit createdAt desc"
 
-/** The names under which existing readers ask for two of our actions. */
+/** The names that existing readers use for two of our actions. */
 const aliases: ReadonlyMap<string, string> = new Map([
   ["run.archived", "run.archive"],
   ["run.deleted", "run.delete"]

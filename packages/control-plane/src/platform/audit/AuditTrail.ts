@@ -13,14 +13,14 @@ import { describeSqlError } from "../postgres/SqlFailures.ts"
 import { together } from "../postgres/Together.ts"
 import { toAuditEntry } from "./AuditRow.ts"
 
-/** Who asks, under which `x-request-id` and from which address; both texts are empty outside of a request. */
+/** The caller, with the `x-request-id` and the address of its request; both texts are empty outside of a request. */
 export interface RecordedCaller {
   readonly actor: Pick<Actor, "actorId" | "actorType" | "name">
   readonly requestId: string
   readonly address: string
 }
 
-/** The same with what it may do. */
+/** The same with its role. */
 export interface Caller extends RecordedCaller {
   readonly actor: Actor
 }
@@ -49,7 +49,7 @@ export class AuditTrail extends Context.Service<
   {
     readonly record: (entry: AuditEntry) => Effect.Effect<void, SqlError>
     /**
-     * For what has happened already and cannot be taken back: an entry that cannot be written is logged and counted.
+     * For an action that is done and cannot be undone: an entry that cannot be written is logged and counted.
      */
     readonly recordDone: (entry: AuditEntry) => Effect.Effect<void>
   }
@@ -65,8 +65,8 @@ export class AuditTrail extends Context.Service<
         sql,
         Effect.fnUntraced(function* (entries: ReadonlyArray<AuditEntry>) {
           const ids = yield* Effect.forEach(entries, () => random.uuidV4())
-          const pending = entries.map((entry, place) => {
-            const id = ids[place] ?? ""
+          const pending = entries.map((entry, index) => {
+            const id = ids[index] ?? ""
             return pendingEntry(current, "audit", id, contentOf(id, entry))
           })
           yield* sql`
@@ -85,8 +85,8 @@ export class AuditTrail extends Context.Service<
                       ${entries.map(({ caller }) => caller.address)}::text[],
                       ${entries.map(({ at }) => at)}::text[]::timestamptz[])
                WITH ORDINALITY AS entry (id, actor, actor_name, actor_type, action, resource, resource_id, details,
-                                         request_id, client_address, created_at, place)
-          ORDER BY place`
+                                         request_id, client_address, created_at, number)
+          ORDER BY number`
           return entries.map(() => true)
         })
       )
@@ -105,7 +105,7 @@ export class AuditTrail extends Context.Service<
 
 const detailsOf = ({ details, outcome = "succeeded" }: AuditEntry): string => JSON.stringify({ outcome, ...details })
 
-/** The entry as it is going to be served. */
+/** The entry as it will be served. */
 const contentOf = (id: string, entry: AuditEntry): Schema.Json => {
   const { action, at, caller, resource, resourceId } = entry
   return toAuditEntry({

@@ -73,7 +73,7 @@ export const whyRefused = (address: string, allowPrivate: boolean): string | und
 
 /**
  * Name resolution that refuses names with a forbidden address. The connection uses the very addresses that were
- * checked, so a name that changes its mind in between gains nothing.
+ * checked, so a name that changes in between gains nothing.
  */
 export const guardedLookup =
   (allowPrivate: boolean): LookupFunction =>
@@ -104,7 +104,7 @@ export const literalAddress = (url: URL): string | undefined => {
 }
 
 /**
- * Why a URL may not be called, as far as its text tells; names are looked at by `guardedLookup` when they are resolved.
+ * Why the text of a URL may not be called; `guardedLookup` checks the names when they are resolved.
  */
 export const refusalOf = (url: string, allowPrivate: boolean): TargetRefused | undefined => {
   if (!URL.canParse(url)) return new TargetRefused({ target: shownUrl(url), why: "not a URL" })

@@ -2,34 +2,26 @@ import { controlPlaneError, TooManyRequests } from "@runplane/api"
 import { TurnRefused } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Predicate from "effect/Predicate"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import { AppendFailed } from "../postgres/AppendFailed.ts"
 import { describeSqlError, isContention, isOutage, isTimeout } from "../postgres/SqlFailures.ts"
 
 /** Seconds after which a caller may try again. */
 export const RETRY_AFTER_SECONDS = 5
 
-/** An append to the log that did not commit. */
-interface FailedAppend {
-  readonly _tag: "AppendFailed"
-  readonly message: string
-  /** The database could not be used at all. */
-  readonly outage: boolean
-}
-
-/** What services fail with when the database fails them: in a statement of their own, or in an append to the log. */
-export type DatabaseFailure = SqlError | FailedAppend
+/** A failure of the database: in a statement, or in an append to the log. */
+export type DatabaseFailure = SqlError | AppendFailed
 
 export const isDatabaseFailure = (error: unknown): error is DatabaseFailure =>
-  isSqlError(error) || (Predicate.isTagged(error, "AppendFailed") && "outage" in error)
+  isSqlError(error) || error instanceof AppendFailed
 
-/** What the same request may do well with later, or what is a fault of the service. */
+/** Failures that a retry may mend, or that are a fault of the service. */
 type Unanswered = DatabaseFailure | TurnRefused
 
 const isAnswer = <E>(error: E): error is Exclude<E, Unanswered> =>
   !isDatabaseFailure(error) && !(error instanceof TurnRefused)
 
-/** Says nothing of the server's words, which may name hosts and users; those are in the log. */
+/** Without the error text of the server, which may name hosts and users; it is in the log. */
 const { errorCode, message, statusCode } = controlPlaneError("SERVICE_UNAVAILABLE", "the database is unavailable")
 const unavailable = HttpServerResponse.jsonUnsafe(
   { statusCode, errorCode, message },
@@ -49,9 +41,9 @@ const refusalOf = ({ message, reason }: TurnRefused) => {
 }
 
 /**
- * The one place where a failure of the database, or a turn that did not come, becomes an answer. When the database is
- * away, that is not a fault of the service: the caller retries later (docs/reference/http.md#outages). A statement that
- * the database refuses is a fault, and dies.
+ * Turns a failure of the database, or a refused turn, into an answer. An outage of the database is not a fault of the
+ * service: the caller retries later (docs/reference/http.md#outages). A statement that the database refuses is a fault,
+ * and dies.
  */
 export const orUnavailable = <A, E, R>(
   handler: Effect.Effect<A, E, R>
@@ -66,11 +58,11 @@ const answerOf = (failure: unknown) => {
     : Effect.as(Effect.logWarning(`refused a request: ${outage}`), unavailable)
 }
 
-/** Why the same request may do well later; undefined when the database has refused it. */
+/** Why a retry of the request may succeed; undefined when the database has refused it. */
 const outageOf = (failure: unknown): string | undefined => {
   if (!isDatabaseFailure(failure)) return undefined
-  if (failure._tag === "AppendFailed") return failure.outage ? failure.message : undefined
-  // Who has locked a row, or keeps the server busy, is somebody else too.
+  if (failure instanceof AppendFailed) return failure.outage ? failure.message : undefined
+  // Another caller holds the lock, or keeps the server busy.
   const later = isOutage(failure) || isContention(failure) || isTimeout(failure)
   return later ? describeSqlError(failure) : undefined
 }

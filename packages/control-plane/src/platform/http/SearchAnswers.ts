@@ -10,7 +10,7 @@ const isOther = <E>(error: E): error is Unanswered<E> =>
   !Predicate.isTagged(error, "SearchTooSlow") && !Predicate.isTagged(error, "UnknownCursor")
 
 /**
- * What callers are told of a search that was given up, or of a cursor from elsewhere
+ * The answer for a search that took too long, or a cursor of another list
  * (docs/reference/http.md#search-limits).
  */
 export const orSearchRefused = (fields: ReadonlyArray<DescribedField>) => {

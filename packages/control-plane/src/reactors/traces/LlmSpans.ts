@@ -3,7 +3,7 @@ import { ControlPlaneSettings, readSetting } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { nanosOf } from "./LifecycleSpan.ts"
 
-/** The value of the standard variable that asks for the GenAI conventions. */
+/** The value of the standard variable that selects the GenAI conventions. */
 const GENAI_CONVENTIONS = "gen_ai_latest_experimental"
 
 /** A call that is said to have taken longer is shown as this long, milliseconds. */
@@ -21,7 +21,7 @@ export interface LlmSpan {
 
 /**
  * How a reported model call becomes a span (docs/reference/http.md#tracing): under names of our own, or by the GenAI
- * semantic conventions when `OTEL_SEMCONV_STABILITY_OPT_IN` asks for them. It ends when the report came in and is as
+ * semantic conventions when `OTEL_SEMCONV_STABILITY_OPT_IN` selects them. It ends when the report came in and is as
  * long as the agent says. Prompts and responses are never in a span.
  */
 export const makeLlmSpan = Effect.map(readSetting(ControlPlaneSettings.OTEL_SEMCONV_STABILITY_OPT_IN), (optIn) => {

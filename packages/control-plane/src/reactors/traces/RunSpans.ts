@@ -14,7 +14,7 @@ import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { makeLifecycleSpan, nanosOf } from "./LifecycleSpan.ts"
 import { type LlmSpan, makeLlmSpan } from "./LlmSpans.ts"
 
-/** Records waiting to become spans. What comes on top is dropped and counted: tracing never slows the log down. */
+/** Records that wait to become spans. Further ones are dropped and counted: tracing never slows the log down. */
 export const PENDING_RECORDS = 8_192
 
 /** Unix nanoseconds. */
@@ -44,7 +44,7 @@ const OWN_EVENTS = "control-plane"
 
 /**
  * Makes the spans of a run's log (docs/reference/http.md#tracing): `stream.handle_raw_event` from the receipt of a
- * frame to its commit, `run-event.persist` for each append, `run-event.emit` for telling the subscribers, one for each
+ * frame to its commit, `run-event.persist` for each append, `run-event.emit` for the delivery to subscribers, one for each
  * model call that an agent has reported, and `run.lifecycle` at the end. The path of the data only notes times; the
  * spans are made behind it, by one fiber. Nothing at all when tracing is off.
  */

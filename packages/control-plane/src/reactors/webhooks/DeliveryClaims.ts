@@ -80,7 +80,7 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
            (SELECT extract(epoch FROM min(CASE WHEN is_held THEN held_until ELSE next_at END) - now()) * 1000
             FROM looked)::float8 AS next_due_ms`
 
-  // Another process is at work on a locked one; the end of its work is a reason to look again.
+  // Another process works on a locked one; the end of that work triggers the next read.
   const lock = (ids: ReadonlyArray<string>, limit: number) => sql<{ readonly id: string }>`
     SELECT w.id::text AS id FROM unnest(${ids}::text[]::uuid[]) WITH ORDINALITY AS named (id, place)
     JOIN webhooks w USING (id) WHERE w.active AND NOT ${isHeld}

@@ -11,7 +11,7 @@ export interface FailedAttempt {
   readonly tries: number
   /** Time since the delivery was queued. Milliseconds. */
   readonly ageMs: number
-  /** What the receiver asked for. Milliseconds. */
+  /** The `Retry-After` of the receiver. Milliseconds. */
   readonly retryAfterMs: number | undefined
 }
 
@@ -22,8 +22,8 @@ const STEPS = 53
 
 /**
  * The pause before the next attempt in milliseconds, undefined when the delivery is to be given up
- * (docs/reference/http.md#webhook-delivery): the back-off of the policy, never less than the receiver asked for. The
- * last attempt falls on the end of the window, also where the receiver asked for more.
+ * (docs/reference/http.md#webhook-delivery): the back-off of the policy, at least the `Retry-After` of the receiver.
+ * The last attempt falls on the end of the window, even when `Retry-After` is longer.
  */
 export const retryDelayMs = Effect.fnUntraced(function* (attempt: FailedAttempt, policy: Policy) {
   const leftMs = policy.retryWindowMs - attempt.ageMs
@@ -36,8 +36,8 @@ export const retryDelayMs = Effect.fnUntraced(function* (attempt: FailedAttempt,
 const BUSY: ReadonlySet<number> = new Set([429, 503])
 
 /**
- * How long an answer holds every delivery of the subscription, milliseconds: what a busy receiver asked for, at most
- * the window. 0 where the answer holds nothing.
+ * How long an answer holds every delivery of the subscription, milliseconds: the `Retry-After` of a busy receiver, at
+ * most the window. 0 where the answer holds nothing.
  */
 export const holdMs = (
   { retryAfterMs, status }: { readonly status: number | undefined; readonly retryAfterMs: number | undefined },

@@ -39,7 +39,7 @@ export const makeWebhookOutbox = (wake: () => void) =>
 
 /**
  * run.started is sent when the run enters `running`. A resumed run enters it again, and run.resumed is sent.
- * The events of the same append tell one from the other.
+ * The events of the same append distinguish the two.
  */
 export const webhookEventOf = (
   status: RunStatus,

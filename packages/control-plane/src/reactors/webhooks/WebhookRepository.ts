@@ -188,7 +188,7 @@ export class WebhookRepository extends Context.Service<
             claimed_until = NULL, delivered_at = NULL
         WHERE id = ${deliveryId}::uuid RETURNING ${columns}`
 
-      // A caller that asks for a delivery does not wait for what the receiver asked before.
+      // A delivery that a caller requests ignores an earlier `Retry-After` of the receiver.
       const endHold = (id: string) =>
         sql`UPDATE webhooks SET held_until = NULL WHERE id = ${id}::uuid AND held_until IS NOT NULL`
 

@@ -3,6 +3,7 @@ import {
   type BadRequest,
   badRequest,
   type Conflict,
+  ControlPlaneApi,
   controlPlaneError,
   mayUse,
   type NewWebhook,
@@ -17,11 +18,14 @@ import {
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { HttpApiBuilder } from "effect/http-api"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { AuditTrail, type Caller } from "../../platform/audit/AuditTrail.ts"
-import { listPage, type TextPage } from "../../platform/http/JsonAnswer.ts"
+import { asCaller } from "../../platform/http/CurrentCaller.ts"
+import { jsonPages, listPage, type TextPage } from "../../platform/http/JsonAnswer.ts"
+import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { WebhookDispatcher } from "./WebhookDispatcher.ts"
 import { WebhookRepository } from "./WebhookRepository.ts"
@@ -180,3 +184,21 @@ const describeChange = ({ secret, url, ...change }: WebhookChange): Schema.JsonO
   ...(url !== undefined && { url: originOf(url) }),
   ...(secret !== undefined && { secret: "changed" })
 })
+
+/** The webhook endpoints (docs/reference/http.md#webhook-subscriptions). */
+export const WebhooksHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "webhooks",
+  Effect.fn(function* (handlers) {
+    const webhooks = yield* Webhooks
+    return handlers.handleAll({
+      create: ({ payload }) => asCaller((caller) => webhooks.create(payload, caller)),
+      list: () => asCaller(({ actor }) => Effect.map(webhooks.list(actor.role), jsonPages)),
+      update: ({ params, payload }) => asCaller((caller) => webhooks.update(params.id, payload, caller)),
+      remove: ({ params }) => asCaller((caller) => webhooks.remove(params.id, caller)),
+      deliveries: ({ params, query }) => orUnavailable(Effect.map(webhooks.deliveries(params.id, query), jsonPages)),
+      test: ({ params }) => asCaller((caller) => webhooks.test(params.id, caller)),
+      redeliver: ({ params }) => asCaller((caller) => webhooks.redeliver(params.id, params.deliveryId, caller))
+    })
+  })
+)

@@ -11,7 +11,6 @@ import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
 import { LiveEvents } from "../../event-log/subscribe/LiveEvents.ts"
 import { Watermark } from "../../event-log/subscribe/Watermark.ts"
-import { withoutServices } from "../../platform/http/LeanContext.ts"
 import { streamReadsAt } from "../../platform/postgres/PoolUse.ts"
 import { shareReads } from "../../platform/postgres/SharedRead.ts"
 import type { SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
@@ -225,7 +224,7 @@ export class LogTail extends Context.Service<
         followed.set(key, followers)
         for (const other of followed.values()) other.window.trim(mostBytes())
         Queue.offerUnsafe(wake, undefined)
-        readers.set(followers, yield* Effect.forkIn(withoutServices(follow(followers)), scope))
+        readers.set(followers, yield* Effect.forkIn(follow(followers), scope))
         return followers
       }, oneByOne.withPermits(1))
 

@@ -136,7 +136,7 @@ layer(layerTestService(), { excludeTestServices: true })("batch operations", (it
   for (const operation of ["cancel", "archive", "delete", "export"]) {
     for (const [what, runIds, message] of [
       ["missing runIds", undefined, ["each value in runIds must be a string", "runIds must be an array"]],
-      ["runIds that is no array", "x", ["each value in runIds must be a string", "runIds must be an array"]],
+      ["runIds that is not an array", "x", ["each value in runIds must be a string", "runIds must be an array"]],
       ["other items than strings", [1], ["each value in runIds must be a string"]],
       [
         "too many runs",

@@ -80,7 +80,7 @@ layer(layerTestService(), { excludeTestServices: true })("the log of GET /readyz
       assert.strictEqual(degraded.status, "degraded")
       assert.strictEqual(
         degraded.log.detail.replace(/\d+ s/, "n s"),
-        `an addition to run ${runId} has waited n s: another transaction has locked the run`
+        `an append to run ${runId} has waited n s: another transaction has locked the run`
       )
       yield* unlock
       yield* Fiber.join(held)
@@ -105,7 +105,7 @@ layer(layerTestService(), { excludeTestServices: true })("the log of GET /readyz
       assert.strictEqual(degraded.status, "degraded")
       assert.deepStrictEqual(degraded.log, {
         ok: false,
-        detail: "the database has refused every addition for 12 s; the log of the service says why"
+        detail: "the database has refused every append for 12 s; the log of the service has the reason"
       })
     })
   )
@@ -130,7 +130,7 @@ layer(layerTestService(), { excludeTestServices: true })("the database of GET /r
   )
 })
 
-// Without recovery nobody takes up what the test leaves unobserved.
+// Without recovery the unobserved runs of the test are not adopted.
 layer(layerTestService({ observer: { recoveryEnabled: false, lookMs: 50 } }), { excludeTestServices: true })(
   "the streamConsumer of GET /readyz",
   (it) => {
@@ -192,7 +192,7 @@ layer(layerTestService({ observer: { recoveryEnabled: false, lookMs: 50 } }), { 
       })
     )
 
-    it.effect("leaves a run that has just been made its time to be taken up", () =>
+    it.effect("waits until a new run can be adopted", () =>
       Effect.gen(function* () {
         const runId = yield* createRun()
         const sql = yield* PgClient.PgClient

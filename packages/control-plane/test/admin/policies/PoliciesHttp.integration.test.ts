@@ -73,7 +73,7 @@ layer(layerTestService(), { excludeTestServices: true })("policies over HTTP", (
     ["rules that are no object", { rules: "{}" }, "VALIDATION_ERROR", ["rules must be a JSON object"]],
     ["unknown rules", { rules: { vote: {} } }, "INVALID_POLICY_DEFINITION", '(root): unrecognized key "vote"']
   ] as const) {
-    it.effect(`refuses ${what} without asking the runtime`, () =>
+    it.effect(`refuses ${what} without a call of the runtime`, () =>
       Effect.gen(function* () {
         const { body, status } = yield* register({ ...policy, ...over })
         assert.strictEqual(status, 400)

@@ -165,7 +165,7 @@ layer(service)("a retention sweep", (it) => {
     })
   )
 
-  it.effect("goes on behind a whole batch that somebody holds", () =>
+  it.effect("continues after a whole batch that is locked", () =>
     Effect.gen(function* () {
       yield* emptied
       const held = [yield* run("completed", OLDER), yield* run("completed", OLDER)]

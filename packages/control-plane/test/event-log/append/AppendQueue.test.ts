@@ -8,7 +8,6 @@ import { TestClock } from "effect/testing"
 import { AppendQueue, GROUP_REQUESTS, OVERTAKEN_AFTER_MS } from "../../../src/event-log/append/AppendQueue.ts"
 import {
   type AppendError,
-  AppendFailed,
   AppendRequest,
   type Changed,
   RunNotFound
@@ -17,6 +16,7 @@ import { BatchDelay, WORTH_ANOTHER } from "../../../src/event-log/append/BatchDe
 import { observed } from "../../../src/event-log/append/FrameBytes.ts"
 import type { QueuedAppend } from "../../../src/event-log/append/QueuedAppend.ts"
 import { EventLogSettings } from "../../../src/event-log/EventLogSettings.ts"
+import { AppendFailed } from "../../../src/platform/postgres/AppendFailed.ts"
 
 const runOf = (number: number) => RunId.make(`00000000-0000-4000-8000-${String(number).padStart(12, "0")}`)
 const [A, B] = [runOf(1), runOf(2)]

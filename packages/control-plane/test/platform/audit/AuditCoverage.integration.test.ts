@@ -217,7 +217,7 @@ const readOnly = [
   "POST /runs/:id/context"
 ]
 
-it("every endpoint that is no GET is known to be audited, or to change nothing", () => {
+it("every endpoint other than GET is known to be audited, or to change nothing", () => {
   const endpoints: Array<string> = []
   HttpApi.reflect(ControlPlaneApi, {
     onGroup: () => {},

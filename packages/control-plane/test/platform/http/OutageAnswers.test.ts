@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { ConnectionError, LockTimeoutError, SqlError, StatementTimeoutError, UnknownError } from "effect/sql/SqlError"
-import { AppendFailed } from "../../../src/event-log/append/AppendRequest.ts"
 import { orUnavailable } from "../../../src/platform/http/OutageAnswers.ts"
+import { AppendFailed } from "../../../src/platform/postgres/AppendFailed.ts"
 
 const cause = new Error("the words of the server")
 const statusOf = Effect.fnUntraced(function* (failure: SqlError | AppendFailed) {

@@ -92,7 +92,7 @@ const everything = Effect.gen(function* () {
   metrics.sealDoubted("head")
   metrics.retentionRemoved("run", 4)
   metrics.retentionSweep("completed", 0.5)
-  // Counts are taken over once, however often somebody looks.
+  // Counts are added once, however often the metrics are scraped.
   yield* metrics.scrape(values)
   return yield* metrics.scrape(values)
 })

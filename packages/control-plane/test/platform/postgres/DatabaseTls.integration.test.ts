@@ -43,7 +43,7 @@ const isEncrypted = (options: DatabaseOptions) =>
   }).pipe(Effect.provide(layerDatabase({ maxConnections: 1, ...options })))
 
 describe("the TLS of the database", () => {
-  it.live("is what the URL and the setting ask for", () =>
+  it.live("is as the URL and the setting say", () =>
     Effect.gen(function* () {
       const url = yield* withTls
       const { port } = new URL(url)

@@ -4,7 +4,7 @@ import { cursorOf, isPlaceValue, placeOf } from "../../../src/platform/postgres/
 describe("a cursor", () => {
   const place = { value: "2026-07-01T10:00:00.000000Z", id: "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10" }
 
-  it("is the place again, in its own order alone", () => {
+  it("restores the position, in its own order alone", () => {
     const cursor = cursorOf("runs createdAt desc", place)
     assert.match(cursor, /^[\w-]+$/)
     assert.deepStrictEqual(placeOf("runs createdAt desc", cursor), place)
@@ -13,7 +13,7 @@ describe("a cursor", () => {
   })
 
   for (const text of ["", "x", "bnVsbA", Buffer.from('["a","b"]').toString("base64url"), "\u0000", "%"]) {
-    it(`is no other text: ${JSON.stringify(text)}`, () => assert.isUndefined(placeOf("a", text)))
+    it(`rejects another text: ${JSON.stringify(text)}`, () => assert.isUndefined(placeOf("a", text)))
   }
 
   it("has values that the database can read", () => {

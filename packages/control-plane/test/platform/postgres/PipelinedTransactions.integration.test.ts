@@ -88,7 +88,7 @@ layer(database, { excludeTestServices: true })("a pipelined transaction", (it) =
     })
   )
 
-  it.effect("stores nothing when a statement fails whose answer nobody waited for, and says why", () =>
+  it.effect("stores nothing when a statement fails whose answer was not awaited, and says why", () =>
     Effect.gen(function* () {
       const { within } = yield* PipelinedTransactions
       const { insert, texts } = yield* scratch
@@ -162,7 +162,7 @@ layer(database, { excludeTestServices: true })("a pipelined transaction", (it) =
       })
       const waiting = within(({ begun }) => Effect.andThen(Effect.andThen(guarded("a"), begun), insert("b")))
       assert.include(describeSqlError(yield* Effect.flip(waiting)), "division by zero")
-      // Also where nobody waits for the BEGIN.
+      // Also when the BEGIN is not awaited.
       assert.include(describeSqlError(yield* Effect.flip(within(() => guarded("c")))), "division by zero")
       assert.deepStrictEqual(yield* texts, [])
     })

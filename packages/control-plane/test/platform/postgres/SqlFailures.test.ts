@@ -8,7 +8,7 @@ const withState = (code: string, Reason: typeof UnknownError | typeof Connection
 const broken = (cause: Error) => new SqlError({ reason: new ConnectionError({ cause, operation: "query" }) })
 
 describe("a failure of the database", () => {
-  it("is an outage when the server serves nobody", () => {
+  it("is an outage when the server accepts no connection", () => {
     assert.isTrue(isOutage(broken(new Error("read ECONNRESET"))))
     for (const state of ["53300", "53100", "57P01", "57P03", "58030", "25006", "3D000", "25P03"]) {
       assert.isTrue(isOutage(withState(state)), state)

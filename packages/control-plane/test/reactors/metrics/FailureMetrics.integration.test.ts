@@ -47,7 +47,7 @@ const service = layerTestService({ observer: { takeOverIntervalMs: 50, recoveryE
 
 // docs/reference/http.md#metrics-endpoint
 layer(service, { excludeTestServices: true })("the metrics of failures", (it) => {
-  it.effect("count a run that could not be taken up, each time, and once that it was", () =>
+  it.effect("count each failed adoption of a run, and the successful one", () =>
     Effect.gen(function* () {
       const failed = 'proto_recovery_total{status="failed"}'
       const succeeded = 'proto_recovery_total{status="success"}'
@@ -62,7 +62,7 @@ layer(service, { excludeTestServices: true })("the metrics of failures", (it) =>
     })
   )
 
-  it.effect("count a bound run that was taken up, which its log says too", () =>
+  it.effect("count the adoption of a bound run, which its log has too", () =>
     Effect.gen(function* () {
       const before = yield* figureOf('proto_recovery_total{status="success"}')
       const runId = yield* createRun({ status: "binding_session" })
@@ -105,7 +105,7 @@ layer(service, { excludeTestServices: true })("the metrics of failures", (it) =>
   )
 })
 
-/** Takes what a service tells of failed side effects. */
+/** Collects the failed side effects of a service. */
 const meter = Effect.gen(function* () {
   const steps = yield* Queue.unbounded<SideEffectStep>()
   return { steps, layer: countedMetrics({ sideEffectFailed: (step) => Queue.offerUnsafe(steps, step) }) }

@@ -74,7 +74,7 @@ it("counts messages and signals by sender, run by run", () => {
   })
 })
 
-it("takes a participant event without sender as one of its subject, and events of nobody as nobody's", () => {
+it("takes a participant event without sender as one of its subject, and other events as of no participant", () => {
   const { participants } = tallyOf(
     { type: "participant.seen", subject: { kind: "participant", id: "a" } },
     { type: "participant.seen", subject: { kind: "participant", id: "" } },

@@ -22,7 +22,7 @@ import { Observers } from "../../../src/observe/Observers.ts"
 import { AuditTrail } from "../../../src/platform/audit/AuditTrail.ts"
 import * as Reactions from "../../../src/reactors/Reactions.ts"
 import * as Tracing from "../../../src/reactors/traces/Tracing.ts"
-import * as TracedRuntime from "../../../src/runs/TracedRuntime.ts"
+import { layerTracedRuntime } from "../../../src/runs/RunActions.ts"
 import { layerReactingLog } from "../../support/ControlPlane.ts"
 import { awaitEvent, awaitStatus } from "../../support/Observation.ts"
 import { createRun } from "../../support/Runs.ts"
@@ -204,8 +204,8 @@ layer(world, { excludeTestServices: true })("the trace of a run", (it) => {
       const [stored] = yield* sql<{ readonly count: number }>`
         SELECT count(*)::int AS count FROM canonical_events WHERE run_id = ${runId}::uuid`
       for (const name of ["run-event.persist", "run-event.emit"]) {
-        const told = named(spans, name).reduce((sum, span) => sum + Number(span.attributes["proto.event_count"]), 0)
-        assert.strictEqual(told, stored?.count, name)
+        const counted = named(spans, name).reduce((sum, span) => sum + Number(span.attributes["proto.event_count"]), 0)
+        assert.strictEqual(counted, stored?.count, name)
       }
       assert.includeMembers(
         named(spans, "run-event.persist").map((span) => span.attributes["proto.raw_kind"]),
@@ -301,7 +301,7 @@ layer(world, { excludeTestServices: true })("the trace of a run", (it) => {
       })
       yield* RuntimeClient.use((runtime) => runtime.suspendSession({ sessionId: runId, reason: "" })).pipe(
         Effect.withSpan("a request"),
-        Effect.provide(TracedRuntime.layer.pipe(Layer.provide([RunTraces.layer, spied])))
+        Effect.provide(layerTracedRuntime.pipe(Layer.provide([RunTraces.layer, spied])))
       )
       assert.deepStrictEqual(
         parents.map(({ spanId, traceId }) => [traceId, spanId]),

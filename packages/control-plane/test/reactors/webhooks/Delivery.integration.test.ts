@@ -34,7 +34,7 @@ const inTurn =
     answers[Math.min(before, answers.length - 1)] ?? { status: 204 }
 
 layer(service(), { excludeTestServices: true })("the delivery of webhooks", (it) => {
-  it.effect("tells of the whole life of a run, in order, signed over the exact bytes", () =>
+  it.effect("delivers the whole life of a run, in order, signed over the exact bytes", () =>
     Effect.gen(function* () {
       const { requests, url } = yield* webhookReceiver()
       const webhook = yield* subscribe(url)
@@ -84,7 +84,7 @@ layer(service(), { excludeTestServices: true })("the delivery of webhooks", (it)
     })
   )
 
-  it.effect("tells of a run that callers and observers move through HTTP and the runtime", () =>
+  it.effect("delivers the changes that callers and observers make through HTTP and the runtime", () =>
     Effect.gen(function* () {
       const { requests, url } = yield* webhookReceiver()
       const webhook = yield* subscribe(url, ["run.started", "run.completed"])
@@ -216,7 +216,7 @@ layer(service(), { excludeTestServices: true })("the delivery of webhooks", (it)
     })
   )
 
-  it.effect("redelivers what has failed or arrived, with the same id, and audits it", () =>
+  it.effect("redelivers a failed or delivered one, with the same id, and audits it", () =>
     Effect.gen(function* () {
       const { requests, url } = yield* webhookReceiver(inTurn({ status: 500 }, { status: 204 }))
       const webhook = yield* subscribe(url)
@@ -248,7 +248,7 @@ layer(service(), { excludeTestServices: true })("the delivery of webhooks", (it)
   )
 
   // docs/reference/http.md#webhook-test
-  it.effect("sends a test whatever the subscription asks for, signed like the others, and audits it", () =>
+  it.effect("sends a test whatever the subscription lists, signed like the others, and audits it", () =>
     Effect.gen(function* () {
       const { requests, url } = yield* webhookReceiver(inTurn({ status: 204 }))
       const webhook = yield* subscribe(url)
@@ -351,7 +351,7 @@ layer(service({ WEBHOOK_TIMEOUT_MS: "250" }), { excludeTestServices: true })("a 
       const slow = yield* webhookReceiver(() => ({ hang: true }))
       const fine = yield* webhookReceiver()
       const hanging = yield* subscribe(slow.url)
-      const dead = yield* subscribe("http://127.0.0.1:1/nobody")
+      const dead = yield* subscribe("http://127.0.0.1:1/closed")
       const webhook = yield* subscribe(fine.url)
       const runId = yield* startRun
       yield* Queue.take(slow.requests)

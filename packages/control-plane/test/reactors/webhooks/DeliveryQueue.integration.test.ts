@@ -164,30 +164,28 @@ layer(
     })
   )
 
-  it.effect(
-    "puts off what waits behind refused deliveries, a bounded part a claim, and finds what stands behind it",
-    () =>
-      Effect.gen(function* () {
-        const id = yield* subscribe()
-        yield* put(id, 100, ["run.started", "run.completed"])
-        const sql = yield* PgClient.PgClient
-        yield* sql`
+  it.effect("delays the deliveries behind refused ones, a bounded part a claim, and finds the later ones", () =>
+    Effect.gen(function* () {
+      const id = yield* subscribe()
+      yield* put(id, 100, ["run.started", "run.completed"])
+      const sql = yield* PgClient.PgClient
+      yield* sql`
         UPDATE webhook_deliveries SET next_attempt_at = now() + interval '1 hour'
         WHERE webhook_id = ${id}::uuid AND event = 'run.started'`
-        yield* put(id, 1, ["run.failed"], 101)
-        const found: Array<string> = []
-        let claims = 0
-        for (let more = true; more; claims++) {
-          const claimed = yield* claim()
-          more = claimed.more
-          found.push(...claimed.deliveries.map(({ event }) => event))
-        }
-        assert.deepStrictEqual(found, ["run.failed"])
-        // The last one finds nothing any more.
-        assert.strictEqual(claims, Math.ceil(101 / LOOKED_AT) + 1)
-        assert.isFalse((yield* claim()).more)
-        yield* (yield* WebhookRepository).remove(id)
-      })
+      yield* put(id, 1, ["run.failed"], 101)
+      const found: Array<string> = []
+      let claims = 0
+      for (let more = true; more; claims++) {
+        const claimed = yield* claim()
+        more = claimed.more
+        found.push(...claimed.deliveries.map(({ event }) => event))
+      }
+      assert.deepStrictEqual(found, ["run.failed"])
+      // The last one finds nothing any more.
+      assert.strictEqual(claims, Math.ceil(101 / LOOKED_AT) + 1)
+      assert.isFalse((yield* claim()).more)
+      yield* (yield* WebhookRepository).remove(id)
+    })
   )
 
   it.effect("gives a claim that ran out to another, whose outcome alone counts", () =>
@@ -248,7 +246,7 @@ layer(
     })
   )
 
-  it.effect("does not repeat an attempt that is under way when it is asked for again", () =>
+  it.effect("does not repeat an attempt that is under way when it is requested again", () =>
     Effect.gen(function* () {
       const id = yield* subscribe()
       yield* startRun

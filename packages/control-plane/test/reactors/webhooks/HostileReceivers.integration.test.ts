@@ -20,7 +20,7 @@ const settings = {
 const service = (more: Readonly<Record<string, string>> = {}) =>
   layerTestService({ settings: { ...settings, ...more }, observer: { recoveryEnabled: false } })
 
-/** A receiver that answers as `answer` does; `closed` is told when the connection of its first request is gone. */
+/** A receiver that answers as `answer` does; `closed` is called when the connection of its first request is gone. */
 const receiver = Effect.fnUntraced(function* (answer: (response: ServerResponse) => void) {
   const closed = Deferred.makeUnsafe<number>()
   let requests = 0
@@ -126,7 +126,7 @@ layer(service({ WEBHOOK_TIMEOUT_MS: "250" }), { excludeTestServices: true })("a 
   )
 })
 
-/** Writes for as long as anybody takes it. */
+/** Writes for as long as the other side reads. */
 const pour = (response: ServerResponse): void => {
   const piece = Buffer.alloc(64 * 1024)
   const more = () => {

@@ -35,7 +35,7 @@ describe("the pause after a failed attempt", () => {
     assert.strictEqual(pause(failed, 1), 1_200)
   })
 
-  it("is as long as the receiver asked for, when that is longer", () => {
+  it("is the Retry-After of the receiver, when that is longer", () => {
     assert.strictEqual(pause({ ...failed, retryAfterMs: 120_000 }), 120_000)
     assert.strictEqual(pause({ ...failed, retryAfterMs: 10 }), 1_000)
   })
@@ -69,7 +69,7 @@ describe("the pause after a failed attempt", () => {
 })
 
 describe("the hold of a subscription", () => {
-  it("is what a busy receiver asks for, cut to the window", () => {
+  it("is the Retry-After of a busy receiver, cut to the window", () => {
     for (const status of [429, 503]) {
       assert.strictEqual(holdMs({ status, retryAfterMs: HOUR_MS }, policy), HOUR_MS)
       assert.strictEqual(holdMs({ status, retryAfterMs: 25 * HOUR_MS }, policy), policy.retryWindowMs)

@@ -69,7 +69,7 @@ layer(
     excludeTestServices: true
   }
 )("the workers of several processes", (it) => {
-  it.effect("deliver each event once and those of a run in order, whoever does it", () =>
+  it.effect("deliver each event once and those of a run in order, whichever process does it", () =>
     Effect.gen(function* () {
       const receivers = yield* Effect.forEach([1, 2, 3], () => webhookReceiver())
       for (const { url } of receivers) yield* subscribe(url)
@@ -129,7 +129,7 @@ layer(
     })
   )
 
-  it.effect("all keep the pause that a busy receiver asks for, also after a restart", () =>
+  it.effect("all keep the Retry-After of a busy receiver, also after a restart", () =>
     Effect.gen(function* () {
       const times: Array<number> = []
       const { requests, url } = yield* webhookReceiver((before) => {

@@ -37,7 +37,7 @@ const working = workingWith(Metrics.layer)
 const times = ({ sent }: MemoryDeliveries) => sent.map(({ at }) => at)
 
 describe("the worker that delivers webhooks", () => {
-  it.effect("finds at its next look what nobody told it of, and signs with the time of the attempt", () =>
+  it.effect("finds deliveries without a notification at its next poll, and signs with the time of the attempt", () =>
     Effect.gen(function* () {
       const deliveries = yield* working
       yield* deliveries.put("one")
@@ -125,7 +125,7 @@ describe("the worker that delivers webhooks", () => {
     })
   )
 
-  it.effect("leaves a delivery to whoever comes when its outcome could not be written for so long", () =>
+  it.effect("leaves a delivery to any process when its outcome could not be written for so long", () =>
     Effect.gen(function* () {
       const deliveries = yield* working
       deliveries.refusals = Number.POSITIVE_INFINITY

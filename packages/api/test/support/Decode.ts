@@ -3,8 +3,8 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { type ViolationText, violationText } from "../../src/validation/Violations.ts"
 
-/** What a body or a query becomes, or what the caller is told about it; decoded as endpoints do, as a choice of one. */
-export const judge = <A>(
+/** A decoded body or query, or the text of its error; decoded as endpoints do, as a choice of one. */
+export const decode = <A>(
   schema: Schema.Codec<A, unknown>,
   value: unknown
 ): { readonly messages: ViolationText | undefined; readonly value: A | undefined } => {

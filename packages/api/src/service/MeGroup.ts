@@ -2,37 +2,37 @@ import { Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
+import { roles } from "../caller/Access.ts"
 import { actorTypes } from "../middleware/Authorization.ts"
 import { operation, tag } from "../openapi/Describe.ts"
-import { roles } from "./Access.ts"
 
 /** Who the caller is. */
 export const Me = Schema.Struct({
   id: Field.text(
     "The actor as audit entries and owners hold it: name of the key, or `user:` and the subject of the token; anonymous " +
-      "where doors are open",
+      "without authentication",
     "ops"
   ),
-  name: Field.text("What readers see: the same, but `user:` and the name of the token's holder", "ops"),
-  type: Schema.Literals(actorTypes).annotate({ description: "How the caller is known" }),
+  name: Field.text("The name for readers: the same, but `user:` and the name of the token's holder", "ops"),
+  type: Schema.Literals(actorTypes).annotate({ description: "How the caller is identified" }),
   role: Schema.Literals(roles).annotate({
     description: "What the caller may do: viewer reads, operator acts on runs, admin does everything"
   })
 }).annotate({ identifier: "Me", description: "The caller as the service sees it" })
 export type Me = typeof Me.Type
 
-/** Who is asking (docs/reference/http.md#roles); the same on both services. */
+/** The caller (docs/reference/http.md#roles); the same on both services. */
 export class MeGroup extends HttpApiGroup.make("me")
   .add(
     HttpApiEndpoint.get("me", "/me", { success: Me }).annotateMerge(
       operation({
         id: "getMe",
         access: "viewer",
-        summary: "Ask who the service takes the caller for",
+        summary: "Read the identity and the role of the caller",
         description:
           "The name and the role of the key or of the token's holder. Without configured keys and without an issuer every " +
           "caller is `anonymous`, with every right."
       })
     )
   )
-  .annotateMerge(tag("Caller", "Who asks, and what they may do")) {}
+  .annotateMerge(tag("Caller", "The caller and its role")) {}

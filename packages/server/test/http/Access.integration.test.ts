@@ -62,7 +62,7 @@ layer(server(), { excludeTestServices: true })("a control plane without keys", (
     })
   )
 
-  it.effect("tells browsers on every answer to do nothing with it", () =>
+  it.effect("has headers on every answer that restrict browsers", () =>
     Effect.gen(function* () {
       for (const [path, options] of [
         ["/runs", {}],
@@ -105,7 +105,7 @@ layer(server(), { excludeTestServices: true })("a control plane without keys", (
     })
   )
 
-  it.effect("says that everybody is an administrator", () =>
+  it.effect("makes every caller an administrator", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual((yield* ask("/me")).json, {
         id: "anonymous",

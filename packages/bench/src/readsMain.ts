@@ -8,19 +8,19 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { layerBench } from "../Bench.ts"
-import { BenchDatabase } from "../BenchDatabase.ts"
-import { measured } from "../Measurement.ts"
-import { startChild } from "../process/ChildProcess.ts"
-import { number } from "../Report.ts"
-import { RuntimeProcess } from "../runtime/RuntimeProcess.ts"
-import { awaitEnvelopes, closeFleet, openFleet } from "../scenarios/Fleet.ts"
-import { ControlPlaneProcess } from "../service/ControlPlaneProcess.ts"
-import { ServiceForm } from "../service/ServiceForm.ts"
-import { copyRun } from "./BigDatabase.ts"
-import { load } from "./HttpLoad.ts"
-import { MEASURES, type Measure } from "./Measures.ts"
-import { type PlainCommand, PlainReply } from "./PlainProtocol.ts"
+import { layerBench } from "./Bench.ts"
+import { BenchDatabase } from "./BenchDatabase.ts"
+import { measured } from "./Measurement.ts"
+import { startChild } from "./process/ChildProcess.ts"
+import { number } from "./Report.ts"
+import { copyRun } from "./reads/BigDatabase.ts"
+import { load } from "./reads/HttpLoad.ts"
+import { MEASURES, type Measure } from "./reads/Measures.ts"
+import { type PlainCommand, PlainReply } from "./reads/PlainProtocol.ts"
+import { RuntimeProcess } from "./runtime/RuntimeProcess.ts"
+import { awaitEnvelopes, closeFleet, openFleet } from "./scenarios/Fleet.ts"
+import { ControlPlaneProcess } from "./service/ControlPlaneProcess.ts"
+import { ServiceForm } from "./service/ServiceForm.ts"
 
 interface Options {
   readonly runs: number
@@ -52,7 +52,7 @@ const program = Effect.fnUntraced(function* ({ connections, days, envelopes, onl
   const service = yield* ControlPlaneProcess
   const plain = yield* startChild<PlainCommand, PlainReply>({
     name: "plain server",
-    entry: new URL("./plainServer.ts", import.meta.url),
+    entry: new URL("./reads/plainServer.ts", import.meta.url),
     environment: {},
     reply: PlainReply
   })

@@ -183,7 +183,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
       }
       appends.push({
         runId: request.runId,
-        askedAt: append.askedAt,
+        requestedAt: append.requestedAt,
         frames: request._tag === "Observe" ? request.frames : [],
         events,
         change: appliedChange(decision),

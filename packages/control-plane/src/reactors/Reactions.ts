@@ -25,9 +25,9 @@ const countAppends = (metrics: (typeof Metrics)["Service"]): Reactor => ({
 
 const countAppend = (
   metrics: (typeof Metrics)["Service"],
-  { askedAt, change, events, frames, state }: WrittenAppend
+  { requestedAt, change, events, frames, state }: WrittenAppend
 ) => {
-  if (frames.length > 0) metrics.framesAt(askedAt)
+  if (frames.length > 0) metrics.framesAt(requestedAt)
   for (const event of events) countEvent(metrics, event)
   if (change === undefined) return
   metrics.runTransition(change.to)

@@ -54,18 +54,23 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
         const rows = yield* InsertEvents
         const [locked, free, other] = [yield* createRun(), yield* createRun(), yield* createRun()]
         const unknown = "00000000-0000-4000-8000-000000000000"
-        const asked = [free, free, locked, unknown]
+        const keys = [
+          [free, "m1"],
+          [free, "m2"],
+          [locked, "m1"],
+          [unknown, "m1"]
+        ] as const
         const open = (isAccepted: ReadonlyArray<boolean>) =>
           within(() =>
             rows.open({
               runIds: [locked, free, other, unknown],
-              messages: {
-                runId: asked,
-                messageId: ["m1", "m2", "m1", "m1"],
-                accepted: isAccepted,
-                json: asked.map(() => "{}")
-              },
-              places: 3
+              messages: keys.map(([run_id, message_id], index) => ({
+                run_id,
+                message_id,
+                accepted: isAccepted[index] ?? false,
+                message: "{}"
+              })),
+              count: 3
             })
           )
         const unlock = yield* lockRun(locked)

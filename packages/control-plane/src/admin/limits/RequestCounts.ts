@@ -3,6 +3,7 @@ import { BudgetExchange, ControlPlaneSettings, readSetting, type Spent, type Sta
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
+import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 
 /** Exchanges between two removals of rows that count nothing any more. */
 const EXCHANGES_PER_SWEEP = 60
@@ -28,14 +29,14 @@ export const makeRequestCounts = Effect.gen(function* () {
     if (exchanges++ % EXCHANGES_PER_SWEEP === 0) {
       yield* sql`DELETE FROM request_budgets WHERE greatest(window_ends, blocked_until) <= statement_timestamp()`
     }
-    const ordered = spent.toSorted((a, b) => (a.client < b.client ? -1 : 1))
+    const ordered = spent
+      .toSorted((a, b) => (a.client < b.client ? -1 : 1))
+      .map(({ blockedMs, windowMs, ...each }) => ({ ...each, window_ms: windowMs, blocked_ms: blockedMs }))
     const rows = yield* sql<StandingRow>`
       INSERT INTO request_budgets AS held (client, spent, window_ends, blocked_until)
       SELECT given.client, given.spent, statement_timestamp() + given.window_ms * interval '1 millisecond',
              statement_timestamp() + given.blocked_ms * interval '1 millisecond'
-      FROM unnest(${ordered.map(({ client }) => client)}::text[], ${ordered.map((entry) => entry.spent)}::int[],
-                  ${ordered.map(({ windowMs }) => windowMs)}::int[], ${ordered.map(({ blockedMs }) => blockedMs)}::int[])
-           AS given (client, spent, window_ms, blocked_ms)
+      FROM ${unnestRows(sql, ordered, { client: "text", spent: "int", window_ms: "int", blocked_ms: "int" })} AS given
       ON CONFLICT (client) DO UPDATE SET
         spent = EXCLUDED.spent + CASE
           WHEN greatest(held.window_ends, held.blocked_until) > statement_timestamp() THEN held.spent ELSE 0 END,

@@ -1,14 +1,12 @@
-import { enrichMetadata, isTerminal, type KnownEvent, type Seal } from "@runplane/domain"
+import { enrichMetadata, isTerminal, type KnownEvent } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Hex from "effect/encoding/Hex"
 import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { Ids } from "../../platform/Ids.ts"
-import { pendingSeal } from "../../platform/ledger/PendingEntries.ts"
-import { type SealKey, SealKeys } from "../../platform/ledger/SealKeys.ts"
+import { SealKeys } from "../../platform/ledger/SealKeys.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
 import type { PipelinedTransaction } from "../../platform/postgres/PipelinedTransactions.ts"
@@ -16,7 +14,7 @@ import type { CommittedEvent } from "../CommittedEvent.ts"
 import { isCheckpointDue, NO_CHECKPOINT } from "../projection/Checkpoint.ts"
 import { type CacheKey, ProjectionCache, participantsOf } from "../projection/ProjectionCache.ts"
 import { ProjectionSettings } from "../projection/ProjectionSettings.ts"
-import { doubtfulHead, headMac } from "../seal/HeadProof.ts"
+import { doubtfulHead } from "../seal/HeadProof.ts"
 import { makeLiveBatch } from "../subscribe/LiveBatch.ts"
 import { LiveEvents } from "../subscribe/LiveEvents.ts"
 import {
@@ -26,7 +24,7 @@ import {
   RunAlreadyExists,
   RunNotFound
 } from "./AppendRequest.ts"
-import { consequencesOf } from "./DerivedRows.ts"
+import { derivedRows } from "./DerivedRows.ts"
 import {
   type Decision,
   decide,
@@ -38,11 +36,11 @@ import {
   type RunInProgress,
   startRun
 } from "./EventFold.ts"
-import { InsertEvents, noEventRows, noRunRows, type RunRows } from "./InsertEvents.ts"
+import { addCheckpoint, addHead, hasGrown } from "./HeadRows.ts"
+import { InsertEvents, noEventRows, noRunRows } from "./InsertEvents.ts"
 import type { LockedHead } from "./LockHeads.ts"
 import type { QueuedAppend, Settled } from "./QueuedAppend.ts"
 import { makeReactions, type WrittenAppend } from "./Reactors.ts"
-import { endOf, hasGrown, sealOf } from "./SealOfEnd.ts"
 
 /**
  * The transaction of a group of appends, and what follows from its commit. Nothing in here is told before it is
@@ -66,12 +64,12 @@ export const makeAppendTransaction = Effect.gen(function* () {
    */
   const openRuns = Effect.fnUntraced(function* (group: ReadonlyArray<QueuedAppend>, { begun }: PipelinedTransaction) {
     const asked = [...new Set<string>(group.map(({ request }) => request.runId))]
-    const places = group.reduce((sum, append) => sum + placesFor(append), 0)
+    const count = group.reduce((sum, append) => sum + numbersFor(append), 0)
     const before = yield* Clock.currentTimeMillis
     const { databaseTime, fresh, heads, seqs } = yield* rows.open({
       runIds: asked,
       messages: messageRows(group, clock.shift),
-      places
+      count
     })
     const after = yield* Clock.currentTimeMillis
     if (databaseTime !== undefined) yield* clock.correct({ before, database: databaseTime, after })
@@ -112,14 +110,17 @@ export const makeAppendTransaction = Effect.gen(function* () {
       request._tag === "Observe" || request.also === undefined || change !== "applied" ? [] : [request.also(at)]
     )
     yield* Effect.forEach(brought, (also) => also, { concurrency: "unbounded", discard: true })
-    const { ended, ends, gaps, sessions, statuses } = consequencesOf(decisions)
-    if (sessions.runId.length > 0) yield* send(rows.updateSessions(sessions))
+    const { ends, gaps, sessions, statuses } = derivedRows(decisions)
+    if (sessions.length > 0) yield* send(rows.updateSessions(sessions))
     if (gaps.length > 0) yield* send(rows.markGaps(gaps))
-    if (statuses.runId.length > 0) yield* send(rows.updateStatuses(statuses, at))
-    if (ended.length > 0) {
-      const stored = yield* rows.readMetadata(ends.runId)
-      const metadata = ended.map(({ error, run }) => enrichedMetadata(stored.get(run.head.run.id), run, error))
-      yield* send(rows.updateEnds(ends, metadata, at))
+    if (statuses.length > 0) yield* send(rows.updateStatuses(statuses, at))
+    if (ends.length > 0) {
+      const stored = yield* rows.readMetadata(ends.map(({ row }) => row.run_id))
+      const enriched = ends.map(({ error, row, run }) => ({
+        ...row,
+        metadata: enrichedMetadata(stored.get(row.run_id), run, error)
+      }))
+      yield* send(rows.updateEnds(enriched, at))
     }
   })
 
@@ -183,7 +184,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
       }
       appends.push({
         runId: request.runId,
-        askedAt: append.askedAt,
+        requestedAt: append.requestedAt,
         frames: request._tag === "Observe" ? request.frames : [],
         events,
         change: appliedChange(decision),
@@ -205,9 +206,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
     const dirty = [...runs.values()].filter((run) => run.dirty)
     const ends = noRunRows()
     for (const run of dirty) {
-      const seal = sealOf(run, laterOf(at, run.lastTs), sealKey)
-      addHead(ends, run, seal, sealKey)
-      if (seal !== undefined) addSeal(ends, seal, sealKey)
+      addHead(ends, run, laterOf(at, run.lastTs), sealKey)
       if (run.mustCheckpoint || isCheckpointDue(run.checkpoint, run.lastIndex, now, lag)) addCheckpoint(ends, run, now)
     }
     const reacted = reactions.inTransaction(appends)
@@ -296,7 +295,7 @@ const PLACES_OF_A_CHANGE = 3
  * Places that an append is going to need, as far as can be said before its run is locked. Frames that turn out to be
  * known already leave some unused: the sequence may have gaps, the index in the run has none.
  */
-const placesFor = ({ frames, request }: QueuedAppend): number => {
+const numbersFor = ({ frames, request }: QueuedAppend): number => {
   switch (request._tag) {
     case "Observe":
       return frames.reduce((sum, { drafts }) => sum + drafts.length, 0)
@@ -328,48 +327,3 @@ const enrichedMetadata = (
   })
 
 const decodeMetadata = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.JsonObject))
-
-/** Adds the run's projection to the batch. */
-const addCheckpoint = ({ projections }: RunRows, run: RunInProgress, now: number) => {
-  const state = JSON.stringify(run.projected.state)
-  projections.runId.push(run.head.run.id)
-  projections.lastSeq.push(BigInt(run.lastSeq))
-  projections.state.push(state)
-  run.checkpoint = { index: run.lastIndex, at: now }
-  run.stateBytes = state.length
-}
-
-/** Adds the run's head and metrics to the batch, with the seal over it, if one is due. */
-const addHead = ({ heads }: RunRows, run: RunInProgress, seal: Seal | undefined, key: SealKey | undefined) => {
-  const { head, projected } = run
-  const { metrics } = projected
-  heads.runId.push(head.run.id)
-  heads.lastSeq.push(BigInt(run.lastSeq))
-  heads.lastIndex.push(run.lastIndex)
-  heads.lastRawSeq.push(run.lastRawSeq)
-  heads.lastTs.push(run.lastTs)
-  heads.cursor.push(BigInt(run.cursor))
-  heads.metrics.push(JSON.stringify(metrics))
-  heads.promptTokens.push(String(metrics.promptTokens))
-  heads.completionTokens.push(String(metrics.completionTokens))
-  heads.totalTokens.push(String(metrics.totalTokens))
-  heads.costUsd.push(String(metrics.estimatedCostUsd))
-  heads.signalCount.push(metrics.signalCount)
-  heads.decisionCount.push(metrics.decisionCount)
-  heads.chain.push(Hex.encode(run.chain))
-  heads.sealed.push(seal !== undefined)
-  // An append that adds nothing leaves the MAC as it is, be it of another key.
-  const isKept = seal === undefined && !hasGrown(run)
-  const end = isKept ? head : endOf(run)
-  heads.provenAfter.push(end.provenAfter)
-  heads.framesAfter.push(end.frames.after)
-  heads.frames.push(Hex.encode(end.frames.head))
-  heads.mac.push(isKept ? (head.mac ?? "") : headMac(key, seal === undefined ? end : { ...end, sealed: seal }))
-}
-
-const addSeal = ({ seals }: RunRows, seal: Seal, key: SealKey | undefined) => {
-  seals.runId.push(seal.runId)
-  seals.events.push(seal.events)
-  seals.seal.push(JSON.stringify(seal))
-  seals.pending.push(pendingSeal(key, seal))
-}

@@ -1,91 +1,84 @@
 import type { Decision, RunInProgress } from "./EventFold.ts"
-import type { SessionRows, StatusRows } from "./StatusRows.ts"
 
-/** What is written because of what was decided: each table in one statement, however many appends share it. */
+/** A change of a run's status. */
+export interface StatusRow {
+  readonly run_id: string
+  readonly status: string
+  readonly revision: number
+  readonly started_at: string | null
+  readonly ended_at: string | null
+  readonly error_code: string | null
+  readonly error_message: string | null
+}
+
+/** A change to `completed` or `failed`, with the run's metadata, which gain the results of its log. */
+export interface EndRow extends StatusRow {
+  readonly metadata: string
+}
+
+/** Changes of a run's session; null for a column that does not change. */
+export interface SessionRow {
+  readonly run_id: string
+  readonly at: string
+  readonly state: string | null
+  readonly connected_at: string | null
+  readonly disconnected_at: string | null
+}
+
+/** The rows that follow from the events of a transaction: each table in one statement, for all its appends. */
 export interface DerivedRows {
-  /** Of the runs whose metadata stay as they are. */
-  readonly statuses: StatusRows
-  /** Of the runs that are completed or failed: their metadata gain what their log says. */
-  readonly ends: StatusRows
-  readonly ended: ReadonlyArray<{ readonly run: RunInProgress; readonly error: string | undefined }>
-  readonly sessions: SessionRows
+  /** Of the runs whose metadata stay the same. */
+  readonly statuses: ReadonlyArray<StatusRow>
+  /** The runs that are completed or failed now. */
+  readonly ends: ReadonlyArray<{
+    readonly run: RunInProgress
+    readonly error: string | undefined
+    readonly row: StatusRow
+  }>
+  readonly sessions: ReadonlyArray<SessionRow>
   /** Runs whose log lacks envelopes. */
   readonly gaps: ReadonlyArray<string>
 }
 
-interface SessionNews {
-  readonly at: string
-  readonly state: string
-  readonly connectedAt: string
-  readonly disconnectedAt: string
-}
-
-/** What follows from the decisions of a transaction. Later ones of a run count over earlier ones. */
-export const consequencesOf = (decisions: ReadonlyArray<Decision>): DerivedRows => {
-  const sessions = new Map<string, SessionNews>()
+/** Later decisions of a run override earlier ones. */
+export const derivedRows = (decisions: ReadonlyArray<Decision>): DerivedRows => {
+  const sessions = new Map<string, SessionRow>()
   const gaps = new Set<string>()
   const changes = new Map<string, Decision>()
   for (const decision of decisions) {
     const { request } = decision.append
-    if (request._tag === "Change" && decision.change === "applied") changes.set(request.runId, decision)
-    const hear = (at: string, news: Partial<SessionNews>) => {
-      const known = sessions.get(request.runId)
-      sessions.set(request.runId, { state: "", connectedAt: "", disconnectedAt: "", ...known, ...news, at })
+    const { runId } = request
+    if (request._tag === "Change" && decision.change === "applied") changes.set(runId, decision)
+    const update = (at: string, changed: Partial<SessionRow>) => {
+      const known = sessions.get(runId) ?? { run_id: runId, state: null, connected_at: null, disconnected_at: null }
+      sessions.set(runId, { ...known, ...changed, at })
     }
     for (const draft of decision.drafts) {
       if (draft.type === "session.state.changed" && draft.data.state !== undefined) {
-        hear(draft.ts, { state: draft.data.state })
+        update(draft.ts, { state: draft.data.state })
       } else if (draft.type === "session.stream.opened") {
         const { status } = draft.data
-        if (status === "opened" || status === "recovered") hear(draft.ts, { connectedAt: draft.ts })
-        if (status === "closed" || status === "reconnecting") hear(draft.ts, { disconnectedAt: draft.ts })
-        if (status === "gap") gaps.add(request.runId)
+        if (status === "opened" || status === "recovered") update(draft.ts, { connected_at: draft.ts })
+        if (status === "closed" || status === "reconnecting") update(draft.ts, { disconnected_at: draft.ts })
+        if (status === "gap") gaps.add(runId)
       }
     }
   }
-  const statuses = noStatusRows()
-  const ends = noStatusRows()
-  const ended: Array<{ readonly run: RunInProgress; readonly error: string | undefined }> = []
+  const statuses: Array<StatusRow> = []
+  const ends: Array<DerivedRows["ends"][number]> = []
   for (const { append, run } of changes.values()) {
     const failure = append.request._tag === "Change" ? append.request.failure : undefined
-    const isEnriched = run.status === "completed" || run.status === "failed"
-    if (isEnriched) ended.push({ run, error: failure?.errorMessage })
-    addStatus(isEnriched ? ends : statuses, run, failure)
+    const row = {
+      run_id: run.head.run.id,
+      status: run.status,
+      revision: run.statusRevision,
+      started_at: run.startedAt ?? null,
+      ended_at: run.endedAt ?? null,
+      error_code: failure?.errorCode ?? null,
+      error_message: failure?.errorMessage ?? null
+    }
+    if (run.status === "completed" || run.status === "failed") ends.push({ run, error: failure?.errorMessage, row })
+    else statuses.push(row)
   }
-  return { statuses, ends, ended, sessions: sessionRows(sessions), gaps: [...gaps] }
-}
-
-const noStatusRows = (): StatusRows => ({
-  runId: [],
-  status: [],
-  revision: [],
-  startedAt: [],
-  endedAt: [],
-  errorCode: [],
-  errorMessage: []
-})
-
-const addStatus = (
-  rows: StatusRows,
-  run: RunInProgress,
-  failure: { readonly errorCode: string; readonly errorMessage: string } | undefined
-) => {
-  rows.runId.push(run.head.run.id)
-  rows.status.push(run.status)
-  rows.revision.push(run.statusRevision)
-  rows.startedAt.push(run.startedAt ?? "")
-  rows.endedAt.push(run.endedAt ?? "")
-  rows.errorCode.push(failure?.errorCode ?? "")
-  rows.errorMessage.push(failure?.errorMessage ?? "")
-}
-
-const sessionRows = (sessions: ReadonlyMap<string, SessionNews>): SessionRows => {
-  const news = [...sessions.values()]
-  return {
-    runId: [...sessions.keys()],
-    at: news.map(({ at }) => at),
-    state: news.map(({ state }) => state),
-    connectedAt: news.map(({ connectedAt }) => connectedAt),
-    disconnectedAt: news.map(({ disconnectedAt }) => disconnectedAt)
-  }
+  return { statuses, ends, sessions: [...sessions.values()], gaps: [...gaps] }
 }

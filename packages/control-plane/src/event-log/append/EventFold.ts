@@ -19,7 +19,7 @@ import { extendChain } from "../seal/HashChain.ts"
 import { type Vouched, vouchedHead } from "../seal/HeadProof.ts"
 import { type AppendRefusal, type ChangeOutcome, type ChangeRequest, StreamCursorMoved } from "./AppendRequest.ts"
 import type { EventRows } from "./InsertEvents.ts"
-import type { LockedHead, MessageRows, StoredAs } from "./LockHeads.ts"
+import type { LockedHead, MessageRow, StoredAs } from "./LockHeads.ts"
 import type { PreparedFrame } from "./PreparedFrame.ts"
 import type { QueuedAppend } from "./QueuedAppend.ts"
 
@@ -107,7 +107,10 @@ const runMessageKey = (runId: string, { messageKey }: PreparedFrame): string | u
  * The message rows that the frames of these appends want to store: each key once, an acceptance before a rejection, at
  * the time of the database.
  */
-export const messageRows = (appends: ReadonlyArray<QueuedAppend>, shift: AppendTime["shift"]): MessageRows => {
+export const messageRows = (
+  appends: ReadonlyArray<QueuedAppend>,
+  shift: AppendTime["shift"]
+): ReadonlyArray<MessageRow> => {
   const byKey = new Map<
     string,
     { readonly runId: string; readonly key: string; readonly message: OutboundMessageDraft }
@@ -121,22 +124,17 @@ export const messageRows = (appends: ReadonlyArray<QueuedAppend>, shift: AppendT
       byKey.set(place, { runId: request.runId, key, message: frame.message })
     }
   }
-  const rows = [...byKey.values()]
-  return {
-    runId: rows.map((row) => row.runId),
-    messageId: rows.map((row) => row.key),
-    accepted: rows.map((row) => row.message.status === "accepted"),
-    json: rows.map(({ message, runId }) => {
-      const { acceptedAt, createdAt, updatedAt, ...rest } = message
-      return JSON.stringify({
-        runId,
-        ...rest,
-        createdAt: shift(createdAt),
-        ...(acceptedAt !== undefined && { acceptedAt: shift(acceptedAt) }),
-        updatedAt: shift(updatedAt)
-      })
+  return [...byKey.values()].map(({ key, message, runId }) => {
+    const { acceptedAt, createdAt, updatedAt, ...rest } = message
+    const stored = JSON.stringify({
+      runId,
+      ...rest,
+      createdAt: shift(createdAt),
+      ...(acceptedAt !== undefined && { acceptedAt: shift(acceptedAt) }),
+      updatedAt: shift(updatedAt)
     })
-  }
+    return { run_id: runId, message_id: key, accepted: message.status === "accepted", message: stored }
+  })
 }
 
 /**
@@ -285,7 +283,7 @@ export const partsOf = (decision: Decision): ReadonlyArray<Decision> => {
 
 /** Whether so much is folded that the database can begin with it. */
 export const isWorthSending = ({ characters, events }: EventRows): boolean =>
-  events.seq.length >= EVENTS_AT_A_TIME || characters >= CHARACTERS_AT_A_TIME
+  events.length >= EVENTS_AT_A_TIME || characters >= CHARACTERS_AT_A_TIME
 
 /** Gives the drafts of a decision their places, folds them into the run, and adds their rows to the batch. */
 export const fold = (
@@ -310,12 +308,7 @@ export const fold = (
     const json = JSON.stringify(event.recorded)
     run.chain = extendChain(run.chain, json)
     run.stateBytes += Math.min(json.length, MOST_GROWTH_BYTES)
-    batch.events.seq.push(BigInt(seq))
-    batch.events.runId.push(runId)
-    batch.events.index.push(event.index)
-    batch.events.ts.push(event.ts)
-    batch.events.type.push(event.type)
-    batch.events.json.push(json)
+    batch.events.push({ seq, run_id: runId, index: event.index, ts: event.ts, type: event.type, event: json })
     batch.characters += json.length
     events.push(event)
     committed.push({ seq, index: event.index, type: event.type, json })
@@ -323,16 +316,10 @@ export const fold = (
   run.projected = projected
   for (const frame of frames) {
     run.lastRawSeq += 1
-    batch.raw.runId.push(runId)
-    batch.raw.seq.push(run.lastRawSeq)
-    batch.raw.ts.push(frame.receivedAt)
-    batch.raw.kind.push(frame.raw.kind)
-    batch.raw.sourceName.push(frame.raw.sourceName)
     const { kind, payload, sourceName } = frame.raw
-    const json = JSON.stringify(payload)
-    const text = frameText({ seq: run.lastRawSeq, ts: frame.receivedAt, kind, sourceName }, json)
-    run.framesHead = extendChain(run.framesHead, text)
-    batch.raw.json.push(json)
+    const [seq, ts, json] = [run.lastRawSeq, frame.receivedAt, JSON.stringify(payload)]
+    run.framesHead = extendChain(run.framesHead, frameText({ seq, ts, kind, sourceName }, json))
+    batch.raw.push({ run_id: runId, seq, ts, kind, source_name: sourceName, payload: json })
     batch.characters += json.length
   }
   if (decision.change === "applied") run.dirty = true

@@ -139,7 +139,7 @@ export const makeGroupCommit = Effect.gen(function* () {
   }
 
   const failed = (group: ReadonlyArray<QueuedAppend>, cause: Cause.Cause<SqlError>) =>
-    Effect.forEach(group, (append) => append.answer(Exit.fail(failure(append, cause))), { discard: true })
+    Effect.forEach(group, (append) => append.complete(Exit.fail(failure(append, cause))), { discard: true })
 
   const notStored = (asked: Attempt, cause: Cause.Cause<SqlError>): Effect.Effect<void> => {
     const { group, tries } = asked
@@ -185,7 +185,7 @@ export const makeGroupCommit = Effect.gen(function* () {
     const stored = inTurn(request.cursor, halves, (half, cursor) =>
       store(append, { ...request, frames: half.frames, ...(cursor !== undefined && { cursor }) }, half.prepared)
     )
-    yield* append.answer(yield* Effect.exit(stored))
+    yield* append.complete(yield* Effect.exit(stored))
   })
 
   const storeStandIn = Effect.fnUntraced(function* (
@@ -200,7 +200,7 @@ export const makeGroupCommit = Effect.gen(function* () {
     if (standIn === undefined) return yield* failed([append], cause)
     // As an append without frames to be taken apart again: what cannot be stored either was not at fault.
     const stored = store(append, { ...request, frames: [] }, [standIn])
-    yield* append.answer(yield* Effect.exit(Effect.map(stored, (done) => ({ ...done, refusals: [reason] }))))
+    yield* append.complete(yield* Effect.exit(Effect.map(stored, (done) => ({ ...done, refusals: [reason] }))))
   })
 
   /** Stores a part of an append's frames in a transaction of its own, and waits for the outcome. */
@@ -212,7 +212,7 @@ export const makeGroupCommit = Effect.gen(function* () {
         request: AppendRequest.Observe(request),
         frames,
         bytes: totalBytes(request.frames),
-        answer: (outcome) => Deferred.done(done, outcome),
+        complete: (outcome) => Deferred.done(done, outcome),
         postpone: Effect.suspend(() => Effect.delay(again, LOCKED_PAUSE_MS))
       }
       const again: Effect.Effect<void> = Effect.suspend(() => settle({ group: [part], tries: 0, apart: true }))
@@ -226,7 +226,7 @@ export const makeGroupCommit = Effect.gen(function* () {
 /** The one place where callers learn what became of their appends. */
 const answer = ({ locked, settled }: Written) =>
   Effect.andThen(
-    Effect.forEach(settled, ({ append, outcome }: Settled) => append.answer(outcome), { discard: true }),
+    Effect.forEach(settled, ({ append, outcome }: Settled) => append.complete(outcome), { discard: true }),
     Effect.forEach(locked, (append) => append.postpone, { discard: true })
   )
 

@@ -4,117 +4,99 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Statement from "effect/sql/Statement"
 import { insertPending, type PendingEntry } from "../../platform/ledger/PendingEntries.ts"
-import { unseen } from "../../platform/postgres/KeptPlans.ts"
 import { isBadArgument } from "../../platform/postgres/SqlFailures.ts"
+import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 import type { CommittedEvent } from "../CommittedEvent.ts"
+import type { EndRow, SessionRow, StatusRow } from "./DerivedRows.ts"
 import { makeOpening, type StoredAs } from "./LockHeads.ts"
-import type { SessionRows, StatusRows } from "./StatusRows.ts"
 
-/** Events and frames to be written, column by column: each array is one parameter of one `unnest`. */
+/** An event to be stored; its columns. */
+interface EventRow {
+  readonly seq: number
+  readonly run_id: string
+  readonly index: number
+  readonly ts: string
+  readonly type: string
+  readonly event: string
+}
+
+/** A raw frame to be stored; its columns. */
+interface RawRow {
+  readonly run_id: string
+  readonly seq: number
+  readonly ts: string
+  readonly kind: string
+  readonly source_name: string
+  readonly payload: string
+}
+
+/** Events and frames to be written. */
 export interface EventRows {
-  readonly events: {
-    readonly seq: Array<bigint>
-    readonly runId: Array<string>
-    readonly index: Array<number>
-    readonly ts: Array<string>
-    readonly type: Array<string>
-    readonly json: Array<string>
-  }
-  readonly raw: {
-    readonly runId: Array<string>
-    readonly seq: Array<number>
-    readonly ts: Array<string>
-    readonly kind: Array<string>
-    readonly sourceName: Array<string>
-    readonly json: Array<string>
-  }
+  readonly events: Array<EventRow>
+  readonly raw: Array<RawRow>
   /** Of the texts in it. */
   characters: number
 }
 
-/** What is written once for each run of a transaction, column by column. */
-export interface RunRows {
-  readonly heads: {
-    readonly runId: Array<string>
-    readonly lastSeq: Array<bigint>
-    readonly lastIndex: Array<number>
-    readonly lastRawSeq: Array<number>
-    readonly lastTs: Array<string>
-    readonly cursor: Array<bigint>
-    readonly metrics: Array<string>
-    readonly promptTokens: Array<string>
-    readonly completionTokens: Array<string>
-    readonly totalTokens: Array<string>
-    readonly costUsd: Array<string>
-    readonly signalCount: Array<number>
-    readonly decisionCount: Array<number>
-    /** Head of the hash chain after `lastIndex`, hexadecimal. */
-    readonly chain: Array<string>
-    /** Whether a seal over this head is among the `seals`. */
-    readonly sealed: Array<boolean>
-    readonly provenAfter: Array<number>
-    readonly framesAfter: Array<number>
-    /** Head of the chain of the frames after `lastRawSeq`, hexadecimal. */
-    readonly frames: Array<string>
-    /** Hexadecimal; empty for none. */
-    readonly mac: Array<string>
-  }
-  /** Checkpoints of projections: of the runs for which one is due. */
-  readonly projections: {
-    readonly runId: Array<string>
-    readonly lastSeq: Array<bigint>
-    readonly state: Array<string>
-  }
-  /** Seals of ended runs, with the number of events that each covers. */
-  readonly seals: {
-    readonly runId: Array<string>
-    readonly events: Array<number>
-    readonly seal: Array<string>
-    /** What the ledger is going to hold of them. */
-    readonly pending: Array<PendingEntry>
-  }
+/** The end of a run's log, with its metrics. Hashes are hexadecimal. */
+export interface HeadRow {
+  readonly run_id: string
+  readonly last_seq: number
+  readonly last_index: number
+  readonly last_raw_seq: number
+  readonly last_ts: string
+  readonly cursor: number
+  readonly metrics: string
+  readonly prompt_tokens: number
+  readonly completion_tokens: number
+  readonly total_tokens: number
+  readonly cost_usd: number
+  readonly signal_count: number
+  readonly decision_count: number
+  /** Head of the hash chain after `last_index`. */
+  readonly chain: string
+  /** Whether a seal over this head is among the seals. */
+  readonly sealed: boolean
+  readonly proven_after: number
+  readonly frames_after: number
+  /** Head of the chain of the frames after `last_raw_seq`. */
+  readonly frames: string
+  readonly mac: string | null
 }
 
-export const noEventRows = (): EventRows => ({
-  events: { seq: [], runId: [], index: [], ts: [], type: [], json: [] },
-  raw: { runId: [], seq: [], ts: [], kind: [], sourceName: [], json: [] },
-  characters: 0
-})
+/** The rows that a transaction writes once for each of its runs. */
+export interface RunRows {
+  readonly heads: Array<HeadRow>
+  /** Checkpoints of projections: of the runs for which one is due. */
+  readonly projections: Array<{ readonly run_id: string; readonly last_seq: number; readonly state: string }>
+  /** Seals of ended runs, with the number of events that each covers. */
+  readonly seals: Array<{ readonly run_id: string; readonly events: number; readonly seal: string }>
+  /** The entries of the seals in the ledger. */
+  readonly pending: Array<PendingEntry>
+}
 
-export const noRunRows = (): RunRows => ({
-  heads: {
-    runId: [],
-    lastSeq: [],
-    lastIndex: [],
-    lastRawSeq: [],
-    lastTs: [],
-    cursor: [],
-    metrics: [],
-    promptTokens: [],
-    completionTokens: [],
-    totalTokens: [],
-    costUsd: [],
-    signalCount: [],
-    decisionCount: [],
-    chain: [],
-    sealed: [],
-    provenAfter: [],
-    framesAfter: [],
-    frames: [],
-    mac: []
-  },
-  projections: { runId: [], lastSeq: [], state: [] },
-  seals: { runId: [], events: [], seal: [], pending: [] }
-})
+export const noEventRows = (): EventRows => ({ events: [], raw: [], characters: 0 })
+
+export const noRunRows = (): RunRows => ({ heads: [], projections: [], seals: [], pending: [] })
 
 const UUID_LENGTH = 36
 
 const joined = Statement.join("", false)
 
+const STATUS_COLUMNS = {
+  run_id: "uuid",
+  status: "text",
+  revision: "int",
+  started_at: "timestamptz",
+  ended_at: "timestamptz",
+  error_code: "text",
+  error_message: "text"
+} as const
+
 const make = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
 
-  /** Which of the runs there are, locked or not. */
+  /** The ids of those runs that exist, locked or not. */
   const existing = (runIds: ReadonlyArray<string>) =>
     Effect.map(
       sql<{ readonly id: string }>`
@@ -123,22 +105,23 @@ const make = Effect.gen(function* () {
     )
 
   /**
-   * Takes back messages that were stored for nothing; the keys are those that `open` answers. The row of a rejection
-   * stays, and leaves its id free again.
+   * Removes messages of which no append has made use; the keys are those of `open`. The row of a rejection stays, and
+   * leaves its id free again.
    */
   const forgetMessages = (fresh: ReadonlyMap<string, StoredAs>) => {
-    const keys = [...fresh.keys()]
+    const messages = [...fresh].map(([key, stored]) => ({
+      run_id: key.slice(0, UUID_LENGTH),
+      message_id: key.slice(UUID_LENGTH + 1),
+      was_rejected: stored === "accepted instead"
+    }))
     return sql`
-      WITH taken_back AS (
-        SELECT * FROM unnest(${keys.map((key) => key.slice(0, UUID_LENGTH))}::text[]::uuid[],
-                             ${keys.map((key) => key.slice(UUID_LENGTH + 1))}::text[],
-                             ${[...fresh.values()].map((stored) => stored === "accepted instead")}::bool[])
-                      AS k (run_id, message_id, was_rejected)
+      WITH unused AS (
+        SELECT * FROM ${unnestRows(sql, messages, { run_id: "uuid", message_id: "text", was_rejected: "bool" })} AS k
       ), rejected_again AS (
-        UPDATE outbound_messages m SET accepted = false FROM taken_back k
+        UPDATE outbound_messages m SET accepted = false FROM unused k
         WHERE k.was_rejected AND m.run_id = k.run_id AND m.message_id = k.message_id
       )
-      DELETE FROM outbound_messages m USING taken_back k
+      DELETE FROM outbound_messages m USING unused k
       WHERE NOT k.was_rejected AND m.run_id = k.run_id AND m.message_id = k.message_id`
   }
 
@@ -152,36 +135,59 @@ const make = Effect.gen(function* () {
     )
 
   const insertEvents = ({ events }: EventRows) => sql`
-    INSERT INTO canonical_events (seq, run_id, index, ts, type, event)
-    SELECT * FROM unnest(${events.seq}::bigint[], ${events.runId}::text[]::uuid[], ${events.index}::int[],
-                         ${events.ts}::text[]::timestamptz[], ${events.type}::text[], ${events.json}::text[]::json[])`
+    INSERT INTO canonical_events (seq, run_id, index, ts, type, event) ${unnestRows(sql, events, {
+      seq: "bigint",
+      run_id: "uuid",
+      index: "int",
+      ts: "timestamptz",
+      type: "text",
+      event: "json"
+    })}`
 
   const insertRaw = ({ raw }: EventRows) => sql`
-    INSERT INTO raw_events (run_id, seq, ts, kind, source_name, payload)
-    SELECT * FROM unnest(${raw.runId}::text[]::uuid[], ${raw.seq}::int[], ${raw.ts}::text[]::timestamptz[],
-                         ${raw.kind}::text[], ${raw.sourceName}::text[], ${raw.json}::text[]::json[])`
+    INSERT INTO raw_events (run_id, seq, ts, kind, source_name, payload) ${unnestRows(sql, raw, {
+      run_id: "uuid",
+      seq: "int",
+      ts: "timestamptz",
+      kind: "text",
+      source_name: "text",
+      payload: "json"
+    })}`
 
   /** Writes a part of the events and frames of a transaction, before `write` ends it. */
   const writeEvents = (rows: EventRows) => sql`WITH new_events AS (${insertEvents(rows)}) ${insertRaw(rows)}`
 
-  /** Writes the rest, and with the same statement what the reactors add to it. */
+  const reactionsOf = (reactions: ReadonlyArray<Statement.Fragment>) =>
+    joined(reactions.map((reaction, index) => sql`, ${sql.literal(`reaction_${index}`)} AS (${reaction})`))
+
+  /** Writes the remaining events and the rows of the runs, and with the same statement the rows of the reactors. */
   const write = (
     rows: EventRows,
-    { heads, projections, seals }: RunRows,
+    { heads, pending, projections, seals }: RunRows,
     reactions: ReadonlyArray<Statement.Fragment>
   ) => sql`
-    WITH new_events AS (${insertEvents(rows)}), new_raw AS (${insertRaw(rows)})${joined(reactions.map((reaction, place) => sql`, ${sql.literal(`reaction_${place}`)} AS (${reaction})`))}, head AS (
-      SELECT * FROM unnest(
-        ${heads.runId}::text[]::uuid[], ${heads.lastSeq}::bigint[], ${heads.lastIndex}::int[], ${heads.lastRawSeq}::int[],
-        ${heads.lastTs}::text[]::timestamptz[], ${heads.cursor}::bigint[], ${heads.metrics}::text[]::json[],
-        ${heads.promptTokens}::text[]::float8[], ${heads.completionTokens}::text[]::float8[],
-        ${heads.totalTokens}::text[]::float8[], ${heads.costUsd}::text[]::float8[],
-        ${heads.signalCount}::int[], ${heads.decisionCount}::int[], ${heads.chain}::text[],
-        ${heads.sealed}::bool[], ${heads.provenAfter}::int[], ${heads.framesAfter}::int[],
-        ${heads.frames}::text[], ${heads.mac}::text[]
-      ) AS h (run_id, last_seq, last_index, last_raw_seq, last_ts, cursor, metrics, prompt_tokens, completion_tokens, total_tokens,
-              cost_usd, signal_count, decision_count, chain, sealed, proven_after, frames_after,
-              frames, mac)
+    WITH new_events AS (${insertEvents(rows)}), new_raw AS (${insertRaw(rows)})${reactionsOf(reactions)}, head AS (
+      SELECT * FROM ${unnestRows(sql, heads, {
+        run_id: "uuid",
+        last_seq: "bigint",
+        last_index: "int",
+        last_raw_seq: "int",
+        last_ts: "timestamptz",
+        cursor: "bigint",
+        metrics: "json",
+        prompt_tokens: "float8",
+        completion_tokens: "float8",
+        total_tokens: "float8",
+        cost_usd: "float8",
+        signal_count: "int",
+        decision_count: "int",
+        chain: "text",
+        sealed: "bool",
+        proven_after: "int",
+        frames_after: "int",
+        frames: "text",
+        mac: "text"
+      })} AS h
     ), new_heads AS (
       UPDATE run_heads SET last_seq = head.last_seq, last_index = head.last_index, last_raw_seq = head.last_raw_seq,
                            last_ts = head.last_ts, stream_cursor = head.cursor,
@@ -190,18 +196,18 @@ const make = Effect.gen(function* () {
                            sealed_index = CASE WHEN head.sealed THEN head.last_index ELSE run_heads.sealed_index END,
                            proven_after = head.proven_after, frames_after = head.frames_after,
                            frames_head = decode(head.frames, 'hex'),
-                           head_mac = decode(nullif(head.mac, ''), 'hex')
+                           head_mac = decode(head.mac, 'hex')
       FROM head WHERE run_heads.run_id = head.run_id
     ), new_projections AS (
       INSERT INTO projections (run_id, last_seq, state, updated_at)
       SELECT *, now()
-      FROM unnest(${projections.runId}::text[]::uuid[], ${projections.lastSeq}::bigint[], ${projections.state}::text[]::json[])
+      FROM ${unnestRows(sql, projections, { run_id: "uuid", last_seq: "bigint", state: "json" })} AS p
       ON CONFLICT (run_id) DO UPDATE
       SET last_seq = excluded.last_seq, state = excluded.state, updated_at = excluded.updated_at
     ), new_seals AS (
       INSERT INTO run_seals (run_id, events, seal)
-      SELECT * FROM unnest(${seals.runId}::text[]::uuid[], ${seals.events}::int[], ${seals.seal}::text[]::json[])
-    ), new_pending AS (${insertPending(sql, seals.pending)})
+      ${unnestRows(sql, seals, { run_id: "uuid", events: "int", seal: "json" })}
+    ), new_pending AS (${insertPending(sql, pending)})
     INSERT INTO run_metrics (run_id, metrics, prompt_tokens, completion_tokens, total_tokens, estimated_cost_usd,
                              signal_count, decision_count)
     SELECT run_id, metrics, prompt_tokens, completion_tokens, total_tokens, cost_usd, signal_count, decision_count FROM head
@@ -219,48 +225,42 @@ const make = Effect.gen(function* () {
       (rows) => new Map(rows.map(({ id, metadata }) => [id, metadata]))
     )
 
-  const texts = (values: ReadonlyArray<string>) => unseen(sql, sql`${values}::text[]`)
-
-  const changedStatuses = (rows: StatusRows) => sql`
-    SELECT * FROM unnest(${unseen(sql, sql`${rows.runId}::text[]::uuid[]`)}, ${texts(rows.status)},
-                         ${unseen(sql, sql`${rows.revision}::int[]`)}, ${texts(rows.startedAt)},
-                         ${texts(rows.endedAt)}, ${texts(rows.errorCode)}, ${texts(rows.errorMessage)})
-                  AS c (run_id, status, revision, started_at, ended_at, error_code, error_message)`
-
   const setStatus = (at: string) => sql`
     SET status = c.status, status_revision = c.revision,
-        updated_at = greatest(runs.updated_at, ${at}::timestamptz, nullif(c.started_at, '')::timestamptz,
-                              nullif(c.ended_at, '')::timestamptz),
-        started_at = nullif(c.started_at, '')::timestamptz, ended_at = nullif(c.ended_at, '')::timestamptz,
-        error_code = nullif(c.error_code, ''), error_message = CASE WHEN c.error_code <> '' THEN c.error_message END`
+        updated_at = greatest(runs.updated_at, ${at}::timestamptz, c.started_at, c.ended_at),
+        started_at = c.started_at, ended_at = c.ended_at, error_code = c.error_code, error_message = c.error_message`
 
-  /** Metadata are only named when they change: what the table derives of them would be worked out anew each time. */
-  const updateStatuses = (rows: StatusRows, at: string) => sql`
-    UPDATE runs ${setStatus(at)} FROM (${changedStatuses(rows)}) AS c WHERE runs.id = c.run_id`
+  /** Metadata are named only when they change: the table would compute the generated columns again each time. */
+  const updateStatuses = (rows: ReadonlyArray<StatusRow>, at: string) => sql`
+    UPDATE runs ${setStatus(at)} FROM ${unnestRows(sql, rows, STATUS_COLUMNS, { unseen: true })} AS c
+    WHERE runs.id = c.run_id`
 
-  /** The same for runs whose metadata change with it; in the order of the rows. */
-  const updateEnds = (rows: StatusRows, metadata: ReadonlyArray<string>, at: string) => sql`
-    UPDATE runs ${setStatus(at)}, metadata = m.metadata
-    FROM (${changedStatuses(rows)}) AS c,
-         unnest(${rows.runId}::text[]::uuid[], ${metadata}::text[]::json[]) AS m (run_id, metadata)
-    WHERE runs.id = c.run_id AND m.run_id = c.run_id`
+  /** The same for runs whose metadata change with it. */
+  const updateEnds = (rows: ReadonlyArray<EndRow>, at: string) => sql`
+    UPDATE runs ${setStatus(at)}, metadata = c.metadata
+    FROM ${unnestRows(sql, rows, { ...STATUS_COLUMNS, metadata: "json" }, { unseen: true })} AS c
+    WHERE runs.id = c.run_id`
 
-  const updateSessions = (rows: SessionRows) => sql`
+  const updateSessions = (rows: ReadonlyArray<SessionRow>) => sql`
     UPDATE sessions
-    SET session_state = coalesce(nullif(c.state, ''), session_state), last_seen_at = c.at, updated_at = c.at,
-        stream_connected_at = coalesce(nullif(c.connected_at, '')::timestamptz, stream_connected_at),
-        stream_disconnected_at = coalesce(nullif(c.disconnected_at, '')::timestamptz, stream_disconnected_at)
-    FROM unnest(${rows.runId}::text[]::uuid[], ${rows.at}::text[]::timestamptz[], ${rows.state}::text[],
-                ${rows.connectedAt}::text[], ${rows.disconnectedAt}::text[])
-         AS c (run_id, at, state, connected_at, disconnected_at)
+    SET session_state = coalesce(c.state, session_state), last_seen_at = c.at, updated_at = c.at,
+        stream_connected_at = coalesce(c.connected_at, stream_connected_at),
+        stream_disconnected_at = coalesce(c.disconnected_at, stream_disconnected_at)
+    FROM ${unnestRows(sql, rows, {
+      run_id: "uuid",
+      at: "timestamptz",
+      state: "text",
+      connected_at: "timestamptz",
+      disconnected_at: "timestamptz"
+    })} AS c
     WHERE sessions.run_id = c.run_id`
 
   const markGaps = (runIds: ReadonlyArray<string>) =>
     sql`UPDATE runs SET history_gap = true WHERE id = ANY(${runIds}::text[]::uuid[])`
 
   /**
-   * Where a transaction stands of which nobody has heard the end. Undefined when the server knows nothing of it: it is
-   * too long ago, or the server has crashed since and forgotten that it gave the id away.
+   * The state of a transaction whose COMMIT was not answered. Undefined when the server does not know its id: the
+   * transaction is too old, or the server has crashed since.
    */
   const transactionStatus = (transactionId: string) =>
     sql<{ readonly status: string | null }>`SELECT pg_xact_status(${transactionId}::text::xid8) AS status`.pipe(

@@ -5,6 +5,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import { idRows } from "../../platform/postgres/KeptPlans.ts"
 import { isInside } from "../../platform/postgres/PipelinedTransactions.ts"
+import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 import { chainedEnd, type ProofRow, type StoredEnd } from "../seal/HeadProof.ts"
 import type { LockedRun } from "./AppendRequest.ts"
 
@@ -22,20 +23,20 @@ export interface LockedHead extends StoredEnd {
   readonly transactionId: string
 }
 
-export interface MessageRows {
-  readonly runId: ReadonlyArray<string>
-  readonly messageId: ReadonlyArray<string>
-  readonly accepted: ReadonlyArray<boolean>
-  readonly json: ReadonlyArray<string>
+export interface MessageRow {
+  readonly run_id: string
+  readonly message_id: string
+  readonly accepted: boolean
+  readonly message: string
 }
 
-/** What a group of appends needs before it is decided. */
+/** The first statement of a group of appends. */
 export interface Opening {
   readonly runIds: ReadonlyArray<string>
   /** Of these runs and others; only those of locked runs are stored. */
-  readonly messages: MessageRows
-  /** How many places of the log to take at once; `allocate` takes more. */
-  readonly places: number
+  readonly messages: ReadonlyArray<MessageRow>
+  /** How many numbers of the log to allocate at once; `allocate` allocates more. */
+  readonly count: number
 }
 
 export interface Opened {
@@ -43,7 +44,7 @@ export interface Opened {
   readonly heads: ReadonlyMap<string, LockedHead>
   /** Messages that were new, as `runId messageId`. */
   readonly fresh: Map<string, StoredAs>
-  /** The places, ascending; none when no run could be locked. */
+  /** The allocated numbers, ascending; none when no run could be locked. */
   readonly seqs: ReadonlyArray<number>
   /** The time of the database, Unix milliseconds; undefined when no run could be locked. */
   readonly databaseTime: number | undefined
@@ -82,6 +83,8 @@ export type StoredAs = "accepted" | "rejected" | "accepted instead"
 /** Marks of new messages. */
 const MARKS: Readonly<Record<string, StoredAs>> = { "+": "accepted", "-": "rejected", "!": "accepted instead" }
 
+const MESSAGE_COLUMNS = { run_id: "uuid", message_id: "text", accepted: "bool", message: "json" } as const
+
 const NOTHING = Statement.fragment([])
 
 /** The statement with which the transaction of a group of appends begins. */
@@ -91,41 +94,39 @@ export const makeOpening = (sql: PgClient.PgClient) => {
    * ordinals keep. A rejected message leaves its id free, so its later acceptance is new and takes its row; `xmax` is
    * zero in an inserted row only.
    */
-  const insertMessages = (rows: MessageRows) => sql`
+  const insertMessages = (rows: ReadonlyArray<MessageRow>) => sql`
     INSERT INTO outbound_messages (run_id, message_id, accepted, message)
     SELECT m.run_id, m.message_id, m.accepted, m.message
-    FROM unnest(${rows.runId}::text[]::uuid[], ${rows.messageId}::text[], ${rows.accepted}::bool[],
-                ${rows.json}::text[]::json[]) WITH ORDINALITY AS m (run_id, message_id, accepted, message, place)
-    JOIN head ON head.id = m.run_id
-    ORDER BY m.place
+    FROM ${unnestRows(sql, rows, MESSAGE_COLUMNS, { ordinal: true })} AS m JOIN head ON head.id = m.run_id
+    ORDER BY m.ordinal
     ON CONFLICT (run_id, message_id) DO UPDATE SET accepted = true, message = excluded.message
     WHERE excluded.accepted AND NOT outbound_messages.accepted
     RETURNING run_id, message_id, CASE WHEN xmax <> 0 THEN '!' WHEN accepted THEN '+' ELSE '-' END AS mark`
 
   /**
-   * Begins an append with one statement: locks the runs that nobody else has locked, then stores their messages and
-   * takes places in the log for them. The other runs are left out like those that do not exist, because waiting for one
-   * would make all of the group wait. Places are taken once all runs are locked, so that the order of a run's events is
-   * the order of its commits. Outside of the transaction it does nothing, so it may be sent with its BEGIN. The
-   * statements that follow in the transaction find their runs by the index, also where their plans were made when the
-   * tables were empty and reading all of them looked cheapest.
+   * Begins an append with one statement: locks the runs that no other transaction has locked, then stores their messages
+   * and allocates numbers of the log for them. The other runs are left out like unknown ones, because a wait for one
+   * would stop the whole group. Numbers are allocated once all runs are locked, so that the order of a run's events is
+   * the order of its commits. Outside of the transaction the statement does nothing, so it may be sent with its BEGIN.
+   * The later statements of the transaction find their runs by the index, also where their plans were made when the
+   * tables were empty and a sequential scan looked cheapest.
    */
-  const open = ({ messages, places, runIds }: Opening): Effect.Effect<Opened, SqlError> => {
-    const hasMessages = messages.runId.length > 0
+  const open = ({ count, messages, runIds }: Opening): Effect.Effect<Opened, SqlError> => {
+    const hasMessages = messages.length > 0
     const seqs = sql`
       CASE WHEN row_number() OVER () = 1
-           THEN (SELECT allocate_event_seqs(${places}) FROM (SELECT count(*) FROM head) AS locked) END`
+           THEN (SELECT allocate_event_seqs(${count}) FROM (SELECT count(*) FROM head) AS locked) END`
     const fresh = sql`
       ARRAY(SELECT mark || message_id FROM fresh WHERE fresh.run_id = head.id)`
     return Effect.map(
       sql<OpenedRow>`
         WITH head AS MATERIALIZED (
-          SELECT locked.* FROM ${idRows(sql, [...runIds].sort())} AS asked (id) CROSS JOIN LATERAL (
+          SELECT locked.* FROM ${idRows(sql, [...runIds].sort())} AS requested (id) CROSS JOIN LATERAL (
             SELECT r.id, r.status, r.mode_name, r.runtime_kind, r.runtime_session_id, r.trace_id, r.span_id,
                    r.created_at, r.started_at, r.ended_at, r.status_revision, h.last_seq, h.last_index, h.last_raw_seq,
                    h.last_ts, h.stream_cursor, h.projection_revision, h.chain_head, h.sealed_index, h.sealed_head,
                    h.proven_after, h.frames_after, h.frames_head, h.head_mac
-            FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE r.id = asked.id AND ${isInside(sql)}
+            FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE r.id = requested.id AND ${isInside(sql)}
             FOR NO KEY UPDATE OF r, h SKIP LOCKED
           ) AS locked
         )${hasMessages ? sql`, fresh AS (${insertMessages(messages)})` : NOTHING}
@@ -136,7 +137,7 @@ export const makeOpening = (sql: PgClient.PgClient) => {
                encode(chain_head, 'hex') AS chain_head, sealed_index, encode(sealed_head, 'hex') AS sealed_head,
                proven_after, frames_after, encode(frames_head, 'hex') AS frames_head,
                encode(head_mac, 'hex') AS head_mac,
-               ${places > 0 ? seqs : sql`NULL::bigint[]`} AS seqs, ${hasMessages ? fresh : sql`'{}'::text[]`} AS fresh,
+               ${count > 0 ? seqs : sql`NULL::bigint[]`} AS seqs, ${hasMessages ? fresh : sql`'{}'::text[]`} AS fresh,
                set_config('enable_seqscan', 'off', true) AS seqscan
         FROM head`,
       (rows) => ({

@@ -3,7 +3,7 @@ import type * as Exit from "effect/Exit"
 import type { AppendError, AppendRequest, Changed } from "./AppendRequest.ts"
 import type { PreparedFrame } from "./PreparedFrame.ts"
 
-/** An append that waits for its transaction, and its caller with it. */
+/** An append in the queue, and its waiting caller. */
 export interface QueuedAppend {
   readonly request: AppendRequest
   /** The frames of an `Observe`; empty otherwise. */
@@ -11,16 +11,16 @@ export interface QueuedAppend {
   /** Size of the frames; see `frameBytes`. */
   readonly bytes: number
   /** Unix nanoseconds. */
-  readonly askedAt: bigint
-  /** Ascends in the order in which appends were asked for. */
-  readonly place: number
-  /** Tells the caller what became of it; to be called once. */
-  readonly answer: (outcome: Exit.Exit<Changed, AppendError>) => Effect.Effect<void>
-  /** Nothing has become of it yet, because somebody else has locked the run: it is tried again after a pause. */
+  readonly requestedAt: bigint
+  /** Ascends in the order of the requests. */
+  readonly position: number
+  /** Returns the outcome to the caller; to be called once. */
+  readonly complete: (outcome: Exit.Exit<Changed, AppendError>) => Effect.Effect<void>
+  /** Another transaction has locked the run: the append is tried again after a pause. */
   readonly postpone: Effect.Effect<void>
 }
 
-/** What becomes of an append when its transaction commits. */
+/** The outcome of an append when its transaction commits. */
 export interface Settled {
   readonly append: QueuedAppend
   readonly outcome: Exit.Exit<Changed, AppendError>

@@ -9,7 +9,7 @@ import type { ObservedFrame } from "./AppendRequest.ts"
 export interface WrittenAppend {
   readonly runId: RunId
   /** When the append was asked for. Unix nanoseconds. */
-  readonly askedAt: bigint
+  readonly requestedAt: bigint
   /** The frames that were handed in; those that the log has already are among them. */
   readonly frames: ReadonlyArray<ObservedFrame>
   readonly events: ReadonlyArray<KnownEvent>

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { SqlError } from "effect/sql/SqlError"
+import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 import { EventRepository } from "../EventRepository.ts"
 import { makeByteCache } from "./ByteCache.ts"
 import { MAX_CHECKPOINT_BYTES, readState } from "./Checkpoint.ts"
@@ -70,19 +71,21 @@ export class RunStateReader extends Context.Service<
 
       /** The same of many; large states are left out, and those that are known. */
       const readMany = (runIds: ReadonlyArray<string>) => {
-        const known = runIds.map((runId) => kept.get(runId))
+        const cached = runIds.map((runId) => {
+          const known = kept.get(runId)
+          return { run_id: runId, last_seq: known?.lastSeq ?? -1, revision: known?.revision ?? -1 }
+        })
         return Effect.map(
           sql<StateRow>`
             SELECT r.id::text AS id, r.status, h.last_seq, h.last_index, h.projection_revision,
                    p.last_seq AS checkpoint_seq, left_out.is_left_out,
                    CASE WHEN NOT left_out.is_left_out THEN p.state::text END AS state
-            FROM unnest(${runIds}::text[]::uuid[], ${known.map((kept) => BigInt(kept?.lastSeq ?? -1))}::bigint[],
-                        ${known.map((kept) => kept?.revision ?? -1)}::int[]) AS asked (run_id, last_seq, revision)
-            JOIN runs r ON r.id = asked.run_id JOIN run_heads h ON h.run_id = r.id
+            FROM ${unnestRows(sql, cached, { run_id: "uuid", last_seq: "bigint", revision: "int" })} AS cached
+            JOIN runs r ON r.id = cached.run_id JOIN run_heads h ON h.run_id = r.id
             LEFT JOIN projections p ON p.run_id = r.id
             CROSS JOIN LATERAL (
               SELECT p.run_id IS NOT NULL AND (
-                h.last_seq = asked.last_seq AND h.projection_revision = asked.revision
+                h.last_seq = cached.last_seq AND h.projection_revision = cached.revision
                 OR octet_length(p.state::text) > ${GATHERED_BYTES}) AS is_left_out
             ) AS left_out`,
           (rows) => new Map(rows.map((row) => [row.id, row]))

@@ -8,7 +8,8 @@ import type { SqlError } from "effect/sql/SqlError"
 import { bytesOf } from "../../platform/postgres/BoundedRows.ts"
 import { idRows } from "../../platform/postgres/KeptPlans.ts"
 import { isInside } from "../../platform/postgres/PipelinedTransactions.ts"
-import { flattened, nullableTexts, together } from "../../platform/postgres/Together.ts"
+import { together } from "../../platform/postgres/Together.ts"
+import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 import { gatherReads } from "../projection/GatheredReads.ts"
 import type { NewRun } from "./NewRun.ts"
 import { LARGE_COLUMNS, type RunRow, runColumns, type StoredRun, toStoredRun } from "./RunRow.ts"
@@ -23,7 +24,51 @@ interface Insertion {
   readonly earlier: RunId | undefined
 }
 
-/** `source` of runs that were made of a session which nobody had posted. */
+const NEW_RUN_COLUMNS = {
+  id: "uuid",
+  mode: "text",
+  mode_name: "text",
+  runtime_kind: "text",
+  runtime_version: "text",
+  session_id: "text",
+  trace_id: "text",
+  span_id: "text",
+  trace_parent: "text",
+  idempotency_key: "text",
+  source_kind: "text",
+  source_ref: "text",
+  scenario_ref: "text",
+  environment: "text",
+  policy_version: "text",
+  tags: "json",
+  metadata: "json",
+  search_text: "text",
+  earlier: "uuid"
+} as const
+
+const newRow = ({ earlier, run }: Insertion) => ({
+  id: run.id,
+  mode: run.mode,
+  mode_name: run.modeName,
+  runtime_kind: run.runtimeKind,
+  runtime_version: run.runtimeVersion ?? null,
+  session_id: run.sessionId,
+  trace_id: run.traceId,
+  span_id: run.spanId,
+  trace_parent: run.traceParent ?? null,
+  idempotency_key: run.idempotencyKey ?? null,
+  source_kind: run.sourceKind ?? null,
+  source_ref: run.sourceRef ?? null,
+  scenario_ref: run.scenarioRef ?? null,
+  environment: run.environment ?? null,
+  policy_version: run.policyVersion ?? null,
+  tags: JSON.stringify(run.tags),
+  metadata: JSON.stringify(run.metadata),
+  search_text: run.searchText,
+  earlier: earlier ?? null
+})
+
+/** `source` of runs that discovery made of sessions without a posted run. */
 export const DISCOVERY_SOURCE = "session-discovery"
 
 /**
@@ -60,57 +105,33 @@ export class RunRepository extends Context.Service<
 
       const columns = sql.literal(runColumns)
 
-      /** Each run at most once; answers which of them have been inserted. */
-      const insertOnce = (asked: ReadonlyArray<Insertion>) => {
-        const runs = asked.map(({ run }) => run)
-        const tags = flattened(runs.map((run) => run.tags))
-        return Effect.map(
+      /** Each run at most once; returns the ids of the inserted ones. */
+      const insertOnce = (insertions: ReadonlyArray<Insertion>) =>
+        Effect.map(
           sql<{ readonly run_id: string }>`
-            WITH asked AS (
-              SELECT *, date_trunc('milliseconds', clock_timestamp()) AS at FROM unnest(
-                ${runs.map(({ id }) => id)}::text[]::uuid[], ${runs.map(({ mode }) => mode)}::text[],
-                ${runs.map(({ modeName }) => modeName)}::text[], ${runs.map(({ runtimeKind }) => runtimeKind)}::text[],
-                ${nullableTexts(runs.map(({ runtimeVersion }) => runtimeVersion ?? null))}::text[],
-                ${runs.map(({ sessionId }) => sessionId)}::text[], ${runs.map(({ traceId }) => traceId)}::text[],
-                ${runs.map(({ spanId }) => spanId)}::text[],
-                ${nullableTexts(runs.map(({ traceParent }) => traceParent ?? null))}::text[],
-                ${nullableTexts(runs.map(({ idempotencyKey }) => idempotencyKey ?? null))}::text[],
-                ${nullableTexts(runs.map(({ sourceKind }) => sourceKind ?? null))}::text[],
-                ${nullableTexts(runs.map(({ sourceRef }) => sourceRef ?? null))}::text[],
-                ${nullableTexts(runs.map(({ scenarioRef }) => scenarioRef ?? null))}::text[],
-                ${nullableTexts(runs.map(({ environment }) => environment ?? null))}::text[],
-                ${nullableTexts(runs.map(({ policyVersion }) => policyVersion ?? null))}::text[],
-                ${runs.map(({ metadata }) => JSON.stringify(metadata))}::text[]::json[],
-                ${runs.map(({ searchText }) => searchText)}::text[],
-                ${nullableTexts(asked.map(({ earlier }) => earlier ?? null))}::text[]::uuid[]
-              ) WITH ORDINALITY AS a (
-                id, mode, mode_name, runtime_kind, runtime_version, session_id, trace_id, span_id, trace_parent,
-                idempotency_key, source_kind, source_ref, scenario_ref, environment, policy_version, metadata,
-                search_text, earlier, place)
+            WITH given AS (
+              SELECT *, date_trunc('milliseconds', clock_timestamp()) AS at
+              FROM ${unnestRows(sql, insertions.map(newRow), NEW_RUN_COLUMNS, { ordinal: true })} AS g
             ), run AS (
               INSERT INTO runs (id, status, mode, mode_name, runtime_kind, runtime_version, runtime_session_id, trace_id,
                                 span_id, trace_parent, idempotency_key, source_kind, source_ref, scenario_ref, environment,
                                 policy_version, tags, metadata, search_text, created_at, updated_at)
-              SELECT a.id, 'queued', a.mode, a.mode_name, a.runtime_kind, a.runtime_version, a.session_id, a.trace_id,
-                     a.span_id, a.trace_parent, a.idempotency_key, a.source_kind, a.source_ref, a.scenario_ref,
-                     a.environment, a.policy_version,
-                     ARRAY(
-                       SELECT t.tag FROM unnest(${tags.owner}::int[], ${tags.text}::text[])
-                                    WITH ORDINALITY AS t (owner, tag, place)
-                       WHERE t.owner = a.place ORDER BY t.place),
-                     a.metadata, fold_text(a.search_text), a.at, a.at
-              FROM asked a
+              SELECT g.id, 'queued', g.mode, g.mode_name, g.runtime_kind, g.runtime_version, g.session_id, g.trace_id,
+                     g.span_id, g.trace_parent, g.idempotency_key, g.source_kind, g.source_ref, g.scenario_ref,
+                     g.environment, g.policy_version,
+                     ARRAY(SELECT tag FROM json_array_elements_text(g.tags) WITH ORDINALITY AS t (tag, n) ORDER BY n),
+                     g.metadata, fold_text(g.search_text), g.at, g.at
+              FROM given g
               WHERE ${isInside(sql)} AND NOT EXISTS (
                 SELECT FROM runs other
-                WHERE other.runtime_session_id = a.session_id AND other.id IS DISTINCT FROM a.earlier)
-              ORDER BY a.place
+                WHERE other.runtime_session_id = g.session_id AND other.id IS DISTINCT FROM g.earlier)
+              ORDER BY g.ordinal
               ON CONFLICT DO NOTHING
               RETURNING id
             )
             INSERT INTO run_heads (run_id) SELECT id FROM run RETURNING run_id::text AS run_id`,
           (rows) => new Set(rows.map(({ run_id }) => run_id))
         )
-      }
 
       /** Of insertions of one run the first may succeed, so the others come after it. */
       const insertAll = (asked: ReadonlyArray<Insertion>): Effect.Effect<ReadonlyArray<boolean>, SqlError> =>

@@ -18,6 +18,7 @@ import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { Metrics } from "../metrics/Metrics.ts"
 import { describeSqlError } from "../postgres/SqlFailures.ts"
+import { unnestRows } from "../postgres/UnnestRows.ts"
 import { HeadsFile, type PublishedEntry } from "./HeadsFile.ts"
 import { pendingMac } from "./PendingEntries.ts"
 import { SealKeys } from "./SealKeys.ts"
@@ -86,17 +87,20 @@ export class LedgerWriter extends Context.Service<
           head = ledgerHeadOf(sha256, entry)
           return entry
         })
+        const rows = entries.map((entry) => ({ ...entry, key_id: entry.keyId }))
         yield* sql`
           INSERT INTO ledger (number, kind, subject, digest, vouched, previous, at, key_id, signature)
-          SELECT number, kind, subject, digest, vouched, previous, ${at}::timestamptz, nullif(key_id, ''),
-                 nullif(signature, '')
-          FROM unnest(${entries.map(({ number }) => BigInt(number))}::bigint[],
-                      ${entries.map(({ kind }) => kind)}::text[], ${entries.map(({ subject }) => subject)}::text[],
-                      ${entries.map(({ digest }) => digest)}::text[], ${entries.map(({ vouched }) => vouched)}::bool[],
-                      ${entries.map(({ previous }) => previous)}::text[],
-                      ${entries.map(({ keyId }) => keyId ?? "")}::text[],
-                      ${entries.map(({ signature }) => signature ?? "")}::text[])
-               AS e (number, kind, subject, digest, vouched, previous, key_id, signature)`
+          ${unnestRows(sql, rows, {
+            number: "bigint",
+            kind: "text",
+            subject: "text",
+            digest: "text",
+            vouched: "bool",
+            previous: "text",
+            at: "timestamptz",
+            key_id: "text",
+            signature: "text"
+          })}`
         return entries
       }).pipe(sql.withTransaction)
 
@@ -144,20 +148,20 @@ export class LedgerWriter extends Context.Service<
 
 const decodeSeal = Schema.decodeUnknownSync(Schema.fromJsonString(Seal))
 
-/** The run and the number of events of a seal's subject; undefined for another text, which nothing of ours wrote. */
-const sealPlace = (subject: string): readonly [runId: string, events: number] | undefined => {
+/** The run and the number of events of a seal's subject; undefined for a text that this service does not write. */
+const sealKeyOf = (subject: string) => {
   const [runId = "", events = "", ...more] = subject.split("/")
-  return isUuid(runId) && /^\d{1,9}$/.test(events) && more.length === 0 ? [runId, Number(events)] : undefined
+  const isSeal = isUuid(runId) && /^\d{1,9}$/.test(events) && more.length === 0
+  return isSeal ? { run_id: runId, events: Number(events) } : undefined
 }
 
 /** The stored seals, as text, by their subjects in the ledger: `runId/events`. */
 export const sealsOf = (sql: PgClient.PgClient, subjects: ReadonlyArray<string>) => {
-  const places = subjects.map(sealPlace).filter((place) => place !== undefined)
+  const keys = subjects.map(sealKeyOf).filter((key) => key !== undefined)
   return Effect.map(
     sql<{ readonly subject: string; readonly seal: string }>`
       SELECT s.run_id || '/' || s.events AS subject, s.seal::text AS seal
-      FROM unnest(${places.map(([runId]) => runId)}::text[]::uuid[], ${places.map(([, events]) => events)}::int[])
-           AS asked (run_id, events)
+      FROM ${unnestRows(sql, keys, { run_id: "uuid", events: "int" })} AS wanted
       JOIN run_seals s USING (run_id, events)`,
     (rows) => new Map(rows.map(({ seal, subject }) => [subject, seal]))
   )

@@ -2,15 +2,16 @@ import { hash } from "node:crypto"
 import type * as PgClient from "@effect/sql-pg/PgClient"
 import { canonicalJson, type LedgerKind, type Seal } from "@runplane/domain"
 import type * as Schema from "effect/Schema"
+import { unnestRows } from "../postgres/UnnestRows.ts"
 import type { SealKey } from "./SealKeys.ts"
 
-/** A content that is going to get its number in the ledger (docs/reference/seal.md#ledger). */
+/** A content that waits for its number in the ledger (docs/reference/seal.md#ledger). */
 export interface PendingEntry {
   readonly kind: LedgerKind
   readonly subject: string
   /** SHA-256 of the content's canonical JSON, hexadecimal. */
   readonly digest: string
-  /** Says that a process with the key wrote it, hexadecimal; empty without a key. */
+  /** Proves that a process with the key wrote it, hexadecimal; empty without a key. */
   readonly mac: string
 }
 
@@ -34,10 +35,9 @@ export const pendingEntry = (
 export const insertPending = (sql: PgClient.PgClient, entries: ReadonlyArray<PendingEntry>) => sql`
   INSERT INTO ledger_pending (kind, subject, digest, mac)
   SELECT kind, subject, digest, nullif(mac, '')
-  FROM unnest(${entries.map(({ kind }) => kind)}::text[], ${entries.map(({ subject }) => subject)}::text[],
-              ${entries.map(({ digest }) => digest)}::text[], ${entries.map(({ mac }) => mac)}::text[])
-       WITH ORDINALITY AS p (kind, subject, digest, mac, place)
-  ORDER BY place`
+  FROM ${unnestRows(sql, entries, { kind: "text", subject: "text", digest: "text", mac: "text" }, { ordinal: true })}
+       AS pending
+  ORDER BY ordinal`
 
 /** A seal on its way to the ledger. */
 export const pendingSeal = (key: SealKey | undefined, seal: Seal): PendingEntry =>

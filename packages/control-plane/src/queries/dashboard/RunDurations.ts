@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { makeByteCache } from "../../event-log/projection/ByteCache.ts"
+import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 import { dashboardSql, type RunFilter } from "./DashboardSql.ts"
 import type { DashboardWindow } from "./DashboardWindow.ts"
 import { countOf, joined, meanOf, type Parts, percentilesOf, type Sorted, sorted } from "./Percentiles.ts"
@@ -80,10 +81,14 @@ export class RunDurations extends Context.Service<
           readonly ended: Date
           readonly took: string
         }>`
-          SELECT asked.place::int AS place, ${bucket("ended", window)} AS ended,
+          SELECT asked.ordinal::int AS place, ${bucket("ended", window)} AS ended,
                  string_agg(r.took::text, ',' ORDER BY r.took) AS took
-          FROM unnest(${asked.map(({ at }) => at.toISOString())}::text[]::timestamptz[],
-                      ${asked.map(({ unit }) => BUCKET_MS[unit] / MILLIS_PER_SECOND)}::float8[]) WITH ORDINALITY AS asked (at, seconds, place)
+          FROM ${unnestRows(
+            sql,
+            asked.map(({ at, unit }) => ({ at: at.toISOString(), seconds: BUCKET_MS[unit] / MILLIS_PER_SECOND })),
+            { at: "timestamptz", seconds: "float8" },
+            { ordinal: true }
+          )} AS asked
           JOIN tallied_runs r
             ON r.created_at >= asked.at AND r.created_at < asked.at + make_interval(secs => asked.seconds)
           WHERE r.took IS NOT NULL AND ${chosen(filter)} GROUP BY 1, 2`

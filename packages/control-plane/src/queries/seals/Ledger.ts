@@ -10,6 +10,7 @@ import { type TombstoneRow, tombstoneColumns, toTombstone } from "../../event-lo
 import { sha256 } from "../../event-log/seal/HashChain.ts"
 import { type AuditRow, auditColumns, toAuditEntry } from "../../platform/audit/AuditRow.ts"
 import { type LedgerRow, ledgerColumns, sealsOf, toLedgerEntry } from "../../platform/ledger/LedgerWriter.ts"
+import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 
 /** The ledger, with what the database holds of its contents (docs/reference/seal.md#ledger). */
 export class Ledger extends Context.Service<
@@ -32,12 +33,12 @@ export class Ledger extends Context.Service<
         // A writer of the database may have put in subjects of another form: nothing is stored of them.
         const tombstones = subjects("tombstone")
           .map((subject) => subject.split("/"))
-          .filter(([runId = "", at = ""]) => isUuid(runId) && parseIsoDate(at) !== undefined)
+          .flatMap(([runId = "", at = ""]) =>
+            isUuid(runId) && parseIsoDate(at) !== undefined ? [{ run_id: runId, deleted_at: at }] : []
+          )
         const buried = yield* sql<TombstoneRow>`
           SELECT ${tombstoneColumns(sql)} FROM run_tombstones
-          WHERE (run_id, deleted_at) IN (
-            SELECT * FROM unnest(${tombstones.map(([runId]) => runId ?? "")}::text[]::uuid[],
-                                 ${tombstones.map(([, at]) => at ?? "")}::text[]::timestamptz[]))`
+          WHERE (run_id, deleted_at) IN ${unnestRows(sql, tombstones, { run_id: "uuid", deleted_at: "timestamptz" })}`
         for (const tombstone of buried.map(toTombstone)) {
           add("tombstone", `${tombstone.runId}/${tombstone.deletedAt}`, tombstone)
         }

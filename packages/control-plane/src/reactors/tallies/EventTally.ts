@@ -2,6 +2,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import type { KnownEvent } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import type { Reactor } from "../../event-log/append/Reactors.ts"
+import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 
 /**
  * Longest participant id that is tallied, in characters: more than an index of the database could hold. Longer ones are
@@ -9,51 +10,50 @@ import type { Reactor } from "../../event-log/append/Reactors.ts"
  */
 export const MAX_PARTICIPANT_ID = 512
 
-/**
- * The rows of `event_marks` and `run_participants` that the events of one transaction add, column by column, for the
- * overviews that must not read the log (docs/reference/events.md#tallies).
- */
+/** The rows that the events of one transaction add (docs/reference/events.md#tallies). */
 export interface EventTally {
-  readonly marks: {
-    readonly runId: Array<string>
-    readonly seq: Array<bigint>
-    readonly ts: Array<string>
-    readonly type: Array<string>
-    /** Outcome of a decision as text, empty where there is none. */
-    readonly positive: Array<string>
-  }
-  readonly participants: {
-    readonly runId: Array<string>
-    readonly participantId: Array<string>
-    readonly messages: Array<number>
-    readonly signals: Array<number>
-    /** As texts: numbers of one array would have to be all whole or all fractions. */
-    readonly confidenceSum: Array<string>
-    readonly confidenceCount: Array<number>
-  }
-  /** Row of a run and participant, by `runId participantId`. */
-  readonly rowOf: Map<string, number>
+  readonly marks: Array<MarkRow>
+  /** By `runId participantId`. */
+  readonly participants: Map<string, ParticipantRow>
 }
 
-export const emptyTally = (): EventTally => ({
-  marks: { runId: [], seq: [], ts: [], type: [], positive: [] },
-  participants: { runId: [], participantId: [], messages: [], signals: [], confidenceSum: [], confidenceCount: [] },
-  rowOf: new Map()
-})
+/** A signal or decision. */
+interface MarkRow {
+  readonly run_id: string
+  readonly seq: number
+  readonly ts: string
+  readonly type: string
+  /** Outcome of a decision, where it has one. */
+  readonly positive: boolean | null
+}
+
+interface ParticipantRow {
+  readonly run_id: string
+  readonly participant_id: string
+  messages: number
+  signals: number
+  confidence_sum: number
+  confidence_count: number
+}
+
+export const emptyTally = (): EventTally => ({ marks: [], participants: new Map() })
 
 /** Keeps the tallies as the log is written. */
 export const makeEventTallies = Effect.map(PgClient.PgClient, (sql): Reactor => {
   const insertMarks = ({ marks }: EventTally) => sql`
     INSERT INTO event_marks (run_id, seq, ts, type, positive)
-    SELECT m.run_id, m.seq, m.ts, m.type, nullif(m.positive, '')::boolean
-    FROM unnest(${marks.runId}::text[]::uuid[], ${marks.seq}::bigint[], ${marks.ts}::text[]::timestamptz[],
-                ${marks.type}::text[], ${marks.positive}::text[]) AS m (run_id, seq, ts, type, positive)`
+    ${unnestRows(sql, marks, { run_id: "uuid", seq: "bigint", ts: "timestamptz", type: "text", positive: "bool" })}`
 
   const addParticipants = ({ participants }: EventTally) => sql`
     INSERT INTO run_participants AS known (run_id, participant_id, messages, signals, confidence_sum, confidence_count)
-    SELECT * FROM unnest(${participants.runId}::text[]::uuid[], ${participants.participantId}::text[],
-                         ${participants.messages}::int[], ${participants.signals}::int[],
-                         ${participants.confidenceSum}::text[]::float8[], ${participants.confidenceCount}::int[])
+    ${unnestRows(sql, [...participants.values()], {
+      run_id: "uuid",
+      participant_id: "text",
+      messages: "int",
+      signals: "int",
+      confidence_sum: "float8",
+      confidence_count: "int"
+    })}
     ON CONFLICT (run_id, participant_id) DO UPDATE
     SET messages = known.messages + excluded.messages, signals = known.signals + excluded.signals,
         confidence_sum = known.confidence_sum + excluded.confidence_sum,
@@ -64,8 +64,8 @@ export const makeEventTallies = Effect.map(PgClient.PgClient, (sql): Reactor => 
       const tallied = emptyTally()
       for (const { events } of appends) for (const event of events) tally(tallied, event)
       return [
-        ...(tallied.marks.runId.length > 0 ? [insertMarks(tallied)] : []),
-        ...(tallied.rowOf.size > 0 ? [addParticipants(tallied)] : [])
+        ...(tallied.marks.length > 0 ? [insertMarks(tallied)] : []),
+        ...(tallied.participants.size > 0 ? [addParticipants(tallied)] : [])
       ]
     }
   }
@@ -73,21 +73,18 @@ export const makeEventTallies = Effect.map(PgClient.PgClient, (sql): Reactor => 
 
 /** Adds one event: on the path of every append, so it does no more than it must. */
 export const tally = (into: EventTally, event: KnownEvent): void => {
-  if (event.type === "signal.emitted") mark(into, event, "")
-  else if (event.type === "decision.finalized") {
-    mark(into, event, String(event.data.outcomePositive ?? ""))
-  }
+  if (event.type === "signal.emitted") into.marks.push(mark(event, null))
+  else if (event.type === "decision.finalized") into.marks.push(mark(event, event.data.outcomePositive ?? null))
   const participantId = participantOf(event)
   if (participantId === undefined) return
-  const { participants } = into
   const row = rowFor(into, event.runId, participantId.slice(0, MAX_PARTICIPANT_ID))
-  if (event.type === "message.received") add(participants.messages, row)
+  if (event.type === "message.received") row.messages += 1
   if (event.type !== "signal.emitted") return
-  add(participants.signals, row)
+  row.signals += 1
   const { confidence } = event.data
   if (confidence === undefined) return
-  add(participants.confidenceCount, row)
-  participants.confidenceSum[row] = String(Number(participants.confidenceSum[row]) + confidence)
+  row.confidence_count += 1
+  row.confidence_sum += confidence
 }
 
 const participantOf = ({ data, subject }: KnownEvent): string | undefined => {
@@ -95,29 +92,20 @@ const participantOf = ({ data, subject }: KnownEvent): string | undefined => {
   return subject?.kind === "participant" && subject.id !== "" ? subject.id : undefined
 }
 
-const mark = ({ marks }: EventTally, event: KnownEvent, positive: string) => {
-  marks.runId.push(event.runId)
-  marks.seq.push(BigInt(event.seq))
-  marks.ts.push(event.ts)
-  marks.type.push(event.type)
-  marks.positive.push(positive)
-}
+const mark = ({ runId, seq, ts, type }: KnownEvent, positive: boolean | null): MarkRow => ({
+  run_id: runId,
+  seq,
+  ts,
+  type,
+  positive
+})
 
-const rowFor = ({ participants, rowOf }: EventTally, runId: string, participantId: string): number => {
+const rowFor = ({ participants }: EventTally, runId: string, participantId: string): ParticipantRow => {
   const key = `${runId} ${participantId}`
-  const known = rowOf.get(key)
+  const known = participants.get(key)
   if (known !== undefined) return known
-  const row = rowOf.size
-  rowOf.set(key, row)
-  participants.runId.push(runId)
-  participants.participantId.push(participantId)
-  participants.messages.push(0)
-  participants.signals.push(0)
-  participants.confidenceSum.push("0")
-  participants.confidenceCount.push(0)
+  const counts = { messages: 0, signals: 0, confidence_sum: 0, confidence_count: 0 }
+  const row = { run_id: runId, participant_id: participantId, ...counts }
+  participants.set(key, row)
   return row
-}
-
-const add = (counts: Array<number>, row: number) => {
-  counts[row] = (counts[row] ?? 0) + 1
 }

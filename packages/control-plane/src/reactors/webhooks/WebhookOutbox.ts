@@ -3,6 +3,9 @@ import type { WebhookEvent } from "@runplane/api"
 import type { CanonicalEvent, RunStatus } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import type { AppliedChange, Reactor, WrittenAppend } from "../../event-log/append/Reactors.ts"
+import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
+
+const DUE_COLUMNS = { run_id: "uuid", event: "text", payload: "json", at: "timestamptz" } as const
 
 /**
  * Writes the deliveries of the changes of status, one for each active subscription that wants it, and calls `wake` when
@@ -15,19 +18,18 @@ export const makeWebhookOutbox = (wake: () => void) =>
       const rows = appends.flatMap(({ change, events, runId }) => {
         if (change === undefined) return []
         const event = webhookEventOf(change.to, events)
-        return event === undefined ? [] : [{ runId, event, at: change.at, payload: payloadOf(event, runId, change) }]
+        return event === undefined
+          ? []
+          : [{ run_id: runId, event, at: change.at, payload: payloadOf(event, runId, change) }]
       })
       if (rows.length === 0) return []
       return [
         sql`
           INSERT INTO webhook_deliveries (webhook_id, run_id, event, payload, next_attempt_at, created_at)
           SELECT w.id, due.run_id, due.event, due.payload, now(), due.at
-          FROM unnest(${rows.map(({ runId }) => runId)}::text[]::uuid[], ${rows.map(({ event }) => event)}::text[],
-                      ${rows.map(({ payload }) => payload)}::text[]::json[],
-                      ${rows.map(({ at }) => at)}::text[]::timestamptz[])
-               WITH ORDINALITY AS due (run_id, event, payload, at, place)
+          FROM ${unnestRows(sql, rows, DUE_COLUMNS, { ordinal: true })} AS due
           JOIN webhooks w ON w.active AND (w.events = '{}' OR due.event = ANY(w.events))
-          ORDER BY due.place
+          ORDER BY due.ordinal
           FOR KEY SHARE OF w`
       ]
     }

@@ -5,14 +5,14 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { TestClock } from "effect/testing"
-import { AppendQueue, GROUP_REQUESTS, OVERTAKEN_AFTER_MS } from "../../../src/event-log/append/AppendQueue.ts"
+import { AppendQueue, GROUP_REQUESTS } from "../../../src/event-log/append/AppendQueue.ts"
 import {
   type AppendError,
   AppendRequest,
   type Changed,
   RunNotFound
 } from "../../../src/event-log/append/AppendRequest.ts"
-import { BatchDelay, WORTH_ANOTHER } from "../../../src/event-log/append/BatchDelay.ts"
+import { BatchDelay } from "../../../src/event-log/append/BatchDelay.ts"
 import { observed } from "../../../src/event-log/append/FrameBytes.ts"
 import type { QueuedAppend } from "../../../src/event-log/append/QueuedAppend.ts"
 import { EventLogSettings } from "../../../src/event-log/EventLogSettings.ts"
@@ -43,7 +43,7 @@ const frame = (bytes: number) =>
     ""
   )
 
-const ask = Effect.fnUntraced(function* (runId: RunId, ...bytes: ReadonlyArray<number>) {
+const append = Effect.fnUntraced(function* (runId: RunId, ...bytes: ReadonlyArray<number>) {
   const queue = yield* AppendQueue
   const fiber = yield* Effect.forkChild(
     Effect.exit(queue.append(AppendRequest.Observe({ runId, frames: bytes.map(frame) }), []))
@@ -52,33 +52,33 @@ const ask = Effect.fnUntraced(function* (runId: RunId, ...bytes: ReadonlyArray<n
   return fiber
 })
 
-/** Takes a group that nobody waits for. */
+/** Takes a group and releases it at once. */
 const takeGroup = AppendQueue.use((queue) =>
   Effect.flatMap(queue.takeGroup, ({ appends, release }) => Effect.as(release, appends))
 )
 const runsOf = (group: ReadonlyArray<QueuedAppend>) => group.map(({ request }) => request.runId)
 const outcome = (runId: RunId) => Exit.fail(new RunNotFound({ runId }))
 const answerAll = (group: ReadonlyArray<QueuedAppend>) =>
-  Effect.forEach(group, (append) => append.answer(outcome(append.request.runId)), { discard: true })
+  Effect.forEach(group, (append) => append.complete(outcome(append.request.runId)), { discard: true })
 
 describe("AppendQueue", () => {
   it.effect("gives a run to one writer at a time, and keeps the order of its appends", () =>
     Effect.gen(function* () {
-      const asked = yield* ask(A)
+      const appended = yield* append(A)
       const first = yield* takeGroup
-      yield* ask(A)
-      yield* ask(B)
+      yield* append(A)
+      yield* append(B)
       assert.deepStrictEqual(runsOf(yield* takeGroup), [B])
       const waiting = yield* Effect.forkChild(takeGroup)
       yield* Effect.yieldNow
       assert.isUndefined(waiting.pollUnsafe())
       yield* answerAll(first)
-      assert.deepStrictEqual(yield* Fiber.join(asked), outcome(A))
+      assert.deepStrictEqual(yield* Fiber.join(appended), outcome(A))
       assert.deepStrictEqual(runsOf(yield* Fiber.join(waiting)), [A])
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("puts what is asked for in the same moment into one group, also for a writer that has waited", () =>
+  it.effect("puts appends of the same moment into one group, also for a waiting writer", () =>
     Effect.gen(function* () {
       const queue = yield* AppendQueue
       const waiting = yield* Effect.forkChild(takeGroup)
@@ -89,132 +89,60 @@ describe("AppendQueue", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("lets a few appends wait for the group under way, and puts them into the next together", () =>
+  it.effect("gives waiting appends to another writer while a group is under way", () =>
     Effect.gen(function* () {
       const queue = yield* AppendQueue
-      yield* ask(A)
-      const first = yield* queue.takeGroup
-      const next = yield* Effect.forkChild(queue.takeGroup)
-      yield* ask(B)
-      yield* ask(runOf(3))
-      assert.isUndefined(next.pollUnsafe())
-      yield* first.release
-      assert.deepStrictEqual(runsOf((yield* Fiber.join(next)).appends), [B, runOf(3)])
-    }).pipe(Effect.provide(layer))
-  )
-
-  it.effect("has another writer take what is worth a transaction, though a group is under way", () =>
-    Effect.gen(function* () {
-      const queue = yield* AppendQueue
-      yield* ask(A)
+      yield* append(A)
       yield* queue.takeGroup
-      const next = yield* Effect.forkChild(queue.takeGroup)
-      for (let number = 10; number < 10 + WORTH_ANOTHER; number++) yield* ask(runOf(number))
-      assert.strictEqual((yield* Fiber.join(next)).appends.length, WORTH_ANOTHER)
-      yield* ask(B)
-      const few = yield* Effect.forkChild(queue.takeGroup)
-      yield* Effect.yieldNow
-      assert.isUndefined(few.pollUnsafe())
-    }).pipe(Effect.provide(layer))
-  )
-
-  it.effect("lets nothing wait that somebody asks for", () =>
-    Effect.gen(function* () {
-      const queue = yield* AppendQueue
-      yield* ask(A)
-      yield* queue.takeGroup
-      const next = yield* Effect.forkChild(queue.takeGroup)
-      yield* ask(B)
-      yield* Effect.forkChild(queue.append(AppendRequest.Record({ runId: runOf(3), events: [] }), []))
-      assert.deepStrictEqual(runsOf((yield* Fiber.join(next)).appends), [B, runOf(3)])
-    }).pipe(Effect.provide(layer))
-  )
-
-  it.effect("does not wait for a group that is slow", () =>
-    Effect.gen(function* () {
-      const queue = yield* AppendQueue
-      yield* ask(A)
-      const slow = yield* queue.takeGroup
-      const next = yield* Effect.forkChild(queue.takeGroup)
-      yield* ask(B)
-      yield* TestClock.adjust(OVERTAKEN_AFTER_MS)
-      const second = yield* Fiber.join(next)
-      assert.deepStrictEqual(runsOf(second.appends), [B])
-      yield* ask(runOf(3))
-      const third = yield* Effect.forkChild(queue.takeGroup)
-      yield* Effect.yieldNow
-      // The slow one may come back whenever it likes.
-      yield* slow.release
-      yield* Effect.yieldNow
-      assert.isUndefined(third.pollUnsafe())
-      yield* second.release
-      assert.deepStrictEqual(runsOf((yield* Fiber.join(third)).appends), [runOf(3)])
+      yield* append(B)
+      assert.deepStrictEqual(runsOf((yield* queue.takeGroup).appends), [B])
     }).pipe(Effect.provide(layer))
   )
 
   it.effect("cuts groups by requests and by bytes, and lets one that is larger go alone", () =>
     Effect.gen(function* () {
-      for (let number = 0; number < GROUP_REQUESTS + 1; number++) yield* ask(runOf(number))
+      for (let number = 0; number < GROUP_REQUESTS + 1; number++) yield* append(runOf(number))
       assert.strictEqual((yield* takeGroup).length, GROUP_REQUESTS)
       assert.strictEqual((yield* takeGroup).length, 1)
-      yield* ask(runOf(100), 6_000)
-      yield* ask(runOf(101), 6_000)
-      yield* ask(runOf(102), 100_000)
-      yield* ask(runOf(103), 1)
+      yield* append(runOf(100), 6_000)
+      yield* append(runOf(101), 6_000)
+      yield* append(runOf(102), 100_000)
+      yield* append(runOf(103), 1)
       assert.deepStrictEqual(runsOf(yield* takeGroup), [runOf(100), runOf(101)])
       assert.deepStrictEqual(runsOf(yield* takeGroup), [runOf(102)])
       assert.deepStrictEqual(runsOf(yield* takeGroup), [runOf(103)])
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("keeps large appends from the transactions of small ones, and from one writer at least", () =>
+  it.effect("keeps large appends from the transactions of small ones, and from all writers but one", () =>
     Effect.gen(function* () {
       const queue = yield* AppendQueue
-      for (const number of [1, 2, 3]) yield* ask(runOf(number), 1_000_000)
-      yield* ask(runOf(4), 1)
-      const [first, second, third] = [yield* queue.takeGroup, yield* queue.takeGroup, yield* queue.takeGroup]
+      for (const number of [1, 2]) yield* append(runOf(number), 1_000_000)
+      yield* append(runOf(3), 1)
+      const [first, second] = [yield* queue.takeGroup, yield* queue.takeGroup]
       assert.deepStrictEqual(
-        [first, second, third].map(({ appends }) => runsOf(appends)),
-        [[runOf(1)], [runOf(2)], [runOf(4)]]
+        [first, second].map(({ appends }) => runsOf(appends)),
+        [[runOf(1)], [runOf(3)]]
       )
       const next = yield* Effect.forkChild(queue.takeGroup)
       yield* Effect.yieldNow
       assert.isUndefined(next.pollUnsafe())
-      yield* TestClock.adjust("1 second")
-      yield* first.release
-      assert.deepStrictEqual(runsOf((yield* Fiber.join(next)).appends), [runOf(3)])
-    }).pipe(Effect.provide(layer))
-  )
-
-  it.effect("has one writer for large appends while small ones come, which rests for as long as it has written", () =>
-    Effect.gen(function* () {
-      const queue = yield* AppendQueue
-      for (const number of [1, 2, 3]) yield* ask(runOf(number), 1_000_000)
-      const [first, second] = [yield* queue.takeGroup, yield* queue.takeGroup]
-      yield* ask(runOf(4), 1)
-      yield* (yield* queue.takeGroup).release
-      const next = yield* Effect.forkChild(queue.takeGroup)
-      yield* TestClock.adjust("70 millis")
-      yield* first.release
-      yield* TestClock.adjust("70 millis")
-      assert.isUndefined(next.pollUnsafe())
       yield* second.release
-      yield* TestClock.adjust("139 millis")
       assert.isUndefined(next.pollUnsafe())
-      yield* TestClock.adjust("1 millis")
-      assert.deepStrictEqual(runsOf((yield* Fiber.join(next)).appends), [runOf(3)])
+      yield* first.release
+      assert.deepStrictEqual(runsOf((yield* Fiber.join(next)).appends), [runOf(2)])
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("leaves a locked run out for a pause while others go on, and says how long it has waited", () =>
+  it.effect("skips a locked run for a pause while others continue, and reports how long it has waited", () =>
     Effect.gen(function* () {
       const queue = yield* AppendQueue
-      yield* ask(A, 1)
-      yield* ask(A, 2)
+      yield* append(A, 1)
+      yield* append(A, 2)
       const group = yield* takeGroup
       yield* Effect.forEach(group, ({ postpone }) => postpone)
-      yield* ask(A, 3)
-      yield* ask(B)
+      yield* append(A, 3)
+      yield* append(B)
       const other = yield* takeGroup
       assert.deepStrictEqual(runsOf(other), [B])
       yield* answerAll(other)
@@ -233,12 +161,12 @@ describe("AppendQueue", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("knows for how long the database has failed every append, and forgets it after a while", () =>
+  it.effect("reports for how long the database has failed every append, until a while after the last failure", () =>
     Effect.gen(function* () {
       const queue = yield* AppendQueue
       const answer = Effect.fnUntraced(function* (outcome: Exit.Exit<Changed, AppendError>) {
-        yield* ask(A)
-        for (const append of yield* takeGroup) yield* append.answer(outcome)
+        yield* append(A)
+        for (const append of yield* takeGroup) yield* append.complete(outcome)
       })
       const lost = (reason: string) => Exit.fail(new AppendFailed({ runId: A, reason, outage: true }))
       assert.isUndefined(yield* queue.failing)

@@ -29,8 +29,6 @@ const layerReads = CrossRunEvents.layer.pipe(
 
 const everything: CrossRunFilter = { afterSeq: 0, types: [] }
 
-const noMessages = { runId: [], messageId: [], accepted: [], json: [] }
-
 const storedSeqs = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const rows = yield* sql<{ readonly seq: bigint }>`SELECT seq FROM canonical_events ORDER BY seq`
@@ -63,16 +61,18 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
       // What an append does, with a pause where it has its places and nobody sees them.
       const writer = within(() =>
         Effect.gen(function* () {
-          const [seq = 0] = (yield* rows.open({ runIds: [slow], messages: noMessages, places: 1 })).seqs
+          const [seq = 0] = (yield* rows.open({ runIds: [slow], messages: [], count: 1 })).seqs
           yield* Deferred.succeed(held, seq)
           yield* Deferred.await(release)
           const batch = noEventRows()
-          batch.events.seq.push(BigInt(seq))
-          batch.events.runId.push(slow)
-          batch.events.index.push(2)
-          batch.events.ts.push("2026-07-01T10:00:00.000Z")
-          batch.events.type.push("message.received")
-          batch.events.json.push("{}")
+          batch.events.push({
+            seq,
+            run_id: slow,
+            index: 2,
+            ts: "2026-07-01T10:00:00.000Z",
+            type: "message.received",
+            event: "{}"
+          })
           yield* rows.writeEvents(batch)
         })
       )
@@ -145,7 +145,7 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
           within(() =>
             Effect.gen(function* () {
               yield* sql`SET LOCAL idle_in_transaction_session_timeout = '300ms'`.unprepared
-              yield* rows.open({ runIds: [frozen], messages: noMessages, places: 1 })
+              yield* rows.open({ runIds: [frozen], messages: [], count: 1 })
               yield* Deferred.succeed(held, undefined)
               yield* Effect.never
             })

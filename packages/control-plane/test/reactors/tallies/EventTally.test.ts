@@ -7,7 +7,7 @@ import {
   recordEvent,
   type Subject
 } from "@runplane/domain"
-import { emptyTally, MAX_PARTICIPANT_ID, tally } from "../../../src/reactors/tallies/EventTally.ts"
+import { type EventTally, emptyTally, MAX_PARTICIPANT_ID, tally } from "../../../src/reactors/tallies/EventTally.ts"
 
 const runId = RunId.make("00000000-0000-4000-8000-000000000001")
 const otherRun = RunId.make("00000000-0000-4000-8000-000000000002")
@@ -40,6 +40,9 @@ const tallyOf = (...events: ReadonlyArray<Said>) => {
   return into
 }
 
+const idsOf = (participants: EventTally["participants"]) =>
+  [...participants.values()].map(({ participant_id }) => participant_id)
+
 it("marks signals, and decisions with their outcome", () => {
   const decision = (decodedPayload: JsonObject) => ({ type: "decision.finalized", data: { decodedPayload } }) as const
   const { marks } = tallyOf(
@@ -50,8 +53,16 @@ it("marks signals, and decisions with their outcome", () => {
     { seq: 7, type: "decision.finalized" },
     { seq: 8, type: "message.received" }
   )
-  assert.deepStrictEqual(marks.seq, [3n, 4n, 5n, 6n, 7n])
-  assert.deepStrictEqual(marks.positive, ["", "true", "false", "", ""])
+  assert.deepStrictEqual(
+    marks.map(({ positive, seq }) => [seq, positive]),
+    [
+      [3, null],
+      [4, true],
+      [5, false],
+      [6, null],
+      [7, null]
+    ]
+  )
 })
 
 it("counts messages and signals by sender, run by run", () => {
@@ -64,14 +75,16 @@ it("counts messages and signals by sender, run by run", () => {
     { type: "signal.emitted", data: { sender: "b", decodedPayload: { confidence: "high" } } },
     { type: "proposal.created", data: { sender: "c" } }
   )
-  assert.deepStrictEqual(participants, {
-    runId: [runId, otherRun, runId, runId],
-    participantId: ["a", "a", "b", "c"],
-    messages: [2, 1, 0, 0],
-    signals: [0, 0, 3, 0],
-    confidenceSum: ["0", "0", "0.75", "0"],
-    confidenceCount: [0, 0, 2, 0]
-  })
+  assert.deepStrictEqual(
+    [...participants.values()].map(Object.values),
+    // Run, participant, messages, signals, sum and count of confidences.
+    [
+      [runId, "a", 2, 0, 0, 0],
+      [otherRun, "a", 1, 0, 0, 0],
+      [runId, "b", 0, 3, 0.75, 2],
+      [runId, "c", 0, 0, 0, 0]
+    ]
+  )
 })
 
 it("takes a participant event without sender as one of its subject, and other events as of no participant", () => {
@@ -81,10 +94,10 @@ it("takes a participant event without sender as one of its subject, and other ev
     { type: "run.created", subject: { kind: "run", id: runId } },
     { type: "message.received", data: { sender: "" } }
   )
-  assert.deepStrictEqual(participants.participantId, ["a"])
+  assert.deepStrictEqual(idsOf(participants), ["a"])
 })
 
 it("cuts ids that no index could hold", () => {
   const { participants } = tallyOf({ data: { sender: "x".repeat(10_000) } })
-  assert.strictEqual(participants.participantId[0]?.length, MAX_PARTICIPANT_ID)
+  assert.strictEqual(idsOf(participants)[0]?.length, MAX_PARTICIPANT_ID)
 })

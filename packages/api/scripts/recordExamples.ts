@@ -272,7 +272,7 @@ await ask("registerPolicy", "POST", "/runtime/policies", {
   body: {
     policyId: "policy.incident.strict",
     mode: "macp.mode.decision.v1",
-    description: "Everybody must agree",
+    description: "Every participant must agree",
     rules: { voting: { algorithm: "unanimous" }, commitment: { authority: "initiator_only" } },
     schemaVersion: 3
   }

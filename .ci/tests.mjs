@@ -1,4 +1,4 @@
-// Runs a test script of package.json and tells its failures in a few lines, which the end of the run repeats.
+// Runs a test script of package.json and reports its failures in a few lines, which the end of the run repeats.
 //
 //   node .ci/tests.mjs REPORT SCRIPT [ARGUMENTS]
 //
@@ -15,7 +15,7 @@ import { fileURLToPath } from "node:url"
 const MOST_REPEATED = 3
 /** How a script says that it cannot be done on this machine. */
 const CANNOT_RUN = 77
-/** Characters of a failure that are told. */
+/** Characters of a failure that are reported. */
 const LONGEST_REASON = 300
 
 const [report, script, ...given] = process.argv.slice(2)
@@ -58,7 +58,7 @@ const failuresIn = (output) => {
     }))
 }
 
-const tell = (text) => appendFileSync(report, `${text}\n`)
+const note = (text) => appendFileSync(report, `${text}\n`)
 
 const describe = ({ file, tests }) =>
   tests
@@ -68,17 +68,17 @@ const describe = ({ file, tests }) =>
 const attempts = () => {
   const first = runTests("first", [])
   if (first.code === 0 || first.code === CANNOT_RUN) return first.code
-  if (first.failed === undefined) tell("the test run ended without a report")
+  if (first.failed === undefined) note("the test run ended without a report")
   if (first.failed === undefined || first.failed.length === 0) return first.code
   if (first.failed.length > MOST_REPEATED) {
-    for (const failure of first.failed) tell(`failed: ${describe(failure)}`)
+    for (const failure of first.failed) note(`failed: ${describe(failure)}`)
     return first.code
   }
   const files = first.failed.map(({ file }) => file)
   console.log(`\n== once more, alone: ${files.join(" ")}`)
   const second = runTests("second", files)
   const verdict = second.code === 0 ? "failed at first, passed alone" : "failed twice, or could not be repeated"
-  for (const failure of first.failed) tell(`${verdict}: ${describe(failure)}`)
+  for (const failure of first.failed) note(`${verdict}: ${describe(failure)}`)
   return second.code
 }
 

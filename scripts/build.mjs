@@ -1,5 +1,5 @@
 // Makes the packages that can be installed, each in a folder of dist/, with a package.json without anything of the
-// workspace: JavaScript, declarations and source maps, and of `runplane`, which nobody imports, the bundle.
+// workspace: JavaScript, declarations and source maps, and of `runplane`, which is not imported, the bundle.
 //
 //   npm run build
 import { spawnSync } from "node:child_process"

@@ -113,7 +113,7 @@ const startPostgres = async () => {
   const args = ["-D", data, "-p", String(ports.postgres), "-c", "listen_addresses=127.0.0.1"]
   const server = begin(join(programs, "postgres"), [...args, "-c", "unix_socket_directories="], {}, asPostgres)
   await server.says("ready to accept connections", LIMIT)
-  // What createuser does with the password that it asks for.
+  // As createuser does with its password.
   const role = "CREATE ROLE runplane LOGIN PASSWORD 'secret'"
   run(join(programs, "psql"), [...superuser, "--command", role, "postgres"], asPostgres)
   createDatabase("runplane")
@@ -277,7 +277,7 @@ try {
 
   step("trying the keys")
   for (const [key, path, body, method, wanted] of [
-    ["nobody", "/runs", undefined, "GET", 401],
+    ["unknown", "/runs", undefined, "GET", 401],
     [KEYS.viewer, "/runs", undefined, "GET", 200],
     [KEYS.viewer, "/runs", {}, "POST", 403],
     [KEYS.operator, "/admin/log-level", { level: "info" }, "PUT", 403],

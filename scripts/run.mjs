@@ -17,7 +17,7 @@ const chooseNode = () => {
   fail(`no packaged Node for ${process.platform}-${process.arch}; install Node 24 (or 22.19) and run this again`)
 }
 
-/** The id of the npm that runs this, with a shell in between or without; none where that cannot be told. */
+/** The id of the npm that runs this, with a shell in between or without; undefined when it is unknown. */
 const npmProcess = () => {
   if (process.env.npm_lifecycle_event === undefined) return undefined
   try {
@@ -64,7 +64,7 @@ child = guarded(command, [...fixed, ...args], {
   },
   stdio: "inherit"
 })
-// The terminal sends Ctrl-C to the whole group; a signal sent to this process alone has to be handed on.
+// The terminal sends Ctrl-C to the whole group; a signal to this process alone has to be forwarded.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => {
     if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal)

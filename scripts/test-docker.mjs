@@ -1,7 +1,7 @@
-// What the tools that a package registry offers say of docker/: hadolint of the Dockerfile, docker compose of the
+// Checks of docker/ with tools from the package registries: hadolint of the Dockerfile, docker compose of the
 // compose files, helm of the chart, and the schemas of Kubernetes (as kubeconform would) and of the Prometheus
-// operator of what the chart makes. They are installed into .tools, once. What cannot be had on this machine is named;
-// exit code 77 when that is all of it.
+// operator of what the chart makes. They are installed into .tools, once. Tools that this machine cannot install are
+// named; exit code 77 when that is all of them.
 //
 //   node scripts/run.mjs docker:all      (npm run test:docker)
 import { spawnSync } from "node:child_process"
@@ -32,7 +32,7 @@ let tried = 0
 
 const works = (command, args, options) => spawnSync(command, args, { stdio: "ignore", ...options }).status === 0
 
-/** A program of a Python package; undefined when it cannot be had. */
+/** A program of a Python package; undefined when it cannot be installed. */
 const ofPython = (name, requirement) => {
   const program = join(python, "bin", name)
   if (existsSync(program)) return program
@@ -51,7 +51,7 @@ const helmProgram = () => {
   return works("go", ["install", HELM], { env, timeout: INSTALL_LIMIT }) ? program : undefined
 }
 
-/** Checks made with a program, when it can be had. */
+/** Checks with a program, when it can be installed. */
 const withTool = async (name, program, check) => {
   step(`installing ${name}`)
   const found = program()
@@ -244,7 +244,7 @@ try {
   await withTool("helm", helmProgram, helm)
   await withTool("the schemas of Kubernetes", () => ofPython("kubernetes-validate", KUBERNETES), kubernetes)
   await withTool("the schemas of the Prometheus operator", operatorModels, operator)
-  for (const name of left) console.log(`docker: left out ${name}: it cannot be had here`)
+  for (const name of left) console.log(`docker: left out ${name}: it cannot be installed here`)
   if (tried === 0) process.exitCode = CANNOT_RUN
 } catch (error) {
   explain(error)

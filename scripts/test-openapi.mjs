@@ -20,7 +20,7 @@ const CANNOT_RUN = 77
 const START_LIMIT = 120_000
 /** An answer that takes longer counts as none. Seconds. */
 const ANSWER_LIMIT = 20
-/** Fuzzed requests of each operation; the schemas ask for others, 4,000 of the control plane's. */
+/** Fuzzed requests of each operation; the schemas require others, 4,000 of the control plane's. */
 const EXAMPLES = { "control-plane": 17, launcher: 200 }
 const LEAST_REQUESTS = 5_000
 /** The same requests each time, as far as they do not hang on ids; `--seed` tries others. */
@@ -212,12 +212,12 @@ const runDocument = async (name, url) => {
   const { complete, errors, test_cases: cases } = JSON.parse(text)
   const failures = failuresIn(name, readFileSync(events, "utf8"))
   if (!complete || errors.length > 0) throw new Error(`schemathesis could not finish:\n${output}`)
-  // Failures of a kind that the events do not tell must not be lost.
+  // Failures of a kind that the events do not show must not be lost.
   if (code !== 0 && failures.length === 0) throw new Error(`schemathesis ended with exit code ${code}:\n${output}`)
   return { name, failures, generated: cases.generated, seed }
 }
 
-const tell = ({ answer, check, operation, says, sent, status, uri }) =>
+const textOf = ({ answer, check, operation, says, sent, status, uri }) =>
   [
     `FAILED  ${operation}: ${check}`,
     `        ${uri}${sent === "" ? "" : ` ${sent.slice(0, 400)}`}`,
@@ -231,7 +231,7 @@ const judge = ({ failures, generated, name, seed }) => {
   const kinds = new Map(
     unexpected.map((failure) => [`${failure.operation} ${failure.check} ${failure.status}`, failure])
   )
-  for (const failure of kinds.values()) console.log(tell(failure))
+  for (const failure of kinds.values()) console.log(textOf(failure))
   const known = failures.length - unexpected.length
   console.log(
     `${name}: ${generated} requests, ${unexpected.length} unexpected failures, ${known} accepted ones, seed ${seed}`

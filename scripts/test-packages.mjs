@@ -115,8 +115,8 @@ try {
   const { RUNPLANE_DATA_DIR: _, ...elsewhere } = modern
   const started = await startStack(bin, ["dev"], program, { ...elsewhere, THROTTLE_LIMIT: "10000" })
   stack = started.stack
-  const { ports, told } = started
-  if (!told.includes("commits decision.selected (positive)")) throw new Error(`no decided run:\n${told}`)
+  const { ports, output } = started
+  if (!output.includes("commits decision.selected (positive)")) throw new Error(`no decided run:\n${output}`)
   if (!existsSync(join(program, ".data"))) throw new Error("the data are not in the folder of the start")
   const page = await fetch(`http://127.0.0.1:${ports.CONTROL_PLANE_PORT}/console/`)
   const html = await page.text()
@@ -159,9 +159,9 @@ try {
 
   step("bundling the client")
   const bundle = await rolldown({ input: join(caller, "index.mjs"), platform: "browser", logLevel: "silent" })
-  const { output } = await bundle.generate({ format: "esm", minify: true })
-  const bytes = gzipSync(output.map(({ code = "" }) => code).join("")).length
-  if (output.some(({ moduleIds = [] }) => moduleIds.some((id) => /[/\\]effect[/\\]/.test(id))))
+  const { output: chunks } = await bundle.generate({ format: "esm", minify: true })
+  const bytes = gzipSync(chunks.map(({ code = "" }) => code).join("")).length
+  if (chunks.some(({ moduleIds = [] }) => moduleIds.some((id) => /[/\\]effect[/\\]/.test(id))))
     throw new Error("effect")
   if (bytes > CLIENT_BUDGET) throw new Error(`the client's bundle has ${bytes} bytes, more than ${CLIENT_BUDGET}`)
   say(`bundled for a browser: ${bytes} bytes compressed, at most ${CLIENT_BUDGET}`)

@@ -38,7 +38,8 @@ const EXEMPT = [
   /\/openapi\/.*\.json$/,
   /\/(?:fixtures|recordings)\//,
   /^scripts\/words\.mjs$/,
-  /^docs\/internals\/words\.md$/
+  /^docs\/internals\/words\.md$/,
+  /^packages\/stack\/test\/documents\/Words\.test\.ts$/
 ]
 
 /** Lines that may stay, by file and a part of the line, each with its reason. */
@@ -69,7 +70,17 @@ const tracked = () => {
   return stdout.split("\n").filter((file) => isProse(file) && !EXEMPT.some((each) => each.test(file)))
 }
 
-/** One line for each finding, and for each exception that matches nothing. `under` limits it to a folder. */
+/** The refused words of a line, each with the better form. */
+const refusedIn = (line) =>
+  PATTERNS.flatMap(([pattern, better]) => {
+    const [match] = pattern.exec(line) ?? []
+    return match === undefined ? [] : [{ match, better }]
+  })
+
+const findingsOfLine = (line, index) =>
+  refusedIn(line).map(({ better, match }) => `line ${index + 1} "${match}": ${better}`)
+
+/** One line for each finding, and for each exception that matches nothing or has no reason. `under` limits it to a folder. */
 export const refusedWords = (under = "") => {
   const used = new Set()
   const found = tracked()
@@ -77,31 +88,34 @@ export const refusedWords = (under = "") => {
     .flatMap((file) =>
       readFileSync(join(root, file), "utf8")
         .split("\n")
-        .flatMap((line, index) =>
-          PATTERNS.flatMap(([pattern, better]) => {
-            const [match] = pattern.exec(line) ?? []
-            if (match === undefined) return []
-            const exception = EXCEPTIONS.find((each) => each.file === file && line.includes(each.text))
-            if (exception !== undefined) {
-              used.add(exception)
-              return []
-            }
-            return [`${file}:${index + 1} "${match}": ${better}`]
-          })
-        )
+        .flatMap((line, index) => {
+          const refused = refusedIn(line)
+          if (refused.length === 0) return []
+          const exception = EXCEPTIONS.find((each) => each.file === file && line.includes(each.text))
+          if (exception === undefined) {
+            return refused.map(({ better, match }) => `${file}:${index + 1} "${match}": ${better}`)
+          }
+          used.add(exception)
+          return []
+        })
     )
   if (under !== "") return found
   return [
     ...found,
     ...EXCEPTIONS.filter((each) => !used.has(each)).map(
       ({ file, text }) => `${file} has no line with "${text}" any more`
+    ),
+    ...EXCEPTIONS.filter(({ reason }) => !reason).map(
+      ({ file, text }) => `the exception "${text}" of ${file} has no reason`
     )
   ]
 }
 
-// `node scripts/words.mjs packages/domain` lists the findings of one folder.
+// `node scripts/words.mjs packages/domain` lists the findings of one folder, `node scripts/words.mjs -` those of the
+// lines on standard input.
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const findings = refusedWords(process.argv[2] ?? "")
+  const [given = ""] = process.argv.slice(2)
+  const findings = given === "-" ? readFileSync(0, "utf8").split("\n").flatMap(findingsOfLine) : refusedWords(given)
   console.log(findings.join("\n"))
   console.log(`${findings.length} findings`)
 }

@@ -65,7 +65,7 @@ const bundle = async (folder, programs) => {
     dir: folder,
     format: "esm",
     chunkFileNames: ({ isDynamicEntry, name }) => `${isDynamicEntry ? name : "shared"}-[hash].js`,
-    // Errors and services are told by the names of their classes.
+    // Errors and services are identified by the names of their classes.
     keepNames: true
   })
   await build.close()

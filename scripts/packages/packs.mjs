@@ -18,15 +18,15 @@ const DEV = /^(.*)npx runplane dev$/m
 
 /** Starts the stack as the block says; answers it with the addresses for the client. */
 const startDev = async (block, cwd, env) => {
-  const { ports, stack, told } = await startStack("sh", ["-c", `exec env ${DEV.exec(block)[0]}`], cwd, env)
+  const { ports, stack, output } = await startStack("sh", ["-c", `exec env ${DEV.exec(block)[0]}`], cwd, env)
   const addresses = {
     RUNPLANE_URL: `http://127.0.0.1:${ports.CONTROL_PLANE_PORT}`,
     RUNPLANE_LAUNCHER_URL: `http://127.0.0.1:${ports.LAUNCHER_PORT}`
   }
-  return { addresses, stack, told }
+  return { addresses, stack, output }
 }
 
-/** Ends npx alone, as a supervisor does; the services have ended when none of them holds its output any more. */
+/** Ends npx alone, as a supervisor does; the services have ended when all of them have closed its output. */
 const endOf = async (stack) => {
   const late = setTimeout(END_LIMIT, "late", { ref: false })
   if ((await Promise.race([stack.stop("SIGTERM"), late])) === "late")
@@ -35,9 +35,9 @@ const endOf = async (stack) => {
 
 /** Starts the stack of a folder, launches the scenario of the page in it, and stops it. */
 const launches = async (block, launch, cwd, env) => {
-  const { addresses, stack, told } = await startDev(block, cwd, env)
+  const { addresses, stack, output } = await startDev(block, cwd, env)
   try {
-    if (!told.includes("No example run: the packs do not hold")) throw new Error(`other packs are served:\n${told}`)
+    if (!output.includes("No example run: the packs do not hold")) throw new Error(`other packs are served:\n${output}`)
     const { stdout } = run("sh", ["-ec", launch], { cwd, env: { ...env, ...addresses } })
     // The agents of the panel have opinions: either outcome is one.
     if (!/commits decision\.\w+ \(/.test(stdout) || !/ run +completed/.test(stdout)) throw new Error(stdout)

@@ -94,7 +94,7 @@ const testLauncher = async (start, { auth, plane }) => {
     AUTH_API_KEYS: "key-of-the-image-test",
     PROTO_AUTH_SERVICE_URL: auth,
     PROTO_CONTROL_PLANE_URL: plane,
-    // Nobody listens there; what counts is that the exporter is in the bundle.
+    // The port is closed; the check is that the exporter is in the bundle.
     OTEL_ENABLED: "true",
     OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1",
     OTEL_EXPORTER_OTLP_PROTOCOL: "grpc"
@@ -147,14 +147,14 @@ export const testImagePrograms = async (folder, env) => {
   step("the image's programs: everything in one")
   run("node", [file("all-in-one"), "--help"], { cwd: app, env: own })
   const settings = { ...own, NODE_ENV: "development", RUNPLANE_DATA_DIR: data, THROTTLE_LIMIT: "10000" }
-  const { ports, stack, told } = await startStack("node", [file("all-in-one")], app, settings)
+  const { ports, stack, output } = await startStack("node", [file("all-in-one")], app, settings)
   try {
-    if (!told.includes("commits decision.selected (positive)")) throw new Error(`no decided run:\n${told}`)
+    if (!output.includes("commits decision.selected (positive)")) throw new Error(`no decided run:\n${output}`)
     say("all-in-one of the bundle makes its database and shows a decided run")
-    const postgres = /PostgreSQL +127\.0\.0\.1:(\d+)/.exec(told)?.[1]
+    const postgres = /PostgreSQL +127\.0\.0\.1:(\d+)/.exec(output)?.[1]
     const password = readFileSync(join(data, "postgres/runplane-password"), "utf8").trim()
-    const place = {
-      auth: /auth service +(\S+)/.exec(told)?.[1],
+    const addresses = {
+      auth: /auth service +(\S+)/.exec(output)?.[1],
       database: `postgresql://runplane:${password}@127.0.0.1:${postgres}/runplane`,
       plane: `http://127.0.0.1:${ports.CONTROL_PLANE_PORT}`,
       sandbox: ports.SANDBOX_PORT
@@ -162,12 +162,12 @@ export const testImagePrograms = async (folder, env) => {
     step("the image's programs: one by one")
     const migrated = run("node", [file("runplane"), "migrate"], {
       cwd: app,
-      env: { ...own, DATABASE_URL: place.database }
+      env: { ...own, DATABASE_URL: addresses.database }
     })
     if (!migrated.stdout.includes("the schema is up to date")) throw new Error(migrated.stdout)
-    await testControlPlane(start, place)
+    await testControlPlane(start, addresses)
     say("control-plane of the bundle serves readiness, runs, console and documents, exports traces, and ends with 0")
-    await testLauncher(start, place)
+    await testLauncher(start, addresses)
     say("launcher of the bundle serves its packs and ends with 0")
     await testSandbox(start)
     say("sandbox of the bundle listens")

@@ -19,7 +19,7 @@ const receives = async ({ bin, env, receiver, secret, url }) => {
     })
     run(bin, ["launch", "incident/region-failover@1.0.0"], { env })
     await receiver.says("run.completed", DELIVERY_LIMIT)
-    // Somebody else's delivery is refused.
+    // A delivery with another secret is refused.
     const forged = await fetch(url, {
       method: "POST",
       body: '{"event":"run.completed"}',

@@ -63,7 +63,7 @@ export const copyFiles = (files, folder) => {
   }
 }
 
-/** A registry that does not answer once is asked again, by npm and once more by us. */
+/** A request that the registry does not answer is retried by npm, and once more here. */
 export const install = (cwd, env, ...packages) => {
   const args = ["install", "--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=5", ...packages]
   try {
@@ -141,7 +141,7 @@ export const background = (command, args, options) => {
 
 const PORT_TAKEN = /is already in use|already runs at|EADDRINUSE/
 
-/** Everything in one, ready; on other ports when somebody was faster at those that were free a moment ago. */
+/** Everything in one, ready; on other ports when another process has taken those that were free a moment ago. */
 export const startStack = async (command, args, cwd, environment, attempts = 3) => {
   const ports = {
     LAUNCHER_PORT: await freePort(),
@@ -151,7 +151,7 @@ export const startStack = async (command, args, cwd, environment, attempts = 3) 
   const set = Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, String(port)]))
   const stack = background(command, args, { cwd, env: { ...environment, ...set } })
   try {
-    return { ports, stack, told: await stack.says("Serving;", START_LIMIT) }
+    return { ports, stack, output: await stack.says("Serving;", START_LIMIT) }
   } catch (error) {
     await stack.stop()
     if (attempts <= 1 || !PORT_TAKEN.test(error.message)) throw error

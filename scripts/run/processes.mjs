@@ -1,4 +1,4 @@
-// Programs that scripts/run.mjs starts: none of them outlives it, however it ends.
+// Programs that scripts/run.mjs starts: all of them end with it, however it ends.
 import { spawn } from "node:child_process"
 
 export const windows = process.platform === "win32"

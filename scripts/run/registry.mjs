@@ -53,7 +53,7 @@ const CAUSES = [
   [/ETIMEDOUT|ESOCKETTIMEDOUT|ERR_SOCKET_TIMEOUT|timed out|timeout/i, "it did not answer in time"],
   [/ECONNRESET|connection reset|socket hang up/i, "the connection was reset"],
   [/ENETUNREACH|EHOSTUNREACH|unreachable/i, "the network cannot be reached"],
-  [/\bE?407\b/, "the proxy asks for credentials"],
+  [/\bE?407\b/, "the proxy requires credentials"],
   [/\bE40[13]\b|status 40[13]|\(40[13]\b/i, "it refuses these credentials"]
 ]
 

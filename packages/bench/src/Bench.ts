@@ -57,12 +57,12 @@ export interface BenchOptions {
   readonly repetitions: number
   /** Folder for the profiles of the last repetition, one a scenario; undefined profiles nothing. */
   readonly profiles: string | undefined
-  /** Told of every outcome as soon as it is there. */
-  readonly tell: (outcome: Outcome, repetition: number) => Effect.Effect<void>
+  /** Called with every outcome as soon as it is known. */
+  readonly report: (outcome: Outcome, repetition: number) => Effect.Effect<void>
 }
 
 /** Runs the whole plan several times over, so that a bad moment of the machine does not hit one scenario alone. */
-export const runBench = Effect.fn("Bench.run")(function* ({ plan, profiles, repetitions, tell }: BenchOptions) {
+export const runBench = Effect.fn("Bench.run")(function* ({ plan, profiles, repetitions, report }: BenchOptions) {
   const service = yield* ControlPlaneProcess
   const database = yield* BenchDatabase
   const outcomes: Array<Outcome> = []
@@ -73,7 +73,7 @@ export const runBench = Effect.fn("Bench.run")(function* ({ plan, profiles, repe
       yield* database.settle
       const outcome = yield* profiling ? service.profiled(file, scenario) : scenario
       outcomes.push(outcome)
-      yield* tell(outcome, repetition)
+      yield* report(outcome, repetition)
     }
   }
   return outcomes

@@ -30,8 +30,8 @@ export class BenchDatabase extends Context.Service<
     readonly cpuSeconds: Effect.Effect<number | undefined>
     /** Brings a server of our own into the state of one that has been at work for a while; before each measurement. */
     readonly settle: Effect.Effect<void, SqlError>
-    /** Lets the server with its backends stand still until the scope closes; a foreign server goes on. */
-    readonly standStill: Effect.Effect<void, never, Scope.Scope>
+    /** Pauses the server with its backends until the scope closes; a given server is not paused. */
+    readonly pause: Effect.Effect<void, never, Scope.Scope>
   }
 >()("runplane/bench/BenchDatabase") {
   /**
@@ -41,13 +41,13 @@ export class BenchDatabase extends Context.Service<
     Layer.effect(BenchDatabase, embedded).pipe(Layer.provide(EmbeddedPostgres.layerTemporary()))
   )
 
-  /** A database on somebody else's server. */
+  /** A database on a given server. */
   static readonly layerUrl = (url: string) =>
     Layer.succeed(BenchDatabase, {
       url,
       cpuSeconds: Effect.succeed(undefined),
       settle: Effect.void,
-      standStill: Effect.void
+      pause: Effect.void
     })
 
   /** The same client as the service's, for the bench itself. */
@@ -65,8 +65,8 @@ const embedded = Effect.gen(function* () {
     Effect.sync(() => {
       for (const each of [pid, ...childrenOf(pid).map((child) => child.pid)]) process.kill(each, name)
     })
-  const standStill = Effect.acquireRelease(signal("SIGSTOP"), () => signal("SIGCONT"))
-  return BenchDatabase.of({ url, cpuSeconds: cpuSecondsOfTree(pid), settle, standStill })
+  const pause = Effect.acquireRelease(signal("SIGSTOP"), () => signal("SIGCONT"))
+  return BenchDatabase.of({ url, cpuSeconds: cpuSecondsOfTree(pid), settle, pause })
 })
 
 /** Old segments become new ones at a checkpoint; nothing of the measurement before is left to be written either. */

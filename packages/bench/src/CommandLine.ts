@@ -29,7 +29,7 @@ const namesIn = (text: string) => text.split(",").map((name) => name.trim())
 
 const isScenario = (name: string): name is ScenarioName => SCENARIOS.some((known) => known === name)
 
-/** `npm run bench`: what is measured, how often, and how it is reported, handed on to `run`. */
+/** `npm run bench`: passes the plan, the repetitions and the form of the report to `run`. */
 export const benchCommand = <E, R>(run: (options: BenchOptions) => Effect.Effect<void, E, R>) =>
   Command.make(
     "npm run bench --",

@@ -42,8 +42,8 @@ export interface LatencyLoad {
   readonly eventsPerSecond: number
   readonly seconds: number
   /**
-   * Of these, so many at the start are told apart. Whatever is new is paid for in them: connections, plans, the first
-   * touch of each page since the last checkpoint, and clients whose code is cold.
+   * Of these, so many at the start are reported apart. They pay for everything that is new: connections, plans, the
+   * first touch of each page since the last checkpoint, and clients whose code is cold.
    */
   readonly leadSeconds?: number
   /** Milliseconds of the 99th percentile. */
@@ -62,8 +62,8 @@ export interface LargeLoad {
   readonly quietPerSecond: number
   /** How long the quiet runs go on. */
   readonly quietSeconds: number
-  /** How long the database stands still, from the release on. */
-  readonly standStillSeconds: number
+  /** How long the database is paused, from the release on. */
+  readonly pausedSeconds: number
   /** MiB of the control plane's largest resident set. */
   readonly aimMemory?: number
   /** Milliseconds of the quiet runs' 99th percentile. */
@@ -164,7 +164,7 @@ export interface Plan {
   readonly decisions: ReadonlyArray<DecisionsLoad>
 }
 
-const LARGE = { runs: 1, payloadBytes: 1_000_000, quietRuns: 20, quietPerSecond: 200, standStillSeconds: 0 }
+const LARGE = { runs: 1, payloadBytes: 1_000_000, quietRuns: 20, quietPerSecond: 200, pausedSeconds: 0 }
 const STANDSTILL = { runs: 500, payloadBytes: 10_000, quietRuns: 0, quietPerSecond: 0, quietSeconds: 0 }
 const PACE = { eventsPerSecond: 1_000, seconds: 12, leadSeconds: 2 }
 
@@ -197,7 +197,7 @@ export const fullPlan: Plan = {
   ],
   longRun: [{ envelopes: 100_000, parts: 10, aims: { growth: 1.2, memory: 700 } }],
   large: [{ ...LARGE, envelopes: 400, quietSeconds: 10, aimMemory: 700, aimQuiet: 100 }],
-  standstill: [{ ...STANDSTILL, envelopes: 40, standStillSeconds: 60, aimMemory: 700 }],
+  standstill: [{ ...STANDSTILL, envelopes: 40, pausedSeconds: 60, aimMemory: 700 }],
   idleSessions: [{ sessions: 10_000, seconds: 120, aims: { memory: 600, cpu: 5, connections: 20, restart: 30 } }],
   fullLog: [
     {

@@ -24,13 +24,13 @@ const program = Effect.fnUntraced(function* ({ json, profiles, repetitions, scen
       plan: only(warmUpPlan, scenarios),
       repetitions: 1,
       profiles: undefined,
-      tell: ({ line }) => say(`warm-up: ${line}`)
+      report: ({ line }) => say(`warm-up: ${line}`)
     })
     return yield* runBench({
       plan: sized(only(fullPlan, scenarios), size),
       repetitions,
       profiles,
-      tell: ({ line }, repetition) => say(`${repetition}/${repetitions} ${line}`)
+      report: ({ line }, repetition) => say(`${repetition}/${repetitions} ${line}`)
     })
   }).pipe(Effect.provide(layerBench.pipe(Layer.provideMerge([BenchDatabase.layer, ServiceForm.layerBundle]))))
 

@@ -33,8 +33,8 @@ interface Options {
 }
 
 const WARM_UP_SECONDS = 1
-/** Runs that are asked for by their ids. */
-const ASKED_RUNS = 2_000
+/** Runs that are read by their ids. */
+const READ_RUNS = 2_000
 const BYTES_PER_MIB = 1024 * 1024
 
 /** One ended run, written by the service itself. */
@@ -58,7 +58,7 @@ const program = Effect.fnUntraced(function* ({ connections, days, envelopes, onl
   })
   const { events } = yield* copyRun(yield* templateRun(envelopes), { runs: runs - 1, days })
   yield* Console.log(`${number(runs)} runs over ${days} days, ${number(events)} events, ${connections} connections`)
-  const ids = yield* sql<{ readonly id: string }>`SELECT id::text AS id FROM runs LIMIT ${ASKED_RUNS}`
+  const ids = yield* sql<{ readonly id: string }>`SELECT id::text AS id FROM runs LIMIT ${READ_RUNS}`
   const runIds = ids.map(({ id }) => id)
   if (profile !== "") yield* Effect.sync(() => mkdirSync(profile, { recursive: true }))
 

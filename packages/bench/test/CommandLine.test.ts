@@ -14,7 +14,7 @@ const optionsOf = (...args: ReadonlyArray<string>) =>
     return yield* Ref.get(options)
   }).pipe(Effect.provide(NodeServices.layer))
 
-it.effect("runs everything three times unless told otherwise", () =>
+it.effect("runs everything three times by default", () =>
   Effect.gen(function* () {
     assert.deepStrictEqual(yield* optionsOf(), {
       json: false,

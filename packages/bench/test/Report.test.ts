@@ -32,7 +32,7 @@ describe("a summary", () => {
 })
 
 describe("the table", () => {
-  it("tells which aims were reached", () => {
+  it("shows which aims were reached", () => {
     const table = renderTable(
       summarise([outcome(rate(90), delay(10), { name: "peak", value: 1, unit: "MiB", better: "less" })])
     )

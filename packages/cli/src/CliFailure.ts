@@ -4,7 +4,7 @@ import { errorDetails } from "./ErrorDetails.ts"
 import { oneLine, plainText } from "./story/PlainText.ts"
 import { type Service, whyUnreachable } from "./Unreachable.ts"
 
-/** What a command ends with (docs/reference/cli.md#exit-codes). */
+/** The exit codes of a command (docs/reference/cli.md#exit-codes). */
 export const EXIT_CODES = { ok: 0, failed: 1, usage: 2, notFound: 3, refused: 4, unreachable: 5 } as const
 export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES]
 
@@ -18,13 +18,13 @@ export class CliFailure extends Data.TaggedError("CliFailure")<{ readonly reason
 /** The command line is not understood, or lacks something. */
 export const usageProblem = (reason: string) => new CliFailure({ reason, code: EXIT_CODES.usage })
 
-/** It failed, and the reason stands elsewhere already. */
-export const failedAndSaid = new CliFailure({ reason: "", code: EXIT_CODES.failed })
+/** It failed, and the reason is already printed. */
+export const failedAndPrinted = new CliFailure({ reason: "", code: EXIT_CODES.failed })
 
-/** It was tried, and it did not work. */
+/** The command was tried, and failed. */
 export const failed = (reason: string) => new CliFailure({ reason, code: EXIT_CODES.failed })
 
-/** What the services' errors and those on the way to them have in common. */
+/** The fields of an error of a service, or of the connection to it. */
 interface Known {
   readonly _tag?: string
   readonly message: string | ReadonlyArray<string>
@@ -38,7 +38,7 @@ const isKnown = (error: unknown): error is Known =>
   "message" in error &&
   (typeof error.message === "string" || Array.isArray(error.message))
 
-/** The failure that a service's error, or the connection to the service, comes to. */
+/** The failure of the command for an error of a service, or of the connection to it. */
 export const failureOf =
   (service: Service) =>
   (error: unknown): CliFailure => {
@@ -53,7 +53,7 @@ export const failureOf =
       case 403:
         return refused(`${text}; a key with another role may do it`)
       case 404:
-        return new CliFailure({ reason: `${text}${whereToLook(error.errorCode)}`, code: EXIT_CODES.notFound })
+        return new CliFailure({ reason: `${text}${nextStep(error.errorCode)}`, code: EXIT_CODES.notFound })
       case 429:
         return refused(`${text}; wait a minute, or raise THROTTLE_LIMIT of the service`)
       case undefined:
@@ -65,13 +65,13 @@ export const failureOf =
 
 const refused = (reason: string) => new CliFailure({ reason, code: EXIT_CODES.refused })
 
-const whereToLook = (errorCode: string | undefined): string =>
-  errorCode === "RUN_NOT_FOUND" ? "; `runplane runs list` shows what there is" : ""
+const nextStep = (errorCode: string | undefined): string =>
+  errorCode === "RUN_NOT_FOUND" ? "; `runplane runs list` shows the runs" : ""
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
-/** Why what answered is not Runplane; undefined without an answer. */
-const strangeAnswer = (reason: object, { baseUrl, setBy }: Service): string | undefined => {
+/** Why the answer is not one of Runplane; undefined without an answer. */
+const foreignAnswer = (reason: object, { baseUrl, setBy }: Service): string | undefined => {
   if (!("response" in reason) || !isObject(reason.response) || !("status" in reason.response)) return undefined
   const { status } = reason.response
   const headers = "headers" in reason.response && isObject(reason.response.headers) ? reason.response.headers : {}
@@ -89,9 +89,9 @@ const onTheWay = (error: Known, service: Service): CliFailure => {
       code: EXIT_CODES.unreachable
     })
   }
-  const why = strangeAnswer(reason, service) ?? oneLine(error)
+  const why = foreignAnswer(reason, service) ?? oneLine(error)
   return failed(`${service.baseUrl} does not answer as Runplane does: ${plainText(why)}`)
 }
 
-/** The exit code of whatever a command failed with. */
+/** The exit code for the failure of a command. */
 export const exitCodeOf = (error: unknown): ExitCode => (error instanceof CliFailure ? error.code : EXIT_CODES.failed)

@@ -15,8 +15,8 @@ const DEFAULT_URL = "http://127.0.0.1:3001"
 const DEFAULT_LAUNCHER_URL = "http://127.0.0.1:3000"
 
 /**
- * What is to be said of the names in the environment before a service is asked. The client half knows its own names
- * alone; the whole `runplane` knows the table of all settings.
+ * Warnings about names in the environment, printed before the first request. The client knows only its own names; the
+ * whole `runplane` knows the table of all settings.
  */
 export const EnvironmentNotes = Context.Reference<(names: ReadonlyArray<string>) => ReadonlyArray<string>>(
   "runplane/cli/EnvironmentNotes",
@@ -26,9 +26,9 @@ export const EnvironmentNotes = Context.Reference<(names: ReadonlyArray<string>)
 /** An empty variable counts as none. */
 const given = (text: string | undefined): string | undefined => (text === "" ? undefined : text)
 
-/** Where the services are, and with which key (docs/reference/cli.md#profiles). */
+/** The addresses of the services, and the key (docs/reference/cli.md#profiles). */
 const connection = Effect.gen(function* () {
-  // Flags that contradict each other are said before anybody is asked.
+  // Flags that contradict each other fail before any request.
   yield* output
   const flags = yield* root
   const env = process.env
@@ -58,7 +58,7 @@ const address = (text: string) =>
     ? Effect.succeed(text.replace(/\/+$/, ""))
     : Effect.fail(usageProblem(`"${text}" is not an address such as ${DEFAULT_URL}`))
 
-/** Runs what needs the control plane; its errors become failures of the command line. */
+/** Uses the client of the control plane; its errors become failures of the command line. */
 export const withControlPlane = <A, E, R>(use: (client: ControlPlaneClient["Service"]) => Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { controlPlane } = yield* connection
@@ -68,7 +68,7 @@ export const withControlPlane = <A, E, R>(use: (client: ControlPlaneClient["Serv
     )
   })
 
-/** Runs what needs the launch service; its errors become failures of the command line. */
+/** Uses the client of the launch service; its errors become failures of the command line. */
 export const withLauncher = <A, E, R>(use: (client: LauncherClient["Service"]) => Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { launcher } = yield* connection

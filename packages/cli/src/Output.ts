@@ -7,12 +7,12 @@ import { plainText } from "./story/PlainText.ts"
 import { row, type Style, styleFor } from "./story/Story.ts"
 import { type Column, tableLines } from "./Table.ts"
 
-/** Columns of a line where the terminal does not say. */
+/** Columns of a line when the terminal has no width. */
 const DEFAULT_WIDTH = 120
 
 export type Format = "text" | "json" | "jsonl"
 
-/** What the flags ask for, and how the terminal takes it. */
+/** The output format of the flags, and style and width of the terminal. */
 export const output = Effect.gen(function* () {
   const { json, jsonl } = yield* root
   if (json && jsonl) return yield* usageProblem("--json and --jsonl exclude each other")
@@ -44,7 +44,7 @@ export const printFacts = (facts: ReadonlyArray<readonly [string, string | undef
     yield* Console.log(lines.join("\n"))
   })
 
-/** Prints the value when the flags ask for JSON, and says whether they do. */
+/** Prints the value if the format is JSON, and returns whether it is. */
 export const printedAsJson = (value: unknown) =>
   Effect.gen(function* () {
     const { format } = yield* output
@@ -53,7 +53,7 @@ export const printedAsJson = (value: unknown) =>
     return true
   })
 
-/** Says what was done; for programs `value`. */
+/** Prints the sentence, or `value` for programs. */
 export const printDone = (sentence: string, value: unknown) =>
   Effect.gen(function* () {
     if (!(yield* printedAsJson(value))) yield* Console.log(plainText(sentence))

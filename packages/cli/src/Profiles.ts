@@ -5,7 +5,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
 import { usageProblem } from "./CliFailure.ts"
 
-/** Where one installation of Runplane is, and the key for it. */
+/** The addresses of one installation of Runplane, and the key for it. */
 export const Profile = Schema.Struct({
   url: Schema.optionalKey(Schema.String),
   launcherUrl: Schema.optionalKey(Schema.String),
@@ -23,7 +23,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 export const profilesFile = (env: Environment): string =>
   join(env["XDG_CONFIG_HOME"] || join(homedir(), ".config"), "runplane", "profiles.json")
 
-/** The profile of that name; `default` when none is named, which need not exist. */
+/** The profile of that name; without a name `default`, which need not exist. */
 export const readProfile = Effect.fnUntraced(function* (name: string | undefined, env: Environment) {
   const fs = yield* FileSystem.FileSystem
   const file = profilesFile(env)

@@ -14,35 +14,35 @@ import { usageProblem } from "./CliFailure.ts"
 import { WholeCommand } from "./commands/ClientCommands.ts"
 import { plainText } from "./story/PlainText.ts"
 
-/** Standard output is for data; what is logged on the way goes beside it. A service that is run has its own log. */
+/** Standard output is for data, so log lines go to standard error. A service has a log of its own. */
 const logBesideData = Layer.merge(
   Logger.layer([Logger.withConsoleError(Logger.map(Logger.formatLogFmt, visibleText))]),
   Layer.succeed(References.MinimumLogLevel, "Warn")
 )
 
 /**
- * Runs a command over the arguments. What is not understood fails with one line and the code for usage; help and
- * version are printed only when asked for.
+ * Runs a command over the arguments. An unknown argument fails with one line and the code for usage; help and version
+ * are printed only by their flags.
  */
 export const runCli = <const Name extends string, Input, E, R, ContextInput>(
   command: Command.Command<Name, Input, ContextInput, E, R>,
   args: ReadonlyArray<string>
 ) =>
   runWith(command, { version: RUNPLANE_VERSION, renderErrors: false })(args.length === 0 ? ["--help"] : args).pipe(
-    Effect.provideService(CliOutput.Presenter, onlyWhatWasAskedFor),
+    Effect.provideService(CliOutput.Presenter, presenter),
     Effect.catchIf(CliError.isCliError, (error) => {
       const reason = plainText(reasonOf(error)) || "a command is missing"
-      return Effect.fail(usageProblem(`${reason}; --help lists what there is`))
+      return Effect.fail(usageProblem(`${reason}; --help lists the commands and flags`))
     }),
     Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version] })),
     Effect.provideService(WholeCommand, command),
     Effect.provide(logBesideData),
-    // A command exports no spans: the services must not hang theirs on one that nobody ever sees.
+    // A command exports no spans: those of the services would have a missing parent.
     Effect.provideService(References.TracerEnabled, false)
   )
 
-/** The help is long: who mistypes a flag gets one line instead. */
-const onlyWhatWasAskedFor: CliOutput.Presenter = {
+/** A mistyped flag prints one line instead of the long help. */
+const presenter: CliOutput.Presenter = {
   present: (event) =>
     event._tag === "Help" && event.reason === "Implicit" ? Effect.void : CliOutput.defaultPresenter.present(event)
 }

@@ -13,7 +13,7 @@ const UNTRUSTED = /^(DEPTH_ZERO_)?SELF_SIGNED|^UNABLE_TO_(GET|VERIFY)|^CERT_/
 const CLOSED: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"])
 const UNANSWERED: ReadonlySet<string> = new Set(["ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"])
 
-/** What OpenSSL reports when the bytes of the other side are no TLS. */
+/** Errors of OpenSSL when the other side does not speak TLS. */
 const WITHOUT_TLS = /wrong version number|packet length too long|http request|record layer failure/i
 
 /**

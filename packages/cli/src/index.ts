@@ -1,4 +1,4 @@
-export { CliFailure, EXIT_CODES, exitCodeOf, failed, failedAndSaid, usageProblem } from "./CliFailure.ts"
+export { CliFailure, EXIT_CODES, exitCodeOf, failed, failedAndPrinted, usageProblem } from "./CliFailure.ts"
 export { EnvironmentNotes } from "./Connection.ts"
 export { clientCommands } from "./commands/ClientCommands.ts"
 export { endOfCommand } from "./EndOfCommand.ts"

@@ -14,7 +14,7 @@ import * as Result from "effect/Result"
 import { TestConsole } from "effect/testing"
 import { clientCommands, exitCodeOf, root, runCli } from "../src/index.ts"
 
-/** More than are asked for at a time. */
+/** More than one request returns. */
 const ENTRIES = 520
 
 const sha256 = (...parts: ReadonlyArray<Uint8Array>) => {

@@ -78,7 +78,7 @@ const bundle = (by: Signer | undefined, status = "cancelled") => {
   return covered + exportEnds.json.digest(makeExportDigest(sha256(Buffer.from(covered)), by))
 }
 
-/** Runs `runplane verify`, and tells its exit code, its output and its complaint. */
+/** Runs `runplane verify`; returns its exit code, its output and its complaint. */
 const verify = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   const program = runCli(root.pipe(Command.withSubcommands(clientCommands)), ["verify", ...args])
   const before = (yield* TestConsole.logLines).length
@@ -127,7 +127,7 @@ layer(Folder.layer)("runplane verify", (it) => {
     })
   )
 
-  it.effect("asks a service for its keys", () =>
+  it.effect("requests the keys of a service", () =>
     Effect.gen(function* () {
       const path = yield* file("signed.json", bundle(signer))
       const asked: Array<string> = []
@@ -197,10 +197,10 @@ layer(Folder.layer)("runplane verify", (it) => {
         [[good, "--keys", "http://127.0.0.1:1"], 5, /no keys from/],
         [[], 2, /--help/]
       ] as const) {
-        const told = yield* verify(...args)
-        assert.strictEqual(told.code, code, `${args.join(" ")}: ${told.complaint}`)
-        assert.match(told.complaint, words)
-        assert.notInclude(told.complaint, "\n")
+        const failed = yield* verify(...args)
+        assert.strictEqual(failed.code, code, `${args.join(" ")}: ${failed.complaint}`)
+        assert.match(failed.complaint, words)
+        assert.notInclude(failed.complaint, "\n")
       }
     })
   )

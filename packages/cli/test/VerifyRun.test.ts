@@ -138,7 +138,7 @@ layer(World.layer)("runplane runs verify", (it) => {
     })
   )
 
-  it.effect("finds a changed word, and a seal that nobody signed", () =>
+  it.effect("finds a changed text, and a seal without a signature", () =>
     Effect.gen(function* () {
       yield* serving({ events: texts.map((text, at) => (at === 7 ? text.replace("naïve", "naive") : text)) })
       assert.include((yield* verify()).complaint, "the events do not end in the head that was sealed")

@@ -8,13 +8,13 @@ import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 
-/** What to do after the start: show the example and go on serving, only serve, or end with the example. */
+/** After the start: show the example and keep serving, only serve, or end with the example. */
 export type Mode = "demo" | "serve" | "demo-only"
 
-/** The command line has something that is not understood. */
+/** The command line has an unknown argument. */
 export class UsageProblem extends Data.TaggedError("UsageProblem")<{ readonly reason: string }> {
   override get message() {
-    return `${this.reason}; npm start -- --help lists what there is`
+    return `${this.reason}; npm start -- --help lists the flags`
   }
 }
 
@@ -24,7 +24,7 @@ Settings (environment):
 
 ${settingsHelp("stack")}`
 
-/** What `npm start` and `runplane dev` may be asked for. */
+/** The flags of `npm start` and `runplane dev`. */
 export const modeFlags = {
   demo: Flag.Boolean("demo").pipe(
     Flag.withDescription("Run the example after the start; --no-demo only starts and serves"),
@@ -36,7 +36,7 @@ export const modeFlags = {
   )
 }
 
-/** The mode that the flags ask for. */
+/** The mode of the flags. */
 export const modeOf = ({
   demo,
   only
@@ -49,8 +49,8 @@ export const modeOf = ({
     : Effect.fail(new UsageProblem({ reason: "--no-demo and --demo-only exclude each other" }))
 
 /**
- * `npm start`: understands the arguments after `npm start --` and hands what they ask for on to `run`. Fails with
- * `UsageProblem`, one line, when something in them is not understood.
+ * `npm start`: parses the arguments after `npm start --` and passes their mode to `run`. Fails with `UsageProblem`, one
+ * line, for unknown arguments.
  */
 export const runCommandLine = <E, R>(args: ReadonlyArray<string>, run: (mode: Mode) => Effect.Effect<void, E, R>) => {
   const command = Command.make(
@@ -59,14 +59,14 @@ export const runCommandLine = <E, R>(args: ReadonlyArray<string>, run: (mode: Mo
     ({ demo, only }): Effect.Effect<void, E | UsageProblem, R> => Effect.flatMap(modeOf({ demo, only }), run)
   ).pipe(Command.withDescription(DESCRIPTION))
   return Command.runWith(command, { version: VERSION, renderErrors: false })(args).pipe(
-    Effect.provideService(CliOutput.Presenter, ONLY_WHAT_WAS_ASKED_FOR),
+    Effect.provideService(CliOutput.Presenter, PRESENTER),
     Effect.catchIf(CliError.isCliError, (error) => Effect.fail(new UsageProblem({ reason: reasonOf(error) }))),
     Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns: [GlobalFlag.Help] }))
   )
 }
 
-/** The help is long: who mistypes a flag gets one line instead. */
-const ONLY_WHAT_WAS_ASKED_FOR: CliOutput.Presenter = {
+/** A mistyped flag prints one line instead of the long help. */
+const PRESENTER: CliOutput.Presenter = {
   present: (event) =>
     event._tag === "Help" && event.reason === "Implicit" ? Effect.void : CliOutput.defaultPresenter.present(event)
 }

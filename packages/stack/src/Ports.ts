@@ -51,15 +51,15 @@ const portsOf = (settings: StackSettings) => {
   ]
 }
 
-/** Whoever has the port may never answer. */
-const PATIENCE = Duration.seconds(2)
+/** The process that has the port may never answer. */
+const ANSWER_TIMEOUT = Duration.seconds(2)
 
-/** Both services say what they are where no key is asked for. */
+/** Both services show their name in the metrics, which need no key. */
 const isRunplane = (url: string) =>
   HttpClient.get(`${url}/metrics`).pipe(
     Effect.flatMap(({ text }) => text),
     Effect.map((text) => text.includes("runplane_build_info")),
-    Effect.timeout(PATIENCE),
+    Effect.timeout(ANSWER_TIMEOUT),
     Effect.orElseSucceed(() => false),
     Effect.provide(NodeHttpClient.layerNodeHttp)
   )

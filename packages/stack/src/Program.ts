@@ -12,7 +12,7 @@ import * as Screen from "./demo/Screen.ts"
 import { type Addresses, Stack } from "./Stack.ts"
 import { readStackSettings, type StackSettings } from "./StackSettings.ts"
 
-/** The whole of `npm start`: from its arguments to its end, or to what stopped it. */
+/** The whole of `npm start`: from its arguments to its end or its failure. */
 export const program = (args: ReadonlyArray<string>) =>
   runCommandLine(args, start).pipe(Effect.provide(NodeServices.layer))
 
@@ -59,14 +59,14 @@ const showDemo = Effect.fnUntraced(function* ({ policies }: Addresses, style: St
 /** One line on stderr. */
 export const complain = (error: Parameters<typeof oneLine>[0]) => Console.error(`runplane: ${oneLine(error)}`)
 
-/** What the services have to say goes to stderr and only from a warning on, so that it never mixes with the story. */
+/** The services log to stderr, by default only warnings, so that the log never mixes with the story. */
 const logging = ({ logLevel }: StackSettings) => {
   const holder = { level: logLevel }
   return Layer.mergeAll(
     Logger.layer([switched(Logger.withConsoleError(pairsLine), holder)]),
     Layer.succeed(LogLevelSwitch, holder),
     Layer.succeed(References.MinimumLogLevel, "All"),
-    // Of this program only the services export spans; a request must not hang on one that nobody ever sees.
+    // Only the services export spans: those of this program would be missing parents.
     Layer.succeed(References.TracerEnabled, false)
   )
 }

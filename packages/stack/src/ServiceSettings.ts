@@ -56,7 +56,7 @@ const tokens = (authUrl: string): Texts => ({
   RUNTIME_USE_DEV_HEADER: "false"
 })
 
-/** A runtime of somebody else's that trusts every caller needs no auth service; in production that has to be said. */
+/** A given runtime that trusts every caller needs no auth service; in production the user has to set that. */
 const trust = Effect.gen(function* (): Effect.fn.Return<Texts, Effect.Error<ReturnType<typeof readText>>> {
   const given = yield* readText(LaunchSettings.PROTO_AUTH_DEVELOPMENT_CREDENTIALS)
   const development = (yield* readSetting(ServiceSettings.NODE_ENV)) === DEVELOPMENT

@@ -40,7 +40,7 @@ export interface Addresses {
   readonly controlPlaneUrl: string
   readonly launcherUrl: string
   readonly runtime: string
-  /** Undefined: the runtime's credentials are the user's affair. */
+  /** Undefined: the settings of the user have the credentials of the runtime. */
   readonly authUrl: string | undefined
   readonly database: string
   /** The folder of the packs. */
@@ -51,7 +51,7 @@ export interface Addresses {
   readonly console: boolean
   /** Whether the API is documented at /docs. */
   readonly docs: boolean
-  /** What has become of the policies of the packs; empty when they are not registered by us. */
+  /** The registration of the policies of the packs; empty when the stack does not register them. */
   readonly policies: ReadonlyArray<PolicyOutcome>
   /** Never succeeds; fails when our database is gone for good. */
   readonly databaseLost: Effect.Effect<never, PostgresStartFailed>
@@ -60,7 +60,7 @@ export interface Addresses {
 /** How long the start waits for the policies. A runtime that takes longer gets them meanwhile. */
 const POLICIES_WAIT = Duration.seconds(10)
 
-/** Nobody answers at the address of the runtime, or not to us. */
+/** The runtime does not answer, or refuses the control plane. */
 export class RuntimeUnusable extends Data.TaggedError("RuntimeUnusable")<{
   readonly address: string
   readonly reason: string

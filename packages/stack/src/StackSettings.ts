@@ -32,7 +32,7 @@ export interface StackSettings {
   readonly runtimeAddress: string | undefined
   /** Whether our auth service mints the credentials for the runtime: by default those for the sandbox only. */
   readonly devAuth: boolean
-  /** The key that our own calls use, when the services ask for one. */
+  /** The key of the stack's own calls, when the services require one. */
   readonly apiKey: Redacted.Redacted | undefined
   readonly logLevel: LogLevel.LogLevel
 }

@@ -13,7 +13,7 @@ for (const stream of [process.stdout, process.stderr]) stream.on("error", () => 
 
 installExitDeadline()
 
-// What stops the start is one line that says why; a defect is ours and tells its whole story.
+// A failed start prints one line; a defect prints its whole trace.
 const report = (cause: Cause.Cause<{ readonly message: string }>) =>
   Cause.hasInterruptsOnly(cause)
     ? Effect.void

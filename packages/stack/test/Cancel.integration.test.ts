@@ -51,7 +51,7 @@ const neverAnswers = Effect.acquireRelease(
 )
 
 const stackOfPatience = Effect.gen(function* () {
-  // Nobody votes, so the session stays open for as long as the tests need.
+  // No agent votes, so the session stays open for as long as the tests need.
   const packs = yield* packsWith(Object.fromEntries(SPECIALISTS.map((agentRef) => [agentRef, { idle: [] }])))
   return yield* startServing({ PACKS_DIR: packs, CANCEL_CALLBACK_TIMEOUT_MS: String(CALLBACK_TIMEOUT_MS) })
 })
@@ -59,7 +59,7 @@ const stackOfPatience = Effect.gen(function* () {
 layer(runningWith(stackOfPatience), { excludeTestServices: true, timeout: "60 seconds" })(
   "cancelling a run by its initiator, through its callback",
   (it) => {
-    it.effect("ends the session with the initiator's own authority, and nobody else can ask for it", () =>
+    it.effect("ends the session with the initiator's own authority, and no other caller can do that", () =>
       Effect.gen(function* () {
         const { id, pids } = yield* launch
         yield* reached(id, "proposal.created")
@@ -74,7 +74,7 @@ layer(runningWith(stackOfPatience), { excludeTestServices: true, timeout: "60 se
         )
         const run = yield* runOf(id)
         assert.strictEqual(run.status, "running")
-        // As asked for in POST /examples/run.
+        // From the request POST /examples/run.
         assert.includeMembers([...run.tags], ["example", "incident", ...LABELS.tags])
         assert.deepInclude(run.metadata, { runLabel: LABELS.runLabel })
         assert.deepNestedInclude(run.metadata, { "executionRequest.execution.requester": LABELS.requester })

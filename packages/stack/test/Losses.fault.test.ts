@@ -29,7 +29,7 @@ const stackOfLosses = Effect.gen(function* () {
 layer(runningWith(stackOfLosses), { excludeTestServices: true, timeout: "60 seconds" })(
   "a stack that calls no private addresses, and whose initiator crashes",
   (it) => {
-    it.effect("does not ask an agent of this machine to cancel", () =>
+    it.effect("sends no cancel request to an agent of this machine", () =>
       Effect.gen(function* () {
         const port = yield* listenAnywhere
         const url = `http://127.0.0.1:${port}/cancel`

@@ -6,7 +6,7 @@ import { otlpCollector } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import { lookByCommandLine } from "./support/CommandLineLook.ts"
+import { readByCommandLine } from "./support/CommandLineReads.ts"
 import { checkTraces, tracedTo } from "./support/OneTrace.ts"
 import { descendants } from "./support/Processes.ts"
 import { stopAndLook } from "./support/StackEnd.ts"
@@ -25,11 +25,11 @@ const listRuns = Effect.flatMap(ControlPlaneClient, ({ api }) =>
 )
 
 layer(Layer.empty, { excludeTestServices: true })("npm start", (it) => {
-  it.effect("tells the example live, decides it, keeps it over a restart, and leaves nothing behind", () =>
+  it.effect("shows the example live, decides it, keeps it over a restart, and leaves nothing behind", () =>
     Effect.gen(function* () {
       const env = { RUNPLANE_DATA_DIR: yield* temporaryFolder }
       const collector = yield* otlpCollector
-      const { runId, told } = yield* Effect.scoped(
+      const { runId, shown } = yield* Effect.scoped(
         Effect.gen(function* () {
           const stack = yield* startStack({ env: { ...env, ...tracedTo(collector.url) } })
           assert.isDefined(yield* stack.line("Serving"))
@@ -43,14 +43,14 @@ layer(Layer.empty, { excludeTestServices: true })("npm start", (it) => {
             stdout.filter((line) => line.startsWith("  curl ")),
             3
           )
-          return { runId: found, told: stdout }
+          return { runId: found, shown: stdout }
         })
       )
       checkTraces(collector.spans, runId, AGENTS)
       const again = yield* startStack({ args: ["--no-demo"], env })
       assert.isDefined(yield* again.line("Serving"))
       const { data } = yield* listRuns.pipe(Effect.provide(clientOf(again)))
-      yield* lookByCommandLine(again.ports, runId, told)
+      yield* readByCommandLine(again.ports, runId, shown)
       assert.deepStrictEqual(
         data.map(({ id, status }) => [String(id), status]),
         [[runId, "completed"]]

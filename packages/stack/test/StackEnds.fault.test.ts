@@ -52,7 +52,7 @@ layer(Layer.empty, { excludeTestServices: true })("npm start, ended in every way
     })
   )
 
-  it.effect("uses a database and a runtime that are given, and ends with the example when that is asked for", () =>
+  it.effect("uses a database and a runtime that are given, and ends with the example under --demo-only", () =>
     Effect.gen(function* () {
       const dataDir = join(yield* temporaryFolder, "unused")
       const sandbox = yield* Layer.build(Sandbox.layer({ port: 0, observers: [CONTROL_PLANE_IDENTITY] }))

@@ -18,8 +18,8 @@ import { readStackSettings } from "../src/StackSettings.ts"
 const read = (env: Record<string, string>) =>
   Effect.provideService(readStackSettings, ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
 
-/** What the services find set, beside what the user gave. */
-const told = (env: Record<string, string>, neighbours: Neighbours = NEIGHBOURS) =>
+/** The settings that the services get, beside those of the user. */
+const environmentOf = (env: Record<string, string>, neighbours: Neighbours = NEIGHBOURS) =>
   Effect.provideService(
     Effect.gen(function* () {
       return yield* serviceSettings(yield* readStackSettings, neighbours)
@@ -78,7 +78,7 @@ it.effect("settings that cannot be used are refused by name", () =>
   })
 )
 
-it.effect("the auth service mints for the sandbox, and for a runtime of somebody else's when that is asked for", () =>
+it.effect("the auth service mints for the sandbox, and with DEV_AUTH for a given runtime", () =>
   Effect.gen(function* () {
     const cases: ReadonlyArray<readonly [Record<string, string>, boolean]> = [
       [{}, true],
@@ -90,37 +90,35 @@ it.effect("the auth service mints for the sandbox, and for a runtime of somebody
   })
 )
 
-it.effect(
-  "the services are told of each other, to speak plainly to the sandbox, and where their tokens are minted",
-  () =>
-    Effect.gen(function* () {
-      const settings = yield* read({ AUTH_API_KEYS: " one , two" })
-      assert.strictEqual(settings.apiKey && Redacted.value(settings.apiKey), "one")
-      const given = { AUTH_API_KEYS: "one", RUNTIME_TLS: "true", PROTO_AUTH_SERVICE_URL: "http://auth" }
-      const environment = yield* told(given)
-      assert.include(environment, {
-        RUNTIME_ADDRESS: "127.0.0.1:50051",
-        RUNTIME_TLS: "false",
-        PROTO_RUNTIME_ADDRESS: "127.0.0.1:50051",
-        PROTO_RUNTIME_ALLOW_INSECURE: "true",
-        PROTO_AUTH_SERVICE_URL: "http://127.0.0.1:3200",
-        PROTO_AUTH_TOKEN_CAN_MANAGE_REGISTRY: "true",
-        RUNTIME_BEARER_TOKEN: "",
-        RUNTIME_USE_DEV_HEADER: "false",
-        PROTO_CONTROL_PLANE_URL: "http://127.0.0.1:3001",
-        PROTO_CONTROL_PLANE_API_KEY: "one"
-      })
-      assert.notProperty(environment, "REGISTER_POLICIES_ON_LAUNCH")
+it.effect("the services get the addresses of each other and of the auth service, and no TLS for the sandbox", () =>
+  Effect.gen(function* () {
+    const settings = yield* read({ AUTH_API_KEYS: " one , two" })
+    assert.strictEqual(settings.apiKey && Redacted.value(settings.apiKey), "one")
+    const given = { AUTH_API_KEYS: "one", RUNTIME_TLS: "true", PROTO_AUTH_SERVICE_URL: "http://auth" }
+    const environment = yield* environmentOf(given)
+    assert.include(environment, {
+      RUNTIME_ADDRESS: "127.0.0.1:50051",
+      RUNTIME_TLS: "false",
+      PROTO_RUNTIME_ADDRESS: "127.0.0.1:50051",
+      PROTO_RUNTIME_ALLOW_INSECURE: "true",
+      PROTO_AUTH_SERVICE_URL: "http://127.0.0.1:3200",
+      PROTO_AUTH_TOKEN_CAN_MANAGE_REGISTRY: "true",
+      RUNTIME_BEARER_TOKEN: "",
+      RUNTIME_USE_DEV_HEADER: "false",
+      PROTO_CONTROL_PLANE_URL: "http://127.0.0.1:3001",
+      PROTO_CONTROL_PLANE_API_KEY: "one"
     })
+    assert.notProperty(environment, "REGISTER_POLICIES_ON_LAUNCH")
+  })
 )
 
-it.effect("browsers are told where the launch service is, which lets the console call it", () =>
+it.effect("browsers get the address of the launch service, which lets the console call it", () =>
   Effect.gen(function* () {
-    const byDefault = yield* told({})
+    const byDefault = yield* environmentOf({})
     assert.strictEqual(byDefault["LAUNCHER_PUBLIC_URL"], "http://127.0.0.1:3000")
     assert.strictEqual(byDefault["CORS_ORIGIN"], "http://127.0.0.1:3001,http://localhost:3001,http://localhost:3000")
     const given = { LAUNCHER_PUBLIC_URL: "https://launch.example.org", CORS_ORIGIN: "https://console.example.org" }
-    const asGiven = yield* told(given)
+    const asGiven = yield* environmentOf(given)
     assert.strictEqual(asGiven["LAUNCHER_PUBLIC_URL"], "https://launch.example.org")
     assert.strictEqual(
       asGiven["CORS_ORIGIN"],
@@ -131,12 +129,12 @@ it.effect("browsers are told where the launch service is, which lets the console
 
 it.effect("the services get a generous budget of requests, unless the user gives one", () =>
   Effect.gen(function* () {
-    assert.include(yield* told({}), { THROTTLE_LIMIT: "10000", THROTTLE_READ_LIMIT: "10000" })
-    assert.include(yield* told({ THROTTLE_LIMIT: "7" }), { THROTTLE_LIMIT: "7" })
+    assert.include(yield* environmentOf({}), { THROTTLE_LIMIT: "10000", THROTTLE_READ_LIMIT: "10000" })
+    assert.include(yield* environmentOf({ THROTTLE_LIMIT: "7" }), { THROTTLE_LIMIT: "7" })
   })
 )
 
-it.effect("the services are told the rest as the user gave it", () =>
+it.effect("the services get all other settings of the user unchanged", () =>
   Effect.gen(function* () {
     const provider = yield* withTexts({ PROTO_AUTH_SERVICE_URL: "", RUNTIME_TLS: "false" })
     const { limit, tls, url } = yield* Effect.provideService(
@@ -162,7 +160,7 @@ it.effect("the services are told the rest as the user gave it", () =>
 it.effect("a sandbox without signed tokens is called by name, whatever auth service is set", () =>
   Effect.gen(function* () {
     const given = { DEV_AUTH: "false", PROTO_AUTH_SERVICE_URL: "http://auth", MACP_AUTH_SERVICE_URL: "http://auth" }
-    const environment = yield* told(given, { ...NEIGHBOURS, authUrl: undefined })
+    const environment = yield* environmentOf(given, { ...NEIGHBOURS, authUrl: undefined })
     assert.include(environment, {
       RUNTIME_BEARER_TOKEN: CONTROL_PLANE_IDENTITY,
       PROTO_AUTH_SERVICE_URL: "",
@@ -171,19 +169,21 @@ it.effect("a sandbox without signed tokens is called by name, whatever auth serv
   })
 )
 
-it.effect("agents can be asked to cancel their sessions, on this machine too, unless the user says otherwise", () =>
+it.effect("agents take cancel requests, on this machine too, unless the user sets otherwise", () =>
   Effect.gen(function* () {
-    assert.include(yield* told({}), { PROTO_CANCEL_CALLBACK_PORT_BASE: String(CANCEL_CALLBACK_PORT_BASE) })
-    assert.include(yield* told({ MACP_CANCEL_CALLBACK_PORT_BASE: "9000" }), { PROTO_CANCEL_CALLBACK_PORT_BASE: "9000" })
+    assert.include(yield* environmentOf({}), { PROTO_CANCEL_CALLBACK_PORT_BASE: String(CANCEL_CALLBACK_PORT_BASE) })
+    assert.include(yield* environmentOf({ MACP_CANCEL_CALLBACK_PORT_BASE: "9000" }), {
+      PROTO_CANCEL_CALLBACK_PORT_BASE: "9000"
+    })
     assert.isTrue(defaultsOf(ControlPlaneSettings).CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS)
-    assert.notProperty(yield* told({}), "CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS")
+    assert.notProperty(yield* environmentOf({}), "CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS")
   })
 )
 
-it.effect("a runtime of somebody else's is spoken to as the settings say", () =>
+it.effect("a given runtime is called as the settings say", () =>
   Effect.gen(function* () {
     const given = { RUNTIME_ADDRESS: "runtime:443", RUNTIME_TLS: "true", RUNTIME_BEARER_TOKEN: "secret" }
-    const environment = yield* told(given, {
+    const environment = yield* environmentOf(given, {
       ...NEIGHBOURS,
       runtimeAddress: "runtime:443",
       authUrl: undefined

@@ -111,18 +111,18 @@ layer(Layer.empty, { excludeTestServices: true })("npm start refuses with one li
     })
   )
 
-  it.effect("a database, a runtime or a setting that is no good", () =>
+  it.effect("a database, a runtime or a setting that cannot be used", () =>
     Effect.gen(function* () {
       const [free] = yield* freePorts(1)
-      const nobody = `127.0.0.1:${free}`
+      const closed = `127.0.0.1:${free}`
       assert.strictEqual(
-        yield* refusalOf({ env: { DATABASE_URL: `postgresql://nobody@${nobody}/runplane` } }),
-        `runplane: database unavailable: connect ECONNREFUSED ${nobody}`
+        yield* refusalOf({ env: { DATABASE_URL: `postgresql://user@${closed}/runplane` } }),
+        `runplane: database unavailable: connect ECONNREFUSED ${closed}`
       )
-      const env = { DATABASE_URL: "postgresql://unused@127.0.0.1:1/runplane", RUNTIME_ADDRESS: nobody }
+      const env = { DATABASE_URL: "postgresql://unused@127.0.0.1:1/runplane", RUNTIME_ADDRESS: closed }
       assert.strictEqual(
         yield* refusalOf({ env }),
-        `runplane: the runtime at ${nobody} cannot be used: connect ECONNREFUSED ${nobody}`
+        `runplane: the runtime at ${closed} cannot be used: connect ECONNREFUSED ${closed}`
       )
       assert.strictEqual(
         yield* refusalOf({ env: { LAUNCHER_PORT: "http" } }),
@@ -135,7 +135,7 @@ layer(Layer.empty, { excludeTestServices: true })("npm start refuses with one li
     Effect.gen(function* () {
       assert.strictEqual(
         yield* refusalOf({ args: ["--fast"] }),
-        "runplane: Unrecognized flag: --fast in command npm start --; npm start -- --help lists what there is"
+        "runplane: Unrecognized flag: --fast in command npm start --; npm start -- --help lists the flags"
       )
     })
   )

@@ -5,7 +5,7 @@ import { createServer as createSocketServer } from "node:net"
 import { assert, it } from "@effect/vitest"
 import { freePorts, listening, onLoopback } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { command } from "./support/CommandLineLook.ts"
+import { command } from "./support/CommandLineReads.ts"
 
 const fixture = (name: string) => readFileSync(new URL(`../../runtime/test/fixtures/tls/${name}`, import.meta.url))
 

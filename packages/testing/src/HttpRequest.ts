@@ -4,7 +4,7 @@ export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** Parsed, when the answer is JSON; of the type that the parser gives, so that tests can look into it. */
+  /** Parsed, when the answer is JSON; of the type that the parser returns, so that tests can read its fields. */
   readonly body: ReturnType<typeof JSON.parse>
 }
 

@@ -3,7 +3,7 @@ import { connect, createServer, type Server } from "node:net"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
-/** Has an HTTP server listen on a free port of the loopback until the scope closes; answers the port. */
+/** Listens with an HTTP server on a free port of the loopback until the scope closes; returns the port. */
 export const listening = (server: HttpServer) => onLoopback(server, () => server.closeAllConnections())
 
 /** The same for any server; `closeConnections` ends those that are open when the scope closes. */
@@ -25,7 +25,7 @@ export const onLoopback = (
       })
   )
 
-/** Holds a free port of the loopback until the scope closes, and says nothing to whoever connects. */
+/** Listens on a free port of the loopback until the scope closes, and never answers a client. */
 export const listenAnywhere = Effect.suspend(() =>
   onLoopback(createServer((socket) => socket.on("error", () => {}).resume()))
 )
@@ -34,7 +34,7 @@ export const listenAnywhere = Effect.suspend(() =>
 export const freePorts = (count: number): Effect.Effect<ReadonlyArray<number>> =>
   Effect.scoped(Effect.all(Array.from({ length: count }, () => listenAnywhere)))
 
-/** Connects and says nothing, until the scope closes. */
+/** Connects and sends nothing, until the scope closes. */
 export const connectSilently = (port: number) =>
   Effect.acquireRelease(
     Effect.callback<() => void>((resume) => {

@@ -22,7 +22,7 @@ export interface WireAnswer {
   readonly text: string
   /** The server hung up before the end that it had announced: the last chunk, or the length. */
   readonly isCut: boolean
-  /** The text parsed, undefined when it is not JSON; of the parser's type, so that tests can look into it. */
+  /** The text parsed, undefined when it is not JSON; of the parser's type, so that tests can read its fields. */
   readonly json: ReturnType<typeof JSON.parse>
 }
 
@@ -35,8 +35,8 @@ const HEAD_END = "\r\n\r\n"
 const SILENCE_LIMIT_MS = 120_000
 
 /**
- * Sends the bytes over a connection of its own and answers with what comes back until the server closes; undefined when
- * it hangs up without a word. Of an event stream only the head is awaited, then the client leaves.
+ * Sends the bytes over a connection of its own and returns the answer until the server closes; undefined when it closes
+ * without an answer. Of an event stream only the head is awaited, then the client closes.
  */
 export const exchange = (
   port: number,

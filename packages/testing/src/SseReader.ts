@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 export interface SseFrame {
   readonly event: string
   readonly id: string | undefined
-  /** Of the type that the parser gives, so that tests can look into it. */
+  /** Of the type that the parser returns, so that tests can read its fields. */
   readonly data: ReturnType<typeof JSON.parse>
 }
 
@@ -14,8 +14,8 @@ export interface SseFrame {
 export class StreamCut extends Data.TaggedError("StreamCut")<{ readonly message: string }> {}
 
 /**
- * Reads an event stream over a connection of its own, until the scope closes: one frame each time it is asked. What is
- * not asked for stays in the connection, as with a slow client.
+ * Reads an event stream over a connection of its own, until the scope closes: one frame for each read. Unread frames
+ * stay in the connection, as with a slow client.
  */
 export const openSse = Effect.fnUntraced(function* (url: string, headers: Readonly<Record<string, string>> = {}) {
   const response = yield* respond(url, headers)
@@ -43,7 +43,7 @@ export const openSse = Effect.fnUntraced(function* (url: string, headers: Readon
   /** The next frame of that name; the ones before it are dropped. */
   const nextOf = (event: string) =>
     Effect.repeat(next, { until: (frame) => frame === undefined || frame.event === event })
-  /** Everything that is left, to the end of the stream. */
+  /** The remaining frames, to the end of the stream. */
   const rest = Effect.gen(function* () {
     const frames: Array<SseFrame> = []
     for (let frame = yield* next; frame !== undefined; frame = yield* next) frames.push(frame)
@@ -58,15 +58,15 @@ export interface FollowedEvent {
   readonly index: number
 }
 
-/** Reads on by itself and keeps what events it got. */
+/** Reads continuously and keeps the events. */
 export interface SseFollower {
   readonly events: ReadonlyArray<FollowedEvent>
   readonly indexes: () => ReadonlyArray<number>
-  /** Waits until what came so far satisfies the condition; for ever, when the connection ends before. */
+  /** Waits until the received events satisfy the condition; for ever, when the connection ends before. */
   readonly until: (condition: (events: ReadonlyArray<FollowedEvent>) => boolean) => Effect.Effect<void>
   /** Waits for the event of that index. */
   readonly received: (index: number) => Effect.Effect<void>
-  /** How the connection ended, whoever ended it. */
+  /** How the connection ended. */
   readonly closed: Effect.Effect<"end" | "cut">
 }
 

@@ -1,20 +1,20 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 
-/** Often enough not to be waited for, seldom enough to leave the processor to what is waited for. */
-const LOOK_AGAIN = "20 millis"
+/** Often enough for a short test, seldom enough to leave the processor to the program under test. */
+const POLL_INTERVAL = "20 millis"
 
 /**
- * Looks again and again until the value is as wanted, and answers it. Only for what tells nobody of its changes: a row
- * of the database, another process. It looks in real time, also under the test clock, and has no limit of its own: a
- * test that waits in vain ends by its time-out.
+ * Polls a value until it is as wanted, and returns it. Only for sources without notifications: a row of the database,
+ * another process. It polls in real time, also under the test clock, and has no limit of its own: the time-out of the
+ * test ends it.
  */
 export const until = Effect.fnUntraced(function* <A, E, R>(
-  look: Effect.Effect<A, E, R>,
+  read: Effect.Effect<A, E, R>,
   wanted: (value: A) => boolean,
-  every: Duration.Input = LOOK_AGAIN
+  every: Duration.Input = POLL_INTERVAL
 ): Effect.fn.Return<A, E, R> {
-  for (let value = yield* look; ; value = yield* look) {
+  for (let value = yield* read; ; value = yield* read) {
     if (wanted(value)) return value
     yield* pause(every)
   }

@@ -5,7 +5,7 @@ const MICROS_PER_SECOND = 1e6
 
 /** Milliseconds from the making of events to their arrival at clients, one for each delivery. */
 export interface DeliveryTimes {
-  /** Of what was made in the seconds at the start that are told apart; absent when there are none. */
+  /** Of the seconds at the start that are reported apart; absent when there are none. */
   readonly first?: Spread
   /** Of what was made after them. */
   readonly settled: Spread

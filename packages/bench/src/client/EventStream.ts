@@ -24,7 +24,7 @@ export interface EventStream {
 }
 
 /**
- * Told of each event with the bytes of its frame and the microsecond of the machine's monotonic clock at which it came.
+ * Called for each event with the bytes of its frame and the microsecond of its arrival, by the monotonic clock.
  */
 export type EventListener = (frame: Buffer, receivedMicros: number) => void
 

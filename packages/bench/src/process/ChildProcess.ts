@@ -25,7 +25,7 @@ export interface Child<Command, Reply> {
 
 /** A child that is interrupted answers within this time or is killed. Milliseconds. */
 const STOP_TIMEOUT_MS = 5_000
-/** Replies that are not taken yet; a child answers only when it is asked, so one place would do. */
+/** Capacity for unread replies; a child sends one reply for each command, so one would be enough. */
 const REPLIES = 8
 
 export interface ChildOptions<Reply> {

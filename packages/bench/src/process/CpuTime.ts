@@ -6,7 +6,7 @@ const TICKS_PER_SECOND = 100
 
 /**
  * CPU seconds that a server has used with all its children, the ones that have ended included: what a PostgreSQL
- * postmaster and its backends cost. Undefined where /proc does not tell.
+ * postmaster and its backends cost. Undefined without /proc.
  */
 export const cpuSecondsOfTree = (pid: number): Effect.Effect<number | undefined> =>
   Effect.sync(() => {
@@ -17,8 +17,8 @@ export const cpuSecondsOfTree = (pid: number): Effect.Effect<number | undefined>
   })
 
 /**
- * CPU seconds that the machine has spent on anything since it started, hypervisor's theft included. Undefined where
- * /proc does not tell.
+ * CPU seconds that the machine has spent on anything since it started, hypervisor's theft included. Undefined
+ * without /proc.
  */
 export const machineCpuSeconds: Effect.Effect<number | undefined> = Effect.sync(() => {
   const line = readIfThere("/proc/stat")?.split("\n", 1)[0]
@@ -36,7 +36,7 @@ export const busyTicks = (line: string): number =>
     .slice(1, 9)
     .reduce((sum, ticks, index) => (index === 3 || index === 4 ? sum : sum + Number(ticks)), 0)
 
-/** The children of a process with what they have used; none where /proc does not tell. */
+/** The children of a process with their CPU time; none without /proc. */
 export const childrenOf = (pid: number) =>
   (existsSync("/proc") ? readdirSync("/proc") : []).flatMap((name) => {
     const stat = /^\d+$/.test(name) ? statOf(Number(name)) : undefined

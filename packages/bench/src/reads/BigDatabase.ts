@@ -1,12 +1,12 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
 
-/** A text of a template run in pieces: every second piece, from the second on, names what a copy has in its place. */
+/** A text of a template run in pieces: every second piece, from the second on, names the value of a copy. */
 type Pieces = ReadonlyArray<string>
 
 interface TemplateRun {
   readonly runId: string
-  /** Its first and last place in the log. */
+  /** Its first and last position in the log. */
   readonly firstSeq: number
   readonly lastSeq: number
   /** Unix milliseconds of its creation. */
@@ -14,7 +14,7 @@ interface TemplateRun {
 }
 
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
-/** Places of the log in a JSON text; whatever the key is, its name ends like that. */
+/** Positions of the log in a JSON text, in keys that end with seq. */
 const SEQ = /("\w*[sS]eq":)(\d+)/g
 const EVENT_ID = /^(\{"id":")([0-9a-f-]{36})(")/
 /** No text of JSON holds it. */
@@ -23,8 +23,8 @@ const CUT = "\u0001"
 const mark = (kind: string, value: number | string) => `${CUT}${kind}${value}${CUT}`
 
 /**
- * Cuts a text where a copy of the run differs: `R` its id, `S<n>` its n-th place in the log (from 0), `T<ms>` so long
- * after its creation, `U` any UUID.
+ * Cuts a text where a copy of the run differs: `R` is its id, `S<n>` its n-th position in the log (from 0), `T<ms>`
+ * the time since its creation, `U` any UUID.
  */
 const piecesOf = ({ createdAt, firstSeq, lastSeq, runId }: TemplateRun, text: string): Pieces =>
   text
@@ -37,7 +37,7 @@ const piecesOf = ({ createdAt, firstSeq, lastSeq, runId }: TemplateRun, text: st
     .replace(TIME, (time) => mark("T", Date.parse(time) - createdAt))
     .split(CUT)
 
-/** A table of a run, with its columns that hold a place in the log or an id of their own. */
+/** A table of a run, with its columns that hold a position in the log or an id of their own. */
 interface Table {
   readonly name: string
   readonly run: string

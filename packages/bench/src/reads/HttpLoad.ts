@@ -24,8 +24,8 @@ const END_OF_HEAD = "\r\n\r\n"
 const LENGTH = /\r\ncontent-length: (\d+)/i
 
 /**
- * GETs over kept connections, on each one after the other, for some seconds; `path` is asked for the number of each
- * request. As little of a client as can be: it shares the machine with what it measures.
+ * GETs over kept connections, on each one after the other, for some seconds; `path` gets the number of each
+ * request. The client is minimal: it shares the machine with the service that it measures.
  */
 export const load = Effect.fn("HttpLoad.load")(function* (options: {
   readonly url: string

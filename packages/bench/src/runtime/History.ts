@@ -82,7 +82,7 @@ export const stampOf = (micros: number): string => `${STAMP}${Math.trunc(micros)
 const STAMP_DIGITS = 20
 
 /**
- * When the envelope was made that these bytes tell about: microseconds of the machine's monotonic clock, which all its
+ * When the envelope in these bytes was made: microseconds of the machine's monotonic clock, which all its
  * processes share. Undefined when they bear no stamp.
  */
 export const readStamp = (bytes: Buffer): number | undefined => {

@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 
 const Sessions = Schema.Array(Schema.String)
 
-/** What the bench asks of the scripted runtime. */
+/** Commands of the bench to the scripted runtime. */
 export const RuntimeCommand = Schema.Union([
   /**
    * Opens sessions whose history of this length is made, but not accepted yet; with payloads of so many bytes, or of
@@ -23,7 +23,7 @@ export const RuntimeCommand = Schema.Union([
   Schema.TaggedStruct("Pace", { sessions: Sessions, envelopes: Schema.Int, perSecond: Schema.Number }),
   /** Accepts the commitment of the sessions, as their next envelope. */
   Schema.TaggedStruct("Commit", { sessions: Sessions }),
-  /** Resolves the sessions and says so to whoever watches. */
+  /** Resolves the sessions and notifies the watches. */
   Schema.TaggedStruct("Resolve", { sessions: Sessions })
 ])
 export type RuntimeCommand = typeof RuntimeCommand.Type

@@ -109,7 +109,7 @@ export const makeScriptedRuntime = Effect.gen(function* () {
 
 interface Script {
   readonly sessions: ReadonlyMap<string, ScriptedSession>
-  /** In the order in which they were resolved; a watch tells each of them once. */
+  /** In the order in which they were resolved; a watch reports each of them once. */
   readonly resolved: ReadonlyArray<ScriptedSession>
   readonly news: Changes
 }

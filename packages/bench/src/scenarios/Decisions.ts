@@ -57,7 +57,7 @@ const Summary = Schema.fromJsonString(
   Schema.Struct({ type: Schema.Literal("summary"), examined: Schema.Int, flipped: Schema.Int })
 )
 
-/** Tries a policy on many runs, and asks what can be asked of two long ones, in a process that did not write them. */
+/** Tries a policy on many runs, and reads the decisions of two long ones, in a process that did not write them. */
 export const decisions = Effect.fn("Decisions.measure")(
   function* (load: DecisionsLoad) {
     const long = yield* Effect.scoped(withControlPlane(written(load)))
@@ -150,7 +150,7 @@ const asked = Effect.fnUntraced(function* ({ left, right, short }: Written) {
   )
 })
 
-/** Asks the process whether it lives, again and again, while the effect runs. */
+/** Probes the process again and again while the effect runs. */
 const probed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
   let held = 0
   const probe = Effect.tap(ask("/livez"), ({ millis }) =>

@@ -32,7 +32,7 @@ export const openFleet = Effect.fn("Fleet.open")(function* (size: number, envelo
 })
 
 /**
- * Resolves the sessions and waits until all runs are completed, so that nothing of them goes on beside what comes next.
+ * Resolves the sessions and waits until all runs are completed, so that they do not disturb the next measurement.
  */
 export const closeFleet = Effect.fn("Fleet.close")(function* (fleet: Fleet, patience?: Duration.Duration) {
   const runtime = yield* RuntimeProcess

@@ -34,8 +34,8 @@ export interface FullLogFound {
 
 /** The log that the reads of the full one are compared with: as many runs as `Measures` are meant for. */
 const SMALL_RUNS = 2_000
-/** Runs that are asked for by their ids. */
-const ASKED_RUNS = 2_000
+/** Runs that are read by their ids. */
+const READ_RUNS = 2_000
 const WARM_UP_SECONDS = 1
 /** Of each measure of ingest. */
 const INGEST_ENVELOPES = 5_000
@@ -144,7 +144,7 @@ const readAll = Effect.fnUntraced(function* ({ connections, seconds }: FullLogLo
   const sql = yield* PgClient.PgClient
   const { headers, url } = yield* ControlPlaneProcess
   const ids = yield* sql<{ readonly id: string }>`
-    SELECT id::text AS id FROM runs WHERE status = 'completed' LIMIT ${ASKED_RUNS}`
+    SELECT id::text AS id FROM runs WHERE status = 'completed' LIMIT ${READ_RUNS}`
   const runIds = ids.map(({ id }) => id)
   return yield* Effect.forEach(MEASURES, ({ name, path }) =>
     Effect.gen(function* () {

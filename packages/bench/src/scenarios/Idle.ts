@@ -26,7 +26,7 @@ const BYTES_PER_MIB = 1024 * 1024
 const MILLIS_PER_SECOND = 1_000
 const LOOK_EVERY_MS = 5
 
-/** A service that nobody asks for anything. The first of its two starts also fills the cache of compiled code. */
+/** A service without requests. The first of its two starts also fills the cache of compiled code. */
 export const idle = Effect.fn("Idle.measure")(function* (load: IdleLoad) {
   const form = load.form === "bundle" ? ServiceForm.layerBundle : ServiceForm.layerSource
   return yield* inFreshSurroundings(

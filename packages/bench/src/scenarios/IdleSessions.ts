@@ -124,7 +124,7 @@ const takenUp = Effect.fnUntraced(function* (fleet: Fleet) {
   }
 })
 
-/** Asks whether the process lives, again and again, as whoever restarts a dead one does. */
+/** Probes the process again and again, as the supervisor of a container does. */
 const probing = (slowest: Ref.Ref<number>) =>
   ask("/livez").pipe(
     Effect.flatMap(({ millis }) => Ref.update(slowest, (most) => Math.max(most, millis))),

@@ -25,12 +25,12 @@ const BYTES_PER_MEGABYTE = 1e6
 
 /**
  * Releases histories of large envelopes and waits until every one is stored, while quiet runs go on at their pace, or
- * while the database stands still for a time.
+ * while the database is paused.
  */
 export const large = Effect.fn("Large.measure")(
   function* (load: LargeLoad) {
     const runtime = yield* RuntimeProcess
-    const { standStill } = yield* BenchDatabase
+    const { pause } = yield* BenchDatabase
     const fat = yield* openFleet(load.runs, load.envelopes, load.payloadBytes)
     const quiet = yield* openFleet(load.quietRuns, 0)
     const millis: Array<number> = []
@@ -51,11 +51,9 @@ export const large = Effect.fn("Large.measure")(
     const release = runtime.run({ _tag: "Release", sessions: fat.sessions })
     const { cost } = yield* measured(
       Effect.gen(function* () {
-        yield* load.standStillSeconds === 0
+        yield* load.pausedSeconds === 0
           ? release
-          : Effect.scoped(
-              Effect.andThen(standStill, Effect.andThen(release, Effect.sleep(load.standStillSeconds * 1_000)))
-            )
+          : Effect.scoped(Effect.andThen(pause, Effect.andThen(release, Effect.sleep(load.pausedSeconds * 1_000))))
         yield* Effect.all([awaitEnvelopes(fat, load.runs * load.envelopes), paced], { concurrency: 2 })
       })
     )
@@ -77,7 +75,7 @@ const storedBytes = Effect.fnUntraced(function* (runIds: ReadonlyArray<string>) 
 })
 
 export const largeOutcome = ({ bytes, cost, load, millis }: LargeFound): Outcome => {
-  const { aimMemory, aimQuiet, envelopes, payloadBytes, quietRuns, runs, standStillSeconds } = load
+  const { aimMemory, aimQuiet, envelopes, payloadBytes, quietRuns, runs, pausedSeconds } = load
   const quiet: ReadonlyArray<Figure> =
     quietRuns === 0
       ? []
@@ -99,7 +97,7 @@ export const largeOutcome = ({ bytes, cost, load, millis }: LargeFound): Outcome
       figure.unit === "MiB" && aimMemory !== undefined ? { ...figure, aim: aimMemory } : figure
     )
   ]
-  const beside = standStillSeconds > 0 ? `, database still for ${standStillSeconds} s` : `, ${quietRuns} quiet runs`
+  const beside = pausedSeconds > 0 ? `, database paused for ${pausedSeconds} s` : `, ${quietRuns} quiet runs`
   const scenario = `large ${runs} x ${envelopes} x ${payloadBytes / 1_000} kB${beside}`
   const line =
     `${scenario}: all stored in ${number(cost.seconds)} s, ${number(rate)} MB/s, ` +

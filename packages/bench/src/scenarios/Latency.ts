@@ -27,7 +27,7 @@ export interface LatencyFound {
   readonly plain: PlainPushed | undefined
 }
 
-/** Of many clients of one stream so many tell when each event came; the others count what they are sent. */
+/** Of many clients of one stream so many record when each event came; the others count events. */
 const MOST_LISTENERS = 20
 /** From so many clients of a run on they are in a process of their own. */
 const MANY = 100

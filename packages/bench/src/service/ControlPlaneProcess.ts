@@ -22,7 +22,7 @@ export interface Memory {
   readonly heapBytes: number
 }
 
-/** No client of the bench may be told to slow down, nor that it has streams enough. */
+/** The service must limit neither the requests nor the streams of the bench. */
 const REQUEST_LIMIT = 1_000_000_000
 const STREAM_LIMIT = 2_000
 

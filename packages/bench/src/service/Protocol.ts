@@ -1,9 +1,9 @@
 import * as Schema from "effect/Schema"
 
-/** What the bench asks of the process that runs the control plane. */
+/** Commands of the bench to the process that runs the control plane. */
 export const ServiceCommand = Schema.Union([
   Schema.TaggedStruct("Usage", {}),
-  /** What the process holds after everything is collected that nobody needs. */
+  /** The memory of the process after a full collection. */
   Schema.TaggedStruct("Memory", {}),
   Schema.TaggedStruct("StartProfile", {}),
   /** Writes what was profiled since the start as a `.cpuprofile`. */

@@ -37,7 +37,7 @@ const makeProfiler = Effect.gen(function* () {
 })
 
 const done: ServiceReply = { _tag: "Done" }
-/** V8 gives the function away only in a context that is made after it was told to. */
+/** V8 shows the function only in a context that is made after the flag is set. */
 const collectorOf = (): (() => void) => {
   setFlagsFromString("--expose-gc")
   const collect: unknown = runInNewContext("gc")
@@ -48,7 +48,7 @@ const GIVEN_BACK_AFTER = Duration.seconds(5)
 const BYTES_PER_KIB = 1024
 const MICROS_PER_SECOND = 1e6
 
-/** The whole control plane from its settings, as its own `main.ts` runs it, with somebody asking what it uses. */
+/** The whole control plane from its settings, as its own `main.ts` runs it, with the commands of the bench. */
 const program = Effect.gen(function* () {
   const { address } = yield* HttpServer.HttpServer
   const profiler = yield* makeProfiler

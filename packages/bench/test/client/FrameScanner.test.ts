@@ -33,7 +33,7 @@ describe("the frames of an event stream", () => {
     }
   })
 
-  it("are not told before their end", () => {
+  it("are not reported before their end", () => {
     assert.deepStrictEqual(scan([Buffer.from(`${event(1)}\n`)]), { events: [], frames: 0 })
   })
 })

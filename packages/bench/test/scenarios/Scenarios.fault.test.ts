@@ -108,14 +108,14 @@ layer(layerBench.pipe(Layer.provideMerge([layerTestDatabase, ServiceForm.layerSo
           quietRuns: 2,
           quietPerSecond: 100,
           quietSeconds: 0.1,
-          standStillSeconds: 0
+          pausedSeconds: 0
         })
         assert.strictEqual(found.millis.count, 20)
         assert.isAbove(found.bytes, 6 * 20_000)
       })
     )
 
-    it.effect("tell each outcome in a line, and profile the last repetition", () =>
+    it.effect("report each outcome in a line, and profile the last repetition", () =>
       Effect.gen(function* () {
         const folder = yield* Effect.acquireRelease(
           Effect.sync(() => mkdtempSync(join(tmpdir(), "runplane-bench-test-"))),
@@ -126,7 +126,7 @@ layer(layerBench.pipe(Layer.provideMerge([layerTestDatabase, ServiceForm.layerSo
           plan: tiny,
           repetitions: 2,
           profiles: folder,
-          tell: ({ line }, repetition) => Effect.sync(() => lines.push(`${repetition} ${line}`))
+          report: ({ line }, repetition) => Effect.sync(() => lines.push(`${repetition} ${line}`))
         })
         assert.deepStrictEqual(
           outcomes.map(({ scenario }) => scenario),

@@ -36,8 +36,8 @@ export const backtest = Command.make(
   },
   ({ after, before, limit, mode, policy, policyVersion, scenario, tag }) =>
     Effect.gen(function* () {
-      const asked = yield* readPolicyFlags({ policy, policyVersion })
-      if (!("policy" in asked) && !("policyVersion" in asked)) {
+      const change = yield* readPolicyFlags({ policy, policyVersion })
+      if (!("policy" in change) && !("policyVersion" in change)) {
         return yield* usageProblem("say which policy: --policy FILE, or --policy-version ID")
       }
       const scope = yield* Schema.decodeUnknownEffect(BacktestScope)({
@@ -61,22 +61,22 @@ export const backtest = Command.make(
             const change = style.dim(`${line.from} -> ${line.to}`)
             return Console.log(`${line.runId}  ${change}  ${plainText(line.reasons.join("; "))}`)
           }
-          const lines = yield* api.decisions.backtest({ payload: { ...asked, scope } })
+          const lines = yield* api.decisions.backtest({ payload: { ...change, scope } })
           yield* Stream.runForEach(lines, take)
-          if (summary === undefined) return yield* failed("the answer was cut before its end; ask again")
+          if (summary === undefined) return yield* failed("the answer was cut before its end; try again")
           if (format === "json") return yield* Console.log(jsonText({ ...summary, flips }, 2))
           if (format === "text") yield* printSummary(summary)
         })
       )
     })
-).pipe(Command.withDescription("Tell which runs another policy would have ended otherwise"))
+).pipe(Command.withDescription("Show which runs would have ended otherwise under another policy"))
 
 const printSummary = (summary: Summary) => {
   const { byRule, examined, flipped, isLimited, policyVersion, skipped, unchanged } = summary
   return printFacts(
     [
       ["Policy", policyVersion],
-      ["Runs", `${examined} looked at${isLimited ? ", there are more (--limit)" : ""}`],
+      ["Runs", `${examined} examined${isLimited ? ", there are more (--limit)" : ""}`],
       ["Unchanged", String(unchanged)],
       ["Otherwise", String(flipped)],
       ["By rule", countsText(byRule)],

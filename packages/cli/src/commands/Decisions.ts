@@ -35,13 +35,13 @@ const why = Command.make("why", { run }, ({ run }) =>
   withControlPlane(({ api }) =>
     Effect.gen(function* () {
       const answer = yield* api.decisions.why({ params: { id: run } })
-      // The client asks for JSON; the other forms are texts.
+      // The client requests JSON; the other forms are texts.
       if (typeof answer === "string") return yield* Console.log(answer)
       if (yield* printedAsJson(answer)) return
       yield* printWhy(answer)
     })
   )
-).pipe(Command.withDescription("Tell why a run was decided as it was, or what was missing"))
+).pipe(Command.withDescription("Show why a run was decided as it was, or what was missing"))
 
 const printWhy = Effect.fnUntraced(function* (answer: typeof DecisionWhy.Type) {
   const { cost, counterfactuals, decidedAt, missing, notes, outcome, policySource, policyVersion, rules, summary } =
@@ -53,7 +53,7 @@ const printWhy = Effect.fnUntraced(function* (answer: typeof DecisionWhy.Type) {
       "Decision",
       outcome === null
         ? "none"
-        : `${outcome.action}${verdict}, by ${outcome.by || "somebody"}${amongCommitments(outcome.commitments)}`
+        : `${outcome.action}${verdict}, by ${outcome.by || "an unknown sender"}${amongCommitments(outcome.commitments)}`
     ],
     ...(outcome?.reason === undefined ? [] : [["Because", outcome.reason] as const]),
     ["Why", summary],
@@ -86,7 +86,7 @@ const forecast = Command.make(
         yield* printForecast(answer)
       })
     )
-).pipe(Command.withDescription("Tell what can still become of a decision"))
+).pipe(Command.withDescription("Show which outcomes of a decision are still possible"))
 
 const printForecast = Effect.fnUntraced(function* (answer: typeof DecisionForecast.Type) {
   const { atIndex, atSeq, basis, note, outcomes, outstanding, pivotal, policySource, policyVersion, runId } = answer
@@ -106,8 +106,8 @@ const printForecast = Effect.fnUntraced(function* (answer: typeof DecisionForeca
   const of = (one: (typeof outcomes)[number]) =>
     one.proposalId === undefined ? `a ${one.outcome} outcome` : `a ${one.outcome} outcome on ${one.proposalId}`
   yield* printSections([
-    ["What stands against it", outcomes.flatMap((one) => one.blockers.map(({ text }) => `${of(one)}: ${text}`))],
-    ["What would do", outcomes.flatMap((one) => one.needs.map(({ text }) => `${of(one)}: ${text}`))],
+    ["What prevents it", outcomes.flatMap((one) => one.blockers.map(({ text }) => `${of(one)}: ${text}`))],
+    ["What would be enough", outcomes.flatMap((one) => one.needs.map(({ text }) => `${of(one)}: ${text}`))],
     ["Still open", outstanding.map(({ acts, participantId }) => `${participantId}: ${acts.join(", ")}`)],
     ["Decides alone", decisive(pivotal)]
   ])
@@ -139,7 +139,7 @@ const whatIf = Command.make(
     run,
     ...policyFlags,
     votes: Flag.String("vote").pipe(
-      Flag.withDescription("A vote as PARTICIPANT=APPROVE, REJECT or ABSTAIN, with @PROPOSAL where it has to be said"),
+      Flag.withDescription("A vote as PARTICIPANT=APPROVE, REJECT or ABSTAIN, with @PROPOSAL when there are several"),
       Flag.atLeast(0)
     ),
     without: Flag.String("without").pipe(
@@ -149,7 +149,7 @@ const whatIf = Command.make(
   },
   ({ policy, policyVersion, run, votes, without }) =>
     Effect.gen(function* () {
-      const asked = yield* readPolicyFlags({ policy, policyVersion })
+      const change = yield* readPolicyFlags({ policy, policyVersion })
       const changed = yield* Effect.forEach(votes, (text) => {
         const vote = parseVote(text)
         return vote === undefined
@@ -157,7 +157,7 @@ const whatIf = Command.make(
           : Effect.succeed(vote)
       })
       const payload = {
-        ...asked,
+        ...change,
         ...(changed.length > 0 && { votes: changed }),
         ...(without.length > 0 && { without })
       }
@@ -169,7 +169,7 @@ const whatIf = Command.make(
         })
       )
     })
-).pipe(Command.withDescription("Tell what other rules or votes would have made of a run"))
+).pipe(Command.withDescription("Show the outcome of a run under other rules or votes"))
 
 const printWhatIf = Effect.fnUntraced(function* (answer: typeof WhatIfAnswer.Type) {
   const { after, basis, before, changed, notes, pivotal, smallestChange } = answer
@@ -181,9 +181,9 @@ const printWhatIf = Effect.fnUntraced(function* (answer: typeof WhatIfAnswer.Typ
     ["Changed", changed ? "yes" : "no"]
   ])
   const said = ({ from, participantId, proposalId, to }: (typeof pivotal)[number]) =>
-    `${participantId} on ${proposalId}: ${to} in place of ${from ?? "nothing"}`
+    `${participantId} on ${proposalId}: ${to} instead of ${from ?? "nothing"}`
   yield* printSections([
-    [`Fewest votes that would turn it${basis === "exact" ? "" : " (fewer may do)"}`, smallestChange.map(said)],
+    [`Fewest votes that would turn it${basis === "exact" ? "" : " (fewer may be enough)"}`, smallestChange.map(said)],
     ["Each alone would turn it", pivotal.map(said)],
     ["Notes", notes]
   ])

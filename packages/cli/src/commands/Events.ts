@@ -12,7 +12,7 @@ import { jsonText } from "../JsonText.ts"
 import { output } from "../Output.ts"
 import { narrate } from "../story/Narration.ts"
 import { plainText } from "../story/PlainText.ts"
-import { sayInterruption } from "./Watch.ts"
+import { printInterruption } from "./Watch.ts"
 
 const PAGE = 500
 
@@ -47,10 +47,10 @@ const tail = Command.make(
           }
           return
         }
-        // Nobody waits for a service that is not there; one that goes away later is waited for.
+        // Fails when the service is not reachable; a connection lost later is made again.
         yield* api.me.me()
         const options = { types: type, ...search, ...(Option.isSome(after) && { afterSeq: after.value }) }
-        yield* Stream.runForEach(streamLog({ ...options, onInterruption: sayInterruption }), (frame) => {
+        yield* Stream.runForEach(streamLog({ ...options, onInterruption: printInterruption }), (frame) => {
           if (frame.event === "canonical_event") return print(frame.data)
           if (frame.event !== "reset") return Effect.void
           return Console.error(`the service was restored from a backup: events after ${frame.data.seq} are void`)
@@ -69,8 +69,8 @@ const newestSeq = (api: ControlPlaneCalls) =>
   )
 
 const lineOf = (event: CanonicalEvent, dim: (text: string) => string) => {
-  const told = narrate(event)
-  const words = told === undefined ? "" : `  ${told.who}: ${told.what}`
+  const line = narrate(event)
+  const words = line === undefined ? "" : `  ${line.who}: ${line.what}`
   return `${dim(`${event.ts.slice(11, 23)} ${event.runId}`)}  ${plainText(event.type)}${words}`
 }
 

@@ -22,7 +22,7 @@ export const launch = Command.make(
     ),
     template: Flag.String("template").pipe(Flag.withDescription("Template of the scenario"), Flag.optional),
     tag: Flag.String("tag").pipe(Flag.withDescription("Tag of the run; may be repeated"), Flag.atLeast(0)),
-    watch: Flag.Boolean("watch").pipe(Flag.withDescription("Tell the run to its end"), Flag.withDefault(false))
+    watch: Flag.Boolean("watch").pipe(Flag.withDescription("Show the run to its end"), Flag.withDefault(false))
   },
   ({ input, scenario, tag, template, watch }) =>
     Effect.gen(function* () {
@@ -43,7 +43,7 @@ export const launch = Command.make(
       )
       const run = launched.controlPlaneRun
       if (run === undefined) {
-        return yield* failed("the agents are up, but no control plane took the run; look at PROTO_CONTROL_PLANE_URL")
+        return yield* failed("the agents are up, but no control plane accepted the run; check PROTO_CONTROL_PLANE_URL")
       }
       if (watch) return yield* withControlPlane((client) => watchRun(client, run.runId, { exitStatus: true }))
       if (yield* printedAsJson(launched)) return

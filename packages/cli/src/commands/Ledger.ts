@@ -5,13 +5,13 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { failed, failedAndSaid, usageProblem } from "../CliFailure.ts"
+import { failed, failedAndPrinted, usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
 import { printedAsJson, printFacts } from "../Output.ts"
 import { plainText } from "../story/PlainText.ts"
 import { adviceOn, allowFlag, bytesOf, checkBy, keysFlag, keysOf, sha256, UNSIGNED } from "./SealKeys.ts"
 
-/** Entries that are asked for at a time. */
+/** Entries of one request. */
 const PAGE = 500
 /** Largest file of published entries. */
 const MOST_BYTES = 1024 * 1024 * 1024
@@ -99,7 +99,7 @@ const verify = Command.make(
           ? { ok: false, why: `${found.unsigned} entries are not signed` }
           : found
       if (!checked.ok) {
-        if (yield* printedAsJson(checked)) return yield* failedAndSaid
+        if (yield* printedAsJson(checked)) return yield* failedAndPrinted
         const place = "index" in checked && checked.index !== undefined ? ` at entry ${checked.index}` : ""
         return yield* failed(`the ledger does not fit${place}: ${plainText(checked.why)}${adviceOn(checked, source)}`)
       }

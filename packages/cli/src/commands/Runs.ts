@@ -39,7 +39,7 @@ const tookOf = (run: Run): string => {
 }
 
 const run = Argument.String("run").pipe(Argument.withDescription("Id of the run, or of its session"))
-const reason = Flag.String("reason").pipe(Flag.withDescription("Why; it stands in the log of the run"), Flag.optional)
+const reason = Flag.String("reason").pipe(Flag.withDescription("Why; part of the log of the run"), Flag.optional)
 
 /** The keys whose values are there. */
 const present = <A extends Readonly<Record<string, Option.Option<unknown>>>>(options: A) =>
@@ -127,7 +127,7 @@ const watch = Command.make(
     )
   },
   ({ exitStatus, run }) => withControlPlane((client) => watchRun(client, run, { exitStatus }))
-).pipe(Command.withDescription("Tell a run from its beginning to its end, live or afterwards"))
+).pipe(Command.withDescription("Show a run from its beginning to its end, live or afterwards"))
 
 const create = Command.make(
   "create",
@@ -153,7 +153,7 @@ const create = Command.make(
         })
       )
     })
-).pipe(Command.withDescription("Create a run for a session that somebody opens"))
+).pipe(Command.withDescription("Create a run for a session that its participants open"))
 
 const action = (name: "cancel" | "suspend" | "resume", description: string) =>
   Command.make(name, { run, reason }, ({ reason, run }) =>
@@ -202,7 +202,7 @@ const exported = Command.make(
         const query = { includeCanonical: true, includeRaw: raw, eventLimit: events, format }
         const request = { params: { id: run }, query, responseMode: "decoded-and-response" } as const
         const [, response] = yield* api.insights.export(request)
-        // As it came, byte by byte: its digest is over that.
+        // Byte by byte as received: its digest covers these bytes.
         const text = yield* response.text
         if (Option.isNone(file)) return yield* Console.log(text.trimEnd())
         const fs = yield* FileSystem.FileSystem
@@ -218,7 +218,10 @@ const remove = Command.make(
   "delete",
   {
     run,
-    yes: Flag.Boolean("yes").pipe(Flag.withDescription("Really: nothing brings it back"), Flag.withDefault(false))
+    yes: Flag.Boolean("yes").pipe(
+      Flag.withDescription("Confirm: a deleted run cannot be restored"),
+      Flag.withDefault(false)
+    )
   },
   ({ run, yes }) =>
     Effect.gen(function* () {
@@ -230,7 +233,7 @@ const remove = Command.make(
 
 /** `runplane runs ...` */
 export const runs = Command.make("runs").pipe(
-  Command.withDescription("Look at runs and steer them"),
+  Command.withDescription("Show runs and steer them"),
   Command.withSubcommands([
     list,
     show,

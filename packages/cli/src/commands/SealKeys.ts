@@ -11,8 +11,8 @@ import { whyUnreachable } from "../Unreachable.ts"
 
 /** Largest set of keys. */
 const MOST_KEY_BYTES = 1024 * 1024
-/** How long a service may take to tell its keys. Milliseconds. */
-const KEYS_PATIENCE_MS = 10_000
+/** How long a service may take to answer with its keys. Milliseconds. */
+const KEYS_TIMEOUT_MS = 10_000
 const WELL_KNOWN = "/.well-known/runplane-keys.json"
 
 export const sha256: Sha256 = (...parts) => {
@@ -53,7 +53,7 @@ const isAddress = (text: string): boolean => /^https?:\/\//.test(text)
 const fetched = (address: string) =>
   Effect.tryPromise({
     try: async (signal) => {
-      const answer = await fetch(address, { signal: AbortSignal.any([signal, AbortSignal.timeout(KEYS_PATIENCE_MS)]) })
+      const answer = await fetch(address, { signal: AbortSignal.any([signal, AbortSignal.timeout(KEYS_TIMEOUT_MS)]) })
       if (!answer.ok) throw new Error(`it answered ${answer.status}`)
       const pieces: Array<Uint8Array> = []
       let bytes = 0
@@ -78,7 +78,7 @@ const readKeys = Effect.fnUntraced(function* (source: string) {
   const text = isAddress(source)
     ? yield* fetched(isBare ? new URL(WELL_KNOWN, source).href : source)
     : yield* bytesOf(source, MOST_KEY_BYTES)
-  const unreadable = () => usageProblem(`${source} holds no keys as ${WELL_KNOWN} of a service tells them`)
+  const unreadable = () => usageProblem(`${source} holds no keys in the form of ${WELL_KNOWN} of a service`)
   const { keys } = yield* Effect.mapError(decodeKeys(Buffer.from(text).toString("utf8")), unreadable)
   return yield* Effect.try({
     try: (): Keys =>

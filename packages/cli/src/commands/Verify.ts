@@ -3,7 +3,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { failed, failedAndSaid } from "../CliFailure.ts"
+import { failed, failedAndPrinted } from "../CliFailure.ts"
 import { printedAsJson, printFacts } from "../Output.ts"
 import { plainText } from "../story/PlainText.ts"
 import { keptSeal, sealFlag } from "./KeptSeals.ts"
@@ -23,7 +23,7 @@ import {
 /** Largest file that is read. Exports of 50,000 events are far below. */
 const MOST_BYTES = 1024 * 1024 * 1024
 
-/** Keys ask for signatures, and signatures for proof. */
+/** With keys, a missing signature is a fault. */
 const withSignatures = (found: ExportVerification, isAllowed: boolean): ExportVerification => {
   if (!found.ok) return found
   const unproven = unprovenBy(found.seal, isAllowed)
@@ -63,7 +63,7 @@ export const verify = Command.make(
           : alone
       const found = Option.isSome(source) ? withSignatures(checked, allowUnproven) : checked
       if (!found.ok) {
-        if (yield* printedAsJson({ file, ...found })) return yield* failedAndSaid
+        if (yield* printedAsJson({ file, ...found })) return yield* failedAndPrinted
         const place = found.index === undefined ? "does not fit" : `does not fit from event ${found.index} on`
         return yield* failed(`${plainText(file)} ${place}: ${plainText(found.why)}${adviceOn(found, source)}`)
       }

@@ -4,7 +4,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { failed, failedAndSaid } from "../CliFailure.ts"
+import { failed, failedAndPrinted } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
 import { printedAsJson, printFacts } from "../Output.ts"
 import { plainText } from "../story/PlainText.ts"
@@ -21,7 +21,7 @@ import {
   unprovenBy
 } from "./SealKeys.ts"
 
-/** Events that are asked for at a time: as many of a megabyte still fit into memory. */
+/** Events of one request: as many of a megabyte each still fit into memory. */
 const PAGE = 200
 
 type Api = ControlPlaneClient["Service"]["api"]
@@ -45,7 +45,7 @@ const walkRun = Effect.fnUntraced(function* (
   api: Api,
   seal: Seal,
   check: Parameters<typeof walkSealed>[1],
-  /** A seal that was kept is not the last one: what came later is another seal's. */
+  /** A kept seal is not the last one: a later seal covers the later events. */
   isKept: boolean
 ): Effect.fn.Return<Verification, Effect.Error<ReturnType<typeof nextTexts>>> {
   const walk = walkSealed(sha256, check, seal)
@@ -86,7 +86,7 @@ export const verifyRun = Command.make(
       const isUnsigned = found.ok && found.signature === "unsigned" && Option.isSome(source)
       const checked = isUnsigned ? unsigned : found.ok ? (unprovenBy(seal, allowUnproven) ?? found) : found
       if (!checked.ok) {
-        if (yield* printedAsJson({ runId: seal.runId, ...checked })) return yield* failedAndSaid
+        if (yield* printedAsJson({ runId: seal.runId, ...checked })) return yield* failedAndPrinted
         const place = checked.index === undefined ? "does not fit" : `does not fit from event ${checked.index} on`
         return yield* failed(`run ${seal.runId} ${place}: ${plainText(checked.why)}${adviceOn(checked, source)}`)
       }
@@ -97,7 +97,7 @@ export const verifyRun = Command.make(
           ["Events", eventsUnder(seal)],
           ["Sealed", `at ${sealedAt}`],
           ["Seal", checked.signature === "valid" ? `signed by ${keyId}` : UNSIGNED],
-          ["Not proven", "what stands beside the events: verify an export for that"]
+          ["Not proven", "the data beside the events: verify an export for that"]
         ],
         {
           runId: seal.runId,

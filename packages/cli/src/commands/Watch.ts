@@ -10,12 +10,12 @@ import { plainText } from "../story/PlainText.ts"
 import { readOutcome } from "../story/RunOutcome.ts"
 import { makeEventPrinter, outcomeText } from "../story/Story.ts"
 
-/** Says on standard error what broke the connection of a stream, before it is made again. */
-export const sayInterruption = (failure: LogStreamFailure | RunStreamFailure) =>
+/** Prints on standard error why the connection of a stream was lost, before it is made again. */
+export const printInterruption = (failure: LogStreamFailure | RunStreamFailure) =>
   Console.error(`the connection is lost (${plainText(rootCauseOf(failure).message)}); trying again`)
 
 /**
- * Tells a run from its beginning to its end, live or afterwards: the story for people, its events for programs. With
+ * Shows a run from its beginning to its end, live or afterwards: the story for people, its events for programs. With
  * `exitStatus` a run that did not complete fails the command.
  */
 export const watchRun = Effect.fnUntraced(function* (
@@ -24,12 +24,12 @@ export const watchRun = Effect.fnUntraced(function* (
   { exitStatus }: { readonly exitStatus: boolean }
 ) {
   const { format, style } = yield* output
-  // An unknown run is said before anything is printed.
+  // An unknown run fails before any output.
   const run = yield* api.runs.get({ params: { id: runId }, query: {} })
   const { id } = run
   let print = makeEventPrinter(style, run)
   const events: Array<unknown> = []
-  yield* streamRun(id, { afterSeq: 0, snapshots: "first", onInterruption: sayInterruption }).pipe(
+  yield* streamRun(id, { afterSeq: 0, snapshots: "first", onInterruption: printInterruption }).pipe(
     Stream.runForEach((frame) => {
       if (frame.event === "reset") {
         print = makeEventPrinter(style, run)

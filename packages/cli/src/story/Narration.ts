@@ -1,19 +1,19 @@
 import type { CanonicalEvent, EventData } from "@runplane/domain"
+import { contributionText } from "./Contributions.ts"
 import { because, plainText } from "./PlainText.ts"
-import { saying } from "./Sayings.ts"
 
 /** One line of the story of a run. */
 export interface Line {
-  /** A participant, or `run` for what the control plane says. */
+  /** A participant, or `run` for the control plane. */
   readonly who: string
   readonly what: string
-  /** How much it matters to somebody who watches: drawn in bold, plainly, or dimly on a terminal. */
+  /** How much it matters to a reader: bold, plain or dim on a terminal. */
   readonly weight: "high" | "normal" | "low"
 }
 
 /**
- * Tells what an event means to somebody who watches a run; undefined for events that would only be noise (receipts of
- * messages, progress percentages, signals that other events already tell).
+ * The line of an event in the story of a run; undefined for events that would only be noise (receipts of messages,
+ * progress percentages, signals that other events repeat).
  */
 export const narrate = (event: CanonicalEvent): Line | undefined => {
   switch (event.type) {
@@ -29,10 +29,10 @@ export const narrate = (event: CanonicalEvent): Line | undefined => {
     }
     case "proposal.created":
     case "proposal.updated":
-      return normal(senderOf(event.data), saying(event.data))
+      return normal(senderOf(event.data), contributionText(event.data))
     case "signal.emitted": {
       const { signalType = "" } = event.data
-      return TOLD_OTHERWISE.has(signalType) ? undefined : normal(senderOf(event.data), `signals ${signalType}`)
+      return REPEATED_SIGNALS.has(signalType) ? undefined : normal(senderOf(event.data), `signals ${signalType}`)
     }
     case "llm.call.completed":
       return low(senderOf(event.data), usage(event.data))
@@ -59,8 +59,8 @@ export const narrate = (event: CanonicalEvent): Line | undefined => {
   }
 }
 
-/** Signals that another event, or another line, already tells. */
-const TOLD_OTHERWISE = new Set(["", "session.started", "session.ended", "session.context", "llm.call.completed"])
+/** Signals that another event, or another line, repeats. */
+const REPEATED_SIGNALS = new Set(["", "session.started", "session.ended", "session.context", "llm.call.completed"])
 
 const senderOf = ({ sender }: { readonly sender: string }) => (sender === "" ? "run" : sender)
 

@@ -1,8 +1,8 @@
 import { type RunMetrics, type RunState, storyTime, usdText, type Why } from "@runplane/domain"
 import { plainText } from "./PlainText.ts"
 
-/** The extent of a run's story, and what the decision record says. */
-export interface Told {
+/** The extent of a run's story, and the result of the decision record. */
+export interface StoryFacts {
   /** The zero of the story, Unix milliseconds. */
   readonly begin: number
   /** Milliseconds from there to the end of the run, or to its last event. */
@@ -11,7 +11,7 @@ export interface Told {
   readonly events: number
   /** Why the run failed; undefined for other runs. */
   readonly error: string | undefined
-  /** What the decision record says; undefined without a decision. */
+  /** Of the decision record; undefined without a decision. */
   readonly why: Pick<Why, "summary" | "decidedAt"> | undefined
 }
 
@@ -23,29 +23,29 @@ export const isDecided = ({ decision, run }: RunState): boolean =>
 export const describeOutcome = (
   state: RunState,
   metrics: RunMetrics,
-  told: Told
+  story: StoryFacts
 ): ReadonlyArray<readonly [string, string]> => {
   const { decision, llm, policy } = state
   const { current } = decision
   return [
     ["Decision", current?.finalized ? decided(current) : `none, the run is ${state.run.status}`],
-    ...pair("Because", current?.finalized === true ? current.reasons[0] : (told.error ?? current?.reasons[0])),
+    ...pair("Because", current?.finalized === true ? current.reasons[0] : (story.error ?? current?.reasons[0])),
     [
       "Votes",
       `${votes(current, "allow")} for, ${votes(current, "deny")} against; quorum ${policy.quorumStatus ?? "pending"}`
     ],
-    ...pair("Why", told.why?.summary),
-    ...pair("Settled", turningPoint(told)),
+    ...pair("Why", story.why?.summary),
+    ...pair("Settled", turningPoint(story)),
     [
       "Tokens",
       `${amount(metrics.totalTokens)} in ${llm.totals.callCount} calls, about ${usdText(metrics.estimatedCostUsd, 4)}${lacking(metrics)}`
     ],
-    ["Events", `${amount(told.events)} in ${seconds(told.durationMs)} s`]
+    ["Events", `${amount(story.events)} in ${seconds(story.durationMs)} s`]
   ]
 }
 
-/** When nothing stood against the outcome any more: "decided at 2.6 s, 0.9 s before the commitment". */
-const turningPoint = ({ begin, why }: Told) => {
+/** When nothing prevented the outcome any more: "decided at 2.6 s, 0.9 s before the commitment". */
+const turningPoint = ({ begin, why }: StoryFacts) => {
   if (why?.decidedAt === undefined) return undefined
   const { msBeforeCommitment, ts } = why.decidedAt
   return `decided at ${seconds(storyTime(begin, ts))} s, ${seconds(msBeforeCommitment)} s before the commitment`

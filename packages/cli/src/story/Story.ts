@@ -54,8 +54,8 @@ export const makeEventPrinter = ({ bold, dim }: Style, run?: TimedRun) => {
       if (event.type !== "run.created") held.push(event)
       if (!isOpening(event) && !ENDS.has(event.type)) return Effect.void
       isHolding = false
-      const told = held.splice(0)
-      return Effect.forEach([...told.filter(isOpening), ...told.filter((one) => !isOpening(one))], print, {
+      const waiting = held.splice(0)
+      return Effect.forEach([...waiting.filter(isOpening), ...waiting.filter((one) => !isOpening(one))], print, {
         discard: true
       })
     })
@@ -66,5 +66,5 @@ const isOpening = ({ type }: CanonicalEvent) => type === "session.bound"
 const ENDS: ReadonlySet<CanonicalEvent["type"]> = new Set(["run.completed", "run.failed", "run.cancelled"])
 
 /** How a run ended, and why as far as that is known, under its heading. */
-export const outcomeText = ({ metrics, state, told }: Omit<RunOutcome, "run">, { bold }: Style): string =>
-  [bold("Outcome"), ...describeOutcome(state, metrics, told).map(([heading, text]) => row(heading, text))].join("\n")
+export const outcomeText = ({ metrics, state, story }: Omit<RunOutcome, "run">, { bold }: Style): string =>
+  [bold("Outcome"), ...describeOutcome(state, metrics, story).map(([heading, text]) => row(heading, text))].join("\n")

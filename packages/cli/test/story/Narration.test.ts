@@ -22,7 +22,7 @@ const event = (type: CanonicalEventType, data: JsonObject) =>
     { id: "e1", runId, seq: 1, index: 1 }
   )
 
-const told = (type: CanonicalEventType, data: JsonObject) => {
+const lineOf = (type: CanonicalEventType, data: JsonObject) => {
   const line = narrate(event(type, data))
   return line === undefined ? undefined : `${line.who} ${line.what}`
 }
@@ -58,7 +58,7 @@ describe("the story of a run", () => {
     [
       "proposal.created",
       message("lead", "ApprovalRequest", { action: "deploy", requiredApprovals: 3, summary: "to all" }),
-      "lead asks for 3 approvals of deploy: to all"
+      "lead requests 3 approvals of deploy: to all"
     ],
     ["proposal.updated", message("one", "Approve", { reason: "green" }), "one approves: green"],
     ["proposal.updated", message("one", "Abstain", {}), "one abstains"],
@@ -102,8 +102,12 @@ describe("the story of a run", () => {
       "lead offers the case to one: billing"
     ],
     ["proposal.updated", message("lead", "HandoffContext", {}), "lead passes on what is known"],
-    ["proposal.updated", message("one", "HandoffAccept", { implicit: true }), "one takes over by not answering"],
-    ["proposal.updated", message("one", "HandoffDecline", { reason: "full" }), "one declines to take over: full"],
+    [
+      "proposal.updated",
+      message("one", "HandoffAccept", { implicit: true }),
+      "one accepts the handoff by not answering"
+    ],
+    ["proposal.updated", message("one", "HandoffDecline", { reason: "full" }), "one declines the handoff: full"],
     ["signal.emitted", message("one", "Signal", { signalType: "standby_cold" }), "one signals standby_cold"],
     [
       "llm.call.completed",
@@ -128,15 +132,15 @@ describe("the story of a run", () => {
     ["run.failed", { error: "time is up" }, "run failed: time is up"],
     ["run.cancelled", { reason: "no longer needed" }, "run cancelled: no longer needed"],
     ["session.stream.opened", { status: "reconnecting" }, "run stream reconnecting"]
-  ] satisfies ReadonlyArray<[CanonicalEventType, JsonObject, string]>)("tells %s with %o", (type, data, line) => {
-    assert.strictEqual(told(type, data), line)
+  ] satisfies ReadonlyArray<[CanonicalEventType, JsonObject, string]>)("shows %s with %o", (type, data, line) => {
+    assert.strictEqual(lineOf(type, data), line)
   })
 
-  it("leaves out receipts, percentages and what other lines tell", () => {
-    assert.isUndefined(told("message.received", message("one", "Vote", {})))
-    assert.isUndefined(told("progress.reported", message("one", "Progress", { percentage: 50 })))
-    assert.isUndefined(told("signal.emitted", message("one", "Signal", { signalType: "llm.call.completed" })))
-    assert.isUndefined(told("session.stream.opened", { status: "opened" }))
+  it("leaves out receipts, percentages and what other lines repeat", () => {
+    assert.isUndefined(lineOf("message.received", message("one", "Vote", {})))
+    assert.isUndefined(lineOf("progress.reported", message("one", "Progress", { percentage: 50 })))
+    assert.isUndefined(lineOf("signal.emitted", message("one", "Signal", { signalType: "llm.call.completed" })))
+    assert.isUndefined(lineOf("session.stream.opened", { status: "opened" }))
   })
 
   it("survives events of every type with data of any form", () => {
@@ -148,14 +152,14 @@ describe("the story of a run", () => {
     }
   })
 
-  it("lets no sender write on the terminal of somebody else", () => {
+  it("lets no sender write on the terminal of a reader", () => {
     const line = narrate(event("proposal.updated", message("\u001b[2Jone", "Vote", { vote: "\r\nfake line\u0007" })))
     assert.deepStrictEqual(line, { who: "[2Jone", what: "votes fake line", weight: "normal" })
     assert.strictEqual(plainText("a\u202eb\u2028c"), "a b c")
   })
 
   it("cuts reasons that are longer than a line", () => {
-    const line = told("proposal.updated", message("one", "Vote", { vote: "APPROVE", reason: "x".repeat(500) }))
+    const line = lineOf("proposal.updated", message("one", "Vote", { vote: "APPROVE", reason: "x".repeat(500) }))
     assert.isBelow(line?.length ?? 0, 150)
   })
 })

@@ -48,14 +48,14 @@ const metrics: RunMetrics = {
   durationMs: 2_960
 }
 
-const told = { begin: 0, durationMs: 2_960, events: 1_234, error: undefined, why: undefined }
+const story = { begin: 0, durationMs: 2_960, events: 1_234, error: undefined, why: undefined }
 
 describe("the outcome", () => {
   it("says why, and since when the outcome was settled", () => {
     const summary = "carried by 3 of 4; without c it would still stand"
     const decidedAt = { seq: 9, index: 9, ts: "2026-07-01T10:00:02.640Z", msBeforeCommitment: 940 }
     const begin = Date.parse("2026-07-01T10:00:00.000Z")
-    const rows = describeOutcome(decided, metrics, { ...told, begin, events: 1_230, why: { summary, decidedAt } })
+    const rows = describeOutcome(decided, metrics, { ...story, begin, events: 1_230, why: { summary, decidedAt } })
     assert.deepInclude(rows, ["Why", summary])
     assert.deepInclude(rows, ["Settled", "decided at 2.6 s, 0.9 s before the commitment"])
     assert.deepInclude(rows, ["Events", "1,230 in 3.0 s"])
@@ -63,19 +63,19 @@ describe("the outcome", () => {
 
   it("says that the decision is the last of several commitments", () => {
     const current = { finalized: true, reasons: [], proposals: [], action: "go", resolvedBy: "lead", commitments: 2 }
-    assert.deepInclude(describeOutcome({ ...decided, decision: { current } }, metrics, told), [
+    assert.deepInclude(describeOutcome({ ...decided, decision: { current } }, metrics, story), [
       "Decision",
       "go, by lead; the last of 2 commitments"
     ])
   })
 
   it("says how many calls came without usage", () => {
-    const rows = describeOutcome(decided, { ...metrics, callsWithoutUsage: 1 }, told)
+    const rows = describeOutcome(decided, { ...metrics, callsWithoutUsage: 1 }, story)
     assert.deepInclude(rows, ["Tokens", "1,500 in 2 calls, about $0.0073 and 1 call without usage"])
   })
 
   it("says what was decided, by whom, with how many ballots and at what cost", () => {
-    assert.deepStrictEqual(describeOutcome(decided, metrics, told), [
+    assert.deepStrictEqual(describeOutcome(decided, metrics, story), [
       ["Decision", "decision.rejected, negative, by lead"],
       ["Because", "vetoed"],
       ["Votes", "2 for, 1 against; quorum failed"],
@@ -87,7 +87,7 @@ describe("the outcome", () => {
   it("says plainly when there is no decision", () => {
     const failed: RunState = { ...open, run: { ...open.run, status: "failed" } }
     const error = "session s was not opened within 100 ms by any of its participants (lead)"
-    assert.deepStrictEqual(describeOutcome(failed, metrics, { ...told, error }).slice(0, 2), [
+    assert.deepStrictEqual(describeOutcome(failed, metrics, { ...story, error }).slice(0, 2), [
       ["Decision", "none, the run is failed"],
       ["Because", error]
     ])

@@ -60,9 +60,7 @@ const withoutControlPlane = LaunchedRuns.of({
   phase: () => Effect.fail(new NoAnswer({ message: "there is no control plane" }))
 })
 
-/**
- * Not by the typed client, which accepts nothing but 202 and a whole answer: any 2xx that names our session accepts.
- */
+/** Not by the typed client, which requires 202 and a whole answer: any 2xx that names our session accepts. */
 const makeLaunchedRuns = Effect.fnUntraced(function* ({ apiKey, timeoutMs, url }: ControlPlaneSettings) {
   const client = (yield* HttpClient.HttpClient).pipe(
     HttpClient.mapRequest(HttpClientRequest.prependUrl(url)),

@@ -149,9 +149,7 @@ export class ExampleRuns extends Context.Service<
         )
       })
 
-      /**
-       * Every agent in declaration order. A failure of the initiator ends the launch at once, others are all reported.
-       */
+      /** Every agent in declaration order. A failure of the initiator ends the launch at once; others are collected. */
       const attachAll = Effect.fnUntraced(function* (
         compiled: CompileLaunchResult,
         members: ReadonlyArray<Member>,

@@ -177,9 +177,7 @@ const reported = (state: Watching, { problems, reporting }: Waiting, outcome: Ab
 
 type Waiting = Extract<Session, { readonly _tag: "Waiting" }>
 
-/**
- * Reports the next problem; when there is none, lets the request be answered, and closes once every agent has ended.
- */
+/** Reports the next problem; without one, settles the request, and closes once every agent has ended. */
 const proceed = (state: Watching): Decision => {
   const { agents, request, session } = state
   if (session._tag === "Waiting") {

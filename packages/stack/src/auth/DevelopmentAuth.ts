@@ -34,7 +34,7 @@ interface TokenSigner {
   readonly keySet: { readonly keys: ReadonlyArray<object> }
 }
 
-/** Every runtime takes it without being asked to (docs/internals/runtime.md#signed-tokens). */
+/** Every runtime accepts it by default (docs/internals/runtime.md#signed-tokens). */
 const ALGORITHM = "ES256"
 
 /**
@@ -63,7 +63,7 @@ export const DEFAULT_AUTH_PORT = 3200
 /** Bytes of a request's body: 100 KiB. */
 export const MAX_BODY_BYTES = 102_400
 
-/** It mints for everybody who asks, so it never listens on another address. */
+/** It mints for every caller, so it never listens on another address. */
 const HOST = "127.0.0.1"
 
 export interface DevelopmentAuthOptions {
@@ -79,16 +79,15 @@ export class AuthPortUnavailable extends Data.TaggedError("AuthPortUnavailable")
 }
 
 /**
- * An auth service for development: mints signed tokens for whoever asks, with whatever scopes, as the separate product
+ * An auth service for development: mints signed tokens for every caller and with any scopes, as the separate product
  * does (docs/internals/runtime.md#token-service).
  *
  *     POST /tokens                   { sender, ttl_seconds?, scopes? } -> { token, sender, expires_in_seconds }
  *     GET  /.well-known/jwks.json    the key that they are signed with
  *     GET  /healthz                  { ok: true }
  *
- * What keeps strangers out is that it listens on the loopback only, and takes neither the requests of web pages and of
- * hosts that others can point here (403) nor bodies of another type than JSON (415); what keeps agents apart is that a
- * runtime which verifies these tokens takes the sender and the scopes of each from it.
+ * It listens on the loopback only, and rejects the requests of web pages and of unknown hosts (403) and bodies of other
+ * types than JSON (415). A runtime that verifies these tokens takes the sender and the scopes of each agent from them.
  */
 export class DevelopmentAuth extends Context.Service<
   DevelopmentAuth,
@@ -149,7 +148,7 @@ const JSON_TYPE = /^application\/json *(;|$)/i
 const tokens = (signer: TokenSigner) =>
   Effect.gen(function* () {
     const { headers, text } = yield* HttpServerRequest.HttpServerRequest
-    // A page may send any other type without the consent that a preflight asks for.
+    // A page may send any other type without a preflight.
     if (!JSON_TYPE.test(headers["content-type"] ?? "")) return refuse(415, "content-type must be application/json")
     const request = parseMintRequest(yield* text)
     if (Result.isFailure(request)) return refuse(400, request.failure)

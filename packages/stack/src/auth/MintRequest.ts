@@ -1,12 +1,12 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 
-/** Life of a token for which none is asked, seconds. */
+/** Default life of a token, seconds. */
 export const DEFAULT_TTL_SECONDS = 300
 /** Longest life of a token, seconds; a request for more gets this. */
 export const MAX_TTL_SECONDS = 3_600
 
-/** What is asked for, understood: the life is the one that the token will have. */
+/** A parsed request; `ttlSeconds` is the life that the token gets. */
 export interface MintRequest {
   readonly sender: string
   readonly ttlSeconds: number
@@ -15,7 +15,7 @@ export interface MintRequest {
 }
 
 /**
- * Understands the body of `POST /tokens`; the failure is the text that the caller is answered
+ * Parses the body of `POST /tokens`; the failure is the text of the answer
  * (docs/internals/runtime.md#token-service).
  */
 export const parseMintRequest = (text: string): Result.Result<MintRequest, string> => {

@@ -30,9 +30,9 @@ export const DEMO_SCENARIO = `${SCENARIO.packSlug}/${SCENARIO.scenarioSlug}@${SC
 /** An example that takes longer is stuck. */
 const DEMO_TIMEOUT = Duration.seconds(60)
 
-/** Between two looks for the run that the launcher is submitting, and how many there are: calls are limited. */
-const LOOK_INTERVAL = Duration.millis(150)
-const LOOKS = 20
+/** Time between two reads of the run that the launcher is submitting, and their number: calls are limited. */
+const POLL_INTERVAL = Duration.millis(150)
+const POLLS = 20
 
 /**
  * Runs the example as every client would: starts it through the launch service, follows it over the public SSE stream,
@@ -52,7 +52,7 @@ export const runDemo = Effect.fn("Demo.run")(
       tags: [tag]
     } as const
 
-    // The answer comes when all agents are up. The run is there before, and is looked for, so nothing is shown late.
+    // The answer comes when all agents are up. The run exists before that, and is shown from its first event on.
     const launch = yield* Effect.forkChild(launcher.launch.runExample({ payload }))
     const submitted = Effect.flatMap(Fiber.join(launch), ({ controlPlaneRun }) =>
       controlPlaneRun === undefined
@@ -62,7 +62,7 @@ export const runDemo = Effect.fn("Demo.run")(
     const seen = api.runs.list({ query: { ...FIRST_MATCH, tags: [tag] } }).pipe(
       Effect.map(({ data }) => Option.fromUndefinedOr(data[0]?.id)),
       Effect.repeat({
-        schedule: Schedule.spaced(LOOK_INTERVAL).pipe(Schedule.upTo({ times: LOOKS })),
+        schedule: Schedule.spaced(POLL_INTERVAL).pipe(Schedule.upTo({ times: POLLS })),
         until: Option.isSome
       }),
       Effect.flatMap(Option.match({ onNone: () => submitted, onSome: Effect.succeed<string> }))
@@ -72,7 +72,7 @@ export const runDemo = Effect.fn("Demo.run")(
     const followed = streamRun(runId, { afterSeq: 0 }).pipe(
       Stream.runForEach((frame) => (frame.event === "canonical_event" ? onEvent(frame.data) : Effect.void))
     )
-    // A launch that fails leaves a run that nobody will end.
+    // The run of a failed launch would never end.
     yield* Effect.raceFirst(followed, Effect.andThen(submitted, Effect.never))
 
     const outcome = yield* readOutcome(api, runId)
@@ -88,7 +88,7 @@ export const runDemo = Effect.fn("Demo.run")(
     )
 )
 
-/** Whether the packs that are served have the example. Where that cannot be read, the example itself says why. */
+/** Whether the served packs have the example. True when that cannot be read: the example then fails with the reason. */
 export const hasExample = Effect.gen(function* () {
   const { catalog } = yield* LauncherClient
   return (yield* catalog.scenarios()).some(
@@ -97,7 +97,7 @@ export const hasExample = Effect.gen(function* () {
   )
 }).pipe(Effect.orElseSucceed(() => true))
 
-/** Without its policy the runtime would refuse the session, and nobody would say so before its time is over. */
+/** Without its policy the runtime would refuse the session, and the example would only fail by its timeout. */
 const checkPolicy = Effect.fnUntraced(function* (policies: ReadonlyArray<PolicyOutcome>) {
   const launcher = yield* LauncherClient
   const { launchSummary } = yield* launcher.catalog.launchSchema({ params: SCENARIO, query: {} })

@@ -18,7 +18,7 @@ export const showAddresses = (addresses: Addresses, { bold }: Style) =>
     ].join("\n")
   )
 
-/** How many of the packs' policies the runtime has, and why it has not the others. */
+/** The number of registered policies, and the reason for each missing one. */
 const policyRows = ({ policies }: Addresses) => {
   if (policies.length === 0) return []
   const missing = policies.flatMap((outcome) => (outcome.state === "registered" ? [] : [outcome]))
@@ -34,7 +34,7 @@ export const showDemoStart = ({ bold }: Style) => Console.log(`\n${bold(`Example
 /** Why there is no example run. */
 export const showNoExample = (reason: string) => Console.log(`\nNo example run: ${reason}`)
 
-/** Scenario and inputs with which the bridge stops the failover: the veto is worth a look, too. */
+/** Scenario and inputs with which the bridge stops the failover by its veto. */
 const VETO_SCENARIO = "incident/region-failover@1.1.0"
 const COLD_STANDBY = { replicationLagSeconds: 95, standby: { region: "north-2", warm: false } }
 

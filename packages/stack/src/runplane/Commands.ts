@@ -1,7 +1,7 @@
 import {
   clientCommands,
   failed,
-  failedAndSaid,
+  failedAndPrinted,
   oneLine,
   output,
   printedAsJson,
@@ -20,12 +20,12 @@ import * as Layer from "effect/Layer"
 import { modeFlags, modeOf } from "../CommandLine.ts"
 import { start } from "../Program.ts"
 
-/** What a start says of itself in one line. */
+/** The failure of a start in one line. */
 const inOneLine = <A, E extends { readonly message: string | ReadonlyArray<string> }, R>(
   effect: Effect.Effect<A, E, R>
 ) => Effect.mapError(effect, (error) => failed(oneLine(error)))
 
-/** What runs until a signal prints a log, not data. */
+/** A program that runs until a signal prints a log, not data. */
 const withoutJson = Effect.gen(function* () {
   const { format } = yield* output
   if (format !== "text") return yield* usageProblem(`a program that serves prints no data, so it has no --${format}`)
@@ -39,11 +39,11 @@ const dev = Command.make("dev", modeFlags, (flags) =>
   )
 ).pipe(Command.withDescription("Start everything on this machine and show one example run"))
 
-/** A service that does not start has said why in its log. */
+/** A service that does not start has logged the reason. */
 const served = <E>(layer: Layer.Layer<never, E>) =>
   Effect.andThen(
     withoutJson,
-    Effect.mapError(Layer.launch(layer), () => failedAndSaid)
+    Effect.mapError(Layer.launch(layer), () => failedAndPrinted)
   )
 
 const serve = Command.make("serve").pipe(
@@ -66,7 +66,7 @@ const serve = Command.make("serve").pipe(
 
 const migrate = Command.make("migrate", {}, () =>
   Effect.gen(function* () {
-    // Flags that contradict each other are said before the database is touched.
+    // Flags that contradict each other fail before any change of the database.
     yield* output
     const applied = yield* inOneLine(Effect.flatMap(databaseSettings, migrateDatabase))
     if (yield* printedAsJson({ applied: applied.map(([id, name]) => ({ id, name })) })) return
@@ -97,5 +97,5 @@ const packs = packsCommand.pipe(
   )
 )
 
-/** `runplane` with everything in it: the client, and the programs it speaks to. */
+/** The whole `runplane`: the client, and the programs that it calls. */
 export const runplane = root.pipe(Command.withSubcommands([...clientCommands, dev, serve, migrate, settings, packs]))

@@ -1,13 +1,13 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { EnvironmentNotes, endOfCommand, failedAndSaid, runCli } from "@runplane/cli"
+import { EnvironmentNotes, endOfCommand, failedAndPrinted, runCli } from "@runplane/cli"
 import { sentenceOf, unknownSettings } from "@runplane/server"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import { installExitDeadline } from "../ExitDeadline.ts"
 import { runplane } from "./Commands.ts"
 
-/** Between two looks at the parent. Milliseconds. */
+/** Time between two checks of the parent. Milliseconds. */
 const INTERVAL_MS = 500
 
 /**
@@ -35,9 +35,9 @@ endWithNpx()
 // An empty PROTO_CANCEL_CALLBACK_HOST means something other than an absent one.
 const environment = ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true }))
 
-// The tools for packs have said what is wrong.
+// The tools for packs have printed the faults.
 const program = runCli(runplane, args).pipe(
-  Effect.catchTag("PacksFaulty", () => Effect.fail(failedAndSaid)),
+  Effect.catchTag("PacksFaulty", () => Effect.fail(failedAndPrinted)),
   Effect.provideService(EnvironmentNotes, (names) => unknownSettings(names).map(sentenceOf))
 )
 

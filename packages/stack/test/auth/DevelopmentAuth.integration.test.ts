@@ -22,7 +22,7 @@ import {
 const MODE = "macp.mode.decision.v1"
 const SESSION = "0197f3a2-6b1e-7c44-9d1a-2f5c8e7b9a31"
 
-/** A sandbox that knows nobody but the senders of this auth service's tokens. */
+/** A sandbox that accepts only tokens of this auth service. */
 const verified = Layer.unwrap(
   Effect.map(DevelopmentAuth, ({ keysUrl }) =>
     Sandbox.layerSigned({ issuer: TOKEN_ISSUER, audience: TOKEN_AUDIENCE }, { port: 0 }).pipe(
@@ -58,7 +58,7 @@ const scopes = (changes: object = {}) => ({
   ...changes
 })
 
-/** Opens the session with a token; answers what came of it. */
+/** Opens the session with a token; returns the outcome. */
 const openWith = Effect.fnUntraced(function* (token: string, sessionId = SESSION) {
   const { address } = yield* Sandbox
   const bootstrap = Bootstrap.layerMemory({
@@ -185,7 +185,7 @@ layer(stage, { excludeTestServices: true })("the development auth service", (it)
     })
   )
 
-  it.effect("takes a free port when its own is taken, and refuses one that was asked for", () =>
+  it.effect("takes a free port when the default one is in use, and fails for a given one", () =>
     Effect.gen(function* () {
       const port = yield* listenAnywhere
       const refusal = yield* Effect.flip(Layer.build(Layer.fresh(DevelopmentAuth.layer({ port }))))

@@ -194,7 +194,7 @@ describe("the reader of documents", () => {
     assert.deepStrictEqual(faultsIn(line, known), [fault])
   })
 
-  it("tells fences from indented lines, and keeps a block with an empty line in one", () => {
+  it("distinguishes fences from indented lines, and keeps a block with an empty line in one", () => {
     const text = "text\n\n    a\n\n    b\n\nmore\n\n```ts\nc\n```\n"
     assert.deepStrictEqual(
       blocksOf("page.md", text).map(({ language, lines }) => [language, lines]),

@@ -21,7 +21,7 @@ const LIMIT_MB = 350
 
 class Checkout extends Context.Service<Checkout, string>()("runplane/stack/test/Checkout") {}
 
-/** What a process runs; empty where the system does not tell. */
+/** The command line of a process; empty without /proc. */
 const commandOf = (pid: number) => {
   const file = `/proc/${pid}/cmdline`
   return existsSync(file) ? readFileSync(file, "utf8").replaceAll("\0", " ") : ""
@@ -31,7 +31,7 @@ const commandOf = (pid: number) => {
 const serving = Effect.fnUntraced(function* (folder: string, ports: Readonly<Record<string, string>>) {
   const npm = yield* npmStart(folder, ports, "--no-demo")
   yield* until(
-    Effect.sync(() => npm.told.stdout),
+    Effect.sync(() => npm.output.stdout),
     (text) => text.includes("Serving;")
   )
   return { npm, started: [npm.pid, ...descendants(npm.pid)] }
@@ -45,8 +45,8 @@ layer(fresh, { excludeTestServices: true, timeout: "60 seconds" })("npm start in
     Effect.gen(function* () {
       const folder = yield* Checkout
       const npm = yield* npmStart(folder, yield* portSettings, "--demo-only")
-      assert.strictEqual(yield* npm.code, 0, npm.told.stderr)
-      assert.include(npm.told.stdout, "commits decision.selected (positive)")
+      assert.strictEqual(yield* npm.code, 0, npm.output.stderr)
+      assert.include(npm.output.stdout, "commits decision.selected (positive)")
       assert.deepStrictEqual(foreignPrograms(`${folder}/node_modules`), [])
       const weight = megabytes(folder) - megabytes(`${folder}/.data`)
       assert.isBelow(weight, LIMIT_MB)
@@ -60,7 +60,7 @@ layer(fresh, { excludeTestServices: true, timeout: "60 seconds" })("npm start in
         const { npm, started } = yield* serving(yield* Checkout, yield* portSettings)
         const victims = {
           npm: npm.pid,
-          // A shell, or run.mjs itself where the shell has given its place to it.
+          // A shell, or run.mjs itself where the shell has replaced itself by it.
           "the process under npm": started.find((pid) => pid !== npm.pid),
           "run.mjs": started.find((pid) => /^\S*node\S* scripts\/run\.mjs /.test(commandOf(pid)))
         }
@@ -77,9 +77,9 @@ layer(fresh, { excludeTestServices: true, timeout: "60 seconds" })("npm start in
       const { npm, started } = yield* serving(folder, ports)
       const second = yield* npmStart(folder, ports)
       assert.strictEqual(yield* second.code, 1)
-      assert.strictEqual(second.told.stdout, "")
+      assert.strictEqual(second.output.stdout, "")
       assert.strictEqual(
-        second.told.stderr.trim(),
+        second.output.stderr.trim(),
         `runplane: Runplane already runs at http://127.0.0.1:${ports.CONTROL_PLANE_PORT}; stop it first, or give ` +
           "this one a LAUNCHER_PORT, CONTROL_PLANE_PORT, SANDBOX_PORT and RUNPLANE_DATA_DIR of its own"
       )
@@ -101,7 +101,7 @@ test.live("a start without its registry ends soon, with one line that names the 
       npm_config_registry: "http://user:secret@127.0.0.1:9/"
     })
     assert.strictEqual(yield* npm.code, 1)
-    const lines = npm.told.stderr.trim().split("\n")
+    const lines = npm.output.stderr.trim().split("\n")
     assert.match(
       lines.at(-1) ?? "",
       /^runplane: the npm registry http:\/\/127\.0\.0\.1:9\/ cannot be used: the connection was refused\. .*npm_config_registry$/

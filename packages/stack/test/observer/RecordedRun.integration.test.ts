@@ -43,15 +43,15 @@ const laneOf = ({ recorded: { data }, source }: CanonicalEvent): string =>
   source?.kind !== "runtime" ? "life-cycle" : data["messageType"] === "Signal" ? "signals" : "session"
 
 /**
- * A stream that ends before the observer has heard of the session's end is asked for once more. Whether that happens is
- * a matter of how busy the machine is, not of the session.
+ * The observer subscribes once more to a stream that ends before the end of the session was reported. That depends on
+ * the load of the machine, not on the session.
  */
 const isReconnecting = ({ recorded: { data }, type }: CanonicalEvent): boolean =>
   type === "session.stream.opened" && data["status"] === "reconnecting"
 
 const lanesOf = ({ canonicalEvents }: Bundle) => {
-  const told = canonicalEvents.filter((event) => !isReconnecting(event))
-  return Object.fromEntries([...Map.groupBy(told, laneOf)].map(([lane, events]) => [lane, events.map(lineOf)]))
+  const others = canonicalEvents.filter((event) => !isReconnecting(event))
+  return Object.fromEntries([...Map.groupBy(others, laneOf)].map(([lane, events]) => [lane, events.map(lineOf)]))
 }
 
 /** The payload of every frame as it is stored, in order; signals apart. */

@@ -60,8 +60,8 @@ const recordingOf = (session: ReturnType<typeof sessionOf>) => ({
   }))
 })
 
-/** Between two looks at the circuit breaker, which tells nobody when it changes. */
-const LOOK_EVERY = "20 millis"
+/** Time between two reads of the circuit breaker, which sends no notifications. */
+const POLL_INTERVAL = "20 millis"
 
 /** Waits until the circuit has entered that state again, and answers all states it has entered. */
 const awaitCircuit = Effect.fnUntraced(
@@ -70,7 +70,7 @@ const awaitCircuit = Effect.fnUntraced(
     while (true) {
       const { history, state } = yield* api.admin.circuitBreakerHistory({ query: {} })
       if (state === awaited) return history.map((entry) => entry.state)
-      yield* Effect.sleep(LOOK_EVERY)
+      yield* Effect.sleep(POLL_INTERVAL)
     }
   },
   Effect.timeout(PATIENCE),
@@ -92,7 +92,7 @@ const runUntilTheKill = Effect.fnUntraced(function* (port: number, sessionId: st
   return session
 })
 
-/** The next call closes the circuit, which nobody had to reset, and new runs are taken up. */
+/** The next call closes the circuit without a reset, and new runs are observed. */
 const assertServiceRecovered = Effect.gen(function* () {
   const runId = randomUUID()
   yield* postRun(runId, { mode: MODE, ttlMs: TTL_MS })

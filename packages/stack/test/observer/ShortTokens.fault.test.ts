@@ -59,7 +59,7 @@ const layerStage = layerObservingWithTokens.pipe(
   Layer.provideMerge(layerAuthBehind)
 )
 
-/** Asks the runtime for the session with the very first token that the auth service gives, whenever it is called. */
+/** Reads the session from the runtime with the first token of the auth service, at each call. */
 const readerWithOneToken = Effect.gen(function* () {
   const { url } = yield* DevelopmentAuth
   const { address } = yield* Sandbox
@@ -104,7 +104,7 @@ it.live("a session that outlives the token of its observer, and loses its stream
     yield* Effect.sleep(LIFE_MS + 1_000)
     assert.strictEqual(yield* read(sessionId), "UNAUTHENTICATED")
     yield* faults.inject({ kind: "cut", sessionId, afterFrames: 0, status: "unavailable", times: 1 })
-    // Before the session goes on, which else may end while nobody reads it: that reopens its stream without a word.
+    // Before the next message: a session that ends while its stream is closed leaves no event of the reconnection.
     assert.isTrue(yield* awaitEvent(sessionId, "session.stream.opened", ({ status }) => status === "reconnecting"))
     for (const message of session.slice(2)) yield* submit(message)
     yield* awaitEnd(sessionId)

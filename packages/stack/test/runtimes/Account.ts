@@ -11,7 +11,7 @@ export interface Account {
   readonly status: string
   /** Events of the session's own messages, in their order. */
   readonly session: ReadonlyArray<string>
-  /** All other events, sorted: what comes from different streams has no order between them. */
+  /** All other events, sorted: events of different streams have no order between them. */
   readonly beside: ReadonlyArray<string>
   readonly state: Schema.Json
 }
@@ -40,11 +40,11 @@ export const accountOf = Effect.fnUntraced(function* (runId: RunId) {
   const { status } = yield* api.runs.get({ params, query: {} })
   const state = yield* api.runs.state({ params })
   const events = yield* eventsOf(runId)
-  const told = events.map((event) => ({ event, line: lineOf(event) }))
+  const lines = events.map((event) => ({ event, line: lineOf(event) }))
   return {
     status,
-    session: told.filter(({ event }) => isOfSession(event)).map(({ line }) => line),
-    beside: told
+    session: lines.filter(({ event }) => isOfSession(event)).map(({ line }) => line),
+    beside: lines
       .filter(({ event }) => !isOfSession(event) && !isReconnection(event))
       .map(({ line }) => line)
       .toSorted(),
@@ -54,7 +54,7 @@ export const accountOf = Effect.fnUntraced(function* (runId: RunId) {
 
 const decodeJson = Schema.decodeUnknownSync(Schema.Json)
 
-/** Whether an event stems from an accepted envelope of the session. Denials are told by a signal of the sender. */
+/** Whether an event stems from an accepted envelope of the session. Denials are reported by a signal of the sender. */
 const isOfSession = ({ recorded: { data }, source, type }: CanonicalEvent): boolean =>
   source?.kind === "runtime" &&
   type !== "policy.denied" &&
@@ -78,7 +78,7 @@ const HEX_ID = /\b[0-9a-f]{32}\b/g
 /** Smaller numbers are no Unix milliseconds. */
 const EARLIEST_MS = 1_500_000_000_000
 
-/** How an agent of the suite tells the log that the runtime has refused its message (docs/reference/events.md). */
+/** The signal by which an agent of the suite reports a refused message (docs/reference/events.md). */
 const REFUSAL_SIGNAL = "message.refused"
 
 /** What a runtime says of a refusal in words of its own, and the report that repeats them. */

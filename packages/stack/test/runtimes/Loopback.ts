@@ -16,7 +16,7 @@ export const openLink = Effect.fnUntraced(function* (target: string) {
   const keep = (socket: Socket) => {
     open.add(socket)
     socket.once("close", () => open.delete(socket))
-    // A cut ends both halves with an error; there is nobody to tell.
+    // A cut ends both halves with an error, which is expected.
     socket.on("error", () => {})
   }
   const server = createServer((near) => {

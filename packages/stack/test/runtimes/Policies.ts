@@ -9,7 +9,7 @@ export const DELEGATED = "policy.suite.delegated"
 /** A majority of at least two voters, one critical objection vetoes. */
 export const MAJORITY = "policy.suite.majority"
 
-/** An offer that nobody answers counts as accepted. */
+/** An offer without an answer counts as accepted. */
 export const SILENCE_ACCEPTS = "policy.suite.silence-accepts"
 
 /** Milliseconds of silence. */

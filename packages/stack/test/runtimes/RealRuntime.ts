@@ -6,7 +6,7 @@ import { freePorts } from "@runplane/testing"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 
-/** The runtime's process ended before it served anybody. */
+/** The process of the runtime ended before it served requests. */
 export class RuntimeDidNotStart extends Data.TaggedError("RuntimeDidNotStart")<{ readonly output: string }> {
   override get message() {
     return `the runtime did not start: ${this.output.trim().slice(-500)}`
@@ -16,7 +16,7 @@ export class RuntimeDidNotStart extends Data.TaggedError("RuntimeDidNotStart")<{
 /** What the settings of macp-runtime must be so that it keeps up with the tests; its defaults are for production. */
 const PATIENT = {
   MACP_ALLOW_INSECURE: "1",
-  // Seconds: expiry of sessions that nobody asks for is noticed by this pass.
+  // Seconds: this pass finds expired sessions without a request.
   MACP_CLEANUP_INTERVAL_SECS: "1",
   MACP_SESSION_START_LIMIT_PER_MINUTE: "100000",
   MACP_MESSAGE_LIMIT_PER_MINUTE: "1000000",

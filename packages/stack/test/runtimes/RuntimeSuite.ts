@@ -50,7 +50,7 @@ export const runtimeSuite = <E>(name: string, runtime: Layer.Layer<RuntimeUnderT
   const world = Plays.layer.pipe(Layer.provideMerge(ControlPlaneUnderTest.layer), Layer.provideMerge(runtime))
   layer(world, { excludeTestServices: true, timeout: "2 minutes" })(name, (it) => {
     for (const scenario of together) {
-      it.effect(`tells of ${scenario.name}`, () =>
+      it.effect(`records ${scenario.name}`, () =>
         Effect.gen(function* () {
           const fiber = (yield* Plays).get(scenario.name)
           assert(fiber !== undefined)
@@ -58,7 +58,7 @@ export const runtimeSuite = <E>(name: string, runtime: Layer.Layer<RuntimeUnderT
         })
       )
     }
-    it.effect(`tells of ${reconnection.name}`, () => playAlone(reconnection))
+    it.effect(`records ${reconnection.name}`, () => playAlone(reconnection))
   })
 }
 
@@ -66,7 +66,7 @@ export const runtimeSuite = <E>(name: string, runtime: Layer.Layer<RuntimeUnderT
 export const longSessionSuite = <E>(name: string, runtime: Layer.Layer<RuntimeUnderTest, E>) => {
   const world = ControlPlaneUnderTest.layer.pipe(Layer.provideMerge(runtime))
   layer(world, { excludeTestServices: true, timeout: "2 minutes" })(name, (it) => {
-    it.effect(`tells of ${longSession.name}`, () => playAlone(longSession))
+    it.effect(`records ${longSession.name}`, () => playAlone(longSession))
   })
 }
 
@@ -81,12 +81,12 @@ const ACCOUNTS = fileURLToPath(new URL("accounts/", import.meta.url))
 /** `RUNTIME_ACCOUNTS=record` writes the accounts, to be done with the real runtime, instead of comparing with them. */
 const checkAccount = (name: string, account: Account) => {
   const file = `${ACCOUNTS}${name.replaceAll(/[^a-z0-9]+/gi, "-")}.json`
-  const told = `${JSON.stringify(account, null, 2)}\n`
+  const recorded = `${JSON.stringify(account, null, 2)}\n`
   if (process.env["RUNTIME_ACCOUNTS"] === "record") {
     mkdirSync(ACCOUNTS, { recursive: true })
-    writeFileSync(file, told)
+    writeFileSync(file, recorded)
     return
   }
   assert(existsSync(file), `there is no account of ${name}: record it with the real runtime`)
-  assert.deepStrictEqual(JSON.parse(told), JSON.parse(readFileSync(file, "utf8")))
+  assert.deepStrictEqual(JSON.parse(recorded), JSON.parse(readFileSync(file, "utf8")))
 }

@@ -3,13 +3,13 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { DevelopmentAuth } from "../../src/auth/DevelopmentAuth.ts"
 
-/** A runtime at an address, and how to be somebody there. */
+/** A runtime at an address, and the credentials of its callers. */
 export interface RuntimeAddress {
   /** `host:port`. */
   readonly address: string
   /** The bearer value that makes a caller this participant, in sessions of this mode. */
   readonly credentialOf: (participant: string, modeName: string) => Effect.Effect<string>
-  /** What a control plane is told of this runtime, besides its address. */
+  /** The settings of a control plane for this runtime, besides its address. */
   readonly settings: Readonly<Record<string, string>>
   /**
    * Whether the history of an ended session can still be read; durable stores compact it
@@ -23,7 +23,7 @@ export class RuntimeUnderTest extends Context.Service<RuntimeUnderTest, RuntimeA
   "runplane/stack/test/RuntimeUnderTest"
 ) {}
 
-/** Development authentication: a name is its own credential, and nobody observes (docs/internals/runtime.md#bearer). */
+/** Development authentication: a name is its own credential, without observers (docs/internals/runtime.md#bearer). */
 export const byName: Pick<RuntimeAddress, "credentialOf" | "settings"> = {
   credentialOf: (participant) => Effect.succeed(participant),
   settings: { RUNTIME_USE_DEV_HEADER: "true" }

@@ -4,7 +4,7 @@ import * as Layer from "effect/Layer"
 import { DevelopmentAuth, TOKEN_AUDIENCE, TOKEN_ISSUER } from "../../src/auth/DevelopmentAuth.ts"
 import { byName, byToken, RuntimeUnderTest } from "./RuntimeUnderTest.ts"
 
-/** The sandbox under development authentication, which lets nobody observe, as real runtimes do. */
+/** The sandbox under development authentication without observers, as real runtimes have it. */
 export const layerSandboxDevelopment = Layer.effect(
   RuntimeUnderTest,
   Effect.map(Sandbox, ({ address }) => ({ ...byName, address, keepsHistory: true }))

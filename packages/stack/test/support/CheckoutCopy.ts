@@ -42,7 +42,7 @@ export const copyOfCheckout = Effect.gen(function* () {
   return folder
 })
 
-/** Settings of whoever runs the tests that would change what `npm start` does or brings. */
+/** Settings of the environment of the tests that would change `npm start`. */
 const UNWANTED = /^(DATABASE_URL|RUNTIME_ADDRESS|AUTH_|DEV_AUTH|NODE_ENV|LOG_LEVEL|HOST$|PACKS_DIR|RUNPLANE_|npm_)/
 
 export const portSettings = Effect.map(freePorts(3), ([launcher, controlPlane, sandbox]) => ({
@@ -51,7 +51,7 @@ export const portSettings = Effect.map(freePorts(3), ([launcher, controlPlane, s
   SANDBOX_PORT: String(sandbox)
 }))
 
-/** `npm start` in a checkout, as somebody types it. It is killed with the scope. */
+/** `npm start` in a checkout. It is killed with the scope. */
 export const npmStart = (folder: string, ports: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
   Effect.map(
     Effect.acquireRelease(
@@ -68,14 +68,14 @@ export const npmStart = (folder: string, ports: Readonly<Record<string, string>>
       (child) => Effect.sync(() => child.kill("SIGKILL"))
     ),
     (child) => {
-      const told = { stdout: "", stderr: "" }
+      const output = { stdout: "", stderr: "" }
       for (const name of ["stdout", "stderr"] as const) {
         child[name].setEncoding("utf8").on("data", (text: string) => {
-          told[name] += text
+          output[name] += text
         })
       }
       const closed = new Promise<number | null>((resolve) => child.once("close", resolve))
-      return { pid: child.pid ?? 0, told, code: Effect.promise(() => closed) }
+      return { pid: child.pid ?? 0, output, code: Effect.promise(() => closed) }
     }
   )
 

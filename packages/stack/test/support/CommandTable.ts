@@ -8,7 +8,7 @@ import type * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { runplane } from "../../src/runplane/Commands.ts"
-import { command } from "./CommandLineLook.ts"
+import { command } from "./CommandLineReads.ts"
 
 const UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
@@ -73,7 +73,7 @@ interface Answer {
 /** The session of the created run, which is not the id of the run. */
 const SESSION = "a-session-of-the-table-"
 
-/** Every command that asks a service, in an order in which each finds what it needs. */
+/** Every command that calls a service, in an order in which each finds its data. */
 const rows: ReadonlyArray<Row> = [
   { name: "runs list", args: () => [] },
   { name: "runs show", args: ({ ended }) => [ended], stranger: [UNKNOWN] },
@@ -254,7 +254,7 @@ export const lookAtEveryCommand = Effect.fnUntraced(function* (
   ended: string
 ) {
   assert.sameMembers([...new Set(rows.map(({ name }) => name)), ...elsewhere], [...leaves(runplane)])
-  // What signs deliveries is no flag: those stand in the list of processes.
+  // The secret of deliveries is not a flag: flags are visible in the list of processes.
   process.env["RUNPLANE_WEBHOOK_SECRET"] = "a secret of the test"
   const made = { launched: "", created: "", waiting: "", webhook: "", delivery: "" }
   const world: World = { ended, ...made, folder: yield* files }
@@ -274,9 +274,9 @@ export const lookAtEveryCommand = Effect.fnUntraced(function* (
     assert.include(complaint, "--nonsense", name)
   }
   for (const { args, code = 0, keep, lines = false, name, stranger } of rows) {
-    const told = [...name.split(" "), ...args(world)]
-    const words = told.join(" ")
-    const { complaint, stdout, ...end } = yield* command([...told, ...here, lines ? "--jsonl" : "--json"])
+    const call = [...name.split(" "), ...args(world)]
+    const words = call.join(" ")
+    const { complaint, stdout, ...end } = yield* command([...call, ...here, lines ? "--jsonl" : "--json"])
     assert.strictEqual(end.code, code, `${words}: ${complaint}`)
     if (code === 0) {
       const documents = lines ? stdout : [stdout.join("\n")]
@@ -288,8 +288,8 @@ export const lookAtEveryCommand = Effect.fnUntraced(function* (
     // The command before this one has printed the ids that are tried here.
     if (name === "runs delete") yield* takesEveryId(here)
     const expectations: ReadonlyArray<readonly [ReadonlyArray<string>, ReadonlyArray<string>, number]> = [
-      [told, nowhere, 5],
-      [told, closed, 4],
+      [call, nowhere, 5],
+      [call, closed, 4],
       ...(stranger === undefined ? [] : ([[[...name.split(" "), ...stranger], here, 3]] as const))
     ]
     for (const [line, where, expected] of expectations) {

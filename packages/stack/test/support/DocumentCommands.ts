@@ -108,10 +108,10 @@ const faultsOfNpm = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
 export const faultsOfCommand = ([program = "", ...words]: ReadonlyArray<string>): ReadonlyArray<string> => {
   // A usage line has alternatives, what may be absent in brackets, and dots for any command.
   const end = words.findIndex((word) => /^(?:\|\|?|&|\d?>.*|\.\.\.)$/.test(word))
-  const told = (end < 0 ? words : words.slice(0, end)).map((word) => word.replaceAll(/^\[|\]$/g, ""))
-  if (program === "runplane") return faultsOfRunplane(told)
-  if (program === "npm") return faultsOfNpm(told)
-  const [name = "", ...rest] = told
+  const call = (end < 0 ? words : words.slice(0, end)).map((word) => word.replaceAll(/^\[|\]$/g, ""))
+  if (program === "runplane") return faultsOfRunplane(call)
+  if (program === "npm") return faultsOfNpm(call)
+  const [name = "", ...rest] = call
   if (name === "runplane") return faultsOfRunplane(rest)
   return [`npx ${name} is not known`]
 }

@@ -7,7 +7,7 @@ import { createDatabase } from "@runplane/testing"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { command } from "./CommandLineLook.ts"
+import { command } from "./CommandLineReads.ts"
 import { blocksOf } from "./DocumentBlocks.ts"
 
 const ROOT = join(import.meta.dirname, "../../../..")
@@ -38,8 +38,8 @@ const documentedLines = () =>
   ["docs/reference/cli.md", "docs/reference/clients.md"].flatMap((document) =>
     blocksOf(document).flatMap(({ lines }) =>
       lines.flatMap((line) => {
-        const told = /^(?:[A-Z_]+=\S* )?runplane (.*?)(?:\s+#.*)?$/.exec(line)?.[1]
-        return told === undefined ? [] : [told.match(/'[^']*'|\S+/g)?.map((word) => word.replaceAll("'", "")) ?? []]
+        const call = /^(?:[A-Z_]+=\S* )?runplane (.*?)(?:\s+#.*)?$/.exec(line)?.[1]
+        return call === undefined ? [] : [call.match(/'[^']*'|\S+/g)?.map((word) => word.replaceAll("'", "")) ?? []]
       })
     )
   )
@@ -48,7 +48,7 @@ const documentedLines = () =>
 const RUNNING = new Set(["dev", "serve", "migrate"])
 
 /**
- * Every line of the documents that calls the command: it is understood, as far as asking a service that is not there.
+ * Every line of the documents that calls the command: it parses, up to the request to a service that is not running.
  */
 export const lookAtDocumentedLines = Effect.gen(function* () {
   const file = join(yield* temporaryFolder, "strict.json")
@@ -58,9 +58,9 @@ export const lookAtDocumentedLines = Effect.gen(function* () {
   assert.isAbove(lines.length, 15)
   for (const line of lines) {
     const nowhere = ["--url", "http://127.0.0.1:1", "--launcher-url", "http://127.0.0.1:1"]
-    const told = line.map((word) => (word === "strict.json" ? file : word))
-    const { code, complaint } = yield* command([...told, ...nowhere])
-    // Files of the reader's own are not here; what reads files alone has nobody to ask.
+    const args = line.map((word) => (word === "strict.json" ? file : word))
+    const { code, complaint } = yield* command([...args, ...nowhere])
+    // Files of the reader are missing here, and commands that read only files need no service.
     const expected = line[0] === "verify" ? 2 : ["packs", "settings", "completions"].includes(line[0] ?? "") ? 0 : 5
     assert.strictEqual(code, expected, `${line.join(" ")}: ${complaint}`)
     if (expected === 2) assert.include(complaint, "cannot be read")

@@ -17,7 +17,7 @@ const ERROR = 2
  */
 export const checkTraces = (spans: ReadonlyArray<CollectedSpan>, runId: string, agents: number) => {
   const red = spans.filter(({ status }) => status.code === ERROR)
-  assert.deepStrictEqual(red.map(told), [], "red")
+  assert.deepStrictEqual(red.map(lineOf), [], "red")
   const [lifecycle, ...others] = spans.filter(({ name }) => name === "run.lifecycle")
   assert.isDefined(lifecycle)
   assert.lengthOf(others, 0)
@@ -27,10 +27,10 @@ export const checkTraces = (spans: ReadonlyArray<CollectedSpan>, runId: string, 
   const byId = new Map(trace.map((span) => [span.spanId, span]))
   assert.strictEqual(byId.size, trace.length)
   const [root, ...roots] = trace.filter(({ parentSpanId }) => parentSpanId === undefined)
-  assert.deepStrictEqual(roots.map(told), [], "further roots")
+  assert.deepStrictEqual(roots.map(lineOf), [], "further roots")
   assert.deepStrictEqual([root?.service, root?.name], ["scenario-launch-service", "POST /examples/run"])
   const lost = trace.filter(({ parentSpanId }) => parentSpanId !== undefined && !byId.has(parentSpanId))
-  assert.deepStrictEqual(lost.map(told), [], "spans whose parent was never exported")
+  assert.deepStrictEqual(lost.map(lineOf), [], "spans whose parent was never exported")
 
   const observed = trace.filter(({ service }) => service === "run-control-plane").map(({ name }) => name)
   for (const name of ["POST /runs", "run.observation", "runtime.initialize", "stream.handle_raw_event"]) {
@@ -53,5 +53,5 @@ export const checkTraces = (spans: ReadonlyArray<CollectedSpan>, runId: string, 
   for (const { resource } of spans) assert.match(String(resource["service.version"]), /^\d+\.\d+\.\d+/)
 }
 
-const told = ({ attributes, name, service, status }: CollectedSpan) =>
+const lineOf = ({ attributes, name, service, status }: CollectedSpan) =>
   `${service}: ${name} ${status.message ?? ""} ${JSON.stringify(attributes)}`

@@ -15,7 +15,7 @@ export interface StackProcessOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Settings of whoever runs the tests that would change what the stack does. */
+/** Settings of the environment of the tests that would change the stack. */
 const UNWANTED = [
   "DATABASE_URL",
   "RUNTIME_ADDRESS",

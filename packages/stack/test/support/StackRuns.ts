@@ -78,7 +78,7 @@ export const runOf = Effect.fnUntraced(function* (id: string) {
   return yield* api.runs.get({ params: { id }, query: {} })
 })
 
-/** A run that somebody else started, whose initiator listens at an address of the test's choice. */
+/** A run of another client, whose initiator listens at an address of the test. */
 export const createRun = Effect.fnUntraced(function* (url: string) {
   const { api } = yield* ControlPlaneClient
   const { runId } = yield* api.runs.create({

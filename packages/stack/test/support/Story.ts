@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 
-/** The chapters of what `npm start` tells of its example, all of them and in their order. */
+/** The parts of the output of `npm start` about its example, all of them and in their order. */
 export const checkStory = (stdout: ReadonlyArray<string>) => {
   const place = (...words: ReadonlyArray<string>) =>
     stdout.findIndex((line) => words.every((word) => line.includes(word)))

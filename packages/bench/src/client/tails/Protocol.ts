@@ -1,8 +1,8 @@
 import * as Schema from "effect/Schema"
 
-/** What the bench asks of the process that reads many streams. */
+/** Commands of the bench to the process that reads many streams. */
 export const ReadersCommand = Schema.Union([
-  /** Opens so many clients, of which some tell when each event came; answered when all have their first bytes. */
+  /** Opens so many clients, of which some record when each event came; answered when all have their first bytes. */
   Schema.TaggedStruct("Open", {
     url: Schema.String,
     headers: Schema.Record(Schema.String, Schema.String),
@@ -10,7 +10,7 @@ export const ReadersCommand = Schema.Union([
     clients: Schema.Int,
     listeners: Schema.Int
   }),
-  /** Answered when each client has had so many events; what was made in the first seconds is told apart. */
+  /** Answered when each client has received so many events; those of the first seconds are reported apart. */
   Schema.TaggedStruct("Await", { events: Schema.Int, leadSeconds: Schema.Number })
 ])
 export type ReadersCommand = typeof ReadersCommand.Type
@@ -35,8 +35,8 @@ export const ReadersReply = Schema.Union([
 export type ReadersReply = typeof ReadersReply.Type
 
 /**
- * What the bench asks of the plain server: frames of so many bytes, made at an even pace and sent to whoever is
- * connected. Answered when all are handed to the sockets.
+ * Commands of the bench to the plain server: frames of so many bytes, made at an even pace and sent to every client.
+ * Answered when all are written to the sockets.
  */
 export const PushCommand = Schema.TaggedStruct("Push", {
   frameBytes: Schema.Int,

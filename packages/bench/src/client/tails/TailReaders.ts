@@ -22,7 +22,7 @@ export interface TailReadersOptions {
   /** Of the stream that all of them follow. */
   readonly path: string
   readonly clients: number
-  /** So many of them tell when each event came; the others count what they are sent. */
+  /** So many of them record when each event came; the others count events. */
   readonly listeners: number
 }
 

@@ -39,16 +39,16 @@ const SETTINGS = {
   WATCH_RECONNECT_MS: "100"
 }
 
-/** Thousands of lines about what goes wrong on purpose: they are told only to who wants to look into one seed. */
-const isTold = process.env["OBSERVER_FAULT_LOG"] !== undefined
-const logging = isTold ? Layer.empty : Logger.layer([])
+/** Thousands of lines about injected faults: logged only for the analysis of one seed. */
+const isLogged = process.env["OBSERVER_FAULT_LOG"] !== undefined
+const logging = isLogged ? Layer.empty : Logger.layer([])
 
 /** The gRPC server writes a line, with the stack, about every call whose client has gone. */
 const quietServer = Layer.effectDiscard(
   Effect.acquireRelease(
     Effect.sync(() => {
       const { error } = console
-      if (!isTold) console.error = (...text) => (isAboutCall(text[0]) ? undefined : error(...text))
+      if (!isLogged) console.error = (...text) => (isAboutCall(text[0]) ? undefined : error(...text))
       return error
     }),
     (error) => Effect.sync(() => Object.assign(console, { error }))

@@ -14,7 +14,7 @@ const CONCURRENCY = 24
 
 /** What holds for all trials of a test. */
 export interface Circumstances {
-  /** The runtime drops the history of a session when it ends, so whoever is not subscribed then has missed it. */
+  /** The runtime drops the history of a session when it ends, so a late subscriber misses it. */
   readonly forgetful?: boolean
   /** Watches and connections are cut beside what the trials do. */
   readonly unrest?: boolean
@@ -48,23 +48,23 @@ const run = Effect.fnUntraced(function* ({ dice, script, trouble }: Trial, { for
   assertConverged(played, yield* exportOf(sessionId), forgetful ? { loses: "anything" } : trouble, faults)
 })
 
-/** What goes wrong for all sessions at once, in turn. */
-const UNREST: ReadonlyArray<Fault | "disconnect"> = [
+/** Faults for all sessions at once, in turn. */
+const COMMON_FAULTS: ReadonlyArray<Fault | "disconnect"> = [
   { kind: "cut", stream: "lifecycle", afterFrames: 0, times: 1 },
   "disconnect",
   { kind: "refuse", stream: "lifecycle", times: 2 },
   { kind: "cut", stream: "signals", afterFrames: 0, status: "aborted", times: 1 }
 ]
 /** Between two of them. */
-const UNREST_EVERY = "300 millis"
+const COMMON_FAULTS_EVERY = "300 millis"
 
 /** Cuts the watches of all sessions, and now and then every connection, until it is interrupted. */
 const unrest = Effect.gen(function* () {
   const sandbox = yield* Sandbox
   const { inject } = yield* SandboxFaults
   for (let turn = 0; ; turn++) {
-    yield* Effect.sleep(UNREST_EVERY)
-    const next = UNREST[turn % UNREST.length]
+    yield* Effect.sleep(COMMON_FAULTS_EVERY)
+    const next = COMMON_FAULTS[turn % COMMON_FAULTS.length]
     if (next === "disconnect") yield* sandbox.disconnect
     else if (next !== undefined) yield* inject(next)
   }
@@ -87,8 +87,8 @@ export const assertConvergence = Effect.fnUntraced(function* (
     },
     { concurrency: CONCURRENCY }
   )
-  const told = failures.flat()
-  if (told.length > 0) assert.fail(`${told.length} of ${seeds.length} trials failed\n${told.join("\n\n")}`)
+  const reports = failures.flat()
+  if (reports.length > 0) assert.fail(`${reports.length} of ${seeds.length} trials failed\n${reports.join("\n\n")}`)
 }, Effect.scoped)
 
 const describe = ({ script, seed, trouble }: Trial) =>

@@ -147,8 +147,8 @@ export const assertConverged = (
 }
 
 /**
- * Newer runtimes write a SessionCancel after they have told of the cancellation, and count it nowhere. The observer
- * waits a moment for it, which is all it can do, so it may be missing.
+ * Newer runtimes write a SessionCancel after they have reported the cancellation, and do not count it. The observer
+ * waits a moment for it, so it may be missing.
  */
 const lastWordApart = (history: ReadonlyArray<Line>, lines: ReadonlyArray<Line>): ReadonlyArray<Line> => {
   const last = history.at(-1)
@@ -156,7 +156,7 @@ const lastWordApart = (history: ReadonlyArray<Line>, lines: ReadonlyArray<Line>)
   return missing ? history.slice(0, -1) : history
 }
 
-/** An envelope that was too large to be read has a note in the place of its payload. */
+/** An envelope that was too large has a note instead of its payload. */
 const isUnread = ({ payload }: Line): boolean => Buffer.from(payload, "base64").toString().startsWith('{"unstorable"')
 
 const assertHistory = (
@@ -206,12 +206,12 @@ const sorted = (lines: ReadonlyArray<Line>) => lines.map((line) => JSON.stringif
 const dropsOf = (faults: ReadonlyArray<Fault>): number =>
   faults.reduce((sum, fault) => sum + (fault.kind === "drop" && "times" in fault ? (fault.times ?? 0) : 0), 0)
 
-/** How many lines stand in the order of the history: the longest ascending row of their places. */
+/** How many lines are in the order of the history: the longest ascending sequence of their positions. */
 const inOrder = (lines: ReadonlyArray<Line>, history: ReadonlyArray<Line>): number => {
-  const place = new Map(history.map(({ messageId }, index) => [messageId, index]))
+  const position = new Map(history.map(({ messageId }, index) => [messageId, index]))
   const lowestEnds: Array<number> = []
   for (const { messageId } of lines) {
-    const at = place.get(messageId) ?? -1
+    const at = position.get(messageId) ?? -1
     const row = lowestEnds.findIndex((end) => end >= at)
     lowestEnds[row === -1 ? lowestEnds.length : row] = at
   }

@@ -3,14 +3,14 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { disagreements } from "./Disagreements.ts"
 import { launchService, play, policyFiles, type Venue } from "./Rehearsal.ts"
 import { type Ending, endingOf, SCENES, sceneOf } from "./Scenes.ts"
-import { disagreements } from "./Told.ts"
 
 /** Scenes that are played at once: most of their time is waiting. */
 const AT_ONCE = 8
 
-/** How a scene ended, and where what is told of it is wrong; a scene that failed says why. */
+/** The end of a scene, and the faults in the record of it; a scene that failed has the reason. */
 interface Ended {
   readonly ending: Ending
   readonly disagreements: ReadonlyArray<string>

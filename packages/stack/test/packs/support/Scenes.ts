@@ -49,12 +49,12 @@ export const SCENES: Readonly<
     ["second-engineer", undefined, "task.completed, positive"],
     ["legal-hold", undefined, "task.failed, negative"],
     ["no-erasure-log", undefined, "cancelled"],
-    ["nobody-has-time", undefined, "cancelled"]
+    ["no-engineer-has-time", undefined, "cancelled"]
   ],
   "support/escalation@1.0.0": [
     ["double-charge", undefined, "handoff.accepted, positive"],
     ["rerouted-outage", undefined, "handoff.accepted, positive"],
-    ["nobody-takes-it", undefined, "handoff.declined, negative"],
+    ["no-colleague-takes-it", undefined, "handoff.declined, negative"],
     ["solved-meanwhile", undefined, "cancelled"],
     ["silent-night", "night-desk", "handoff.accepted, positive"]
   ]

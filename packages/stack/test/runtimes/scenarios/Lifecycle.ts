@@ -18,12 +18,12 @@ const played = (
   name: string,
   script: Script,
   status: RunStatus,
-  tell: (stage: Stage) => Effect.Effect<void, unknown, Surroundings>
+  perform: (stage: Stage) => Effect.Effect<void, unknown, Surroundings>
 ): Scenario => ({
   name,
   play: Effect.gen(function* () {
     const stage = yield* openStage(script)
-    yield* tell(stage)
+    yield* perform(stage)
     yield* stage.followed
     const { api } = yield* ControlPlaneClient
     assert.strictEqual((yield* api.runs.get({ params: { id: stage.runId }, query: {} })).status, status)
@@ -138,7 +138,7 @@ export const lifecycleScenarios: ReadonlyArray<Scenario> = [
       })
   ),
   played(
-    "a handoff that nobody answers",
+    "a handoff without an answer",
     { mode: "handoff", participants: [LEAD, OPS], policyVersion: SILENCE_ACCEPTS },
     "completed",
     (stage) =>

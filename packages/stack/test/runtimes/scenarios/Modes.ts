@@ -5,17 +5,17 @@ import { decision, handoff, proposal, quorum, task } from "../Messages.ts"
 import { LEAD, type Mode, OPS, openStage, RISK, type Stage } from "../Stage.ts"
 import type { Scenario } from "./Scenario.ts"
 
-/** A session of a mode that is told from its first message to its commitment. */
-const told = (
+/** A session of a mode from its first message to its commitment. */
+const session = (
   name: string,
   mode: Mode,
   outcome: readonly [action: string, positive: boolean],
-  tell: (stage: Stage) => Effect.Effect<void>
+  perform: (stage: Stage) => Effect.Effect<void>
 ): Scenario => ({
   name,
   play: Effect.gen(function* () {
     const stage = yield* openStage({ mode })
-    yield* tell(stage)
+    yield* perform(stage)
     yield* stage.commit(...outcome)
     yield* stage.followed
     const { api } = yield* ControlPlaneClient
@@ -34,7 +34,7 @@ const p1 = { proposalId: "p1" }
  * docs/internals/runtime.md#quorum-mode).
  */
 export const modeScenarios: ReadonlyArray<Scenario> = [
-  told("a decision that is selected", "decision", ["decision.selected", true], ({ say }) =>
+  session("a decision that is selected", "decision", ["decision.selected", true], ({ say }) =>
     say(
       [LEAD, decision.proposal({ ...p1, option: "deploy v2", rationale: "tests are green" })],
       [RISK, decision.evaluation({ ...p1, recommendation: "APPROVE", confidence: 0.9, reason: "small change" })],
@@ -44,7 +44,7 @@ export const modeScenarios: ReadonlyArray<Scenario> = [
       [LEAD, decision.vote({ ...p1, vote: "APPROVE" })]
     )
   ),
-  told("a decision that is rejected", "decision", ["decision.rejected", false], ({ say }) =>
+  session("a decision that is rejected", "decision", ["decision.rejected", false], ({ say }) =>
     say(
       [LEAD, decision.proposal({ ...p1, option: "deploy v2" })],
       [RISK, decision.evaluation({ ...p1, recommendation: "BLOCK", confidence: 0.8, reason: "no rollback" })],
@@ -53,7 +53,7 @@ export const modeScenarios: ReadonlyArray<Scenario> = [
       [OPS, decision.vote({ ...p1, vote: "REJECT" })]
     )
   ),
-  told("a proposal that is accepted after a counter proposal", "proposal", ["proposal.accepted", true], ({ say }) =>
+  session("a proposal that is accepted after a counter proposal", "proposal", ["proposal.accepted", true], ({ say }) =>
     say(
       [LEAD, proposal.proposal({ ...p1, title: "four weeks", summary: "all of it", tags: ["plan"] })],
       [RISK, proposal.counter({ proposalId: "p2", supersedesProposalId: "p1", title: "five weeks" })],
@@ -63,13 +63,13 @@ export const modeScenarios: ReadonlyArray<Scenario> = [
       [OPS, proposal.accept({ proposalId: "p2" })]
     )
   ),
-  told("a proposal that is rejected for good", "proposal", ["proposal.rejected", false], ({ say }) =>
+  session("a proposal that is rejected for good", "proposal", ["proposal.rejected", false], ({ say }) =>
     say(
       [LEAD, proposal.proposal({ ...p1, title: "four weeks" })],
       [RISK, proposal.reject({ ...p1, terminal: true, reason: "not before winter" })]
     )
   ),
-  told("a task that is completed", "task", ["task.completed", true], ({ say }) =>
+  session("a task that is completed", "task", ["task.completed", true], ({ say }) =>
     say(
       [LEAD, task.request({ taskId: "t1", title: "measure", instructions: "twice", requestedAssignee: RISK })],
       [RISK, task.accept({ taskId: "t1", assignee: RISK })],
@@ -77,14 +77,14 @@ export const modeScenarios: ReadonlyArray<Scenario> = [
       [RISK, task.complete({ taskId: "t1", assignee: RISK, summary: "done", output: new TextEncoder().encode("42") })]
     )
   ),
-  told("a task that fails", "task", ["task.failed", false], ({ say }) =>
+  session("a task that fails", "task", ["task.failed", false], ({ say }) =>
     say(
       [LEAD, task.request({ taskId: "t1", title: "measure" })],
       [OPS, task.accept({ taskId: "t1" })],
       [OPS, task.fail({ taskId: "t1", errorCode: "NO_TOOLS", reason: "nothing to measure with", retryable: true })]
     )
   ),
-  told("a handoff that is accepted", "handoff", ["handoff.accepted", true], ({ say }) =>
+  session("a handoff that is accepted", "handoff", ["handoff.accepted", true], ({ say }) =>
     say(
       [LEAD, handoff.offer({ handoffId: "h1", targetParticipant: OPS, scope: "on call", reason: "end of shift" })],
       [
@@ -94,20 +94,20 @@ export const modeScenarios: ReadonlyArray<Scenario> = [
       [OPS, handoff.accept({ handoffId: "h1", acceptedBy: OPS, reason: "have it" })]
     )
   ),
-  told("a handoff that is declined", "handoff", ["handoff.declined", false], ({ say }) =>
+  session("a handoff that is declined", "handoff", ["handoff.declined", false], ({ say }) =>
     say(
       [LEAD, handoff.offer({ handoffId: "h1", targetParticipant: OPS, scope: "on call" })],
       [OPS, handoff.decline({ handoffId: "h1", declinedBy: OPS, reason: "on holiday" })]
     )
   ),
-  told("a quorum that approves", "quorum", ["quorum.approved", true], ({ say }) =>
+  session("a quorum that approves", "quorum", ["quorum.approved", true], ({ say }) =>
     say(
       [LEAD, quorum.request({ requestId: "q1", action: "restart", summary: "all of it", requiredApprovals: 2 })],
       [RISK, quorum.approve({ requestId: "q1", reason: "yes" })],
       [OPS, quorum.approve({ requestId: "q1" })]
     )
   ),
-  told("a quorum that rejects", "quorum", ["quorum.rejected", false], ({ say }) =>
+  session("a quorum that rejects", "quorum", ["quorum.rejected", false], ({ say }) =>
     say(
       [LEAD, quorum.request({ requestId: "q1", action: "restart", requiredApprovals: 3 })],
       [RISK, quorum.reject({ requestId: "q1", reason: "no" })],

@@ -39,7 +39,7 @@ export const observationScenarios: ReadonlyArray<Scenario> = [
       })
       yield* risk.signal("observation.latency", { ms: 7 })
       yield* stage.say([RISK, progress({ progress: 0.5, message: "half" })])
-      // Signals have no order with the session's messages: the end waits until they are told.
+      // Signals have no order with the session's messages: the end waits for their events.
       yield* stage.seen(({ type }) => type === "llm.call.completed")
       yield* stage.seen(({ data }) => JSON.stringify(data).includes("observation.latency"))
       yield* stage.seen(({ type }) => type === "progress.reported")
@@ -79,8 +79,8 @@ export const observationScenarios: ReadonlyArray<Scenario> = [
       const { api } = yield* ControlPlaneClient
       const { status } = yield* api.runs.get({ params: { id: stage.runId }, query: {} })
       assert.strictEqual(status, "completed")
-      // A durable store has dropped the history by then: what was not heard while the session was open is missing, and
-      // the log says so.
+      // A durable store has dropped the history by then: messages that were not received while the session was open are
+      // missing, and the log says so.
       const messages = yield* messagesOf(stage)
       const isWhole = messages.join() === "SessionStart,Proposal,Vote,Commitment"
       if (keepsHistory) assert.isTrue(isWhole, messages.join())
@@ -97,7 +97,7 @@ export const observationScenarios: ReadonlyArray<Scenario> = [
 /** Envelopes of the long session, its start and its commitment included. */
 const LONG_SESSION = 5_000
 const LONG_TTL_MS = 600_000
-/** Sent at the same time, so that the session grows faster than anybody reads along. */
+/** Sent at the same time, so that the session grows faster than its readers follow. */
 const SENDERS = 16
 
 const scope = { taskId: "t1" }
@@ -116,7 +116,7 @@ export const reconnection: Scenario = {
     yield* stage.seen(({ recorded: { data } }) => data["messageType"] === "Evaluation")
     yield* link.cut
     yield* stage.say(approval, [OPS, decision.vote({ ...p1, vote: "REJECT" })])
-    // Nobody can read an ended session any more where its history is dropped at once.
+    // An ended session cannot be read where its history is dropped at once.
     if (keepsHistory) yield* link.cut
     else yield* stage.seen(({ recorded: { data } }) => data["messageType"] === "Vote" && data["sender"] === OPS)
     yield* stage.commit("decision.selected", true)

@@ -29,13 +29,13 @@ export const command = (args: ReadonlyArray<string>): Effect.Effect<Ended> => {
 const UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
 /**
- * Every command that reads, against a running stack with that run, and each exit code. `told` is what `npm start` told
- * of the run: watching it afterwards tells the same.
+ * Every command that reads, against a running stack with that run, and each exit code. `printed` has the lines of
+ * `npm start` about the run: `runs watch` prints the same afterwards.
  */
-export const lookByCommandLine = Effect.fnUntraced(function* (
+export const readByCommandLine = Effect.fnUntraced(function* (
   ports: { readonly controlPlane: number; readonly launcher: number },
   runId: string,
-  told: ReadonlyArray<string>
+  printed: ReadonlyArray<string>
 ) {
   const at = ["--url", `http://127.0.0.1:${ports.controlPlane}`, "--launcher-url", `http://127.0.0.1:${ports.launcher}`]
   const ask = (...args: ReadonlyArray<string>) => command([...args, ...at])
@@ -68,8 +68,8 @@ export const lookByCommandLine = Effect.fnUntraced(function* (
   assert.include(story, "Outcome\n  Decision         decision.selected, positive, by incident-commander")
   // Lines of a process are kept without the empty ones.
   const lines = story.split("\n").filter((line) => line !== "")
-  const first = told.indexOf(lines[0] ?? "")
-  assert.deepStrictEqual(told.slice(first, first + lines.length), lines)
+  const first = printed.indexOf(lines[0] ?? "")
+  assert.deepStrictEqual(printed.slice(first, first + lines.length), lines)
   // Both count the events until the end of the run, and the calls.
   const shown = (yield* ask("runs", "show", runId)).stdout.join("\n")
   assert.strictEqual(shown.slice(shown.indexOf("Outcome")), story.slice(story.indexOf("Outcome")))
@@ -89,12 +89,12 @@ export const lookByCommandLine = Effect.fnUntraced(function* (
     [["runs", "list", "--limit", "0"], 4, "limit"],
     [["runs", "why", UNKNOWN], 3, "`runplane runs list`"],
     [["runs", "forecast", runId, "--at-seq", "-1"], 4, "atSeq"],
-    [["runs", "what-if", runId, "--vote", "nobody=REJECT"], 4, "votes.0.participantId"],
-    [["runs", "what-if", runId, "--vote", "nobody"], 2, "PARTICIPANT=APPROVE"],
+    [["runs", "what-if", runId, "--vote", "stranger=REJECT"], 4, "votes.0.participantId"],
+    [["runs", "what-if", runId, "--vote", "stranger"], 2, "PARTICIPANT=APPROVE"],
     [["policies", "backtest"], 2, "--policy"],
     [["policies", "backtest", "--policy-version", "policy.gone"], 3, "policy.gone"],
     [["policies", "backtest", "--policy-version", "policy.default", "--limit", "0"], 2, "limit"],
-    [["events", "tail", "--q", "nobody:knows"], 4, "q at 1"],
+    [["events", "tail", "--q", "unknown:field"], 4, "q at 1"],
     [["events", "tail", "--json"], 2, "--jsonl"],
     [["launch", "nowhere/none@1.0.0"], 3, "nowhere"],
     [["launch", "incident/region-failover@1.0.0", "-i", "x"], 2, "name=value"]
@@ -105,7 +105,7 @@ export const lookByCommandLine = Effect.fnUntraced(function* (
     assert.notInclude(ended.complaint, "\n")
     assert.deepStrictEqual(ended.stdout, [])
   }
-  const nobody = yield* command(["runs", "list", "--url", "http://127.0.0.1:1"])
-  assert.strictEqual(nobody.code, 5)
-  assert.include(nobody.complaint, "`runplane dev`")
+  const closed = yield* command(["runs", "list", "--url", "http://127.0.0.1:1"])
+  assert.strictEqual(closed.code, 5)
+  assert.include(closed.complaint, "`runplane dev`")
 })

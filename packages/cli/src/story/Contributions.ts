@@ -3,12 +3,12 @@ import { because } from "./PlainText.ts"
 
 type Contribution = EventData<"proposal.created" | "proposal.updated">
 
-/** What a contribution of any mode says, as the second half of a sentence that begins with its sender. */
-export const saying = (contribution: Contribution): string => {
+/** The text of a contribution of any mode: the second half of a sentence that begins with its sender. */
+export const contributionText = (contribution: Contribution): string => {
   const { messageType, reason } = contribution
   // A sender may call its message whatever it likes, `constructor` included.
-  const tell = Object.hasOwn(TELLING, messageType) ? TELLING[messageType] : undefined
-  return tell === undefined ? `answers ${messageType}${because(reason)}` : tell(contribution)
+  const textOf = Object.hasOwn(TEXTS, messageType) ? TEXTS[messageType] : undefined
+  return textOf === undefined ? `answers ${messageType}${because(reason)}` : textOf(contribution)
 }
 
 const proposes = ({ action, proposalId, rationale, summary, title }: Contribution) =>
@@ -24,9 +24,9 @@ const objects = ({ reason, severity }: Contribution) =>
 
 const votes = ({ reason, vote }: Contribution) => `votes ${vote ?? "without saying what"}${because(reason)}`
 
-const asksForApproval = ({ action, requiredApprovals, summary }: Contribution) => {
+const requestsApproval = ({ action, requiredApprovals, summary }: Contribution) => {
   const approvals = requiredApprovals === undefined ? "approval" : `${requiredApprovals} approvals`
-  return `asks for ${approvals} of ${action ?? "something"}${because(summary)}`
+  return `requests ${approvals} of ${action ?? "something"}${because(summary)}`
 }
 
 const requestsTask = ({ task, title }: Contribution) => {
@@ -44,10 +44,10 @@ const failsTask = ({ reason, task }: Contribution) =>
   `gives the task up${task?.errorCode === undefined ? "" : ` (${task.errorCode})`}${because(reason)}`
 
 const offersHandoff = ({ handoff, reason }: Contribution) =>
-  `offers ${handoff?.scope ?? "a handoff"} to ${handoff?.targetParticipant ?? "somebody"}${because(reason)}`
+  `offers ${handoff?.scope ?? "a handoff"} to ${handoff?.targetParticipant ?? "an unnamed participant"}${because(reason)}`
 
 const acceptsHandoff = ({ implicit, reason }: Contribution) =>
-  `takes over${implicit === true ? " by not answering" : ""}${because(reason)}`
+  `accepts the handoff${implicit === true ? " by not answering" : ""}${because(reason)}`
 
 const plainly =
   (verb: string) =>
@@ -55,7 +55,7 @@ const plainly =
     `${verb}${because(reason)}`
 
 /** By message type, which means the same in every mode that has it (docs/internals/runtime.md#payload-types). */
-const TELLING: Readonly<Record<string, (contribution: Contribution) => string>> = {
+const TEXTS: Readonly<Record<string, (contribution: Contribution) => string>> = {
   Proposal: proposes,
   Evaluation: evaluates,
   Objection: objects,
@@ -64,7 +64,7 @@ const TELLING: Readonly<Record<string, (contribution: Contribution) => string>> 
   Accept: plainly("accepts the offer"),
   Reject: ({ reason, terminal }) => `rejects${terminal === true ? " for good" : ""}${because(reason)}`,
   Withdraw: plainly("withdraws an offer"),
-  ApprovalRequest: asksForApproval,
+  ApprovalRequest: requestsApproval,
   Approve: plainly("approves"),
   Abstain: plainly("abstains"),
   TaskRequest: requestsTask,
@@ -76,5 +76,5 @@ const TELLING: Readonly<Record<string, (contribution: Contribution) => string>> 
   HandoffOffer: offersHandoff,
   HandoffContext: ({ handoff }) => `passes on what is known${because(handoff?.contentType)}`,
   HandoffAccept: acceptsHandoff,
-  HandoffDecline: plainly("declines to take over")
+  HandoffDecline: plainly("declines the handoff")
 }

@@ -50,8 +50,8 @@ const statusOf = ({ outcomes }: Forecast, outcome: string) =>
   outcomes.find((one) => one.outcome === outcome && one.proposalId === undefined)?.status
 
 /**
- * Where what is told of a played session differs from what the runtime did: the forecast after each event against the
- * one before and against the commitment that was accepted, and the decision record at the end. Empty when they agree.
+ * The differences between the insights into a played session and the acts of the runtime: the forecast after each event
+ * against the one before and against the accepted commitment, and the decision record at the end. Empty without any.
  */
 export const disagreements = (played: Played, policies: ReadonlyArray<PolicyText>): ReadonlyArray<string> => {
   const events = eventsOf(played)
@@ -78,9 +78,9 @@ export const disagreements = (played: Played, policies: ReadonlyArray<PolicyText
   const last = before && statusOf(before, committed)
   if (last !== "met") found.push(`a ${committed} commitment was accepted, and its forecast was ${last}`)
   const story = why(run, by)
-  if (story.decidedAt === undefined) found.push(`nobody knows why: ${story.notes.join("; ")}`)
+  if (story.decidedAt === undefined) found.push(`the reason is unknown: ${story.notes.join("; ")}`)
   found.push(...story.rules.flatMap(({ rule, satisfied }) => (satisfied ? [] : [`${rule} counts as not met`])))
-  const asked = whatIf(run, by, {})
-  const isAllowed = Result.isSuccess(asked) && asked.success.before.allowed && !asked.success.changed
+  const unchanged = whatIf(run, by, {})
+  const isAllowed = Result.isSuccess(unchanged) && unchanged.success.before.allowed && !unchanged.success.changed
   return isAllowed ? found : [...found, "without any change the commitment would not be allowed"]
 }

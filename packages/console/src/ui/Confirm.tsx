@@ -7,17 +7,17 @@ import { useMe } from "./useMe.ts"
 interface ConfirmProps {
   readonly title: string
   readonly button: string
-  /** What could not be done, for the error: "The policy could not be removed". */
+  /** Title of the error: "The policy could not be removed". */
   readonly fault: string
   readonly children: ReactNode
   readonly onClose: () => void
   readonly act: () => Promise<unknown>
-  /** Reads that are made again afterwards. */
+  /** Keys of the queries that are read again afterwards. */
   readonly renews: ReadonlyArray<ReadonlyArray<unknown>>
   readonly isHarmful?: boolean
 }
 
-/** Asks before something is changed: what will happen, and who does it. */
+/** Confirms a change: its effect and the caller. */
 export const Confirm = ({ act, button, children, fault, isHarmful = false, onClose, renews, title }: ConfirmProps) => {
   const me = useMe()
   const change = useChange(act, renews, onClose)
@@ -35,7 +35,7 @@ export const Confirm = ({ act, button, children, fault, isHarmful = false, onClo
         {change.isError ? <Failure what={fault} error={change.error} /> : null}
         <div className="flex justify-end gap-2">
           <button type="button" className="btn" onClick={onClose}>
-            Leave it
+            Dismiss
           </button>
           <button type="submit" className={`btn ${isHarmful ? "btn-bad" : "btn-main"}`} disabled={change.isPending}>
             {change.isPending ? "Working…" : button}
@@ -46,7 +46,7 @@ export const Confirm = ({ act, button, children, fault, isHarmful = false, onClo
   )
 }
 
-/** A change of something, after which what was read of it is read again. */
+/** A change, after which the given queries are read again. */
 export const useChange = <A,>(
   act: () => Promise<A>,
   renews: ReadonlyArray<ReadonlyArray<unknown>>,

@@ -56,7 +56,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   webhooks: {
     path: "/webhooks",
-    empty: /Add one, and it is told when runs start/,
+    empty: /An endpoint receives an event when a run starts/,
     broken: "The webhooks cannot be read",
     calls: /^\/webhooks/
   },
@@ -100,7 +100,7 @@ type Fault = readonly [said: RegExp, answer: Answer]
 
 const REFUSED: Fault = [/^(FORBIDDEN|HTTP 403)$/, answers(403, "FORBIDDEN")]
 const FAILED: Fault = [/^(INTERNAL_ERROR|HTTP 500)$/, answers(500, "INTERNAL_ERROR")]
-/** Faults that pass: the page asks again a few times before it says so. Each page meets one of them. */
+/** Faults that pass: the page retries a few times before it shows them. Each page meets one of them. */
 const PASSING: ReadonlyArray<Fault> = [
   [/^(INTERNAL_ERROR|HTTP 429)$/, answers(429, "INTERNAL_ERROR")],
   [/^(SERVICE_UNAVAILABLE|HTTP 503)$/, answers(503, "SERVICE_UNAVAILABLE")],

@@ -32,7 +32,7 @@ describe("many runs", () => {
       const { context, misdeeds, page } = await openPage()
       const { body } = await ask("GET", `${CONTROL_PLANE}/runs?limit=1&include=participants`)
       const [run] = body.data
-      // The list reads on from cursor to cursor, as many as it asks for.
+      // The list reads on from cursor to cursor, as many as it needs.
       await page.route(/\/runs\?.*include=participants/, (route) => {
         const { searchParams } = new URL(route.request().url())
         const [first, limit] = [Number(searchParams.get("cursor")), Number(searchParams.get("limit"))]
@@ -73,7 +73,7 @@ const MOST_HEAP = 400e6
 
 describe("a run larger than what a browser holds", () => {
   it(
-    "is followed in bounded memory, and read again where somebody goes back",
+    "is followed in bounded memory, and read again at an earlier index",
     async () => {
       const { context, misdeeds, page } = await openPage()
       const run = await serveHugeRun(page, decided, { events: 60_000, largeEvery: 1_000, characters: 1_200_000 })
@@ -161,5 +161,5 @@ describe("a large event among those of all runs", () => {
   )
 })
 
-/** A UUID of its own for each place. */
+/** A different UUID for each index. */
 const idOf = (place: number) => `00000000-0000-4000-8000-${String(place).padStart(12, "0")}`

@@ -99,7 +99,7 @@ describe("the pages of the fleet", () => {
     await page.getByRole("button", { name: "Remove" }).click()
     await page.getByText("No scenario of the catalog refers to it.").waitFor()
     await page.getByRole("button", { name: "Remove the policy" }).click()
-    // While the dialog is there, what is behind it is hidden from whoever looks by role.
+    // While the dialog is there, the page behind it is hidden from queries by role.
     await page.getByRole("dialog").waitFor({ state: "detached" })
     await list.waitFor()
     await list.getByText("policy.test.new").waitFor({ state: "detached" })
@@ -192,7 +192,7 @@ describe("the pages of the fleet", () => {
     await page.getByRole("button", { name: "Pause" }).click()
     await waitingRun({})
     await page.locator("[data-waiting]").getByText("1 new").waitFor()
-    await page.getByRole("button", { name: "Go on" }).click()
+    await page.getByRole("button", { name: "Resume" }).click()
     await page.getByText(`${known.total + 2} events`).waitFor()
     await page.locator("[data-seq]").nth(1).getByRole("link").click()
     await page.waitForURL(new RegExp(`/runs/${created.body.runId}.view=events&event=1`))
@@ -226,12 +226,12 @@ describe("the pages of the fleet", () => {
       .body
     const verdict = (await page.locator("[data-verdict]").textContent()) ?? ""
     assert.include(verdict, compared.divergence === null ? "they say the same" : compared.divergence.what)
-    await page.getByLabel("Left: place in the run").waitFor()
-    assert.strictEqual(await page.getByLabel("Left: place in the run").getAttribute("max"), String(left.lastEventIndex))
-    await page.getByLabel("Left: place in the run").fill("10")
+    await page.getByLabel("Left: index in the run").waitFor()
+    assert.strictEqual(await page.getByLabel("Left: index in the run").getAttribute("max"), String(left.lastEventIndex))
+    await page.getByLabel("Left: index in the run").fill("10")
     await page.waitForURL(/at=10/)
     await page
-      .locator("label", { has: page.getByLabel("Left: place in the run") })
+      .locator("label", { has: page.getByLabel("Left: index in the run") })
       .getByText(`10 of ${left.lastEventIndex}`)
       .waitFor()
     await page.getByRole("button", { name: "Swap" }).click()
@@ -282,7 +282,7 @@ describe("the pages of the fleet", () => {
       data.map(({ status }: { status: string }) => status),
       ["cancelled", "cancelled"]
     )
-    await page.getByLabel("Look at first of many").click()
+    await page.getByLabel("Preview first of many").click()
     await page.getByRole("dialog").getByText("Participants").waitFor()
     await page.keyboard.press("Escape")
     await page.keyboard.press("Control+k")

@@ -174,7 +174,7 @@ describe("the views of a run in a browser", () => {
       await ask("POST", `${CONTROL_PLANE}/runs/${body.runId}/cancel`, { reason: "over" })
       await page.locator("header [data-status='cancelled']").waitFor()
       await ask("DELETE", `${CONTROL_PLANE}/runs/${body.runId}`)
-      // Whoever comes back to the page learns it without a reload.
+      // The page shows it without a reload when it becomes visible again.
       await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")))
       await page.getByText("RUN_NOT_FOUND").first().waitFor()
       await context.close()
@@ -251,7 +251,7 @@ describe("the views of a run in a browser", () => {
       await whole.getByRole("button", { name: "Next" }).click()
       await whole.getByText("2 of 50").waitFor()
       const stood = Number(await page.evaluate(() => Reflect.get(window, "stood")))
-      process.stdout.write(`an event of 1 MB: the page stood still for ${Math.round(stood)} ms at most\n`)
+      process.stdout.write(`an event of 1 MB: the page was blocked for ${Math.round(stood)} ms at most\n`)
       assert.isBelow(stood, 3_000)
       assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
       await context.close()
@@ -259,7 +259,7 @@ describe("the views of a run in a browser", () => {
     4 * PATIENCE_MS
   )
 
-  it("asks for a key again when the one in use is refused, and goes on at the same place", async () => {
+  it("requires a new key when the one in use is refused, and continues at the same index", async () => {
     const { context, misdeeds, page } = await openPage()
     await go(page, `/runs/${decided}?view=events&at=30`)
     await light(page, "complete")
@@ -286,7 +286,7 @@ describe("the views of a run in a browser", () => {
       const { context, page } = await openPage()
       await serveRun(page, decided, longRun(await recordedEvents(decided), 5_000))
       const devtools = await context.newCDPSession(page)
-      // What the page itself works, whoever else wants the processor.
+      // The work of the page itself, without other load of the processor.
       await devtools.send("Performance.enable", { timeDomain: "threadTicks" })
       const worked = async () => {
         const { metrics } = await devtools.send("Performance.getMetrics")

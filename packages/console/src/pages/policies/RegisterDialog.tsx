@@ -27,8 +27,8 @@ const START = `{
 const readRules = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.JsonObject))
 
 /**
- * Registers a policy. The rules are checked while they are typed, by the same function as the service has, so each
- * fault names its place before anything is sent.
+ * Registers a policy. The function of the service checks the rules while they are typed, so each fault is shown with its
+ * path before the request.
  */
 export const RegisterDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const [policyId, setPolicyId] = useState("")
@@ -95,14 +95,14 @@ export const RegisterDialog = ({ onClose }: { readonly onClose: () => void }) =>
           </span>
           <span className="flex-1">
             <span aria-hidden className="label">
-              Form of the rules
+              Schema version
             </span>
             <Select
-              label="Form of the rules"
+              label="Schema version"
               className="mt-1 block"
               value={version}
               options={[
-                ["3", "Version 3: an empty tally refuses"],
+                ["3", "Version 3: no votes, no decision"],
                 ["2", "Version 2"],
                 ["1", "Version 1"]
               ]}
@@ -111,7 +111,7 @@ export const RegisterDialog = ({ onClose }: { readonly onClose: () => void }) =>
           </span>
         </div>
         <label className="block">
-          <span className="label">What it is for</span>
+          <span className="label">Purpose</span>
           <input
             className="field mt-1 w-full"
             value={description}
@@ -140,7 +140,7 @@ export const RegisterDialog = ({ onClose }: { readonly onClose: () => void }) =>
         {register.isError ? <Failure what="The policy was not registered" error={register.error} /> : null}
         <div className="flex justify-end gap-2">
           <button type="button" className="btn" onClick={onClose}>
-            Leave it
+            Dismiss
           </button>
           <button type="submit" className="btn btn-main" disabled={!isReady || register.isPending}>
             {register.isPending ? "Working…" : "Register"}
@@ -151,7 +151,7 @@ export const RegisterDialog = ({ onClose }: { readonly onClose: () => void }) =>
   )
 }
 
-/** What the runtime itself refuses is no failed call. */
+/** The runtime's refusal comes in an answer with status 200. */
 const refused = (why: string | undefined) =>
   new CallFailed({
     status: 0,

@@ -8,7 +8,7 @@ import { type RunFilters, runParams, sortText } from "./RunQuery.ts"
 const LONGEST_NAME = 200
 const usualSort = runParams.sort.read(null)
 
-/** Saves the search, the columns and the order under a name, for everybody to choose. */
+/** Saves the search, the columns and the order under a name, for all users. */
 export default function SaveViewDialog({
   filters,
   onClose
@@ -43,8 +43,8 @@ export default function SaveViewDialog({
         }}
       >
         <p className="text-soft">
-          Everybody can choose it. It keeps the search <code className="font-mono text-[12px]">{filters.q}</code>, the
-          order and the columns.
+          All users can choose this view. It contains the search{" "}
+          <code className="font-mono text-[12px]">{filters.q}</code>, the order and the columns.
         </p>
         <label className="block">
           <span className="label">Name</span>
@@ -59,7 +59,7 @@ export default function SaveViewDialog({
         {save.isError ? <Failure what="The view was not saved" error={save.error} /> : null}
         <div className="flex justify-end gap-2">
           <button type="button" className="btn" onClick={onClose}>
-            Leave it
+            Dismiss
           </button>
           <button type="submit" className="btn btn-main" disabled={name.trim() === "" || save.isPending}>
             Save

@@ -8,7 +8,7 @@ import { Failure } from "../../ui/States.tsx"
 
 const SECRET_BYTES = 32
 
-/** A secret of the form that Standard Webhooks asks for. */
+/** A secret in the form of Standard Webhooks. */
 const newSecret = () => `whsec_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(SECRET_BYTES))))}`
 
 /** Adds an endpoint, or changes one. The secret of a new one is shown once, by the answer that creates it. */
@@ -73,7 +73,7 @@ export const WebhookForm = ({ onClose, webhook }: { readonly webhook?: Webhook; 
           />
         </label>
         <fieldset>
-          <legend className="label">Events; none chosen means all of them</legend>
+          <legend className="label">Events (none: all events)</legend>
           <div className="mt-1 grid grid-cols-2 gap-1">
             {webhookEvents.map((event) => (
               <label key={event} className="flex items-center gap-2 py-0.5">
@@ -90,7 +90,7 @@ export const WebhookForm = ({ onClose, webhook }: { readonly webhook?: Webhook; 
           </div>
         </fieldset>
         <label className="block">
-          <span className="label">{webhook === undefined ? "Secret" : "New secret; empty keeps the one it has"}</span>
+          <span className="label">{webhook === undefined ? "Secret" : "New secret (empty: no change)"}</span>
           <input
             required={webhook === undefined}
             autoComplete="off"
@@ -103,7 +103,7 @@ export const WebhookForm = ({ onClose, webhook }: { readonly webhook?: Webhook; 
         {save.isError ? <Failure what="The endpoint was not saved" error={save.error} /> : null}
         <div className="flex justify-end gap-2">
           <button type="button" className="btn" onClick={onClose}>
-            Leave it
+            Dismiss
           </button>
           <button type="submit" className="btn btn-main" disabled={save.isPending}>
             {save.isPending ? "Working…" : webhook === undefined ? "Add" : "Save"}

@@ -5,9 +5,8 @@ import { useState } from "react"
 import { useLocation } from "wouter"
 import { call } from "../../client/Client.ts"
 import { Id, UserText } from "../../ui/basics.tsx"
-import { Overlay } from "../../ui/Overlay.tsx"
+import { FormDialog } from "../../ui/Confirm.tsx"
 import { ReasonField } from "../../ui/ReasonField.tsx"
-import { Failure } from "../../ui/States.tsx"
 import { useMe } from "../../ui/useMe.ts"
 import type { RunAction } from "../../view/Actions.ts"
 
@@ -82,39 +81,27 @@ export default function ActionDialog({ action, onClose, run }: ActionDialogProps
   })
   const needsReason = action === "cancel" && reason.trim() === ""
   return (
-    <Overlay open onClose={onClose} title={title}>
-      <form
-        className="flex flex-col gap-3 p-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (!needsReason) change.mutate()
-        }}
-      >
-        <p className="text-soft">{says}</p>
-        {takesReason ? (
-          <ReasonField required={action === "cancel"} rows={3} value={reason} onChange={setReason} />
-        ) : null}
-        <p className="text-muted">
-          Run <Id id={run.id} label="run id" />, as{" "}
-          {caller === undefined ? (
-            "…"
-          ) : (
-            <>
-              <UserText text={caller.name} className="font-medium" /> ({caller.role})
-            </>
-          )}
-        </p>
-        {change.isError ? <Failure what={`The run could not be ${pastOf[action]}`} error={change.error} /> : null}
-        <div className="flex justify-end gap-2">
-          <button type="button" className="btn" onClick={onClose}>
-            Dismiss
-          </button>
-          <button type="submit" className="btn btn-main" disabled={change.isPending || needsReason}>
-            {change.isPending ? "Working…" : button}
-          </button>
-        </div>
-      </form>
-    </Overlay>
+    <FormDialog
+      title={title}
+      button={button}
+      fault={`The run could not be ${pastOf[action]}`}
+      change={change}
+      isReady={!needsReason}
+      onClose={onClose}
+    >
+      <p className="text-soft">{says}</p>
+      {takesReason ? <ReasonField required={action === "cancel"} rows={3} value={reason} onChange={setReason} /> : null}
+      <p className="text-muted">
+        Run <Id id={run.id} label="run id" />, as{" "}
+        {caller === undefined ? (
+          "…"
+        ) : (
+          <>
+            <UserText text={caller.name} className="font-medium" /> ({caller.role})
+          </>
+        )}
+      </p>
+    </FormDialog>
   )
 }
 

@@ -47,9 +47,9 @@ describe("the console in a browser", () => {
     await page.getByRole("alert").getByText("Invalid authorization token").waitFor()
     await page.getByLabel("API key").fill(KEY)
     await page.keyboard.press("Enter")
-    await page.getByText("There are no runs yet").waitFor()
+    await page.getByText("No runs yet").waitFor()
     await page.reload()
-    await page.getByText("There are no runs yet").waitFor()
+    await page.getByText("No runs yet").waitFor()
     assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
     await context.close()
   })
@@ -84,7 +84,7 @@ describe("the console in a browser", () => {
   it("shows a run live from its first event to its decision, and proves that it has every event", async () => {
     const { context, misdeeds, page } = await openPage()
     await go(page, "/runs")
-    await page.getByText("There are no runs yet").waitFor()
+    await page.getByText("No runs yet").waitFor()
     const launched = launchExample()
     // It comes by itself, and is watched while its agents are talking.
     await page.locator("[data-row='0'] a").click()
@@ -242,7 +242,7 @@ describe("the console in a browser", () => {
     assert.deepStrictEqual(await violationsOf(page), [])
     await picture(page, "not-found-1280-light")
     await go(page, "/nowhere")
-    await page.getByText("There is no such page").waitFor()
+    await page.getByText("Page not found").waitFor()
     await context.close()
   })
 

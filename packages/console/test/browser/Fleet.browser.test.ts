@@ -85,7 +85,7 @@ describe("a run larger than what a browser holds", () => {
       process.stdout.write(`60,000 events, 60 of them of a megabyte: ${Math.round(usedSize / 1e6)} MB of heap\n`)
       assert.isBelow(usedSize, MOST_HEAP)
       const note = page.getByRole("note")
-      await note.getByText(/^Drawn from events [\d,]+ to 60,000 of this long run/).waitFor()
+      await note.getByText(/^This view shows events [\d,]+ to 60,000 of a long run/).waitFor()
       await picture(page, "run-huge-light")
 
       // A large event is shortened, and read whole as soon as it is opened; whether it is still here or not.
@@ -103,7 +103,7 @@ describe("a run larger than what a browser holds", () => {
       await refused.getByText("run not found").waitFor()
       run.refuse(false)
       await refused.getByRole("button", { name: "Try again" }).click()
-      await page.getByText("Drawn from events 1,001 to 1,500 of this long run").waitFor()
+      await page.getByText("This view shows events 1,001 to 1,500 of a long run").waitFor()
       await page.getByText("as of event 1,500,").waitFor()
       const state = await page.getByRole("region", { name: "State as JSON" }).evaluate(async (region) => {
         let text = ""

@@ -133,7 +133,7 @@ describe("the pages of the fleet", () => {
     assert.deepStrictEqual(await violationsOf(page), [])
     await page.getByRole("button", { name: "Remove" }).click()
     await page.getByRole("button", { name: "Remove the endpoint" }).click()
-    await page.getByText("No endpoint gets events yet").waitFor()
+    await page.getByText("No endpoints yet").waitFor()
     assert.deepStrictEqual(await get("/webhooks"), [])
     assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
     await context.close()
@@ -164,7 +164,7 @@ describe("the pages of the fleet", () => {
     await page.getByText(`${settings.length} of ${settings.length}`).waitFor()
     await page.getByText("AUTH_API_KEYS", { exact: true }).waitFor()
     assert.notInclude((await page.locator("body").textContent()) ?? "", KEY)
-    await page.getByText("both agree").waitFor()
+    await page.getByText("no difference").waitFor()
     const [only, ...others] = (await get("/admin/processes")).data
     assert.deepStrictEqual(others, [])
     const row = page.getByRole("table").filter({ hasText: "Reconnects" }).getByRole("row").nth(1)
@@ -208,7 +208,7 @@ describe("the pages of the fleet", () => {
     await page.getByText(`${agents.length} participants`).waitFor()
     const row = page.getByRole("row").filter({ hasText: first.participantId }).first()
     assert.include((await row.textContent()) ?? "", `${first.runs}${first.messages}${first.signals}`)
-    await page.getByText("as it was decided").waitFor()
+    await page.getByText("for the outcome").waitFor()
     await context.close()
   })
 
@@ -225,7 +225,7 @@ describe("the pages of the fleet", () => {
     const compared = (await ask("POST", `${CONTROL_PLANE}/runs/compare`, { leftRunId: left.id, rightRunId: right.id }))
       .body
     const verdict = (await page.locator("[data-verdict]").textContent()) ?? ""
-    assert.include(verdict, compared.divergence === null ? "they say the same" : compared.divergence.what)
+    assert.include(verdict, compared.divergence === null ? "the runs do not differ" : compared.divergence.what)
     await page.getByLabel("Left: index in the run").waitFor()
     assert.strictEqual(await page.getByLabel("Left: index in the run").getAttribute("max"), String(left.lastEventIndex))
     await page.getByLabel("Left: index in the run").fill("10")

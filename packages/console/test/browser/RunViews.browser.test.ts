@@ -79,7 +79,7 @@ describe("the views of a run in a browser", () => {
       const [first] = await page.locator("[data-edge]").all()
       assert.isDefined(first)
       await open("raw")
-      await page.getByLabel("Event as it was recorded").getByText(`"${decided}"`).first().waitFor()
+      await page.getByLabel("Recorded event").getByText(`"${decided}"`).first().waitFor()
       assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
       await context.close()
     },
@@ -242,12 +242,12 @@ describe("the views of a run in a browser", () => {
       await details.getByRole("heading", { name: `Event ${index}` }).waitFor()
       await details.getByText("much to say").first().waitFor()
       await page.getByRole("tab", { name: "Raw" }).click()
-      const recorded = page.getByRole("region", { name: "Event as it was recorded" })
+      const recorded = page.getByRole("region", { name: "Recorded event" })
       await recorded
         .getByRole("button", { name: /more characters/ })
         .first()
         .click()
-      const whole = page.getByRole("region", { name: "The whole text" }).first()
+      const whole = page.getByRole("region", { name: "Full text" }).first()
       await whole.getByRole("button", { name: "Next" }).click()
       await whole.getByText("2 of 50").waitFor()
       const stood = Number(await page.evaluate(() => Reflect.get(window, "stood")))
@@ -296,7 +296,7 @@ describe("the views of a run in a browser", () => {
       const works: Array<number> = []
       for (let attempt = 0; attempt < 3; attempt++) {
         await go(page, "/nowhere")
-        await page.getByText("There is no such page").waitFor()
+        await page.getByText("Page not found").waitFor()
         const before = await worked()
         await go(page, `/runs/${decided}`, "commit")
         await page.locator("header [data-status='completed']").waitFor()

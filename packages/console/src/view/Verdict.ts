@@ -26,7 +26,7 @@ export const verdictOf = (left: Side, right: Side, { divergence, durationDeltaMs
     .join(", ")
     .concat(
       divergence === null
-        ? "; the runs do not differ."
+        ? "; the messages do not differ."
         : `; first difference at event ${divergence.left.index}: ${divergence.what}.`
     )
 

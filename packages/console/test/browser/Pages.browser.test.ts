@@ -225,7 +225,7 @@ describe("the pages of the fleet", () => {
     const compared = (await ask("POST", `${CONTROL_PLANE}/runs/compare`, { leftRunId: left.id, rightRunId: right.id }))
       .body
     const verdict = (await page.locator("[data-verdict]").textContent()) ?? ""
-    assert.include(verdict, compared.divergence === null ? "the runs do not differ" : compared.divergence.what)
+    assert.include(verdict, compared.divergence === null ? "the messages do not differ" : compared.divergence.what)
     await page.getByLabel("Left: index in the run").waitFor()
     assert.strictEqual(await page.getByLabel("Left: index in the run").getAttribute("max"), String(left.lastEventIndex))
     await page.getByLabel("Left: index in the run").fill("10")

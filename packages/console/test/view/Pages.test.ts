@@ -138,7 +138,7 @@ describe("the verdict on two runs", () => {
   it("says outcome, cost and time", () => {
     assert.strictEqual(
       verdictOf(side("go", 1), side("go", 1.41), comparison),
-      "Same outcome, the right run 41 % more expensive, 500 ms slower; the runs do not differ."
+      "Same outcome, the right run 41 % more expensive, 500 ms slower; the messages do not differ."
     )
     assert.match(verdictOf(side("go", 0), side(undefined, 1), comparison), /^Only the left run has a decision, 500 ms/)
   })

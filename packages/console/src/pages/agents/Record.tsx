@@ -74,7 +74,7 @@ export const Record = ({ participantId }: { readonly participantId: string }) =>
                   className: "max-w-[200px] truncate",
                   cell: ({ run }) => <TextLink href={`/runs/${run.id}`}>{runFacts(run).title}</TextLink>
                 },
-                { title: "When", from: "sm", cell: ({ run }) => <Time at={run.createdAt} /> }
+                { title: "Time", from: "sm", cell: ({ run }) => <Time at={run.createdAt} /> }
               ]}
             />
           </Panel>

@@ -315,7 +315,7 @@ const Details = ({ event }: { readonly event: CanonicalEvent }) => {
               <TextLink href={runLink(event)}>Open the run at event {event.index}</TextLink>
             </span>
           ],
-          ["When", exactTime(Date.parse(event.ts))],
+          ["Time", exactTime(Date.parse(event.ts))],
           ["seq", whole(event.seq)],
           ["Id", <Id key="id" id={event.id} label="event id" />]
         ]}

@@ -64,7 +64,7 @@ export const Breaker = ({ mayReset }: { readonly mayReset: boolean }) => {
                   cell: ({ state: entered }) => <Chip tone={tones[entered]}>{words[entered]}</Chip>
                 },
                 { title: "Since", cell: ({ enteredAt }) => <Time at={enteredAt} /> },
-                { title: "Why", cell: ({ reason }) => <UserText text={reason} className="text-soft" /> }
+                { title: "Reason", cell: ({ reason }) => <UserText text={reason} className="text-soft" /> }
               ]}
             />
           )

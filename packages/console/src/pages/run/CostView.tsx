@@ -87,7 +87,7 @@ export default function CostView({ page, set, shown }: RunViewProps) {
             <caption className="sr-only">Calls of language models, the latest last</caption>
             <thead>
               <tr className="border-b border-line">
-                {["Event", "When", "Participant", "Model", "Input", "Output", "Duration", "Cost"].map(
+                {["Event", "Time", "Participant", "Model", "Input", "Output", "Duration", "Cost"].map(
                   (title, column) => (
                     <th key={title} scope="col" className={`label px-3 py-2 ${column > 3 ? "text-right" : ""}`}>
                       {title}

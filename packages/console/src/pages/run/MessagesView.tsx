@@ -10,7 +10,7 @@ const tones: Readonly<Record<Fate, "good" | "calm" | "bad">> = { accepted: "good
 
 const columns: ReadonlyArray<EventColumn<MessageRow>> = [
   { title: "Event", width: 52, cell: ({ index }) => index },
-  { title: "When", width: 92, className: "num text-soft", cell: ({ ts }) => clockTime(Date.parse(ts)) },
+  { title: "Time", width: 92, className: "num text-soft", cell: ({ ts }) => clockTime(Date.parse(ts)) },
   { title: "From", width: 140, className: "font-medium", cell: ({ from }) => <UserText text={from || "–"} /> },
   {
     title: "To",

@@ -10,7 +10,7 @@ const ALARMING = /^(?:critical|high|error|fatal)$/i
 
 const columns: ReadonlyArray<EventColumn<SignalRow>> = [
   { title: "Event", width: 52, cell: ({ event }) => event.index },
-  { title: "When", width: 92, className: "num text-soft", cell: ({ event }) => clockTime(Date.parse(event.ts)) },
+  { title: "Time", width: 92, className: "num text-soft", cell: ({ event }) => clockTime(Date.parse(event.ts)) },
   {
     title: "From",
     width: 140,
@@ -37,7 +37,7 @@ const columns: ReadonlyArray<EventColumn<SignalRow>> = [
   },
   {
     title: "Confidence",
-    width: 52,
+    width: 78,
     className: "num text-soft",
     cell: ({ event: { data } }) => (data.confidence === undefined ? "–" : percent(data.confidence))
   },

@@ -16,8 +16,8 @@ const brotli = (bytes: Uint8Array) =>
 
 /**
  * Writes the compressed forms of every text file beside it, and holds the budget of the first load: the build fails
- * when the entry and the largest page that it leads to are larger than that together. With `CONSOLE_BUDGET=reported`
- * it only reports the size: a start does not fail for some bytes.
+ * when the entry and the largest page that it leads to are larger than that together. With `CONSOLE_BUDGET=report` it only
+ * prints the size, so that a start does not fail for some bytes.
  */
 export const shrink = (): Plugin => {
   let folder = ""
@@ -32,7 +32,7 @@ export const shrink = (): Plugin => {
       chunks = Object.values(bundle).filter((output) => output.type === "chunk")
     },
     closeBundle: () => {
-      // A build that failed comes here, too, and has an error of its own to tell.
+      // A failed build comes here, too, with an error of its own.
       if (chunks.length === 0) return
       const sizes = new Map<string, number>()
       for (const path of filesIn(folder).filter((name) => TEXT.test(name))) {
@@ -44,11 +44,11 @@ export const shrink = (): Plugin => {
       }
       const heaviest = firstLoads(chunks, sizes)[0]
       if (heaviest === undefined) return
-      const told = `first load ${heaviest.bytes} bytes of compressed script (${heaviest.page}), budget ${FIRST_LOAD_BYTES}`
-      if (heaviest.bytes > FIRST_LOAD_BYTES && process.env["CONSOLE_BUDGET"] !== "reported") {
-        throw new Error(`${told}: too large`)
+      const summary = `first load ${heaviest.bytes} bytes of compressed script (${heaviest.page}), budget ${FIRST_LOAD_BYTES}`
+      if (heaviest.bytes > FIRST_LOAD_BYTES && process.env["CONSOLE_BUDGET"] !== "report") {
+        throw new Error(`${summary}: too large`)
       }
-      process.stdout.write(`${told}\n`)
+      process.stdout.write(`${summary}\n`)
     }
   }
 }

@@ -26,7 +26,7 @@ export const withoutProse = (): Plugin => ({
       for (const { start, end, instead } of proseOf(node)) cuts.push([start, end, instead])
     })
     if (cuts.length === 0) return null
-    // What stands in a part that goes away goes with it.
+    // A span within a removed span is removed with it.
     const outer = cuts.filter(
       ([start, end]) => !cuts.some(([from, to]) => from <= start && end <= to && to - from > end - start)
     )

@@ -6,7 +6,7 @@ import { CONSOLE_PATH } from "./client/Base.ts"
 import type { Config } from "./client/Config.ts"
 import { CallFailed, isPassing } from "./client/Problem.ts"
 import { session } from "./client/Session.ts"
-import type { Place } from "./shell/Place.ts"
+import type { NavItem } from "./shell/NavItem.ts"
 import { Shell } from "./shell/Shell.tsx"
 import { useStore } from "./ui/hooks.ts"
 import { lazily } from "./ui/lazily.ts"
@@ -41,13 +41,13 @@ const RunsPage = lazily(parts.runs)
 const LaunchPage = lazily(parts.launch)
 const RunPage = lazily(parts.run)
 
-/** Begins to load the part that an address leads to, beside whatever else a first load waits for. */
+/** Begins to load the page of an address, in parallel with the rest of the first load. */
 export const preparePage = (path: string): void => {
   const [first = "", second] = path.slice(CONSOLE_PATH.length).split("/")
   const part =
     first === "runs" && second !== undefined ? parts.run : new Map(Object.entries(parts)).get(first || "overview")
   part?.().catch(() => {
-    // Whoever shows it asks again, and tells.
+    // The component that shows the page loads it again, and shows the failure.
   })
 }
 
@@ -62,7 +62,7 @@ const queries = new QueryClient({
     queries: {
       staleTime: 2_000,
       retry: (failures, error) => failures < RETRIES && passes(error),
-      // What is asked for only once comes as well when the service is back.
+      // A query without a poll interval is repeated as well until the service is back.
       refetchInterval: ({ state }) => (passes(state.error) ? LONGEST_PAUSE_MS : false),
       retryDelay: (attempt) => Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt),
       // `navigator.onLine` knows nothing of a service on this machine.
@@ -77,8 +77,8 @@ session.subscribe(() => {
   if (!session.get().isRefused) queries.clear()
 })
 
-/** Without a launch service there is nothing to launch with. */
-const placesOf = ({ launcherUrl }: Config): ReadonlyArray<Place> => [
+/** The page Launch needs a launch service. */
+const navItems = ({ launcherUrl }: Config): ReadonlyArray<NavItem> => [
   { path: "/overview", title: "Overview", icon: LayoutDashboard, key: "o" },
   { path: "/runs", title: "Runs", icon: ListTree, key: "r" },
   ...(launcherUrl === undefined ? [] : [{ path: "/launch", title: "Launch", icon: Rocket, key: "l" }]),
@@ -102,7 +102,7 @@ export const App = ({ config }: { readonly config: Config }) => {
   return (
     <QueryClientProvider client={queries}>
       <Router base={CONSOLE_PATH.replace(/\/$/, "")}>
-        <Shell places={placesOf(config)}>
+        <Shell items={navItems(config)}>
           <PageGuard>
             <Suspense fallback={<Skeleton rows={10} height={40} />}>
               <Switch>
@@ -143,7 +143,7 @@ export const App = ({ config }: { readonly config: Config }) => {
                   <OperationsPage />
                 </Route>
                 <Route>
-                  <Empty isPage title="There is no such page">
+                  <Empty isPage title="Page not found">
                     <a className="text-accent underline" href={CONSOLE_PATH}>
                       Go to the overview
                     </a>
@@ -158,7 +158,7 @@ export const App = ({ config }: { readonly config: Config }) => {
   )
 }
 
-/** A fault of a page stays within it: the way to the others remains. */
+/** Shows the error of a page in its area; the navigation keeps working. */
 class PageGuard extends Component<{ readonly children: ReactNode }, { readonly error: unknown }> {
   override state = { error: undefined as unknown }
 
@@ -176,8 +176,6 @@ class PageGuard extends Component<{ readonly children: ReactNode }, { readonly e
       requestId: "",
       metadata: undefined
     })
-    return (
-      <Failure isPage what="This page has a fault" error={shown} retry={() => this.setState({ error: undefined })} />
-    )
+    return <Failure isPage what="This page failed" error={shown} retry={() => this.setState({ error: undefined })} />
   }
 }

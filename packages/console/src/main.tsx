@@ -7,9 +7,9 @@ import "./shell/Theme.ts"
 import "./styles.css"
 import { Failure } from "./ui/States.tsx"
 
-const place = document.getElementById("root")
-if (place === null) throw new Error("the page has no place for the console")
-const root = createRoot(place)
+const container = document.getElementById("root")
+if (container === null) throw new Error("the page has no element #root")
+const root = createRoot(container)
 
 /** The first page comes first. Milliseconds. */
 const PREPARE_AFTER_MS = 1_500
@@ -25,7 +25,7 @@ const start = () =>
       setTimeout(prepareCalls, PREPARE_AFTER_MS)
     },
     (error: unknown) => {
-      // The service may be starting: the page tries by itself, and by hand.
+      // The service may be starting: the page retries by itself.
       root.render(<Failure what="The console cannot reach its service" error={error} retry={start} />)
       setTimeout(start, 3_000)
     }

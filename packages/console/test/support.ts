@@ -38,7 +38,7 @@ export const said = (
   decodedPayload: Readonly<Record<string, unknown>>
 ): Given => ({ type, data: { messageType, sender, messageId: `${sender}-${messageType}`, decodedPayload } })
 
-/** A decision of two: one changes its mind, the policy refuses once, and what was asked of a model is told. */
+/** A decision of two: one changes its mind, the policy refuses once, and a call of a model is reported. */
 export const DECISION: ReadonlyArray<Given> = [
   { type: "run.created", data: { status: "queued" } },
   {

@@ -72,7 +72,8 @@ export {
   type LogPosition,
   type Skipped,
   type StandardMode,
-  type Statement
+  type Statement,
+  standardMode
 } from "./insight/Act.ts"
 export { actionLog } from "./insight/ActionLog.ts"
 export * from "./insight/ActivePolicy.ts"

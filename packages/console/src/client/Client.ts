@@ -14,7 +14,7 @@ export const runtime = ManagedRuntime.make(
   RunsClient.layer({ baseUrl: SERVICE_URL }).pipe(Layer.provide(layerHttp("authorization")))
 )
 
-/** Why a call or a stream failed. A refused key leads to the sign-in page, whatever was asked with it. */
+/** Why a call or a stream failed. A refused key leads to the sign-in page, whatever the call. */
 export const failureOf = (cause: Cause.Cause<unknown>, requestId = ""): CallFailed => {
   const problem = problemOf(Cause.squash(cause), requestId)
   if (problem.status === 401) refuse(problem.messages.join("; "))
@@ -56,10 +56,10 @@ export const callRuns = <A, E>(make: (api: RunsCalls) => Effect.Effect<A, E>, si
 // The rest of the contract is a sixth of a first load.
 const loadWhole = () => import("./WholeClient.ts")
 
-/** Loads the rest of the contract before somebody asks for it. */
+/** Loads the rest of the contract before its first call. */
 export const prepareCalls = (): void => {
   loadWhole().catch(() => {
-    // The first call of it tries again, and tells.
+    // The first call loads it again, and reports the failure.
   })
 }
 

@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import { CONSOLE_PATH } from "./Base.ts"
 
-/** What the control plane tells the console about its surroundings (docs/reference/http.md#console). */
+/** The console's configuration, served by the control plane (docs/reference/http.md#console). */
 export const Config = Schema.Struct({
   /** Address of the launch service as browsers reach it; absent: there is none. */
   launcherUrl: Schema.optionalKey(Schema.String)

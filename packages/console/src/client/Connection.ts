@@ -1,6 +1,6 @@
 import { makeStore } from "../view/Store.ts"
 
-/** What the light in the corner says about how fresh the page is. */
+/** The state of the connection, which the sidebar shows. */
 export type Connection =
   /** A stream is open and everything up to `complete` was received. */
   | { readonly state: "live"; readonly complete: number }
@@ -8,7 +8,7 @@ export type Connection =
   | { readonly state: "reconnecting" }
   /** The run has ended and all of its events are here. */
   | { readonly state: "complete"; readonly complete: number }
-  /** The page asks again every few seconds. */
+  /** The page polls every few seconds. */
   | { readonly state: "polling" }
   | { readonly state: "unreachable" }
 
@@ -16,12 +16,12 @@ const reached = makeStore(true)
 const streamed = makeStore<Connection | undefined>(undefined)
 export const connection = makeStore<Connection>({ state: "polling" })
 
-const tell = () => {
+const update = () => {
   const stream = streamed.get()
   connection.set(stream ?? (reached.get() ? { state: "polling" } : { state: "unreachable" }))
 }
-reached.subscribe(tell)
-streamed.subscribe(tell)
+reached.subscribe(update)
+streamed.subscribe(update)
 
 /** Whether the last call got an answer. */
 export const sawAnswer = (answered: boolean): void => reached.set(answered)

@@ -10,10 +10,10 @@ import { session } from "./Session.ts"
 /** The id that a call goes out with, so that what it fails with can be found in the log of the service. */
 export const RequestId = Context.Reference<string>("runplane/console/RequestId", { defaultValue: () => "" })
 
-/** The form of answer that a call asks for; empty: whatever the service prefers. */
+/** The content type that a call requests; empty: the service chooses. */
 export const Accept = Context.Reference<string>("runplane/console/Accept", { defaultValue: () => "" })
 
-/** How long an answer may take to begin. Without an end, one that never comes would stop a page that asks regularly. */
+/** Longest wait for the begin of an answer. Without it a missing answer would stop a page that polls. */
 const ANSWER_WITHIN = "60 seconds"
 
 const inTime = <A, R>(answer: Effect.Effect<A, HttpClientError, R>, request: HttpClientRequest.HttpClientRequest) =>

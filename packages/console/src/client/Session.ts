@@ -5,18 +5,18 @@ import { SERVICE_PATH } from "./Base.ts"
  * Where the API key is kept: it goes with the tab, and no other tab sees it. Services below several paths share an
  * origin and not their keys.
  */
-const PLACE = `runplane.key${SERVICE_PATH}`
+const STORAGE_KEY = `runplane.key${SERVICE_PATH}`
 
 export interface Session {
   readonly key: string | undefined
-  /** The service has refused a call for want of a key that it knows. */
+  /** The service has refused a call without a valid key. */
   readonly isRefused: boolean
   readonly why: string
 }
 
 const stored = (): string | undefined => {
   try {
-    return sessionStorage.getItem(PLACE) ?? undefined
+    return sessionStorage.getItem(STORAGE_KEY) ?? undefined
   } catch {
     // Browsers may forbid the storage; the key is then forgotten with the page.
     return undefined
@@ -28,24 +28,24 @@ export const session = makeStore<Session>({ key: stored(), isRefused: false, why
 /** Uses the key from now on. */
 export const signIn = (key: string): void => {
   try {
-    sessionStorage.setItem(PLACE, key)
+    sessionStorage.setItem(STORAGE_KEY, key)
   } catch {
     // See above: it works until the page is left.
   }
   session.set({ key, isRefused: false, why: "" })
 }
 
-/** Forgets the key; the next call tells whether the service asks for one. */
+/** Removes the key; the next call shows whether the service needs one. */
 export const signOut = (): void => {
   try {
-    sessionStorage.removeItem(PLACE)
+    sessionStorage.removeItem(STORAGE_KEY)
   } catch {
     // There is nothing to remove.
   }
   session.set({ key: undefined, isRefused: false, why: "" })
 }
 
-/** The service refused the key, or asked for one. */
+/** The service refused the key, or requires one. */
 export const refuse = (why: string): void => {
   const { key } = session.get()
   session.set({ key, isRefused: true, why })

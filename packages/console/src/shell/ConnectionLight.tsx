@@ -8,34 +8,34 @@ const words = (now: Connection): { readonly word: string; readonly tone: string;
       return {
         word: `Live · complete to ${whole(now.complete)}`,
         tone: "bg-good",
-        title: "A stream is open, and every event up to this one was received"
+        title: "The stream is open, and all events up to this index were received"
       }
     case "complete":
       return {
         word: `Complete · ${counted(now.complete, "event")}`,
         tone: "bg-good",
-        title: "The run has ended, and every one of its events is here"
+        title: "The run has ended, and all of its events are loaded"
       }
     case "catching-up":
       return {
         word: `Catching up ${counted(now.behind, "event")}`,
         tone: "bg-accent",
-        title: "Events of the run are still on their way"
+        title: "The page is receiving earlier events of the run"
       }
     case "reconnecting":
       return {
         word: "Reconnecting",
         tone: "bg-warn",
-        title: "The stream broke; it goes on where it stopped, and nothing is lost"
+        title: "The stream failed; it resumes at its last event without loss"
       }
     case "polling":
-      return { word: "Up to date", tone: "bg-good", title: "The page asks again every few seconds" }
+      return { word: "Up to date", tone: "bg-good", title: "The page polls every few seconds" }
     case "unreachable":
-      return { word: "No answer", tone: "bg-bad", title: "The control plane does not answer; the page keeps asking" }
+      return { word: "No answer", tone: "bg-bad", title: "The control plane does not answer; the page retries" }
   }
 }
 
-/** How fresh the page is. Screen readers hear when the kind of the connection changes, not every event. */
+/** The state of the connection. Screen readers announce changes of the state, not every event. */
 export const ConnectionLight = () => {
   const now = useStore(connection)
   const { title, tone, word } = words(now)

@@ -1,12 +1,12 @@
 import { CornerDownLeft, Search } from "lucide-react"
 import { type KeyboardEvent, useId, useState } from "react"
 import { useLocation } from "wouter"
-import { Said, StatusBadge } from "../ui/basics.tsx"
+import { StatusBadge, UserText } from "../ui/basics.tsx"
 import { activeShortcuts } from "../ui/Keys.ts"
 import { Overlay } from "../ui/Overlay.tsx"
 import { useRunSearch } from "../ui/useRunSearch.ts"
 import { runFacts } from "../view/RunFacts.ts"
-import type { Place } from "./Place.ts"
+import type { NavItem } from "./NavItem.ts"
 
 interface Entry {
   readonly id: string
@@ -20,23 +20,23 @@ interface Entry {
 const MOST_RUNS = 7
 
 interface PaletteProps {
-  readonly places: ReadonlyArray<Pick<Place, "path" | "title">>
+  readonly items: ReadonlyArray<Pick<NavItem, "path" | "title">>
   readonly onClose: () => void
 }
 
-/** Goes anywhere by a few letters: pages, runs by id, tag, scenario or environment, and what this page can do. */
-export default function Palette({ onClose, places }: PaletteProps) {
+/** Finds pages, runs by id, tag, scenario or environment, and actions of the page. */
+export default function Palette({ onClose, items }: PaletteProps) {
   const [text, setText] = useState("")
   const [chosen, setChosen] = useState(0)
   const [, go] = useLocation()
-  // The dialog has no keys of its own in the list: what stands there now is what the page can do.
+  // These are the shortcuts of the page; the dialog adds none.
   const [shortcuts] = useState(activeShortcuts)
   const listId = useId()
   const wanted = text.trim().toLowerCase()
   const found = useRunSearch(text, { limit: MOST_RUNS })
   const fits = (title: string) => title.toLowerCase().includes(wanted)
   const entries: ReadonlyArray<Entry> = [
-    ...places
+    ...items
       .filter(({ title }) => fits(title))
       .map(({ path, title }): Entry => ({ id: path, group: "Pages", title, says: "", run: () => go(path) })),
     ...found.map((run): Entry => {
@@ -93,7 +93,7 @@ export default function Palette({ onClose, places }: PaletteProps) {
           onKeyDown={onKeyDown}
         />
       </div>
-      <div id={listId} role="listbox" aria-label="What was found" className="py-1">
+      <div id={listId} role="listbox" aria-label="Results" className="py-1">
         {entries.map((entry, at) => (
           <div
             key={`${entry.group} ${entry.id}`}
@@ -108,7 +108,7 @@ export default function Palette({ onClose, places }: PaletteProps) {
             }}
           >
             {entry.status === undefined ? null : <StatusBadge status={entry.status} />}
-            <Said text={entry.title} className="min-w-0 flex-1 truncate" />
+            <UserText text={entry.title} className="min-w-0 flex-1 truncate" />
             <span className="font-mono text-[11px] text-muted">{entry.says}</span>
             <span className="label w-20 text-right">{entry.group}</span>
             {at === chosen ? (
@@ -118,7 +118,7 @@ export default function Palette({ onClose, places }: PaletteProps) {
             )}
           </div>
         ))}
-        {entries.length === 0 ? <p className="px-4 py-3 text-muted">Nothing is called that.</p> : null}
+        {entries.length === 0 ? <p className="px-4 py-3 text-muted">Nothing matches.</p> : null}
       </div>
     </Overlay>
   )

@@ -2,25 +2,18 @@ import { useId, useState } from "react"
 import { useLocation } from "wouter"
 import { useUrlState } from "../ui/hooks.ts"
 import { useRead } from "../ui/useRead.ts"
-import { scopeParams } from "../view/Scope.ts"
+import { scopeParams, WINDOWS } from "../view/Scope.ts"
 import { readParams, writeParams } from "../view/UrlState.ts"
 
-/** Pages that look at runs of many: those of the others would not know what to do with it. */
+/** Pages with an environment and a time range. */
 const NARROWED = /^\/(overview|runs|events)$/
 
-const WINDOWS = [
-  ["", "Usual time"],
-  ["1h", "Last hour"],
-  ["6h", "Last 6 hours"],
-  ["24h", "Last 24 hours"],
-  ["7d", "Last 7 days"],
-  ["30d", "Last 30 days"]
-] as const
+const TIMES = [["", "Default time"], ...WINDOWS] as const
 
-/** What a link to another page takes along of an address: environment and time. */
+/** Environment and time of an address, for links to other pages. */
 export const carried = (search: string): string => writeParams(scopeParams, "", readParams(scopeParams, search))
 
-/** Environment and time, which go along from page to page. */
+/** Environment and time, which are kept from page to page. */
 export const ScopeFields = () => {
   const [location] = useLocation()
   const [scope, set] = useUrlState(scopeParams)
@@ -65,11 +58,11 @@ export const ScopeFields = () => {
             className="field mt-0.5 w-full pr-1"
             value={scope.window}
             onChange={({ target }) => {
-              const found = WINDOWS.find(([window]) => window === target.value)
+              const found = TIMES.find(([window]) => window === target.value)
               if (found !== undefined) set({ window: found[0] })
             }}
           >
-            {WINDOWS.map(([window, title]) => (
+            {TIMES.map(([window, title]) => (
               <option key={window} value={window}>
                 {title}
               </option>

@@ -9,7 +9,7 @@ import { type Shortcut, useShortcuts } from "../ui/Keys.ts"
 import { lazily } from "../ui/lazily.ts"
 import { Overlay } from "../ui/Overlay.tsx"
 import { ConnectionLight } from "./ConnectionLight.tsx"
-import type { Place } from "./Place.ts"
+import type { NavItem } from "./NavItem.ts"
 import { carried, ScopeFields } from "./ScopeFields.tsx"
 import { nextTheme, type Theme, theme } from "./Theme.ts"
 
@@ -19,13 +19,13 @@ const Palette = lazily(() => import("./Palette.tsx"))
 
 const themeIcons: Readonly<Record<Theme, LucideIcon>> = { system: SunMoon, light: Sun, dark: Moon }
 
-/** What stands around every page: the way to the others, how fresh this one is, theme, keys, and who is signed in. */
+/** The frame of every page: navigation, connection status, theme, keys and the signed-in user. */
 export const Shell = ({
   children,
-  places
+  items
 }: {
   readonly children: ReactNode
-  readonly places: ReadonlyArray<Place>
+  readonly items: ReadonlyArray<NavItem>
 }) => {
   const [isMenuOpen, setMenuOpen] = useState(false)
   const [isHelpOpen, setHelpOpen] = useState(false)
@@ -33,7 +33,7 @@ export const Shell = ({
   const [, go] = useLocation()
   const scope = carried(useSearch())
   useShortcuts([
-    ...places.map(
+    ...items.map(
       ({ key, path, title }): Shortcut => ({
         keys: `g ${key}`,
         says: `Go to ${title}`,
@@ -71,11 +71,11 @@ export const Shell = ({
         aria-label="Sidebar"
         className="no-print hidden w-[204px] shrink-0 flex-col border-r border-line bg-panel lg:flex"
       >
-        <Sidebar places={places} onHelp={() => setHelpOpen(true)} onFind={() => setPaletteOpen(true)} />
+        <Sidebar items={items} onHelp={() => setHelpOpen(true)} onFind={() => setPaletteOpen(true)} />
       </aside>
       <Overlay open={isMenuOpen} onClose={() => setMenuOpen(false)} title="Menu" form="left">
         <Sidebar
-          places={places}
+          items={items}
           onHelp={() => {
             setMenuOpen(false)
             setHelpOpen(true)
@@ -97,7 +97,7 @@ export const Shell = ({
       </Overlay>
       {isPaletteOpen ? (
         <Suspense fallback={null}>
-          <Palette places={places} onClose={() => setPaletteOpen(false)} />
+          <Palette items={items} onClose={() => setPaletteOpen(false)} />
         </Suspense>
       ) : null}
     </div>
@@ -112,13 +112,13 @@ const Brand = () => (
 )
 
 interface SidebarProps {
-  readonly places: ReadonlyArray<Place>
+  readonly items: ReadonlyArray<NavItem>
   readonly onHelp: () => void
   readonly onFind: () => void
   readonly onGo?: () => void
 }
 
-const Sidebar = ({ onFind, onGo, onHelp, places }: SidebarProps) => {
+const Sidebar = ({ onFind, onGo, onHelp, items }: SidebarProps) => {
   const [location] = useLocation()
   const scope = carried(useSearch())
   const { key } = useStore(session)
@@ -140,7 +140,7 @@ const Sidebar = ({ onFind, onGo, onHelp, places }: SidebarProps) => {
         </span>
       </button>
       <nav aria-label="Pages" className="flex flex-col gap-0.5 p-2">
-        {places.map(({ icon: Icon, path, title }) => {
+        {items.map(({ icon: Icon, path, title }) => {
           const isHere = location === path || location.startsWith(`${path}/`)
           return (
             <Link

@@ -3,7 +3,7 @@ import { useState } from "react"
 import { session, signIn } from "../client/Session.ts"
 import { useStore, useTitle } from "../ui/hooks.ts"
 
-/** The page that stands in front of all others while the service refuses the calls. */
+/** The page that replaces all others while the service refuses the calls. */
 export default function SignIn() {
   const { key, why } = useStore(session)
   const [given, setGiven] = useState("")
@@ -20,8 +20,8 @@ export default function SignIn() {
         <KeyRound size={20} aria-hidden className="text-accent" />
         <h1 className="mt-3 text-[18px] font-semibold">Sign in to Runplane</h1>
         <p className="mt-1 text-soft">
-          This service asks for an API key, or a token of your company's sign-on. It stays in this tab and is forgotten
-          when you close it.
+          This service requires an API key, or a token of your company's sign-on. The key is kept in this tab until you
+          close it.
         </p>
         <label className="mt-4 block">
           <span className="label">API key or token</span>

@@ -2,12 +2,12 @@ import { makeStore } from "../view/Store.ts"
 
 export type Theme = "system" | "light" | "dark"
 
-const PLACE = "runplane.theme"
+const STORAGE_KEY = "runplane.theme"
 const THEMES: ReadonlyArray<Theme> = ["system", "light", "dark"]
 
 const stored = (): Theme => {
   try {
-    return THEMES.find((theme) => theme === localStorage.getItem(PLACE)) ?? "system"
+    return THEMES.find((theme) => theme === localStorage.getItem(STORAGE_KEY)) ?? "system"
   } catch {
     // Without storage the theme is that of the system each time.
     return "system"
@@ -32,7 +32,7 @@ apply()
 export const nextTheme = (): void => {
   const next = THEMES[(THEMES.indexOf(theme.get()) + 1) % THEMES.length] ?? "system"
   try {
-    localStorage.setItem(PLACE, next)
+    localStorage.setItem(STORAGE_KEY, next)
   } catch {
     // It holds until the page is left.
   }

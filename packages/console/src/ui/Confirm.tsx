@@ -4,49 +4,75 @@ import { Overlay } from "./Overlay.tsx"
 import { Failure } from "./States.tsx"
 import { useMe } from "./useMe.ts"
 
-interface ConfirmProps {
+interface FormDialogProps {
   readonly title: string
   readonly button: string
-  /** What could not be done, for the error: "The policy could not be removed". */
+  /** Title of the error: "The policy could not be removed". */
   readonly fault: string
   readonly children: ReactNode
   readonly onClose: () => void
-  readonly act: () => Promise<unknown>
-  /** Reads that are made again afterwards. */
-  readonly renews: ReadonlyArray<ReadonlyArray<unknown>>
+  readonly change: Pick<UseMutationResult<unknown, Error, void>, "error" | "isPending" | "mutate">
+  /** False while the fields cannot be submitted. */
+  readonly isReady?: boolean
   readonly isHarmful?: boolean
 }
 
-/** Asks before something is changed: what will happen, and who does it. */
-export const Confirm = ({ act, button, children, fault, isHarmful = false, onClose, renews, title }: ConfirmProps) => {
+/** A dialog with a form: its fields, the error of the last attempt, and the buttons. */
+export const FormDialog = ({
+  button,
+  change,
+  children,
+  fault,
+  isHarmful = false,
+  isReady = true,
+  onClose,
+  title
+}: FormDialogProps) => (
+  <Overlay open onClose={onClose} title={title}>
+    <form
+      className="flex flex-col gap-3 p-4"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (isReady) change.mutate()
+      }}
+    >
+      {children}
+      {change.error === null ? null : <Failure what={fault} error={change.error} />}
+      <div className="flex justify-end gap-2">
+        <button type="button" className="btn" onClick={onClose}>
+          Dismiss
+        </button>
+        <button
+          type="submit"
+          className={`btn ${isHarmful ? "btn-bad" : "btn-main"}`}
+          disabled={!isReady || change.isPending}
+        >
+          {change.isPending ? "Working…" : button}
+        </button>
+      </div>
+    </form>
+  </Overlay>
+)
+
+interface ConfirmProps extends Omit<FormDialogProps, "change" | "isReady"> {
+  readonly act: () => Promise<unknown>
+  /** Keys of the queries that are read again afterwards. */
+  readonly renews: ReadonlyArray<ReadonlyArray<unknown>>
+}
+
+/** Confirms a change: its effect and the caller. */
+export const Confirm = ({ act, children, renews, ...dialog }: ConfirmProps) => {
   const me = useMe()
-  const change = useChange(act, renews, onClose)
+  const change = useChange(act, renews, dialog.onClose)
   return (
-    <Overlay open onClose={onClose} title={title}>
-      <form
-        className="flex flex-col gap-3 p-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          change.mutate()
-        }}
-      >
-        {children}
-        <p className="text-muted">Done as {me === undefined ? "…" : `${me.name} (${me.role})`}</p>
-        {change.isError ? <Failure what={fault} error={change.error} /> : null}
-        <div className="flex justify-end gap-2">
-          <button type="button" className="btn" onClick={onClose}>
-            Leave it
-          </button>
-          <button type="submit" className={`btn ${isHarmful ? "btn-bad" : "btn-main"}`} disabled={change.isPending}>
-            {change.isPending ? "Working…" : button}
-          </button>
-        </div>
-      </form>
-    </Overlay>
+    <FormDialog {...dialog} change={change}>
+      {children}
+      <p className="text-muted">Done as {me === undefined ? "…" : `${me.name} (${me.role})`}</p>
+    </FormDialog>
   )
 }
 
-/** A change of something, after which what was read of it is read again. */
+/** A change, after which the given queries are read again. */
 export const useChange = <A,>(
   act: () => Promise<A>,
   renews: ReadonlyArray<ReadonlyArray<unknown>>,

@@ -3,7 +3,7 @@ import { ChevronDown, ChevronRight } from "lucide-react"
 import { useEffect, useMemo, useRef, useState } from "react"
 import { whole } from "../view/Format.ts"
 import { type JsonLine, jsonLines, valueAt } from "../view/JsonLines.ts"
-import { Said } from "./basics.tsx"
+import { UserText } from "./basics.tsx"
 
 interface JsonLinesProps {
   readonly label: string
@@ -22,7 +22,7 @@ export const JsonLines = ({ label, openLevels = 3, value }: JsonLinesProps) => {
   const [turned, setTurned] = useState<ReadonlySet<string>>(new Set())
   const [long, setLong] = useState<string>()
   const lines = useMemo(
-    () => jsonLines(value, (place, depth) => turned.has(place) !== depth >= openLevels),
+    () => jsonLines(value, (pointer, depth) => turned.has(pointer) !== depth >= openLevels),
     [value, turned, openLevels]
   )
   const rows = useVirtualizer({
@@ -32,9 +32,9 @@ export const JsonLines = ({ label, openLevels = 3, value }: JsonLinesProps) => {
     overscan: 30
   })
   useEffect(() => setLong(undefined), [value])
-  const turn = (place: string) => {
+  const turn = (pointer: string) => {
     const next = new Set(turned)
-    if (!next.delete(place)) next.add(place)
+    if (!next.delete(pointer)) next.add(pointer)
     setTurned(next)
   }
   const text: unknown = long === undefined ? undefined : valueAt(value, long)
@@ -55,19 +55,21 @@ export const JsonLines = ({ label, openLevels = 3, value }: JsonLinesProps) => {
                 key={index}
                 line={line}
                 start={start}
-                onTurn={() => turn(line.place)}
-                onWhole={() => setLong(line.place)}
+                onTurn={() => turn(line.pointer)}
+                onWhole={() => setLong(line.pointer)}
               />
             )
           })}
         </div>
       </div>
-      {typeof text === "string" ? <LongText place={long ?? ""} text={text} onClose={() => setLong(undefined)} /> : null}
+      {typeof text === "string" ? (
+        <LongText pointer={long ?? ""} text={text} onClose={() => setLong(undefined)} />
+      ) : null}
     </div>
   )
 }
 
-const looks: Readonly<Record<JsonLine["kind"], string>> = {
+const styles: Readonly<Record<JsonLine["kind"], string>> = {
   text: "text-text",
   number: "text-accent",
   word: "text-accent",
@@ -84,7 +86,7 @@ interface LineProps {
 }
 
 const Line = ({ line, onTurn, onWhole, start }: LineProps) => {
-  const { depth, kind, leftOut, name, place, text } = line
+  const { depth, kind, leftOut, name, pointer, text } = line
   const turns = kind === "open" || kind === "closed"
   const Icon = kind === "closed" ? ChevronRight : ChevronDown
   return (
@@ -96,7 +98,7 @@ const Line = ({ line, onTurn, onWhole, start }: LineProps) => {
         <button
           type="button"
           aria-expanded={kind === "open"}
-          aria-label={`${kind === "open" ? "Close" : "Open"} ${place || "all"}`}
+          aria-label={`${kind === "open" ? "Close" : "Open"} ${pointer || "all"}`}
           className="-ml-0.5 text-muted hover:text-accent"
           onClick={onTurn}
         >
@@ -111,7 +113,7 @@ const Line = ({ line, onTurn, onWhole, start }: LineProps) => {
           {": "}
         </span>
       )}
-      <span className={looks[kind]}>
+      <span className={styles[kind]}>
         <bdi>{text}</bdi>
       </span>
       {leftOut === 0 ? null : (
@@ -124,28 +126,28 @@ const Line = ({ line, onTurn, onWhole, start }: LineProps) => {
 }
 
 interface LongTextProps {
-  readonly place: string
+  readonly pointer: string
   readonly text: string
   readonly onClose: () => void
 }
 
 /** A long text, page by page: a text of a megabyte at once would stop the browser. */
-const LongText = ({ onClose, place, text }: LongTextProps) => {
+const LongText = ({ onClose, pointer, text }: LongTextProps) => {
   const [page, setPage] = useState(0)
-  useEffect(() => setPage(0), [place])
+  useEffect(() => setPage(0), [pointer])
   const pages = Math.max(1, Math.ceil(text.length / PAGE))
   return (
-    <section aria-label="The whole text" className="flex h-[40%] shrink-0 flex-col border-t border-line bg-panel">
+    <section aria-label="Full text" className="flex h-[40%] shrink-0 flex-col border-t border-line bg-panel">
       <div className="flex flex-wrap items-center gap-2 border-b border-line px-3 py-1">
         <code className="min-w-0 truncate font-mono text-[12px] text-muted">
-          <Said text={place} />
+          <UserText text={pointer} />
         </code>
         <span className="num text-muted">{whole(text.length)} characters</span>
         <span className="ml-auto flex items-center gap-1">
           {pages === 1 ? null : (
             <>
               <button type="button" className="btn" disabled={page === 0} onClick={() => setPage(page - 1)}>
-                Before
+                Previous
               </button>
               <span className="num">
                 {page + 1} of {pages}
@@ -161,7 +163,7 @@ const LongText = ({ onClose, place, text }: LongTextProps) => {
         </span>
       </div>
       <pre tabIndex={0} className="min-h-0 flex-1 overflow-auto p-3 font-mono text-[12px] whitespace-pre-wrap">
-        <Said text={text.slice(page * PAGE, (page + 1) * PAGE)} />
+        <UserText text={text.slice(page * PAGE, (page + 1) * PAGE)} />
       </pre>
     </section>
   )

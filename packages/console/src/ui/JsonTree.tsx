@@ -2,7 +2,7 @@ import { wholeStart } from "@runplane/domain"
 import { ChevronDown, ChevronRight } from "lucide-react"
 import { useState } from "react"
 import { counted } from "../view/Format.ts"
-import { Said } from "./basics.tsx"
+import { UserText } from "./basics.tsx"
 
 /** Members of a list or an object that are drawn at once, and characters of a text. */
 const MEMBERS_AT_ONCE = 60
@@ -35,7 +35,7 @@ export const JsonTree = ({ level = 0, name, value }: TreeProps) => {
           onClick={() => setOpen(!isOpen)}
         >
           <Icon size={13} aria-hidden className="shrink-0 text-muted" />
-          <span className="text-soft">{name === undefined ? "" : <Said text={name} />}</span>
+          <span className="text-soft">{name === undefined ? "" : <UserText text={name} />}</span>
           {isOpen ? null : (
             <span className="text-muted">&nbsp;{counted(entries.length, isList ? "item" : "member")}</span>
           )}
@@ -72,11 +72,11 @@ const Leaf = ({ isPlain = false, name, value }: LeafProps) => {
     <div className="font-mono text-[12px] leading-[1.6] wrap-anywhere">
       {name === undefined ? null : (
         <span className="text-muted">
-          <Said text={name} />:{" "}
+          <UserText text={name} />:{" "}
         </span>
       )}
       <span className={isText ? "text-text" : "text-accent"}>
-        <Said text={shown} className="whitespace-pre-wrap" />
+        <UserText text={shown} className="whitespace-pre-wrap" />
       </span>
       {shown === text ? null : (
         <button type="button" className="ml-2 text-accent underline" onClick={() => setWhole(true)}>

@@ -9,7 +9,7 @@ export interface Shortcut {
   readonly run: () => void
 }
 
-/** All that is active now, the newest page last; the help lists them. */
+/** The active shortcuts, the newest page last; the help lists them. */
 const active = new Set<{ readonly current: ReadonlyArray<Shortcut> }>()
 
 export const activeShortcuts = (): ReadonlyArray<Shortcut> => [...active].flatMap(({ current }) => current)
@@ -27,7 +27,7 @@ const onKey = (event: KeyboardEvent) => {
   const withModifier = event.ctrlKey || event.metaKey
   const key = withModifier ? `mod+${event.key.toLowerCase()}` : event.key
   if (!withModifier && isTyping(event.target)) return
-  // In a dialog its own keys rule.
+  // A dialog handles its own keys.
   if (!withModifier && event.target instanceof HTMLElement && event.target.closest("[role=dialog]") !== null) return
   const pair = event.timeStamp - before.at < SEQUENCE_MS ? `${before.key} ${key}` : ""
   before = { key, at: event.timeStamp }

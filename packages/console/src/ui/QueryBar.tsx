@@ -10,15 +10,15 @@ interface QueryBarProps {
   readonly resource: QueryResource
   readonly label: string
   readonly placeholder: string
-  /** The search that is in force. */
+  /** The applied search. */
   readonly value: string
   readonly onChange: (q: string) => void
   readonly inputRef?: RefObject<HTMLInputElement | null>
 }
 
 /**
- * A search in the language of the lists (docs/reference/http.md#query): completes names and values, says what is wrong
- * with it and where as it is typed, and is in force with Enter, or when it is left, once it can be read.
+ * A search in the query language (docs/reference/http.md#query): completes names and values, shows errors while it is
+ * typed, and applies a valid query on Enter or when the field loses the focus.
  */
 export const QueryBar = ({ inputRef, label, onChange, placeholder, resource, value }: QueryBarProps) => {
   const [text, setText] = useState(value)
@@ -115,7 +115,7 @@ export const QueryBar = ({ inputRef, label, onChange, placeholder, resource, val
       <div
         id={listId}
         role="listbox"
-        aria-label={`What ${label} may have here`}
+        aria-label={`${label}: suggestions`}
         hidden={shown.length === 0}
         className="absolute top-8 left-0 z-30 max-h-[320px] w-[min(460px,90vw)] overflow-auto rounded-lg border border-line bg-raised py-1 shadow-float"
       >

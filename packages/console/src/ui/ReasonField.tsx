@@ -5,10 +5,10 @@ interface ReasonFieldProps {
   readonly onChange: (reason: string) => void
 }
 
-/** Why something is done to a run; the service keeps so many characters of it. */
+/** The reason of an action on a run; the length is the service's limit. */
 export const ReasonField = ({ onChange, required, rows, value }: ReasonFieldProps) => (
   <label className="block">
-    <span className="label">Reason{required ? "" : " (may be empty)"}</span>
+    <span className="label">Reason{required ? "" : " (optional)"}</span>
     <textarea
       autoFocus
       rows={rows}

@@ -1,7 +1,7 @@
 import { Search } from "lucide-react"
 import { type KeyboardEvent, useId, useState } from "react"
 import { runFacts } from "../view/RunFacts.ts"
-import { Said, StatusBadge, Time } from "./basics.tsx"
+import { StatusBadge, Time, UserText } from "./basics.tsx"
 import { useRunSearch } from "./useRunSearch.ts"
 
 const FOUND = 8
@@ -70,7 +70,7 @@ export const RunPicker = ({
       <div
         id={listId}
         role="listbox"
-        aria-label={`${label}: what was found`}
+        aria-label={`${label}: results`}
         hidden={runs.length === 0}
         className="absolute top-8 right-0 left-0 z-30 max-h-[320px] min-w-[260px] overflow-auto rounded-lg border border-line bg-raised py-1 shadow-float"
       >
@@ -89,7 +89,7 @@ export const RunPicker = ({
             }}
           >
             <StatusBadge status={run.status} />
-            <Said text={runFacts(run).title} className="min-w-0 flex-1 truncate" />
+            <UserText text={runFacts(run).title} className="min-w-0 flex-1 truncate" />
             <span className="font-mono text-[11px] text-muted">{run.id.slice(0, 8)}</span>
             <Time at={run.createdAt} className="text-[12px] text-muted" />
           </div>

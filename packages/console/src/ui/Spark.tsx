@@ -1,4 +1,4 @@
-/** A series without axes, as wide as its place; bars for what is counted. */
+/** A series as bars without axes, as wide as its container. */
 export const Spark = ({
   className = "text-accent",
   values
@@ -16,7 +16,7 @@ export const Spark = ({
         const height = Math.max(1, (22 * value) / most)
         return (
           <rect
-            // The buckets of a series keep their places.
+            // The buckets of a series keep their order.
             key={at}
             x={at * width + width * 0.1}
             width={width * 0.8}

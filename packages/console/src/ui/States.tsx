@@ -2,10 +2,10 @@ import { AlertTriangle, Inbox, RotateCw } from "lucide-react"
 import type { ReactNode } from "react"
 import { type Problem, problemOf, UNREACHABLE } from "../client/Problem.ts"
 import { relativeTime } from "../view/Format.ts"
-import { Id, Said } from "./basics.tsx"
+import { Id, UserText } from "./basics.tsx"
 import { useNow } from "./hooks.ts"
 
-/** Nothing is there, why, and what can be done about it. */
+/** An empty state: what is missing, and what to do. */
 export const Empty = ({
   title,
   children,
@@ -13,7 +13,7 @@ export const Empty = ({
 }: {
   readonly title: string
   readonly children?: ReactNode
-  /** It is all that the page has to say. */
+  /** It is the only content of the page. */
   readonly isPage?: boolean
 }) => (
   <div className="flex flex-col items-center justify-center gap-2 px-6 py-14 text-center">
@@ -24,16 +24,15 @@ export const Empty = ({
 )
 
 const advice = ({ code, status }: Problem): string => {
-  if (code === UNREACHABLE)
-    return "Nothing was changed. The page goes on by itself as soon as the service answers again."
-  if (status === 403) return "The key in use may not do this."
+  if (code === UNREACHABLE) return "Nothing was changed. The page continues when the service answers again."
+  if (status === 403) return "The role of this key does not allow it."
   if (status === 404) return "It may have been deleted, or the link may be wrong."
-  if (status === 429) return "The service limits the requests of each client. It takes some again within a minute."
-  if (status >= 500) return "The service has a problem of its own; its log has the request id."
+  if (status === 429) return "The service limits the requests of each client. Try again in a minute."
+  if (status >= 500) return "The service failed; its log contains the request id."
   return ""
 }
 
-/** What went wrong: code, message, request id, and a way to try again. */
+/** An error: code, message, request id, and a button to try again. */
 export const Failure = ({
   error,
   isPage = false,
@@ -41,7 +40,7 @@ export const Failure = ({
   what
 }: {
   readonly error: unknown
-  /** It is all that the page has to say. */
+  /** It is the only content of the page. */
   readonly isPage?: boolean
   readonly retry?: () => void
   readonly what: string
@@ -57,7 +56,7 @@ export const Failure = ({
         <ul className="mt-1 text-soft">
           {problem.messages.map((message) => (
             <li key={message}>
-              <Said text={message} />
+              <UserText text={message} />
             </li>
           ))}
         </ul>
@@ -80,7 +79,7 @@ export const Failure = ({
   )
 }
 
-/** What is shown is of that age, because it could not be read again. */
+/** The age of the shown data, which could not be refreshed. */
 export const Stale = ({
   error,
   retry,
@@ -110,7 +109,7 @@ export const Stale = ({
   )
 }
 
-/** Grey bars of the height of what is on its way. */
+/** Grey bars with the height of the loading content. */
 export const Skeleton = ({ rows, height }: { readonly rows: number; readonly height: number }) => (
   <div role="status" aria-label="Loading" className="px-4">
     {Array.from({ length: rows }, (_, row) => (

@@ -31,7 +31,7 @@ interface TimeChartProps {
 
 const token = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
-/** Told anew when the theme changes: a canvas does not follow the tokens by itself. */
+/** The name of the theme, updated when it changes: a canvas does not follow the tokens by itself. */
 const useThemeName = (): string => {
   const [name, setName] = useState(() => document.documentElement.dataset["theme"] ?? "")
   useEffect(() => {
@@ -70,18 +70,18 @@ export default function TimeChart({
   onZoom,
   sync
 }: TimeChartProps) {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(undefined)
   const themeName = useThemeName()
   const zoom = useRef(onZoom)
   zoom.current = onZoom
-  const looks = JSON.stringify([lines.map(({ colour, title }) => [colour, title]), as, bucketMs, themeName])
+  const style = JSON.stringify([lines.map(({ colour, title }) => [colour, title]), as, bucketMs, themeName])
   const data: uPlot.AlignedData = [at.map((ms) => ms / 1_000), ...lines.map(({ values }) => [...values])]
   const latest = useRef({ data, format, lines })
   latest.current = { data, format, lines }
 
   useEffect(() => {
-    const node = place.current
+    const node = container.current
     if (node === null) return
     const said = (value: number | null | undefined) =>
       value === null || value === undefined ? "" : latest.current.format(value)
@@ -155,12 +155,12 @@ export default function TimeChart({
       made.destroy()
       plot.current = undefined
     }
-  }, [looks, height, sync, as])
+  }, [style, height, sync, as])
 
   const drawn = JSON.stringify(data)
   useEffect(() => {
     plot.current?.setData(latest.current.data)
   }, [drawn])
 
-  return <div ref={place} role="img" aria-label={label} className="chart min-w-0" />
+  return <div ref={container} role="img" aria-label={label} className="chart min-w-0" />
 }

@@ -11,10 +11,10 @@ import {
   Search,
   XCircle
 } from "lucide-react"
-import { type ReactNode, useEffect, useState } from "react"
+import type { ReactNode } from "react"
 import { exactTime, middleCut, relativeTime } from "../view/Format.ts"
-import { runLook, type Tone } from "../view/Status.ts"
-import { useNow } from "./hooks.ts"
+import { runStatusLabel, type Tone } from "../view/Status.ts"
+import { useCopy, useNow } from "./hooks.ts"
 
 export const toneText: Readonly<Record<Tone, string>> = {
   good: "text-good",
@@ -45,7 +45,7 @@ const statusIcons: Readonly<Record<RunStatus, LucideIcon>> = {
 
 /** The status of a run: icon, word and colour. */
 export const StatusBadge = ({ status, chip = false }: { readonly status: RunStatus; readonly chip?: boolean }) => {
-  const { tone, word } = runLook(status)
+  const { tone, word } = runStatusLabel(status)
   const Icon = statusIcons[status]
   const look = chip ? `rounded-full px-2 py-0.5 ${toneChip[tone]}` : toneText[tone]
   return (
@@ -74,13 +74,13 @@ export const Chip = ({
 )
 
 /** A text as its sender wrote it: never markup, and its direction cannot turn the rest of the line around. */
-export const Said = ({ text, className = "" }: { readonly text: string; readonly className?: string }) => (
+export const UserText = ({ text, className = "" }: { readonly text: string; readonly className?: string }) => (
   <bdi className={`wrap-anywhere ${className}`}>{text}</bdi>
 )
 
 /** A time relative to now; the exact instant with its zone on hover. */
 export const Time = ({ at, className = "" }: { readonly at: string; readonly className?: string }) => {
-  // What has just happened must not lie ahead of the clock.
+  // A new event must not be ahead of the clock.
   const now = useNow(1_000)
   const ms = Date.parse(at)
   return (
@@ -89,8 +89,6 @@ export const Time = ({ at, className = "" }: { readonly at: string; readonly cla
     </time>
   )
 }
-
-const COPIED_MS = 1_200
 
 /** An id: monospace, its middle left out, copied by one click. */
 export const Id = ({
@@ -102,12 +100,7 @@ export const Id = ({
   readonly edge?: number
   readonly label?: string
 }) => {
-  const [isCopied, setCopied] = useState(false)
-  useEffect(() => {
-    if (!isCopied) return
-    const timer = setTimeout(() => setCopied(false), COPIED_MS)
-    return () => clearTimeout(timer)
-  }, [isCopied])
+  const [isCopied, copy] = useCopy()
   return (
     <button
       type="button"
@@ -115,10 +108,7 @@ export const Id = ({
       className="group inline-flex max-w-full items-center gap-1 rounded font-mono text-[12px] text-soft hover:text-text"
       onClick={(event) => {
         event.stopPropagation()
-        navigator.clipboard?.writeText(id).then(
-          () => setCopied(true),
-          () => setCopied(false)
-        )
+        copy(id)
       }}
     >
       <span className="truncate">{middleCut(id, edge)}</span>
@@ -139,8 +129,8 @@ export const Id = ({
 
 const HUES = 8
 
-/** The colour of a participant: by its place in the run, so that it is the same in every view. */
-export const hue = (place: number): string => `var(--p-${((place % HUES) + HUES) % HUES})`
+/** The colour of a participant by its index in the run: the same in every view. */
+export const hue = (index: number): string => `var(--p-${((index % HUES) + HUES) % HUES})`
 
 /** The first letters of a name's words. */
 export const initials = (name: string): string =>
@@ -154,11 +144,11 @@ export const initials = (name: string): string =>
 
 export const Avatar = ({
   name,
-  place,
+  index,
   size = 24
 }: {
   readonly name: string
-  readonly place: number
+  readonly index: number
   readonly size?: number
 }) => (
   <span
@@ -167,9 +157,9 @@ export const Avatar = ({
     style={{
       width: size,
       height: size,
-      color: hue(place),
-      borderColor: `color-mix(in srgb, ${hue(place)} 40%, transparent)`,
-      background: `color-mix(in srgb, ${hue(place)} 12%, var(--c-panel))`
+      color: hue(index),
+      borderColor: `color-mix(in srgb, ${hue(index)} 40%, transparent)`,
+      background: `color-mix(in srgb, ${hue(index)} 12%, var(--c-panel))`
     }}
   >
     {initials(name)}

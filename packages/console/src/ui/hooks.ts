@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react"
+import { type RefObject, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react"
 import { useSearch } from "wouter"
 import { navigate } from "wouter/use-browser-location"
 import { clockOf } from "../view/Clock.ts"
@@ -8,8 +8,8 @@ import { readParams, type ValuesOf, writeParams } from "../view/UrlState.ts"
 export const useStore = <A>(store: Store<A>): A => useSyncExternalStore(store.subscribe, store.get)
 
 /**
- * The state of a page in its address. A change replaces the entry of the history unless it says `push`: who filters
- * does not want to go back through every letter.
+ * The state of a page in its address. A change replaces the history entry, unless `push` is set: the back button
+ * skips the letters of a search.
  */
 export const useUrlState = <P extends object>(
   params: P
@@ -26,13 +26,13 @@ export const useUrlState = <P extends object>(
   return [values, set]
 }
 
-/** The time, told anew every so many milliseconds. */
+/** The time, updated every `everyMs` milliseconds. */
 export const useNow = (everyMs: number): number => {
   const { get, subscribe } = clockOf(everyMs)
   return useSyncExternalStore(subscribe, get)
 }
 
-/** The value once it has been the same for so many milliseconds. */
+/** The value once it has not changed for `forMs` milliseconds. */
 export const useSettled = <A>(value: A, forMs: number): A => {
   const [settled, setSettled] = useState(value)
   useEffect(() => {
@@ -42,11 +42,42 @@ export const useSettled = <A>(value: A, forMs: number): A => {
   return settled
 }
 
-/** The last value that was there: what a list shows while its next page is on the way. */
+/** A reference to the latest value. */
 export const useLatest = <A>(value: A): { readonly current: A } => {
   const latest = useRef(value)
   latest.current = value
   return latest
+}
+
+const COPIED_MS = 1_200
+
+/** Copies a text to the clipboard; the flag is true for a moment afterwards. */
+export const useCopy = (): readonly [isCopied: boolean, copy: (text: string) => void] => {
+  const [isCopied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!isCopied) return
+    const timer = setTimeout(() => setCopied(false), COPIED_MS)
+    return () => clearTimeout(timer)
+  }, [isCopied])
+  const copy = (text: string) => {
+    navigator.clipboard?.writeText(text).then(
+      () => setCopied(true),
+      () => setCopied(false)
+    )
+  }
+  return [isCopied, copy]
+}
+
+/** The width of an element, whole pixels. */
+export const useWidth = (element: RefObject<HTMLElement | null>): number => {
+  const [width, setWidth] = useState(0)
+  useEffect(() => {
+    if (element.current === null) return
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)))
+    observer.observe(element.current)
+    return () => observer.disconnect()
+  }, [element])
+  return width
 }
 
 /** Title of the browser's tab. */

@@ -3,7 +3,7 @@ import { type ReactNode, useRef } from "react"
 import { Link } from "wouter"
 import { Failure, Skeleton, Stale } from "./States.tsx"
 
-/** A page that scrolls as a whole, with its title and what can be done on it. */
+/** A page that scrolls as a whole, with its title and actions. */
 export const Sheet = ({
   actions,
   children,
@@ -28,7 +28,7 @@ export const Sheet = ({
 )
 
 /** A part of a page under a title. */
-export const Part = ({
+export const Panel = ({
   actions,
   children,
   className = "",
@@ -51,15 +51,15 @@ export const Part = ({
   </section>
 )
 
-/** Why a read failed, or null. It stays while the same is asked for again. */
+/** The error of a read, or null. It stays during the next attempt. */
 export const useFailure = ({ error, isPending }: Pick<UseQueryResult, "error" | "isPending">): Error | null => {
   const last = useRef<Error | null>(null)
   if (!isPending) last.current = error
   return last.current
 }
 
-/** What a read has brought: bars while it is on its way, why it failed, and its age when it cannot be renewed. */
-export function Shown<A>({
+/** The result of a read: a skeleton while it is loading, its error, and its age when it cannot be refreshed. */
+export function Loaded<A>({
   children,
   height = 32,
   read,
@@ -67,7 +67,7 @@ export function Shown<A>({
   what
 }: {
   readonly read: UseQueryResult<A>
-  /** Says what could not be read: "The policies cannot be read". */
+  /** Title of the error: "The policies cannot be read". */
   readonly what: string
   readonly rows?: number
   readonly height?: number
@@ -93,13 +93,14 @@ export function Shown<A>({
 export interface TableColumn<Row> {
   readonly title: string
   readonly align?: "right"
-  /** Left out on screens narrower than this. */
+  /** Hidden on screens narrower than this. */
   readonly from?: "sm" | "md" | "lg" | "xl" | "2xl"
   readonly cell: (row: Row) => ReactNode
   readonly className?: string
 }
 
-const fromClass = {
+/** Classes that hide an element on screens narrower than this. */
+export const fromClass = {
   sm: "max-sm:hidden",
   md: "max-md:hidden",
   lg: "max-lg:hidden",
@@ -124,7 +125,7 @@ export function Table<Row>({
   readonly onOpen?: (row: Row) => void
   readonly isChosen?: (row: Row) => boolean
 }) {
-  const looks = ({ align, className = "", from }: TableColumn<Row>) =>
+  const cellClass = ({ align, className = "", from }: TableColumn<Row>) =>
     `px-2 first:pl-3 last:pr-3 ${align === "right" ? "text-right" : "text-left"} ${from === undefined ? "" : fromClass[from]} ${className}`
   return (
     <div className="overflow-x-auto" tabIndex={0} role="group" aria-label={`${label}, as a table`}>
@@ -132,7 +133,7 @@ export function Table<Row>({
         <thead>
           <tr className="h-8 border-b border-line">
             {columns.map((column) => (
-              <th key={column.title} scope="col" className={`label whitespace-nowrap ${looks(column)}`}>
+              <th key={column.title} scope="col" className={`label whitespace-nowrap ${cellClass(column)}`}>
                 {column.title}
               </th>
             ))}
@@ -148,7 +149,7 @@ export function Table<Row>({
               onClick={onOpen === undefined ? undefined : () => onOpen(row)}
             >
               {columns.map((column) => (
-                <td key={column.title} className={`py-1.5 ${looks(column)}`}>
+                <td key={column.title} className={`py-1.5 ${cellClass(column)}`}>
                   {column.cell(row)}
                 </td>
               ))}
@@ -172,8 +173,16 @@ export const Facts = ({ facts }: { readonly facts: ReadonlyArray<readonly [name:
   </dl>
 )
 
-/** A way to another place of the console. */
-export const To = ({
+/** A name and its value in one line of facts. */
+export const InlineFact = ({ children, title }: { readonly title: string; readonly children: ReactNode }) => (
+  <div className="flex min-w-0 items-baseline gap-1.5">
+    <dt className="label">{title}</dt>
+    <dd className="min-w-0 truncate">{children}</dd>
+  </div>
+)
+
+/** A link to another page of the console. */
+export const TextLink = ({
   children,
   className = "",
   href

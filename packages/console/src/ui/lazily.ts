@@ -13,8 +13,8 @@ interface Part<Properties> {
 const isAway = () => ["reconnecting", "unreachable"].includes(connection.get().state)
 
 /**
- * A part of the page that is loaded when it is first shown. React keeps a failure for good, so what cannot be loaded
- * while the service is away is asked for again until it is back.
+ * A part of the page that is loaded when it is first shown. React keeps a failure for ever, so the load is retried while
+ * the service is away.
  */
 export const lazily = <Properties>(
   load: () => Promise<Part<Properties>>

@@ -11,13 +11,13 @@ interface Brush {
 interface BrushOptions {
   /** Pixels at both sides of the element that are not part of the drawing. */
   readonly edge?: number
-  /** Two places of the drawing, 0 to 1 each. */
+  /** Two positions of the drawing, 0 to 1 each. */
   readonly onBrush: (from: number, to: number) => void
   /** The pointer was pressed and has not been dragged; where, in pixels of the element. */
   readonly onTap?: (x: number, y: number) => void
 }
 
-/** Dragging over a drawing chooses a stretch of it. `brush` is the stretch so far, in pixels of the element. */
+/** A drag over a drawing selects a stretch. `brush` is the stretch so far, in pixels of the element. */
 export const useBrush = ({ edge = 0, onBrush, onTap }: BrushOptions) => {
   const [brush, setBrush] = useState<Brush>()
   const isDrag = brush !== undefined && Math.abs(brush.to - brush.from) >= DRAG_FROM

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { type CallLauncher, launcherAt } from "../client/Launcher.ts"
 import { CallFailed } from "../client/Problem.ts"
 
-/** What the scenarios of the catalog refer to. */
+/** The policies and agents that the scenarios of the catalog refer to. */
 export interface CatalogUse {
   /** References of scenarios by the policy that they open their sessions under. */
   readonly scenariosOfPolicy: ReadonlyMap<string, ReadonlyArray<string>>
@@ -13,7 +13,7 @@ export interface CatalogUse {
 const FRESH_MS = 60_000
 const NOT_FOUND = 404
 
-/** What the catalog refers to; undefined until it is read, and without a launch service. */
+/** The references of the catalog; undefined until it is read, and without a launch service. */
 export const useCatalogUse = (launcherUrl: string | undefined): CatalogUse | undefined =>
   useQuery({
     queryKey: ["catalog use", launcherUrl],

@@ -10,28 +10,28 @@ interface FixedRows {
 }
 
 /**
- * The rows of a long list that are in view, for rows that are all of one height. Draws again only when other rows come
- * into view, not for each pixel.
+ * The visible rows of a long list whose rows have one height. Draws again only when other rows become visible, not for
+ * each pixel.
  */
 export const useFixedRows = ({ count, height, overscan = 12 }: FixedRows) => {
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null)
   const [view, setView] = useState({ first: 0, last: 40 })
-  const look = useCallback(() => {
+  const update = useCallback(() => {
     if (scroller === null) return
     const next = rowsInView(scroller.scrollTop, scroller.clientHeight, height, count, overscan)
     setView((before) => (before.first === next.first && before.last === next.last ? before : next))
   }, [scroller, height, count, overscan])
   useEffect(() => {
     if (scroller === null) return
-    look()
-    scroller.addEventListener("scroll", look, { passive: true })
-    const sizes = new ResizeObserver(look)
+    update()
+    scroller.addEventListener("scroll", update, { passive: true })
+    const sizes = new ResizeObserver(update)
     sizes.observe(scroller)
     return () => {
-      scroller.removeEventListener("scroll", look)
+      scroller.removeEventListener("scroll", update)
       sizes.disconnect()
     }
-  }, [scroller, look])
+  }, [scroller, update])
   const scrollTo = (index: number) => {
     if (scroller === null) return
     const top = index * height
@@ -39,7 +39,7 @@ export const useFixedRows = ({ count, height, overscan = 12 }: FixedRows) => {
     else if (top + height > scroller.scrollTop + scroller.clientHeight) {
       scroller.scrollTop = top + height - scroller.clientHeight
     }
-    look()
+    update()
   }
   const last = Math.min(count, view.last)
   const items = Array.from({ length: Math.max(0, last - view.first) }, (_, at) => {

@@ -5,7 +5,7 @@ import { callRuns } from "../client/Client.ts"
 /** The role of a key does not change; another key has a page of its own. */
 const FRESH_MS = 60_000
 
-/** Who the service takes this tab for (docs/reference/http.md#roles); undefined until it has said so. */
+/** The caller of this tab (docs/reference/http.md#roles); undefined until the service has answered. */
 export const useMe = (): Me | undefined =>
   useQuery({
     queryKey: ["me"],
@@ -13,7 +13,7 @@ export const useMe = (): Me | undefined =>
     staleTime: FRESH_MS
   }).data
 
-/** Whether the caller may do what asks for a role: no until the service has said so. */
+/** Whether the caller has a role; false until the service has answered. */
 export const useMay = (): ((role: Role) => boolean) => {
   const me = useMe()
   return (role) => me !== undefined && mayUse(me.role, role)

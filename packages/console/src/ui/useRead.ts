@@ -4,13 +4,13 @@ import type * as Effect from "effect/Effect"
 import { call } from "../client/Client.ts"
 
 interface ReadOptions {
-  /** Asked again this often, milliseconds; without it only while the service is away. */
+  /** Poll interval, milliseconds; without it the read is repeated only while the service is away. */
   readonly everyMs?: number
-  /** Not asked while false. */
+  /** Not read while false. */
   readonly enabled?: boolean
 }
 
-/** Something that the control plane knows, read again from time to time; what was there stays until the next answer. */
+/** A read of the control plane, repeated from time to time; the previous answer stays until the next one. */
 export const useRead = <A>(
   key: QueryKey,
   make: (api: ControlPlaneCalls) => Effect.Effect<A, unknown>,

@@ -3,11 +3,11 @@ import { decideTransition, isTerminal, RunStatus } from "@runplane/domain"
 
 export type RunAction = "cancel" | "suspend" | "resume" | "archive" | "delete"
 
-/** What an action makes of a run's status; the others leave it as it is. */
+/** The status after an action; the others do not change it. */
 const targets = { cancel: "cancelled", suspend: "suspended", resume: "running" } as const
 
 /**
- * Statuses from which an action can be asked for, as the table of transitions has it
+ * Statuses in which an action is possible, by the table of transitions
  * (docs/reference/events.md#transitions).
  */
 const possibleFrom = (action: keyof typeof targets): ReadonlyArray<RunStatus> =>
@@ -15,7 +15,7 @@ const possibleFrom = (action: keyof typeof targets): ReadonlyArray<RunStatus> =>
     (status) => decideTransition(status, targets[action]) === "apply" && (action !== "resume" || status === "suspended")
   )
 
-/** Why an action cannot be asked for in a status; undefined when it can. */
+/** Why an action is not possible in a status; undefined when it is. */
 export const refusalOf = (action: RunAction, status: RunStatus, run: Pick<Run, "archivedAt">): string | undefined => {
   if (action === "archive") return run.archivedAt === null ? undefined : "The run is archived already"
   if (action === "delete")

@@ -1,4 +1,4 @@
-import type { CanonicalEvent } from "@runplane/domain"
+import { type CanonicalEvent, isJsonObject } from "@runplane/domain"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { readableBytes } from "./Bytes.ts"
@@ -32,22 +32,22 @@ export const originOf = (metadata: Schema.JsonObject): Origin | undefined => {
   return {
     scenario: `${parts[1]}/${parts[2]}`,
     version: parts[3] ?? "",
-    // What the launch service notes when none was asked for.
+    // The launch service records this name when the launch names no template.
     template: templateId === "default" ? "" : templateId,
     label: runLabel
   }
 }
 
 /**
- * Inputs of a launch as far as the run's log has them: scenarios pass their inputs on to the agents under their own
- * names, and the initiator tells that context in a signal. What it does not tell is left out.
+ * Inputs of a launch as far as the run's log has them: scenarios pass their inputs to the agents under the same names,
+ * and the initiator sends that context in a signal. Inputs that it does not send are left out.
  */
 export const inputsOf = (events: Iterable<CanonicalEvent>, names: ReadonlyArray<string>): Schema.JsonObject => {
   for (const event of events) {
     if (event.type !== "signal.emitted" || event.data.signalType !== "session.context") continue
-    const told = readableBytes(event.recorded.data)
-    if (told?.form !== "JSON" || !isMembers(told.value)) continue
-    const { value } = told
+    const context = readableBytes(event.recorded.data)
+    if (context?.form !== "JSON" || !isJsonObject(context.value)) continue
+    const { value } = context
     return Object.fromEntries(
       names.flatMap((name) => {
         const member = Object.hasOwn(value, name) ? value[name] : undefined
@@ -57,6 +57,3 @@ export const inputsOf = (events: Iterable<CanonicalEvent>, names: ReadonlyArray<
   }
   return {}
 }
-
-const isMembers = (value: Schema.Json): value is Schema.JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)

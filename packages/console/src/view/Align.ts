@@ -1,15 +1,15 @@
-/** A row of two lists side by side: places in the left and in the right one; at least one of them is there. */
+/** A row of two aligned lists: an offset in the left one, in the right one, or in both. */
 export interface AlignedRow {
   readonly left: number | undefined
   readonly right: number | undefined
 }
 
-/** Cells of the table that aligns two lists; longer ones are aligned by their places behind what they begin with. */
+/** Cells of the table that aligns two lists; longer ones are paired by position after their common beginning. */
 const MOST_CELLS = 4_000_000
 
 /**
- * Puts two lists side by side so that as many equal entries as possible stand in one row, in their order: the longest
- * common subsequence of their keys. What stands between two such rows is paired as it comes.
+ * Aligns two lists so that as many equal entries as possible share a row, in order: the longest common subsequence of
+ * their keys. The entries between two such rows have rows of their own.
  */
 export const align = (left: ReadonlyArray<string>, right: ReadonlyArray<string>): ReadonlyArray<AlignedRow> => {
   let same = 0
@@ -46,8 +46,8 @@ export const align = (left: ReadonlyArray<string>, right: ReadonlyArray<string>)
   return [...rows, ...paired(fromLeft, left.length, fromRight, right.length)]
 }
 
-/** The rest of both sides, one after the other: what only one of them has stands alone. */
+/** Entries of one side only, each in its own row: first the left ones, then the right ones. */
 const paired = (leftFrom: number, leftTo: number, rightFrom: number, rightTo: number): ReadonlyArray<AlignedRow> => [
-  ...Array.from({ length: leftTo - leftFrom }, (_, place) => ({ left: leftFrom + place, right: undefined })),
-  ...Array.from({ length: rightTo - rightFrom }, (_, place) => ({ left: undefined, right: rightFrom + place }))
+  ...Array.from({ length: leftTo - leftFrom }, (_, offset) => ({ left: leftFrom + offset, right: undefined })),
+  ...Array.from({ length: rightTo - rightFrom }, (_, offset) => ({ left: undefined, right: rightFrom + offset }))
 ]

@@ -34,7 +34,7 @@ const readText = (base64: string): Readable | undefined => {
     const text = decoder.decode(bytes.success)
     return jsonOf(text) ?? (isPrintable(text) ? { form: "text", text } : undefined)
   } catch {
-    // Not UTF-8: bytes that nobody can read.
+    // Not UTF-8: binary data.
     return undefined
   }
 }

@@ -5,8 +5,8 @@ export type Clock = Pick<Store<number>, "get" | "subscribe">
 const clocks = new Map<number, Clock>()
 
 /**
- * One clock for all who want to know the time equally often: a long list has hundreds of them. It ticks as long as
- * somebody listens, and tells a time that is never older than that. Milliseconds.
+ * One clock for all components with the same interval: a long list has hundreds of them. It ticks while it has
+ * listeners, and its time is never older than the interval. Milliseconds.
  */
 export const clockOf = (everyMs: number): Clock => {
   const known = clocks.get(everyMs)
@@ -17,7 +17,7 @@ export const clockOf = (everyMs: number): Clock => {
   let listening = 0
   const clock: Clock = {
     get: () => {
-      // Nobody has let it tick for a while.
+      // Without listeners it has not ticked.
       if (timer === undefined && Date.now() - time.get() >= everyMs) tick()
       return time.get()
     },

@@ -2,7 +2,7 @@ import type { CanonicalEvent } from "@runplane/domain"
 import type { Tone } from "./Status.ts"
 import { toneOfWord } from "./Story.ts"
 
-/** What a participant holds of a proposal, by the last message in which it said so. */
+/** The stance of a participant on a proposal, by its last message about it. */
 export interface Stance {
   readonly index: number
   readonly ts: string
@@ -11,7 +11,7 @@ export interface Stance {
   readonly tone: Tone
   readonly confidence: number | undefined
   readonly reason: string | undefined
-  /** What it held before, the oldest first; empty for a participant that kept its mind. */
+  /** Earlier stances, the oldest first; empty when it did not change. */
   readonly before: ReadonlyArray<string>
 }
 
@@ -52,8 +52,8 @@ const WORDS: ReadonlyMap<string, string> = new Map([
 const WEIGHT: Readonly<Record<Stance["kind"], number>> = { opinion: 0, answer: 1, objection: 1, vote: 2 }
 
 /**
- * Who holds what of which proposal, the proposals with most votes for them first. From the events up to any place, so
- * it shows the decision as it stood there.
+ * The stances on each proposal, the proposals with most votes first. From the events up to any index, so it shows the
+ * decision at that index.
  */
 export const proposalsOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<ProposalRow> => {
   const rows = new Map<

@@ -12,7 +12,7 @@ export interface EventFilter {
   readonly without: ReadonlyArray<string>
 }
 
-/** The text of an event in which words are looked for, made once. */
+/** The text of an event for the search, made once. */
 const texts = new WeakMap<object, string>()
 
 const textOf = (event: CanonicalEvent): string => {
@@ -48,7 +48,7 @@ export const countTypes = (events: ReadonlyArray<CanonicalEvent>): ReadonlyArray
   return [...counts].toSorted(([one, few], [other, many]) => many - few || one.localeCompare(other))
 }
 
-/** Whom an event is about; empty for the service itself. */
+/** The participant of an event; empty for the service itself. */
 export const whoOf = (event: CanonicalEvent): string => {
   if (event.type === "unknown") return ""
   if ("sender" in event.data && event.data.sender !== "") return event.data.sender
@@ -79,7 +79,7 @@ export const eventTone = (event: CanonicalEvent): Tone => {
 
 const GIST = 240
 
-/** What an event says, in so many words that they fit on a line. */
+/** The summary of an event on one line. */
 export const gistOf = (event: CanonicalEvent): string => cut(gist(event).replace(/\s+/g, " "), GIST)
 
 const join = (...parts: ReadonlyArray<string | number | undefined>): string =>

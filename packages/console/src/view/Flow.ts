@@ -35,7 +35,7 @@ const ROW = 54
 const COLUMN = 262
 const EDGE = 16
 
-/** In a larger session the first so many are drawn, and whoever proposed or decided. */
+/** Drawn participants, the first ones; those that proposed or decided are always drawn. */
 const MOST_PARTICIPANTS = 300
 const MOST_PROPOSALS = 100
 
@@ -52,8 +52,8 @@ const PROPOSAL = "q:"
 const DECISION = "d:"
 
 /**
- * Who said what about which proposal, as places and lines. A place never moves: participants stand below each other in
- * the order of their first sight, proposals in the order in which they were made, and what is new comes below.
+ * Messages between participants and proposals as nodes and edges. A node never moves: participants are in the order of
+ * first sight, proposals in the order of their events, and new nodes are added below.
  */
 export const flowOf = (
   events: Iterable<CanonicalEvent>,
@@ -112,7 +112,7 @@ export const flowOf = (
     }
   }
   const people = participants.filter(
-    ({ participantId }, place) => place < MOST_PARTICIPANTS || leading.has(participantId)
+    ({ participantId }, index) => index < MOST_PARTICIPANTS || leading.has(participantId)
   )
   const put = [...proposals].slice(0, MOST_PROPOSALS)
   const nodes: ReadonlyArray<FlowNode> = [
@@ -153,7 +153,7 @@ export const flowOf = (
   }
 }
 
-/** The line of an edge: from the right of a place to the left of another, or around the left within a column. */
+/** The line of an edge: from the right of a node to the left of another, or around the left within a column. */
 export const pathOf = (from: FlowNode, to: FlowNode): string => {
   const [y1, y2] = [from.y + NODE_HEIGHT / 2, to.y + NODE_HEIGHT / 2]
   if (from.x === to.x) {
@@ -168,5 +168,5 @@ export const pathOf = (from: FlowNode, to: FlowNode): string => {
 /** How thick the line of so many messages is, pixels. */
 export const thicknessOf = (count: number): number => Math.min(12, 1.2 + 1.6 * Math.log2(Math.max(1, count)))
 
-/** The name of a place without what tells the kinds apart. */
+/** The name of a node without the prefix of its kind. */
 export const nodeName = (id: string): string => (id === DECISION ? "the decision" : id.slice(2))

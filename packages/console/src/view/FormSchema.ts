@@ -1,12 +1,12 @@
+import { isJsonObject } from "@runplane/domain"
 import type * as Schema from "effect/Schema"
 import { cut, NAME_LENGTH } from "./Format.ts"
-import { isJsonObject } from "./Json.ts"
 
 interface Common {
   readonly title: string
   readonly description: string | undefined
-  /** What the schema asks of the value, in words: "1 to 100", "at least 3 characters". */
-  readonly asks: ReadonlyArray<string>
+  /** The constraints of the value, in words: "1 to 100", "at least 3 characters". */
+  readonly constraints: ReadonlyArray<string>
   readonly example: string | undefined
 }
 
@@ -41,12 +41,12 @@ export interface Member {
   readonly spec: FieldSpec
 }
 
-/** Deeper schemas, those that refer to themselves among them, are written as JSON. */
-/** Longer than what a form can show of a field. */
+/** Characters of a description that a form shows. */
 const MOST_ABOUT = 2_000
 
 const shortened = (about: string | undefined) => (about === undefined ? undefined : cut(about, MOST_ABOUT))
 
+/** Deeper schemas, also recursive ones, are edited as JSON. */
 const MAX_DEPTH = 6
 
 type Given = Readonly<Record<string, unknown>>
@@ -131,7 +131,7 @@ const specOf = (schema: unknown, root: Given, name: string, depth: number): Fiel
   const common = {
     title: cut(text(given?.["title"]) ?? titleOf(name), NAME_LENGTH),
     description: shortened(text(given?.["description"])),
-    asks: given === undefined ? [] : asksOf(given),
+    constraints: given === undefined ? [] : constraintsOf(given),
     example: example === undefined ? undefined : typeof example === "string" ? example : JSON.stringify(example)
   }
   const json = { ...common, kind: "json" } as const
@@ -163,7 +163,7 @@ const specOf = (schema: unknown, root: Given, name: string, depth: number): Fiel
     case "boolean":
       return { ...common, kind: "flag" }
     case "array":
-      // A tuple has a schema for each place: no form fits.
+      // A tuple has a schema for each index: no form fits.
       if ("prefixItems" in given || Array.isArray(given["items"])) return json
       return {
         ...common,
@@ -205,7 +205,7 @@ const branchesOf = (given: Given): ReadonlyArray<unknown> => {
   return types.length > 1 ? types.map((one) => ({ ...rest, type: one, title: undefined })) : []
 }
 
-/** A branch of a choice with what stands beside the choice. */
+/** A branch of a choice, merged with the members beside the choice. */
 const merge = (shared: Given, branch: Given): Given => ({
   ...shared,
   ...branch,
@@ -228,8 +228,8 @@ const kindTitle = (spec: FieldSpec, at: number): string => {
   }
 }
 
-/** What a schema asks of a value beyond its kind, in words. */
-const asksOf = (given: Given): ReadonlyArray<string> => {
+/** The constraints of a schema beyond its kind, in words. */
+const constraintsOf = (given: Given): ReadonlyArray<string> => {
   const of = (name: string) => number(given[name])
   const range = (from: number | undefined, to: number | undefined, one = "") => {
     const said = (value: number) =>
@@ -314,10 +314,10 @@ export const fits = (spec: FieldSpec, value: Schema.Json | undefined): boolean =
   }
 }
 
-/** What is wrong with an input, by its place (`/standby/region`), in the words of the service. */
+/** The service's faults of an input by JSON pointer (`/standby/region`). */
 export type InputFaults = ReadonlyMap<string, ReadonlyArray<string>>
 
-/** Reads the list that the service sends with refused inputs; a missing member is told at its own place. */
+/** Reads the faults of refused inputs; the fault of a missing member has the member's pointer. */
 export const inputFaults = (metadata: Schema.JsonObject | undefined): InputFaults => {
   const faults = new Map<string, ReadonlyArray<string>>()
   const errors: unknown = metadata?.["errors"]
@@ -326,9 +326,9 @@ export const inputFaults = (metadata: Schema.JsonObject | undefined): InputFault
     if (!isObject(error)) continue
     const params = isObject(error["params"]) ? error["params"] : {}
     const missing = text(params["missingProperty"])
-    const place = `${text(error["instancePath"]) ?? ""}${missing === undefined ? "" : `/${missing}`}`
+    const pointer = `${text(error["instancePath"]) ?? ""}${missing === undefined ? "" : `/${missing}`}`
     const words = missing === undefined ? (text(error["message"]) ?? "is not valid") : "is required"
-    faults.set(place, [...(faults.get(place) ?? []), words])
+    faults.set(pointer, [...(faults.get(pointer) ?? []), words])
   }
   return faults
 }

@@ -1,13 +1,13 @@
 import { firstGraphemes, graphemesOf, usdText } from "@runplane/domain"
 
-/** A time as people say it, and exactly. Every text of this file is made for one language and the viewer's own zone. */
+/** Texts for times, numbers and names, in English and in the viewer's time zone. */
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-// To make one takes a fraction of a millisecond, and lists ask for hundreds.
+// A formatter takes a fraction of a millisecond to create, and lists need hundreds.
 const EXACT = new Intl.DateTimeFormat("en-GB", {
   year: "numeric",
   month: "short",
@@ -35,7 +35,7 @@ const CLOCK = new Intl.DateTimeFormat("en-GB", {
 const COMPACT = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 })
 const COUNT = new Intl.NumberFormat("en-US")
 
-/** `just now`, `12 s ago`, `5 min ago`, `3 h ago`, `2 d ago`, then the date. Times to come are said as `in 5 min`. */
+/** `just now`, `12 s ago`, `5 min ago`, `3 h ago`, `2 d ago`, then the date. Future times are `in 5 min`. */
 export const relativeTime = (at: number, now: number): string => {
   const away = Math.abs(now - at)
   if (!Number.isFinite(away)) return "at an unknown time"

@@ -3,7 +3,7 @@ import { wholeStart } from "@runplane/domain"
 /** A line of a JSON value that is written over many lines. */
 export interface JsonLine {
   /** JSON pointer of the value (`/participants/0`), empty for the whole. */
-  readonly place: string
+  readonly pointer: string
   readonly depth: number
   /** Name of the member; undefined for the whole and for the items of a list. */
   readonly name: string | undefined
@@ -19,25 +19,26 @@ const LETTERS = 300
 /** Lines of one value; what is beyond is closed by itself. */
 export const MAX_LINES = 200_000
 
-const pointer = (place: string, name: string) => `${place}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`
+const memberPointer = (pointer: string, name: string) =>
+  `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`
 
 /** The lines of a value, without what is within the closed places. Total over JSON; depth costs no stack. */
 export const jsonLines = (
   value: unknown,
-  isClosed: (place: string, depth: number) => boolean
+  isClosed: (pointer: string, depth: number) => boolean
 ): ReadonlyArray<JsonLine> => {
   const lines: Array<JsonLine> = []
   interface Work {
-    readonly place: string
+    readonly pointer: string
     readonly depth: number
     readonly name: string | undefined
     readonly value: unknown
     readonly end?: string
   }
-  const stack: Array<Work> = [{ place: "", depth: 0, name: undefined, value }]
+  const stack: Array<Work> = [{ pointer: "", depth: 0, name: undefined, value }]
   for (let work = stack.pop(); work !== undefined; work = stack.pop()) {
-    const { depth, end, name, place } = work
-    const base = { place, depth, name, leftOut: 0 }
+    const { depth, end, name, pointer } = work
+    const base = { pointer, depth, name, leftOut: 0 }
     if (end !== undefined) {
       lines.push({ ...base, name: undefined, text: end, kind: "close" })
       continue
@@ -56,18 +57,23 @@ export const jsonLines = (
       lines.push({ ...base, text: `${open}${close}`, kind: "word" })
       continue
     }
-    if (isClosed(place, depth) || lines.length + stack.length > MAX_LINES) {
+    if (isClosed(pointer, depth) || lines.length + stack.length > MAX_LINES) {
       const many = `${entries.length} ${isList ? "item" : "member"}${entries.length === 1 ? "" : "s"}`
       lines.push({ ...base, text: `${open} ${many} ${close}`, kind: "closed" })
       continue
     }
     lines.push({ ...base, text: open, kind: "open" })
-    stack.push({ place, depth, name: undefined, value: undefined, end: close })
+    stack.push({ pointer, depth, name: undefined, value: undefined, end: close })
     for (let at = entries.length - 1; at >= 0; at--) {
       const entry = entries[at]
       if (entry === undefined) continue
       const [key, member] = entry
-      stack.push({ place: pointer(place, key), depth: depth + 1, name: isList ? undefined : key, value: member })
+      stack.push({
+        pointer: memberPointer(pointer, key),
+        depth: depth + 1,
+        name: isList ? undefined : key,
+        value: member
+      })
     }
   }
   return lines
@@ -82,9 +88,9 @@ const leaf = (value: unknown): Pick<JsonLine, "text" | "kind" | "leftOut"> => {
 }
 
 /** The value at a pointer; undefined where there is none. */
-export const valueAt = (value: unknown, place: string): unknown => {
+export const valueAt = (value: unknown, pointer: string): unknown => {
   let current = value
-  for (const part of place.split("/").slice(1)) {
+  for (const part of pointer.split("/").slice(1)) {
     if (typeof current !== "object" || current === null) return undefined
     current = Reflect.get(current, part.replaceAll("~1", "/").replaceAll("~0", "~"))
   }

@@ -14,21 +14,21 @@ export const LANE_KINDS: ReadonlyArray<{ readonly kind: LaneKind; readonly title
   { kind: "other", title: "Signal, progress" }
 ]
 
-/** What stands in the lane of a participant. */
+/** An event in the lane of a participant. */
 export interface LaneEvent {
   readonly event: CanonicalEvent
   readonly who: string
   readonly kind: LaneKind
   /** Unix milliseconds. */
   readonly at: number
-  /** How long it took up to then, where that is known. */
+  /** Duration that ends with the event, where known. */
   readonly lastedMs: number | undefined
   readonly text: string
 }
 
 /**
- * What each participant did, as its lane shows it: once for each message, by the event that says most about it. The
- * bare `message.received` is left out where another event tells what the message was.
+ * The events of each lane: one for each message, the most specific one. `message.received` is left out where another
+ * event describes the message.
  */
 export const laneEventsOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<LaneEvent> => {
   const found: Array<LaneEvent> = []
@@ -44,7 +44,7 @@ export const laneEventsOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<La
   return found
 }
 
-/** How long a model or a tool took, where it tells, or its call was seen. */
+/** The duration of a call of a model or tool: as reported, or since the call. */
 const lastedOf = (event: KnownEvent, at: number, called: ReadonlyMap<string, number>): number | undefined => {
   if (event.type === "llm.call.completed") return event.data.latencyMs
   const since = event.type === "tool.completed" ? called.get(event.data.toolCallId ?? "") : undefined

@@ -1,6 +1,6 @@
 import type * as Schema from "effect/Schema"
 
-/** A launch as somebody else would ask for it. */
+/** The parameters of a launch. */
 export interface LaunchOrder {
   readonly scenarioRef: string
   readonly templateId: string | undefined

@@ -20,8 +20,8 @@ export interface LaunchStep {
 export interface LaunchProgress {
   readonly isAsked: boolean
   readonly problem: Refusal | undefined
-  /** Place in the line for agents, while it waits there. */
-  readonly place: number | undefined
+  /** Place in the queue for agents, while it waits. */
+  readonly queuePosition: number | undefined
   readonly agents: number | undefined
   readonly hasRun: boolean
   /** Of the run: its status, its events, and why it failed. */
@@ -48,19 +48,19 @@ const AGENTS = /^(?:AGENT_|AUTH_MINT|INVALID_CONFIG)/
 
 const adviceFor = (problem: Refusal): readonly [at: number, about: string] => {
   const said = problem.messages.join("; ")
-  if (problem.status === 0) return [0, `${said}: look whether the launch service runs and lets this origin call it`]
+  if (problem.status === 0) return [0, `${said}: check that the launch service runs and allows this origin`]
   if (problem.status === 401 || problem.status === 403) return [0, `${said}: another key is needed to launch`]
   if (problem.status === 429) return [0, `${said}: the service limits the requests of each client; try again`]
   if (problem.code === "LAUNCHES_FULL") return [1, `${said}; try again, or stop agents that are no longer needed`]
   if (problem.code === "AGENT_NOT_FOUND") return [1, `${said}: the scenario names an agent that the catalog lacks`]
   if (problem.code === "AUTH_MINT_FAILED") return [1, `${said}: the auth service made no tokens for the agents`]
-  if (AGENTS.test(problem.code)) return [1, `${said}: the log of the launch service has the agent's own words`]
+  if (AGENTS.test(problem.code)) return [1, `${said}: see the agent's output in the log of the launch service`]
   return [0, said]
 }
 
-/** The launch as steps: what is done, what goes on, and what failed with the reason. */
+/** The launch as steps with their states, and the reason of a failure. */
 export const launchSteps = (progress: LaunchProgress): ReadonlyArray<LaunchStep> => {
-  const { agents, hasRun, isAsked, place, problem, run } = progress
+  const { agents, hasRun, isAsked, queuePosition, problem, run } = progress
   const failure = problem === undefined ? failureOf(progress) : adviceFor(problem)
   const reached =
     run === undefined
@@ -82,15 +82,15 @@ export const launchSteps = (progress: LaunchProgress): ReadonlyArray<LaunchStep>
       return { id, title, state, about: at === failure[0] ? failure[1] : undefined }
     }
     const state = at < reached ? "done" : at === reached ? "now" : "later"
-    const waits = id === "agents" && state === "now" && place !== undefined
+    const waits = id === "agents" && state === "now" && queuePosition !== undefined
     const counted = id === "agents" && state === "done" && agents !== undefined ? `${agents} agents` : undefined
-    return { id, title, state, about: waits ? `waits for room, ${place} in the line` : counted }
+    return { id, title, state, about: waits ? `waits for capacity, position ${queuePosition} in the queue` : counted }
   })
 }
 
 const failureOf = ({ agents, hasRun, run }: LaunchProgress): readonly [number, string] | undefined => {
   if (agents !== undefined && !hasRun) {
-    return [2, "the agents run, but the control plane did not take the run: look whether it answers"]
+    return [2, "the agents run, but the control plane did not take the run: check that it answers"]
   }
   if (run === undefined || (run.status !== "failed" && run.status !== "cancelled") || run.startedSession)
     return undefined

@@ -1,20 +1,20 @@
 import type { CanonicalEvent } from "@runplane/domain"
 import type { Tone } from "./Status.ts"
 
-/** A place in a run that readers look for. */
+/** An important event of a run. */
 export interface Mark {
   readonly index: number
   readonly kind: "proposal" | "vote" | "objection" | "decision" | "denial" | "end" | "failure"
   readonly tone: Tone
 }
 
-/** Whether readers look for this event, and as what. */
+/** The mark of an event; undefined for unimportant ones. */
 export const markOf = (event: CanonicalEvent): Mark | undefined => {
-  const look = lookOf(event)
-  return look === undefined ? undefined : { index: event.index, ...look }
+  const kind = kindOf(event)
+  return kind === undefined ? undefined : { index: event.index, ...kind }
 }
 
-const lookOf = (event: CanonicalEvent): Omit<Mark, "index"> | undefined => {
+const kindOf = (event: CanonicalEvent): Omit<Mark, "index"> | undefined => {
   switch (event.type) {
     case "proposal.created":
       return { kind: "proposal", tone: "accent" }

@@ -1,13 +1,13 @@
 import type { CanonicalEvent, EventOf } from "@runplane/domain"
 
-/** What became of a message, as far as the events up to a place tell it. */
+/** The result of a message, as far as the events up to an index show it. */
 export type Fate = "accepted" | "repeated" | "refused"
 
 export interface MessageRow {
   readonly index: number
   readonly ts: string
   readonly from: string
-  /** Whom it names; empty: everybody. */
+  /** Recipients; empty: all participants. */
   readonly to: ReadonlyArray<string>
   readonly type: string
   readonly messageId: string
@@ -22,22 +22,22 @@ export const messagesOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<Mess
   for (const event of events) {
     if (event.type === "message.received") {
       const { messageId, messageType, sender, to } = event.data
-      rows.push({ ...place(event), from: sender, to, type: messageType, messageId, fate: "accepted", why: "" })
+      rows.push({ ...positionOf(event), from: sender, to, type: messageType, messageId, fate: "accepted", why: "" })
     } else if (event.type === "message.send_failed") {
       const { errorCode = "", errorMessage = "", messageId = "" } = event.data
       const why = [errorCode, errorMessage].filter((text) => text !== "").join(": ")
-      rows.push({ ...place(event), from: "", to: [], type: "", messageId, fate: "refused", why })
+      rows.push({ ...positionOf(event), from: "", to: [], type: "", messageId, fate: "refused", why })
     } else if (event.type === "message.sent" && (!event.data.ok || event.data.duplicate === true)) {
       const { duplicate, errorCode = "", errorMessage = "", messageId = "", ok } = event.data
       const why = [errorCode, errorMessage].filter((text) => text !== "").join(": ")
       const fate = ok && duplicate === true ? "repeated" : "refused"
-      rows.push({ ...place(event), from: "", to: [], type: "", messageId, fate, why })
+      rows.push({ ...positionOf(event), from: "", to: [], type: "", messageId, fate, why })
     }
   }
   return rows
 }
 
-const place = ({ index, ts }: CanonicalEvent) => ({ index, ts })
+const positionOf = ({ index, ts }: CanonicalEvent) => ({ index, ts })
 
 export interface SignalRow {
   readonly event: EventOf<"signal.emitted">

@@ -6,7 +6,7 @@ export interface Phase {
   readonly title: string
 }
 
-/** Kinds of events in the order in which a run usually comes to them; a run that goes back begins a phase again. */
+/** Titles of phases, by the events that begin them. */
 const kindOf = (event: CanonicalEvent): string | undefined => {
   switch (event.type) {
     case "run.created":

@@ -24,14 +24,16 @@ const authorityWords = ({ commitment: { authority, designated_roles: named } }: 
     case "any_participant":
       return "Any participant may commit."
     case "designated_role":
-      return named.length === 0 ? "Nobody is named who may commit." : `Only ${named.join(", ")} may commit.`
+      return named.length === 0
+        ? "No participant may commit: the policy names none."
+        : `Only ${named.join(", ")} may commit.`
   }
 }
 
 const tallyWords = ({ algorithm, threshold = 0.5, weights }: PolicyRules["voting"]): string => {
   switch (algorithm) {
     case "none":
-      return "Votes are not counted: the commitment stands by itself."
+      return "Votes are not counted."
     case "majority":
       return `The share of approvals among votes for and against must be at least ${percent(threshold)}.`
     case "supermajority":
@@ -50,7 +52,7 @@ const tallyWords = ({ algorithm, threshold = 0.5, weights }: PolicyRules["voting
 
 const objectionWords: Readonly<Record<PolicyRules["objection_handling"]["critical_objection_action"], string>> = {
   deny: "refuse every commitment",
-  finalize_decline: "end it with a no",
+  finalize_decline: "end with a negative outcome",
   hold: "hold the decision"
 }
 
@@ -59,7 +61,9 @@ const byMode: Readonly<Record<StandardMode, (rules: PolicyRules) => ReadonlyArra
     const { type, value } = voting.quorum
     const voters = type === "count" ? `${counted(value, "participant")}` : `${value} % of the participants`
     const sure =
-      evaluation.minimum_confidence === 0 ? "" : ` that is at least ${percent(evaluation.minimum_confidence)} sure`
+      evaluation.minimum_confidence === 0
+        ? ""
+        : ` with a confidence of at least ${percent(evaluation.minimum_confidence)}`
     return [
       { rule: "voting.algorithm", text: tallyWords(voting) },
       {
@@ -67,7 +71,7 @@ const byMode: Readonly<Record<StandardMode, (rules: PolicyRules) => ReadonlyArra
         text:
           commitment.require_vote_quorum && value > 0
             ? `At least ${voters} must vote; an abstention counts as a vote here.`
-            : "No number of voters is asked for."
+            : "No quorum of voters is required."
       },
       ...(evaluation.required_before_voting
         ? [{ rule: "evaluation.required_before_voting", text: `There must be an evaluation${sure}.` }]
@@ -83,8 +87,8 @@ const byMode: Readonly<Record<StandardMode, (rules: PolicyRules) => ReadonlyArra
       {
         rule: "commitment.allow_decline_over_approval",
         text: commitment.allow_decline_over_approval
-          ? "A no can be committed although the votes approve."
-          : "A no cannot be committed while the votes approve."
+          ? "A negative outcome may be committed although the votes approve."
+          : "A negative outcome may not be committed while the votes approve."
       }
     ]
   },
@@ -93,7 +97,7 @@ const byMode: Readonly<Record<StandardMode, (rules: PolicyRules) => ReadonlyArra
       rule: "threshold.value",
       text:
         threshold.value === 0
-          ? "As many approvals are needed as the request asks for."
+          ? "The request sets the number of approvals."
           : threshold.type === "percentage"
             ? `At least ${threshold.value} % of the participants must approve.`
             : `At least ${counted(threshold.value, "approval is", "approvals are")} needed.`
@@ -102,7 +106,7 @@ const byMode: Readonly<Record<StandardMode, (rules: PolicyRules) => ReadonlyArra
       rule: "abstention.interpretation",
       text:
         abstention.interpretation === "implicit_reject"
-          ? "An abstention counts as a no."
+          ? "An abstention counts as a rejection."
           : abstention.interpretation === "ignored"
             ? "An abstention is left out of the count."
             : "An abstention counts neither way."
@@ -110,8 +114,8 @@ const byMode: Readonly<Record<StandardMode, (rules: PolicyRules) => ReadonlyArra
     {
       rule: "abstention.counts_toward_quorum",
       text: abstention.counts_toward_quorum
-        ? "Who abstains has taken part in the vote."
-        : "Who abstains has not taken part in the vote."
+        ? "An abstention counts toward the quorum."
+        : "An abstention does not count toward the quorum."
     }
   ],
   proposal: ({ acceptance, counter_proposal: counter, rejection }) => [
@@ -121,7 +125,7 @@ const byMode: Readonly<Record<StandardMode, (rules: PolicyRules) => ReadonlyArra
         acceptance.criterion === "all_parties"
           ? "Every participant must accept the same proposal."
           : acceptance.criterion === "counterparty"
-            ? "Everybody but its proposer must accept a proposal."
+            ? "All participants except its proposer must accept a proposal."
             : "The initiator must accept a proposal."
     },
     {
@@ -142,20 +146,23 @@ const byMode: Readonly<Record<StandardMode, (rules: PolicyRules) => ReadonlyArra
     {
       rule: "assignment.allow_reassignment_on_reject",
       text: assignment.allow_reassignment_on_reject
-        ? "When somebody gives the task back, another may take it."
-        : "A task that was given back cannot be taken by another."
+        ? "After a rejection another participant may accept the task."
+        : "After a rejection no other participant may accept the task."
     },
     {
       rule: "completion.require_output",
       text: completion.require_output
-        ? "A completed task must hand over an output."
+        ? "A completed task must have an output."
         : "A task can be completed without an output."
     }
   ],
   handoff: ({ acceptance: { implicit_accept_timeout_ms: timeout } }) => [
     {
       rule: "acceptance.implicit_accept_timeout_ms",
-      text: timeout === 0 ? "Silence accepts nothing." : `Silence counts as acceptance after ${duration(timeout)}.`
+      text:
+        timeout === 0
+          ? "A handoff is never accepted by silence."
+          : `Silence counts as acceptance after ${duration(timeout)}.`
     }
   ]
 }

@@ -7,7 +7,7 @@ export interface CompletedField {
 }
 
 export interface Suggestion {
-  /** Takes the place of the word that stands there. */
+  /** Replaces the word at the cursor. */
   readonly insert: string
   readonly label: string
   readonly says: string
@@ -23,7 +23,7 @@ export interface Suggestions {
 const MOST = 12
 const SIGNS = /^(>=|<=|>|<)/
 
-/** What could stand where the cursor is: names of fields, or the values of the field before the colon. */
+/** Suggestions at the cursor: names of fields, or the values of the field before the colon. */
 export const suggestionsAt = (text: string, caret: number, fields: ReadonlyArray<CompletedField>): Suggestions => {
   const before = text.slice(0, caret)
   const inList = /([\w.]+):\(([^()]*)$/.exec(before)
@@ -53,7 +53,7 @@ const namesOf = (fields: ReadonlyArray<CompletedField>, typed: string): Readonly
       label: dotted === true ? `${name}.…` : name,
       says: description
     })),
-    { insert: "has:", label: "has", says: "That has a value of a field" }
+    { insert: "has:", label: "has", says: "Field has a value" }
   ]
     .filter(({ label }) => label.toLowerCase().includes(wanted))
     .toSorted((one, other) => Number(!startsWith(one, wanted)) - Number(!startsWith(other, wanted)))

@@ -1,18 +1,17 @@
 import { queryValue } from "./QueryCompletion.ts"
 
 /**
- * One condition of a search, where it can be edited by a facet: it stands alone at the top, as `name:value` or
- * `name:(one,other)`.
+ * A condition of a search that a facet can edit: at the top level, as `name:value` or `name:(one,other)`.
  */
 const conditionOf = (name: string): RegExp => new RegExp(`(^|\\s)${name}:(\\(([^()]*)\\)|"[^"]*"|[^\\s()"]+)(?=\\s|$)`)
 
-/** Whether the search has parts that a facet could not tell from its own. */
+/** Whether the condition is within parentheses, where a facet cannot edit it. */
 const isNested = (q: string, at: number): boolean => {
   const before = q.slice(0, at).replace(/"[^"]*"/g, "")
   return (before.match(/\(/g) ?? []).length !== (before.match(/\)/g) ?? []).length
 }
 
-/** The values that a search asks of a field; none where it does not, or not in a form that a facet can show. */
+/** The values of a field in a search; none when the search has no such condition that a facet can show. */
 export const valuesIn = (q: string, name: string): ReadonlyArray<string> => {
   const found = conditionOf(name).exec(q)
   if (found === null || isNested(q, found.index)) return []

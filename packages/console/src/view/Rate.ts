@@ -19,8 +19,8 @@ export const rateOf = (times: ReadonlyArray<number>, { from, to }: TimeSpan): Ra
   const count = Math.max(1, Math.ceil((to - first) / bucketMs))
   const counts = new Array<number>(count).fill(0)
   for (const time of times) {
-    const place = Math.floor((time - first) / bucketMs)
-    if (place >= 0 && place < count) counts[place] = (counts[place] ?? 0) + 1
+    const bucket = Math.floor((time - first) / bucketMs)
+    if (bucket >= 0 && bucket < count) counts[bucket] = (counts[bucket] ?? 0) + 1
   }
-  return { bucketMs, at: counts.map((_, place) => first + place * bucketMs), counts }
+  return { bucketMs, at: counts.map((_, bucket) => first + bucket * bucketMs), counts }
 }

@@ -1,4 +1,4 @@
-/** The rows that a scrolled list shows: the first, and the one behind the last; all rows are of one height. */
+/** The visible rows of a scrolled list, `last` excluded; all rows have one height. */
 export const rowsInView = (
   top: number,
   viewHeight: number,

@@ -20,7 +20,7 @@ const readMetadata = Schema.decodeUnknownOption(Metadata)
 
 /** What a list shows of a run beside its record; a member is absent when the record does not say it. */
 export interface RunFacts {
-  /** What readers call the run: its label, else its scenario, else its id. */
+  /** The title of the run: its label, else its scenario, else its id. */
   readonly title: string
   readonly scenario: string | undefined
   readonly intent: string | undefined

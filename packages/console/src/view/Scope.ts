@@ -1,12 +1,21 @@
 import { textParam, type ValuesOf, wordParam } from "./UrlState.ts"
 
-/** What every page of the fleet is narrowed to; the sidebar sets it, and its links carry it on. */
+/** The filter of pages with many runs; the sidebar sets it, and links keep it. */
 export const scopeParams = {
   environment: textParam,
-  /** Up to now; empty: what the page takes by itself. */
+  /** The time range up to now; empty: the default of the page. */
   window: wordParam(["", "1h", "6h", "24h", "7d", "30d"])
 }
 export type Scope = ValuesOf<typeof scopeParams>
+
+/** The time ranges with their titles. */
+export const WINDOWS = [
+  ["1h", "Last hour"],
+  ["6h", "Last 6 hours"],
+  ["24h", "Last 24 hours"],
+  ["7d", "Last 7 days"],
+  ["30d", "Last 30 days"]
+] as const
 
 const HOUR = 3_600_000
 export const spanMs: Readonly<Record<Exclude<Scope["window"], "">, number>> = {

@@ -1,6 +1,6 @@
 import type { Chart } from "@runplane/api"
 
-/** Milliseconds from and to; what an overview looks at. */
+/** A time range, Unix milliseconds. */
 export interface TimeSpan {
   readonly from: number
   readonly to: number

@@ -1,6 +1,6 @@
 import type { CanonicalEvent } from "@runplane/domain"
 
-/** A span of the distributed trace, as the events that carry it tell. */
+/** A span of the distributed trace, as its events report it. */
 export interface SpanRow {
   readonly spanId: string
   readonly parentSpanId: string | undefined

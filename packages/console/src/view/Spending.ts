@@ -1,7 +1,7 @@
 import { type CanonicalEvent, type EventOf, isJsonObject, REDACTED, sumUsd } from "@runplane/domain"
 import type { Call } from "./Cost.ts"
 
-/** What was asked of a language model and what it said, as far as the agent told it. */
+/** Prompt and response of a call of a language model, as far as the agent reported them. */
 export interface Conversation {
   readonly prompt: string | undefined
   readonly response: string | undefined
@@ -20,7 +20,7 @@ export const conversationOf = ({ recorded }: EventOf<"llm.call.completed">): Con
   return { prompt: textOf(prompt), response: textOf(response) }
 }
 
-/** The call that an event tells, if it tells one. */
+/** Whether the event reports a call of a language model. */
 export const isLlmCall = (event: CanonicalEvent | undefined): event is EventOf<"llm.call.completed"> =>
   event?.type === "llm.call.completed"
 
@@ -47,7 +47,7 @@ export interface Column {
   readonly total: number
   /** Spent up to its end, US dollars. */
   readonly costUsd: number
-  /** The longest of them, milliseconds; undefined when none was told. */
+  /** The longest latency, milliseconds; undefined when not reported. */
   readonly latencyMs: number | undefined
 }
 

@@ -1,14 +1,14 @@
 import type { ParticipantStatus, RunStatus } from "@runplane/domain"
 
-/** How something is coloured; never the only sign of what it is. */
+/** A colour class; a word or icon always goes with it. */
 export type Tone = "good" | "bad" | "warn" | "accent" | "calm"
 
-export interface Look {
+export interface StatusLabel {
   readonly word: string
   readonly tone: Tone
 }
 
-const runLooks: Readonly<Record<RunStatus, Look>> = {
+const runLabels: Readonly<Record<RunStatus, StatusLabel>> = {
   queued: { word: "Queued", tone: "calm" },
   starting: { word: "Starting", tone: "accent" },
   binding_session: { word: "Binding session", tone: "accent" },
@@ -19,9 +19,9 @@ const runLooks: Readonly<Record<RunStatus, Look>> = {
   cancelled: { word: "Cancelled", tone: "calm" }
 }
 
-export const runLook = (status: RunStatus): Look => runLooks[status]
+export const runStatusLabel = (status: RunStatus): StatusLabel => runLabels[status]
 
-const participantLooks: Readonly<Record<ParticipantStatus, Look>> = {
+const participantLabels: Readonly<Record<ParticipantStatus, StatusLabel>> = {
   idle: { word: "Idle", tone: "calm" },
   active: { word: "Active", tone: "accent" },
   waiting: { word: "Waiting", tone: "warn" },
@@ -30,4 +30,4 @@ const participantLooks: Readonly<Record<ParticipantStatus, Look>> = {
   skipped: { word: "Skipped", tone: "calm" }
 }
 
-export const participantLook = (status: ParticipantStatus): Look => participantLooks[status]
+export const participantStatusLabel = (status: ParticipantStatus): StatusLabel => participantLabels[status]

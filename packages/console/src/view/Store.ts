@@ -1,11 +1,11 @@
-/** A value that changes, with those who want to know; the shape that React's `useSyncExternalStore` takes. */
+/** A value with listeners, in the shape of React's `useSyncExternalStore`. */
 export interface Store<A> {
   readonly get: () => A
   readonly set: (value: A) => void
   readonly subscribe: (listener: () => void) => () => void
 }
 
-/** A store that tells its listeners only when the value is another one. */
+/** A store that notifies its listeners only when the value changes. */
 export const makeStore = <A>(initial: A): Store<A> => {
   let current = initial
   const listeners = new Set<() => void>()

@@ -1,7 +1,7 @@
 import { type CanonicalEvent, type EventData, type KnownEvent, sumUsd } from "@runplane/domain"
 import type { Tone } from "./Status.ts"
 
-/** What participants spent on language models before they said something. */
+/** Spending of a participant on language models before a message. */
 export interface Spent {
   readonly calls: number
   readonly tokens: number
@@ -11,7 +11,7 @@ export interface Spent {
   readonly models: ReadonlyArray<string>
 }
 
-/** One thing that happened, as it is told. */
+/** One item of the story of a run. */
 export interface StoryItem {
   /** Index of the event that says it. */
   readonly index: number
@@ -22,21 +22,21 @@ export interface StoryItem {
   readonly tone: Tone
   /** The second half of a sentence that begins with `who`. */
   readonly verb: string
-  /** What it is about, where that is more than a word: an option, an action. */
+  /** The object of the sentence: an option, an action. */
   readonly object: string | undefined
   /** In its sender's own words. */
   readonly words: string | undefined
   /** 0 to 1. */
   readonly confidence: number | undefined
   readonly proposalId: string | undefined
-  /** What the same participant had said before about the same, when this is something else. */
+  /** The earlier stance of the participant, when it changed. */
   readonly changedFrom: string | undefined
   readonly spent: Spent | undefined
 }
 
 type Contribution = EventData<"proposal.created" | "proposal.updated">
 
-interface Told {
+interface Phrase {
   readonly kind: StoryItem["kind"]
   readonly verb: string
   readonly tone?: Tone
@@ -55,13 +55,13 @@ export const toneOfWord = (word: string | undefined): Tone => {
 
 const plainly =
   (kind: StoryItem["kind"], verb: string, tone: Tone = "calm") =>
-  ({ reason }: Contribution): Told => ({ kind, verb, tone, words: reason })
+  ({ reason }: Contribution): Phrase => ({ kind, verb, tone, words: reason })
 
 const percentOf = (progress: number | undefined) =>
   progress === undefined ? "" : ` (${Math.round(progress <= 1 ? progress * 100 : progress)} %)`
 
 /** By message type, which means the same in every mode that has it. */
-const telling: ReadonlyMap<string, (said: Contribution) => Told> = new Map<string, (said: Contribution) => Told>([
+const phrases: ReadonlyMap<string, (said: Contribution) => Phrase> = new Map<string, (said: Contribution) => Phrase>([
   [
     "Proposal",
     ({ action, proposalId, rationale, summary, title }) => ({
@@ -88,7 +88,7 @@ const telling: ReadonlyMap<string, (said: Contribution) => Told> = new Map<strin
       kind: "opinion",
       verb: "recommends",
       tone: toneOfWord(recommendation),
-      object: recommendation ?? "nothing in particular",
+      object: recommendation ?? "nothing",
       words: reason
     })
   ],
@@ -107,7 +107,7 @@ const telling: ReadonlyMap<string, (said: Contribution) => Told> = new Map<strin
       kind: "vote",
       verb: "votes",
       tone: toneOfWord(vote),
-      object: vote ?? "without saying what",
+      object: vote ?? "an unknown value",
       words: reason
     })
   ],
@@ -116,7 +116,7 @@ const telling: ReadonlyMap<string, (said: Contribution) => Told> = new Map<strin
     "Reject",
     ({ reason, terminal }) => ({
       kind: "answer",
-      verb: terminal === true ? "rejects the offer for good" : "rejects the offer",
+      verb: terminal === true ? "rejects the offer finally" : "rejects the offer",
       tone: "bad",
       words: reason
     })
@@ -126,7 +126,7 @@ const telling: ReadonlyMap<string, (said: Contribution) => Told> = new Map<strin
     "ApprovalRequest",
     ({ action, requiredApprovals, summary }) => ({
       kind: "proposal",
-      verb: requiredApprovals === undefined ? "asks for approval of" : `asks for ${requiredApprovals} approvals of`,
+      verb: requiredApprovals === undefined ? "requests approval of" : `requests ${requiredApprovals} approvals of`,
       tone: "accent",
       object: action,
       words: summary
@@ -145,7 +145,7 @@ const telling: ReadonlyMap<string, (said: Contribution) => Told> = new Map<strin
       words: task?.instructions
     })
   ],
-  ["TaskAccept", plainly("answer", "takes the task", "good")],
+  ["TaskAccept", plainly("answer", "accepts the task", "good")],
   ["TaskReject", plainly("answer", "declines the task", "bad")],
   [
     "TaskUpdate",
@@ -160,7 +160,7 @@ const telling: ReadonlyMap<string, (said: Contribution) => Told> = new Map<strin
     "TaskFail",
     ({ reason, task }) => ({
       kind: "answer",
-      verb: task?.errorCode === undefined ? "gives the task up" : `gives the task up (${task.errorCode})`,
+      verb: task?.errorCode === undefined ? "fails the task" : `fails the task (${task.errorCode})`,
       tone: "bad",
       words: reason
     })
@@ -169,33 +169,33 @@ const telling: ReadonlyMap<string, (said: Contribution) => Told> = new Map<strin
     "HandoffOffer",
     ({ handoff, reason }) => ({
       kind: "proposal",
-      verb: `offers ${handoff?.targetParticipant ?? "somebody"} to take over`,
+      verb: `offers ${handoff?.targetParticipant ?? "a participant"} the handoff`,
       tone: "accent",
       object: handoff?.scope,
       words: reason
     })
   ],
-  ["HandoffContext", plainly("answer", "passes on what is known")],
+  ["HandoffContext", plainly("answer", "sends context")],
   [
     "HandoffAccept",
     ({ implicit, reason }) => ({
       kind: "answer",
-      verb: implicit === true ? "takes over by not answering in time" : "takes over",
+      verb: implicit === true ? "accepts the handoff by time-out" : "accepts the handoff",
       tone: implicit === true ? "warn" : "good",
       words: reason
     })
   ],
-  ["HandoffDecline", plainly("answer", "declines to take over", "bad")]
+  ["HandoffDecline", plainly("answer", "declines the handoff", "bad")]
 ])
 
-const toldOf = (said: Contribution): Told =>
-  telling.get(said.messageType)?.(said) ?? { kind: "answer", verb: `says ${said.messageType}`, words: said.reason }
+const phraseOf = (said: Contribution): Phrase =>
+  phrases.get(said.messageType)?.(said) ?? { kind: "answer", verb: `sends ${said.messageType}`, words: said.reason }
 
-/** What a contribution stands for, to tell whether a participant changed its mind. */
+/** The stance of a contribution, to detect that a participant changed its mind. */
 const stanceOf = ({ action, messageType, recommendation, vote }: Contribution): string =>
   vote ?? recommendation ?? action ?? messageType
 
-interface Teller {
+interface StoryBuilder {
   readonly items: Array<StoryItem>
   readonly spent: Map<string, Spent>
   readonly stances: Map<string, string>
@@ -216,34 +216,33 @@ const item = (event: CanonicalEvent, over: Partial<StoryItem> & Pick<StoryItem, 
 })
 
 /**
- * A run as a story: who asked for what, what each participant said, and how it ended. Every item is one event; signals,
- * progress and acknowledgements are left to the list of events. Pure and total: an event that nobody knows tells
- * nothing.
+ * A run as a story: the question, the messages of the participants, and the end. Every item is one event; signals,
+ * progress and acknowledgements are left out. Pure and total: unknown events are skipped.
  */
 export const storyOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<StoryItem> => {
-  const teller: Teller = { items: [], spent: new Map(), stances: new Map() }
-  for (const event of events) if (event.type !== "unknown") tell(teller, event)
-  return teller.items
+  const story: StoryBuilder = { items: [], spent: new Map(), stances: new Map() }
+  for (const event of events) if (event.type !== "unknown") addEvent(story, event)
+  return story.items
 }
 
-const tell = (teller: Teller, event: KnownEvent): void => {
+const addEvent = (story: StoryBuilder, event: KnownEvent): void => {
   switch (event.type) {
     case "message.received": {
       const { messageType, payload, sender } = event.data
       if (messageType !== "SessionStart") return
       const intent = payload["intent"]
       const words = typeof intent === "string" && intent !== "" ? intent : undefined
-      teller.items.push(item(event, { kind: "opening", who: sender, verb: "opens the session", tone: "accent", words }))
+      story.items.push(item(event, { kind: "opening", who: sender, verb: "opens the session", tone: "accent", words }))
       return
     }
     case "proposal.created":
     case "proposal.updated":
-      tellContribution(teller, event)
+      addContribution(story, event)
       return
     case "llm.call.completed": {
       const { calls, estimatedCostUsd = 0, model, sender, totalTokens, usage } = event.data
-      const before = teller.spent.get(sender)
-      teller.spent.set(sender, {
+      const before = story.spent.get(sender)
+      story.spent.set(sender, {
         calls: (before?.calls ?? 0) + calls,
         tokens: (before?.tokens ?? 0) + totalTokens,
         costUsd: sumUsd([before?.costUsd ?? 0, estimatedCostUsd]),
@@ -254,7 +253,7 @@ const tell = (teller: Teller, event: KnownEvent): void => {
     }
     case "decision.finalized": {
       const { action, confidence, outcomePositive, proposalId, reason, reasons, sender } = event.data
-      teller.items.push(
+      story.items.push(
         item(event, {
           kind: "commitment",
           who: sender,
@@ -264,7 +263,7 @@ const tell = (teller: Teller, event: KnownEvent): void => {
           words: reason ?? reasons[0],
           confidence,
           proposalId,
-          spent: spentBy(teller, sender)
+          spent: spentBy(story, sender)
         })
       )
       return
@@ -272,7 +271,7 @@ const tell = (teller: Teller, event: KnownEvent): void => {
     case "policy.denied": {
       const { errorMessage, reasons, sender } = event.data
       const words = errorMessage ?? (reasons.length === 0 ? undefined : reasons.join("; "))
-      teller.items.push(
+      story.items.push(
         item(event, {
           kind: "denial",
           verb: `The policy refuses a message of ${sender || "an agent"}`,
@@ -283,25 +282,27 @@ const tell = (teller: Teller, event: KnownEvent): void => {
       return
     }
     case "run.suspended":
-      teller.items.push(
+      story.items.push(
         item(event, { kind: "run", verb: "The run is suspended", tone: "warn", words: event.data.reason })
       )
       return
     case "run.resumed":
-      teller.items.push(item(event, { kind: "run", verb: "The run goes on", tone: "accent", words: event.data.reason }))
+      story.items.push(
+        item(event, { kind: "run", verb: "The run is resumed", tone: "accent", words: event.data.reason })
+      )
       return
     case "run.completed":
-      teller.items.push(item(event, { kind: "run", verb: "The run is completed", tone: "good" }))
+      story.items.push(item(event, { kind: "run", verb: "The run is completed", tone: "good" }))
       return
     case "run.failed": {
       const { error, errorCode } = event.data
-      teller.items.push(
+      story.items.push(
         item(event, { kind: "run", verb: "The run fails", tone: "bad", object: errorCode, words: error })
       )
       return
     }
     case "run.cancelled":
-      teller.items.push(
+      story.items.push(
         item(event, { kind: "run", verb: "The run is cancelled", tone: "warn", words: event.data.reason })
       )
       return
@@ -309,19 +310,19 @@ const tell = (teller: Teller, event: KnownEvent): void => {
   }
 }
 
-const tellContribution = (
-  teller: Teller,
+const addContribution = (
+  story: StoryBuilder,
   event: Extract<KnownEvent, { type: "proposal.created" | "proposal.updated" }>
 ) => {
   const said = event.data
-  const { kind, object, tone = "calm", verb, words } = toldOf(said)
+  const { kind, object, tone = "calm", verb, words } = phraseOf(said)
   const proposalId = said.proposalId === "" ? undefined : said.proposalId
   const subject = JSON.stringify([said.sender, said.proposalId, kind])
   const stance = stanceOf(said)
-  const before = teller.stances.get(subject)
-  teller.stances.set(subject, stance)
+  const before = story.stances.get(subject)
+  story.stances.set(subject, stance)
   const changedFrom = (kind === "vote" || kind === "opinion") && before !== stance ? before : undefined
-  teller.items.push(
+  story.items.push(
     item(event, {
       kind,
       who: said.sender,
@@ -332,13 +333,13 @@ const tellContribution = (
       confidence: said.confidence,
       proposalId,
       changedFrom,
-      spent: spentBy(teller, said.sender)
+      spent: spentBy(story, said.sender)
     })
   )
 }
 
-/** What the participant spent since it last said something; counted once. */
-const spentBy = ({ spent }: Teller, who: string): Spent | undefined => {
+/** Spending since the participant's last message; counted once. */
+const spentBy = ({ spent }: StoryBuilder, who: string): Spent | undefined => {
   const found = spent.get(who)
   spent.delete(who)
   return found

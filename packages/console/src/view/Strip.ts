@@ -1,6 +1,5 @@
 /**
- * How many events come in each of so many equal stretches of the run's time, from its first event to its last. Events
- * are counted where they happened, so a stretch without any is empty.
+ * The number of events in each of `buckets` equal stretches of time, from the first event to the last.
  */
 export const densityOf = (times: ReadonlyArray<number>, buckets: number): ReadonlyArray<number> => {
   const counts = Array.from({ length: buckets }, () => 0)
@@ -33,11 +32,11 @@ export interface Idle {
 }
 
 export interface TimeScale {
-  /** Where each time stands, 0 to 1, in the order of `times`. */
-  readonly places: ReadonlyArray<number>
+  /** The position of each time, 0 to 1, in the order of `times`. */
+  readonly positions: ReadonlyArray<number>
   readonly idle: ReadonlyArray<Idle>
-  /** Where any time stands, between the times that the scale was made of; the ends stand for what is beyond them. */
-  readonly placeAt: (time: number) => number
+  /** The position of any time, interpolated between the times of the scale; times beyond its ends have the position of the end. */
+  readonly positionAt: (time: number) => number
 }
 
 /** A pause longer than this share of the time that is left without such pauses is drawn as long as this share. */
@@ -45,8 +44,8 @@ const LONGEST_PAUSE = 0.06
 const IDLE_MS = 2_000
 
 /**
- * Places of the times of a run along a line on which long pauses are shortened: a decision of three seconds after a
- * wait of an hour is still to be seen. Times may come in any order.
+ * Positions of the times of a run along a line with shortened pauses: a decision of three seconds stays visible after a
+ * wait of an hour. Times may be in any order.
  */
 export const timeScale = (times: ReadonlyArray<number>): TimeScale => {
   const order = times.map((_, at) => at).toSorted((one, other) => (times[one] ?? 0) - (times[other] ?? 0))
@@ -55,18 +54,18 @@ export const timeScale = (times: ReadonlyArray<number>): TimeScale => {
   const most = Math.max(IDLE_MS / 4, busy * LONGEST_PAUSE)
   const drawn = gaps.map((gap) => (gap < IDLE_MS ? gap : Math.min(gap, most)))
   const whole = drawn.reduce((sum, gap) => sum + gap, 0)
-  const places = times.map(() => 0)
+  const positions = times.map(() => 0)
   const idle: Array<Idle> = []
   let at = 0
   order.forEach((event, rank) => {
     const from = whole === 0 ? 0 : at / whole
     at += drawn[rank] ?? 0
     const to = whole === 0 ? 0 : at / whole
-    places[event] = to
+    positions[event] = to
     const gap = gaps[rank] ?? 0
     if (gap > (drawn[rank] ?? 0)) idle.push({ from, to, ms: gap })
   })
-  const placeAt = (time: number) => {
+  const positionAt = (time: number) => {
     // The first that is not before it, by halves.
     let [low, high] = [0, order.length]
     while (low < high) {
@@ -75,11 +74,11 @@ export const timeScale = (times: ReadonlyArray<number>): TimeScale => {
       else high = middle
     }
     const [before, after] = [order[low - 1], order[low]]
-    if (before === undefined) return places[order[0] ?? 0] ?? 0
-    if (after === undefined) return places[before] ?? 0
+    if (before === undefined) return positions[order[0] ?? 0] ?? 0
+    if (after === undefined) return positions[before] ?? 0
     const [from, to] = [times[before] ?? 0, times[after] ?? 0]
-    const [start, end] = [places[before] ?? 0, places[after] ?? 0]
+    const [start, end] = [positions[before] ?? 0, positions[after] ?? 0]
     return start + ((end - start) * (time - from)) / (to - from)
   }
-  return { places, idle, placeAt }
+  return { positions, idle, positionAt }
 }

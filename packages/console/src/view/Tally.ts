@@ -1,7 +1,7 @@
 import { type Deliberation, policyThreshold, type SessionRules } from "@runplane/domain"
 import type { ProposalRow } from "./Decision.ts"
 
-/** How the votes on one thing stand. */
+/** The votes on one proposal. */
 export interface TallyRow {
   readonly id: string
   readonly title: string
@@ -9,11 +9,11 @@ export interface TallyRow {
   readonly approve: ReadonlyArray<string>
   readonly reject: ReadonlyArray<string>
   readonly abstain: ReadonlyArray<string>
-  /** Participants of whom there is no vote. */
+  /** Participants without a vote. */
   readonly missing: ReadonlyArray<string>
 }
 
-/** Who has voted how on each proposal, and who has not. */
+/** The votes on each proposal, and the participants without a vote. */
 export const tallyOf = (
   rows: ReadonlyArray<ProposalRow>,
   { participants }: Pick<Deliberation, "participants">
@@ -33,13 +33,13 @@ export const tallyOf = (
     }
   })
 
-/** Where a line is drawn over the bar of the votes: how many are asked for, and what the number is. */
+/** A threshold over the bar of the votes: its number and its name. */
 export interface Mark {
   readonly at: number
   readonly text: string
 }
 
-/** The numbers that the policy asks of the votes; those that depend on the votes themselves are told in its rules. */
+/** The thresholds of the policy that do not depend on the votes themselves. */
 export const tallyMarks = ({ mode, terms }: SessionRules): ReadonlyArray<Mark> => {
   const { participants, policy } = terms
   if (mode === "quorum") {

@@ -10,7 +10,7 @@ export interface Param<A> {
 export type Params = Readonly<Record<string, Param<never>>>
 export type ValuesOf<P> = { readonly [Key in keyof P]: P[Key] extends Param<infer A> ? A : never }
 
-/** Longer texts in an address are cut: it may come from anybody. */
+/** Longer texts in an address are cut: an address is untrusted input. */
 const MAX_TEXT = 2_000
 
 export const textParam: Param<string> = {

@@ -4,7 +4,7 @@ import { changeOf } from "./Series.ts"
 /** What is compared of one run. */
 export interface Side {
   readonly action: string | undefined
-  /** Null when it cannot be told, undefined while open. */
+  /** Null when unknown, undefined while open. */
   readonly positive: boolean | null | undefined
   /** Undefined where calls came without their usage. */
   readonly costUsd: number | undefined
@@ -19,29 +19,29 @@ export interface Compared {
 
 const SMALL = 0.005
 
-/** The comparison of two runs in one sentence: outcome, cost, time, and where they part. */
+/** The comparison of two runs in one sentence: outcome, cost, time, and the first difference. */
 export const verdictOf = (left: Side, right: Side, { divergence, durationDeltaMs, left: first }: Compared): string =>
   [outcomeWords(left, right), costWords(left, right), timeWords(durationDeltaMs, first.durationMs)]
     .filter((words) => words !== "")
     .join(", ")
     .concat(
       divergence === null
-        ? "; they say the same from beginning to end."
-        : `; they part at event ${divergence.left.index}: ${divergence.what}.`
+        ? "; the messages do not differ."
+        : `; first difference at event ${divergence.left.index}: ${divergence.what}.`
     )
 
 const outcomeWords = (left: Side, right: Side): string => {
-  if (left.action === undefined && right.action === undefined) return "Neither came to a decision"
-  if (left.action === undefined) return "Only the right one came to a decision"
-  if (right.action === undefined) return "Only the left one came to a decision"
-  return left.action === right.action && left.positive === right.positive ? "Same outcome" : "Another outcome"
+  if (left.action === undefined && right.action === undefined) return "Neither run has a decision"
+  if (left.action === undefined) return "Only the right run has a decision"
+  if (right.action === undefined) return "Only the left run has a decision"
+  return left.action === right.action && left.positive === right.positive ? "Same outcome" : "Different outcome"
 }
 
 const costWords = ({ costUsd: before }: Side, { costUsd: now }: Side): string => {
   const change = changeOf(now, before)
   if (change === undefined) return ""
   if (Math.abs(change) < SMALL) return "same cost"
-  return `the right one ${percent(Math.abs(change))} ${change > 0 ? "dearer" : "cheaper"}`
+  return `the right run ${percent(Math.abs(change))} ${change > 0 ? "more expensive" : "cheaper"}`
 }
 
 const timeWords = (deltaMs: number | undefined, leftMs: number | undefined): string => {

@@ -1,7 +1,7 @@
 import type { Changes } from "@runplane/domain"
 import type { Param } from "./UrlState.ts"
 
-/** A vote that is said otherwise than it was. */
+/** A changed vote. */
 export type ChangedVote = NonNullable<Changes["votes"]>[number] & { readonly proposalId: string }
 
 /** Changes that an address holds. */
@@ -36,7 +36,7 @@ const readVote = (given: unknown): ReadonlyArray<ChangedVote> => {
 
 const WORDS = ["APPROVE", "REJECT", "ABSTAIN"]
 
-/** The list after one more click on a vote: to the next word that it was not, and at last back to what it was. */
+/** The list after one more click on a vote: the next other value, and at the end the original one. */
 export const turnVote = (
   votes: ReadonlyArray<ChangedVote>,
   participantId: string,

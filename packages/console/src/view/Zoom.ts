@@ -1,10 +1,10 @@
-/** A part of a list by places in it, both ends within. */
+/** A part of a list by positions, both ends included. */
 export interface Range {
   readonly first: number
   readonly last: number
 }
 
-/** Fewer things than this are no part worth looking at. */
+/** Least items of a part. */
 const LEAST = 2
 
 const bounded = (first: number, last: number, count: number): Range => {
@@ -13,7 +13,7 @@ const bounded = (first: number, last: number, count: number): Range => {
   return { first: start, last: start + length - 1 }
 }
 
-/** Reads `12-60`, events by their indices in their order, as places among these; the whole where it does not fit. */
+/** Reads `12-60`, events by their indices in their order, as positions in this list; the whole when it does not fit. */
 export const rangeOf = (text: string, indices: ReadonlyArray<number>): Range => {
   const whole = { first: 0, last: indices.length - 1 }
   const [, from, to] = /^(\d{1,9})-(\d{1,9})$/.exec(text) ?? []
@@ -45,10 +45,10 @@ export const moved = ({ first, last }: Range, count: number, direction: -1 | 1):
   return bounded(first + by, last + by, count)
 }
 
-/** What stands between two places of a drawing, 0 to 1 each; undefined when that is too little. */
-export const brushed = (places: ReadonlyArray<number>, one: number, other: number): Range | undefined => {
+/** The items between two positions of a drawing, 0 to 1 each; undefined when too few. */
+export const brushed = (positions: ReadonlyArray<number>, one: number, other: number): Range | undefined => {
   const [from, to] = [Math.min(one, other), Math.max(one, other)]
-  const first = places.findIndex((place) => place >= from)
-  const last = places.findLastIndex((place) => place <= to)
+  const first = positions.findIndex((position) => position >= from)
+  const last = positions.findLastIndex((position) => position <= to)
   return first < 0 || last - first + 1 < LEAST ? undefined : { first, last }
 }

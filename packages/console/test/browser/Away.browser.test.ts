@@ -28,10 +28,10 @@ const lightSays = (page: Page, words: string) =>
   page.locator("[data-light]").getByText(words).locator("visible=true").first().waitFor()
 
 describe("a control plane that is away for a while", () => {
-  it("reads what came after the end of a run once the control plane is back", async () => {
+  it("reads later events of an ended run once the control plane is back", async () => {
     const { context, misdeeds, page } = await openPage()
     const recorded = await recordedEvents(decided)
-    // The follower ends its stream with the end of the run, and what came later is what this test adds.
+    // The follower ends its stream with the end of the run, and this test adds events after it.
     const events = recorded.slice(0, recorded.findIndex(({ type }) => type === "run.completed") + 1)
     await serveRun(page, decided, events)
     const [late] = events.filter(({ type }) => type === "message.received")
@@ -49,7 +49,7 @@ describe("a control plane that is away for a while", () => {
     const askedAt: Array<number> = []
     await page.route(rest, (route) => {
       askedAt.push(performance.now())
-      // An answer with a hole before it is not taken, and not asked for again at once.
+      // An answer after a gap is dropped, and not read again at once.
       return route.fulfill({ json: lateAt(askedAt.length < 3 ? place + 1 : place) })
     })
     await lightOf("complete").getByText(`Complete · ${place} events`).waitFor()
@@ -60,7 +60,7 @@ describe("a control plane that is away for a while", () => {
     await context.close()
   })
 
-  it("shows a view whose part of the program could not be had at first, without a reload", async () => {
+  it("shows a view whose script could not be loaded at first, without a reload", async () => {
     const { context, misdeeds, page } = await openPage()
     await go(page, `/runs/${decided}`)
     await light(page, "complete")
@@ -75,7 +75,7 @@ describe("a control plane that is away for a while", () => {
     await context.close()
   })
 
-  it("asks again when an answer never comes", async () => {
+  it("retries when an answer never comes", async () => {
     await waitingRun({})
     const { context, page } = await openPage()
     await page.clock.install()

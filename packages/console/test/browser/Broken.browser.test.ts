@@ -18,7 +18,7 @@ afterAll(tearDown)
 
 interface Case {
   readonly path: string
-  /** What it says while there is nothing. */
+  /** Text of the empty page. */
   readonly empty: RegExp
   /** What it says when it cannot be read. */
   readonly broken: string
@@ -31,51 +31,51 @@ interface Case {
 const CASES: Readonly<Record<string, Case>> = {
   overview: {
     path: "/overview",
-    empty: /How runs do stands here.*launch a scenario/,
+    empty: /The table shows outcomes.*launch a scenario/,
     broken: "The overview cannot be read",
     calls: /^\/dashboard\/overview/
   },
   events: {
     path: "/events",
-    empty: /The events of all runs stand here.*Launch a scenario/,
+    empty: /The events of all runs appear here.*Launch a scenario/,
     broken: "The events cannot be followed",
     calls: /^\/events/
   },
   agents: {
     path: "/agents",
-    empty: /Who speaks in a run stands here.*Launch a scenario/,
+    empty: /A participant appears here.*Launch a scenario/,
     broken: "The participants cannot be read",
     calls: /^\/dashboard\/agents/
   },
   policies: {
     path: "/policies",
-    empty: /A policy says who must agree.*Register the first one/,
+    empty: /A policy defines which votes.*Register the first one/,
     broken: "The policies cannot be read",
     calls: /^\/runtime\/policies/,
     none: []
   },
   webhooks: {
     path: "/webhooks",
-    empty: /Add one, and it is told when runs start/,
+    empty: /An endpoint receives an event when a run starts/,
     broken: "The webhooks cannot be read",
     calls: /^\/webhooks/
   },
   audit: {
     path: "/audit",
-    empty: /Every change of a run, a webhook, a policy or a view stands here/,
+    empty: /The log lists every change of a run/,
     broken: "The audit log cannot be read",
     calls: /^\/audit/,
     none: { data: [], total: 0, limit: 100, offset: 0 }
   },
   operations: {
     path: "/operations",
-    empty: /both agree/,
+    empty: /no difference/,
     broken: "The breaker cannot be read",
     calls: /^\/admin\/circuit-breaker/
   },
   compare: {
     path: "/compare",
-    empty: /They stand side by side then.*Search by id/,
+    empty: /The page shows the first difference.*Search by id/,
     broken: "The runs cannot be compared",
     calls: /^\/runs\/compare/
   }
@@ -100,7 +100,7 @@ type Fault = readonly [said: RegExp, answer: Answer]
 
 const REFUSED: Fault = [/^(FORBIDDEN|HTTP 403)$/, answers(403, "FORBIDDEN")]
 const FAILED: Fault = [/^(INTERNAL_ERROR|HTTP 500)$/, answers(500, "INTERNAL_ERROR")]
-/** Faults that pass: the page asks again a few times before it says so. Each page meets one of them. */
+/** Faults that pass: the page retries a few times before it shows them. Each page meets one of them. */
 const PASSING: ReadonlyArray<Fault> = [
   [/^(INTERNAL_ERROR|HTTP 429)$/, answers(429, "INTERNAL_ERROR")],
   [/^(SERVICE_UNAVAILABLE|HTTP 503)$/, answers(503, "SERVICE_UNAVAILABLE")],

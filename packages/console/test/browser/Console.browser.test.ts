@@ -36,7 +36,7 @@ const lightCountsAll = (page: Page, runId: string) =>
 const stateOf = async (id: string) => (await ask("GET", `${CONTROL_PLANE}/runs/${id}/state`)).body
 
 describe("the console in a browser", () => {
-  it("asks for a key, says when it is wrong, and lets in who has one", async () => {
+  it("requires a key, refuses a wrong one, and accepts a right one", async () => {
     const { context, misdeeds, page } = await openPage({ signedIn: false })
     await go(page, "/runs")
     await page.getByText("Sign in to Runplane").waitFor()
@@ -47,14 +47,14 @@ describe("the console in a browser", () => {
     await page.getByRole("alert").getByText("Invalid authorization token").waitFor()
     await page.getByLabel("API key").fill(KEY)
     await page.keyboard.press("Enter")
-    await page.getByText("There are no runs yet").waitFor()
+    await page.getByText("No runs yet").waitFor()
     await page.reload()
-    await page.getByText("There are no runs yet").waitFor()
+    await page.getByText("No runs yet").waitFor()
     assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
     await context.close()
   })
 
-  it("takes a token of the company's sign-on, says whose it is, and asks again when it has expired", async () => {
+  it("takes a token of the company's sign-on, shows the user, and requires a new one when it has expired", async () => {
     const { context, misdeeds, page } = await openPage({ signedIn: false })
     const signIn = async (seconds: number) => {
       await page.getByLabel("API key").fill(tokenFor(seconds))
@@ -84,7 +84,7 @@ describe("the console in a browser", () => {
   it("shows a run live from its first event to its decision, and proves that it has every event", async () => {
     const { context, misdeeds, page } = await openPage()
     await go(page, "/runs")
-    await page.getByText("There are no runs yet").waitFor()
+    await page.getByText("No runs yet").waitFor()
     const launched = launchExample()
     // It comes by itself, and is watched while its agents are talking.
     await page.locator("[data-row='0'] a").click()
@@ -178,7 +178,7 @@ describe("the console in a browser", () => {
   })
 
   it("is used by keys alone: find a run, open it, cancel it with a reason", async () => {
-    const created = await waitingRun({ runLabel: "waits for nobody" })
+    const created = await waitingRun({ runLabel: "waits for its session" })
     const { context, page } = await openPage()
     await go(page, `/runs/${decided}`)
     await light(page, "complete")
@@ -191,17 +191,17 @@ describe("the console in a browser", () => {
     await page.getByText("1 run", { exact: true }).waitFor()
     await page.keyboard.press("j")
     await page.keyboard.press("Enter")
-    await page.locator("h1").getByText("waits for nobody").waitFor()
-    // A screen reader hears what changes in a region that was there before.
-    const heard = page.locator("header [aria-live='polite']").filter({ has: page.locator("[data-status]") })
-    const region = await heard.elementHandle()
-    const before = await heard.textContent()
+    await page.locator("h1").getByText("waits for its session").waitFor()
+    // A screen reader announces changes in a region that existed before.
+    const live = page.locator("header [aria-live='polite']").filter({ has: page.locator("[data-status]") })
+    const region = await live.elementHandle()
+    const before = await live.textContent()
     await page.getByRole("button", { name: "Cancel" }).focus()
     await page.keyboard.press("Enter")
     await page.getByRole("dialog").waitFor()
     const confirm = page.getByRole("button", { name: "Cancel the run" })
     assert.isTrue(await confirm.isDisabled())
-    await page.getByLabel("Reason").fill("nobody comes")
+    await page.getByLabel("Reason").fill("no agent joins")
     await picture(page, "cancel-1280-light")
     assert.deepStrictEqual(await violationsOf(page), [])
     await confirm.focus()
@@ -242,7 +242,7 @@ describe("the console in a browser", () => {
     assert.deepStrictEqual(await violationsOf(page), [])
     await picture(page, "not-found-1280-light")
     await go(page, "/nowhere")
-    await page.getByText("There is no such page").waitFor()
+    await page.getByText("Page not found").waitFor()
     await context.close()
   })
 
@@ -294,9 +294,9 @@ describe("the console in a browser", () => {
     const example = { scenarioRef: "incident/region-failover@1.0.0", inputs: {}, bootstrapAgents: false }
     const { body: compiled } = await ask("POST", answers, { ...example, submitToControlPlane: false })
     await fails(201, compiled, "submitted", "the control plane did not take the run")
-    // A run that ends before anybody has opened its session.
+    // A run that ends before its session is open.
     const { body: run } = await waitingRun({ runLabel: "never opened" })
-    await ask("POST", `${CONTROL_PLANE}/runs/${run.runId}/cancel`, { reason: "nobody comes" })
+    await ask("POST", `${CONTROL_PLANE}/runs/${run.runId}/cancel`, { reason: "no agent joins" })
     await fails(201, { ...compiled, controlPlaneRun: run }, "session", "no agent has opened the session")
     await picture(page, "launch-failed-1280-light")
     assert.deepStrictEqual(await violationsOf(page), [])

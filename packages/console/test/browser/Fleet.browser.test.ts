@@ -32,7 +32,7 @@ describe("many runs", () => {
       const { context, misdeeds, page } = await openPage()
       const { body } = await ask("GET", `${CONTROL_PLANE}/runs?limit=1&include=participants`)
       const [run] = body.data
-      // The list reads on from cursor to cursor, as many as it asks for.
+      // The list reads on from cursor to cursor, as many as it needs.
       await page.route(/\/runs\?.*include=participants/, (route) => {
         const { searchParams } = new URL(route.request().url())
         const [first, limit] = [Number(searchParams.get("cursor")), Number(searchParams.get("limit"))]
@@ -73,7 +73,7 @@ const MOST_HEAP = 400e6
 
 describe("a run larger than what a browser holds", () => {
   it(
-    "is followed in bounded memory, and read again where somebody goes back",
+    "is followed in bounded memory, and read again at an earlier index",
     async () => {
       const { context, misdeeds, page } = await openPage()
       const run = await serveHugeRun(page, decided, { events: 60_000, largeEvery: 1_000, characters: 1_200_000 })
@@ -85,7 +85,7 @@ describe("a run larger than what a browser holds", () => {
       process.stdout.write(`60,000 events, 60 of them of a megabyte: ${Math.round(usedSize / 1e6)} MB of heap\n`)
       assert.isBelow(usedSize, MOST_HEAP)
       const note = page.getByRole("note")
-      await note.getByText(/^Drawn from events [\d,]+ to 60,000 of this long run/).waitFor()
+      await note.getByText(/^This view shows events [\d,]+ to 60,000 of a long run/).waitFor()
       await picture(page, "run-huge-light")
 
       // A large event is shortened, and read whole as soon as it is opened; whether it is still here or not.
@@ -103,7 +103,7 @@ describe("a run larger than what a browser holds", () => {
       await refused.getByText("run not found").waitFor()
       run.refuse(false)
       await refused.getByRole("button", { name: "Try again" }).click()
-      await page.getByText("Drawn from events 1,001 to 1,500 of this long run").waitFor()
+      await page.getByText("This view shows events 1,001 to 1,500 of a long run").waitFor()
       await page.getByText("as of event 1,500,").waitFor()
       const state = await page.getByRole("region", { name: "State as JSON" }).evaluate(async (region) => {
         let text = ""
@@ -161,5 +161,5 @@ describe("a large event among those of all runs", () => {
   )
 })
 
-/** A UUID of its own for each place. */
+/** A different UUID for each index. */
 const idOf = (place: number) => `00000000-0000-4000-8000-${String(place).padStart(12, "0")}`

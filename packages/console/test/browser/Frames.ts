@@ -9,7 +9,7 @@ const MOST_DROPPED = 0.2
 const TRIES = 4
 
 interface Scrolled {
-  /** What is scrolled, for whoever reads the figures. */
+  /** The scrolled element, for readers of the figures. */
   readonly name: string
   readonly selector: string
   /** CSS pixels a frame. */
@@ -24,7 +24,7 @@ const framesOf = async (page: Page, { name, selector, step }: Scrolled) => {
   const { idle, scrolled } = await page.evaluate(
     async ({ selector, step }) => {
       const list = document.querySelector(selector)
-      if (list === null) throw new Error("there is no list")
+      if (list === null) throw new Error("the page has no list")
       const stretch = async (by: number) => {
         const took: Array<number> = []
         let before = await new Promise<number>(requestAnimationFrame)

@@ -17,13 +17,13 @@ const NOT_FOUND = { statusCode: 404, error: "NotFound", errorCode: "RUN_NOT_FOUN
 interface HugeRun {
   /** What the service says of the run after this many events. */
   readonly stateAfter: (count: number) => RunState
-  /** Whether what is asked for once more is refused. */
+  /** Whether a repeated read is refused. */
   readonly refuse: (isRefused: boolean) => void
   readonly stop: () => void
 }
 
 /**
- * Serves a page a run of this size in the place of another, piece by piece, since it is larger than what a test may
+ * Serves a page a run of this size instead of another, piece by piece, since it is larger than what a test may
  * hold: its stream, its events from any place on, and its state at any place.
  */
 export const serveHugeRun = async (page: Page, runId: string, size: Size): Promise<HugeRun> => {

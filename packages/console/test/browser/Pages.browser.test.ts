@@ -99,7 +99,7 @@ describe("the pages of the fleet", () => {
     await page.getByRole("button", { name: "Remove" }).click()
     await page.getByText("No scenario of the catalog refers to it.").waitFor()
     await page.getByRole("button", { name: "Remove the policy" }).click()
-    // While the dialog is there, what is behind it is hidden from whoever looks by role.
+    // While the dialog is there, the page behind it is hidden from queries by role.
     await page.getByRole("dialog").waitFor({ state: "detached" })
     await list.waitFor()
     await list.getByText("policy.test.new").waitFor({ state: "detached" })
@@ -133,7 +133,7 @@ describe("the pages of the fleet", () => {
     assert.deepStrictEqual(await violationsOf(page), [])
     await page.getByRole("button", { name: "Remove" }).click()
     await page.getByRole("button", { name: "Remove the endpoint" }).click()
-    await page.getByText("No endpoint gets events yet").waitFor()
+    await page.getByText("No endpoints yet").waitFor()
     assert.deepStrictEqual(await get("/webhooks"), [])
     assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
     await context.close()
@@ -164,7 +164,7 @@ describe("the pages of the fleet", () => {
     await page.getByText(`${settings.length} of ${settings.length}`).waitFor()
     await page.getByText("AUTH_API_KEYS", { exact: true }).waitFor()
     assert.notInclude((await page.locator("body").textContent()) ?? "", KEY)
-    await page.getByText("both agree").waitFor()
+    await page.getByText("no difference").waitFor()
     const [only, ...others] = (await get("/admin/processes")).data
     assert.deepStrictEqual(others, [])
     const row = page.getByRole("table").filter({ hasText: "Reconnects" }).getByRole("row").nth(1)
@@ -192,7 +192,7 @@ describe("the pages of the fleet", () => {
     await page.getByRole("button", { name: "Pause" }).click()
     await waitingRun({})
     await page.locator("[data-waiting]").getByText("1 new").waitFor()
-    await page.getByRole("button", { name: "Go on" }).click()
+    await page.getByRole("button", { name: "Resume" }).click()
     await page.getByText(`${known.total + 2} events`).waitFor()
     await page.locator("[data-seq]").nth(1).getByRole("link").click()
     await page.waitForURL(new RegExp(`/runs/${created.body.runId}.view=events&event=1`))
@@ -208,7 +208,7 @@ describe("the pages of the fleet", () => {
     await page.getByText(`${agents.length} participants`).waitFor()
     const row = page.getByRole("row").filter({ hasText: first.participantId }).first()
     assert.include((await row.textContent()) ?? "", `${first.runs}${first.messages}${first.signals}`)
-    await page.getByText("as it was decided").waitFor()
+    await page.getByText("for the outcome").waitFor()
     await context.close()
   })
 
@@ -225,13 +225,13 @@ describe("the pages of the fleet", () => {
     const compared = (await ask("POST", `${CONTROL_PLANE}/runs/compare`, { leftRunId: left.id, rightRunId: right.id }))
       .body
     const verdict = (await page.locator("[data-verdict]").textContent()) ?? ""
-    assert.include(verdict, compared.divergence === null ? "they say the same" : compared.divergence.what)
-    await page.getByLabel("Left: place in the run").waitFor()
-    assert.strictEqual(await page.getByLabel("Left: place in the run").getAttribute("max"), String(left.lastEventIndex))
-    await page.getByLabel("Left: place in the run").fill("10")
+    assert.include(verdict, compared.divergence === null ? "the messages do not differ" : compared.divergence.what)
+    await page.getByLabel("Left: index in the run").waitFor()
+    assert.strictEqual(await page.getByLabel("Left: index in the run").getAttribute("max"), String(left.lastEventIndex))
+    await page.getByLabel("Left: index in the run").fill("10")
     await page.waitForURL(/at=10/)
     await page
-      .locator("label", { has: page.getByLabel("Left: place in the run") })
+      .locator("label", { has: page.getByLabel("Left: index in the run") })
       .getByText(`10 of ${left.lastEventIndex}`)
       .waitFor()
     await page.getByRole("button", { name: "Swap" }).click()
@@ -282,7 +282,7 @@ describe("the pages of the fleet", () => {
       data.map(({ status }: { status: string }) => status),
       ["cancelled", "cancelled"]
     )
-    await page.getByLabel("Look at first of many").click()
+    await page.getByLabel("Preview first of many").click()
     await page.getByRole("dialog").getByText("Participants").waitFor()
     await page.keyboard.press("Escape")
     await page.keyboard.press("Control+k")

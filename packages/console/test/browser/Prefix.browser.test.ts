@@ -58,7 +58,7 @@ afterAll(async () => {
 
 const headers = { authorization: `Bearer ${KEY}`, "x-api-key": KEY }
 
-/** Everything that a page asks for; each of it is below the path of the proxy. */
+/** All requests of a page; each is below the path of the proxy. */
 const requestsOf = (page: Page) => {
   const paths: string[] = []
   const failures: string[] = []

@@ -79,7 +79,7 @@ describe("the views of a run in a browser", () => {
       const [first] = await page.locator("[data-edge]").all()
       assert.isDefined(first)
       await open("raw")
-      await page.getByLabel("Event as it was recorded").getByText(`"${decided}"`).first().waitFor()
+      await page.getByLabel("Recorded event").getByText(`"${decided}"`).first().waitFor()
       assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
       await context.close()
     },
@@ -174,7 +174,7 @@ describe("the views of a run in a browser", () => {
       await ask("POST", `${CONTROL_PLANE}/runs/${body.runId}/cancel`, { reason: "over" })
       await page.locator("header [data-status='cancelled']").waitFor()
       await ask("DELETE", `${CONTROL_PLANE}/runs/${body.runId}`)
-      // Whoever comes back to the page learns it without a reload.
+      // The page shows it without a reload when it becomes visible again.
       await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")))
       await page.getByText("RUN_NOT_FOUND").first().waitFor()
       await context.close()
@@ -242,16 +242,16 @@ describe("the views of a run in a browser", () => {
       await details.getByRole("heading", { name: `Event ${index}` }).waitFor()
       await details.getByText("much to say").first().waitFor()
       await page.getByRole("tab", { name: "Raw" }).click()
-      const recorded = page.getByRole("region", { name: "Event as it was recorded" })
+      const recorded = page.getByRole("region", { name: "Recorded event" })
       await recorded
         .getByRole("button", { name: /more characters/ })
         .first()
         .click()
-      const whole = page.getByRole("region", { name: "The whole text" }).first()
+      const whole = page.getByRole("region", { name: "Full text" }).first()
       await whole.getByRole("button", { name: "Next" }).click()
       await whole.getByText("2 of 50").waitFor()
       const stood = Number(await page.evaluate(() => Reflect.get(window, "stood")))
-      process.stdout.write(`an event of 1 MB: the page stood still for ${Math.round(stood)} ms at most\n`)
+      process.stdout.write(`an event of 1 MB: the page was blocked for ${Math.round(stood)} ms at most\n`)
       assert.isBelow(stood, 3_000)
       assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
       await context.close()
@@ -259,7 +259,7 @@ describe("the views of a run in a browser", () => {
     4 * PATIENCE_MS
   )
 
-  it("asks for a key again when the one in use is refused, and goes on at the same place", async () => {
+  it("requires a new key when the one in use is refused, and continues at the same index", async () => {
     const { context, misdeeds, page } = await openPage()
     await go(page, `/runs/${decided}?view=events&at=30`)
     await light(page, "complete")
@@ -286,7 +286,7 @@ describe("the views of a run in a browser", () => {
       const { context, page } = await openPage()
       await serveRun(page, decided, longRun(await recordedEvents(decided), 5_000))
       const devtools = await context.newCDPSession(page)
-      // What the page itself works, whoever else wants the processor.
+      // The work of the page itself, without other load of the processor.
       await devtools.send("Performance.enable", { timeDomain: "threadTicks" })
       const worked = async () => {
         const { metrics } = await devtools.send("Performance.getMetrics")
@@ -296,7 +296,7 @@ describe("the views of a run in a browser", () => {
       const works: Array<number> = []
       for (let attempt = 0; attempt < 3; attempt++) {
         await go(page, "/nowhere")
-        await page.getByText("There is no such page").waitFor()
+        await page.getByText("Page not found").waitFor()
         const before = await worked()
         await go(page, `/runs/${decided}`, "commit")
         await page.locator("header [data-status='completed']").waitFor()

@@ -78,7 +78,7 @@ export const crowdedRun = (
   const [begin, end] = split(events)
   const vote = begin.findLast(({ data, type }) => type === "proposal.updated" && data["messageType"] === "Vote")
   const seen = begin.find(({ type }) => type === "participant.seen")
-  if (vote === undefined || seen === undefined) throw new Error("nobody has voted in the run")
+  if (vote === undefined || seen === undefined) throw new Error("the run has no votes")
   const start = begin.indexOf(seen)
   const arrivals = participants.map((participantId) => ({
     ...seen,

@@ -15,7 +15,7 @@ const STACK = fileURLToPath(new URL("../../../stack/src/main.ts", import.meta.ur
 const SCREENSHOTS = fileURLToPath(new URL("../../screenshots/", import.meta.url))
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
-/** The key that the services of the tests ask for. */
+/** The key of the services of the tests. */
 export const KEY = "key-of-the-tests"
 
 /** Everything takes this long at most, on a machine with other work. */
@@ -157,7 +157,7 @@ export const violationsOf = async (page: Page): Promise<ReadonlyArray<string>> =
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 300)}`))
 }
 
-/** Keeps a picture for whoever wants to look. */
+/** Keeps a screenshot of the page. */
 export const picture = async (page: Page, name: string): Promise<void> => {
   mkdirSync(SCREENSHOTS, { recursive: true })
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) })
@@ -172,7 +172,7 @@ export const ask = (method: string, url: string, body?: unknown) =>
     })
   )
 
-/** Makes a run whose session nobody opens, and which can be cancelled; answers what the service said. */
+/** Creates a cancellable run whose session is never opened; returns the answer of the service. */
 export const waitingRun = async (metadata: Readonly<Record<string, unknown>>, participant = "ana") => {
   const created = await ask("POST", `${CONTROL_PLANE}/runs`, {
     mode: "live",

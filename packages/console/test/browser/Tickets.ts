@@ -41,7 +41,7 @@ export const followed = (page: Page, path: string, lastIndex: number): Promise<F
     { url: path, last: lastIndex }
   )
 
-/** A ticket for the stream of a run, as whoever has the key gets it. */
+/** A ticket for the stream of a run, created with the key. */
 export const ticketFor = async (runId: string) => {
   const { body, status } = await ask("POST", `${CONTROL_PLANE}/runs/${runId}/stream-tickets`)
   if (status !== 201) throw new Error(`no ticket: ${status}`)

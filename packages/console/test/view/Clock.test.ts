@@ -14,19 +14,19 @@ describe("the clock that parts of a page share", () => {
   it("ticks for all who listen, and stops with the last of them", () => {
     const clock = clockOf(EVERY_MS)
     assert.strictEqual(clockOf(EVERY_MS), clock)
-    const told: Array<string> = []
-    const leaves = ["one", "other"].map((name) => clock.subscribe(() => told.push(name)))
+    const notified: Array<string> = []
+    const leaves = ["one", "other"].map((name) => clock.subscribe(() => notified.push(name)))
     assert.strictEqual(vi.getTimerCount(), 1)
     vi.advanceTimersByTime(EVERY_MS)
-    assert.deepStrictEqual(told, ["one", "other"])
+    assert.deepStrictEqual(notified, ["one", "other"])
     leaves[0]?.()
     vi.advanceTimersByTime(EVERY_MS)
-    assert.deepStrictEqual(told, ["one", "other", "other"])
+    assert.deepStrictEqual(notified, ["one", "other", "other"])
     leaves[1]?.()
     assert.strictEqual(vi.getTimerCount(), 0)
   })
 
-  it("tells a time that is at most as old as its ticks are apart, also after nobody has listened", () => {
+  it("has a time that is at most one interval old, also after a time without listeners", () => {
     const clock = clockOf(EVERY_MS)
     const leave = clock.subscribe(() => undefined)
     for (let passed = 0; passed < 10; passed++) {

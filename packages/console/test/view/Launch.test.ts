@@ -12,8 +12,8 @@ const order = {
   runLabel: "mine"
 }
 
-describe("a launch as others would ask for it", () => {
-  it("is quoted for the shell, and names the key without telling it", () => {
+describe("a launch as a command", () => {
+  it("is quoted for the shell, and names the variable of the key", () => {
     const curl = curlOf(order, "http://l:3000", true)
     assert.include(curl, `curl 'http://l:3000/examples/run'`)
     assert.include(curl, "$RUNPLANE_API_KEY")
@@ -36,7 +36,7 @@ describe("a launch as others would ask for it", () => {
 const nothing: LaunchProgress = {
   isAsked: true,
   problem: undefined,
-  place: undefined,
+  queuePosition: undefined,
   agents: undefined,
   hasRun: false,
   run: undefined
@@ -49,7 +49,7 @@ const states = (progress: Partial<LaunchProgress>) =>
 describe("the steps of a launch", () => {
   it("go on one after the other", () => {
     assert.deepStrictEqual(states({}), ["done", "now", "later", "later", "later"])
-    assert.include(states({ place: 3 })[1] ?? "", "3 in the line")
+    assert.include(states({ queuePosition: 3 })[1] ?? "", "position 3 in the queue")
     assert.deepStrictEqual(states({ agents: 4, hasRun: true }), ["done", "done: 4 agents", "done", "now", "later"])
     const run = { status: "running", lastEventIndex: 5, startedSession: true, errorMessage: undefined }
     assert.deepStrictEqual(states({ agents: 4, hasRun: true, run }).slice(2), ["done", "done", "done"])
@@ -71,13 +71,13 @@ describe("the steps of a launch", () => {
       ["compiled", "compiled", "agents", "agents", "agents"]
     )
     assert.include(states({ agents: 2 })[2] ?? "", "failed: the agents run, but the control plane did not take the run")
-    const run = { status: "failed", lastEventIndex: 3, startedSession: false, errorMessage: "nobody came" }
-    assert.strictEqual(states({ agents: 2, hasRun: true, run })[3], "failed: nobody came")
+    const run = { status: "failed", lastEventIndex: 3, startedSession: false, errorMessage: "no agent joined" }
+    assert.strictEqual(states({ agents: 2, hasRun: true, run })[3], "failed: no agent joined")
   })
 })
 
 describe("launching again", () => {
-  it("begins with the scenario and the inputs as far as the run tells them", () => {
+  it("begins with the scenario and the inputs that the run recorded", () => {
     const metadata = { sourceRef: "incident/region-failover@1.0.0", templateId: "default", runLabel: "x" }
     assert.deepStrictEqual(originOf(metadata), {
       scenario: "incident/region-failover",
@@ -109,13 +109,22 @@ describe("a form of every keyword", () => {
     assert.strictEqual(kindOf({ $ref: "https://elsewhere" })?.kind, "json")
   })
 
-  it("says in words what the schema asks", () => {
-    const asks = (schema: unknown) => kindOf(schema)?.asks.join("; ")
-    assert.strictEqual(asks({ type: "integer", minimum: 1, maximum: 9 }), "1 to 9")
-    assert.strictEqual(asks({ type: "number", exclusiveMinimum: 0, multipleOf: 5 }), "more than 0; a multiple of 5")
-    assert.strictEqual(asks({ type: "string", minLength: 3, pattern: "^a" }), "at least 3 characters; matches ^a")
-    assert.strictEqual(asks({ type: "array", maxItems: 4, uniqueItems: true }), "at most 4 items; each item once")
-    assert.include(asks({ type: "string", format: "date-time" }) ?? "", "2026-07-01")
+  it("says in words what the schema constraints", () => {
+    const constraints = (schema: unknown) => kindOf(schema)?.constraints.join("; ")
+    assert.strictEqual(constraints({ type: "integer", minimum: 1, maximum: 9 }), "1 to 9")
+    assert.strictEqual(
+      constraints({ type: "number", exclusiveMinimum: 0, multipleOf: 5 }),
+      "more than 0; a multiple of 5"
+    )
+    assert.strictEqual(
+      constraints({ type: "string", minLength: 3, pattern: "^a" }),
+      "at least 3 characters; matches ^a"
+    )
+    assert.strictEqual(
+      constraints({ type: "array", maxItems: 4, uniqueItems: true }),
+      "at most 4 items; each item once"
+    )
+    assert.include(constraints({ type: "string", format: "date-time" }) ?? "", "2026-07-01")
   })
 
   it("puts the parts of allOf together, and offers the branches of oneOf", () => {
@@ -136,17 +145,17 @@ describe("a form of every keyword", () => {
       oneOf: [
         { title: "By id", type: "object", properties: { id: { type: "string" } }, required: ["id"] },
         { type: "integer" },
-        { const: "nobody" }
+        { const: "none" }
       ]
     })
     if (either?.kind !== "either") throw new Error("it is a choice of forms")
     assert.deepStrictEqual(
       either.branches.map(({ title }) => title),
-      ["By id", "Number", '"nobody"']
+      ["By id", "Number", '"none"']
     )
     const which = (value: number | string | Record<string, string>) =>
       either.branches.findIndex((one) => fits(one, value))
-    assert.deepStrictEqual([which({ id: "x" }), which(3), which("nobody"), which(1.5)], [0, 1, 2, -1])
+    assert.deepStrictEqual([which({ id: "x" }), which(3), which("none"), which(1.5)], [0, 1, 2, -1])
     assert.strictEqual(kindOf({ type: ["string", "null"] })?.kind, "text")
     assert.strictEqual(kindOf({ type: ["string", "integer"] })?.kind, "either")
     assert.strictEqual(kindOf({ type: "object", additionalProperties: { type: "number" } })?.kind, "json")

@@ -119,13 +119,13 @@ describe("two lists side by side", () => {
     const left = [..."proposalvoteobjectvote"]
     const right = [..."propvotevoteobjectionend"]
     const aligned = align(left, right)
-    const places = (side: "left" | "right") => aligned.flatMap((row) => row[side] ?? [])
+    const offsets = (side: "left" | "right") => aligned.flatMap((row) => row[side] ?? [])
     assert.deepStrictEqual(
-      places("left"),
+      offsets("left"),
       left.map((_, at) => at)
     )
     assert.deepStrictEqual(
-      places("right"),
+      offsets("right"),
       right.map((_, at) => at)
     )
   })
@@ -138,19 +138,16 @@ describe("the verdict on two runs", () => {
   it("says outcome, cost and time", () => {
     assert.strictEqual(
       verdictOf(side("go", 1), side("go", 1.41), comparison),
-      "Same outcome, the right one 41 % dearer, 500 ms slower; they say the same from beginning to end."
+      "Same outcome, the right run 41 % more expensive, 500 ms slower; the messages do not differ."
     )
-    assert.match(
-      verdictOf(side("go", 0), side(undefined, 1), comparison),
-      /^Only the left one came to a decision, 500 ms/
-    )
+    assert.match(verdictOf(side("go", 0), side(undefined, 1), comparison), /^Only the left run has a decision, 500 ms/)
   })
 
-  it("says where they part", () => {
+  it("says the first difference", () => {
     const divergence = { left: { index: 57 }, what: "bob voted REJECT" }
     assert.match(
       verdictOf(side("go", 1), side("no", 1), { ...comparison, divergence }),
-      /^Another outcome.*part at event 57: bob voted REJECT\.$/
+      /^Different outcome.*first difference at event 57: bob voted REJECT\.$/
     )
   })
 })

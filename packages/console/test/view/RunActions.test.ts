@@ -72,19 +72,19 @@ describe("calls of language models", () => {
     assert.deepStrictEqual(columnsOf([], 5), [])
   })
 
-  it("show prompt and response as far as they are told, and mark what was redacted", () => {
-    const [told, untold] = eventsOf([
+  it("show prompt and response as far as they are reported, and mark redactions", () => {
+    const [reported, unreported] = eventsOf([
       call("ana", 1, { prompt: "my key is [REDACTED], what now?", response: { say: "nothing" } }),
       call("bob", 1)
     ])
-    if (!isLlmCall(told) || !isLlmCall(untold)) throw new Error("these are calls")
-    const { prompt = "", response } = conversationOf(told)
+    if (!isLlmCall(reported) || !isLlmCall(unreported)) throw new Error("these are calls")
+    const { prompt = "", response } = conversationOf(reported)
     assert.deepStrictEqual(redactedPieces(prompt), [
       { text: "my key is ", isRedacted: false },
       { text: "[REDACTED]", isRedacted: true },
       { text: ", what now?", isRedacted: false }
     ])
     assert.include(response ?? "", "nothing")
-    assert.deepStrictEqual(conversationOf(untold), { prompt: undefined, response: undefined })
+    assert.deepStrictEqual(conversationOf(unreported), { prompt: undefined, response: undefined })
   })
 })

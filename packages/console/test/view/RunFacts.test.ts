@@ -48,7 +48,7 @@ describe("what a list shows of a run", () => {
     })
   })
 
-  it("is absent where the record does not say it, and never a 0 that nobody measured", () => {
+  it("is absent where the record does not have it, and never 0 without a measurement", () => {
     const facts = runFacts(run())
     assert.strictEqual(facts.title, "82fd0968-6181-4782-a13c-c7033c2834f3")
     assert.isUndefined(facts.tokens)

@@ -42,9 +42,9 @@ describe("the rules of a policy in words", () => {
       [
         "Approvals must be at least 75 % of the votes for and against.",
         "At least 60 % of the participants must vote; an abstention counts as a vote here.",
-        "There must be an evaluation that is at least 50 % sure.",
+        "There must be an evaluation with a confidence of at least 50 %.",
         "2 critical objections are a veto: hold the decision.",
-        "A no cannot be committed while the votes approve.",
+        "A negative outcome may not be committed while the votes approve.",
         "Only lead may commit."
       ]
     )
@@ -124,7 +124,7 @@ describe("the graph", () => {
 })
 
 describe("messages and signals", () => {
-  it("tells the fate of each message", () => {
+  it("shows the result of each message", () => {
     const rows = messagesOf(
       eventsOf([
         { type: "message.received", data: { messageType: "Vote", sender: "ana", messageId: "m1", to: "bob" } },
@@ -160,7 +160,7 @@ describe("messages and signals", () => {
 })
 
 describe("spans", () => {
-  it("are told once each, with how many events carry them", () => {
+  it("are listed once each, with the number of their events", () => {
     const [first, second, third] = eventsOf([
       { type: "run.created" },
       { type: "run.started" },
@@ -179,11 +179,11 @@ describe("spans", () => {
 describe("JSON as lines", () => {
   const value = { a: [1, "two", null], "b/c": { deep: true }, empty: {}, long: "x".repeat(1_000) }
 
-  it("writes every value on its line, and finds each again by its place", () => {
+  it("writes every value on its line, and finds each again by its pointer", () => {
     const lines = jsonLines(value, () => false)
     assert.strictEqual(lines.length, 12)
     assert.strictEqual(lines.find(({ name }) => name === "long")?.leftOut, 700)
-    for (const { place } of lines) assert.notStrictEqual(valueAt(value, place), undefined)
+    for (const { pointer } of lines) assert.notStrictEqual(valueAt(value, pointer), undefined)
     assert.strictEqual(valueAt(value, "/b~1c/deep"), true)
     assert.isUndefined(valueAt(value, "/nowhere/else"))
   })
@@ -197,8 +197,8 @@ describe("JSON as lines", () => {
   })
 
   it("writes what is closed on one line", () => {
-    const lines = jsonLines(value, (place) => place === "/a")
-    assert.strictEqual(lines.find(({ place }) => place === "/a")?.text, "[ 3 items ]")
+    const lines = jsonLines(value, (pointer) => pointer === "/a")
+    assert.strictEqual(lines.find(({ pointer }) => pointer === "/a")?.text, "[ 3 items ]")
   })
 
   it("takes any depth", () => {

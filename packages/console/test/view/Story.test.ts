@@ -12,7 +12,7 @@ import { DECISION, eventsOf, said } from "../support.ts"
 const decision = eventsOf(DECISION)
 
 describe("the story of a run", () => {
-  it("tells who asked for what, what each said, and how it ended", () => {
+  it("has the question, the messages and the end", () => {
     assert.deepStrictEqual(
       storyOf(decision).map(({ index, object, verb, who }) => [index, who, verb, object ?? ""]),
       [
@@ -52,7 +52,7 @@ describe("the story of a run", () => {
     )
   })
 
-  it("is told of messages that nobody knows, and of names that objects have by themselves", () => {
+  it("has unknown messages, and names of inherited properties", () => {
     const events = eventsOf([
       said("proposal.updated", "constructor", "ana", { proposalId: "p1" }),
       said("proposal.created", "Proposal", "", {}),
@@ -60,7 +60,7 @@ describe("the story of a run", () => {
     ])
     assert.deepStrictEqual(
       storyOf(events).map(({ verb }) => verb),
-      ["says constructor", "proposes"]
+      ["sends constructor", "proposes"]
     )
   })
 })
@@ -100,13 +100,13 @@ describe("the matrix of a decision", () => {
 describe("the list of events", () => {
   it("is filtered by words in payloads, by types, and without types", () => {
     const all: EventFilter = { words: "", types: [], without: [] }
-    const places = (filter: Partial<EventFilter>) =>
+    const indexes = (filter: Partial<EventFilter>) =>
       filterEvents(decision, { ...all, ...filter }).map(({ index }) => index)
     assert.strictEqual(filterEvents(decision, all), decision)
-    assert.deepStrictEqual(places({ words: "EARLY vote" }), [6])
-    assert.deepStrictEqual(places({ types: ["decision.finalized", "run.completed"] }), [11, 12])
-    assert.deepStrictEqual(places({ types: ["run.completed"], without: ["run.completed"] }), [])
-    assert.notInclude(places({ without: ["proposal.updated"] }), 6)
+    assert.deepStrictEqual(indexes({ words: "EARLY vote" }), [6])
+    assert.deepStrictEqual(indexes({ types: ["decision.finalized", "run.completed"] }), [11, 12])
+    assert.deepStrictEqual(indexes({ types: ["run.completed"], without: ["run.completed"] }), [])
+    assert.notInclude(indexes({ without: ["proposal.updated"] }), 6)
   })
 
   it("counts types, and says each event in a line", () => {
@@ -138,17 +138,17 @@ describe("the strip and the lanes", () => {
 
   it("draw long pauses short, and keep the order of time", () => {
     const hour = 3_600_000
-    const { idle, places } = timeScale([0, 500, 1_000, hour, hour + 500, hour + 1_000])
+    const { idle, positions } = timeScale([0, 500, 1_000, hour, hour + 500, hour + 1_000])
     assert.lengthOf(idle, 1)
     assert.strictEqual(idle[0]?.ms, hour - 1_000)
-    assert.strictEqual(places[0], 0)
-    assert.strictEqual(places[5], 1)
-    assert.isBelow((places[3] ?? 1) - (places[2] ?? 0), 0.25)
+    assert.strictEqual(positions[0], 0)
+    assert.strictEqual(positions[5], 1)
+    assert.isBelow((positions[3] ?? 1) - (positions[2] ?? 0), 0.25)
     assert.deepStrictEqual(
-      places,
-      places.toSorted((one, other) => one - other)
+      positions,
+      positions.toSorted((one, other) => one - other)
     )
-    assert.deepStrictEqual(timeScale([7]).places, [0])
+    assert.deepStrictEqual(timeScale([7]).positions, [0])
   })
 
   it("have one sign for each message, and none for a stranger's", () => {

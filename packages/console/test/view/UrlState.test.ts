@@ -43,7 +43,7 @@ describe("the state of a page in its address", () => {
     }
   )
 
-  it("cuts texts that nobody typed", () => {
+  it("cuts texts that are too long", () => {
     assert.lengthOf(readParams(params, `?search=${"x".repeat(100_000)}`).search, 2_000)
   })
 

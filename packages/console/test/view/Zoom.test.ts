@@ -25,10 +25,10 @@ describe("a part of a timeline", () => {
     assert.deepStrictEqual(moved({ first: 4, last: 7 }, count, -1), { first: 2, last: 5 })
   })
 
-  it("is what stands between two places, in whatever direction it was drawn", () => {
-    const places = [0, 0.1, 0.5, 0.6, 1]
-    assert.deepStrictEqual(brushed(places, 0.65, 0.05), { first: 1, last: 3 })
-    assert.isUndefined(brushed(places, 0.2, 0.3))
+  it("is the part between two positions, in either direction of the drag", () => {
+    const positions = [0, 0.1, 0.5, 0.6, 1]
+    assert.deepStrictEqual(brushed(positions, 0.65, 0.05), { first: 1, last: 3 })
+    assert.isUndefined(brushed(positions, 0.2, 0.3))
   })
 
   it.prop(
@@ -49,10 +49,10 @@ describe("a part of a timeline", () => {
 
 describe("the bars of a timeline", () => {
   it("begin where their call began, between the events around it", () => {
-    const { placeAt, places } = timeScale([0, 100, 400])
-    assert.deepStrictEqual([placeAt(0), placeAt(100), placeAt(400)], [...places])
-    assert.strictEqual(placeAt(250), ((places[1] ?? 0) + (places[2] ?? 0)) / 2)
-    assert.deepStrictEqual([placeAt(-5), placeAt(900)], [0, 1])
+    const { positionAt, positions } = timeScale([0, 100, 400])
+    assert.deepStrictEqual([positionAt(0), positionAt(100), positionAt(400)], [...positions])
+    assert.strictEqual(positionAt(250), ((positions[1] ?? 0) + (positions[2] ?? 0)) / 2)
+    assert.deepStrictEqual([positionAt(-5), positionAt(900)], [0, 1])
   })
 
   it("last from the call of a tool to its answer", () => {

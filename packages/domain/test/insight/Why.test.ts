@@ -103,7 +103,7 @@ describe("why", () => {
       commits(false)
     )
     const veto = story.rules.find(({ rule }) => rule === "objection_handling.critical_severity_vetoes")
-    const text = "critical objections do not stand against a decline (finalize_decline)"
+    const text = "critical objections do not block a decline (finalize_decline)"
     assert.deepInclude(veto, { satisfied: true, text })
   })
 

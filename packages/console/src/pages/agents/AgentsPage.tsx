@@ -2,9 +2,9 @@ import type { AgentMetrics, CatalogAgent } from "@runplane/api"
 import { useQuery } from "@tanstack/react-query"
 import { useMemo } from "react"
 import { launcherAt } from "../../client/Launcher.ts"
-import { Chip, Said } from "../../ui/basics.tsx"
+import { Chip, UserText } from "../../ui/basics.tsx"
 import { useTitle, useUrlState } from "../../ui/hooks.ts"
-import { Facts, Part, Sheet, Shown, Table, type TableColumn, To } from "../../ui/kit.tsx"
+import { Facts, Loaded, Panel, Sheet, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
 import { Empty, Failure } from "../../ui/States.tsx"
 import { useCatalogUse } from "../../ui/useCatalogUse.ts"
 import { useRead } from "../../ui/useRead.ts"
@@ -20,7 +20,7 @@ const REFRESH_MS = 10_000
 /** Participants that are drawn; a search finds the others. */
 const SHOWN = 300
 
-/** Who takes part in runs: what each did in all of them, and who the catalog says it is. */
+/** The participants of all runs: their figures, and their agents in the catalog. */
 export default function AgentsPage({ launcherUrl }: { readonly launcherUrl: string | undefined }) {
   const [state, set] = useUrlState(params)
   useTitle("Agents")
@@ -58,16 +58,16 @@ export default function AgentsPage({ launcherUrl }: { readonly launcherUrl: stri
       }
     >
       <div className={`grid items-start gap-3 ${state.id === "" ? "" : "lg:grid-cols-[1fr_minmax(340px,460px)]"}`}>
-        <Shown read={agents} what="The participants cannot be read" rows={8} height={36}>
+        <Loaded read={agents} what="The participants cannot be read" rows={8} height={36}>
           {() =>
             found.length === 0 ? (
-              <Empty title={wanted === "" ? "Nobody has taken part in a run yet" : "Nobody is called that"}>
+              <Empty title={wanted === "" ? "No participants yet" : "No participant matches"}>
                 {wanted === ""
-                  ? "Who speaks in a run stands here from the first message on. Launch a scenario to see some."
+                  ? "A participant appears here with its first message. Launch a scenario to see some."
                   : "Search for a part of the name, or clear the search."}
               </Empty>
             ) : (
-              <Part title="Participants" note={found.length > SHOWN ? `the first ${SHOWN}, by runs` : undefined}>
+              <Panel title="Participants" note={found.length > SHOWN ? `the first ${SHOWN}, by runs` : undefined}>
                 <Table
                   label="Participants"
                   columns={columnsOf((id) => set({ id }), state.id !== "")}
@@ -76,10 +76,10 @@ export default function AgentsPage({ launcherUrl }: { readonly launcherUrl: stri
                   isChosen={({ participantId }) => participantId === state.id}
                   onOpen={({ participantId }) => set({ id: participantId })}
                 />
-              </Part>
+              </Panel>
             )
           }
-        </Shown>
+        </Loaded>
         {state.id === "" ? null : (
           <div className="flex min-w-0 flex-col gap-3">
             <Profile id={state.id} metrics={chosen} profile={profile} onClose={() => set({ id: "" })} />
@@ -95,21 +95,21 @@ export default function AgentsPage({ launcherUrl }: { readonly launcherUrl: stri
         />
       ) : null}
       {catalog.data === undefined ? null : (
-        <Part title="Agents of the catalog" note={whole(catalog.data.length)}>
+        <Panel title="Agents of the catalog" note={whole(catalog.data.length)}>
           <ul className="flex flex-wrap gap-2 p-3">
             {catalog.data.map(({ agentRef, description, name, role }) => (
               <li key={agentRef} className="panel max-w-[320px] min-w-[200px] flex-1 bg-sunken p-2.5">
                 <span className="font-medium">
-                  <Said text={name} />
+                  <UserText text={name} />
                 </span>{" "}
                 <Chip>{role}</Chip>
                 <p className="mt-1 text-[12px] text-soft">
-                  <Said text={description} />
+                  <UserText text={description} />
                 </p>
               </li>
             ))}
           </ul>
-        </Part>
+        </Panel>
       )}
     </Sheet>
   )
@@ -128,7 +128,7 @@ const columnsOf = (open: (id: string) => void, isNarrow: boolean): ReadonlyArray
         className="max-w-full truncate text-left text-accent underline decoration-1 underline-offset-2"
         onClick={() => open(participantId)}
       >
-        <Said text={participantId} />
+        <UserText text={participantId} />
       </button>
     )
   },
@@ -144,7 +144,7 @@ const columnsOf = (open: (id: string) => void, isNarrow: boolean): ReadonlyArray
     ? []
     : [
         {
-          title: "Messages a run",
+          title: "Messages per run",
           align: "right",
           from: "md",
           cell: ({ messages, runs }: AgentMetrics) => (
@@ -170,7 +170,7 @@ interface ProfileProps {
 }
 
 const Profile = ({ id, metrics, onClose, profile }: ProfileProps) => (
-  <Part
+  <Panel
     title={id}
     actions={
       <button type="button" className="btn btn-quiet" onClick={onClose}>
@@ -185,9 +185,9 @@ const Profile = ({ id, metrics, onClose, profile }: ProfileProps) => (
           metrics === undefined ? (
             "–"
           ) : (
-            <To key="runs" href={runsOf(id)}>
+            <TextLink key="runs" href={runsOf(id)}>
               {counted(metrics.runs, "run")}
-            </To>
+            </TextLink>
           )
         ],
         ["Messages", metrics === undefined ? "–" : whole(metrics.messages)],
@@ -195,22 +195,22 @@ const Profile = ({ id, metrics, onClose, profile }: ProfileProps) => (
         [
           "Confidence",
           metrics === undefined || metrics.averageConfidence === 0
-            ? "None stated by its signals"
+            ? "Not stated by its signals"
             : `${percent(metrics.averageConfidence)}, the mean of its signals`
         ],
         ...(profile === undefined
           ? []
           : ([
-              ["Agent", <Said key="name" text={profile.name} />],
-              ["About", <Said key="about" text={profile.description} />],
-              ["Built on", <Said key="framework" text={profile.framework} />],
+              ["Agent", <UserText key="name" text={profile.name} />],
+              ["About", <UserText key="about" text={profile.description} />],
+              ["Built on", <UserText key="framework" text={profile.framework} />],
               ["Started", `${profile.bootstrapStrategy}, ${profile.bootstrapMode}`],
               [
                 "Scenarios",
                 <ul key="scenarios">
                   {profile.scenarios.map((reference) => (
                     <li key={reference}>
-                      <Said text={reference} />
+                      <UserText text={reference} />
                     </li>
                   ))}
                 </ul>
@@ -218,5 +218,5 @@ const Profile = ({ id, metrics, onClose, profile }: ProfileProps) => (
             ] as const))
       ]}
     />
-  </Part>
+  </Panel>
 )

@@ -2,7 +2,7 @@ import type { ControlPlaneCalls, Run } from "@runplane/api"
 import type { RunState } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { StatusBadge, Time } from "../../ui/basics.tsx"
-import { Facts, Part, Shown, Table, To } from "../../ui/kit.tsx"
+import { Facts, Loaded, Panel, Table, TextLink } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { agentRecord } from "../../view/AgentRecord.ts"
 import { costOf, counted, duration, percent, whole } from "../../view/Format.ts"
@@ -10,7 +10,7 @@ import { queryValue } from "../../view/QueryCompletion.ts"
 import { runFacts } from "../../view/RunFacts.ts"
 
 /** Runs whose state is read: the newest ones of the participant. */
-const LOOKED_AT = 20
+const MOST_RUNS = 20
 
 interface Seen {
   readonly run: Run
@@ -22,7 +22,7 @@ const read = (participantId: string) => (api: ControlPlaneCalls) =>
     const { data, total } = yield* api.runs.list({
       query: {
         q: `participant:${queryValue(participantId)}`,
-        limit: LOOKED_AT,
+        limit: MOST_RUNS,
         offset: 0,
         sortBy: "createdAt",
         sortOrder: "desc",
@@ -42,24 +42,24 @@ const read = (participantId: string) => (api: ControlPlaneCalls) =>
 export const Record = ({ participantId }: { readonly participantId: string }) => {
   const record = useRead(["agent record", participantId], read(participantId))
   return (
-    <Shown read={record} what="Its runs cannot be read" rows={5} height={36}>
+    <Loaded read={record} what="Its runs cannot be read" rows={5} height={36}>
       {({ seen, total }) => {
         const { agreed, calls, callsWithoutUsage, costUsd, decided, latencyMs, tokens } = agentRecord(
           participantId,
           seen.map(({ state }) => state)
         )
         return (
-          <Part title="Last runs" note={total > seen.length ? `${seen.length} of ${whole(total)}` : undefined}>
+          <Panel title="Last runs" note={total > seen.length ? `${seen.length} of ${whole(total)}` : undefined}>
             <Facts
               facts={[
                 [
                   "Agreement",
                   decided === 0
-                    ? "It cast no vote in a decided run"
-                    : `${percent(agreed / decided)}: ${agreed} of ${counted(decided, "vote")} as it was decided`
+                    ? "No vote in a decided run"
+                    : `${percent(agreed / decided)}: ${agreed} of ${counted(decided, "vote")} for the outcome`
                 ],
                 ["LLM calls", calls === 0 ? "None" : `${whole(calls)}, ${whole(tokens)} tokens`],
-                ["Latency", latencyMs === undefined ? "–" : `${duration(latencyMs)} a call, the mean`],
+                ["Latency", latencyMs === undefined ? "–" : `${duration(latencyMs)} per call (mean)`],
                 ["Cost", calls === 0 ? "–" : costOf(costUsd, callsWithoutUsage)]
               ]}
             />
@@ -72,14 +72,14 @@ export const Record = ({ participantId }: { readonly participantId: string }) =>
                 {
                   title: "Run",
                   className: "max-w-[200px] truncate",
-                  cell: ({ run }) => <To href={`/runs/${run.id}`}>{runFacts(run).title}</To>
+                  cell: ({ run }) => <TextLink href={`/runs/${run.id}`}>{runFacts(run).title}</TextLink>
                 },
-                { title: "When", from: "sm", cell: ({ run }) => <Time at={run.createdAt} /> }
+                { title: "Time", from: "sm", cell: ({ run }) => <Time at={run.createdAt} /> }
               ]}
             />
-          </Part>
+          </Panel>
         )
       }}
-    </Shown>
+    </Loaded>
   )
 }

@@ -2,20 +2,20 @@ import type { AuditEntry, AuditQuery } from "@runplane/api"
 import { useInfiniteQuery, useMutation } from "@tanstack/react-query"
 import { useEffect, useMemo } from "react"
 import { call } from "../../client/Client.ts"
-import { Chip, Id, Said, Time } from "../../ui/basics.tsx"
-import { download } from "../../ui/download.ts"
+import { Chip, Id, Time, UserText } from "../../ui/basics.tsx"
+import { download, downloadLines } from "../../ui/download.ts"
 import { useTitle, useUrlState } from "../../ui/hooks.ts"
 import { JsonTree } from "../../ui/JsonTree.tsx"
-import { Facts, Select, To, useFailure } from "../../ui/kit.tsx"
+import { Facts, Select, TextLink, useFailure } from "../../ui/kit.tsx"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { QueryBar } from "../../ui/QueryBar.tsx"
 import { SaveButtons } from "../../ui/SaveButtons.tsx"
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
 import { useFixedRows } from "../../ui/useFixedRows.ts"
-import { csv } from "../../view/Csv.ts"
+import { type CsvColumns, csvOf } from "../../view/Csv.ts"
 import { counted } from "../../view/Format.ts"
 import { queryValue } from "../../view/QueryCompletion.ts"
-import { scopeParams, spanMs } from "../../view/Scope.ts"
+import { scopeParams, spanMs, WINDOWS } from "../../view/Scope.ts"
 import { textParam } from "../../view/UrlState.ts"
 
 const params = { q: textParam, resource: textParam, entry: textParam, window: scopeParams.window }
@@ -29,7 +29,7 @@ const MOST_EXPORTED = 20_000
 
 const RESOURCES = ["run", "webhook", "policy", "view", "circuit-breaker", "log", "endpoint"]
 
-/** Who did what to which thing, the newest first. */
+/** The audit log, the newest entry first. */
 export default function AuditPage() {
   const [state, set] = useUrlState(params)
   useTitle("Audit")
@@ -74,7 +74,7 @@ export default function AuditPage() {
           <span className="ml-auto flex gap-2">
             <SaveButtons
               busy={save.isPending}
-              title={`Saves what is filtered, at most ${MOST_EXPORTED} entries`}
+              title={`Saves the filtered entries, at most ${MOST_EXPORTED}`}
               onSave={(form) => save.mutate(form)}
             />
           </span>
@@ -88,22 +88,15 @@ export default function AuditPage() {
             onChange={(q) => set({ q })}
           />
           <Select
-            label="Kind of thing"
+            label="Resource"
             value={state.resource}
-            options={[["", "Everything"], ...RESOURCES.map((name) => [name, name] as const)]}
+            options={[["", "All resources"], ...RESOURCES.map((name) => [name, name] as const)]}
             onChange={(resource) => set({ resource })}
           />
           <Select
             label="Time"
             value={state.window}
-            options={[
-              ["", "Any time"],
-              ["1h", "Last hour"],
-              ["6h", "Last 6 hours"],
-              ["24h", "Last 24 hours"],
-              ["7d", "Last 7 days"],
-              ["30d", "Last 30 days"]
-            ]}
+            options={[["", "Any time"], ...WINDOWS]}
             onChange={(window) => set({ window })}
           />
         </div>
@@ -118,7 +111,7 @@ export default function AuditPage() {
       >
         <div role="rowgroup" className="border-b border-line bg-panel" hidden={entries.length === 0}>
           <div role="row" className={`${GRID} h-8`}>
-            {["When", "Who", "What", "To what", "Outcome", "Reason", "Request"].map((title, at) => (
+            {["Time", "Actor", "Action", "Resource", "Outcome", "Reason", "Request"].map((title, at) => (
               <span key={title} role="columnheader" className={`label ${COLUMNS[at]}`}>
                 {title}
               </span>
@@ -137,11 +130,11 @@ export default function AuditPage() {
           ) : null}
           {list.isSuccess && entries.length === 0 ? (
             state.q === "" && state.resource === "" && state.window === "" ? (
-              <Empty title="Nothing has been changed yet">
-                Every change of a run, a webhook, a policy or a view stands here: who made it, when, and why.
+              <Empty title="No entries yet">
+                The log lists every change of a run, a webhook, a policy or a view, with actor, time and reason.
               </Empty>
             ) : (
-              <Empty title="No entry fits">Clear the search, or look at a longer time.</Empty>
+              <Empty title="No entry matches">Clear the search, or choose a longer time.</Empty>
             )
           ) : null}
           <div className="relative" style={{ height: rows.size }}>
@@ -198,14 +191,14 @@ const Row = ({ entry, index, narrow, open, start }: RowProps) => {
       <span role="cell" className="min-w-0">
         <button
           type="button"
-          title={`Only what ${actor} did`}
+          title={`Filter by ${actor}`}
           className="max-w-full truncate font-mono text-[12px] hover:text-accent"
           onClick={(event) => {
             event.stopPropagation()
             narrow("actor", actor)
           }}
         >
-          <Said text={actorName} />
+          <UserText text={actorName} />
         </button>
       </span>
       <span role="cell" className="min-w-0">
@@ -221,17 +214,17 @@ const Row = ({ entry, index, narrow, open, start }: RowProps) => {
         </button>
       </span>
       <span role="cell" className={`min-w-0 truncate text-soft ${COLUMNS[3]}`}>
-        {resource} <Said text={resourceId ?? ""} className="font-mono text-[12px]" />
+        {resource} <UserText text={resourceId ?? ""} className="font-mono text-[12px]" />
       </span>
       <span role="cell" className={`flex min-w-0 ${COLUMNS[4]}`}>
         {outcome === "" ? null : (
           <Chip tone={toneOf(outcome)} title={outcome}>
-            <Said text={outcome} className="truncate" />
+            <UserText text={outcome} className="truncate" />
           </Chip>
         )}
       </span>
       <span role="cell" className={`min-w-0 truncate text-soft ${COLUMNS[5]}`}>
-        <Said text={textOf(details, "reason")} />
+        <UserText text={textOf(details, "reason")} />
       </span>
       <span role="cell" className={`min-w-0 ${COLUMNS[6]}`}>
         {requestId === undefined ? null : <Id id={requestId} label="request id" />}
@@ -244,19 +237,19 @@ const Entry = ({ entry }: { readonly entry: AuditEntry }) => (
   <>
     <Facts
       facts={[
-        ["When", <Time key="when" at={entry.createdAt} />],
-        ["Who", <Said key="who" text={`${entry.actor} (${entry.actorType})`} />],
-        ["Called", entry.actorName === undefined ? "–" : <Said key="called" text={entry.actorName} />],
+        ["Time", <Time key="when" at={entry.createdAt} />],
+        ["Actor", <UserText key="who" text={`${entry.actor} (${entry.actorType})`} />],
+        ["Name", entry.actorName === undefined ? "–" : <UserText key="called" text={entry.actorName} />],
         ["From", entry.clientAddress ?? "–"],
-        ["What", entry.action],
+        ["Action", entry.action],
         [
-          "To what",
+          "Resource",
           entry.resource === "run" && entry.resourceId !== undefined ? (
-            <To key="what" href={`/runs/${entry.resourceId}`}>
+            <TextLink key="what" href={`/runs/${entry.resourceId}`}>
               {entry.resource} {entry.resourceId}
-            </To>
+            </TextLink>
           ) : (
-            <Said key="what" text={`${entry.resource} ${entry.resourceId ?? ""}`} />
+            <UserText key="what" text={`${entry.resource} ${entry.resourceId ?? ""}`} />
           )
         ],
         ["Request", entry.requestId === undefined ? "–" : <Id key="request" id={entry.requestId} label="request id" />],
@@ -270,9 +263,20 @@ const Entry = ({ entry }: { readonly entry: AuditEntry }) => (
   </>
 )
 
-type Query = AuditQuery
+const CSV_COLUMNS: CsvColumns<AuditEntry> = {
+  createdAt: ({ createdAt }) => createdAt,
+  actor: ({ actor }) => actor,
+  actorName: ({ actorName }) => actorName,
+  actorType: ({ actorType }) => actorType,
+  action: ({ action }) => action,
+  resource: ({ resource }) => resource,
+  resourceId: ({ resourceId }) => resourceId,
+  requestId: ({ requestId }) => requestId,
+  clientAddress: ({ clientAddress }) => clientAddress,
+  details: ({ details }) => JSON.stringify(details)
+}
 
-const exportEntries = async (query: Query, form: "csv" | "jsonl") => {
+const exportEntries = async (query: AuditQuery, form: "csv" | "jsonl") => {
   const entries: Array<AuditEntry> = []
   let cursor: string | undefined
   do {
@@ -281,35 +285,7 @@ const exportEntries = async (query: Query, form: "csv" | "jsonl") => {
     cursor = page.nextCursor
   } while (cursor !== undefined && entries.length < MOST_EXPORTED)
   if (form === "jsonl") {
-    return download(
-      "audit.jsonl",
-      "application/x-ndjson",
-      entries.map((entry) => `${JSON.stringify(entry)}\n`).join("")
-    )
+    return downloadLines("audit.jsonl", entries)
   }
-  const names = [
-    "createdAt",
-    "actor",
-    "actorName",
-    "actorType",
-    "action",
-    "resource",
-    "resourceId",
-    "requestId",
-    "clientAddress",
-    "details"
-  ]
-  const cells = entries.map((entry) => [
-    entry.createdAt,
-    entry.actor,
-    entry.actorName,
-    entry.actorType,
-    entry.action,
-    entry.resource,
-    entry.resourceId,
-    entry.requestId,
-    entry.clientAddress,
-    JSON.stringify(entry.details)
-  ])
-  download("audit.csv", "text/csv", csv(names, cells))
+  download("audit.csv", "text/csv", csvOf(CSV_COLUMNS, entries))
 }

@@ -2,8 +2,8 @@ import type { CanonicalEvent, RunState } from "@runplane/domain"
 import { useEffect, useMemo } from "react"
 import type { RunLog } from "../../live/RunLog.ts"
 import { MOST_COMPARED } from "../../live/readEvents.ts"
-import { Said, StatusBadge, toneText } from "../../ui/basics.tsx"
-import { Part } from "../../ui/kit.tsx"
+import { StatusBadge, toneText, UserText } from "../../ui/basics.tsx"
+import { Panel } from "../../ui/kit.tsx"
 import { useFixedRows } from "../../ui/useFixedRows.ts"
 import { type AlignedRow, align } from "../../view/Align.ts"
 import { eventTone, gistOf, whoOf } from "../../view/Events.ts"
@@ -22,10 +22,10 @@ const HEIGHT = 30
 /** Events count as the same step when type and participant are. */
 const keyOf = (event: CanonicalEvent) => `${event.recorded.type} ${whoOf(event)}`
 
-/** The events of both runs in aligned columns, and both runs at one place: a step of one moves the other along. */
+/** The events of both runs in aligned columns, with both runs at one row: a step in one moves the other. */
 export default function Columns({ at, left, onMove, right }: ColumnsProps) {
   const rows = useMemo(() => align(left.events.map(keyOf), right.events.map(keyOf)), [left, right])
-  const place =
+  const position =
     at === undefined
       ? rows.length - 1
       : Math.max(
@@ -36,9 +36,9 @@ export default function Columns({ at, left, onMove, right }: ColumnsProps) {
   const { scroller } = list
   useEffect(() => {
     if (at === undefined || scroller === null) return
-    scroller.scrollTop = Math.max(0, place * HEIGHT - scroller.clientHeight / 2)
-  }, [at, place, scroller])
-  const reached = useMemo(() => reachedAt(rows, place, left.start, right.start), [rows, place, left, right])
+    scroller.scrollTop = Math.max(0, position * HEIGHT - scroller.clientHeight / 2)
+  }, [at, position, scroller])
+  const reached = useMemo(() => reachedAt(rows, position, left.start, right.start), [rows, position, left, right])
   const same = rows.filter((row) => row.left !== undefined && row.right !== undefined).length
 
   /** Moves to the row in which a side has its event with this index. */
@@ -49,15 +49,15 @@ export default function Columns({ at, left, onMove, right }: ColumnsProps) {
     onMove(leftAt === left.count ? undefined : Math.max(1, leftAt))
   }
   return (
-    <Part
+    <Panel
       title="Events"
       note={`${counted(same, "step")} in both, ${whole(left.events.length - same)} only left, ${whole(right.events.length - same)} only right${
         Math.max(left.count, right.count) >= MOST_COMPARED ? `; of the first ${whole(MOST_COMPARED)} of each` : ""
       }`}
     >
       <div className="grid gap-x-4 gap-y-2 border-b border-line p-3 md:grid-cols-2">
-        <Place title="Left" log={left} index={reached.left} onMove={(index) => moveTo("left", index)} />
-        <Place title="Right" log={right} index={reached.right} onMove={(index) => moveTo("right", index)} />
+        <Position title="Left" log={left} index={reached.left} onMove={(index) => moveTo("left", index)} />
+        <Position title="Right" log={right} index={reached.right} onMove={(index) => moveTo("right", index)} />
       </div>
       <div
         ref={list.setScroller}
@@ -76,7 +76,7 @@ export default function Columns({ at, left, onMove, right }: ColumnsProps) {
             return (
               <div
                 key={index}
-                className={`row-at grid grid-cols-2 items-stretch border-b border-line ${index === place && at !== undefined ? "bg-accent-soft" : ""}`}
+                className={`row-at grid grid-cols-2 items-stretch border-b border-line ${index === position && at !== undefined ? "bg-accent-soft" : ""}`}
                 style={{ height: HEIGHT, transform: `translateY(${start}px)` }}
               >
                 <Cell event={one} differs={differs} />
@@ -86,15 +86,15 @@ export default function Columns({ at, left, onMove, right }: ColumnsProps) {
           })}
         </div>
       </div>
-    </Part>
+    </Panel>
   )
 }
 
 /** How far both runs are at a row: the indices of the last events up to it. Each begins after so many events. */
-const reachedAt = (rows: ReadonlyArray<AlignedRow>, place: number, leftStart: number, rightStart: number) => {
+const reachedAt = (rows: ReadonlyArray<AlignedRow>, position: number, leftStart: number, rightStart: number) => {
   let left = leftStart
   let right = rightStart
-  for (const row of rows.slice(0, place + 1)) {
+  for (const row of rows.slice(0, position + 1)) {
     if (row.left !== undefined) left = leftStart + row.left + 1
     if (row.right !== undefined) right = rightStart + row.right + 1
   }
@@ -118,19 +118,19 @@ const Cell = ({ differs, event }: CellProps) =>
       <span className={`shrink-0 truncate font-mono text-[11px] max-lg:hidden ${toneText[eventTone(event)]}`}>
         {event.recorded.type}
       </span>
-      <Said text={`${whoOf(event)} ${gistOf(event)}`} className="truncate text-[12px]" />
+      <UserText text={`${whoOf(event)} ${gistOf(event)}`} className="truncate text-[12px]" />
     </span>
   )
 
-interface PlaceProps {
+interface PositionProps {
   readonly title: string
   readonly log: RunLog
   readonly index: number
   readonly onMove: (index: number) => void
 }
 
-/** One run at the place: a scrubber, and what it had come to. */
-const Place = ({ index, log, onMove, title }: PlaceProps) => {
+/** One run at the row: a slider, with status, votes and cost. */
+const Position = ({ index, log, onMove, title }: PositionProps) => {
   const state = useMemo(() => log.stateAt(index), [log, index])
   return (
     <div className="flex min-w-0 flex-col gap-1">
@@ -139,7 +139,7 @@ const Place = ({ index, log, onMove, title }: PlaceProps) => {
         <input
           type="range"
           className="min-w-0 flex-1 accent-(--c-accent)"
-          aria-label={`${title}: place in the run`}
+          aria-label={`${title}: index in the run`}
           aria-valuetext={`event ${index} of ${log.count}`}
           min={1}
           max={Math.max(1, log.count)}

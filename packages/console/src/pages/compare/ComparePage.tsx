@@ -1,11 +1,11 @@
 import type { Run } from "@runplane/api"
 import { useQuery } from "@tanstack/react-query"
 import { ArrowLeftRight, Check, Link2 } from "lucide-react"
-import { Suspense, useMemo, useState } from "react"
+import { Suspense, useMemo } from "react"
 import { callRuns } from "../../client/Client.ts"
-import { Id, Said, StatusBadge, Time } from "../../ui/basics.tsx"
-import { useTitle, useUrlState } from "../../ui/hooks.ts"
-import { Sheet, Shown, To } from "../../ui/kit.tsx"
+import { Id, StatusBadge, Time, UserText } from "../../ui/basics.tsx"
+import { useCopy, useTitle, useUrlState } from "../../ui/hooks.ts"
+import { Loaded, Sheet, TextLink } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { RunPicker } from "../../ui/RunPicker.tsx"
 import { Empty, Failure, Skeleton } from "../../ui/States.tsx"
@@ -60,32 +60,18 @@ export default function ComparePage() {
         <Both key={`${left} ${right}`} state={state} set={set} />
       ) : (
         <Empty title={left === "" ? "Choose two runs" : "Choose the run to compare it with"}>
-          They stand side by side then: where they part, what each decided and what it cost. Search by id, tag, scenario
-          or environment. Both stand in the address, so that it can be shared.
+          The page shows the first difference, both decisions and the cost. Search by id, tag, scenario or environment.
+          The address contains both runs and can be shared.
         </Empty>
       )}
     </Sheet>
   )
 }
 
-const COPIED_MS = 1_500
-
 const ShareButton = () => {
-  const [isCopied, setCopied] = useState(false)
+  const [isCopied, copy] = useCopy()
   return (
-    <button
-      type="button"
-      className="btn"
-      onClick={() => {
-        navigator.clipboard?.writeText(window.location.href).then(
-          () => {
-            setCopied(true)
-            setTimeout(() => setCopied(false), COPIED_MS)
-          },
-          () => setCopied(false)
-        )
-      }}
-    >
+    <button type="button" className="btn" onClick={() => copy(window.location.href)}>
       {isCopied ? <Check size={14} aria-hidden /> : <Link2 size={14} aria-hidden />}
       <span aria-live="polite">{isCopied ? "Copied" : "Copy the link"}</span>
     </button>
@@ -118,7 +104,7 @@ const Side = ({ onPick, other, runId, title }: SideProps) => {
         <Failure what="The run cannot be read" error={run.error} retry={() => void run.refetch()} />
       ) : null}
       <RunPicker
-        label={runId === "" ? `Choose the ${title.toLowerCase()} run` : "Choose another one"}
+        label={runId === "" ? `Choose the ${title.toLowerCase()} run` : "Choose another run"}
         without={other}
         onPick={onPick}
       />
@@ -129,9 +115,9 @@ const Side = ({ onPick, other, runId, title }: SideProps) => {
 const RunLine = ({ run }: { readonly run: Run }) => (
   <span className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-1">
     <StatusBadge status={run.status} />
-    <To href={`/runs/${run.id}`} className="min-w-0 truncate font-medium">
-      <Said text={runFacts(run).title} />
-    </To>
+    <TextLink href={`/runs/${run.id}`} className="min-w-0 truncate font-medium">
+      <UserText text={runFacts(run).title} />
+    </TextLink>
     <Id id={run.id} label="run id" />
     <Time at={run.createdAt} className="text-muted" />
   </span>
@@ -166,7 +152,7 @@ const Both = ({ set, state: { at, left, right } }: BothProps) => {
   const stateError = leftState.error ?? rightState.error
   return (
     <>
-      <Shown read={comparison} what="The runs cannot be compared" rows={4} height={40}>
+      <Loaded read={comparison} what="The runs cannot be compared" rows={4} height={40}>
         {(compared) =>
           states === undefined ? (
             stateError === null ? null : (
@@ -188,14 +174,14 @@ const Both = ({ set, state: { at, left, right } }: BothProps) => {
             />
           )
         }
-      </Shown>
-      <Shown read={logs} what="The events cannot be read" rows={8} height={32}>
+      </Loaded>
+      <Loaded read={logs} what="The events cannot be read" rows={8} height={32}>
         {([leftLog, rightLog]) => (
           <Suspense fallback={<Skeleton rows={8} height={32} />}>
             <Columns left={leftLog} right={rightLog} at={at} onMove={(index) => set({ at: index })} />
           </Suspense>
         )}
-      </Shown>
+      </Loaded>
     </>
   )
 }

@@ -1,8 +1,8 @@
 import type { RunComparison } from "@runplane/api"
 import type { RunState } from "@runplane/domain"
 import type { ReactNode } from "react"
-import { Chip, Said } from "../../ui/basics.tsx"
-import { Part } from "../../ui/kit.tsx"
+import { Chip, UserText } from "../../ui/basics.tsx"
+import { Panel } from "../../ui/kit.tsx"
 import { dollars, duration, percent, whole } from "../../view/Format.ts"
 import { type Side, verdictOf } from "../../view/Verdict.ts"
 
@@ -27,18 +27,18 @@ export const SideBySide = ({ comparison, left, onGoTo, right }: SideBySideProps)
       <section aria-label="Verdict" className="panel border-accent/40 bg-accent-soft p-4">
         <h2 className="label">Verdict</h2>
         <p className="mt-1 text-[16px] leading-6 font-medium" data-verdict>
-          <Said text={verdictOf(sideOf(left), sideOf(right), comparison)} />
+          <UserText text={verdictOf(sideOf(left), sideOf(right), comparison)} />
         </p>
         {divergence === null ? null : (
           <p className="mt-2 text-soft">
             {divergence.leftText === null ? null : (
               <>
-                Left: <Said text={divergence.leftText} />.{" "}
+                Left: <UserText text={divergence.leftText} />.{" "}
               </>
             )}
             {divergence.rightText === null ? null : (
               <>
-                Right: <Said text={divergence.rightText} />.{" "}
+                Right: <UserText text={divergence.rightText} />.{" "}
               </>
             )}
             <button type="button" className="text-accent underline" onClick={() => onGoTo(divergence.left.index)}>
@@ -51,22 +51,22 @@ export const SideBySide = ({ comparison, left, onGoTo, right }: SideBySideProps)
         <Decision title="Decision, left" state={left} />
         <Decision title="Decision, right" state={right} />
       </div>
-      <Part title="Figures">
+      <Panel title="Figures">
         <Figures comparison={comparison} left={left} right={right} />
-      </Part>
+      </Panel>
       {participantsDiff.added.length +
         participantsDiff.removed.length +
         signalsDiff.added.length +
         signalsDiff.removed.length ===
       0 ? null : (
-        <Part title="Who and what only one of them has">
+        <Panel title="Participants and signals of one run only">
           <div className="grid gap-x-6 gap-y-2 p-3 md:grid-cols-2">
             <Names title="Participants, only left" names={participantsDiff.removed} />
             <Names title="Participants, only right" names={participantsDiff.added} />
             <Names title="Signals, only left" names={signalsDiff.removed} />
             <Names title="Signals, only right" names={signalsDiff.added} />
           </div>
-        </Part>
+        </Panel>
       )}
     </>
   )
@@ -76,7 +76,7 @@ const Names = ({ names, title }: { readonly title: string; readonly names: Reado
   names.length === 0 ? null : (
     <p>
       <span className="label">{title}: </span>
-      <Said text={names.join(", ")} />
+      <UserText text={names.join(", ")} />
     </p>
   )
 
@@ -90,14 +90,14 @@ const Decision = ({
   const { current } = decision
   const tally = policy.voteTally ?? []
   return (
-    <Part title={title}>
+    <Panel title={title}>
       <div className="flex flex-col gap-1.5 p-3">
         {current === undefined ? (
           <p className="text-muted">Nothing was proposed.</p>
         ) : (
           <>
             <p className="flex flex-wrap items-center gap-2 font-medium">
-              <Said text={current.action ?? "no action named"} />
+              <UserText text={current.action ?? "no action named"} />
               {current.commitments === undefined ? null : (
                 <Chip tone="warn">last of {whole(current.commitments)} commitments</Chip>
               )}
@@ -118,11 +118,11 @@ const Decision = ({
             </p>
             {current.resolvedBy === undefined ? null : (
               <p className="text-soft">
-                by <Said text={current.resolvedBy} />
+                by <UserText text={current.resolvedBy} />
               </p>
             )}
             {current.reasons.map((reason) => (
-              <Said key={reason} text={reason} className="text-soft" />
+              <UserText key={reason} text={reason} className="text-soft" />
             ))}
           </>
         )}
@@ -130,15 +130,15 @@ const Decision = ({
           <span className="label">Mode </span>
           {run.modeName ?? "–"}
           <span className="label"> · Policy </span>
-          <Said text={policy.policyVersion} />
+          <UserText text={policy.policyVersion} />
         </p>
         {tally.map(({ allow, commitmentId, deny, voters }) => (
           <p key={commitmentId} className="num text-soft">
-            <Said text={commitmentId} />: {whole(voters?.allow ?? allow)} for, {whole(voters?.deny ?? deny)} against
+            <UserText text={commitmentId} />: {whole(voters?.allow ?? allow)} for, {whole(voters?.deny ?? deny)} against
           </p>
         ))}
       </div>
-    </Part>
+    </Panel>
   )
 }
 

@@ -3,11 +3,11 @@ import { Pause, Play, X } from "lucide-react"
 import { Suspense, useDeferredValue, useEffect, useMemo, useRef, useState } from "react"
 import { useTail } from "../../live/useTail.ts"
 import { useWhole } from "../../live/useWhole.ts"
-import { Id, Said, toneText } from "../../ui/basics.tsx"
+import { Id, toneText, UserText } from "../../ui/basics.tsx"
 import { useNow, useTitle, useUrlState } from "../../ui/hooks.ts"
 import { JsonTree } from "../../ui/JsonTree.tsx"
 import { useShortcuts } from "../../ui/Keys.ts"
-import { Facts, To } from "../../ui/kit.tsx"
+import { Facts, TextLink } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { QueryBar } from "../../ui/QueryBar.tsx"
@@ -29,7 +29,7 @@ const params = {
   /** A time that was brushed, milliseconds. */
   from: numberParam(1),
   to: numberParam(1),
-  /** seq of the event that is looked at. */
+  /** seq of the open event. */
   event: numberParam(1)
 }
 
@@ -61,27 +61,27 @@ export default function EventsPage() {
             return at >= (state.from ?? 0) && at <= (state.to ?? 0)
           })
         : tail.events,
-    // The list of the tail is changed in place; its length and its first event tell one from the other.
+    // The tail changes its list itself; the length and the first event show a change.
     [isBrushed, tail.events, tail.events.length, tail.events[0], state.from, state.to]
   )
   const rows = useFixedRows({ count: events.length, height: HEIGHT })
   const { scroller } = rows
   useEffect(() => {
     if (scroller === null) return
-    // Who has scrolled away reads: rows must not move then.
-    const look = () => setAway(scroller.scrollTop > HEIGHT)
-    scroller.addEventListener("scroll", look, { passive: true })
-    return () => scroller.removeEventListener("scroll", look)
+    // Rows do not move while the list is scrolled down.
+    const update = () => setAway(scroller.scrollTop > HEIGHT)
+    scroller.addEventListener("scroll", update, { passive: true })
+    return () => scroller.removeEventListener("scroll", update)
   }, [scroller])
 
-  const goOn = () => {
+  const resume = () => {
     set({ paused: false, from: undefined, to: undefined })
     scroller?.scrollTo({ top: 0 })
   }
-  const toggle = () => (isPaused ? goOn() : set({ paused: true }))
+  const toggle = () => (isPaused ? resume() : set({ paused: true }))
   useShortcuts([
     { keys: "/", says: "Search", group: "Events", run: () => search.current?.focus() },
-    { keys: "p", says: "Pause and go on", group: "Events", run: toggle }
+    { keys: "p", says: "Pause, resume", group: "Events", run: toggle }
   ])
   const chosen = tail.events.find(({ seq }) => seq === state.event)
 
@@ -100,10 +100,10 @@ export default function EventsPage() {
                 type="button"
                 className="btn num"
                 onClick={() => set({ from: undefined, to: undefined })}
-                title="Show every time again"
+                title="Show the whole time"
               >
                 {clockTime(state.from ?? 0)} – {clockTime(state.to ?? 0)} <X size={13} aria-hidden />
-                <span className="sr-only">show every time</span>
+                <span className="sr-only">show the whole time</span>
               </button>
             ) : null}
             <button
@@ -113,7 +113,7 @@ export default function EventsPage() {
               onClick={toggle}
             >
               {isPaused ? <Play size={14} aria-hidden /> : <Pause size={14} aria-hidden />}
-              {isPaused ? "Go on" : "Pause"}
+              {isPaused ? "Resume" : "Pause"}
               {tail.waiting === 0 ? null : (
                 <span className="num rounded-full bg-warn-soft px-1.5 text-[11px] text-warn" data-waiting>
                   {whole(tail.waiting)} new
@@ -164,7 +164,7 @@ export default function EventsPage() {
       >
         <div role="rowgroup" className="border-b border-line bg-panel" hidden={events.length === 0}>
           <div role="row" className={`${GRID} h-8`}>
-            {["When", "Event", "Run", "Who", "What"].map((title, at) => (
+            {["Time", "Event", "Run", "Participant", "Summary"].map((title, at) => (
               <span key={title} role="columnheader" className={`label ${COLUMNS[at]}`}>
                 {title}
               </span>
@@ -185,8 +185,8 @@ export default function EventsPage() {
             events.length === 0 ? (
               <Empty title="No event yet">
                 {q === ""
-                  ? "The events of all runs stand here as they come. Launch a scenario, or submit a run."
-                  : "None of the last events fits; the page waits for the next one that does."}
+                  ? "The events of all runs appear here as they arrive. Launch a scenario, or submit a run."
+                  : "The latest events do not match; the page waits for the next match."}
               </Empty>
             ) : null
           ) : (
@@ -245,22 +245,22 @@ const Row = ({ event, index, open, start }: RowProps) => (
           open(event.seq)
         }}
       >
-        <Said text={event.recorded.type} />
+        <UserText text={event.recorded.type} />
       </button>
     </span>
     <span role="cell" className="min-w-0 truncate" onClick={(click) => click.stopPropagation()}>
-      <To href={runLink(event)} className="font-mono text-[12px]">
+      <TextLink href={runLink(event)} className="font-mono text-[12px]">
         {middleCut(event.runId, 4)} <span className="sr-only">at this event</span>
         <span aria-hidden className="num">
           #{event.index}
         </span>
-      </To>
+      </TextLink>
     </span>
     <span role="cell" className={`min-w-0 truncate ${COLUMNS[3]}`}>
-      <Said text={whoOf(event)} />
+      <UserText text={whoOf(event)} />
     </span>
     <span role="cell" className={`min-w-0 truncate text-soft ${COLUMNS[4]}`}>
-      <Said text={gistOf(event)} />
+      <UserText text={gistOf(event)} />
     </span>
   </div>
 )
@@ -285,7 +285,7 @@ const RateChart = ({ count, events, now, onBrush }: RateChartProps) => {
   return (
     <Suspense fallback={<div className="skeleton" style={{ height: CHART_HEIGHT }} />}>
       <TimeChart
-        label={`Events over time, ${counted(count, "event")}; a drag shows those of a time`}
+        label={`Events over time, ${counted(count, "event")}; drag to select a time`}
         at={rate.at}
         bucketMs={rate.bucketMs}
         as="bars"
@@ -307,22 +307,26 @@ const Details = ({ event }: { readonly event: CanonicalEvent }) => {
     <>
       <Facts
         facts={[
-          ["Event", <Said key="type" text={event.recorded.type} className="font-mono text-[12px]" />],
+          ["Event", <UserText key="type" text={event.recorded.type} className="font-mono text-[12px]" />],
           [
             "Run",
             <span key="run" className="flex flex-col gap-1">
               <Id id={event.runId} edge={10} label="run id" />
-              <To href={runLink(event)}>Open the run at event {event.index}</To>
+              <TextLink href={runLink(event)}>Open the run at event {event.index}</TextLink>
             </span>
           ],
-          ["When", exactTime(Date.parse(event.ts))],
-          ["Place in the log", whole(event.seq)],
+          ["Time", exactTime(Date.parse(event.ts))],
+          ["seq", whole(event.seq)],
           ["Id", <Id key="id" id={event.id} label="event id" />]
         ]}
       />
       <div className="overflow-auto border-t border-line px-3 py-3">
         {read.error === null ? null : (
-          <Failure what="The event is shown in part: the whole cannot be read" error={read.error} retry={read.retry} />
+          <Failure
+            what="The event is shortened: the whole event cannot be read"
+            error={read.error}
+            retry={read.retry}
+          />
         )}
         <JsonTree value={read.event?.recorded} />
       </div>

@@ -1,7 +1,7 @@
 import { Check, Copy } from "lucide-react"
 import { useState } from "react"
 import { session } from "../../client/Session.ts"
-import { useStore } from "../../ui/hooks.ts"
+import { useCopy, useStore } from "../../ui/hooks.ts"
 import { clientOf, commandOf, curlOf, type LaunchOrder } from "../../view/LaunchCommands.ts"
 
 interface CopyAsProps {
@@ -11,11 +11,11 @@ interface CopyAsProps {
 
 const FORMS = ["curl", "CLI", "TypeScript"] as const
 
-/** The launch as others would ask for it, to be copied. */
+/** The launch as a command or program, to be copied. */
 export const CopyAs = ({ launcherUrl, order }: CopyAsProps) => {
   const { key } = useStore(session)
   const [form, setForm] = useState<(typeof FORMS)[number]>("curl")
-  const [isCopied, setCopied] = useState(false)
+  const [isCopied, copy] = useCopy()
   const needsKey = key !== undefined
   const text =
     form === "curl"
@@ -23,11 +23,6 @@ export const CopyAs = ({ launcherUrl, order }: CopyAsProps) => {
       : form === "CLI"
         ? commandOf(order, launcherUrl)
         : clientOf(order, launcherUrl, needsKey)
-  const copy = () =>
-    navigator.clipboard?.writeText(text).then(
-      () => setCopied(true),
-      () => setCopied(false)
-    )
   return (
     <details className="panel p-4">
       <summary className="cursor-pointer font-semibold">Copy as</summary>
@@ -38,15 +33,12 @@ export const CopyAs = ({ launcherUrl, order }: CopyAsProps) => {
             type="button"
             aria-pressed={one === form}
             className={`btn ${one === form ? "border-accent text-accent" : ""}`}
-            onClick={() => {
-              setForm(one)
-              setCopied(false)
-            }}
+            onClick={() => setForm(one)}
           >
             {one}
           </button>
         ))}
-        <button type="button" className="btn ml-auto" onClick={() => void copy()}>
+        <button type="button" className="btn ml-auto" onClick={() => copy(text)}>
           {isCopied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />} {isCopied ? "Copied" : "Copy"}
         </button>
       </div>

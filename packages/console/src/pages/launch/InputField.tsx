@@ -1,16 +1,15 @@
-import { isExactNumber, jsonFault, jsonFaultText } from "@runplane/domain"
+import { isExactNumber, isJsonObject, jsonFault, jsonFaultText } from "@runplane/domain"
 import type * as Schema from "effect/Schema"
 import { Plus, Trash2 } from "lucide-react"
 import { useEffect, useId, useState } from "react"
 import { cut, LINES_LENGTH } from "../../view/Format.ts"
 import { blankOf, type FieldSpec, fits, type InputFaults } from "../../view/FormSchema.ts"
-import { isJsonObject } from "../../view/Json.ts"
 
 interface InputFieldProps {
   readonly spec: FieldSpec
   /** Undefined: not given. */
   readonly value: Schema.Json | undefined
-  readonly place: string
+  readonly pointer: string
   readonly faults: InputFaults
   readonly isRequired?: boolean
   readonly onChange: (value: Schema.Json | undefined) => void
@@ -18,23 +17,23 @@ interface InputFieldProps {
 
 const membersOf = (value: Schema.Json | undefined): Schema.JsonObject => (isJsonObject(value) ? value : {})
 
-/** One field of a form and all that is within it, with what the service says is wrong beside it. */
+/** One field of a form with its members, and the faults that the service reports. */
 export const InputField = (props: InputFieldProps) => {
-  const { faults, isRequired = false, onChange, place, spec, value } = props
+  const { faults, isRequired = false, onChange, pointer, spec, value } = props
   const id = useId()
-  const wrong = faults.get(place) ?? []
+  const wrong = faults.get(pointer) ?? []
   if (spec.kind === "object") {
     const given = membersOf(value)
     return (
-      <fieldset className={place === "" ? "flex flex-col gap-3" : "flex flex-col gap-3 border-l-2 border-line pl-3"}>
-        {place === "" ? null : <legend className="mb-2 font-medium wrap-anywhere">{spec.title}</legend>}
-        {place === "" ? null : <About id={id} spec={spec} />}
+      <fieldset className={pointer === "" ? "flex flex-col gap-3" : "flex flex-col gap-3 border-l-2 border-line pl-3"}>
+        {pointer === "" ? null : <legend className="mb-2 font-medium wrap-anywhere">{spec.title}</legend>}
+        {pointer === "" ? null : <About id={id} spec={spec} />}
         {spec.members.map((member) => (
           <InputField
             key={member.name}
             spec={member.spec}
             value={given[member.name]}
-            place={`${place}/${member.name}`}
+            pointer={`${pointer}/${member.name}`}
             faults={faults}
             isRequired={member.isRequired}
             onChange={(next) => {
@@ -43,7 +42,7 @@ export const InputField = (props: InputFieldProps) => {
             }}
           />
         ))}
-        {place === "" || isRequired || value === undefined ? null : <Leave title={spec.title} onChange={onChange} />}
+        {pointer === "" || isRequired || value === undefined ? null : <Leave title={spec.title} onChange={onChange} />}
         <Faults id={id} wrong={wrong} />
       </fieldset>
     )
@@ -63,7 +62,7 @@ export const InputField = (props: InputFieldProps) => {
               <InputField
                 spec={{ ...spec.item, title: `${spec.item.title || "Item"} ${at + 1}` }}
                 value={item}
-                place={`${place}/${at}`}
+                pointer={`${pointer}/${at}`}
                 faults={faults}
                 onChange={(next) => onChange(items.with(at, next ?? blankOf(spec.item)))}
               />
@@ -118,12 +117,12 @@ export const InputField = (props: InputFieldProps) => {
   )
 }
 
-/** What the schema says of a field, and what it asks of its value. */
+/** The description of a field, and the constraints of its value. */
 const About = ({ id, spec }: { readonly id: string; readonly spec: FieldSpec }) => (
   <p id={`${id}-about`} className="wrap-anywhere text-[12px] text-muted">
     {spec.description}
-    {spec.description !== undefined && spec.asks.length > 0 ? " · " : ""}
-    {cut(spec.asks.join(" · "), LINES_LENGTH)}
+    {spec.description !== undefined && spec.constraints.length > 0 ? " · " : ""}
+    {cut(spec.constraints.join(" · "), LINES_LENGTH)}
   </p>
 )
 
@@ -145,7 +144,7 @@ interface EitherProps extends InputFieldProps {
 }
 
 /** A value that has one of several forms: which one, and then its fields. */
-const Either = ({ branches, chosen, faults, isRequired = false, onChange, place, spec, value }: EitherProps) => {
+const Either = ({ branches, chosen, faults, isRequired = false, onChange, pointer, spec, value }: EitherProps) => {
   const id = useId()
   const [picked, setPicked] = useState(chosen)
   const at = picked >= 0 && (value === undefined || fitsAt(branches, picked, value)) ? picked : chosen
@@ -177,9 +176,9 @@ const Either = ({ branches, chosen, faults, isRequired = false, onChange, place,
         </select>
       </label>
       {branch === undefined || value === undefined ? null : (
-        <InputField spec={branch} value={value} place={place} faults={faults} isRequired onChange={onChange} />
+        <InputField spec={branch} value={value} pointer={pointer} faults={faults} isRequired onChange={onChange} />
       )}
-      {branch === undefined ? <Faults id={id} wrong={faults.get(place) ?? []} /> : null}
+      {branch === undefined ? <Faults id={id} wrong={faults.get(pointer) ?? []} /> : null}
     </fieldset>
   )
 }
@@ -250,13 +249,13 @@ const Entry = ({ described, id, onChange, spec, value }: EntryProps) => {
 
 type JsonEntryProps = Pick<EntryProps, "id" | "value" | "onChange" | "described"> & { readonly label?: string }
 
-/** A value as JSON: taken over as soon as it can be read. */
+/** A value as JSON: applied as soon as it is valid. */
 export const JsonEntry = ({ described, id, label, onChange, value }: JsonEntryProps) => {
   const [typed, setTyped] = useState(() => JSON.stringify(value, undefined, 2) ?? "")
   const [why, setWhy] = useState("")
   const current = JSON.stringify(value)
   useEffect(() => {
-    // What was changed elsewhere is shown here; what is being typed here stays as it is.
+    // A change from elsewhere is shown; the text that is being typed stays.
     setTyped((before) => (sameJson(before, current) ? before : (JSON.stringify(value, undefined, 2) ?? "")))
   }, [current, value])
   return (

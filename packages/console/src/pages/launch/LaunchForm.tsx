@@ -2,7 +2,7 @@ import type { ScenarioSummary } from "@runplane/api"
 import { useQuery } from "@tanstack/react-query"
 import { ArrowLeft } from "lucide-react"
 import type { CallLauncher } from "../../client/Launcher.ts"
-import { Said } from "../../ui/basics.tsx"
+import { UserText } from "../../ui/basics.tsx"
 import { Failure, Skeleton } from "../../ui/States.tsx"
 import { cut, NAME_LENGTH } from "../../view/Format.ts"
 import { LaunchInputs } from "./LaunchInputs.tsx"
@@ -32,7 +32,7 @@ export const LaunchForm = ({
   version
 }: LaunchFormProps) => {
   const packSlug = scenario.packSlug ?? ""
-  const asked = useQuery({
+  const schema = useQuery({
     queryKey: ["launch schema", packSlug, scenario.scenario, version, template],
     queryFn: ({ signal }) =>
       call(
@@ -51,7 +51,7 @@ export const LaunchForm = ({
         <ArrowLeft size={14} aria-hidden /> All scenarios
       </button>
       <h2 className="text-[17px] font-semibold tracking-tight">
-        <Said text={cut(scenario.name, NAME_LENGTH)} />
+        <UserText text={cut(scenario.name, NAME_LENGTH)} />
       </h2>
       <div className="mt-2 flex flex-wrap gap-3">
         <Choice
@@ -69,16 +69,16 @@ export const LaunchForm = ({
           />
         )}
       </div>
-      {asked.isPending ? <Skeleton rows={6} height={56} /> : null}
-      {asked.isError ? (
-        <Failure what="The scenario cannot be read" error={asked.error} retry={() => void asked.refetch()} />
+      {schema.isPending ? <Skeleton rows={6} height={56} /> : null}
+      {schema.isError ? (
+        <Failure what="The scenario cannot be read" error={schema.error} retry={() => void schema.refetch()} />
       ) : null}
-      {asked.data === undefined ? null : (
+      {schema.data === undefined ? null : (
         <LaunchInputs
           key={again?.runId ?? ""}
           call={call}
           launcherUrl={launcherUrl}
-          schema={asked.data}
+          schema={schema.data}
           template={template}
           again={again}
         />

@@ -1,4 +1,5 @@
 import type { LaunchSchema } from "@runplane/api"
+import { isJsonObject } from "@runplane/domain"
 import { useQuery } from "@tanstack/react-query"
 import type * as Schema from "effect/Schema"
 import { Rocket } from "lucide-react"
@@ -6,13 +7,12 @@ import { useEffect, useMemo, useState } from "react"
 import { Link, useLocation } from "wouter"
 import type { CallLauncher } from "../../client/Launcher.ts"
 import { problemOf } from "../../client/Problem.ts"
-import { Avatar, Chip, Said } from "../../ui/basics.tsx"
+import { Avatar, Chip, UserText } from "../../ui/basics.tsx"
 import { useSettled } from "../../ui/hooks.ts"
 import { Failure } from "../../ui/States.tsx"
 import { inputsOf } from "../../view/Again.ts"
 import { duration, modeLabel } from "../../view/Format.ts"
 import { fieldSpec, inputFaults } from "../../view/FormSchema.ts"
-import { isJsonObject } from "../../view/Json.ts"
 import { launchSteps } from "../../view/LaunchSteps.ts"
 import { CopyAs } from "./CopyAs.tsx"
 import { InputField, JsonEntry } from "./InputField.tsx"
@@ -32,14 +32,14 @@ interface LaunchInputsProps {
 /** Inputs are compiled when they have been the same for so long, milliseconds. */
 const SETTLED_MS = 400
 
-/** The inputs of a launch, what they come to, the button, and how far the launch has come. */
+/** The inputs of a launch, their preview, the button, and the progress of the launch. */
 export const LaunchInputs = ({ again, call, launcherUrl, schema, template }: LaunchInputsProps) => {
   const spec = useMemo(() => fieldSpec(schema.formSchema), [schema])
-  const told = useMemo(
+  const recorded = useMemo(
     () => inputsOf(again?.events ?? [], spec.kind === "object" ? spec.members.map(({ name }) => name) : []),
     [again, spec]
   )
-  const [inputs, setInputs] = useState<Schema.JsonObject>({ ...schema.defaults, ...told })
+  const [inputs, setInputs] = useState<Schema.JsonObject>({ ...schema.defaults, ...recorded })
   const [label, setLabel] = useState(again?.origin?.label ?? "")
   const [isJson, setJson] = useState(false)
   const [, go] = useLocation()
@@ -64,7 +64,7 @@ export const LaunchInputs = ({ again, call, launcherUrl, schema, template }: Lau
           }),
         signal
       ),
-    // What was compiled before stays until the next answer.
+    // The previous result stays until the next answer.
     placeholderData: (before) => before,
     retry: false,
     staleTime: 60_000
@@ -84,11 +84,13 @@ export const LaunchInputs = ({ again, call, launcherUrl, schema, template }: Lau
     if (launch.isError) launch.reset()
   }
   const { modeName, policyVersion, ttlMs } = schema.launchSummary
-  const places = spec.kind === "object" ? new Set(spec.members.map(({ name }) => `/${name}`)) : new Set<string>()
-  const unplaced = [...faults].filter(([place]) => place !== "" && !places.has(`/${place.split("/")[1] ?? ""}`))
+  const pointers = spec.kind === "object" ? new Set(spec.members.map(({ name }) => `/${name}`)) : new Set<string>()
+  const unmatched = [...faults].filter(
+    ([pointer]) => pointer !== "" && !pointers.has(`/${pointer.split("/")[1] ?? ""}`)
+  )
   return (
     <form
-      // What is wrong is said by the service, beside the fields.
+      // The service reports faults, which are shown beside the fields.
       noValidate
       className="mt-4 grid items-start gap-4 xl:grid-cols-[minmax(0,1fr)_320px] 2xl:grid-cols-[minmax(0,1fr)_400px]"
       onSubmit={(event) => {
@@ -104,9 +106,9 @@ export const LaunchInputs = ({ again, call, launcherUrl, schema, template }: Lau
               the run before
             </Link>
             :{" "}
-            {Object.keys(told).length === 0
-              ? "its log does not tell its inputs, so these are the defaults."
-              : `${Object.keys(told).length} of its inputs are in its log, the others are the defaults.`}
+            {Object.keys(recorded).length === 0
+              ? "its log does not contain its inputs, so these are the defaults."
+              : `${Object.keys(recorded).length} of its inputs are in its log, the others are the defaults.`}
           </p>
         )}
         <div className="panel flex flex-col gap-3 p-4">
@@ -125,14 +127,15 @@ export const LaunchInputs = ({ again, call, launcherUrl, schema, template }: Lau
               described={{ "aria-invalid": faults.size > 0 }}
             />
           ) : (
-            <InputField spec={spec} value={inputs} place="" faults={faults} onChange={change} />
+            <InputField spec={spec} value={inputs} pointer="" faults={faults} onChange={change} />
           )}
-          {isJson || unplaced.length > 0 ? (
+          {isJson || unmatched.length > 0 ? (
             <div role="alert">
               <ul className="text-bad">
-                {(isJson ? [...faults] : unplaced).map(([place, words]) => (
-                  <li key={place}>
-                    <code className="font-mono text-[12px]">{place === "" ? "inputs" : place}</code> {words.join(", ")}
+                {(isJson ? [...faults] : unmatched).map(([pointer, words]) => (
+                  <li key={pointer}>
+                    <code className="font-mono text-[12px]">{pointer === "" ? "inputs" : pointer}</code>{" "}
+                    {words.join(", ")}
                   </li>
                 ))}
               </ul>
@@ -140,7 +143,7 @@ export const LaunchInputs = ({ again, call, launcherUrl, schema, template }: Lau
           ) : null}
         </div>
         <label className="block">
-          <span className="label">Name of this run (may be empty)</span>
+          <span className="label">Name of this run (optional)</span>
           <input
             type="text"
             maxLength={200}
@@ -149,18 +152,18 @@ export const LaunchInputs = ({ again, call, launcherUrl, schema, template }: Lau
             onChange={({ target }) => setLabel(target.value)}
           />
         </label>
-        <section className="panel p-4" aria-label="Who takes part">
-          <h3 className="font-semibold">Who takes part</h3>
+        <section className="panel p-4" aria-label="Participants">
+          <h3 className="font-semibold">Participants</h3>
           <ul className="mt-2 grid gap-2 sm:grid-cols-2">
-            {schema.participants.map(({ agentRef, id, role }, place) => (
+            {schema.participants.map(({ agentRef, id, role }, index) => (
               <li key={id} className="flex items-center gap-2">
-                <Avatar name={id} place={place} />
+                <Avatar name={id} index={index} />
                 <span className="min-w-0">
                   <span className="block truncate font-medium">
-                    <Said text={id} />
+                    <UserText text={id} />
                   </span>
                   <span className="block truncate text-[12px] text-muted">
-                    <Said text={`${role}, ${agentRef}`} />
+                    <UserText text={`${role}, ${agentRef}`} />
                   </span>
                 </span>
               </li>

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Search } from "lucide-react"
 import { useMemo, useState } from "react"
 import { launcherAt } from "../../client/Launcher.ts"
-import { Chip, Said } from "../../ui/basics.tsx"
+import { Chip, UserText } from "../../ui/basics.tsx"
 import { useTitle, useUrlState } from "../../ui/hooks.ts"
 import { Empty, Failure, Skeleton } from "../../ui/States.tsx"
 import { counted, cut, LINES_LENGTH, NAME_LENGTH } from "../../view/Format.ts"
@@ -46,7 +46,7 @@ export default function LaunchPage({ launcherUrl }: { readonly launcherUrl: stri
           className={`min-w-0 ${chosen === undefined ? "lg:col-span-2" : "max-lg:hidden"}`}
         >
           <h1 className="text-[17px] font-semibold tracking-tight">Launch</h1>
-          <p className="mt-0.5 text-muted">Choose a scenario: its agents are started, and you watch them decide.</p>
+          <p className="mt-0.5 text-muted">Choose a scenario to start its agents and watch their decision.</p>
           <label className="relative mt-3 block max-w-[420px]">
             <span className="sr-only">Search scenarios</span>
             <Search size={14} aria-hidden className="absolute top-2 left-2.5 text-muted" />
@@ -61,14 +61,14 @@ export default function LaunchPage({ launcherUrl }: { readonly launcherUrl: stri
           {again.isError ? <Failure what="The run cannot be read" error={again.error} /> : null}
           {again.data !== undefined && origin === undefined ? (
             <p role="status" className="mt-3 text-warn">
-              That run was not made by a launch service, so it cannot be launched again from here.
+              No launch service created that run, so it cannot be launched again from here.
             </p>
           ) : null}
           {catalog.isPending ? <Skeleton rows={5} height={88} /> : null}
           {catalog.isError ? (
             <Failure what="The scenarios cannot be read" error={catalog.error} retry={() => void catalog.refetch()} />
           ) : null}
-          {catalog.data !== undefined && !catalog.data.some(fits) ? <Empty title="No scenario fits" /> : null}
+          {catalog.data !== undefined && !catalog.data.some(fits) ? <Empty title="No scenario matches" /> : null}
           <ul className={`mt-4 grid grid-cols-1 gap-3 ${chosen === undefined ? "sm:grid-cols-2 xl:grid-cols-3" : ""}`}>
             {(catalog.data ?? []).filter(fits).map((scenario) => (
               <li key={nameOf(scenario)}>
@@ -83,19 +83,19 @@ export default function LaunchPage({ launcherUrl }: { readonly launcherUrl: stri
                   }
                 >
                   <span className="block font-semibold">
-                    <Said text={cut(scenario.name, NAME_LENGTH)} />
+                    <UserText text={cut(scenario.name, NAME_LENGTH)} />
                   </span>
                   <span className="block font-mono text-[11px] text-muted">{nameOf(scenario)}</span>
                   {scenario.summary === undefined ? null : (
                     <span className="mt-1 line-clamp-3 text-soft">
-                      <Said text={cut(scenario.summary, LINES_LENGTH)} />
+                      <UserText text={cut(scenario.summary, LINES_LENGTH)} />
                     </span>
                   )}
                   <span className="mt-2 flex flex-wrap gap-1">
                     <Chip tone="accent">{counted(scenario.agentRefs.length, "agent")}</Chip>
                     {(scenario.tags ?? []).slice(0, 5).map((tag) => (
                       <Chip key={tag}>
-                        <Said text={cut(tag, NAME_LENGTH)} className="truncate" />
+                        <UserText text={cut(tag, NAME_LENGTH)} className="truncate" />
                       </Chip>
                     ))}
                   </span>

@@ -3,22 +3,22 @@ import { useQuery } from "@tanstack/react-query"
 import { CircleAlert, CircleCheck } from "lucide-react"
 import { Suspense } from "react"
 import { call } from "../../client/Client.ts"
-import { Chip, Said } from "../../ui/basics.tsx"
+import { Chip, UserText } from "../../ui/basics.tsx"
 import { JsonTree } from "../../ui/JsonTree.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { duration, modeLabel } from "../../view/Format.ts"
 
-// Its rules take the part of the domain that reads policies.
+// It loads the part of the domain that reads policies.
 const PolicyInWords = lazily(() => import("./PolicyInWords.tsx"))
 
 interface PreviewProps {
   readonly compiled: CompileLaunchResult | undefined
-  /** What the launch service says against the inputs; undefined while it takes them. */
+  /** Why the launch service refuses the inputs; undefined when it accepts them. */
   readonly refusal: string | undefined
   readonly isWorking: boolean
 }
 
-/** What the inputs come to, as the launch service compiles them while they are written. */
+/** The result of the inputs, compiled by the launch service while they are typed. */
 export const Preview = ({ compiled, isWorking, refusal }: PreviewProps) => {
   const session = compiled?.runDescriptor.session
   const policyId = session?.policyVersion
@@ -39,7 +39,7 @@ export const Preview = ({ compiled, isWorking, refusal }: PreviewProps) => {
       {refusal === undefined ? null : (
         <p className="mt-1 flex items-baseline gap-1.5 text-bad" data-compiled="no">
           <CircleAlert size={14} aria-hidden className="shrink-0 translate-y-0.5" />
-          <Said text={refusal} />
+          <UserText text={refusal} />
         </p>
       )}
       {compiled === undefined || session === undefined ? null : (
@@ -48,11 +48,11 @@ export const Preview = ({ compiled, isWorking, refusal }: PreviewProps) => {
             <CircleCheck size={14} aria-hidden className="shrink-0 translate-y-0.5 text-good" />
             <span>
               {compiled.initiator === undefined ? (
-                "Nobody opens the session."
+                "No participant opens the session."
               ) : (
                 <>
-                  <Said text={compiled.initiator.participantId} className="font-medium" /> opens a session to{" "}
-                  <Said text={compiled.initiator.sessionStart.intent} className="font-medium" />.
+                  <UserText text={compiled.initiator.participantId} className="font-medium" /> opens a session to{" "}
+                  <UserText text={compiled.initiator.sessionStart.intent} className="font-medium" />.
                 </>
               )}
             </span>
@@ -62,19 +62,19 @@ export const Preview = ({ compiled, isWorking, refusal }: PreviewProps) => {
             <Chip>at most {duration(session.ttlMs)}</Chip>
             {(compiled.runDescriptor.execution?.tags ?? []).map((tag) => (
               <Chip key={tag}>
-                <Said text={tag} className="truncate" />
+                <UserText text={tag} className="truncate" />
               </Chip>
             ))}
           </p>
           {policyId === undefined ? (
-            <p className="text-muted">No policy is named: the initiator commits, and nothing else is asked.</p>
+            <p className="text-muted">No policy: the initiator may commit without further conditions.</p>
           ) : (
             <div>
               <h4 className="font-medium">
-                <Said text={policyId} />
+                <UserText text={policyId} />
               </h4>
               {policy.isError ? (
-                <p className="text-muted">The control plane does not tell its rules.</p>
+                <p className="text-muted">The rules of the policy cannot be read.</p>
               ) : policy.data === undefined ? null : (
                 <Suspense fallback={null}>
                   <PolicyInWords policy={policy.data} modeName={session.modeName} />
@@ -83,7 +83,7 @@ export const Preview = ({ compiled, isWorking, refusal }: PreviewProps) => {
             </div>
           )}
           <details>
-            <summary className="cursor-pointer text-soft">What the agents are told, and the run descriptor</summary>
+            <summary className="cursor-pointer text-soft">Context of the agents, and run descriptor</summary>
             <div className="mt-2 flex flex-col gap-3 overflow-auto">
               {compiled.scenarioMeta.sessionContext === undefined ? null : (
                 <JsonTree value={compiled.scenarioMeta.sessionContext} />

@@ -1,11 +1,11 @@
 import { Check, Circle, CircleDashed, type LucideIcon, X } from "lucide-react"
-import { Said } from "../../ui/basics.tsx"
+import { UserText } from "../../ui/basics.tsx"
 import type { LaunchStep, StepState } from "../../view/LaunchSteps.ts"
 
-const looks: Readonly<Record<StepState, { readonly icon: LucideIcon; readonly tone: string; readonly word: string }>> =
+const styles: Readonly<Record<StepState, { readonly icon: LucideIcon; readonly tone: string; readonly word: string }>> =
   {
     done: { icon: Check, tone: "text-good", word: "done" },
-    now: { icon: CircleDashed, tone: "text-accent", word: "going on" },
+    now: { icon: CircleDashed, tone: "text-accent", word: "in progress" },
     failed: { icon: X, tone: "text-bad", word: "failed" },
     later: { icon: Circle, tone: "text-muted", word: "not yet" }
   }
@@ -14,7 +14,7 @@ const looks: Readonly<Record<StepState, { readonly icon: LucideIcon; readonly to
 export const Steps = ({ steps }: { readonly steps: ReadonlyArray<LaunchStep> }) => (
   <ol className="panel flex flex-col gap-1.5 p-4" aria-label="Progress" aria-live="polite">
     {steps.map(({ about, id, state, title }) => {
-      const { icon: Icon, tone, word } = looks[state]
+      const { icon: Icon, tone, word } = styles[state]
       return (
         <li key={id} className="flex items-baseline gap-2" data-step={id} data-state={state}>
           <Icon size={14} aria-hidden className={`shrink-0 translate-y-0.5 ${tone}`} />
@@ -23,7 +23,7 @@ export const Steps = ({ steps }: { readonly steps: ReadonlyArray<LaunchStep> }) 
             <span className="sr-only">, {word}</span>
           </span>
           {about === undefined ? null : (
-            <Said text={about} className={state === "failed" ? "text-bad" : "text-muted"} />
+            <UserText text={about} className={state === "failed" ? "text-bad" : "text-muted"} />
           )}
         </li>
       )

@@ -8,7 +8,7 @@ export interface Again {
   readonly runId: string
   /** Undefined for a run that no launch service made. */
   readonly origin: Origin | undefined
-  /** Its first events, in which the initiator tells what the session is about. */
+  /** Its first events, which contain the initiator's context of the session. */
   readonly events: ReadonlyArray<CanonicalEvent>
 }
 

@@ -7,10 +7,10 @@ import { CallFailed } from "../../client/Problem.ts"
 import type { LaunchOrder } from "../../view/LaunchCommands.ts"
 import type { LaunchProgress } from "../../view/LaunchSteps.ts"
 
-/** How often the line for agents, and the new run, are looked at. */
-const LOOK_MS = 700
+/** Poll interval of the queue for agents and of the new run. */
+const POLL_MS = 700
 
-/** Launches, and tells how far it has come: the line for agents, the run, its session, and its first message. */
+/** Launches, and follows the progress: the queue for agents, the run, its session, and its first message. */
 export const useLaunch = (call: CallLauncher, { inputs, runLabel, scenarioRef, templateId }: LaunchOrder) => {
   const launch = useMutation({
     mutationFn: () =>
@@ -29,7 +29,7 @@ export const useLaunch = (call: CallLauncher, { inputs, runLabel, scenarioRef, t
   const queue = useQuery({
     queryKey: ["launch queue"],
     enabled: launch.isPending,
-    refetchInterval: LOOK_MS,
+    refetchInterval: POLL_MS,
     queryFn: ({ signal }) => call((api) => api.launch.queue(), signal)
   })
   const runId = launch.data?.controlPlaneRun?.runId
@@ -37,14 +37,14 @@ export const useLaunch = (call: CallLauncher, { inputs, runLabel, scenarioRef, t
     queryKey: ["launched", runId],
     enabled: runId !== undefined,
     refetchInterval: ({ state: { data } }) =>
-      data !== undefined && (data.status === "running" || isTerminal(data.status)) ? false : LOOK_MS,
+      data !== undefined && (data.status === "running" || isTerminal(data.status)) ? false : POLL_MS,
     queryFn: ({ signal }) => callRuns((api) => api.runs.get({ params: { id: runId ?? "" }, query: {} }), signal)
   }).data
   const waiting = queue.data?.waiting.filter((one) => one.scenarioRef === scenarioRef && one.runLabel === runLabel)
   const progress: LaunchProgress = {
     isAsked: !launch.isIdle,
     problem: launch.error instanceof CallFailed ? launch.error.problem : undefined,
-    place: launch.isPending ? waiting?.at(-1)?.place : undefined,
+    queuePosition: launch.isPending ? waiting?.at(-1)?.place : undefined,
     agents: launch.data?.hostedAgents.length,
     hasRun: runId !== undefined,
     run:

@@ -1,7 +1,7 @@
 import { call } from "../../client/Client.ts"
-import { Chip, Said, Time } from "../../ui/basics.tsx"
+import { Chip, Time, UserText } from "../../ui/basics.tsx"
 import { Confirm, DialogButton } from "../../ui/Confirm.tsx"
-import { Part, Shown, Table } from "../../ui/kit.tsx"
+import { Loaded, Panel, Table } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import type { Tone } from "../../view/Status.ts"
 
@@ -15,19 +15,19 @@ const tones: Readonly<Record<"CLOSED" | "OPEN" | "HALF_OPEN", Tone>> = {
 }
 const words = { CLOSED: "closed", OPEN: "open", HALF_OPEN: "half open" } as const
 
-/** The circuit breaker in front of the runtime: where it is, where it was, and the way to close it by hand. */
+/** The circuit breaker in front of the runtime: its state, its history, and a button to close it. */
 export const Breaker = ({ mayReset }: { readonly mayReset: boolean }) => {
   const breaker = useRead(["breaker"], (api) => api.admin.circuitBreakerHistory({ query: {} }), { everyMs: REFRESH_MS })
   const state = breaker.data?.state
   return (
-    <Part
+    <Panel
       title="Circuit breaker"
       note={state === undefined ? undefined : <Chip tone={tones[state]}>{words[state]}</Chip>}
       actions={
         mayReset ? (
           <DialogButton
             disabled={state === undefined || state === "CLOSED"}
-            title={state === "CLOSED" ? "It is closed: calls go through" : "Lets calls to the runtime through again"}
+            title={state === "CLOSED" ? "The breaker is closed" : "Closes the breaker, so that calls reach the runtime"}
             dialog={(close) => (
               <Confirm
                 title="Close the circuit breaker?"
@@ -38,8 +38,8 @@ export const Breaker = ({ mayReset }: { readonly mayReset: boolean }) => {
                 act={() => call((api) => api.admin.resetCircuitBreaker())}
               >
                 <p className="text-soft">
-                  Calls to the runtime go through again at once, in the process that answers. It opens again when they
-                  fail.
+                  The breaker of the process that answers closes, and calls reach the runtime again. It opens again when
+                  they fail.
                 </p>
               </Confirm>
             )}
@@ -49,10 +49,10 @@ export const Breaker = ({ mayReset }: { readonly mayReset: boolean }) => {
         ) : null
       }
     >
-      <Shown read={breaker} what="The breaker cannot be read" rows={3}>
+      <Loaded read={breaker} what="The breaker cannot be read" rows={3}>
         {({ history }) =>
           history.length === 0 ? (
-            <p className="p-3 text-muted">It has not changed since this process was started.</p>
+            <p className="p-3 text-muted">The breaker has not changed since this process started.</p>
           ) : (
             <Table
               label="History of the breaker"
@@ -64,12 +64,12 @@ export const Breaker = ({ mayReset }: { readonly mayReset: boolean }) => {
                   cell: ({ state: entered }) => <Chip tone={tones[entered]}>{words[entered]}</Chip>
                 },
                 { title: "Since", cell: ({ enteredAt }) => <Time at={enteredAt} /> },
-                { title: "Why", cell: ({ reason }) => <Said text={reason} className="text-soft" /> }
+                { title: "Reason", cell: ({ reason }) => <UserText text={reason} className="text-soft" /> }
               ]}
             />
           )
         }
-      </Shown>
-    </Part>
+      </Loaded>
+    </Panel>
   )
 }

@@ -1,5 +1,5 @@
 import { CheckCircle2, XCircle } from "lucide-react"
-import { Said } from "../../ui/basics.tsx"
+import { UserText } from "../../ui/basics.tsx"
 
 /** What is checked and how it is: icon, word and colour. */
 export const Check = ({ ok, text }: { readonly ok: boolean; readonly text: string }) => (
@@ -9,6 +9,6 @@ export const Check = ({ ok, text }: { readonly ok: boolean; readonly text: strin
     ) : (
       <XCircle size={14} aria-hidden className="mt-0.5 shrink-0" />
     )}
-    <Said text={text} />
+    <UserText text={text} />
   </span>
 )

@@ -1,5 +1,5 @@
-import { Id, Said } from "../../ui/basics.tsx"
-import { Facts, Part, Shown, Table, To } from "../../ui/kit.tsx"
+import { Id, UserText } from "../../ui/basics.tsx"
+import { Facts, Loaded, Panel, Table, TextLink } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { whole } from "../../view/Format.ts"
 import { Check } from "./Check.tsx"
@@ -7,13 +7,13 @@ import { Check } from "./Check.tsx"
 const REFRESH_MS = 15_000
 const SHOWN = 50
 
-/** What the sessions of the runtime and the runs disagree on. */
+/** Differences between the sessions of the runtime and the runs. */
 export const Drift = () => {
   const drift = useRead(["drift"], (api) => api.admin.runtimeSessions(), { everyMs: REFRESH_MS })
   return (
-    <Part title="Drift" note="sessions of the runtime against runs">
+    <Panel title="Drift" note="sessions of the runtime compared with runs">
       <div id="drift">
-        <Shown read={drift} what="The drift report cannot be read" rows={4}>
+        <Loaded read={drift} what="The drift report cannot be read" rows={4}>
           {(report) => {
             const missing = report.missingFromRuntime ?? []
             const isClean = report.untrackedSessions.length === 0 && missing.length === 0
@@ -29,15 +29,15 @@ export const Drift = () => {
                         text={
                           isClean
                             ? report.complete
-                              ? "both agree"
+                              ? "no difference"
                               : "no difference among the sessions that were listed"
-                            : "they differ; a run that is being bound can show up for a while"
+                            : "they differ; a run that is being bound may appear for a short time"
                         }
                       />
                     ],
                     ["Sessions", `${whole(report.runtimeSessionCount)}, ${whole(report.liveRuntimeSessionCount)} live`],
                     ["Bound runs", whole(report.trackedRunCount)],
-                    ["Listing", report.complete ? "complete" : "cut by its limit of pages or time"]
+                    ["Listing", report.complete ? "complete" : "incomplete: it reached its limit of pages or time"]
                   ]}
                 />
                 {report.untrackedSessions.length === 0 ? null : (
@@ -50,7 +50,7 @@ export const Drift = () => {
                         title: "Live session without a run",
                         cell: ({ sessionId }) => <Id id={sessionId} label="session id" />
                       },
-                      { title: "Mode", cell: ({ mode }) => <Said text={mode} /> },
+                      { title: "Mode", cell: ({ mode }) => <UserText text={mode} /> },
                       { title: "State", cell: ({ state }) => state }
                     ]}
                   />
@@ -63,7 +63,7 @@ export const Drift = () => {
                     columns={[
                       {
                         title: "Run whose session is gone",
-                        cell: ({ runId }) => <To href={`/runs/${runId}`}>{runId}</To>
+                        cell: ({ runId }) => <TextLink href={`/runs/${runId}`}>{runId}</TextLink>
                       },
                       {
                         title: "Session",
@@ -75,8 +75,8 @@ export const Drift = () => {
               </>
             )
           }}
-        </Shown>
+        </Loaded>
       </div>
-    </Part>
+    </Panel>
   )
 }

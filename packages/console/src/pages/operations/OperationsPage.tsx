@@ -1,6 +1,6 @@
 import type { Readiness } from "@runplane/api"
 import { useTitle } from "../../ui/hooks.ts"
-import { Facts, Part, Sheet, Shown } from "../../ui/kit.tsx"
+import { Facts, Loaded, Panel, Sheet } from "../../ui/kit.tsx"
 import { useMay } from "../../ui/useMe.ts"
 import { useRead } from "../../ui/useRead.ts"
 import { Breaker } from "./Breaker.tsx"
@@ -12,7 +12,7 @@ import { RuntimeParts } from "./RuntimeParts.tsx"
 
 const REFRESH_MS = 5_000
 
-/** How the service and the runtime behind it are, and what an operator can do about it. */
+/** The health of the service and its runtime, and the actions of an operator. */
 export default function OperationsPage() {
   useTitle("Operations")
   const isAdmin = useMay()("admin")
@@ -20,14 +20,14 @@ export default function OperationsPage() {
   return (
     <Sheet
       title="Operations"
-      note={ready.data === undefined ? undefined : ready.data.status === "ok" ? "everything works" : "degraded"}
+      note={ready.data === undefined ? undefined : ready.data.status === "ok" ? "all checks pass" : "degraded"}
     >
       <div className="grid items-start gap-3 xl:grid-cols-2">
-        <Part title="Readiness">
-          <Shown read={ready} what="The readiness cannot be read" rows={5}>
+        <Panel title="Readiness">
+          <Loaded read={ready} what="The readiness cannot be read" rows={5}>
             {(shown) => <Checks ready={shown} />}
-          </Shown>
-        </Part>
+          </Loaded>
+        </Panel>
         <Breaker mayReset={isAdmin} />
         <Processes />
         <Drift />
@@ -48,7 +48,7 @@ const Checks = ({ ready: { checks } }: { readonly ready: Readiness }) => (
           <Check
             key="log"
             ok={checks.log.ok}
-            text={checks.log.detail === "" ? "events are stored as they come" : checks.log.detail}
+            text={checks.log.detail === "" ? "events are stored as they arrive" : checks.log.detail}
           />
         ],
         [

@@ -1,6 +1,6 @@
 import { useState } from "react"
 import { Chip, Time } from "../../ui/basics.tsx"
-import { Facts, Part, Shown, Table } from "../../ui/kit.tsx"
+import { Facts, Loaded, Panel, Table } from "../../ui/kit.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { counted, whole } from "../../view/Format.ts"
@@ -21,8 +21,8 @@ export const ProcessParts = () => {
   )
   return (
     <>
-      <Part title="This process" note="the one that answers">
-        <Shown read={info} what="The process cannot be asked" rows={3}>
+      <Panel title="This process" note="it answered this request">
+        <Loaded read={info} what="The process cannot be read" rows={3}>
           {({ observedRuns, startedAt, version }) => (
             <Facts
               facts={[
@@ -37,13 +37,13 @@ export const ProcessParts = () => {
               ]}
             />
           )}
-        </Shown>
-      </Part>
-      <Part title="Retention">
-        <Shown read={info} what="The settings cannot be read" rows={3}>
+        </Loaded>
+      </Panel>
+      <Panel title="Retention">
+        <Loaded read={info} what="The settings cannot be read" rows={3}>
           {() =>
             retention.length === 0 ? (
-              <p className="p-3 text-muted">There is no setting of it.</p>
+              <p className="p-3 text-muted">Retention has no settings.</p>
             ) : (
               <Facts
                 facts={retention.map(({ meaning, name, value }) => [
@@ -56,17 +56,17 @@ export const ProcessParts = () => {
               />
             )
           }
-        </Shown>
-      </Part>
-      <Part
-        title="Configuration in force"
+        </Loaded>
+      </Panel>
+      <Panel
+        title="Configuration"
         note={info.data === undefined ? undefined : `${whole(shown.length)} of ${whole(settings.length)}`}
         className="xl:col-span-2"
         actions={
           <>
             <label className="flex items-center gap-1.5">
               <input type="checkbox" checked={onlySet} onChange={({ target }) => setOnlySet(target.checked)} />
-              Only what was set
+              Only changed settings
             </label>
             <label>
               <span className="sr-only">Search the settings</span>
@@ -81,10 +81,10 @@ export const ProcessParts = () => {
           </>
         }
       >
-        <Shown read={info} what="The settings cannot be read" rows={6}>
+        <Loaded read={info} what="The settings cannot be read" rows={6}>
           {() =>
             shown.length === 0 ? (
-              <Empty title="No setting fits">Clear the search.</Empty>
+              <Empty title="No setting matches">Clear the search.</Empty>
             ) : (
               <div className="max-h-[420px] overflow-auto" tabIndex={0} role="region" aria-label="All settings">
                 <Table
@@ -115,8 +115,8 @@ export const ProcessParts = () => {
               </div>
             )
           }
-        </Shown>
-      </Part>
+        </Loaded>
+      </Panel>
     </>
   )
 }

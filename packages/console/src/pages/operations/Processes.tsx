@@ -1,5 +1,5 @@
-import { Chip, Said, Time } from "../../ui/basics.tsx"
-import { Part, Shown, Table } from "../../ui/kit.tsx"
+import { Chip, Time, UserText } from "../../ui/basics.tsx"
+import { Loaded, Panel, Table } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { counted, duration, whole } from "../../view/Format.ts"
 
@@ -9,12 +9,12 @@ const REFRESH_MS = 5_000
 export const Processes = () => {
   const processes = useRead(["processes"], (api) => api.admin.processes(), { everyMs: REFRESH_MS })
   return (
-    <Part
-      title="Observers by process"
+    <Panel
+      title="Processes"
       note={processes.data === undefined ? undefined : counted(processes.data.data.length, "process", "processes")}
       className="xl:col-span-2"
     >
-      <Shown read={processes} what="The processes cannot be listed" rows={3}>
+      <Loaded read={processes} what="The processes cannot be listed" rows={3}>
         {({ data }) => (
           <Table
             label="Processes"
@@ -26,8 +26,8 @@ export const Processes = () => {
                 className: "wrap-anywhere",
                 cell: ({ isThis, name }) => (
                   <span className="inline-flex flex-wrap items-center gap-1.5">
-                    <Said text={name} className="font-mono text-[12px]" />
-                    {isThis ? <Chip tone="accent">this one</Chip> : null}
+                    <UserText text={name} className="font-mono text-[12px]" />
+                    {isThis ? <Chip tone="accent">this process</Chip> : null}
                   </span>
                 )
               },
@@ -46,7 +46,7 @@ export const Processes = () => {
                 title: "Lag",
                 align: "right",
                 cell: ({ oldestAppendMs }) => (
-                  <span className="num" title="Age of the oldest write to the log that waits">
+                  <span className="num" title="Age of the oldest pending write to the log">
                     {oldestAppendMs === 0 ? "none" : duration(oldestAppendMs)}
                   </span>
                 )
@@ -62,7 +62,7 @@ export const Processes = () => {
             ]}
           />
         )}
-      </Shown>
-    </Part>
+      </Loaded>
+    </Panel>
   )
 }

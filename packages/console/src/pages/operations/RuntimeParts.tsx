@@ -1,5 +1,5 @@
-import { Chip, Id, Said } from "../../ui/basics.tsx"
-import { Facts, Part, Shown, Table } from "../../ui/kit.tsx"
+import { Chip, Id, UserText } from "../../ui/basics.tsx"
+import { Facts, Loaded, Panel, Table } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { modeLabel } from "../../view/Format.ts"
 
@@ -12,14 +12,14 @@ export const RuntimeParts = () => {
   const roots = useRead(["roots"], (api) => api.runtime.roots(), { everyMs: REFRESH_MS })
   return (
     <>
-      <Part title="Runtime">
-        <Shown read={manifest} what="The runtime's manifest cannot be read" rows={4}>
+      <Panel title="Runtime">
+        <Loaded read={manifest} what="The runtime's manifest cannot be read" rows={4}>
           {({ agentId, description, metadata, supportedModes, title }) => (
             <Facts
               facts={[
                 ["Id", <Id key="id" id={agentId} edge={30} label="runtime id" />],
-                ...(title === undefined ? [] : [["Name", <Said key="name" text={title} />] as const]),
-                ...(description === undefined ? [] : [["About", <Said key="about" text={description} />] as const]),
+                ...(title === undefined ? [] : [["Name", <UserText key="name" text={title} />] as const]),
+                ...(description === undefined ? [] : [["About", <UserText key="about" text={description} />] as const]),
                 [
                   "Modes",
                   <span key="modes" className="flex flex-wrap gap-1">
@@ -30,31 +30,33 @@ export const RuntimeParts = () => {
                     ))}
                   </span>
                 ],
-                ...Object.entries(metadata).map(([name, value]) => [name, <Said key={name} text={value} />] as const)
+                ...Object.entries(metadata).map(
+                  ([name, value]) => [name, <UserText key={name} text={value} />] as const
+                )
               ]}
             />
           )}
-        </Shown>
+        </Loaded>
         <h3 className="label border-t border-line px-3 pt-2">Roots</h3>
-        <Shown read={roots} what="The runtime's roots cannot be read" rows={1}>
+        <Loaded read={roots} what="The runtime's roots cannot be read" rows={1}>
           {(shown) =>
             shown.length === 0 ? (
-              <p className="px-3 pt-1 pb-3 text-muted">It offers none.</p>
+              <p className="px-3 pt-1 pb-3 text-muted">The runtime has no roots.</p>
             ) : (
               <ul className="px-3 pt-1 pb-3">
                 {shown.map(({ name, uri }) => (
                   <li key={uri}>
-                    {name === undefined ? null : <Said text={`${name}: `} />}
-                    <Said text={uri} className="font-mono text-[12px]" />
+                    {name === undefined ? null : <UserText text={`${name}: `} />}
+                    <UserText text={uri} className="font-mono text-[12px]" />
                   </li>
                 ))}
               </ul>
             )
           }
-        </Shown>
-      </Part>
-      <Part title="Modes" className="xl:col-span-2">
-        <Shown read={modes} what="The runtime's modes cannot be read" rows={5}>
+        </Loaded>
+      </Panel>
+      <Panel title="Modes" className="xl:col-span-2">
+        <Loaded read={modes} what="The runtime's modes cannot be read" rows={5}>
           {(shown) => (
             <Table
               label="Modes"
@@ -65,10 +67,10 @@ export const RuntimeParts = () => {
                   title: "Mode",
                   cell: ({ description, mode, title }) => (
                     <span title={mode}>
-                      <Said text={title ?? modeLabel(mode)} className="font-medium" />
+                      <UserText text={title ?? modeLabel(mode)} className="font-medium" />
                       {description === undefined ? null : (
                         <span className="block text-[12px] text-soft">
-                          <Said text={description} />
+                          <UserText text={description} />
                         </span>
                       )}
                     </span>
@@ -96,8 +98,8 @@ export const RuntimeParts = () => {
               ]}
             />
           )}
-        </Shown>
-      </Part>
+        </Loaded>
+      </Panel>
     </>
   )
 }

@@ -1,10 +1,10 @@
 import type { CHART_NAMES, DashboardCharts } from "@runplane/api"
 import { Suspense } from "react"
-import { To } from "../../ui/kit.tsx"
+import { TextLink } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { compact, dollars, duration, whole } from "../../view/Format.ts"
 import { overBuckets, type TimeSpan } from "../../view/Series.ts"
-import { type Look, runsLink } from "./OverviewQuery.ts"
+import { type OverviewRange, runsLink } from "./OverviewQuery.ts"
 
 // The library of the charts is loaded beside the figures, which do not wait for it.
 const TimeChart = lazily(() => import("../../ui/TimeChart.tsx"))
@@ -28,7 +28,7 @@ const OVER_TIME: ReadonlyArray<Described> = [
   { name: "throughput", title: "Runs completed", says: "completed", as: "bars", format: whole, colour: "--c-good" },
   {
     name: "successRate",
-    title: "Completed, of those ended",
+    title: "Completed share of ended runs",
     says: "share",
     as: "line",
     format: points,
@@ -36,13 +36,13 @@ const OVER_TIME: ReadonlyArray<Described> = [
   },
   {
     name: "decisionOutcome",
-    title: "Positive less negative decisions",
+    title: "Positive minus negative decisions",
     says: "decisions",
     as: "bars",
     format: whole,
     colour: "--p-1"
   },
-  { name: "queueDepth", title: "Runs still waiting", says: "waiting", as: "bars", format: whole, colour: "--c-warn" },
+  { name: "queueDepth", title: "Runs waiting", says: "waiting", as: "bars", format: whole, colour: "--c-warn" },
   { name: "signalVolume", title: "Signals", says: "signals", as: "bars", format: compact, colour: "--p-4" },
   { name: "cost", title: "Cost", says: "US dollars", as: "bars", format: dollars, colour: "--p-2" },
   { name: "latency", title: "Mean duration", says: "mean", as: "line", format: duration, colour: "--p-3" },
@@ -55,7 +55,7 @@ const isMeasured = (name: ChartName) => name.startsWith("latency") || name === "
 
 interface ChartsProps {
   readonly charts: DashboardCharts
-  readonly look: Look
+  readonly range: OverviewRange
   readonly buckets: ReadonlyArray<number>
   readonly onZoom: (span: TimeSpan) => void
 }
@@ -63,7 +63,7 @@ interface ChartsProps {
 const HEIGHT = 132
 
 /** The charts of the dashboard: one crosshair over all of them, and a drag over any chooses the time of the page. */
-export const Charts = ({ buckets, charts, look, onZoom }: ChartsProps) => (
+export const Charts = ({ buckets, charts, range, onZoom }: ChartsProps) => (
   <div className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3 2xl:grid-cols-4">
     {OVER_TIME.map(({ as, colour, format, name, says, title }) => {
       const { data } = charts[name]
@@ -79,7 +79,7 @@ export const Charts = ({ buckets, charts, look, onZoom }: ChartsProps) => (
               <TimeChart
                 label={`${title}: ${summary(data, format)}`}
                 at={buckets}
-                bucketMs={look.bucketMs}
+                bucketMs={range.bucketMs}
                 as={as}
                 isCount={format === whole}
                 format={format}
@@ -101,7 +101,7 @@ export const Charts = ({ buckets, charts, look, onZoom }: ChartsProps) => (
       charts={charts}
       none="No run of this time has failed"
       colour="var(--c-bad)"
-      linkOf={(label) => runsLink(look, label === "UNKNOWN" ? "status:failed" : `errorCode:"${label}"`)}
+      linkOf={(label) => runsLink(range, label === "UNKNOWN" ? "status:failed" : `errorCode:"${label}"`)}
     />
     <ByName
       title="Runs by scenario"
@@ -109,7 +109,7 @@ export const Charts = ({ buckets, charts, look, onZoom }: ChartsProps) => (
       charts={charts}
       none="No run in this time"
       colour="var(--c-accent)"
-      linkOf={(label) => (label === "unknown" ? undefined : runsLink(look, "", label))}
+      linkOf={(label) => (label === "unknown" ? undefined : runsLink(range, "", label))}
     />
   </div>
 )
@@ -147,9 +147,9 @@ const ByName = ({ charts, colour, linkOf, name, none, title }: ByNameProps) => {
                   {link === undefined ? (
                     <span className="truncate">{label}</span>
                   ) : (
-                    <To href={link} className="min-w-0 truncate">
+                    <TextLink href={link} className="min-w-0 truncate">
                       {label}
-                    </To>
+                    </TextLink>
                   )}
                   <span className="num">{whole(count)}</span>
                 </span>

@@ -3,7 +3,7 @@ import { Link } from "wouter"
 import { Spark } from "../../ui/Spark.tsx"
 import { compact, dollars, duration, percent, whole } from "../../view/Format.ts"
 import { changeOf, overBuckets } from "../../view/Series.ts"
-import { type Look, runsLink } from "./OverviewQuery.ts"
+import { type OverviewRange, runsLink } from "./OverviewQuery.ts"
 
 interface Kpi {
   readonly id: string
@@ -38,7 +38,7 @@ const KPIS: ReadonlyArray<Kpi> = [
   {
     id: "active",
     title: "Active",
-    hint: "Of these, not ended",
+    hint: "Not ended yet",
     value: ({ activeRuns }) => activeRuns,
     say: whole,
     trend: ({ trends }) => trends.activeRuns,
@@ -48,7 +48,7 @@ const KPIS: ReadonlyArray<Kpi> = [
   {
     id: "positive",
     title: "Positive outcome",
-    hint: "Completed and not declined, of those that ended; bars count them",
+    hint: "Share of the ended runs that completed and were not declined; the bars count these runs",
     value: positiveShare,
     say: percent,
     trend: ({ trends }) => trends.completedRuns.map((count, at) => count - (trends.declinedRuns[at] ?? 0)),
@@ -132,12 +132,12 @@ const KPIS: ReadonlyArray<Kpi> = [
 interface KpisProps {
   readonly overview: DashboardOverview
   readonly before: DashboardOverview | undefined
-  readonly look: Look
+  readonly range: OverviewRange
   readonly buckets: ReadonlyArray<number>
 }
 
-/** The key figures, each with its course, the change against the time before, and the way to the runs it counts. */
-export const Kpis = ({ before, buckets, look, overview }: KpisProps) => (
+/** The key figures, each with its trend, the change against the time before, and a link to its runs. */
+export const Kpis = ({ before, buckets, range, overview }: KpisProps) => (
   <ul className="grid grid-cols-2 gap-2 sm:grid-cols-3 md:grid-cols-5 2xl:grid-cols-10" aria-label="Key figures">
     {KPIS.map((kpi) => {
       const value = kpi.value(overview.kpis)
@@ -145,7 +145,7 @@ export const Kpis = ({ before, buckets, look, overview }: KpisProps) => (
       return (
         <li key={kpi.id} className="min-w-0">
           <Link
-            href={runsLink(look, kpi.search)}
+            href={runsLink(range, kpi.search)}
             title={`${kpi.hint}. Open these runs`}
             data-kpi={kpi.id}
             className="panel flex h-full flex-col gap-0.5 px-3 py-2 hover:border-line-strong"

@@ -1,7 +1,7 @@
 import type { DashboardCharts } from "@runplane/api"
 import { X } from "lucide-react"
 import { useNow, useTitle, useUrlState } from "../../ui/hooks.ts"
-import { Sheet, Shown } from "../../ui/kit.tsx"
+import { Loaded, Sheet } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { dateTime } from "../../view/Format.ts"
 import type { Scope } from "../../view/Scope.ts"
@@ -9,7 +9,7 @@ import { bucketsOf } from "../../view/Series.ts"
 import { Attention } from "./Attention.tsx"
 import { Charts } from "./Charts.tsx"
 import { Kpis } from "./Kpis.tsx"
-import { lookOf, overviewParams } from "./OverviewQuery.ts"
+import { overviewParams, rangeOf } from "./OverviewQuery.ts"
 import { Scenarios } from "./Scenarios.tsx"
 
 const WINDOWS: ReadonlyArray<readonly [Exclude<Scope["window"], "">, string]> = [
@@ -21,37 +21,37 @@ const WINDOWS: ReadonlyArray<readonly [Exclude<Scope["window"], "">, string]> = 
 ]
 
 const REFRESH_MS = 5_000
-/** The end of an open window moves on so often; what lies before is asked for again then. */
+/** Step by which the end of an open window moves; the time before the window is read again with each step. */
 const STEP_MS = 60_000
 
-/** How the fleet of runs is doing, and what has to be looked at. */
+/** The figures of all runs, and the problems that need a check. */
 export default function OverviewPage() {
   const [state, set] = useUrlState(overviewParams)
   const now = useNow(REFRESH_MS)
   const minute = Math.ceil(now / STEP_MS) * STEP_MS
-  const look = lookOf(state, minute)
+  const range = rangeOf(state, minute)
   useTitle("Overview")
   // The same key from minute to minute: what was read stays on the page when the next minute cannot be read.
-  const overview = useRead(["overview", state], (api) => api.dashboard.overview({ query: look.query }), {
+  const overview = useRead(["overview", state], (api) => api.dashboard.overview({ query: range.query }), {
     everyMs: REFRESH_MS
   })
-  const before = useRead(["overview", look.before], (api) => api.dashboard.overview({ query: look.before }))
-  const buckets = bucketsOf(look.span, look.bucketMs)
+  const before = useRead(["overview", range.before], (api) => api.dashboard.overview({ query: range.before }))
+  const buckets = bucketsOf(range.span, range.bucketMs)
   return (
     <Sheet
       title="Overview"
       note={state.environment === "" ? undefined : state.environment}
       actions={
         <>
-          {look.window === undefined ? (
+          {range.window === undefined ? (
             <button
               type="button"
               className="btn num"
-              title="Back to a time up to now"
+              title="Back to a time range that ends now"
               onClick={() => set({ from: undefined, to: undefined }, { push: true })}
             >
-              {dateTime(look.span.from)} – {dateTime(look.span.to)} <X size={13} aria-hidden />
-              <span className="sr-only">leave this time</span>
+              {dateTime(range.span.from)} – {dateTime(range.span.to)} <X size={13} aria-hidden />
+              <span className="sr-only">leave this time range</span>
             </button>
           ) : null}
           <span
@@ -63,9 +63,9 @@ export default function OverviewPage() {
               <button
                 key={window}
                 type="button"
-                aria-pressed={look.window === window}
+                aria-pressed={range.window === window}
                 className={`h-[26px] px-2 font-medium whitespace-nowrap ${
-                  look.window === window ? "bg-accent-soft text-accent" : "bg-panel text-soft hover:bg-sunken"
+                  range.window === window ? "bg-accent-soft text-accent" : "bg-panel text-soft hover:bg-sunken"
                 }`}
                 onClick={() => set({ window, from: undefined, to: undefined }, { push: true })}
               >
@@ -76,25 +76,25 @@ export default function OverviewPage() {
         </>
       }
     >
-      <Shown read={overview} what="The overview cannot be read" rows={8} height={64}>
+      <Loaded read={overview} what="The overview cannot be read" rows={8} height={64}>
         {(shown) => (
           <>
-            <Kpis overview={shown} before={before.data} look={look} buckets={buckets} />
+            <Kpis overview={shown} before={before.data} range={range} buckets={buckets} />
             <div className="grid items-start gap-3 xl:grid-cols-3">
-              <Scenarios scenarios={shown.scenarios} look={look} />
-              <Attention look={look} />
+              <Scenarios scenarios={shown.scenarios} range={range} />
+              <Attention range={range} />
             </div>
             {hasFigures(shown.charts) ? (
               <Charts
                 charts={shown.charts}
-                look={look}
+                range={range}
                 buckets={buckets}
                 onZoom={({ from, to }) => set({ from, to }, { push: true })}
               />
             ) : null}
           </>
         )}
-      </Shown>
+      </Loaded>
     </Sheet>
   )
 }

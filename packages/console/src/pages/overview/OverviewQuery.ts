@@ -1,4 +1,5 @@
 import type { DashboardQuery } from "@runplane/api"
+import { queryValue } from "../../view/QueryCompletion.ts"
 import { type Scope, scopeParams, spanMs } from "../../view/Scope.ts"
 import { bucketMs, type TimeSpan } from "../../view/Series.ts"
 import { numberParam, type ValuesOf } from "../../view/UrlState.ts"
@@ -7,10 +8,10 @@ import { numberParam, type ValuesOf } from "../../view/UrlState.ts"
 export const overviewParams = { ...scopeParams, from: numberParam(1), to: numberParam(1) }
 export type OverviewState = ValuesOf<typeof overviewParams>
 
-/** What is looked at, as the service is asked for it and as the page draws it. */
-export interface Look {
+/** The time range of the page, as query and as the charts draw it. */
+export interface OverviewRange {
   readonly query: DashboardQuery
-  /** The same time before it. */
+  /** The time range of the same length before it. */
   readonly before: DashboardQuery
   readonly span: TimeSpan
   readonly bucketMs: number
@@ -19,7 +20,7 @@ export interface Look {
 
 const iso = (ms: number) => new Date(ms).toISOString()
 
-export const lookOf = ({ environment, from, to, window }: OverviewState, now: number): Look => {
+export const rangeOf = ({ environment, from, to, window }: OverviewState, now: number): OverviewRange => {
   const narrowed = environment === "" ? {} : { environment }
   if (from !== undefined && to !== undefined && to > from) {
     const span = { from, to }
@@ -43,16 +44,13 @@ export const lookOf = ({ environment, from, to, window }: OverviewState, now: nu
   }
 }
 
-/** A value of a search: in quotes where it has more than letters and digits. */
-const quoted = (text: string) => (/^[\w./@-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, "\\$&")}"`)
-
 /** The list of the runs that a figure of the overview counts. */
-export const runsLink = ({ query, span }: Look, search = "", scenario?: string): string => {
+export const runsLink = ({ query, span }: OverviewRange, search = "", scenario?: string): string => {
   const { environment } = query
   const parts = [
     search,
-    scenario === undefined ? "" : `(sourceRef:${quoted(scenario)} OR scenarioRef:${quoted(scenario)})`,
-    environment === undefined ? "" : `environment:${quoted(environment)}`,
+    scenario === undefined ? "" : `(sourceRef:${queryValue(scenario)} OR scenarioRef:${queryValue(scenario)})`,
+    environment === undefined ? "" : `environment:${queryValue(environment)}`,
     `createdAt:>=${iso(span.from)}`,
     query.to === undefined ? "" : `createdAt:<${iso(span.to)}`
   ]

@@ -1,11 +1,11 @@
 import type { ScenarioFigures } from "@runplane/api"
-import { Said } from "../../ui/basics.tsx"
-import { Part, Table, type TableColumn, To } from "../../ui/kit.tsx"
+import { UserText } from "../../ui/basics.tsx"
+import { Panel, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { compact, dollars, duration, percent, whole } from "../../view/Format.ts"
-import { type Look, runsLink } from "./OverviewQuery.ts"
+import { type OverviewRange, runsLink } from "./OverviewQuery.ts"
 
-const columnsOf = (look: Look): ReadonlyArray<TableColumn<ScenarioFigures>> => [
+const columnsOf = (range: OverviewRange): ReadonlyArray<TableColumn<ScenarioFigures>> => [
   {
     title: "Scenario",
     className: "max-w-[340px] truncate",
@@ -13,9 +13,9 @@ const columnsOf = (look: Look): ReadonlyArray<TableColumn<ScenarioFigures>> => [
       scenario === "unknown" ? (
         "unknown"
       ) : (
-        <To href={runsLink(look, "", scenario)}>
-          <Said text={scenario} />
-        </To>
+        <TextLink href={runsLink(range, "", scenario)}>
+          <UserText text={scenario} />
+        </TextLink>
       )
   },
   { title: "Runs", align: "right", cell: ({ runs }) => <span className="num">{whole(runs)}</span> },
@@ -65,19 +65,19 @@ const columnsOf = (look: Look): ReadonlyArray<TableColumn<ScenarioFigures>> => [
 
 /** The most frequent scenarios of the time, and what their runs came to. */
 export const Scenarios = ({
-  look,
+  range,
   scenarios
 }: {
   readonly scenarios: ReadonlyArray<ScenarioFigures>
-  readonly look: Look
+  readonly range: OverviewRange
 }) => (
-  <Part title="Scenarios" className="xl:col-span-2">
+  <Panel title="Scenarios" className="xl:col-span-2">
     {scenarios.length === 0 ? (
       <Empty title="No run in this time">
-        How runs do stands here: outcomes, time, tokens and cost. Look at a longer time, or launch a scenario.
+        The table shows outcomes, time, tokens and cost per scenario. Choose a longer time, or launch a scenario.
       </Empty>
     ) : (
-      <Table label="Scenarios" columns={columnsOf(look)} rows={scenarios} keyOf={({ scenario }) => scenario} />
+      <Table label="Scenarios" columns={columnsOf(range)} rows={scenarios} keyOf={({ scenario }) => scenario} />
     )}
-  </Part>
+  </Panel>
 )

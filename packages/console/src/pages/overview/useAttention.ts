@@ -2,9 +2,9 @@ import type { ControlPlaneCalls } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { useRead } from "../../ui/useRead.ts"
 import { counted } from "../../view/Format.ts"
-import { type Look, runsLink } from "./OverviewQuery.ts"
+import { type OverviewRange, runsLink } from "./OverviewQuery.ts"
 
-/** Something that somebody should look at, and where. */
+/** A problem that needs a check, with a link. */
 export interface Concern {
   readonly id: string
   readonly tone: "bad" | "warn"
@@ -12,16 +12,16 @@ export interface Concern {
   readonly href: string
 }
 
-/** A run that has had no event for this long is said to be silent. Minutes. */
+/** A run without an event for this long is silent. Minutes. */
 export const SILENT_MINUTES = 5
 const SOON_MS = 10_000
 const LATER_MS = 30_000
-/** Running runs whose forecast is looked at. */
+/** Running runs whose forecast is read. */
 const MOST_FORECASTS = 8
 
 const MINUTE = 60_000
 
-/** Running runs that cannot come to a positive outcome any more. */
+/** Running runs that can no longer reach a positive outcome. */
 const outOfReach = (api: ControlPlaneCalls) =>
   Effect.gen(function* () {
     const { data } = yield* api.runs.list({
@@ -75,17 +75,17 @@ const silentRuns = (api: ControlPlaneCalls) =>
     return data.flatMap(({ id, lastEventSeq }) => (lastEventSeq < firstSeq ? [id] : []))
   })
 
-/** What is wrong, or about to be, by what the service says; and whether all of it could be asked. */
-export const useAttention = (look: Look) => {
+/** The problems that the service reports, and whether all checks could be read. */
+export const useAttention = (range: OverviewRange) => {
   const ready = useRead(["ready"], (api) => api.health.readyz({ query: {} }), { everyMs: SOON_MS })
   const drift = useRead(["drift"], (api) => api.admin.runtimeSessions(), { everyMs: LATER_MS })
   const hooks = useRead(["webhooks"], (api) => api.webhooks.list(), { everyMs: LATER_MS })
   const silent = useRead(["silent runs"], silentRuns, { everyMs: LATER_MS })
   const denied = useRead(
-    ["denials", look.query],
+    ["denials", range.query],
     (api) =>
       api.crossRunEvents.list({
-        query: { type: ["policy.denied"], afterTs: new Date(look.span.from).toISOString(), afterSeq: 0, limit: 1 }
+        query: { type: ["policy.denied"], afterTs: new Date(range.span.from).toISOString(), afterSeq: 0, limit: 1 }
       }),
     { everyMs: LATER_MS }
   )
@@ -104,7 +104,7 @@ export const useAttention = (look: Look) => {
   }
   if (stuck.data !== undefined && stuck.data.length > 0) {
     const [first = ""] = stuck.data
-    const text = `${counted(stuck.data.length, "running run")} cannot reach a positive outcome any more`
+    const text = `${counted(stuck.data.length, "running run")} can no longer reach a positive outcome`
     add("reach", "warn", text, stuck.data.length === 1 ? `/runs/${first}?view=decision` : "/runs?status=running")
   }
   if (silent.data !== undefined && silent.data.length > 0) {
@@ -114,7 +114,7 @@ export const useAttention = (look: Look) => {
   }
   if (denied.data?.total !== undefined && denied.data.total > 0) {
     const text = `${counted(denied.data.total, "denial")} by policy in this time`
-    add("denied", "warn", text, runsLink(look, "event:policy.denied"))
+    add("denied", "warn", text, runsLink(range, "event:policy.denied"))
   }
   if (drift.data !== undefined) {
     const { missingFromRuntime, untrackedSessions } = drift.data
@@ -133,7 +133,7 @@ export const useAttention = (look: Look) => {
   for (const { active, deliveryStats, id, url } of hooks.data ?? []) {
     const failed = deliveryStats?.failed ?? 0
     if (failed > 0)
-      add(`hook-${id}`, "warn", `${counted(failed, "delivery", "deliveries")} to ${url} given up`, `/webhooks?id=${id}`)
+      add(`hook-${id}`, "warn", `${counted(failed, "delivery", "deliveries")} to ${url} failed`, `/webhooks?id=${id}`)
     else if (!active) add(`hook-${id}`, "warn", `The webhook ${url} is not active`, `/webhooks?id=${id}`)
   }
   const reads = [ready, drift, hooks, silent, denied, stuck]

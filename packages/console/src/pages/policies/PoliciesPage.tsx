@@ -1,10 +1,10 @@
 import type { PolicyDescriptor } from "@runplane/api"
 import { Plus } from "lucide-react"
 import { useMemo } from "react"
-import { Said } from "../../ui/basics.tsx"
+import { UserText } from "../../ui/basics.tsx"
 import { DialogButton } from "../../ui/Confirm.tsx"
 import { useTitle, useUrlState } from "../../ui/hooks.ts"
-import { Select, Sheet, Shown } from "../../ui/kit.tsx"
+import { Loaded, Select, Sheet } from "../../ui/kit.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { useCatalogUse } from "../../ui/useCatalogUse.ts"
 import { useMay } from "../../ui/useMe.ts"
@@ -51,12 +51,12 @@ export default function PoliciesPage({ launcherUrl }: { readonly launcherUrl: st
         </>
       }
     >
-      <Shown read={policies} what="The policies cannot be read" rows={8} height={44}>
+      <Loaded read={policies} what="The policies cannot be read" rows={8} height={44}>
         {() =>
           chosen === undefined ? (
             policies.data?.length === 0 ? (
               <Empty title="The runtime has no policy yet">
-                A policy says who must agree before a decision counts.{" "}
+                A policy defines which votes a decision needs.{" "}
                 {mayWrite ? "Register the first one." : "An administrator can register one."}
               </Empty>
             ) : (
@@ -79,9 +79,9 @@ export default function PoliciesPage({ launcherUrl }: { readonly launcherUrl: st
                             }`}
                             onClick={() => set({ id: policy.policyId })}
                           >
-                            <Said text={cut(policy.policyId, NAME_LENGTH)} className="font-medium" />
+                            <UserText text={cut(policy.policyId, NAME_LENGTH)} className="font-medium" />
                             <span className="line-clamp-2 text-[12px] text-soft">
-                              <Said text={cut(policy.description, LINES_LENGTH)} />
+                              <UserText text={cut(policy.description, LINES_LENGTH)} />
                             </span>
                           </button>
                         </li>
@@ -100,7 +100,7 @@ export default function PoliciesPage({ launcherUrl }: { readonly launcherUrl: st
             </div>
           )
         }
-      </Shown>
+      </Loaded>
     </Sheet>
   )
 }

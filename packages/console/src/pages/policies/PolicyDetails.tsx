@@ -2,12 +2,13 @@ import type { PolicyDescriptor } from "@runplane/api"
 import { DEFAULT_POLICY_ID } from "@runplane/domain"
 import { Trash2 } from "lucide-react"
 import { call } from "../../client/Client.ts"
-import { Id, Said, Time } from "../../ui/basics.tsx"
+import { Id, Time, UserText } from "../../ui/basics.tsx"
 import { Confirm, DialogButton } from "../../ui/Confirm.tsx"
 import { JsonTree } from "../../ui/JsonTree.tsx"
-import { Facts, Part, To } from "../../ui/kit.tsx"
+import { Facts, Panel, TextLink } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { counted, cut, NAME_LENGTH } from "../../view/Format.ts"
+import { queryValue } from "../../view/QueryCompletion.ts"
 import { rulesInWords } from "../../view/RegistryPolicy.ts"
 
 interface PolicyDetailsProps {
@@ -20,10 +21,10 @@ interface PolicyDetailsProps {
 
 const NO_PAGE = { limit: 1, offset: 0, sortBy: "createdAt", sortOrder: "desc", includeArchived: true } as const
 
-/** One policy: what it asks for in words and as it is stored, and who uses it. */
+/** One policy: its rules in words and as JSON, and its runs and scenarios. */
 export const PolicyDetails = ({ mayWrite, onGone, policy, scenarios = [] }: PolicyDetailsProps) => {
   const { description, mode, policyId, registeredAtUnixMs, rules, schemaVersion } = policy
-  const search = `policyVersion:"${policyId.replace(/["\\]/g, "\\$&")}"`
+  const search = `policyVersion:${queryValue(policyId)}`
   const used = useRead(["policy runs", policyId], (api) => api.runs.list({ query: { ...NO_PAGE, q: search } }))
   const denied = useRead(["policy denials", policyId], (api) =>
     api.runs.list({ query: { ...NO_PAGE, q: `${search} event:policy.denied` } })
@@ -33,7 +34,7 @@ export const PolicyDetails = ({ mayWrite, onGone, policy, scenarios = [] }: Poli
   const canGo = policyId !== DEFAULT_POLICY_ID
   return (
     <div className="flex min-w-0 flex-col gap-3">
-      <Part
+      <Panel
         title={cut(policyId, NAME_LENGTH)}
         actions={
           mayWrite && canGo ? (
@@ -49,14 +50,14 @@ export const PolicyDetails = ({ mayWrite, onGone, policy, scenarios = [] }: Poli
                   renews={[["policies"]]}
                   act={() => call((api) => api.policies.unregister({ params: { policyId } })).then(onGone)}
                 >
-                  <p className="text-soft">Sessions that run under it keep it. New ones cannot name it any more.</p>
+                  <p className="text-soft">Open sessions keep the policy. New sessions can no longer use it.</p>
                   {scenarios.length === 0 ? (
                     <p className="text-soft">No scenario of the catalog refers to it.</p>
                   ) : (
                     <div>
                       <p className="font-medium text-warn">
                         {counted(scenarios.length, "scenario")} of the catalog{" "}
-                        {scenarios.length === 1 ? "refers" : "refer"} to it, and could not be launched:
+                        {scenarios.length === 1 ? "refers" : "refer"} to it and could not be launched:
                       </p>
                       <ul className="mt-1 list-disc pl-5">
                         {scenarios.map((reference) => (
@@ -76,14 +77,14 @@ export const PolicyDetails = ({ mayWrite, onGone, policy, scenarios = [] }: Poli
         <Facts
           facts={[
             ["Id", <Id key="id" id={policyId} edge={40} label="policy id" />],
-            ["For", <Said key="for" text={description === "" ? "–" : cut(description, 2_000)} />],
+            ["Purpose", <UserText key="for" text={description === "" ? "–" : cut(description, 2_000)} />],
             [
               "Mode",
               <span key="mode" className="font-mono text-[12px]">
                 {mode}
               </span>
             ],
-            ["Form of rules", `Version ${schemaVersion}`],
+            ["Schema version", schemaVersion],
             [
               "Registered",
               registeredAtUnixMs === undefined ? (
@@ -98,11 +99,11 @@ export const PolicyDetails = ({ mayWrite, onGone, policy, scenarios = [] }: Poli
                 "…"
               ) : (
                 <span key="runs" data-policy-runs>
-                  <To href={link(search)}>{counted(used.data.total, "run")}</To>
+                  <TextLink href={link(search)}>{counted(used.data.total, "run")}</TextLink>
                   {denied.data === undefined || denied.data.total === 0 ? null : (
                     <>
-                      , in <To href={link(`${search} event:policy.denied`)}>{denied.data.total}</To> of them it denied
-                      something
+                      , <TextLink href={link(`${search} event:policy.denied`)}>{denied.data.total}</TextLink> of them
+                      with a denial
                     </>
                   )}
                 </span>
@@ -111,12 +112,12 @@ export const PolicyDetails = ({ mayWrite, onGone, policy, scenarios = [] }: Poli
             [
               "Scenarios",
               scenarios.length === 0 ? (
-                "None of the catalog"
+                "None"
               ) : (
                 <ul key="scenarios">
                   {scenarios.map((reference) => (
                     <li key={reference}>
-                      <To href={launchLink(reference)}>{reference}</To>
+                      <TextLink href={launchLink(reference)}>{reference}</TextLink>
                     </li>
                   ))}
                 </ul>
@@ -124,13 +125,11 @@ export const PolicyDetails = ({ mayWrite, onGone, policy, scenarios = [] }: Poli
             ]
           ]}
         />
-      </Part>
+      </Panel>
       <div className="grid items-start gap-3 xl:grid-cols-2">
-        <Part title="In words">
+        <Panel title="In words">
           {words.length === 0 ? (
-            <p className="p-3 text-muted">
-              This console has no words for the rules of this mode; they stand beside it.
-            </p>
+            <p className="p-3 text-muted">The console cannot describe the rules of this mode; see the JSON.</p>
           ) : (
             <ul className="flex flex-col gap-1.5 p-3">
               {words.map(({ rule, text }) => (
@@ -138,17 +137,17 @@ export const PolicyDetails = ({ mayWrite, onGone, policy, scenarios = [] }: Poli
                   <span aria-hidden className="text-accent">
                     •
                   </span>
-                  <Said text={text} />
+                  <UserText text={text} />
                 </li>
               ))}
             </ul>
           )}
-        </Part>
-        <Part title="As JSON">
+        </Panel>
+        <Panel title="As JSON">
           <div className="overflow-auto p-3">
             <JsonTree value={rules} />
           </div>
-        </Part>
+        </Panel>
       </div>
     </div>
   )

@@ -4,10 +4,8 @@ import * as Schema from "effect/Schema"
 import { useMemo, useState } from "react"
 import { call } from "../../client/Client.ts"
 import { CallFailed } from "../../client/Problem.ts"
-import { useChange } from "../../ui/Confirm.tsx"
+import { FormDialog, useChange } from "../../ui/Confirm.tsx"
 import { Select } from "../../ui/kit.tsx"
-import { Overlay } from "../../ui/Overlay.tsx"
-import { Failure } from "../../ui/States.tsx"
 import { modeLabel } from "../../view/Format.ts"
 
 const MODES = [
@@ -27,8 +25,8 @@ const START = `{
 const readRules = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.JsonObject))
 
 /**
- * Registers a policy. The rules are checked while they are typed, by the same function as the service has, so each
- * fault names its place before anything is sent.
+ * Registers a policy. The function of the service checks the rules while they are typed, so each fault is shown with its
+ * path before the request.
  */
 export const RegisterDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const [policyId, setPolicyId] = useState("")
@@ -60,98 +58,87 @@ export const RegisterDialog = ({ onClose }: { readonly onClose: () => void }) =>
     [["policies"]],
     onClose
   )
-  const isReady = policyId.trim() !== "" && faults.length === 0
   return (
-    <Overlay open onClose={onClose} title="Register a policy">
-      <form
-        className="flex flex-col gap-3 p-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (isReady) register.mutate()
-        }}
-      >
-        <label className="block">
-          <span className="label">Id</span>
-          <input
-            autoFocus
-            className="field mt-1 w-full font-mono"
-            placeholder="policy.team.purpose"
-            value={policyId}
-            onChange={({ target }) => setPolicyId(target.value)}
-          />
-        </label>
-        <div className="flex gap-3">
-          <span className="flex-1">
-            <span aria-hidden className="label">
-              Mode
-            </span>
-            <Select
-              label="Mode"
-              className="mt-1 block"
-              value={mode}
-              options={MODES.map((name) => [name, name === "*" ? "Any mode" : modeLabel(name)] as const)}
-              onChange={setMode}
-            />
+    <FormDialog
+      title="Register a policy"
+      button="Register"
+      fault="The policy was not registered"
+      change={register}
+      isReady={policyId.trim() !== "" && faults.length === 0}
+      onClose={onClose}
+    >
+      <label className="block">
+        <span className="label">Id</span>
+        <input
+          autoFocus
+          className="field mt-1 w-full font-mono"
+          placeholder="policy.team.purpose"
+          value={policyId}
+          onChange={({ target }) => setPolicyId(target.value)}
+        />
+      </label>
+      <div className="flex gap-3">
+        <span className="flex-1">
+          <span aria-hidden className="label">
+            Mode
           </span>
-          <span className="flex-1">
-            <span aria-hidden className="label">
-              Form of the rules
-            </span>
-            <Select
-              label="Form of the rules"
-              className="mt-1 block"
-              value={version}
-              options={[
-                ["3", "Version 3: an empty tally refuses"],
-                ["2", "Version 2"],
-                ["1", "Version 1"]
-              ]}
-              onChange={setVersion}
-            />
+          <Select
+            label="Mode"
+            className="mt-1 block"
+            value={mode}
+            options={MODES.map((name) => [name, name === "*" ? "Any mode" : modeLabel(name)] as const)}
+            onChange={setMode}
+          />
+        </span>
+        <span className="flex-1">
+          <span aria-hidden className="label">
+            Schema version
           </span>
-        </div>
-        <label className="block">
-          <span className="label">What it is for</span>
-          <input
-            className="field mt-1 w-full"
-            value={description}
-            onChange={({ target }) => setDescription(target.value)}
+          <Select
+            label="Schema version"
+            className="mt-1 block"
+            value={version}
+            options={[
+              ["3", "Version 3: no votes, no decision"],
+              ["2", "Version 2"],
+              ["1", "Version 1"]
+            ]}
+            onChange={setVersion}
           />
-        </label>
-        <label className="block">
-          <span className="label">Rules, as JSON</span>
-          <textarea
-            rows={9}
-            spellCheck={false}
-            className="field mt-1 w-full font-mono text-[12px]"
-            aria-invalid={faults.length > 0}
-            aria-describedby="rule-faults"
-            value={text}
-            onChange={({ target }) => setText(target.value)}
-          />
-        </label>
-        <ul id="rule-faults" aria-live="polite" className="text-bad">
-          {faults.map((fault) => (
-            <li key={fault} className="font-mono text-[12px] wrap-anywhere">
-              {fault}
-            </li>
-          ))}
-        </ul>
-        {register.isError ? <Failure what="The policy was not registered" error={register.error} /> : null}
-        <div className="flex justify-end gap-2">
-          <button type="button" className="btn" onClick={onClose}>
-            Leave it
-          </button>
-          <button type="submit" className="btn btn-main" disabled={!isReady || register.isPending}>
-            {register.isPending ? "Working…" : "Register"}
-          </button>
-        </div>
-      </form>
-    </Overlay>
+        </span>
+      </div>
+      <label className="block">
+        <span className="label">Purpose</span>
+        <input
+          className="field mt-1 w-full"
+          value={description}
+          onChange={({ target }) => setDescription(target.value)}
+        />
+      </label>
+      <label className="block">
+        <span className="label">Rules, as JSON</span>
+        <textarea
+          rows={9}
+          spellCheck={false}
+          className="field mt-1 w-full font-mono text-[12px]"
+          aria-invalid={faults.length > 0}
+          aria-describedby="rule-faults"
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+        />
+      </label>
+      <ul id="rule-faults" aria-live="polite" className="text-bad">
+        {faults.map((fault) => (
+          <li key={fault} className="font-mono text-[12px] wrap-anywhere">
+            {fault}
+          </li>
+        ))}
+      </ul>
+    </FormDialog>
   )
 }
 
-/** What the runtime itself refuses is no failed call. */
+/** The runtime's refusal comes in an answer with status 200. */
 const refused = (why: string | undefined) =>
   new CallFailed({
     status: 0,

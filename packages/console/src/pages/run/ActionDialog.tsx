@@ -4,10 +4,9 @@ import * as Effect from "effect/Effect"
 import { useState } from "react"
 import { useLocation } from "wouter"
 import { call } from "../../client/Client.ts"
-import { Id, Said } from "../../ui/basics.tsx"
-import { Overlay } from "../../ui/Overlay.tsx"
+import { Id, UserText } from "../../ui/basics.tsx"
+import { FormDialog } from "../../ui/Confirm.tsx"
 import { ReasonField } from "../../ui/ReasonField.tsx"
-import { Failure } from "../../ui/States.tsx"
 import { useMe } from "../../ui/useMe.ts"
 import type { RunAction } from "../../view/Actions.ts"
 
@@ -21,32 +20,32 @@ interface ActionText {
 const texts: Readonly<Record<RunAction, ActionText>> = {
   cancel: {
     title: "Cancel this run?",
-    says: "The session ends for all of its participants, and no decision can be made in it any more.",
+    says: "The session ends for all participants, without a decision.",
     button: "Cancel the run",
     takesReason: true
   },
   suspend: {
     title: "Suspend this run?",
-    says: "The participants wait. What is left of the session's time is kept until the run is resumed.",
+    says: "The participants wait. The session keeps its remaining time until the run is resumed.",
     button: "Suspend the run",
     takesReason: true
   },
   resume: {
     title: "Resume this run?",
-    says: "The participants go on, with the time that was left.",
+    says: "The participants continue with the remaining time.",
     button: "Resume the run",
     takesReason: true
   },
   archive: {
     title: "Archive this run?",
-    says: "Lists leave it out from now on, unless they are asked for archived runs. Nothing of it is deleted.",
+    says: "Lists show the run only with the filter for archived runs. Nothing is deleted.",
     button: "Archive the run",
     takesReason: false
   },
   delete: {
     title: "Delete this run?",
-    says: "Its events, its state and its artifacts are gone for good. That it was there stays on record.",
-    button: "Delete for good",
+    says: "Its events, state and artifacts are deleted permanently. The audit log keeps a record of the deletion.",
+    button: "Delete the run",
     takesReason: false
   }
 }
@@ -57,7 +56,7 @@ interface ActionDialogProps {
   readonly onClose: () => void
 }
 
-/** Asks before a run is changed: what will happen, why, and who does it. */
+/** Confirms an action on a run: its effect, its reason and the caller. */
 export default function ActionDialog({ action, onClose, run }: ActionDialogProps) {
   const [reason, setReason] = useState("")
   const queries = useQueryClient()
@@ -82,39 +81,27 @@ export default function ActionDialog({ action, onClose, run }: ActionDialogProps
   })
   const needsReason = action === "cancel" && reason.trim() === ""
   return (
-    <Overlay open onClose={onClose} title={title}>
-      <form
-        className="flex flex-col gap-3 p-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (!needsReason) change.mutate()
-        }}
-      >
-        <p className="text-soft">{says}</p>
-        {takesReason ? (
-          <ReasonField required={action === "cancel"} rows={3} value={reason} onChange={setReason} />
-        ) : null}
-        <p className="text-muted">
-          Run <Id id={run.id} label="run id" />, as{" "}
-          {caller === undefined ? (
-            "a caller that the service has not named yet"
-          ) : (
-            <>
-              <Said text={caller.name} className="font-medium" /> ({caller.role})
-            </>
-          )}
-        </p>
-        {change.isError ? <Failure what={`The run could not be ${pastOf[action]}`} error={change.error} /> : null}
-        <div className="flex justify-end gap-2">
-          <button type="button" className="btn" onClick={onClose}>
-            Leave it
-          </button>
-          <button type="submit" className="btn btn-main" disabled={change.isPending || needsReason}>
-            {change.isPending ? "Working…" : button}
-          </button>
-        </div>
-      </form>
-    </Overlay>
+    <FormDialog
+      title={title}
+      button={button}
+      fault={`The run could not be ${pastOf[action]}`}
+      change={change}
+      isReady={!needsReason}
+      onClose={onClose}
+    >
+      <p className="text-soft">{says}</p>
+      {takesReason ? <ReasonField required={action === "cancel"} rows={3} value={reason} onChange={setReason} /> : null}
+      <p className="text-muted">
+        Run <Id id={run.id} label="run id" />, as{" "}
+        {caller === undefined ? (
+          "…"
+        ) : (
+          <>
+            <UserText text={caller.name} className="font-medium" /> ({caller.role})
+          </>
+        )}
+      </p>
+    </FormDialog>
   )
 }
 

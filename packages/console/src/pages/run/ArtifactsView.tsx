@@ -1,19 +1,13 @@
 import { useQuery } from "@tanstack/react-query"
 import { useMemo } from "react"
 import { callRuns } from "../../client/Client.ts"
-import { Chip, Id, Said, Time } from "../../ui/basics.tsx"
+import { Chip, Id, Time, UserText } from "../../ui/basics.tsx"
 import { JsonTree } from "../../ui/JsonTree.tsx"
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
-import type { Shown } from "./Facts.ts"
-import type { SetRunPage } from "./RunParams.ts"
+import type { RunViewProps } from "./useShown.ts"
 
-interface ArtifactsViewProps {
-  readonly set: SetRunPage
-  readonly shown: Shown
-}
-
-/** Documents and links that were added to the run up to the place that is shown. */
-export default function ArtifactsView({ set, shown }: ArtifactsViewProps) {
+/** Documents and links that were added to the run up to the index that is shown. */
+export default function ArtifactsView({ set, shown }: RunViewProps) {
   const added = useMemo(
     () =>
       new Map(
@@ -40,14 +34,14 @@ export default function ArtifactsView({ set, shown }: ArtifactsViewProps) {
       {artifacts.isError ? (
         <Stale since={artifacts.dataUpdatedAt} error={artifacts.error} retry={() => void artifacts.refetch()} />
       ) : null}
-      {there.length === 0 ? <Empty title="The run has no artifact here" /> : null}
+      {there.length === 0 ? <Empty title="No artifacts yet" /> : null}
       <ul className="mx-auto flex max-w-[900px] flex-col gap-3 p-4">
         {there.map(({ createdAt, id, inline, kind, label, uri }) => {
           const index = added.get(id)
           return (
             <li key={id} className="panel p-4" data-artifact={id}>
               <p className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
-                <Said text={label} className="font-semibold" />
+                <UserText text={label} className="font-semibold" />
                 <Chip>{kind}</Chip>
                 <Id id={id} label="artifact id" />
                 <Time at={createdAt} className="text-muted" />

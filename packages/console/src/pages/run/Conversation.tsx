@@ -6,7 +6,7 @@ import { conversationOf, redactedPieces } from "../../view/Spending.ts"
 
 const LETTERS_AT_ONCE = 6_000
 
-/** What was asked of a language model and what it said, with marks where something was redacted. */
+/** The prompt and the response of a call of a language model, with marks at redactions. */
 export const Conversation = ({ event }: { readonly event: EventOf<"llm.call.completed"> }) => {
   const { prompt, response } = useMemo(() => conversationOf(event), [event])
   return (
@@ -38,7 +38,7 @@ const Words = ({ text, title }: { readonly title: string; readonly text: string 
         {redacted === 0 ? null : <Chip tone="warn">{counted(redacted, "redaction")}</Chip>}
       </h3>
       {text === undefined ? (
-        <p className="text-muted">not told</p>
+        <p className="text-muted">not reported</p>
       ) : (
         <pre
           role="region"

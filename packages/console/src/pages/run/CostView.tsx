@@ -1,26 +1,19 @@
 import { useMemo } from "react"
-import { Avatar, hue, Said } from "../../ui/basics.tsx"
+import { Avatar, hue, UserText } from "../../ui/basics.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { type Call, callsOf, spendersOf } from "../../view/Cost.ts"
 import { clockTime, costOf, counted, dollars, duration, whole } from "../../view/Format.ts"
 import { columnsOf, isLlmCall } from "../../view/Spending.ts"
 import { Conversation } from "./Conversation.tsx"
-import type { Shown } from "./Facts.ts"
-import type { RunPageState, SetRunPage } from "./RunParams.ts"
 import { SpendingChart } from "./SpendingChart.tsx"
+import type { RunViewProps } from "./useShown.ts"
 
-interface CostViewProps {
-  readonly page: RunPageState
-  readonly set: SetRunPage
-  readonly shown: Shown
-}
-
-/** Calls of the table: of a very long run the latest. */
+/** Calls of the table, the latest ones. */
 const MOST = 500
 const MOST_COLUMNS = 60
 
 /** What the language models cost, by participant and by call. */
-export default function CostView({ page, set, shown }: CostViewProps) {
+export default function CostView({ page, set, shown }: RunViewProps) {
   const calls = useMemo(() => callsOf(shown.events), [shown.events])
   const spenders = useMemo(() => spendersOf(calls), [calls])
   const columns = useMemo(() => columnsOf(calls, MOST_COLUMNS), [calls])
@@ -28,7 +21,7 @@ export default function CostView({ page, set, shown }: CostViewProps) {
   const { callCount, callsWithoutUsage = 0, completionTokens, ...totals } = shown.state.llm.totals
   const { estimatedCostUsd, promptTokens, totalTokens } = totals
   if (callCount === 0) {
-    return <Empty title="No call of a language model was reported">Agents report their calls as signals.</Empty>
+    return <Empty title="No calls of language models">Agents report their calls as signals.</Empty>
   }
   const most = Math.max(1, ...spenders.map((spender) => spender.promptTokens + spender.completionTokens))
   return (
@@ -42,28 +35,28 @@ export default function CostView({ page, set, shown }: CostViewProps) {
         </dl>
         {callsWithoutUsage === 0 ? null : (
           <p className="text-warn">
-            {counted(callsWithoutUsage, "call")} came without token counts: tokens and cost lack what they used.
+            {counted(callsWithoutUsage, "call")} without token counts: tokens and cost do not include them.
           </p>
         )}
         <section className="panel p-4">
           <h2 className="font-semibold">By participant</h2>
           <ul className="mt-3 flex flex-col gap-3">
             {spenders.map((spender) => {
-              const place = shown.placeOf(spender.who)
+              const index = shown.participantIndex(spender.who)
               return (
                 <li key={spender.who} className="grid grid-cols-[minmax(110px,200px)_1fr_auto] items-center gap-3">
                   <span className="flex min-w-0 items-center gap-2">
-                    <Avatar name={spender.who} place={place} size={22} />
-                    <Said text={spender.who} className="truncate font-medium" />
+                    <Avatar name={spender.who} index={index} size={22} />
+                    <UserText text={spender.who} className="truncate font-medium" />
                   </span>
                   <span
                     className="flex h-3 overflow-hidden rounded-sm bg-sunken"
                     title={`${whole(spender.promptTokens)} input and ${whole(spender.completionTokens)} output tokens`}
                   >
-                    <span style={{ width: `${(spender.promptTokens / most) * 100}%`, background: hue(place) }} />
+                    <span style={{ width: `${(spender.promptTokens / most) * 100}%`, background: hue(index) }} />
                     <span
                       className="opacity-50"
-                      style={{ width: `${(spender.completionTokens / most) * 100}%`, background: hue(place) }}
+                      style={{ width: `${(spender.completionTokens / most) * 100}%`, background: hue(index) }}
                     />
                   </span>
                   <span className="num text-right whitespace-nowrap">
@@ -74,27 +67,33 @@ export default function CostView({ page, set, shown }: CostViewProps) {
               )
             })}
           </ul>
-          <p className="mt-3 text-[12px] text-muted">Full colour is input, pale is output.</p>
+          <p className="mt-3 text-[12px] text-muted">Solid: input tokens. Pale: output tokens.</p>
         </section>
         <section className="panel p-4" aria-label="Spending">
           <h2 className="mb-3 font-semibold">Call by call</h2>
-          <SpendingChart columns={columns} placeOf={shown.placeOf} onSelect={(event) => set({ event })} />
+          <SpendingChart
+            columns={columns}
+            participantIndex={shown.participantIndex}
+            onSelect={(event) => set({ event })}
+          />
         </section>
         {isLlmCall(selected) ? (
           <Conversation event={selected} />
         ) : (
-          <p className="text-muted">Choose a call to read its prompt and its response.</p>
+          <p className="text-muted">Select a call to read its prompt and response.</p>
         )}
         <section className="panel overflow-x-auto" tabIndex={0} aria-label="Calls">
           <table className="w-full border-collapse text-left">
             <caption className="sr-only">Calls of language models, the latest last</caption>
             <thead>
               <tr className="border-b border-line">
-                {["Event", "When", "Participant", "Model", "Input", "Output", "Took", "Cost"].map((title, column) => (
-                  <th key={title} scope="col" className={`label px-3 py-2 ${column > 3 ? "text-right" : ""}`}>
-                    {title}
-                  </th>
-                ))}
+                {["Event", "Time", "Participant", "Model", "Input", "Output", "Duration", "Cost"].map(
+                  (title, column) => (
+                    <th key={title} scope="col" className={`label px-3 py-2 ${column > 3 ? "text-right" : ""}`}>
+                      {title}
+                    </th>
+                  )
+                )}
               </tr>
             </thead>
             <tbody>
@@ -111,10 +110,10 @@ export default function CostView({ page, set, shown }: CostViewProps) {
                   </td>
                   <td className="num px-3 whitespace-nowrap text-soft">{clockTime(call.at)}</td>
                   <td className="px-3">
-                    <Said text={call.who} />
+                    <UserText text={call.who} />
                   </td>
                   <td className="px-3 font-mono text-[12px]">
-                    <Said text={call.model || "not said"} />
+                    <UserText text={call.model || "not reported"} />
                   </td>
                   <td className="num px-3 text-right">{countIn(call, call.promptTokens)}</td>
                   <td className="num px-3 text-right">{countIn(call, call.completionTokens)}</td>
@@ -128,9 +127,7 @@ export default function CostView({ page, set, shown }: CostViewProps) {
           </table>
         </section>
         {calls.length < callCount ? (
-          <p className="text-muted">
-            {whole(callCount - calls.length)} calls are not here yet: their events are on their way.
-          </p>
+          <p className="text-muted">{whole(callCount - calls.length)} calls are not loaded yet.</p>
         ) : null}
       </div>
     </div>

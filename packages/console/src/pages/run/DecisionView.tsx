@@ -1,29 +1,22 @@
 import { Check, CircleDot, type LucideIcon, Minus, TriangleAlert, X } from "lucide-react"
 import { useMemo, useState } from "react"
-import { Avatar, Chip, Said, Time, toneText } from "../../ui/basics.tsx"
+import { Avatar, Chip, Time, toneText, UserText } from "../../ui/basics.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { type ProposalRow, proposalsOf, type Stance } from "../../view/Decision.ts"
 import { cut, LINES_LENGTH, percent, whole } from "../../view/Format.ts"
-import type { Shown } from "./Facts.ts"
-import type { RunPageState, SetRunPage } from "./RunParams.ts"
-
-interface DecisionViewProps {
-  readonly page: RunPageState
-  readonly set: SetRunPage
-  readonly shown: Shown
-}
+import type { RunViewProps } from "./useShown.ts"
 
 /** Columns of the matrix; in a larger session the rest is shown on demand. */
 const MOST_PARTICIPANTS = 40
 const MOST_PROPOSALS = 50
 
-/** The proposals, who holds what of each, and what was decided. */
-export default function DecisionView({ page, set, shown }: DecisionViewProps) {
+/** The proposals, the votes and opinions on each, and the decision. */
+export default function DecisionView({ page, set, shown }: RunViewProps) {
   const rows = useMemo(() => proposalsOf(shown.events), [shown.events])
   const [isWhole, setWhole] = useState(false)
   const { decision, participants, policy } = shown.state
   const tally = new Map((policy.voteTally ?? []).map((entry) => [entry.commitmentId, entry]))
-  if (rows.length === 0) return <Empty title="Nothing has been proposed yet" />
+  if (rows.length === 0) return <Empty title="No proposals yet" />
   const { current } = decision
   const columns = isWhole ? participants : participants.slice(0, MOST_PARTICIPANTS)
   return (
@@ -32,36 +25,36 @@ export default function DecisionView({ page, set, shown }: DecisionViewProps) {
         {current?.finalized === true ? (
           <section className="panel flex flex-wrap items-baseline gap-x-4 gap-y-1 p-4">
             <h2 className="text-[15px] font-semibold">
-              <Said text={current.action ?? "Decided"} />
+              <UserText text={current.action ?? "Decided"} />
             </h2>
             {current.confidence === undefined ? null : (
               <span className="num text-soft">{percent(current.confidence)} confidence</span>
             )}
             {current.resolvedBy === undefined ? null : (
               <span className="text-soft">
-                by <Said text={current.resolvedBy} />
+                by <UserText text={current.resolvedBy} />
               </span>
             )}
             {current.resolvedAt === undefined ? null : <Time at={current.resolvedAt} className="text-muted" />}
             {current.commitments === undefined ? null : (
               <p className="w-full text-warn">
-                {whole(current.commitments)} commitments are on record; this is the last one.
+                {whole(current.commitments)} commitments were accepted; this is the last one.
               </p>
             )}
             <ul className="w-full text-soft">
               {current.reasons.map((reason) => (
                 <li key={reason}>
-                  <Said text={reason} />
+                  <UserText text={reason} />
                 </li>
               ))}
             </ul>
           </section>
         ) : (
-          <p className="text-muted">No commitment yet: the decision is open.</p>
+          <p className="text-muted">The decision is open: no commitment yet.</p>
         )}
         <section className="panel overflow-x-auto" aria-label="Votes" tabIndex={0}>
           <table className="w-full border-collapse">
-            <caption className="sr-only">Proposals by participants: what each holds of each</caption>
+            <caption className="sr-only">Proposals by participants: the vote or opinion of each</caption>
             <thead>
               <tr className="border-b border-line">
                 <th scope="col" className="label sticky left-0 bg-panel px-4 py-2 text-left">
@@ -73,8 +66,8 @@ export default function DecisionView({ page, set, shown }: DecisionViewProps) {
                 {columns.map(({ participantId }) => (
                   <th key={participantId} scope="col" className="px-2 py-2 font-normal" title={participantId}>
                     <span className="flex flex-col items-center gap-1">
-                      <Avatar name={participantId} place={shown.placeOf(participantId)} />
-                      <Said
+                      <Avatar name={participantId} index={shown.participantIndex(participantId)} />
+                      <UserText
                         text={participantId}
                         className="line-clamp-2 max-w-[104px] text-[11px] leading-tight text-soft"
                       />
@@ -91,17 +84,17 @@ export default function DecisionView({ page, set, shown }: DecisionViewProps) {
                     className="sticky left-0 max-w-[340px] min-w-[200px] bg-panel px-4 py-3 text-left font-normal"
                   >
                     <button type="button" className="text-left" onClick={() => set({ event: row.index })}>
-                      <Said text={row.title} className="font-semibold hover:underline" />
+                      <UserText text={row.title} className="font-semibold hover:underline" />
                     </button>
                     <p className="text-[12px] text-muted">
-                      by <Said text={row.by} />
+                      by <UserText text={row.by} />
                       {current?.proposalId === row.id || current?.action === row.title ? (
                         <Chip tone="good">decided</Chip>
                       ) : null}
                     </p>
                     {row.text === undefined ? null : (
                       <p className="mt-0.5 line-clamp-3 text-soft">
-                        <Said text={cut(row.text, LINES_LENGTH)} />
+                        <UserText text={cut(row.text, LINES_LENGTH)} />
                       </p>
                     )}
                   </th>
@@ -126,7 +119,7 @@ export default function DecisionView({ page, set, shown }: DecisionViewProps) {
         {columns.length < participants.length || rows.length > MOST_PROPOSALS ? (
           <p className="text-muted">
             Shown are {Math.min(rows.length, MOST_PROPOSALS)} of {rows.length} proposals and {columns.length} of{" "}
-            {participants.length} participants; the view Events has all.{" "}
+            {participants.length} participants; the view Events lists all.{" "}
             {columns.length === participants.length ? null : (
               <button type="button" className="text-accent underline" onClick={() => setWhole(true)}>
                 Show all participants
@@ -181,7 +174,7 @@ const Cell = ({ isProposer, isSelected, onSelect, stance }: CellProps) => {
         }`}
       >
         <Icon size={15} aria-hidden strokeWidth={stance.kind === "vote" ? 2.6 : 1.8} />
-        <Said text={stance.word} className="max-w-[96px] truncate text-[11px]" />
+        <UserText text={stance.word} className="max-w-[96px] truncate text-[11px]" />
       </span>
       <span className="text-[11px] text-muted">
         {stance.kind}
@@ -194,7 +187,7 @@ const Cell = ({ isProposer, isSelected, onSelect, stance }: CellProps) => {
 
 const Legend = () => (
   <p className="text-[12px] text-muted">
-    A bold sign is a vote, a thin one an opinion or an answer. A vote outweighs what was said before or after it. Choose
-    a cell to see the message.
+    Bold icons are votes, thin icons are opinions or answers. A vote counts more than opinions before or after it.
+    Select a cell to see the message.
   </p>
 )

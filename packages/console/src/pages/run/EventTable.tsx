@@ -24,12 +24,12 @@ interface EventTableProps<Row> {
 const HEIGHT = 34
 const GAP = 12
 
-const placeOf = ({ grows, width }: { readonly grows?: boolean; readonly width: number }) => ({
+const columnStyle = ({ grows, width }: { readonly grows?: boolean; readonly width: number }) => ({
   flex: `${grows === true ? 1 : 0} 0 ${width}px`,
   minWidth: 0
 })
 
-/** A long list of things that events tell, drawn in part; a row leads to its event. */
+/** A virtual list of rows that come from events; a row opens its event. */
 export function EventTable<Row>({ columns, indexOf, label, page, rows, set }: EventTableProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null)
   const drawn = useVirtualizer({
@@ -48,7 +48,7 @@ export function EventTable<Row>({ columns, indexOf, label, page, rows, set }: Ev
   }
   useShortcuts([
     { keys: "j", says: `Next of ${label}`, group: label, run: () => move(1) },
-    { keys: "k", says: `Before in ${label}`, group: label, run: () => move(-1) }
+    { keys: "k", says: `Previous of ${label}`, group: label, run: () => move(-1) }
   ])
   const minWidth = columns.reduce((sum, { width }) => sum + width + GAP, GAP)
   return (
@@ -56,7 +56,7 @@ export function EventTable<Row>({ columns, indexOf, label, page, rows, set }: Ev
       <div role="rowgroup" className="sticky top-0 z-10 border-b border-line bg-panel" style={{ minWidth }}>
         <div role="row" className="flex h-8 items-center gap-3 px-3">
           {columns.map((column) => (
-            <span key={column.title} role="columnheader" className="label truncate" style={placeOf(column)}>
+            <span key={column.title} role="columnheader" className="label truncate" style={columnStyle(column)}>
               {column.title}
             </span>
           ))}
@@ -83,7 +83,7 @@ export function EventTable<Row>({ columns, indexOf, label, page, rows, set }: Ev
                   key={column.title}
                   role="cell"
                   className={`truncate ${column.className ?? ""}`}
-                  style={placeOf(column)}
+                  style={columnStyle(column)}
                 >
                   {at === 0 ? (
                     <button type="button" className="num text-accent underline" onClick={() => set({ event: index })}>

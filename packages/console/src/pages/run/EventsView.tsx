@@ -2,25 +2,19 @@ import type { CanonicalEvent } from "@runplane/domain"
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { ArrowDownToLine, Filter, Search } from "lucide-react"
 import { memo, useEffect, useMemo, useRef, useState } from "react"
-import { Said, toneText } from "../../ui/basics.tsx"
+import { toneText, UserText } from "../../ui/basics.tsx"
 import { useSettled } from "../../ui/hooks.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
 import { Empty } from "../../ui/States.tsx"
 import { countTypes, eventTone, filterEvents, gistOf, whoOf } from "../../view/Events.ts"
 import { clockTime, counted, whole } from "../../view/Format.ts"
-import type { Shown } from "./Facts.ts"
-import type { RunPageState, SetRunPage } from "./RunParams.ts"
-
-interface EventsViewProps {
-  readonly page: RunPageState
-  readonly set: SetRunPage
-  readonly shown: Shown
-}
+import type { SetRunPage } from "./RunParams.ts"
+import type { RunViewProps } from "./useShown.ts"
 
 const HEIGHT = 30
 
-/** Every event of the run up to the place that is shown. */
-export default function EventsView({ page, set, shown }: EventsViewProps) {
+/** Every event of the run up to the index that is shown. */
+export default function EventsView({ page, set, shown }: RunViewProps) {
   const [typed, setTyped] = useState(page.q)
   const [areTypesOpen, setTypesOpen] = useState(false)
   const wanted = useSettled(typed, 200)
@@ -41,7 +35,7 @@ export default function EventsView({ page, set, shown }: EventsViewProps) {
   })
   const selected = events.findIndex(({ index }) => index === page.event)
 
-  // Who follows stays at the end; who scrolls up does not follow any more.
+  // Following keeps the list at its end; scrolling up stops it.
   const count = events.length
   useEffect(() => {
     if (page.follow && count > 0) rows.scrollToIndex(count - 1)
@@ -64,7 +58,7 @@ export default function EventsView({ page, set, shown }: EventsViewProps) {
   useShortcuts([
     { keys: "/", says: "Search in the events", group: "Events", run: () => searchRef.current?.focus() },
     { keys: "j", says: "Next event", group: "Events", run: () => move(1) },
-    { keys: "k", says: "Event before", group: "Events", run: () => move(-1) },
+    { keys: "k", says: "Previous event", group: "Events", run: () => move(-1) },
     { keys: "f", says: "Follow the end", group: "Events", run: () => set({ follow: !page.follow }) }
   ])
 
@@ -111,7 +105,7 @@ export default function EventsView({ page, set, shown }: EventsViewProps) {
       </div>
       {areTypesOpen ? <Types page={page} set={set} events={shown.events} /> : null}
       {count === 0 ? (
-        <Empty title="No event fits">Clear the search, or let more types in.</Empty>
+        <Empty title="No event matches">Clear the search, or show more types.</Empty>
       ) : (
         <div
           ref={scroller}
@@ -171,10 +165,10 @@ const Row = memo(({ event, isSelected, row, set, start, total }: RowProps) => (
     <span className="num text-right text-muted">{event.index}</span>
     <span className="num text-[12px] text-soft">{clockTime(Date.parse(event.ts))}</span>
     <span className={`truncate font-mono text-[12px] ${toneText[eventTone(event)]}`}>
-      <Said text={event.recorded.type} />
+      <UserText text={event.recorded.type} />
     </span>
-    <Said text={whoOf(event)} className="truncate max-sm:hidden" />
-    <Said text={gistOf(event)} className="truncate text-soft" />
+    <UserText text={whoOf(event)} className="truncate max-sm:hidden" />
+    <UserText text={gistOf(event)} className="truncate text-soft" />
   </div>
 ))
 
@@ -182,7 +176,7 @@ const Types = ({
   events,
   page,
   set
-}: Omit<EventsViewProps, "shown"> & { readonly events: ReadonlyArray<CanonicalEvent> }) => {
+}: Omit<RunViewProps, "shown"> & { readonly events: ReadonlyArray<CanonicalEvent> }) => {
   const counts = useMemo(() => countTypes(events), [events])
   const drop = (list: ReadonlyArray<string>, type: string) => list.filter((other) => other !== type)
   return (

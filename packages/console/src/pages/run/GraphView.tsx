@@ -1,5 +1,5 @@
 import { type KeyboardEvent, useMemo, useState } from "react"
-import { hue, Said } from "../../ui/basics.tsx"
+import { hue, UserText } from "../../ui/basics.tsx"
 import { Empty } from "../../ui/States.tsx"
 import {
   type FlowEdge,
@@ -12,25 +12,18 @@ import {
   thicknessOf
 } from "../../view/Flow.ts"
 import { counted, cut, whole } from "../../view/Format.ts"
-import type { Shown } from "./Facts.ts"
-import type { RunPageState, SetRunPage } from "./RunParams.ts"
-
-interface GraphViewProps {
-  readonly page: RunPageState
-  readonly set: SetRunPage
-  readonly shown: Shown
-}
+import type { RunViewProps } from "./useShown.ts"
 
 const MOST_LISTED = 200
 const LETTERS = 26
 
-/** Who said how much about which proposal. Places stay where they are while the run grows. */
-export default function GraphView({ page, set, shown }: GraphViewProps) {
+/** Messages between participants and proposals. Nodes keep their positions while the run grows. */
+export default function GraphView({ page, set, shown }: RunViewProps) {
   const { participants } = shown.state
   const flow = useMemo(() => flowOf(shown.events, participants), [shown.events, participants])
   const [pointed, setPointed] = useState<string>()
-  const places = useMemo(() => new Map(flow.nodes.map((node) => [node.id, node])), [flow])
-  if (flow.nodes.length === 0) return <Empty title="Nobody takes part yet" />
+  const nodes = useMemo(() => new Map(flow.nodes.map((node) => [node.id, node])), [flow])
+  if (flow.nodes.length === 0) return <Empty title="No participants yet" />
   const isLit = ({ from, to }: FlowEdge) => pointed === undefined || from === pointed || to === pointed
   return (
     <div className="flex h-full flex-col">
@@ -44,7 +37,7 @@ export default function GraphView({ page, set, shown }: GraphViewProps) {
           className="mx-auto block max-w-none"
         >
           {flow.edges.map((edge) => {
-            const [from, to] = [places.get(edge.from), places.get(edge.to)]
+            const [from, to] = [nodes.get(edge.from), nodes.get(edge.to)]
             if (from === undefined || to === undefined) return null
             const name = nodeName(edge.from)
             return (
@@ -55,7 +48,7 @@ export default function GraphView({ page, set, shown }: GraphViewProps) {
                 aria-label={`${name} to ${nodeName(edge.to)}: ${typesOf(edge)}`}
                 d={pathOf(from, to)}
                 fill="none"
-                stroke={from.kind === "participant" ? hue(shown.placeOf(name)) : "var(--c-good)"}
+                stroke={from.kind === "participant" ? hue(shown.participantIndex(name)) : "var(--c-good)"}
                 strokeWidth={thicknessOf(edge.count)}
                 strokeOpacity={isLit(edge) ? (edge.index === page.event ? 1 : 0.55) : 0.1}
                 className="cursor-pointer"
@@ -70,7 +63,7 @@ export default function GraphView({ page, set, shown }: GraphViewProps) {
             <Node
               key={node.id}
               node={node}
-              colour={node.kind === "participant" ? hue(shown.placeOf(node.title)) : "var(--c-line-strong)"}
+              colour={node.kind === "participant" ? hue(shown.participantIndex(node.title)) : "var(--c-line-strong)"}
               onPoint={setPointed}
               onSelect={() => (node.index === 0 ? undefined : set({ event: node.index }))}
             />
@@ -79,7 +72,7 @@ export default function GraphView({ page, set, shown }: GraphViewProps) {
       </div>
       <details className="max-h-[45%] shrink-0 overflow-auto border-t border-line bg-panel px-4 py-2">
         <summary className="cursor-pointer font-medium">
-          {counted(flow.edges.length, "line")} as a list
+          {counted(flow.edges.length, "edge")} as a list
           {flow.leftOut === 0 ? "" : `; ${whole(flow.leftOut)} participants and proposals are not drawn`}
         </summary>
         <ul className="mt-2 flex flex-col gap-1">
@@ -94,9 +87,9 @@ export default function GraphView({ page, set, shown }: GraphViewProps) {
                 {counted(edge.count, "message")}
               </button>
               <span>
-                <Said text={nodeName(edge.from)} /> → <Said text={nodeName(edge.to)} />
+                <UserText text={nodeName(edge.from)} /> → <UserText text={nodeName(edge.to)} />
               </span>
-              <Said text={typesOf(edge)} className="text-muted" />
+              <UserText text={typesOf(edge)} className="text-muted" />
             </li>
           ))}
         </ul>
@@ -120,7 +113,7 @@ interface NodeProps {
   readonly onSelect: () => void
 }
 
-/** What is drawn of the name, and the whole of it where that is more. */
+/** The drawn name, with the full name when it is cut. */
 const labelOf = ({ kind, title }: FlowNode): string => {
   const drawn = cut(title, LETTERS)
   return drawn === title ? `${kind} ${title}` : `${kind} ${drawn}, in full ${title}`

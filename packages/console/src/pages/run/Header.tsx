@@ -3,14 +3,15 @@ import { isTerminal, runDuration } from "@runplane/domain"
 import { Archive, ArrowLeft, Ban, type LucideIcon, Pause, Play, RotateCcw, Trash2 } from "lucide-react"
 import { Suspense, useState } from "react"
 import { Link } from "wouter"
-import { Chip, Id, Said, StatusBadge, Time } from "../../ui/basics.tsx"
+import { Chip, Id, StatusBadge, Time, UserText } from "../../ui/basics.tsx"
 import { useNow } from "../../ui/hooks.ts"
+import { InlineFact } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { useMay } from "../../ui/useMe.ts"
 import { type RunAction, refusalOf } from "../../view/Actions.ts"
 import { costOf, counted, duration, modeLabel, percent, whole } from "../../view/Format.ts"
 import { runFacts } from "../../view/RunFacts.ts"
-import type { Shown } from "./Facts.ts"
+import type { ShownRun } from "./useShown.ts"
 
 const ExportButton = lazily(() => import("./ExportButton.tsx"))
 const ActionDialog = lazily(() => import("./ActionDialog.tsx"))
@@ -23,8 +24,8 @@ interface Offer {
   readonly not: string | undefined
 }
 
-/** What the caller may do with a run, and why some of it cannot be done in its status. */
-const offersFor = ({ run, state }: Shown, may: (role: Role) => boolean): ReadonlyArray<Offer> => {
+/** The actions that the caller's role allows, each with the reason when the status does not allow it. */
+const offersFor = ({ run, state }: ShownRun, may: (role: Role) => boolean): ReadonlyArray<Offer> => {
   const { status } = state.run
   const offer = (action: RunAction, title: string, icon: LucideIcon): Offer => ({
     action,
@@ -44,11 +45,11 @@ const offersFor = ({ run, state }: Shown, may: (role: Role) => boolean): Readonl
   ]
 }
 
-/** Shown by their icon alone where room is scarce. */
+/** Shown as icons on narrow screens. */
 const RARE: ReadonlySet<RunAction> = new Set(["archive", "delete"])
 
-/** When the session runs out of time, as the runtime last said; undefined when it never did. */
-const deadlineOf = ({ events }: Shown): number | undefined => {
+/** The deadline of the session, as last reported by the runtime; undefined when never reported. */
+const deadlineOf = ({ events }: ShownRun): number | undefined => {
   for (let at = events.length - 1; at >= 0; at--) {
     const event = events[at]
     if (event?.type === "session.state.changed") {
@@ -59,16 +60,16 @@ const deadlineOf = ({ events }: Shown): number | undefined => {
   return undefined
 }
 
-/** Keeps the place of the button until it is here. */
-const ExportPlace = () => (
+/** Reserves the space of the button until it is loaded. */
+const ExportPlaceholder = () => (
   <span aria-hidden className="btn invisible px-2">
     <Archive size={14} />
     <span className="max-2xl:sr-only">Export</span>
   </span>
 )
 
-/** What the run is, how it stands, what it cost, and what can be done with it. */
-export const Header = ({ shown }: { readonly shown: Shown }) => {
+/** Title, status, facts and actions of the run. */
+export const Header = ({ shown }: { readonly shown: ShownRun }) => {
   const { isNow, run, state } = shown
   const [action, setAction] = useState<RunAction>()
   const now = useNow(1_000)
@@ -86,18 +87,18 @@ export const Header = ({ shown }: { readonly shown: Shown }) => {
           <ArrowLeft size={16} aria-hidden />
         </Link>
         <h1 className="min-w-0 truncate text-[16px] font-semibold tracking-tight">
-          <Said text={facts.title} />
+          <UserText text={facts.title} />
         </h1>
         <span aria-live="polite">
           <StatusBadge status={state.run.status} chip />
         </span>
         {current?.finalized === true ? (
           <Chip tone={current.outcomePositive === false ? "bad" : current.outcomePositive === true ? "good" : "calm"}>
-            <Said text={current.action ?? "decided"} className="truncate" />
+            <UserText text={current.action ?? "decided"} className="truncate" />
             {current.confidence === undefined ? null : <span className="num">{percent(current.confidence)}</span>}
           </Chip>
         ) : null}
-        {isNow ? null : <Chip tone="warn">as it was then</Chip>}
+        {isNow ? null : <Chip tone="warn">earlier state</Chip>}
         <span className="no-print ml-auto flex gap-1">
           {offersFor(shown, may).map(({ action: offered, icon: Icon, not, title }) => (
             <button
@@ -115,7 +116,7 @@ export const Header = ({ shown }: { readonly shown: Shown }) => {
             </button>
           ))}
           {may("operator") ? (
-            <Suspense fallback={<ExportPlace />}>
+            <Suspense fallback={<ExportPlaceholder />}>
               <ExportButton runId={run.id} />
             </Suspense>
           ) : null}
@@ -128,51 +129,49 @@ export const Header = ({ shown }: { readonly shown: Shown }) => {
         </span>
       </div>
       <dl className="mt-1.5 flex flex-wrap items-baseline gap-x-5 gap-y-0.5">
-        <Fact title="Run">
+        <InlineFact title="Run">
           <Id id={run.id} label="run id" />
-        </Fact>
-        {mode === undefined ? null : <Fact title="Mode">{modeLabel(mode)}</Fact>}
+        </InlineFact>
+        {mode === undefined ? null : <InlineFact title="Mode">{modeLabel(mode)}</InlineFact>}
         {state.policy.policyVersion === "" ? null : (
-          <Fact title="Policy">
-            <Said text={state.policy.policyVersion} />
-          </Fact>
+          <InlineFact title="Policy">
+            <UserText text={state.policy.policyVersion} />
+          </InlineFact>
         )}
-        <Fact title="Started">
+        <InlineFact title="Started">
           <Time at={run.startedAt ?? run.createdAt} />
-        </Fact>
+        </InlineFact>
         {elapsed === undefined ? null : (
-          <Fact title={isTerminal(run.status) ? "Took" : "Elapsed"}>
+          <InlineFact title={isTerminal(run.status) ? "Duration" : "Elapsed"}>
             <span className="num">{duration(elapsed)}</span>
-          </Fact>
+          </InlineFact>
         )}
         {deadline === undefined ? null : (
-          <Fact title="Time left">
+          <InlineFact title="Time left">
             <span className={`num ${deadline - now < 30_000 ? "text-warn" : ""}`}>
-              {state.run.status === "suspended" ? "banked while suspended" : duration(Math.max(0, deadline - now))}
+              {state.run.status === "suspended" ? "paused while suspended" : duration(Math.max(0, deadline - now))}
             </span>
-          </Fact>
+          </InlineFact>
         )}
-        <Fact title="Events">
+        <InlineFact title="Events">
           <span className="num">{whole(state.timeline.totalEvents)}</span>
-        </Fact>
+        </InlineFact>
         {callCount === 0 ? null : (
-          <Fact title="Spent">
+          <InlineFact title="Cost">
             <span className="num">
               {costOf(estimatedCostUsd, callsWithoutUsage)} · {whole(totalTokens)} tokens
               {callsWithoutUsage === 0 ? null : ` · ${counted(callsWithoutUsage, "call")} without usage`}
             </span>
-          </Fact>
+          </InlineFact>
         )}
       </dl>
       {run.errorMessage === undefined ? null : (
         <p className="mt-1.5 text-bad">
-          <code className="font-mono text-[12px]">{run.errorCode}</code> <Said text={run.errorMessage} />
+          <code className="font-mono text-[12px]">{run.errorCode}</code> <UserText text={run.errorMessage} />
         </p>
       )}
       {run.historyGap === true ? (
-        <p className="mt-1.5 text-warn">
-          Messages are known to be missing: the runtime had dropped them before they were read.
-        </p>
+        <p className="mt-1.5 text-warn">The log has a gap: the runtime dropped messages before they were read.</p>
       ) : null}
       {action === undefined ? null : (
         <Suspense fallback={null}>
@@ -182,10 +181,3 @@ export const Header = ({ shown }: { readonly shown: Shown }) => {
     </header>
   )
 }
-
-const Fact = ({ children, title }: { readonly title: string; readonly children: React.ReactNode }) => (
-  <div className="flex min-w-0 items-baseline gap-1.5">
-    <dt className="label">{title}</dt>
-    <dd className="min-w-0 truncate">{children}</dd>
-  </div>
-)

@@ -1,7 +1,7 @@
 import type { CanonicalEvent } from "@runplane/domain"
 import { X } from "lucide-react"
 import { useMemo } from "react"
-import { Id, Said, Time } from "../../ui/basics.tsx"
+import { Id, Time, UserText } from "../../ui/basics.tsx"
 import { useMedia } from "../../ui/hooks.ts"
 import { JsonTree } from "../../ui/JsonTree.tsx"
 import { Overlay } from "../../ui/Overlay.tsx"
@@ -13,7 +13,7 @@ interface InspectorProps {
   readonly onClose: () => void
 }
 
-/** What is known of the event that was chosen: beside the view on wide screens, over it on narrow ones. */
+/** The selected event: beside the view on wide screens, over it on narrow ones. */
 export default function Inspector({ event, onClose }: InspectorProps) {
   const isWide = useMedia("(min-width: 1024px)")
   if (!isWide) {
@@ -44,18 +44,18 @@ const Details = ({ event }: { readonly event: CanonicalEvent }) => {
       <dl className="grid grid-cols-[72px_1fr] gap-x-3 gap-y-1">
         <Row title="Type">
           <code className="font-mono text-[12px]">
-            <Said text={recorded.type} />
+            <UserText text={recorded.type} />
           </code>
         </Row>
-        <Row title="When">
+        <Row title="Time">
           <span className="num">{clockTime(Date.parse(ts))}</span>{" "}
           <span className="text-muted">
             (<Time at={ts} />)
           </span>
         </Row>
-        <Row title="Place">
+        <Row title="Index">
           <span className="num">
-            {index} in the run, seq {seq}
+            {index}, seq {seq}
           </span>
         </Row>
         {subject === undefined ? null : (
@@ -65,7 +65,7 @@ const Details = ({ event }: { readonly event: CanonicalEvent }) => {
         )}
         {source === undefined ? null : (
           <Row title="Source">
-            <Said text={source.rawType === undefined ? source.name : `${source.name}, ${source.rawType}`} />
+            <UserText text={source.rawType === undefined ? source.name : `${source.name}, ${source.rawType}`} />
           </Row>
         )}
         {trace?.traceId === undefined ? null : (
@@ -78,17 +78,17 @@ const Details = ({ event }: { readonly event: CanonicalEvent }) => {
         </Row>
       </dl>
       <section>
-        <h3 className="label mb-1">What it says</h3>
+        <h3 className="label mb-1">Data</h3>
         <JsonTree value={recorded.data} />
       </section>
       {bytes === undefined ? null : (
         <section>
-          <h3 className="label mb-1">Its bytes, read as {bytes.form}</h3>
+          <h3 className="label mb-1">Decoded bytes ({bytes.form})</h3>
           {bytes.form === "JSON" ? (
             <JsonTree value={bytes.value} />
           ) : (
             <pre className="overflow-auto font-mono text-[12px] whitespace-pre-wrap">
-              <Said text={bytes.text} />
+              <UserText text={bytes.text} />
             </pre>
           )}
         </section>

@@ -5,28 +5,28 @@ import { counted, whole } from "../../view/Format.ts"
 import { brushed, moved, type Range, rangeText, zoomedIn, zoomedOut } from "../../view/Zoom.ts"
 
 interface MinimapProps {
-  /** Index of each event that is drawn, in their order, and its place along the whole, 0 to 1. */
+  /** Index of each drawn event in order, and its position along the whole, 0 to 1. */
   readonly indices: ReadonlyArray<number>
-  readonly places: ReadonlyArray<number>
+  readonly positions: ReadonlyArray<number>
   readonly range: Range
   readonly set: (zoom: string) => void
 }
 
-/** Units of the drawing: it is stretched to the room there is. */
+/** Units of the drawing, which is scaled to the available width. */
 const WIDTH = 1_000
 const HEIGHT = 22
 
 /** The whole of a timeline, small, with the part that is shown: dragging over it shows another part. */
-export const Minimap = ({ indices, places, range, set }: MinimapProps) => {
+export const Minimap = ({ indices, positions, range, set }: MinimapProps) => {
   const count = indices.length
   const ticks = useMemo(() => {
-    const columns = new Set(places.map((place) => Math.round(place * WIDTH)))
+    const columns = new Set(positions.map((position) => Math.round(position * WIDTH)))
     return [...columns].map((column) => `M${column} 5V${HEIGHT - 5}`).join("")
-  }, [places])
+  }, [positions])
   const show = (next: Range | undefined) => (next === undefined ? undefined : set(rangeText(next, indices)))
-  const { brush, handlers } = useBrush({ onBrush: (from, to) => show(brushed(places, from, to)) })
-  const from = (places[range.first] ?? 0) * WIDTH
-  const to = (places[range.last] ?? 1) * WIDTH
+  const { brush, handlers } = useBrush({ onBrush: (from, to) => show(brushed(positions, from, to)) })
+  const from = (positions[range.first] ?? 0) * WIDTH
+  const to = (positions[range.last] ?? 1) * WIDTH
   const isWhole = rangeText(range, indices) === ""
   const buttons = [
     { icon: ChevronLeft, title: "Earlier", not: range.first <= 0, next: () => moved(range, count, -1) },
@@ -44,7 +44,7 @@ export const Minimap = ({ indices, places, range, set }: MinimapProps) => {
           className="block w-full bg-sunken"
           style={{ height: HEIGHT }}
           role="img"
-          aria-label={`Shown are ${counted(range.last - range.first + 1, "sign")} of ${whole(count)}`}
+          aria-label={`Shown are ${counted(range.last - range.first + 1, "event")} of ${whole(count)}`}
         >
           <path d={ticks} stroke="var(--c-line-strong)" strokeWidth={1} vectorEffect="non-scaling-stroke" />
           {isWhole ? null : (
@@ -79,7 +79,7 @@ export const Minimap = ({ indices, places, range, set }: MinimapProps) => {
   )
 }
 
-/** The stretch that the pointer has gone over, above a drawing. */
+/** The selected stretch above a drawing. */
 export const Brushed = ({ brush }: { readonly brush: { readonly from: number; readonly to: number } | undefined }) =>
   brush === undefined ? null : (
     <div

@@ -1,9 +1,9 @@
 import type { ParticipantStatus } from "@runplane/domain"
 import { Check, Circle, CircleDashed, Clock, type LucideIcon, MinusCircle, XCircle } from "lucide-react"
-import { Avatar, Chip, Said, Time, toneText } from "../../ui/basics.tsx"
+import { Avatar, Chip, Time, toneText, UserText } from "../../ui/basics.tsx"
 import { counted } from "../../view/Format.ts"
-import { participantLook } from "../../view/Status.ts"
-import type { Shown } from "./Facts.ts"
+import { participantStatusLabel } from "../../view/Status.ts"
+import type { ShownRun } from "./useShown.ts"
 
 const icons: Readonly<Record<ParticipantStatus, LucideIcon>> = {
   idle: CircleDashed,
@@ -18,26 +18,26 @@ const icons: Readonly<Record<ParticipantStatus, LucideIcon>> = {
 const MOST = 300
 
 /** Who takes part, and what each did last. */
-export default function Participants({ shown }: { readonly shown: Shown }) {
+export default function Participants({ shown }: { readonly shown: ShownRun }) {
   const { participants, run } = shown.state
   return (
     <div className="p-3">
       <h2 className="label mb-2">{counted(participants.length, "participant")}</h2>
       <ul className="flex flex-col gap-2.5">
         {participants.slice(0, MOST).map(({ latestActivityAt, latestSummary, participantId, role, status }) => {
-          const { tone, word } = participantLook(status)
+          const { tone, word } = participantStatusLabel(status)
           const Icon = icons[status]
           return (
             <li key={participantId} className="flex gap-2">
-              <Avatar name={participantId} place={shown.placeOf(participantId)} />
+              <Avatar name={participantId} index={shown.participantIndex(participantId)} />
               <div className="min-w-0 flex-1 leading-tight">
                 <p className="truncate font-medium" title={participantId}>
-                  <Said text={participantId} />
+                  <UserText text={participantId} />
                 </p>
                 <p className={`mt-0.5 flex items-center gap-1 text-[12px] ${toneText[tone]}`}>
                   <Icon size={12} aria-hidden className="shrink-0" /> {word}
                   {participantId === run.initiator ? <Chip>initiator</Chip> : null}
-                  {role === undefined ? null : <Said text={role} className="truncate text-muted" />}
+                  {role === undefined ? null : <UserText text={role} className="truncate text-muted" />}
                 </p>
                 {latestActivityAt === undefined ? null : (
                   <p className="mt-0.5 truncate text-[12px] text-muted">

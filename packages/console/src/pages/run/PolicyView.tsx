@@ -1,7 +1,7 @@
 import { forecast, isTerminal, type OutcomeForecast } from "@runplane/domain"
 import { CheckCircle2, CircleDashed, CircleDot, type LucideIcon, XCircle } from "lucide-react"
 import { Suspense, useMemo } from "react"
-import { Avatar, Chip, Said, Time } from "../../ui/basics.tsx"
+import { Avatar, Chip, Time, UserText } from "../../ui/basics.tsx"
 import { useNow } from "../../ui/hooks.ts"
 import { lazily } from "../../ui/lazily.ts"
 import { Empty } from "../../ui/States.tsx"
@@ -9,68 +9,63 @@ import { proposalsOf } from "../../view/Decision.ts"
 import { counted, whole } from "../../view/Format.ts"
 import { policyWords } from "../../view/PolicyWords.ts"
 import { type Mark, type TallyRow, tallyMarks, tallyOf } from "../../view/Tally.ts"
-import type { Shown } from "./Facts.ts"
-import type { RunPageState, SetRunPage } from "./RunParams.ts"
 import { useActivePolicy } from "./useActivePolicy.ts"
+import type { RunViewProps, ShownRun } from "./useShown.ts"
 
 const WhatIfPanel = lazily(() => import("./WhatIfPanel.tsx"))
-
-interface PolicyViewProps {
-  readonly page: RunPageState
-  readonly set: SetRunPage
-  readonly shown: Shown
-}
 
 const NAMED = 24
 const MOST_TALLIES = 20
 
-/** The rules that governed the run, how the votes stand under them, and what can still become of it. */
-export default function PolicyView(props: PolicyViewProps) {
+/** The rules of the run, the tally of the votes, and the forecast. */
+export default function PolicyView(props: RunViewProps) {
   if (props.shown.start === 0) return <Rules {...props} />
   return (
-    <Empty title="This run is too long to be judged here">
-      The votes among its first {whole(props.shown.start)} events count, which this page had to drop. The command line
-      and the API answer for all of it: <code>forecast</code>, <code>decision/why</code> and <code>what-if</code>.
+    <Empty title="This run is too long for this view">
+      The first {whole(props.shown.start)} events are not loaded, and their votes count. The command line and the API
+      evaluate all events: <code>forecast</code>, <code>decision/why</code> and <code>what-if</code>.
     </Empty>
   )
 }
 
-const Rules = ({ page, set, shown }: PolicyViewProps) => {
+const Rules = ({ page, set, shown }: RunViewProps) => {
   const { by, run } = useActivePolicy(shown.events)
   const { policy } = shown.state
   const { sessionRules } = by
   const now = useNow(10_000)
   const last = shown.events.at(-1)
   const at = shown.isNow && !isTerminal(shown.state.run.status) ? now : Date.parse(last?.ts ?? "")
-  const outlook = useMemo(() => forecast(run, by, Number.isFinite(at) ? { nowUnixMs: at } : {}), [run, by, at])
+  const ahead = useMemo(() => forecast(run, by, Number.isFinite(at) ? { nowUnixMs: at } : {}), [run, by, at])
   const tallies = useMemo(() => tallyOf(proposalsOf(shown.events), run), [shown.events, run])
   const hasVotes = run.mode === "decision" || run.mode === "quorum"
   if (run.policyVersion === undefined) {
-    return <Empty title="The policy of the session is not known yet">It is told when the session is bound.</Empty>
+    return (
+      <Empty title="The policy of the session is not known yet">The policy is known when the session is bound.</Empty>
+    )
   }
-  const source = { recorded: "as the run's log has it", registry: "as the registry has it now", unknown: "" }
+  const source = { recorded: "recorded in the log", registry: "from the registry", unknown: "" }
   return (
     <div tabIndex={0} className="h-full overflow-auto">
       <div className="mx-auto flex max-w-[1000px] flex-col gap-4 p-4">
         <section className="panel p-4" aria-label="Rules">
           <h2 className="text-[15px] font-semibold tracking-tight">
-            <Said text={run.policyVersion} />{" "}
+            <UserText text={run.policyVersion} />{" "}
             <span className="text-[12px] font-normal text-muted">{source[by.policySource]}</span>
           </h2>
           {policy.policyDescription === undefined ? null : (
             <p className="mt-0.5 text-soft">
-              <Said text={policy.policyDescription} />
+              <UserText text={policy.policyDescription} />
             </p>
           )}
           {sessionRules === undefined ? (
             <p className="mt-2 text-warn">
-              <Said text={by.fault ?? "No rules are known."} />
+              <UserText text={by.fault ?? "No rules are known."} />
             </p>
           ) : (
             <ul className="mt-2.5 flex flex-col gap-1">
               {policyWords(sessionRules.mode, sessionRules.terms.policy.rules).map(({ rule, text }) => (
                 <li key={rule} className="grid gap-x-3 sm:grid-cols-[1fr_auto]">
-                  <Said text={text} />
+                  <UserText text={text} />
                   <code className="font-mono text-[11px] text-muted">{rule}</code>
                 </li>
               ))}
@@ -79,7 +74,7 @@ const Rules = ({ page, set, shown }: PolicyViewProps) => {
         </section>
         {hasVotes && tallies.length > 0 ? (
           <section className="panel p-4" aria-label="Tally">
-            <h2 className="font-semibold">How the votes stand</h2>
+            <h2 className="font-semibold">Tally</h2>
             <ul className="mt-2 flex flex-col gap-4">
               {tallies.slice(0, MOST_TALLIES).map((row) => (
                 <Tally
@@ -93,54 +88,53 @@ const Rules = ({ page, set, shown }: PolicyViewProps) => {
             </ul>
             {tallies.length > MOST_TALLIES ? (
               <p className="mt-3 text-muted">
-                The {MOST_TALLIES} proposals with most votes of {tallies.length}; the view Decision has more.
+                The {MOST_TALLIES} proposals with most votes of {tallies.length}; the view Decision lists more.
               </p>
             ) : null}
           </section>
         ) : null}
         <section className="panel p-4" aria-label="Forecast">
-          <h2 className="font-semibold">What can become of it</h2>
-          {outlook.outcomes.length === 0 ? null : (
+          <h2 className="font-semibold">Forecast</h2>
+          {ahead.outcomes.length === 0 ? null : (
             <ul className="mt-2 grid gap-3 sm:grid-cols-2">
-              {outlook.outcomes.map((outcome) => (
+              {ahead.outcomes.map((outcome) => (
                 <Outcome key={`${outcome.outcome} ${outcome.proposalId ?? ""}`} outcome={outcome} />
               ))}
             </ul>
           )}
-          {outlook.outstanding.length === 0 ? null : (
+          {ahead.outstanding.length === 0 ? null : (
             <p className="mt-2.5 text-soft">
-              Can still act: <Names names={outlook.outstanding.map(({ participantId }) => participantId)} />
+              Can still act: <Names names={ahead.outstanding.map(({ participantId }) => participantId)} />
             </p>
           )}
-          {outlook.pivotal.length === 0 ? null : (
+          {ahead.pivotal.length === 0 ? null : (
             <p className="mt-1 text-soft">
-              Can decide it alone:{" "}
-              <Names names={[...new Set(outlook.pivotal.map(({ participantId }) => participantId))]} />
+              Can decide alone: <Names names={[...new Set(ahead.pivotal.map(({ participantId }) => participantId))]} />
             </p>
           )}
-          {outlook.note === undefined ? null : (
+          {ahead.note === undefined ? null : (
             <p className="mt-1.5 text-muted">
-              <Said text={outlook.note} />
+              <UserText text={ahead.note} />
             </p>
           )}
         </section>
         <section className="panel p-4" aria-label="Evaluations">
-          <h2 className="font-semibold">What the policy said to commitments</h2>
+          <h2 className="font-semibold">Evaluations of commitments</h2>
           {policy.commitmentEvaluations.length === 0 && run.denials.length === 0 ? (
-            <p className="mt-1 text-muted">No commitment was judged so far.</p>
+            <p className="mt-1 text-muted">No commitment has been evaluated yet.</p>
           ) : (
             <ul className="mt-2 flex flex-col gap-2">
-              {policy.commitmentEvaluations.map(({ commitmentId, decision, reasons, ts }, place) => (
-                <li key={place}>
+              {policy.commitmentEvaluations.map(({ commitmentId, decision, reasons, ts }, index) => (
+                <li key={index}>
                   <Chip tone={decision === "allow" ? "good" : "bad"}>
                     {decision === "allow" ? "allowed" : "denied"}
                   </Chip>{" "}
-                  <Said text={commitmentId} className="font-mono text-[12px]" />{" "}
+                  <UserText text={commitmentId} className="font-mono text-[12px]" />{" "}
                   <Time at={ts} className="text-[12px] text-muted" />
                   <ul className="list-disc pl-6 text-soft">
                     {reasons.map((reason) => (
                       <li key={reason}>
-                        <Said text={reason} />
+                        <UserText text={reason} />
                       </li>
                     ))}
                   </ul>
@@ -152,7 +146,7 @@ const Rules = ({ page, set, shown }: PolicyViewProps) => {
                   <button type="button" className="text-accent underline" onClick={() => set({ event: index })}>
                     event {index}
                   </button>{" "}
-                  <Said text={who === "" ? text : `${who}: ${text}`} className="text-soft" />
+                  <UserText text={who === "" ? text : `${who}: ${text}`} className="text-soft" />
                 </li>
               ))}
             </ul>
@@ -170,7 +164,7 @@ const Rules = ({ page, set, shown }: PolicyViewProps) => {
 
 const Names = ({ names }: { readonly names: ReadonlyArray<string> }) => (
   <>
-    <Said text={names.slice(0, NAMED).join(", ")} />
+    <UserText text={names.slice(0, NAMED).join(", ")} />
     {names.length > NAMED ? ` and ${counted(names.length - NAMED, "other")}` : ""}
   </>
 )
@@ -178,11 +172,11 @@ const Names = ({ names }: { readonly names: ReadonlyArray<string> }) => (
 interface TallyProps {
   readonly row: TallyRow
   readonly marks: ReadonlyArray<Mark>
-  readonly shown: Shown
+  readonly shown: ShownRun
   readonly onSelect: () => void
 }
 
-/** The votes of one proposal as a bar as long as the committee, with what is asked for as lines over it. */
+/** The votes on one proposal as a bar over all voters, with the thresholds as lines. */
 const Tally = ({ marks, onSelect, row, shown }: TallyProps) => {
   const { abstain, approve, missing, reject, title } = row
   const all = Math.max(1, approve.length + reject.length + abstain.length + missing.length)
@@ -191,7 +185,7 @@ const Tally = ({ marks, onSelect, row, shown }: TallyProps) => {
     <li>
       <p className="flex flex-wrap items-baseline gap-x-3">
         <button type="button" className="text-left font-medium hover:underline" onClick={onSelect}>
-          <Said text={title} />
+          <UserText text={title} />
         </button>
         <span className="num text-good">{approve.length} for</span>
         <span className={`num ${reject.length === 0 ? "text-muted" : "text-bad"}`}>{reject.length} against</span>
@@ -222,10 +216,10 @@ const Tally = ({ marks, onSelect, row, shown }: TallyProps) => {
       </div>
       {missing.length === 0 ? null : (
         <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-soft">
-          No vote of
+          No vote yet:
           {missing.slice(0, NAMED).map((who) => (
             <span key={who} className="inline-flex items-center gap-1">
-              <Avatar name={who} place={shown.placeOf(who)} size={18} /> <Said text={who} />
+              <Avatar name={who} index={shown.participantIndex(who)} size={18} /> <UserText text={who} />
             </span>
           ))}
           {missing.length > NAMED ? `and ${counted(missing.length - NAMED, "other")}` : ""}
@@ -235,13 +229,13 @@ const Tally = ({ marks, onSelect, row, shown }: TallyProps) => {
   )
 }
 
-const looks: Readonly<
+const styles: Readonly<
   Record<OutcomeForecast["status"], { readonly icon: LucideIcon; readonly tone: string; readonly says: string }>
 > = {
-  met: { icon: CheckCircle2, tone: "text-good", says: "is allowed as things stand" },
-  certain: { icon: CheckCircle2, tone: "text-good", says: "will be allowed whatever is said" },
-  possible: { icon: CircleDot, tone: "text-accent", says: "is still possible" },
-  impossible: { icon: XCircle, tone: "text-muted", says: "is out of reach" }
+  met: { icon: CheckCircle2, tone: "text-good", says: "is allowed now" },
+  certain: { icon: CheckCircle2, tone: "text-good", says: "is certain" },
+  possible: { icon: CircleDot, tone: "text-accent", says: "is possible" },
+  impossible: { icon: XCircle, tone: "text-muted", says: "is impossible" }
 }
 
 const Outcome = ({
@@ -249,28 +243,28 @@ const Outcome = ({
 }: {
   readonly outcome: OutcomeForecast
 }) => {
-  const { icon: Icon, says, tone } = looks[status] ?? { icon: CircleDashed, tone: "", says: status }
+  const { icon: Icon, says, tone } = styles[status] ?? { icon: CircleDashed, tone: "", says: status }
   return (
     <li className="min-w-0 rounded-md border border-line p-3" data-outcome={outcome} data-status={status}>
       <p className="flex items-baseline gap-1.5 font-medium">
         <Icon size={14} aria-hidden className={`shrink-0 translate-y-0.5 ${tone}`} />
         <span className="min-w-0">
-          {outcome === "positive" ? "A yes" : "A no"}
-          {proposalId === undefined ? "" : " to "}
-          {proposalId === undefined ? null : <Said text={proposalId} />} {says}
+          {outcome === "positive" ? "A positive outcome" : "A negative outcome"}
+          {proposalId === undefined ? "" : " for "}
+          {proposalId === undefined ? null : <UserText text={proposalId} />} {says}
         </span>
       </p>
       <ul className="mt-1 list-disc pl-6 text-soft">
         {blockers.map(({ rule, text }) => (
           <li key={rule}>
-            <Said text={text} />
+            <UserText text={text} />
           </li>
         ))}
       </ul>
       {needs.length === 0 ? null : (
         <p className="mt-1 text-soft">
-          Enough would be:{" "}
-          <Said
+          Sufficient:{" "}
+          <UserText
             text={needs
               .slice(0, 3)
               .map(({ text }) => text)

@@ -5,14 +5,8 @@ import { useWhole } from "../../live/useWhole.ts"
 import { JsonLines } from "../../ui/JsonLines.tsx"
 import { Failure } from "../../ui/States.tsx"
 import { readableBytes } from "../../view/Bytes.ts"
-import type { Shown } from "./Facts.ts"
-import type { RunPageState, SetRunPage } from "./RunParams.ts"
-
-interface RawViewProps {
-  readonly page: RunPageState
-  readonly set: SetRunPage
-  readonly shown: Shown
-}
+import type { RunPageState } from "./RunParams.ts"
+import type { RunViewProps, ShownRun } from "./useShown.ts"
 
 const PARTS = [
   { id: "event", title: "Event" },
@@ -20,8 +14,8 @@ const PARTS = [
   { id: "run", title: "Run" }
 ] as const
 
-/** The JSON itself: of an event as it came and as it is read, of the state at this place, and of the run's record. */
-export default function RawView({ page, set, shown }: RawViewProps) {
+/** JSON of an event as recorded and as decoded, of the state at this index, and of the run's record. */
+export default function RawView({ page, set, shown }: RunViewProps) {
   const here = eventOf(page, shown)
   const { error, event, retry } = useWhole(shown.run.id, here?.seq, here)
   return (
@@ -45,7 +39,7 @@ export default function RawView({ page, set, shown }: RawViewProps) {
         {page.part === "event" ? <Stepper page={page} set={set} shown={shown} /> : null}
       </div>
       {error === null || page.part !== "event" ? null : (
-        <Failure what="The event is shown in part: the whole cannot be read" error={error} retry={retry} />
+        <Failure what="The event is shortened: the whole event cannot be read" error={error} retry={retry} />
       )}
       <div className="min-h-0 flex-1 bg-panel">
         {page.part === "state" ? (
@@ -53,18 +47,18 @@ export default function RawView({ page, set, shown }: RawViewProps) {
         ) : page.part === "run" ? (
           <JsonLines label="Run as JSON" value={shown.run} />
         ) : (
-          <TwoFaces event={event} />
+          <RecordedAndDecoded event={event} />
         )}
       </div>
     </div>
   )
 }
 
-/** The event that is looked at, else the last one at this place. */
-const eventOf = (page: RunPageState, { all, events, start }: Shown): CanonicalEvent | undefined =>
+/** The selected event, else the last one at this index. */
+const eventOf = (page: RunPageState, { all, events, start }: ShownRun): CanonicalEvent | undefined =>
   (page.event === undefined ? undefined : all[page.event - start - 1]) ?? events.at(-1)
 
-const Stepper = ({ page, set, shown }: RawViewProps) => {
+const Stepper = ({ page, set, shown }: RunViewProps) => {
   const event = eventOf(page, shown)
   if (event === undefined) return null
   const { index } = event
@@ -73,7 +67,7 @@ const Stepper = ({ page, set, shown }: RawViewProps) => {
     <span className="ml-auto flex items-center gap-1">
       <button
         type="button"
-        aria-label="Event before"
+        aria-label="Previous event"
         className="btn px-1.5"
         disabled={index <= shown.start + 1}
         onClick={() => set({ event: index - 1 })}
@@ -96,17 +90,17 @@ const Stepper = ({ page, set, shown }: RawViewProps) => {
   )
 }
 
-const TwoFaces = ({ event }: { readonly event: CanonicalEvent | undefined }) => {
+const RecordedAndDecoded = ({ event }: { readonly event: CanonicalEvent | undefined }) => {
   const decoded = useMemo(() => (event === undefined ? undefined : decodedOf(event)), [event])
-  if (event === undefined) return <p className="p-4 text-muted">There is no event at this place.</p>
+  if (event === undefined) return <p className="p-4 text-muted">No event at this index.</p>
   return (
     <div className="grid h-full grid-rows-2 lg:grid-cols-2 lg:grid-rows-1">
-      <Face title="As it was recorded">
-        <JsonLines label="Event as it was recorded" value={event.recorded} openLevels={4} />
-      </Face>
-      <Face title="As it is read">
-        <JsonLines label="Event as it is read" value={decoded} openLevels={4} />
-      </Face>
+      <Column title="Recorded">
+        <JsonLines label="Recorded event" value={event.recorded} openLevels={4} />
+      </Column>
+      <Column title="Decoded">
+        <JsonLines label="Decoded event" value={decoded} openLevels={4} />
+      </Column>
     </div>
   )
 }
@@ -118,7 +112,7 @@ const decodedOf = (event: CanonicalEvent) => {
   return { type: event.type, data: event.data, ...(within !== undefined && { bytes: within }) }
 }
 
-const Face = ({ children, title }: { readonly title: string; readonly children: React.ReactNode }) => (
+const Column = ({ children, title }: { readonly title: string; readonly children: React.ReactNode }) => (
   <section className="flex min-h-0 min-w-0 flex-col border-line max-lg:not-first:border-t lg:not-first:border-l">
     <h2 className="label border-b border-line px-3 py-1">{title}</h2>
     <div className="min-h-0 flex-1">{children}</div>

@@ -26,12 +26,11 @@ import { useTitle, useUrlState } from "../../ui/hooks.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
 import { lazily } from "../../ui/lazily.ts"
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
+import { whole } from "../../view/Format.ts"
 import { runFacts } from "../../view/RunFacts.ts"
-import type { Shown } from "./Facts.ts"
 import { Header } from "./Header.tsx"
-import { LeftOut } from "./LeftOut.tsx"
 import { type RunPageState, runPageParams, type SetRunPage } from "./RunParams.ts"
-import { useShown } from "./useShown.ts"
+import { type RunViewProps, type ShownRun, useShown } from "./useShown.ts"
 
 const loadScrubber = () => import("./Scrubber.tsx")
 const loadStory = () => import("./StoryView.tsx")
@@ -39,7 +38,7 @@ const loadStory = () => import("./StoryView.tsx")
 // What every visit begins with is loaded beside the run.
 for (const load of [loadScrubber, loadStory]) {
   load().catch(() => {
-    // Whoever shows it asks again, and tells.
+    // The component that shows the view loads it again, and shows the failure.
   })
 }
 
@@ -106,18 +105,18 @@ export default function RunPage({ runId }: { readonly runId: string }) {
       {view.error === undefined ? null : (
         <Failure what="The events of the run cannot be followed" error={view.error} retry={again} />
       )}
-      <Loaded run={record.data} log={log} view={view} />
+      <RunBody run={record.data} log={log} view={view} />
     </div>
   )
 }
 
-interface LoadedProps {
+interface RunBodyProps {
   readonly run: Run
   readonly log: RunLog | undefined
   readonly view: RunView
 }
 
-const Loaded = ({ log, run, view }: LoadedProps) => {
+const RunBody = ({ log, run, view }: RunBodyProps) => {
   const [page, set] = useUrlState(runPageParams)
   useTitle(runFacts(run).title)
   useShortcuts([
@@ -129,23 +128,23 @@ const Loaded = ({ log, run, view }: LoadedProps) => {
     })),
     { keys: "Escape", says: "Close the event", group: "Run", run: () => set({ event: undefined }) }
   ])
-  const place = useShown(run, log, view, page.at)
-  // While another stretch of a long run is read, what was shown before stays.
-  const last = useRef(place.shown)
-  last.current = place.shown ?? last.current
+  const position = useShown(run, log, view, page.at)
+  // While another stretch of a long run is read, the previous one stays.
+  const last = useRef(position.shown)
+  last.current = position.shown ?? last.current
   const shown = last.current
-  // The place and the header follow at once, the view as soon as there is time: steps are not slowed down by it.
+  // Slider and header follow at once, the view when there is time, so that steps stay fast.
   const late = useDeferredValue(useMemo(() => ({ page, shown }), [page, shown]))
   const { event } = page
-  const here = event === undefined ? undefined : (place.log?.event(event) ?? log?.event(event))
+  const here = event === undefined ? undefined : (position.log?.event(event) ?? log?.event(event))
   const selected = useWhole(run.id, event === undefined ? undefined : log?.digest.seqs[event - 1], here)
-  const unread = place.error ?? selected.error
+  const unread = position.error ?? selected.error
   const failure =
     unread === null ? null : (
       <Failure
-        what="Events that this page had dropped cannot be read again"
+        what="Earlier events of this run cannot be read"
         error={unread}
-        retry={place.error === null ? selected.retry : place.retry}
+        retry={position.error === null ? selected.retry : position.retry}
       />
     )
   if (shown === undefined) return failure ?? <Skeleton rows={10} height={44} />
@@ -171,7 +170,7 @@ const Loaded = ({ log, run, view }: LoadedProps) => {
             aria-label={VIEWS.find(({ id }) => id === page.view)?.title}
             className="flex min-h-0 flex-1 flex-col"
           >
-            <LeftOut shown={drawn} isShortened={place.log?.isShortened === true} />
+            <LeftOut shown={drawn} isShortened={position.log?.isShortened === true} />
             <div className="min-h-0 flex-1 overflow-hidden">
               <Suspense fallback={<Skeleton rows={8} height={48} />}>
                 <View page={late.page} set={set} shown={drawn} />
@@ -219,17 +218,11 @@ const Tabs = ({ page, set }: { readonly page: RunPageState; readonly set: SetRun
   </div>
 )
 
-interface ViewProps {
-  readonly page: RunPageState
-  readonly set: SetRunPage
-  readonly shown: Shown
-}
-
-const View = memo((props: ViewProps) => {
+const View = memo((props: RunViewProps) => {
   if (props.shown.all.length === 0 && props.shown.state.timeline.totalEvents === 0) {
-    // Its events are on their way.
+    // The events are loading.
     if (props.shown.run.lastEventIndex > 0) return <Skeleton rows={8} height={48} />
-    return <Empty title="Nothing has happened yet">The run waits for its session. Its first event appears here.</Empty>
+    return <Empty title="No events yet">The run waits for its session. The first event appears here.</Empty>
   }
   switch (props.page.view) {
     case "story":
@@ -258,3 +251,22 @@ const View = memo((props: ViewProps) => {
       return <RawView {...props} />
   }
 })
+
+interface LeftOutProps {
+  readonly shown: ShownRun
+  readonly isShortened: boolean
+}
+
+/** A note about the events and texts of a very large run that are not loaded. */
+const LeftOut = ({ isShortened, shown: { events, start } }: LeftOutProps) => {
+  if (start === 0 && !isShortened) return null
+  return (
+    <p role="note" className="shrink-0 border-b border-line bg-sunken px-3 py-1 text-[12px] text-soft">
+      {start === 0
+        ? ""
+        : `This view shows events ${whole(start + 1)} to ${whole(start + events.length)} of a long run; status and ` +
+          "figures include all events. Move the slider to see other events. "}
+      {isShortened ? "Long texts are shortened; open an event to see all of it." : ""}
+    </p>
+  )
+}

@@ -20,18 +20,18 @@ export const views = [
 /** The state of the page of a run, all of it in its address. */
 export const runPageParams = {
   view: wordParam(views),
-  /** Index of the event after which the run is shown; nothing: as it is now. */
+  /** Index of the event after which the run is shown; undefined: now. */
   at: numberParam(1),
   /** Indices that were bookmarked: a link to the page has them. */
   bookmarks: listParam,
-  /** Index of the event that is looked at. */
+  /** Index of the selected event. */
   event: numberParam(1),
   /** Of the list of events: words within them, the types that are shown, and those that are not. */
   q: textParam,
   types: listParam,
   without: listParam,
   follow: flagParam,
-  /** Of the timeline: the events that are looked at closer, `12-60`; empty: all. */
+  /** Of the timeline: the range of events that is shown, `12-60`; empty: all. */
   zoom: textParam,
   /** Of the view Raw: what is shown. */
   part: wordParam(["event", "state", "run"]),

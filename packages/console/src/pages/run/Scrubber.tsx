@@ -1,6 +1,7 @@
 import { Bookmark, ChevronFirst, ChevronLast, ChevronLeft, ChevronRight, Pause, Play, Radio } from "lucide-react"
 import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react"
 import type { RunLog } from "../../live/RunLog.ts"
+import { useWidth } from "../../ui/hooks.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
 import { clockTime, whole } from "../../view/Format.ts"
 import type { Mark } from "../../view/Marks.ts"
@@ -21,13 +22,13 @@ const SPEEDS = [1, 2, 4, 8, 16] as const
 const LONGEST_STEP_MS = 1_500
 const SHORTEST_STEP_MS = 16
 
-/** The place in time of everything above it: drag, step by event or mark, play, or go back to now. */
+/** The index at which the views show the run: drag, step by event or mark, play, or go back to now. */
 export default function Scrubber({ count, isLive, log, page, set }: ScrubberProps) {
   const at = page.at === undefined ? count : Math.min(page.at, count)
   const isNow = page.at === undefined || page.at >= count
   const [speed, setSpeed] = useState<(typeof SPEEDS)[number]>(1)
   const [isPlaying, setPlaying] = useState(false)
-  // While a long run comes in, what is read of all of its events follows when there is time.
+  // While a long run is loading, marks and phases follow when there is time.
   const seen = useDeferredValue(count)
   const marks = useMemo(() => log?.digest.marks ?? [], [log, seen])
   const phases = useMemo(() => log?.digest.phases ?? [], [log, seen])
@@ -35,8 +36,8 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
   const bookmarks = page.bookmarks.map(Number).filter((index) => index >= 1 && index <= count)
 
   const goTo = (index: number) => set({ at: index >= count ? undefined : Math.max(1, index) })
-  const step = (places: ReadonlyArray<{ readonly index: number }>, by: 1 | -1) => {
-    const next = by > 0 ? places.find(({ index }) => index > at) : places.findLast(({ index }) => index < at)
+  const step = (stops: ReadonlyArray<{ readonly index: number }>, by: 1 | -1) => {
+    const next = by > 0 ? stops.find(({ index }) => index > at) : stops.findLast(({ index }) => index < at)
     goTo(next?.index ?? (by > 0 ? count : 1))
   }
   const bookmark = () => {
@@ -46,12 +47,12 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
   }
   useShortcuts([
     { keys: "ArrowLeft", says: "One event back", group: "Time", run: () => goTo(at - 1) },
-    { keys: "ArrowRight", says: "One event on", group: "Time", run: () => goTo(at + 1) },
-    { keys: "[", says: "Back to the mark before", group: "Time", run: () => step(marks, -1) },
-    { keys: "]", says: "On to the next mark", group: "Time", run: () => step(marks, 1) },
-    { keys: "{", says: "Back to the phase before", group: "Time", run: () => step(phases, -1) },
-    { keys: "}", says: "On to the next phase", group: "Time", run: () => step(phases, 1) },
-    { keys: "b", says: "Bookmark this place, or take the bookmark away", group: "Time", run: bookmark },
+    { keys: "ArrowRight", says: "One event forward", group: "Time", run: () => goTo(at + 1) },
+    { keys: "[", says: "Previous mark", group: "Time", run: () => step(marks, -1) },
+    { keys: "]", says: "Next mark", group: "Time", run: () => step(marks, 1) },
+    { keys: "{", says: "Previous phase", group: "Time", run: () => step(phases, -1) },
+    { keys: "}", says: "Next phase", group: "Time", run: () => step(phases, 1) },
+    { keys: "b", says: "Add or remove a bookmark", group: "Time", run: bookmark },
     { keys: "p", says: "Play, pause", group: "Time", run: () => setPlaying(!isPlaying) },
     { keys: "l", says: "Back to now", group: "Time", run: () => set({ at: undefined }) }
   ])
@@ -84,8 +85,8 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
       <div
         className={`flex items-center gap-x-1 gap-y-1 max-sm:flex-wrap ${bookmarks.length === 0 ? "" : "flex-wrap"}`}
       >
-        <Button label="Phase before" onClick={() => step(phases, -1)} icon={<ChevronFirst size={15} aria-hidden />} />
-        <Button label="Event before" onClick={() => goTo(at - 1)} icon={<ChevronLeft size={15} aria-hidden />} />
+        <Button label="Previous phase" onClick={() => step(phases, -1)} icon={<ChevronFirst size={15} aria-hidden />} />
+        <Button label="Previous event" onClick={() => goTo(at - 1)} icon={<ChevronLeft size={15} aria-hidden />} />
         <Button
           label={isPlaying ? "Pause" : "Play"}
           onClick={() => setPlaying(!isPlaying)}
@@ -111,8 +112,8 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
           type="button"
           className="btn btn-quiet px-1 text-soft"
           aria-pressed={bookmarks.includes(at)}
-          title="Bookmark this place"
-          aria-label="Bookmark this place"
+          title="Bookmark this event"
+          aria-label="Bookmark this event"
           onClick={bookmark}
         >
           <Bookmark size={15} aria-hidden fill={bookmarks.includes(at) ? "currentColor" : "none"} />
@@ -141,7 +142,7 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
         <Strip log={log} count={count} marks={marks} phases={phases} bookmarks={bookmarks} at={at} />
         <input
           type="range"
-          aria-label="Place in the run"
+          aria-label="Index in the run"
           aria-valuetext={label}
           min={count === 0 ? 0 : 1}
           max={count}
@@ -178,17 +179,10 @@ interface StripProps {
   readonly at: number
 }
 
-/** How busy the run was along its events, which are equally far apart; its marks, and the place that is shown. */
+/** The density of events over time along equally spaced events, with marks and the index that is shown. */
 const Strip = ({ at, bookmarks, count, log, marks, phases }: StripProps) => {
   const canvas = useRef<HTMLCanvasElement>(null)
-  const [width, setWidth] = useState(0)
-  useEffect(() => {
-    const element = canvas.current
-    if (element === null) return
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)))
-    observer.observe(element)
-    return () => observer.disconnect()
-  }, [])
+  const width = useWidth(canvas)
   const bars = Math.max(1, Math.floor(width / BAR))
   const seen = useDeferredValue(count)
   const density = useMemo(() => busyness(log, bars), [log, seen, bars])
@@ -237,7 +231,7 @@ const Strip = ({ at, bookmarks, count, log, marks, phases }: StripProps) => {
   return <canvas ref={canvas} aria-hidden className="h-full w-full" />
 }
 
-/** Where marks of each tone stand, each pixel once; the calm ones first, so that the others lie above them. */
+/** The pixels of the marks of each tone; the calm ones are drawn first, below the others. */
 const dotsOf = (marks: ReadonlyArray<Mark>, x: (index: number) => number) => {
   const dots = new Map<Mark["tone"], Set<number>>([["calm", new Set()]])
   for (const { index, tone } of marks) {
@@ -248,8 +242,8 @@ const dotsOf = (marks: ReadonlyArray<Mark>, x: (index: number) => number) => {
 }
 
 /**
- * How fast events came around each stretch of the strip. Along the strip every event is equally far from the next, so
- * what differs is the time between them: high bars are busy moments.
+ * The rate of events at each bar of the strip. Events are equally spaced along the strip, so the time between them
+ * differs: high bars are busy moments.
  */
 const busyness = (log: RunLog | undefined, bars: number): ReadonlyArray<number> => {
   const times = log?.digest.times ?? []

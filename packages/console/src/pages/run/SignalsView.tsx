@@ -1,34 +1,27 @@
 import { useMemo } from "react"
-import { Chip, Said } from "../../ui/basics.tsx"
+import { Chip, UserText } from "../../ui/basics.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { clockTime, counted, cut, percent } from "../../view/Format.ts"
 import { type SignalRow, signalsOf } from "../../view/Messages.ts"
 import { type EventColumn, EventTable } from "./EventTable.tsx"
-import type { Shown } from "./Facts.ts"
-import type { RunPageState, SetRunPage } from "./RunParams.ts"
-
-interface SignalsViewProps {
-  readonly page: RunPageState
-  readonly set: SetRunPage
-  readonly shown: Shown
-}
+import type { RunViewProps } from "./useShown.ts"
 
 const ALARMING = /^(?:critical|high|error|fatal)$/i
 
 const columns: ReadonlyArray<EventColumn<SignalRow>> = [
   { title: "Event", width: 52, cell: ({ event }) => event.index },
-  { title: "When", width: 92, className: "num text-soft", cell: ({ event }) => clockTime(Date.parse(event.ts)) },
+  { title: "Time", width: 92, className: "num text-soft", cell: ({ event }) => clockTime(Date.parse(event.ts)) },
   {
     title: "From",
     width: 140,
     className: "font-medium",
-    cell: ({ event }) => <Said text={event.data.sender || "–"} />
+    cell: ({ event }) => <UserText text={event.data.sender || "–"} />
   },
   {
     title: "Signal",
     width: 150,
     className: "font-mono text-[12px]",
-    cell: ({ event }) => <Said text={event.data.signalType ?? event.data.messageType} />
+    cell: ({ event }) => <UserText text={event.data.signalType ?? event.data.messageType} />
   },
   {
     title: "Severity",
@@ -38,13 +31,13 @@ const columns: ReadonlyArray<EventColumn<SignalRow>> = [
         "–"
       ) : (
         <Chip tone={ALARMING.test(data.severity) ? "bad" : "calm"}>
-          <Said text={data.severity} className="truncate" />
+          <UserText text={data.severity} className="truncate" />
         </Chip>
       )
   },
   {
-    title: "Sure",
-    width: 52,
+    title: "Confidence",
+    width: 78,
     className: "num text-soft",
     cell: ({ event: { data } }) => (data.confidence === undefined ? "–" : percent(data.confidence))
   },
@@ -52,21 +45,21 @@ const columns: ReadonlyArray<EventColumn<SignalRow>> = [
     title: "Acknowledged by",
     width: 104,
     className: "text-soft",
-    cell: ({ acknowledged }) => (acknowledged === undefined ? "nobody" : <Said text={acknowledged.by} />)
+    cell: ({ acknowledged }) => (acknowledged === undefined ? "–" : <UserText text={acknowledged.by} />)
   },
   {
-    title: "Says",
+    title: "Payload",
     width: 100,
     grows: true,
     className: "text-muted",
-    cell: ({ event }) => <Said text={cut(JSON.stringify(event.data.payload) ?? "", 160)} />
+    cell: ({ event }) => <UserText text={cut(JSON.stringify(event.data.payload) ?? "", 160)} />
   }
 ]
 
-/** What agents told everybody beside the session's history. */
-export default function SignalsView({ page, set, shown }: SignalsViewProps) {
+/** The signals of agents, which are not part of the session's history. */
+export default function SignalsView({ page, set, shown }: RunViewProps) {
   const rows = useMemo(() => signalsOf(shown.events), [shown.events])
-  if (rows.length === 0) return <Empty title="No signal was sent so far" />
+  if (rows.length === 0) return <Empty title="No signals yet" />
   return (
     <div className="flex h-full flex-col">
       <p className="num border-b border-line bg-panel px-4 py-2 text-soft" aria-live="polite">

@@ -4,7 +4,7 @@ import type { Column } from "../../view/Spending.ts"
 
 interface SpendingChartProps {
   readonly columns: ReadonlyArray<Column>
-  readonly placeOf: (participantId: string) => number
+  readonly participantIndex: (participantId: string) => number
   readonly onSelect: (index: number) => void
 }
 
@@ -13,8 +13,8 @@ const TOKENS = 120
 const LATENCY = 46
 const GAP = 26
 
-/** Tokens of each call stacked by participant, the cost as it grew, and how long the calls took. */
-export const SpendingChart = ({ columns, onSelect, placeOf }: SpendingChartProps) => {
+/** Tokens of each call stacked by participant, the cumulated cost, and the latency of the calls. */
+export const SpendingChart = ({ columns, onSelect, participantIndex }: SpendingChartProps) => {
   const most = Math.max(1, ...columns.map(({ total }) => total))
   const longest = Math.max(1, ...columns.map(({ latencyMs = 0 }) => latencyMs))
   const cost = columns.at(-1)?.costUsd ?? 0
@@ -46,7 +46,9 @@ export const SpendingChart = ({ columns, onSelect, placeOf }: SpendingChartProps
               {tokens.map(([who, count]) => {
                 const tall = (count / most) * (TOKENS - 8)
                 top -= tall
-                return <rect key={who} x={left(at)} y={top} width={bar} height={tall} fill={hue(placeOf(who))} />
+                return (
+                  <rect key={who} x={left(at)} y={top} width={bar} height={tall} fill={hue(participantIndex(who))} />
+                )
               })}
               {latencyMs === undefined ? null : (
                 <rect
@@ -74,7 +76,7 @@ export const SpendingChart = ({ columns, onSelect, placeOf }: SpendingChartProps
       </svg>
       <figcaption className="mt-1.5 flex flex-wrap gap-x-5 text-[12px] text-muted">
         <span>Columns: tokens by participant, at most {whole(most)}</span>
-        {cost === 0 ? null : <span>Dashed: cost as it grew, to {dollars(cost)}</span>}
+        {cost === 0 ? null : <span>Dashed: cumulated cost, {dollars(cost)}</span>}
         {longest <= 1 ? null : <span>Below: latency, at most {duration(longest)}</span>}
         <button
           type="button"

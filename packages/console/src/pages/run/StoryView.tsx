@@ -1,33 +1,26 @@
 import { storyBegin, storyTime } from "@runplane/domain"
 import { Printer } from "lucide-react"
 import { Suspense, useMemo } from "react"
-import { Avatar, Chip, Said, toneText } from "../../ui/basics.tsx"
+import { Avatar, Chip, toneText, UserText } from "../../ui/basics.tsx"
 import { useSettled } from "../../ui/hooks.ts"
 import { lazily } from "../../ui/lazily.ts"
 import { compact, costOf, cut, duration, exactTime, percent, whole } from "../../view/Format.ts"
 import { type StoryItem, storyOf } from "../../view/Story.ts"
-import type { Shown } from "./Facts.ts"
 import { RecordButton } from "./RecordButton.tsx"
-import type { RunPageState, SetRunPage } from "./RunParams.ts"
+import type { RunViewProps } from "./useShown.ts"
 
 const WhyCard = lazily(() => import("./WhyCard.tsx"))
 
-interface StoryViewProps {
-  readonly page: RunPageState
-  readonly set: SetRunPage
-  readonly shown: Shown
-}
-
-/** Of a very long run the last so many; the list of events has all. */
+/** Items of the story, the last ones; the list of events has all. */
 const MOST = 200
-/** While a long run comes in, its first so many: a screen, which does not move. */
+/** Items while a long run is loading: one screen, which does not move. */
 const FIRST = 20
 const SETTLED_MS = 120
 
-/** What was asked, what each participant said, and why it ended so. */
-export default function StoryView({ page, set, shown }: StoryViewProps) {
+/** The question, the messages of the participants, and the explanation of the decision. */
+export default function StoryView({ page, set, shown }: RunViewProps) {
   const items = useMemo(() => storyOf(shown.events), [shown.events])
-  // To explain a decision takes longer than to tell what was said: it waits until the place has settled.
+  // The explanation takes longer than the story: it waits until the index has not changed for a moment.
   const settled = useSettled(shown, SETTLED_MS)
   const begin = storyBegin(shown.run)
   const { current } = shown.state.decision
@@ -46,7 +39,7 @@ export default function StoryView({ page, set, shown }: StoryViewProps) {
           <section>
             <h2 className="label">The question</h2>
             <p className="mt-0.5 text-[17px] leading-snug font-semibold tracking-tight">
-              <Said text={current.prompt} />
+              <UserText text={current.prompt} />
             </p>
           </section>
         )}
@@ -57,21 +50,21 @@ export default function StoryView({ page, set, shown }: StoryViewProps) {
         ) : (
           <div className="skeleton h-24" />
         )}
-        <section aria-label="What was said">
-          <h2 className="label mb-2">What was said</h2>
+        <section aria-label="Messages">
+          <h2 className="label mb-2">Messages</h2>
           {isWhole && items.length > MOST ? (
             <p className="mb-2 text-muted">
-              The latest {MOST} of {whole(items.length)}; the view Events has all.
+              The latest {MOST} of {whole(items.length)}; the view Events lists all.
             </p>
           ) : null}
-          {drawn.length === 0 && isWhole ? <p className="text-muted">Nobody has said anything yet.</p> : null}
+          {drawn.length === 0 && isWhole ? <p className="text-muted">No messages yet.</p> : null}
           <ol className="flex flex-col">
             {drawn.map((item) => (
               <Item
                 key={item.index}
                 item={item}
                 begin={begin}
-                place={shown.placeOf(item.who)}
+                participant={shown.participantIndex(item.who)}
                 isSelected={page.event === item.index}
                 onSelect={() => set({ event: item.index })}
               />
@@ -88,12 +81,12 @@ interface ItemProps {
   readonly item: StoryItem
   /** The zero of the story, Unix milliseconds. */
   readonly begin: number
-  readonly place: number
+  readonly participant: number
   readonly isSelected: boolean
   readonly onSelect: () => void
 }
 
-const Item = ({ begin, isSelected, item, onSelect, place }: ItemProps) => {
+const Item = ({ begin, isSelected, item, onSelect, participant }: ItemProps) => {
   const at = Date.parse(item.ts)
   const isOurs = item.who === ""
   return (
@@ -114,34 +107,37 @@ const Item = ({ begin, isSelected, item, onSelect, place }: ItemProps) => {
         }}
       >
         +{duration(storyTime(begin, item.ts))}
-        <span className="sr-only">, look at event {item.index}</span>
+        <span className="sr-only">, select event {item.index}</span>
       </button>
       {isOurs ? (
         <span aria-hidden className="flex size-6 shrink-0 items-center justify-center">
           <span className="size-2 rounded-full bg-line-strong" />
         </span>
       ) : (
-        <Avatar name={item.who} place={place} />
+        <Avatar name={item.who} index={participant} />
       )}
       <div className="min-w-0 flex-1">
         <p className="flex flex-wrap items-baseline gap-x-1.5">
-          {isOurs ? null : <Said text={item.who} className="font-semibold" />}
+          {isOurs ? null : <UserText text={item.who} className="font-semibold" />}
           <span className={isOurs ? `font-medium ${toneText[item.tone]}` : "text-soft"}>{item.verb}</span>
           {item.object === undefined ? null : (
-            <Said text={item.object} className={`font-semibold ${item.tone === "calm" ? "" : toneText[item.tone]}`} />
+            <UserText
+              text={item.object}
+              className={`font-semibold ${item.tone === "calm" ? "" : toneText[item.tone]}`}
+            />
           )}
           {item.confidence === undefined ? null : <Confidence value={item.confidence} />}
-          {item.changedFrom === undefined ? null : <Chip tone="warn">changed its mind from {item.changedFrom}</Chip>}
+          {item.changedFrom === undefined ? null : <Chip tone="warn">changed from {item.changedFrom}</Chip>}
         </p>
         {item.words === undefined ? null : (
           <p className="mt-0.5 max-w-[68ch] text-[13.5px] leading-relaxed text-text">
-            <Said text={cut(item.words, 2_000)} />
+            <UserText text={cut(item.words, 2_000)} />
           </p>
         )}
         {item.spent === undefined ? null : (
           <p className="mt-1 text-[12px] text-muted">
-            <Said text={item.spent.models.join(", ") || "a language model"} /> · {compact(item.spent.tokens)} tokens ·{" "}
-            {costOf(item.spent.costUsd, item.spent.callsWithoutUsage)}
+            <UserText text={item.spent.models.join(", ") || "a language model"} /> · {compact(item.spent.tokens)} tokens
+            · {costOf(item.spent.costUsd, item.spent.callsWithoutUsage)}
           </p>
         )}
       </div>
@@ -158,6 +154,6 @@ const Confidence = ({ value }: { readonly value: number }) => (
         style={{ width: `${Math.min(100, Math.max(0, value * 100))}%` }}
       />
     </span>
-    <span className="num">{percent(value)} sure</span>
+    <span className="num">{percent(value)} confidence</span>
   </span>
 )

@@ -1,21 +1,15 @@
 import type { CanonicalEvent } from "@runplane/domain"
 import { useEffect, useMemo, useRef, useState } from "react"
-import { Avatar, hue, Said } from "../../ui/basics.tsx"
+import { Avatar, hue, UserText } from "../../ui/basics.tsx"
+import { useWidth } from "../../ui/hooks.ts"
 import { Empty } from "../../ui/States.tsx"
 import { useBrush } from "../../ui/useBrush.ts"
 import { duration } from "../../view/Format.ts"
 import { LANE_KINDS, type LaneKind, laneEventsOf } from "../../view/Lanes.ts"
 import { timeScale } from "../../view/Strip.ts"
 import { brushed, rangeOf, rangeText } from "../../view/Zoom.ts"
-import type { Shown } from "./Facts.ts"
 import { Brushed, Minimap } from "./Minimap.tsx"
-import type { RunPageState, SetRunPage } from "./RunParams.ts"
-
-interface TimelineViewProps {
-  readonly page: RunPageState
-  readonly set: SetRunPage
-  readonly shown: Shown
-}
+import type { RunViewProps } from "./useShown.ts"
 
 const LANE = 40
 /** How near the pointer has to be to a dot, pixels. */
@@ -25,31 +19,23 @@ const MOST_LANES = 300
 const EDGE = 14
 const LEAST_BAR = 6
 
-/** A lane for each participant, with what it said and what it asked language models; long pauses are drawn short. */
-export default function TimelineView({ page, set, shown }: TimelineViewProps) {
+/** A lane for each participant with its messages and its calls of models and tools; long pauses are shortened. */
+export default function TimelineView({ page, set, shown }: RunViewProps) {
   const { participants } = shown.state
   const lanes = participants.slice(0, MOST_LANES)
-  const placeOf = useMemo(() => new Map(lanes.map(({ participantId }, lane) => [participantId, lane])), [lanes])
+  const laneOf = useMemo(() => new Map(lanes.map(({ participantId }, lane) => [participantId, lane])), [lanes])
   const all = useMemo(() => laneEventsOf(shown.all), [shown.all])
   const indices = useMemo(() => all.map(({ event }) => event.index), [all])
-  const places = useMemo(() => timeScale(all.map(({ at }) => at)).places, [all])
+  const positions = useMemo(() => timeScale(all.map(({ at }) => at)).positions, [all])
   const range = useMemo(() => rangeOf(page.zoom, indices), [page.zoom, indices])
   const dots = useMemo(() => all.slice(range.first, range.last + 1), [all, range])
   const scale = useMemo(() => timeScale(dots.map(({ at }) => at)), [dots])
   const canvas = useRef<HTMLCanvasElement>(null)
-  const [width, setWidth] = useState(0)
+  const width = useWidth(canvas)
   const [hovered, setHovered] = useState<CanonicalEvent>()
   const until = shown.isNow ? Number.POSITIVE_INFINITY : shown.start + shown.events.length
 
-  useEffect(() => {
-    const element = canvas.current
-    if (element === null) return
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)))
-    observer.observe(element)
-    return () => observer.disconnect()
-  }, [])
-
-  const x = (dot: number) => EDGE + (scale.places[dot] ?? 0) * Math.max(1, width - 2 * EDGE)
+  const x = (dot: number) => EDGE + (scale.positions[dot] ?? 0) * Math.max(1, width - 2 * EDGE)
   useEffect(() => {
     const element = canvas.current
     const context = element?.getContext("2d")
@@ -72,14 +58,14 @@ export default function TimelineView({ page, set, shown }: TimelineViewProps) {
       context.fillRect(0, lane * LANE + LANE / 2, width, 1)
     })
     dots.forEach(({ at, event, kind, lastedMs, who }, dot) => {
-      const lane = placeOf.get(who)
+      const lane = laneOf.get(who)
       if (lane === undefined) return
       const left = x(dot)
       const middle = lane * LANE + LANE / 2
       context.globalAlpha = event.index > until ? 0.22 : 1
       context.fillStyle = colour(`--p-${lane % 8}`)
       context.strokeStyle = context.fillStyle
-      const begun = lastedMs === undefined ? left : EDGE + scale.placeAt(at - lastedMs) * (width - 2 * EDGE)
+      const begun = lastedMs === undefined ? left : EDGE + scale.positionAt(at - lastedMs) * (width - 2 * EDGE)
       draw(context, kind, left, middle, Math.max(LEAST_BAR, left - begun))
       if (event.index === page.event) {
         context.strokeStyle = colour("--c-text")
@@ -96,7 +82,7 @@ export default function TimelineView({ page, set, shown }: TimelineViewProps) {
     const lane = Math.floor(offsetY / LANE)
     let best: { readonly event: CanonicalEvent; readonly away: number } | undefined
     dots.forEach(({ event, who }, dot) => {
-      if (placeOf.get(who) !== lane) return
+      if (laneOf.get(who) !== lane) return
       const away = Math.abs(x(dot) - offsetX)
       if (away <= REACH && (best === undefined || away < best.away)) best = { event, away }
     })
@@ -106,7 +92,7 @@ export default function TimelineView({ page, set, shown }: TimelineViewProps) {
   const { brush, handlers } = useBrush({
     edge: EDGE,
     onBrush: (from, to) => {
-      const within = brushed(scale.places, from, to)
+      const within = brushed(scale.positions, from, to)
       if (within === undefined) return
       const chosen = { first: range.first + within.first, last: range.first + within.last }
       set({ zoom: rangeText(chosen, indices) })
@@ -116,7 +102,7 @@ export default function TimelineView({ page, set, shown }: TimelineViewProps) {
       if (found !== undefined) set({ event: found.index })
     }
   })
-  if (lanes.length === 0) return <Empty title="Nobody takes part yet" />
+  if (lanes.length === 0) return <Empty title="No participants yet" />
   return (
     <div className="flex h-full flex-col">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line bg-panel px-4 py-2 text-[12px] text-soft">
@@ -128,19 +114,19 @@ export default function TimelineView({ page, set, shown }: TimelineViewProps) {
         <span className="text-muted">
           {scale.idle.length === 0
             ? ""
-            : `${duration(scale.idle.reduce((sum, { ms }) => sum + ms, 0))} of waiting drawn short (grey)`}
+            : `${duration(scale.idle.reduce((sum, { ms }) => sum + ms, 0))} of waiting shortened (grey)`}
         </span>
       </div>
       {all.length < 3 ? null : (
-        <Minimap indices={indices} places={places} range={range} set={(zoom) => set({ zoom })} />
+        <Minimap indices={indices} positions={positions} range={range} set={(zoom) => set({ zoom })} />
       )}
       <div className="relative min-h-0 flex-1 overflow-auto bg-panel" tabIndex={0}>
         <div className="flex">
           <ul className="sticky left-0 z-10 w-[132px] shrink-0 border-r border-line bg-panel sm:w-[176px]">
             {lanes.map(({ participantId }) => (
               <li key={participantId} className="flex items-center gap-2 px-3" style={{ height: LANE }}>
-                <Avatar name={participantId} place={shown.placeOf(participantId)} size={22} />
-                <Said text={participantId} className="truncate font-medium" />
+                <Avatar name={participantId} index={shown.participantIndex(participantId)} size={22} />
+                <UserText text={participantId} className="truncate font-medium" />
               </li>
             ))}
           </ul>
@@ -161,11 +147,9 @@ export default function TimelineView({ page, set, shown }: TimelineViewProps) {
       </div>
       <p className="num h-8 shrink-0 truncate border-t border-line bg-panel px-4 leading-8 text-soft">
         {hovered === undefined ? (
-          <span className="text-muted">
-            Point at a sign to read it, choose it to see the message, drag over signs to look closer.
-          </span>
+          <span className="text-muted">Point at an icon to read it, click it to see the event, drag to zoom in.</span>
         ) : (
-          <Said text={`event ${hovered.index}: ${laneText(hovered)}`} />
+          <UserText text={`event ${hovered.index}: ${laneText(hovered)}`} />
         )}
       </p>
     </div>
@@ -173,11 +157,11 @@ export default function TimelineView({ page, set, shown }: TimelineViewProps) {
 }
 
 const laneText = (event: CanonicalEvent): string => {
-  const told = laneEventsOf([event])[0]
-  return told === undefined ? event.recorded.type : `${told.who} · ${told.text}`
+  const found = laneEventsOf([event])[0]
+  return found === undefined ? event.recorded.type : `${found.who} · ${found.text}`
 }
 
-/** The sign of a kind at a place: its form says the kind, its colour the participant. */
+/** Draws the icon of a kind at a position: the shape shows the kind, the colour the participant. */
 const draw = (context: CanvasRenderingContext2D, kind: LaneKind, x: number, y: number, length: number): void => {
   context.lineWidth = 2
   context.beginPath()

@@ -1,47 +1,41 @@
 import { useQuery } from "@tanstack/react-query"
 import { useMemo } from "react"
 import { call } from "../../client/Client.ts"
-import { Id, Said } from "../../ui/basics.tsx"
+import { Id, UserText } from "../../ui/basics.tsx"
+import { InlineFact } from "../../ui/kit.tsx"
 import { Failure } from "../../ui/States.tsx"
 import { clockTime, counted, duration, whole } from "../../view/Format.ts"
 import { type SpanRow, spansOf } from "../../view/Spans.ts"
 import { type EventColumn, EventTable } from "./EventTable.tsx"
-import type { Shown } from "./Facts.ts"
-import type { RunPageState, SetRunPage } from "./RunParams.ts"
-
-interface TracesViewProps {
-  readonly page: RunPageState
-  readonly set: SetRunPage
-  readonly shown: Shown
-}
+import type { RunViewProps } from "./useShown.ts"
 
 const columns: ReadonlyArray<EventColumn<SpanRow>> = [
   { title: "Event", width: 52, cell: ({ index }) => index },
   { title: "First", width: 92, className: "num text-soft", cell: ({ first }) => clockTime(Date.parse(first)) },
   {
-    title: "Lasted",
+    title: "Duration",
     width: 80,
     className: "num text-soft",
     cell: ({ first, last }) => duration(Date.parse(last) - Date.parse(first))
   },
   { title: "Span", width: 150, cell: ({ spanId }) => <Id id={spanId} label="span id" edge={8} /> },
   {
-    title: "Within",
+    title: "Parent",
     width: 150,
     cell: ({ parentSpanId }) => (parentSpanId === undefined ? "–" : <Id id={parentSpanId} label="span id" edge={8} />)
   },
   { title: "Events", width: 60, className: "num", cell: ({ events }) => whole(events) },
   {
-    title: "Of the types",
+    title: "Types",
     width: 150,
     grows: true,
     className: "font-mono text-[12px] text-soft",
-    cell: ({ types }) => <Said text={types.join(", ")} />
+    cell: ({ types }) => <UserText text={types.join(", ")} />
   }
 ]
 
-/** Where the run is found in a tracing back end, and the spans that its events carry. */
-export default function TracesView({ page, set, shown }: TracesViewProps) {
+/** The trace id of the run, and the spans of its events. */
+export default function TracesView({ page, set, shown }: RunViewProps) {
   const { run, state } = shown
   const spans = useMemo(() => spansOf(shown.events), [shown.events])
   const traces = useQuery({
@@ -53,37 +47,37 @@ export default function TracesView({ page, set, shown }: TracesViewProps) {
   return (
     <div className="flex h-full flex-col">
       <dl className="flex flex-wrap items-baseline gap-x-6 gap-y-1 border-b border-line bg-panel px-4 py-2.5">
-        <Fact title="Trace">
+        <InlineFact title="Trace">
           <Id id={traceId} label="trace id" edge={16} />
-        </Fact>
-        <Fact title="Events with a span">
+        </InlineFact>
+        <InlineFact title="Events with a span">
           <span className="num" data-spans>
             {whole(state.trace.spanCount)}
           </span>
-        </Fact>
-        <Fact title="Spans">
+        </InlineFact>
+        <InlineFact title="Spans">
           <span className="num">{whole(spans.length)}</span>
-        </Fact>
+        </InlineFact>
         {state.trace.lastSpanId === undefined ? null : (
-          <Fact title="Last">
+          <InlineFact title="Last">
             <Id id={state.trace.lastSpanId} label="span id" edge={8} />
-          </Fact>
+          </InlineFact>
         )}
         {traces.data?.scenarioRef === undefined ? null : (
-          <Fact title="Scenario">
-            <Said text={traces.data.scenarioRef} />
-          </Fact>
+          <InlineFact title="Scenario">
+            <UserText text={traces.data.scenarioRef} />
+          </InlineFact>
         )}
-        <Fact title="Linked">
+        <InlineFact title="Linked">
           <span className="num">{counted(state.trace.linkedArtifacts.length, "artifact")}</span>
-        </Fact>
+        </InlineFact>
       </dl>
       {traces.isError ? (
         <Failure what="The trace cannot be read" error={traces.error} retry={() => void traces.refetch()} />
       ) : null}
       {spans.length === 0 ? (
         <p className="p-4 text-muted">
-          No event carries a span so far: agents that send one in their messages are found by it here.
+          No event carries a span yet. Spans appear when agents send them in their messages.
         </p>
       ) : (
         <EventTable label="Spans" rows={spans} indexOf={({ index }) => index} columns={columns} page={page} set={set} />
@@ -91,10 +85,3 @@ export default function TracesView({ page, set, shown }: TracesViewProps) {
     </div>
   )
 }
-
-const Fact = ({ children, title }: { readonly title: string; readonly children: React.ReactNode }) => (
-  <div className="flex min-w-0 items-baseline gap-1.5">
-    <dt className="label">{title}</dt>
-    <dd className="min-w-0">{children}</dd>
-  </div>
-)

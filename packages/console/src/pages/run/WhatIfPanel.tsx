@@ -3,13 +3,13 @@ import { useQuery } from "@tanstack/react-query"
 import * as Result from "effect/Result"
 import { useMemo } from "react"
 import { call } from "../../client/Client.ts"
-import { Avatar, Chip, Said } from "../../ui/basics.tsx"
+import { Avatar, Chip, UserText } from "../../ui/basics.tsx"
 import { Failure } from "../../ui/States.tsx"
 import type { TallyRow } from "../../view/Tally.ts"
 import { turnVote } from "../../view/WhatIfState.ts"
-import type { Shown } from "./Facts.ts"
 import type { RunPageState, SetRunPage } from "./RunParams.ts"
 import { policyText } from "./useActivePolicy.ts"
+import type { ShownRun } from "./useShown.ts"
 
 interface WhatIfPanelProps {
   readonly run: Deliberation
@@ -17,13 +17,13 @@ interface WhatIfPanelProps {
   readonly rows: ReadonlyArray<TallyRow>
   readonly page: RunPageState
   readonly set: SetRunPage
-  readonly shown: Shown
+  readonly shown: ShownRun
 }
 
 const MOST_VOTERS = 40
 const MOST_ROWS = 10
 
-/** What the verdict would be with other votes, or under another policy. Nothing is sent: it is worked out here. */
+/** The verdict with other votes or under another policy, computed in the browser. */
 export default function WhatIfPanel({ by, page, rows, run, set, shown }: WhatIfPanelProps) {
   const policies = useQuery({
     queryKey: ["policies", run.modeName],
@@ -51,11 +51,11 @@ export default function WhatIfPanel({ by, page, rows, run, set, shown }: WhatIfP
       <div className="flex flex-wrap items-baseline justify-between gap-2">
         <h2 className="font-semibold">What if</h2>
         <button type="button" className="btn" disabled={!isChanged} onClick={() => set({ votes: [], policy: "" })}>
-          As it was
+          Reset
         </button>
       </div>
       <p className="mt-0.5 text-muted">
-        Choose a vote to change it, or another policy. Nothing is written, and the agents do not notice.
+        Click a vote to change it, or choose another policy. The run itself does not change.
       </p>
       {policies.isError ? (
         <Failure what="The policies cannot be read" error={policies.error} retry={() => void policies.refetch()} />
@@ -67,7 +67,7 @@ export default function WhatIfPanel({ by, page, rows, run, set, shown }: WhatIfP
             value={chosen?.policyId ?? ""}
             onChange={({ target }) => set({ policy: target.value })}
           >
-            <option value="">{by.policyVersion || "the one of the run"} (as it was)</option>
+            <option value="">{by.policyVersion || "policy of the run"} (active)</option>
             {fitting
               .filter(({ policyId }) => policyId !== by.policyVersion)
               .map(({ policyId }) => (
@@ -82,7 +82,7 @@ export default function WhatIfPanel({ by, page, rows, run, set, shown }: WhatIfP
         {rows.slice(0, MOST_ROWS).map((row) => (
           <fieldset key={row.id}>
             <legend className="mb-1 font-medium">
-              <Said text={row.title} />
+              <UserText text={row.title} />
             </legend>
             <div className="flex flex-wrap gap-1.5">
               {voters.map((who) => {
@@ -99,8 +99,8 @@ export default function WhatIfPanel({ by, page, rows, run, set, shown }: WhatIfP
                     className={`btn h-auto gap-1.5 py-1 ${changed === undefined ? "" : "border-accent bg-accent-soft"}`}
                     onClick={() => set({ votes: turnVote(page.votes, who, row.id, cast) })}
                   >
-                    <Avatar name={who} place={shown.placeOf(who)} size={18} />
-                    <Said text={who} className="max-w-[120px] truncate" />
+                    <Avatar name={who} index={shown.participantIndex(who)} size={18} />
+                    <UserText text={who} className="max-w-[120px] truncate" />
                     <span className={toneOf[word] ?? "text-muted"}>{word}</span>
                   </button>
                 )
@@ -112,7 +112,7 @@ export default function WhatIfPanel({ by, page, rows, run, set, shown }: WhatIfP
       <div className="mt-4 border-t border-line pt-3" aria-live="polite" role="status" data-what-if>
         {Result.isFailure(answer) ? (
           <p className="text-warn">
-            <Said text={answer.failure.message} />
+            <UserText text={answer.failure.message} />
           </p>
         ) : (
           <Answer {...answer.success} isChanged={isChanged} />
@@ -130,32 +130,34 @@ const Answer = ({ after, before, changed, isChanged, notes, pivotal, smallestCha
   <div className="flex flex-col gap-1">
     <p className="flex flex-wrap items-baseline gap-x-2">
       <span>
-        A {after.outcome === "positive" ? "yes" : "no"} {isChanged ? "would be" : "is"}
+        A {after.outcome} outcome {isChanged ? "would be" : "is"}
       </span>
       <Chip tone={after.allowed ? "good" : "bad"}>{after.allowed ? "allowed" : "refused"}</Chip>
       {changed ? (
-        <span className="font-medium text-warn">as it was, it {before.allowed ? "was allowed" : "was refused"}</span>
+        <span className="font-medium text-warn">
+          without the changes it {before.allowed ? "is allowed" : "is refused"}
+        </span>
       ) : null}
     </p>
     {after.reasons.length === 0 ? null : (
       <ul className="list-disc pl-6 text-soft">
         {after.reasons.map((reason) => (
           <li key={reason}>
-            <Said text={reason} />
+            <UserText text={reason} />
           </li>
         ))}
       </ul>
     )}
     {smallestChange.length === 0 ? null : (
       <p className="text-soft">
-        The fewest votes that would turn it:{" "}
-        <Said text={smallestChange.map(({ participantId, to }) => `${participantId} ${to}`).join(", ")} />
+        The fewest votes that change the result:{" "}
+        <UserText text={smallestChange.map(({ participantId, to }) => `${participantId} ${to}`).join(", ")} />
       </p>
     )}
     {pivotal.length === 0 ? null : (
       <p className="text-soft">
-        Each of these alone would turn it:{" "}
-        <Said
+        Each of these votes alone changes the result:{" "}
+        <UserText
           text={pivotal
             .slice(0, 8)
             .map(({ participantId, to }) => `${participantId} ${to}`)
@@ -166,7 +168,7 @@ const Answer = ({ after, before, changed, isChanged, notes, pivotal, smallestCha
     )}
     {notes.length === 0 ? null : (
       <p className="text-[12px] text-muted">
-        <Said text={notes.join("; ")} />
+        <UserText text={notes.join("; ")} />
       </p>
     )}
   </div>

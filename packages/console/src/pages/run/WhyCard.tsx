@@ -3,76 +3,77 @@ import { useQuery } from "@tanstack/react-query"
 import { CheckCircle2, CircleDashed, CircleHelp, XCircle } from "lucide-react"
 import { useMemo } from "react"
 import { callFor } from "../../client/Client.ts"
-import { Said } from "../../ui/basics.tsx"
+import { UserText } from "../../ui/basics.tsx"
 import { Failure } from "../../ui/States.tsx"
 import { counted, duration } from "../../view/Format.ts"
-import type { Shown } from "./Facts.ts"
 import { useActivePolicy } from "./useActivePolicy.ts"
+import type { ShownRun } from "./useShown.ts"
 
-const ASKED_EVERY_MS = 10_000
+const REFRESH_MS = 10_000
 
 interface WhyCardProps {
-  readonly shown: Shown
+  readonly shown: ShownRun
   readonly onSelect: (index: number) => void
 }
 
 /** Why the run ended as it did, or what is missing. */
 export default function WhyCard(props: WhyCardProps) {
   const { isNow, start } = props.shown
-  if (start === 0) return <Computed {...props} />
-  if (isNow) return <Asked {...props} />
-  return <p className="text-muted">Why it stood so at this place is told of shorter runs only.</p>
+  if (start === 0) return <FromEvents {...props} />
+  if (isNow) return <FromService {...props} />
+  return <p className="text-muted">The explanation of an earlier index is available for shorter runs only.</p>
 }
 
 /** Computed here from the events, by the same code as the service. */
-const Computed = (props: WhyCardProps) => {
+const FromEvents = (props: WhyCardProps) => {
   const { by, run } = useActivePolicy(props.shown.events)
   return <Card {...props} answer={useMemo(() => why(run, by), [run, by])} />
 }
 
-/** Told by the service: not all of its events are here. */
-const Asked = (props: WhyCardProps) => {
+/** Read from the service, when not all events are loaded. */
+const FromService = (props: WhyCardProps) => {
   const { run } = props.shown
   const { data, error, refetch } = useQuery({
     queryKey: ["why", run.id, run.status],
-    refetchInterval: isTerminal(run.status) ? false : ASKED_EVERY_MS,
+    refetchInterval: isTerminal(run.status) ? false : REFRESH_MS,
     queryFn: ({ signal }) => callFor("application/json", (api) => api.decisions.why({ params: { id: run.id } }), signal)
   })
-  if (error !== null) return <Failure what="The decision is not explained" error={error} retry={() => void refetch()} />
+  if (error !== null)
+    return <Failure what="The explanation cannot be read" error={error} retry={() => void refetch()} />
   return typeof data === "object" ? <Card {...props} answer={data} /> : <div className="skeleton h-24" />
 }
 
-/** What the card shows of it. */
-type Told = Pick<Why, "counterfactuals" | "decidedAt" | "missing" | "notes" | "outcome" | "rules" | "summary">
+/** The part of the explanation that the card shows. */
+type Explanation = Pick<Why, "counterfactuals" | "decidedAt" | "missing" | "notes" | "outcome" | "rules" | "summary">
 
-const Card = ({ answer, onSelect, shown }: WhyCardProps & { readonly answer: Told }) => {
+const Card = ({ answer, onSelect, shown }: WhyCardProps & { readonly answer: Explanation }) => {
   const indexOf = useMemo(() => new Map(shown.events.map(({ index, seq }) => [seq, index])), [shown.events])
   const { counterfactuals, decidedAt, missing, outcome, rules, summary } = answer
-  const look = outcomeLook(outcome?.positive, outcome !== null, isTerminal(shown.state.run.status))
-  const Icon = look.icon
+  const style = outcomeStyle(outcome?.positive, outcome !== null, isTerminal(shown.state.run.status))
+  const Icon = style.icon
   const pivotal = counterfactuals.filter(({ stillAllowed }) => !stillAllowed)
   return (
-    <section className={`panel overflow-hidden border-l-4 ${look.border}`} aria-label="Why">
+    <section className={`panel overflow-hidden border-l-4 ${style.border}`} aria-label="Why">
       <div className="flex gap-3 p-4">
-        <Icon size={22} aria-hidden className={`mt-0.5 shrink-0 ${look.text}`} />
+        <Icon size={22} aria-hidden className={`mt-0.5 shrink-0 ${style.text}`} />
         <div className="min-w-0 flex-1">
           <h2 className="text-[15px] font-semibold tracking-tight">
-            {outcome === null ? look.title : <Said text={outcome.action} />}
-            {outcome === null ? null : <span className="font-normal text-muted"> · {look.title}</span>}
+            {outcome === null ? style.title : <UserText text={outcome.action} />}
+            {outcome === null ? null : <span className="font-normal text-muted"> · {style.title}</span>}
           </h2>
           {outcome?.reason === undefined ? null : (
             <p className="mt-0.5 text-soft">
-              <Said text={outcome.reason} />
+              <UserText text={outcome.reason} />
             </p>
           )}
           <p className="mt-1 text-soft">
-            <Said text={summary} />
+            <UserText text={summary} />
           </p>
           {missing.length === 0 ? null : (
             <ul className="mt-1.5 list-disc pl-5 text-soft">
               {missing.map((text) => (
                 <li key={text}>
-                  <Said text={text} />
+                  <UserText text={text} />
                 </li>
               ))}
             </ul>
@@ -83,7 +84,7 @@ const Card = ({ answer, onSelect, shown }: WhyCardProps & { readonly answer: Tol
               <button type="button" className="text-accent underline" onClick={() => onSelect(decidedAt.index)}>
                 event {decidedAt.index}
               </button>
-              , {duration(decidedAt.msBeforeCommitment)} before it was committed.
+              , {duration(decidedAt.msBeforeCommitment)} before the commitment.
             </p>
           )}
         </div>
@@ -99,7 +100,7 @@ const Card = ({ answer, onSelect, shown }: WhyCardProps & { readonly answer: Tol
               )}
               <span className="min-w-0">
                 <span className="sr-only">{satisfied ? "satisfied: " : "not satisfied: "}</span>
-                <Said text={text} />
+                <UserText text={text} />
                 {seqs.length === 0 ? null : (
                   <span className="ml-2 text-[12px] text-muted">
                     {seqs.slice(-6).map((seq) => {
@@ -125,25 +126,25 @@ const Card = ({ answer, onSelect, shown }: WhyCardProps & { readonly answer: Tol
       {pivotal.length === 0 ? null : (
         <p tabIndex={0} className="max-h-24 overflow-auto border-t border-line px-4 py-2.5 text-soft">
           {counted(pivotal.length, "vote was", "votes were each")} needed:{" "}
-          <Said text={pivotal.map(({ participantId }) => participantId).join(", ")} />.
+          <UserText text={pivotal.map(({ participantId }) => participantId).join(", ")} />.
         </p>
       )}
       {answer.notes.length === 0 ? null : (
         <p tabIndex={0} className="max-h-24 overflow-auto border-t border-line px-4 py-2 text-[12px] text-muted">
-          <Said text={answer.notes.join("; ")} />
+          <UserText text={answer.notes.join("; ")} />
         </p>
       )}
     </section>
   )
 }
 
-const outcomeLook = (positive: boolean | null | undefined, isDecided: boolean, hasEnded: boolean) => {
+const outcomeStyle = (positive: boolean | null | undefined, isDecided: boolean, hasEnded: boolean) => {
   if (!isDecided) {
     return hasEnded
       ? { icon: XCircle, text: "text-bad", border: "border-l-bad", title: "Ended without a decision" }
       : { icon: CircleDashed, text: "text-accent", border: "border-l-accent", title: "No decision yet" }
   }
-  if (positive === true) return { icon: CheckCircle2, text: "text-good", border: "border-l-good", title: "a yes" }
-  if (positive === false) return { icon: XCircle, text: "text-bad", border: "border-l-bad", title: "a no" }
-  return { icon: CircleHelp, text: "text-calm", border: "border-l-line-strong", title: "neither a yes nor a no" }
+  if (positive === true) return { icon: CheckCircle2, text: "text-good", border: "border-l-good", title: "positive" }
+  if (positive === false) return { icon: XCircle, text: "text-bad", border: "border-l-bad", title: "negative" }
+  return { icon: CircleHelp, text: "text-calm", border: "border-l-line-strong", title: "outcome not stated" }
 }

@@ -10,7 +10,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useMemo } from "react"
 import { call } from "../../client/Client.ts"
 
-/** The policy as the registry has it now: asked for only when the log does not hold its rules. */
+/** The policy of the registry, read only when the log does not hold its rules. */
 const usePolicy = (policyId: string, isWanted: boolean): PolicyText | undefined =>
   useQuery({
     queryKey: ["policy", policyId],
@@ -33,7 +33,7 @@ export const policyText = (policy: {
   rules: JSON.stringify(policy.rules)
 })
 
-/** What was said towards the decision, and the rules that it is held against. */
+/** The record of the decision, and the policy that applies. */
 export const useActivePolicy = (
   events: ReadonlyArray<CanonicalEvent>
 ): { readonly run: Deliberation; readonly by: ActivePolicy } => {

@@ -18,7 +18,7 @@ const ACTIONS: ReadonlyArray<readonly [BulkAction, string, LucideIcon]> = [
   ["delete", "Delete", Trash2]
 ]
 
-/** What can be done with the chosen runs. Actions that the role cannot do are absent. */
+/** Actions on the chosen runs, as far as the role allows them. */
 export const Bulk = ({ onClear, runs }: { readonly runs: ReadonlyArray<Run>; readonly onClear: () => void }) => {
   const [action, setAction] = useState<BulkAction>()
   const mayOperate = useMay()("operator")
@@ -39,9 +39,9 @@ export const Bulk = ({ onClear, runs }: { readonly runs: ReadonlyArray<Run>; rea
         type="button"
         className="btn"
         disabled={runs.length !== 2}
-        title={runs.length === 2 ? "Side by side" : "Choose two runs to compare them"}
+        title={runs.length === 2 ? "Compare the two runs" : "Choose two runs to compare them"}
         onClick={() => {
-          // What came first stands on the left.
+          // The earlier run is on the left.
           const [one, other] = (left?.createdAt ?? "") <= (right?.createdAt ?? "") ? [left, right] : [right, left]
           go(`/compare?left=${one?.id ?? ""}&right=${other?.id ?? ""}`)
         }}

@@ -4,8 +4,8 @@ import { CheckCircle2, XCircle } from "lucide-react"
 import { useState } from "react"
 import { call } from "../../client/Client.ts"
 import { problemOf } from "../../client/Problem.ts"
-import { Said } from "../../ui/basics.tsx"
-import { download } from "../../ui/download.ts"
+import { UserText } from "../../ui/basics.tsx"
+import { downloadLines } from "../../ui/download.ts"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { ReasonField } from "../../ui/ReasonField.tsx"
 import { useMe } from "../../ui/useMe.ts"
@@ -25,31 +25,31 @@ interface ActionWords {
 const words: Readonly<Record<BulkAction, ActionWords>> = {
   cancel: {
     title: "Cancel these runs?",
-    says: "Their sessions end for all participants, and no decision can be made in them any more.",
+    says: "Their sessions end for all participants, without a decision.",
     button: "Cancel them",
     takesReason: true
   },
   suspend: {
     title: "Suspend these runs?",
-    says: "The participants wait. What is left of the sessions' time is kept.",
+    says: "The participants wait. The sessions keep their remaining time.",
     button: "Suspend them",
     takesReason: true
   },
   resume: {
     title: "Resume these runs?",
-    says: "The participants go on, with the time that was left.",
+    says: "The participants continue with the remaining time.",
     button: "Resume them",
     takesReason: true
   },
   archive: {
     title: "Archive these runs?",
-    says: "Lists leave them out from now on, unless they are asked for archived runs. Nothing is deleted.",
+    says: "Lists show the runs only with the filter for archived runs. Nothing is deleted.",
     button: "Archive them",
     takesReason: false
   },
   delete: {
     title: "Delete these runs?",
-    says: "With their events, state, messages and artifacts. This cannot be taken back.",
+    says: "Their events, state, messages and artifacts are deleted permanently.",
     button: "Delete them",
     takesReason: false
   },
@@ -61,10 +61,10 @@ const words: Readonly<Record<BulkAction, ActionWords>> = {
   }
 }
 
-/** What became of one run. */
+/** The result for one run. */
 interface Outcome {
   readonly run: Run
-  /** Why nothing was done; undefined when it was. */
+  /** Why the action was not done; undefined when it was. */
   readonly refusal: string | undefined
 }
 
@@ -76,7 +76,7 @@ interface BulkDialogProps {
   readonly onClose: () => void
 }
 
-/** Does one thing with each of some runs, and says of each what became of it. */
+/** Applies one action to several runs, and shows the result of each. */
 export default function BulkDialog({ action, onClose, runs }: BulkDialogProps) {
   const [reason, setReason] = useState("")
   const queries = useQueryClient()
@@ -107,7 +107,7 @@ export default function BulkDialog({ action, onClose, runs }: BulkDialogProps) {
       }
       await Promise.all(Array.from({ length: AT_ONCE }, worker))
       if (bundles.length > 0) {
-        download("runs.jsonl", "application/x-ndjson", bundles.map((bundle) => `${JSON.stringify(bundle)}\n`).join(""))
+        downloadLines("runs.jsonl", bundles)
       }
       return outcomes
     },
@@ -133,7 +133,7 @@ export default function BulkDialog({ action, onClose, runs }: BulkDialogProps) {
             ) : null}
             <p className="text-muted">
               {counted(possible.length, "run")} of {runs.length}
-              {possible.length < runs.length ? "; the others are in a status that does not allow it" : ""}. Done as{" "}
+              {possible.length < runs.length ? "; the status of the others does not allow it" : ""}. Done as{" "}
               {me === undefined ? "…" : `${me.name} (${me.role})`}
             </p>
           </>
@@ -156,11 +156,11 @@ export default function BulkDialog({ action, onClose, runs }: BulkDialogProps) {
                 <XCircle size={14} aria-label="not done" className="mt-0.5 shrink-0 text-bad" />
               )}
               <span className="min-w-0">
-                <Said text={runFacts(run).title} className="font-medium" />{" "}
+                <UserText text={runFacts(run).title} className="font-medium" />{" "}
                 <span className="font-mono text-[11px] text-muted">{run.id.slice(0, 8)}</span>
                 {refusal === undefined ? null : (
                   <span className="block text-[12px] text-bad">
-                    <Said text={refusal} />
+                    <UserText text={refusal} />
                   </span>
                 )}
               </span>
@@ -169,7 +169,7 @@ export default function BulkDialog({ action, onClose, runs }: BulkDialogProps) {
         </ul>
         <div className="flex justify-end gap-2">
           <button type="button" className="btn" onClick={onClose}>
-            {change.data === undefined ? "Leave them" : "Close"}
+            {change.data === undefined ? "Dismiss" : "Close"}
           </button>
           {change.data === undefined ? (
             <button

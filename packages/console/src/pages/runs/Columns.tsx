@@ -1,7 +1,7 @@
 import type { Run } from "@runplane/api"
 import { runDuration } from "@runplane/domain"
 import type { ReactNode } from "react"
-import { Chip, Id, Said, StatusBadge, Time } from "../../ui/basics.tsx"
+import { Chip, Id, StatusBadge, Time, UserText } from "../../ui/basics.tsx"
 import { compact, costOf, duration, modeLabel, percent, whole } from "../../view/Format.ts"
 import type { RunFacts } from "../../view/RunFacts.ts"
 
@@ -11,12 +11,12 @@ export interface Column {
   /** Of the grid: least and greatest width. */
   readonly width: string
   readonly align?: "right"
-  /** Left out on screens narrower than this. */
+  /** Hidden on screens narrower than this. */
   readonly from?: "md" | "lg" | "xl" | "2xl"
   readonly cell: (run: Run, facts: RunFacts, now: number) => ReactNode
 }
 
-/** Nothing is known: said, so that it is not taken for 0. */
+/** An unknown value, which is not 0. */
 const none = <span className="text-muted">–</span>
 
 const decisionCell = (run: Run, { action, confidence }: RunFacts) => {
@@ -25,7 +25,7 @@ const decisionCell = (run: Run, { action, confidence }: RunFacts) => {
   }
   return (
     <span className="flex min-w-0 items-baseline gap-1.5">
-      <Said text={action} className="truncate" />
+      <UserText text={action} className="truncate" />
       {confidence === undefined ? null : (
         <span className="num whitespace-nowrap text-muted">{percent(confidence)}</span>
       )}
@@ -47,10 +47,10 @@ export const COLUMNS: ReadonlyArray<Column> = [
     width: "minmax(110px, 2.4fr)",
     cell: ({ archivedAt, historyGap }, { title }) => (
       <span className="flex min-w-0 items-center gap-2">
-        <Said text={title} className="truncate font-medium" />
+        <UserText text={title} className="truncate font-medium" />
         {archivedAt === null ? null : <Chip>archived</Chip>}
         {historyGap === true ? (
-          <Chip tone="warn" title="Messages are known to be missing from its log">
+          <Chip tone="warn" title="The log has a gap: messages are missing">
             gap
           </Chip>
         ) : null}
@@ -125,14 +125,14 @@ export const COLUMNS: ReadonlyArray<Column> = [
     width: "76px",
     from: "2xl",
     cell: (_, { modeName }) =>
-      modeName === undefined ? none : <Said text={modeLabel(modeName)} className="truncate text-soft" />
+      modeName === undefined ? none : <UserText text={modeLabel(modeName)} className="truncate text-soft" />
   },
   {
     id: "policy",
     title: "Policy",
     width: "minmax(90px, 0.9fr)",
     from: "2xl",
-    cell: (_, { policy }) => (policy === undefined ? none : <Said text={policy} className="truncate text-soft" />)
+    cell: (_, { policy }) => (policy === undefined ? none : <UserText text={policy} className="truncate text-soft" />)
   },
   {
     id: "id",
@@ -146,7 +146,8 @@ export const COLUMNS: ReadonlyArray<Column> = [
     title: "Scenario",
     width: "minmax(110px, 1fr)",
     from: "md",
-    cell: (_, { scenario }) => (scenario === undefined ? none : <Said text={scenario} className="truncate text-soft" />)
+    cell: (_, { scenario }) =>
+      scenario === undefined ? none : <UserText text={scenario} className="truncate text-soft" />
   },
   {
     id: "environment",
@@ -154,14 +155,14 @@ export const COLUMNS: ReadonlyArray<Column> = [
     width: "minmax(80px, 110px)",
     from: "md",
     cell: (_, { environment }) =>
-      environment === undefined ? none : <Said text={environment} className="truncate text-soft" />
+      environment === undefined ? none : <UserText text={environment} className="truncate text-soft" />
   },
   {
     id: "tags",
     title: "Tags",
     width: "minmax(90px, 1fr)",
     from: "md",
-    cell: ({ tags }) => (tags.length === 0 ? none : <Said text={tags.join(", ")} className="truncate text-soft" />)
+    cell: ({ tags }) => (tags.length === 0 ? none : <UserText text={tags.join(", ")} className="truncate text-soft" />)
   },
   {
     id: "updated",

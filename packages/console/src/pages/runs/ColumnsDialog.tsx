@@ -68,7 +68,7 @@ export default function ColumnsDialog({ chosen, onChange, onClose }: ColumnsDial
         )}
         <div className="flex justify-end">
           <button type="button" className="btn" disabled={chosen.length === 0} onClick={() => onChange([])}>
-            The usual ones
+            Reset
           </button>
         </div>
       </div>

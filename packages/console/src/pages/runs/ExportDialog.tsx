@@ -2,63 +2,43 @@ import type { Run } from "@runplane/api"
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { callRuns } from "../../client/Client.ts"
-import { download } from "../../ui/download.ts"
+import { download, downloadLines } from "../../ui/download.ts"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { SaveButtons } from "../../ui/SaveButtons.tsx"
 import { Failure } from "../../ui/States.tsx"
-import { csv } from "../../view/Csv.ts"
+import { type CsvColumns, csvOf } from "../../view/Csv.ts"
 import { counted, whole } from "../../view/Format.ts"
-import { runFacts } from "../../view/RunFacts.ts"
+import { type RunFacts, runFacts } from "../../view/RunFacts.ts"
 import { listQuery, type RunFilters } from "./RunQuery.ts"
 
 /** Runs of an exported file. */
 const MOST = 10_000
 
-const NAMES = [
-  "id",
-  "status",
-  "title",
-  "scenario",
-  "environment",
-  "mode",
-  "policy",
-  "createdAt",
-  "startedAt",
-  "endedAt",
-  "durationMs",
-  "events",
-  "action",
-  "confidence",
-  "tokens",
-  "costUsd",
-  "callsWithoutUsage",
-  "tags",
-  "errorCode"
-]
+interface ExportedRun {
+  readonly run: Run
+  readonly facts: RunFacts
+}
 
-const cellsOf = (run: Run) => {
-  const facts = runFacts(run)
-  return [
-    run.id,
-    run.status,
-    facts.title,
-    facts.scenario,
-    facts.environment,
-    facts.modeName,
-    facts.policy,
-    run.createdAt,
-    run.startedAt,
-    run.endedAt,
-    facts.durationMs,
-    run.lastEventIndex,
-    facts.action,
-    facts.confidence,
-    facts.tokens,
-    facts.costUsd,
-    facts.callsWithoutUsage,
-    run.tags.join(" "),
-    run.errorCode
-  ]
+const COLUMNS: CsvColumns<ExportedRun> = {
+  id: ({ run }) => run.id,
+  status: ({ run }) => run.status,
+  title: ({ facts }) => facts.title,
+  scenario: ({ facts }) => facts.scenario,
+  environment: ({ facts }) => facts.environment,
+  mode: ({ facts }) => facts.modeName,
+  policy: ({ facts }) => facts.policy,
+  createdAt: ({ run }) => run.createdAt,
+  startedAt: ({ run }) => run.startedAt,
+  endedAt: ({ run }) => run.endedAt,
+  durationMs: ({ facts }) => facts.durationMs,
+  events: ({ run }) => run.lastEventIndex,
+  action: ({ facts }) => facts.action,
+  confidence: ({ facts }) => facts.confidence,
+  tokens: ({ facts }) => facts.tokens,
+  costUsd: ({ facts }) => facts.costUsd,
+  callsWithoutUsage: ({ facts }) => facts.callsWithoutUsage,
+  tags: ({ run }) => run.tags.join(" "),
+  errorCode: ({ run }) => run.errorCode
 }
 
 interface ExportDialogProps {
@@ -83,8 +63,16 @@ export default function ExportDialog({ filters, onClose, total }: ExportDialogPr
         cursor = page.nextCursor
       }
       const kept = runs.slice(0, MOST)
-      if (form === "csv") download("runs.csv", "text/csv", csv(NAMES, kept.map(cellsOf)))
-      else download("runs.jsonl", "application/x-ndjson", kept.map((run) => `${JSON.stringify(run)}\n`).join(""))
+      if (form === "csv")
+        download(
+          "runs.csv",
+          "text/csv",
+          csvOf(
+            COLUMNS,
+            kept.map((run) => ({ run, facts: runFacts(run) }))
+          )
+        )
+      else downloadLines("runs.jsonl", kept)
       return kept.length
     }
   })

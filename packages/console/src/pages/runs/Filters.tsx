@@ -5,7 +5,7 @@ import { Select } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { QueryBar } from "../../ui/QueryBar.tsx"
 import { valuesIn, withValues } from "../../view/QueryEdit.ts"
-import { runLook } from "../../view/Status.ts"
+import { runStatusLabel } from "../../view/Status.ts"
 import { isFiltered, type RunFilters, type SetRunFilters } from "./RunQuery.ts"
 import { Views } from "./Views.tsx"
 
@@ -34,7 +34,7 @@ const SORTS = [
   ["oldest", "Oldest first"],
   ["updated", "Last changed first"],
   ["slowest", "Slowest first"],
-  ["dearest", "Dearest first"],
+  ["dearest", "Most expensive first"],
   ["tokens", "Most tokens first"],
   ["longest", "Most events first"]
 ] as const
@@ -61,7 +61,7 @@ export const Filters = ({ filters, searchRef, set, total }: FiltersProps) => {
           options={[
             ["", "Any status"],
             ...(status === "several" ? [["several", "Several"] as const] : []),
-            ...RunStatus.literals.map((word) => [word, runLook(word).word] as const)
+            ...RunStatus.literals.map((word) => [word, runStatusLabel(word).word] as const)
           ]}
           onChange={(word) => {
             if (word !== "several") set({ q: withValues(filters.q, "status", word === "" ? [] : [word]) })
@@ -70,7 +70,7 @@ export const Filters = ({ filters, searchRef, set, total }: FiltersProps) => {
         <Select label="Order" value={filters.sort} options={SORTS} onChange={(sort) => set({ sort })} />
         <span className="ml-auto flex gap-1">
           <Toggle
-            label="Archived runs too"
+            label="Include archived runs"
             pressed={filters.archived}
             onClick={() => set({ archived: !filters.archived })}
             icon={<Archive size={15} aria-hidden />}

@@ -1,7 +1,9 @@
 import type { RunListQuery } from "@runplane/api"
 import { RunStatus } from "@runplane/domain"
+import { scopeParams, spanMs } from "../../view/Scope.ts"
 import { flagParam, listParam, textParam, type ValuesOf, wordParam } from "../../view/UrlState.ts"
 
+const SORT_NAMES = ["newest", "oldest", "updated", "slowest", "dearest", "tokens", "longest"] as const
 const SORTS = {
   newest: ["createdAt", "desc"],
   oldest: ["createdAt", "asc"],
@@ -21,29 +23,19 @@ export const runParams = {
   scenario: textParam,
   environment: textParam,
   tags: listParam,
-  window: wordParam(["", "1h", "6h", "24h", "7d", "30d"]),
+  window: scopeParams.window,
   archived: flagParam,
-  sort: wordParam(["newest", "oldest", "updated", "slowest", "dearest", "tokens", "longest"]),
+  sort: wordParam(SORT_NAMES),
   /** The columns in their order; the usual ones when there is none. */
   columns: listParam,
   density: wordParam(["comfortable", "compact"]),
-  /** The run that is looked at beside the list. */
+  /** The run that is shown beside the list. */
   peek: textParam
 }
 export type RunFilters = ValuesOf<typeof runParams>
 export type SetRunFilters = (patch: Partial<RunFilters>, how?: { readonly push?: boolean }) => void
 
-const HOUR = 3_600_000
-const spans: Readonly<Record<RunFilters["window"], number | undefined>> = {
-  "": undefined,
-  "1h": HOUR,
-  "6h": 6 * HOUR,
-  "24h": 24 * HOUR,
-  "7d": 7 * 24 * HOUR,
-  "30d": 30 * 24 * HOUR
-}
-
-/** Whether anything but the looks of the list was chosen. */
+/** Whether a filter is set. */
 export const isFiltered = (filters: RunFilters): boolean =>
   filters.search !== "" ||
   filters.q !== "" ||
@@ -59,8 +51,8 @@ export const PAGE_SIZE = 100
 type Window = Pick<RunListQuery, "createdAfter" | "createdBefore">
 
 /**
- * The query of a page. `anchor` is the time up to which the list reaches: rows keep their places, and what came after
- * it is counted apart.
+ * The query of a page. The list ends at the time `anchor`, so rows keep their positions; newer runs are counted
+ * separately.
  */
 export const listQuery = (filters: RunFilters, anchor: Date, cursor: string): RunListQuery => {
   const [sortBy, sortOrder] = SORTS[filters.sort]
@@ -77,7 +69,7 @@ export const listQuery = (filters: RunFilters, anchor: Date, cursor: string): Ru
   }
 }
 
-/** How many came after the anchor: the query of one of them, whose answer has the total. */
+/** The query that counts the runs after the anchor: one run, and the total. */
 export const newerQuery = (filters: RunFilters, anchor: Date): RunListQuery => ({
   ...conditions(filters),
   // `createdAfter` leaves out its own instant, which the list does not have either.
@@ -98,10 +90,8 @@ const conditions = (filters: RunFilters) => ({
   ...(filters.tags.length > 0 && { tags: filters.tags })
 })
 
-const createdWithin = ({ window }: RunFilters, anchor: Date): Window => {
-  const span = spans[window]
-  return span === undefined ? {} : { createdAfter: new Date(anchor.getTime() - span).toISOString() }
-}
+const createdWithin = ({ window }: RunFilters, anchor: Date): Window =>
+  window === "" ? {} : { createdAfter: new Date(anchor.getTime() - spanMs[window]).toISOString() }
 
 /** An order as saved views have it: `cost desc`. */
 export const sortText = (sort: RunFilters["sort"]) => {
@@ -111,7 +101,5 @@ export const sortText = (sort: RunFilters["sort"]) => {
 
 /** The order of a saved view; the newest first where it names none that the page knows. */
 export const sortOfText = (text: string | undefined): RunFilters["sort"] => {
-  const found = runParams.sort.read(null)
-  const names = ["newest", "oldest", "updated", "slowest", "dearest", "tokens", "longest"] as const
-  return names.find((name) => sortText(name) === text) ?? found
+  return SORT_NAMES.find((name) => sortText(name) === text) ?? SORT_NAMES[0]
 }

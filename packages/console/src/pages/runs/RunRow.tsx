@@ -2,20 +2,14 @@ import type { Run } from "@runplane/api"
 import { PanelRight } from "lucide-react"
 import { memo } from "react"
 import { CONSOLE_PATH } from "../../client/Base.ts"
+import { fromClass } from "../../ui/kit.tsx"
 import { runFacts } from "../../view/RunFacts.ts"
 import type { Column } from "./Columns.tsx"
-
-const fromClass: Readonly<Record<NonNullable<Column["from"]>, string>> = {
-  md: "max-md:hidden",
-  lg: "max-lg:hidden",
-  xl: "max-xl:hidden",
-  "2xl": "max-2xl:hidden"
-}
 
 export const cellClass = ({ align, from }: Column): string =>
   `flex min-w-0 items-center ${align === "right" ? "justify-end text-right" : ""} ${from === undefined ? "" : fromClass[from]}`
 
-/** What can be done with a row; the same object while the list is scrolled. */
+/** Actions of a row; the same object while the list is scrolled. */
 export interface RowActions {
   readonly choose: (index: number) => void
   readonly open: (runId: string) => void
@@ -95,8 +89,8 @@ export const RunRow = memo(function RunRow({
       <span role="cell" className="max-md:hidden">
         <button
           type="button"
-          aria-label={`Look at ${facts.title}`}
-          title="Look at it beside the list"
+          aria-label={`Preview ${facts.title}`}
+          title="Preview beside the list"
           className="rounded p-1 text-muted hover:text-accent"
           onClick={(event) => {
             event.stopPropagation()

@@ -1,5 +1,5 @@
 import { ArrowUp } from "lucide-react"
-import { memo, Suspense, useEffect, useMemo, useRef, useState } from "react"
+import { memo, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react"
 import { useLocation } from "wouter"
 import { useNow, useTitle, useUrlState } from "../../ui/hooks.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
@@ -13,7 +13,6 @@ import { Filters } from "./Filters.tsx"
 import { isFiltered, type RunFilters, runParams } from "./RunQuery.ts"
 import { cellClass, type RowActions, RunRow } from "./RunRow.tsx"
 import { useRuns } from "./useRuns.ts"
-import { useSelection } from "./useSelection.ts"
 
 /** Drawn again when the filters change, not while the list is scrolled. */
 const FiltersOnce = memo(Filters)
@@ -23,7 +22,7 @@ const HEIGHTS: Readonly<Record<RunFilters["density"], number>> = { comfortable: 
 
 /** Rows drawn beyond each edge: a row of this list is dear. */
 const OVERSCAN = 6
-/** Rows before the end at which the next page is asked for. */
+/** Rows before the end at which the next page is read. */
 const AHEAD = 30
 
 /** Widths of the columns that a screen has room for, as tracks of a grid. */
@@ -82,7 +81,7 @@ export default function RunsPage() {
     },
     {
       keys: "p",
-      says: "Look at the run beside the list",
+      says: "Show the run beside the list",
       group: "Runs",
       run: () => set({ peek: runs[chosen]?.id ?? "" })
     },
@@ -175,11 +174,9 @@ export default function RunsPage() {
             ) : null}
             {list.isSuccess && runs.length === 0 && waiting === 0 ? (
               isFiltered(filters) ? (
-                <Empty title="No run fits these filters">Clear a filter, or look at a longer time.</Empty>
+                <Empty title="No run matches these filters">Clear a filter, or choose a longer time.</Empty>
               ) : (
-                <Empty title="There are no runs yet">
-                  A run appears here as soon as somebody launches a scenario or posts a descriptor to /runs.
-                </Empty>
+                <Empty title="No runs yet">Launch a scenario or post a descriptor to /runs to create a run.</Empty>
               )
             ) : null}
             <div className="relative" style={{ height: rows.size }}>
@@ -197,7 +194,7 @@ export default function RunsPage() {
                     className={rowClass}
                     isChosen={index === chosen}
                     isSelected={selection.ids.has(run.id)}
-                    // Of a run that has ended nothing changes with time.
+                    // An ended run does not change with time.
                     now={run.endedAt === undefined ? now : 0}
                     act={act}
                   />
@@ -214,4 +211,20 @@ export default function RunsPage() {
       )}
     </div>
   )
+}
+
+/** The rows that were chosen, by the ids of their runs. */
+const useSelection = () => {
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
+  const toggle = useCallback(
+    (id: string) =>
+      setIds((before) => {
+        const next = new Set(before)
+        if (!next.delete(id)) next.add(id)
+        return next
+      }),
+    []
+  )
+  const setAll = useCallback((all: ReadonlyArray<string>) => setIds(new Set(all)), [])
+  return { ids, toggle, setAll }
 }

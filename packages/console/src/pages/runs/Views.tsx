@@ -28,7 +28,7 @@ const stateOf = ({ columns, q, sort }: View): Partial<RunFilters> => ({
 const chip = (isOn: boolean) =>
   `h-6 rounded-full px-2.5 text-[12px] font-medium ${isOn ? "bg-accent-soft text-accent" : "text-soft hover:bg-sunken"}`
 
-/** The views of the list: those of the product, and those that somebody has saved for everybody. */
+/** The views of the list: the built-in ones, and those that users have saved. */
 export const Views = ({ filters, set }: ViewsProps) => {
   const [isSaving, setSaving] = useState(false)
   const me = useMe()

@@ -1,14 +1,23 @@
 import type { Webhook, WebhookDelivery } from "@runplane/api"
 import { CheckCircle2, Clock, RotateCcw, XCircle } from "lucide-react"
 import { call } from "../../client/Client.ts"
-import { Id, Said, Time } from "../../ui/basics.tsx"
+import { Id, Time, UserText } from "../../ui/basics.tsx"
 import { useChange } from "../../ui/Confirm.tsx"
 import { JsonTree } from "../../ui/JsonTree.tsx"
-import { Facts, Part, Select, Shown, Table, type TableColumn, To } from "../../ui/kit.tsx"
+import { Facts, Loaded, Panel, Select, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
 import { Empty, Failure } from "../../ui/States.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { counted, whole } from "../../view/Format.ts"
-import type { WebhooksState } from "./WebhookParams.ts"
+import { numberParam, textParam, type ValuesOf, wordParam } from "../../view/UrlState.ts"
+
+/** The state of the page, all of it in its address: the endpoint, and which of its deliveries. */
+export const webhookParams = {
+  id: textParam,
+  status: wordParam(["any", "pending", "delivered", "failed"]),
+  delivery: textParam,
+  page: numberParam(1)
+}
+export type WebhooksState = ValuesOf<typeof webhookParams>
 
 interface DeliveriesProps {
   readonly webhook: Webhook
@@ -21,7 +30,7 @@ const PAGE = 50
 const REFRESH_MS = 2_000
 const TEST = "webhook.test"
 
-/** What was sent to an endpoint, the latest first, with its attempts, request and answer. */
+/** The deliveries to an endpoint, the latest first, with attempts, request and answer. */
 export const Deliveries = ({ mayWrite, set, state, webhook }: DeliveriesProps) => {
   const page = state.page ?? 1
   const deliveries = useRead(
@@ -40,7 +49,7 @@ export const Deliveries = ({ mayWrite, set, state, webhook }: DeliveriesProps) =
   const chosen = deliveries.data?.data.find(({ id }) => id === state.delivery)
   return (
     <div className={`grid items-start gap-3 ${chosen === undefined ? "" : "xl:grid-cols-[1fr_minmax(320px,420px)]"}`}>
-      <Part
+      <Panel
         title="Deliveries"
         note={deliveries.data === undefined ? undefined : whole(deliveries.data.total)}
         actions={
@@ -51,16 +60,16 @@ export const Deliveries = ({ mayWrite, set, state, webhook }: DeliveriesProps) =
               ["any", "Any status"],
               ["pending", "Waiting"],
               ["delivered", "Delivered"],
-              ["failed", "Given up"]
+              ["failed", "Failed"]
             ]}
             onChange={(status) => set({ status, page: undefined })}
           />
         }
       >
-        <Shown read={deliveries} what="The deliveries cannot be read" rows={6} height={36}>
+        <Loaded read={deliveries} what="The deliveries cannot be read" rows={6} height={36}>
           {({ data, total }) =>
             data.length === 0 ? (
-              <Empty title="No delivery">Nothing that happened was for this endpoint, or it is filtered out.</Empty>
+              <Empty title="No deliveries">There was no event for this endpoint, or the filter excludes it.</Empty>
             ) : (
               <>
                 <Table
@@ -92,8 +101,8 @@ export const Deliveries = ({ mayWrite, set, state, webhook }: DeliveriesProps) =
               </>
             )
           }
-        </Shown>
-      </Part>
+        </Loaded>
+      </Panel>
       {chosen === undefined ? null : (
         <Details delivery={chosen} webhook={webhook} mayWrite={mayWrite} onClose={() => set({ delivery: "" })} />
       )}
@@ -122,11 +131,11 @@ const columnsOf = (open: (id: string) => void): ReadonlyArray<TableColumn<Webhoo
     cell: ({ errorMessage, responseStatus }) => (
       <span className="flex min-w-0 gap-2">
         {responseStatus === undefined ? null : <span className="num">{responseStatus}</span>}
-        {errorMessage === undefined ? null : <Said text={errorMessage} className="truncate text-bad" />}
+        {errorMessage === undefined ? null : <UserText text={errorMessage} className="truncate text-bad" />}
       </span>
     )
   },
-  { title: "Happened", from: "sm", cell: ({ createdAt }) => <Time at={createdAt} /> }
+  { title: "Created", from: "sm", cell: ({ createdAt }) => <Time at={createdAt} /> }
 ]
 
 const State = ({ delivery: { nextAttemptAt, status } }: { readonly delivery: WebhookDelivery }) => {
@@ -140,7 +149,7 @@ const State = ({ delivery: { nextAttemptAt, status } }: { readonly delivery: Web
   if (status === "failed") {
     return (
       <span className="inline-flex items-center gap-1.5 text-bad">
-        <XCircle size={14} aria-hidden /> Given up
+        <XCircle size={14} aria-hidden /> Failed
       </span>
     )
   }
@@ -170,7 +179,7 @@ const Details = ({ delivery, mayWrite, onClose, webhook }: DetailsProps) => {
     () => {}
   )
   return (
-    <Part
+    <Panel
       title="Delivery"
       actions={
         <>
@@ -179,7 +188,7 @@ const Details = ({ delivery, mayWrite, onClose, webhook }: DetailsProps) => {
               type="button"
               className="btn"
               disabled={again.isPending || !webhook.active}
-              title={webhook.active ? undefined : "An endpoint that is not active gets nothing"}
+              title={webhook.active ? undefined : "The endpoint is not active"}
               onClick={() => again.mutate()}
             >
               <RotateCcw size={14} aria-hidden /> {again.isPending ? "Sending…" : "Send again"}
@@ -191,7 +200,7 @@ const Details = ({ delivery, mayWrite, onClose, webhook }: DetailsProps) => {
         </>
       }
     >
-      {again.isError ? <Failure what="It could not be sent again" error={again.error} /> : null}
+      {again.isError ? <Failure what="The delivery could not be sent again" error={again.error} /> : null}
       <Facts
         facts={[
           ["Id", <Id key="id" id={delivery.id} label="delivery id" />],
@@ -201,13 +210,13 @@ const Details = ({ delivery, mayWrite, onClose, webhook }: DetailsProps) => {
             delivery.event === TEST ? (
               "None: a test"
             ) : (
-              <To key="run" href={`/runs/${delivery.runId}`}>
+              <TextLink key="run" href={`/runs/${delivery.runId}`}>
                 {delivery.runId}
-              </To>
+              </TextLink>
             )
           ],
           ["Attempts", counted(delivery.attempts, "attempt")],
-          ["Happened", <Time key="made" at={delivery.createdAt} />],
+          ["Created", <Time key="made" at={delivery.createdAt} />],
           [
             "Last attempt",
             delivery.lastAttemptAt === undefined ? "–" : <Time key="last" at={delivery.lastAttemptAt} />
@@ -222,13 +231,13 @@ const Details = ({ delivery, mayWrite, onClose, webhook }: DetailsProps) => {
           ],
           ["Delivered", delivery.deliveredAt === undefined ? "–" : <Time key="done" at={delivery.deliveredAt} />],
           ["Status of the answer", delivery.responseStatus ?? "No answer"],
-          ["Error", delivery.errorMessage === undefined ? "–" : <Said key="error" text={delivery.errorMessage} />]
+          ["Error", delivery.errorMessage === undefined ? "–" : <UserText key="error" text={delivery.errorMessage} />]
         ]}
       />
       <h3 className="label border-t border-line px-3 pt-2">Request body, posted to {webhook.url}</h3>
       <div className="overflow-auto px-3 pt-1 pb-3">
         <JsonTree value={delivery.payload} />
       </div>
-    </Part>
+    </Panel>
   )
 }

@@ -1,12 +1,12 @@
 import type { Webhook } from "@runplane/api"
 import { Pause, Pencil, Play, Send, Trash2 } from "lucide-react"
 import { call } from "../../client/Client.ts"
-import { Said } from "../../ui/basics.tsx"
+import { UserText } from "../../ui/basics.tsx"
 import { Confirm, DialogButton, useChange } from "../../ui/Confirm.tsx"
 import { Failure } from "../../ui/States.tsx"
 import { WebhookForm } from "./WebhookForm.tsx"
 
-/** What can be done with an endpoint. */
+/** Actions on an endpoint. */
 export const WebhookActions = ({ onGone, webhook }: { readonly webhook: Webhook; readonly onGone: () => void }) => {
   const params = { id: webhook.id }
   const renews = [["webhooks"], ["deliveries", webhook.id]]
@@ -28,14 +28,14 @@ export const WebhookActions = ({ onGone, webhook }: { readonly webhook: Webhook;
           type="button"
           className="btn"
           disabled={test.isPending || !webhook.active}
-          title={webhook.active ? "Sends the event webhook.test" : "An endpoint that is not active gets nothing"}
+          title={webhook.active ? "Sends the event webhook.test" : "The endpoint is not active"}
           onClick={() => test.mutate()}
         >
           <Send size={14} aria-hidden /> {test.isPending ? "Sending…" : "Send a test"}
         </button>
         <button type="button" className="btn" disabled={toggle.isPending} onClick={() => toggle.mutate()}>
           {webhook.active ? <Pause size={14} aria-hidden /> : <Play size={14} aria-hidden />}
-          {webhook.active ? "Stop deliveries" : "Go on delivering"}
+          {webhook.active ? "Stop deliveries" : "Resume deliveries"}
         </button>
         <DialogButton dialog={(close) => <WebhookForm webhook={webhook} onClose={close} />}>
           <Pencil size={14} aria-hidden /> Change
@@ -53,8 +53,8 @@ export const WebhookActions = ({ onGone, webhook }: { readonly webhook: Webhook;
               act={() => call((api) => api.webhooks.remove({ params })).then(onGone)}
             >
               <p className="text-soft">
-                <Said text={webhook.url} /> gets nothing any more. What still waits for it is dropped, and its
-                deliveries are forgotten.
+                <UserText text={webhook.url} /> receives no further events. Pending deliveries are dropped, and the list
+                of deliveries is deleted.
               </p>
             </Confirm>
           )}
@@ -62,10 +62,10 @@ export const WebhookActions = ({ onGone, webhook }: { readonly webhook: Webhook;
           <Trash2 size={14} aria-hidden /> Remove
         </DialogButton>
         <span role="status" className="text-soft">
-          {test.isSuccess ? "The test is on its way: it stands first below." : ""}
+          {test.isSuccess ? "The test is being delivered: it is the first delivery below." : ""}
         </span>
       </div>
-      {failed === undefined ? null : <Failure what="That could not be done" error={failed.error} />}
+      {failed === undefined ? null : <Failure what="The change failed" error={failed.error} />}
     </div>
   )
 }

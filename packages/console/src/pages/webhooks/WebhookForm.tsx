@@ -2,13 +2,12 @@ import { type Webhook, webhookEvents } from "@runplane/api"
 import { useState } from "react"
 import { call } from "../../client/Client.ts"
 import { Id } from "../../ui/basics.tsx"
-import { useChange } from "../../ui/Confirm.tsx"
+import { FormDialog, useChange } from "../../ui/Confirm.tsx"
 import { Overlay } from "../../ui/Overlay.tsx"
-import { Failure } from "../../ui/States.tsx"
 
 const SECRET_BYTES = 32
 
-/** A secret of the form that Standard Webhooks asks for. */
+/** A secret in the form of Standard Webhooks. */
 const newSecret = () => `whsec_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(SECRET_BYTES))))}`
 
 /** Adds an endpoint, or changes one. The secret of a new one is shown once, by the answer that creates it. */
@@ -30,7 +29,6 @@ export const WebhookForm = ({ onClose, webhook }: { readonly webhook?: Webhook; 
     [["webhooks"]],
     (answer) => (webhook === undefined ? setCreated(answer) : onClose())
   )
-  const title = webhook === undefined ? "Add an endpoint" : "Change the endpoint"
   if (created !== undefined) {
     return (
       <Overlay open onClose={onClose} title="The endpoint was added">
@@ -52,64 +50,53 @@ export const WebhookForm = ({ onClose, webhook }: { readonly webhook?: Webhook; 
     )
   }
   return (
-    <Overlay open onClose={onClose} title={title}>
-      <form
-        className="flex flex-col gap-3 p-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          save.mutate()
-        }}
-      >
-        <label className="block">
-          <span className="label">URL</span>
-          <input
-            autoFocus
-            type="url"
-            required
-            className="field mt-1 w-full"
-            placeholder="https://example.org/hooks/runs"
-            value={url}
-            onChange={({ target }) => setUrl(target.value)}
-          />
-        </label>
-        <fieldset>
-          <legend className="label">Events; none chosen means all of them</legend>
-          <div className="mt-1 grid grid-cols-2 gap-1">
-            {webhookEvents.map((event) => (
-              <label key={event} className="flex items-center gap-2 py-0.5">
-                <input
-                  type="checkbox"
-                  checked={events.includes(event)}
-                  onChange={({ target }) =>
-                    setEvents(target.checked ? [...events, event] : events.filter((other) => other !== event))
-                  }
-                />
-                <span className="font-mono text-[12px]">{event}</span>
-              </label>
-            ))}
-          </div>
-        </fieldset>
-        <label className="block">
-          <span className="label">{webhook === undefined ? "Secret" : "New secret; empty keeps the one it has"}</span>
-          <input
-            required={webhook === undefined}
-            autoComplete="off"
-            spellCheck={false}
-            className="field mt-1 w-full font-mono text-[12px]"
-            value={secret}
-            onChange={({ target }) => setSecret(target.value)}
-          />
-        </label>
-        {save.isError ? <Failure what="The endpoint was not saved" error={save.error} /> : null}
-        <div className="flex justify-end gap-2">
-          <button type="button" className="btn" onClick={onClose}>
-            Leave it
-          </button>
-          <button type="submit" className="btn btn-main" disabled={save.isPending}>
-            {save.isPending ? "Working…" : webhook === undefined ? "Add" : "Save"}
-          </button>
+    <FormDialog
+      title={webhook === undefined ? "Add an endpoint" : "Change the endpoint"}
+      button={webhook === undefined ? "Add" : "Save"}
+      fault="The endpoint was not saved"
+      change={save}
+      onClose={onClose}
+    >
+      <label className="block">
+        <span className="label">URL</span>
+        <input
+          autoFocus
+          type="url"
+          required
+          className="field mt-1 w-full"
+          placeholder="https://example.org/hooks/runs"
+          value={url}
+          onChange={({ target }) => setUrl(target.value)}
+        />
+      </label>
+      <fieldset>
+        <legend className="label">Events (none: all events)</legend>
+        <div className="mt-1 grid grid-cols-2 gap-1">
+          {webhookEvents.map((event) => (
+            <label key={event} className="flex items-center gap-2 py-0.5">
+              <input
+                type="checkbox"
+                checked={events.includes(event)}
+                onChange={({ target }) =>
+                  setEvents(target.checked ? [...events, event] : events.filter((other) => other !== event))
+                }
+              />
+              <span className="font-mono text-[12px]">{event}</span>
+            </label>
+          ))}
         </div>
-      </form>
-    </Overlay>
+      </fieldset>
+      <label className="block">
+        <span className="label">{webhook === undefined ? "Secret" : "New secret (empty: no change)"}</span>
+        <input
+          required={webhook === undefined}
+          autoComplete="off"
+          spellCheck={false}
+          className="field mt-1 w-full font-mono text-[12px]"
+          value={secret}
+          onChange={({ target }) => setSecret(target.value)}
+        />
+      </label>
+    </FormDialog>
   )
 }

@@ -1,21 +1,20 @@
 import type { Webhook } from "@runplane/api"
 import { Plus } from "lucide-react"
-import { Chip, Said, Time } from "../../ui/basics.tsx"
+import { Chip, Time, UserText } from "../../ui/basics.tsx"
 import { DialogButton } from "../../ui/Confirm.tsx"
 import { useTitle, useUrlState } from "../../ui/hooks.ts"
-import { Part, Sheet, Shown, Table, type TableColumn } from "../../ui/kit.tsx"
+import { Loaded, Panel, Sheet, Table, type TableColumn } from "../../ui/kit.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { useMay } from "../../ui/useMe.ts"
 import { useRead } from "../../ui/useRead.ts"
 import { counted, percent, whole } from "../../view/Format.ts"
-import { Deliveries } from "./Deliveries.tsx"
+import { Deliveries, webhookParams } from "./Deliveries.tsx"
 import { WebhookActions } from "./WebhookActions.tsx"
 import { WebhookForm } from "./WebhookForm.tsx"
-import { webhookParams } from "./WebhookParams.ts"
 
 const REFRESH_MS = 5_000
 
-/** The subscriptions to the life of runs: how each is doing, and what was sent. */
+/** The endpoints of webhooks: health and deliveries. */
 export default function WebhooksPage() {
   const [state, set] = useUrlState(webhookParams)
   const mayWrite = useMay()("admin")
@@ -34,14 +33,14 @@ export default function WebhooksPage() {
         ) : null
       }
     >
-      <Shown read={hooks} what="The webhooks cannot be read" rows={4} height={44}>
+      <Loaded read={hooks} what="The webhooks cannot be read" rows={4} height={44}>
         {(shown) =>
           shown.length === 0 ? (
-            <Empty title="No endpoint gets events yet">
-              Add one, and it is told when runs start, end, are suspended and go on.
+            <Empty title="No endpoints yet">
+              An endpoint receives an event when a run starts, ends, is suspended or is resumed.
             </Empty>
           ) : (
-            <Part title="Endpoints">
+            <Panel title="Endpoints">
               <Table
                 label="Endpoints"
                 columns={columnsOf((webhook) => set({ id: webhook.id, delivery: "", page: undefined }))}
@@ -50,10 +49,10 @@ export default function WebhooksPage() {
                 isChosen={({ id }) => id === state.id}
                 onOpen={({ id }) => set({ id, delivery: "", page: undefined })}
               />
-            </Part>
+            </Panel>
           )
         }
-      </Shown>
+      </Loaded>
       {chosen === undefined ? null : (
         <>
           {mayWrite ? <WebhookActions key={chosen.id} webhook={chosen} onGone={() => set({ id: "" })} /> : null}
@@ -75,7 +74,7 @@ const columnsOf = (open: (webhook: Webhook) => void): ReadonlyArray<TableColumn<
         className="max-w-full truncate text-left text-accent underline decoration-1 underline-offset-2"
         onClick={() => open(webhook)}
       >
-        <Said text={webhook.url} />
+        <UserText text={webhook.url} />
       </button>
     )
   },
@@ -83,7 +82,7 @@ const columnsOf = (open: (webhook: Webhook) => void): ReadonlyArray<TableColumn<
     title: "Events",
     from: "md",
     className: "max-w-[260px] truncate",
-    cell: ({ events }) => (events.length === 0 ? "All" : <Said text={events.join(", ")} />)
+    cell: ({ events }) => (events.length === 0 ? "All" : <UserText text={events.join(", ")} />)
   },
   {
     title: "Delivered",
@@ -91,7 +90,7 @@ const columnsOf = (open: (webhook: Webhook) => void): ReadonlyArray<TableColumn<
     cell: ({ deliveryStats }) => <span className="num">{whole(deliveryStats?.succeeded ?? 0)}</span>
   },
   {
-    title: "Given up",
+    title: "Failed",
     align: "right",
     cell: ({ deliveryStats }) => (
       <span className={`num ${(deliveryStats?.failed ?? 0) > 0 ? "text-bad" : ""}`}>
@@ -136,8 +135,8 @@ const Health = ({ webhook: { active, deliveryStats } }: { readonly webhook: Webh
   return share === 1 ? (
     <Chip tone="good">healthy</Chip>
   ) : (
-    <Chip tone={share < 0.5 ? "bad" : "warn"} title={`${percent(share)} of the ended deliveries were taken`}>
-      {percent(share)} taken
+    <Chip tone={share < 0.5 ? "bad" : "warn"} title={`${percent(share)} of the finished deliveries succeeded`}>
+      {percent(share)} delivered
     </Chip>
   )
 }

@@ -98,7 +98,7 @@ const demandsOfDecision = ({ policy: { rules } }: SessionTerms, positive: boolea
       text:
         positive || objections.critical_objection_action !== "finalize_decline"
           ? `fewer than ${objections.veto_threshold} critical objections, so no veto (${objections.critical_objection_action})`
-          : "critical objections do not stand against a decline (finalize_decline)",
+          : "critical objections do not block a decline (finalize_decline)",
       decidedBy: ["Objection"]
     },
     commitment.require_vote_quorum && {

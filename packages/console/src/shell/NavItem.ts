@@ -1,10 +1,10 @@
 import type { LucideIcon } from "lucide-react"
 
 /** A page that the sidebar leads to. */
-export interface Place {
+export interface NavItem {
   readonly path: string
   readonly title: string
   readonly icon: LucideIcon
-  /** The letter after `g` that leads there. */
+  /** The key after `g` that opens the page. */
   readonly key: string
 }

@@ -84,7 +84,7 @@ describe("the guides", () => {
 })
 
 describe("the reader of guides", () => {
-  it("takes a text block directly after the commands as what they print", () => {
+  it("reads a text block directly after the commands as their output", () => {
     const guide = "```sh\na\n```\n\n```text\n1\n```\n\n```sh\nb\n```\n\nWords.\n\n```text\n2\n```\n"
     assert.deepStrictEqual(stepsOf(guide), [
       { script: "a\n", shown: "1\n" },

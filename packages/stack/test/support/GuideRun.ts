@@ -32,8 +32,8 @@ const comparable = (text: string) => VARYING.reduce((each, [varying, name]) => e
 const literally = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")
 
 /**
- * Whether the text in a guide matches the output of its command (docs/guides/README.md#how-to-read-a-guide). Ids, times,
- * durations and the width of columns may differ. `...` in a line is any text, and alone any number of lines.
+ * Whether the text in a guide matches the output of its command (docs/guides/README.md#how-to-read-a-guide). Ids,
+ * times, durations and the width of columns may differ. `...` in a line is any text, and alone any number of lines.
  */
 export const shows = (shown: string, printed: string): boolean => {
   const lines = comparable(shown)

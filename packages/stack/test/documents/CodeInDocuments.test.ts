@@ -178,6 +178,27 @@ describe("code in the documents", () => {
     )
   })
 
+  it("is beside prose that quotes the default of a setting as the table of settings has it", () => {
+    const table = [...read("docs/reference/settings.md").matchAll(/^\| `(\w+)` \|[^|]*\| `(\d+)` \|/gm)]
+    const defaults = new Map(table.map(([, name = "", value = ""]) => [name, Number(value)]))
+    const quoted = documents.flatMap((document) =>
+      [...read(document).matchAll(/`([A-Z][A-Z0-9_]+)`\s\(([\d,]+)( MiB)?[;)]/g)].flatMap(
+        ([, name = "", value = "", unit]) => {
+          const expected = defaults.get(name)
+          const number = Number(value.replaceAll(",", "")) * (unit === undefined ? 1 : 1024 * 1024)
+          return expected === undefined
+            ? []
+            : [{ quote: `${document}: ${name} (${number})`, isRight: number === expected }]
+        }
+      )
+    )
+    assert.isAbove(quoted.length, 30)
+    assert.deepStrictEqual(
+      quoted.filter(({ isRight }) => !isRight).map(({ quote }) => quote),
+      []
+    )
+  })
+
   it("is valid JSON if it begins with a brace", () => {
     const objects = blocks.filter(isJson)
     assert.isNotEmpty(objects)

@@ -156,6 +156,25 @@ describe("code in the documents", () => {
     assert.deepStrictEqual(cited, [])
   })
 
+  it("names files and folders of the control plane that exist", () => {
+    const source = readdirSync(join(ROOT, "packages/control-plane/src"), { recursive: true, encoding: "utf8" })
+    const path = "packages/control-plane/README.md"
+    const lines = blocks.filter(({ document }) => document === path).flatMap((block) => block.lines)
+    const named = lines.flatMap((line) => {
+      const [, names = ""] = /^ *(?:-> )?((?:[\w/-]+(?:, )?)+) {2,}/.exec(line) ?? []
+      return names.split(", ").filter((name) => name !== "")
+    })
+    assert.isAbove(named.length, 20)
+    const exists = (name: string) =>
+      name.endsWith("/")
+        ? source.some((file) => `/${file}/`.includes(`/${name}`))
+        : source.some((file) => `/${file}`.endsWith(`/${name}.ts`) || file === name)
+    assert.deepStrictEqual(
+      named.filter((name) => !exists(name)),
+      []
+    )
+  })
+
   it("has each dependency in the table of dependencies, with its purpose", () => {
     const [, table = ""] = read("docs/internals/dependencies.md").split(/^\| -.*$/m)
     const named = [...table.matchAll(/`([^`]+)`/g)].flatMap(([, name = ""]) => [name])

@@ -69,6 +69,20 @@ describe("docs/reference/errors.md", () => {
   })
 })
 
+describe("docs/reference/http.md", () => {
+  it("lists each of its sections at its top", () => {
+    const text = readFileSync(join(ROOT, "docs/reference/http.md"), "utf8")
+    const [contents = "", ...sections] = text.split(/^## /m)
+    const titles = sections.flatMap((section) => [
+      (section.split("\n")[0] ?? "").trim(),
+      ...[...section.matchAll(/^### (.*)$/gm)].map(([, title = ""]) => title)
+    ])
+    assert.isAbove(titles.length, 60)
+    const listed = [...contents.matchAll(/\[([^\]]+)\]\(#/g)].map(([, title = ""]) => title)
+    assert.deepStrictEqual(listed, titles)
+  })
+})
+
 describe("the guides", () => {
   const read = (name: string) => readFileSync(join(ROOT, "docs/guides", name), "utf8")
   const guides = readdirSync(join(ROOT, "docs/guides")).filter((name) => name !== "README.md")

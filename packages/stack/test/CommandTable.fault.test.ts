@@ -5,7 +5,7 @@ import { temporaryFolder } from "@runplane/postgres"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { lookAtEveryCommand } from "./support/CommandTable.ts"
-import { lookAtDocumentedLines, lookAtLocalCommands } from "./support/LocalCommands.ts"
+import { checkDocumentedLines, checkLocalCommands } from "./support/LocalCommands.ts"
 import { startStack } from "./support/StackProcess.ts"
 
 // docs/reference/cli.md#exit-codes
@@ -23,7 +23,7 @@ layer(Layer.empty, { excludeTestServices: true })("runplane", (it) => {
     })
   )
 
-  it.effect("answers with JSON where it asks no service, or says that it has none", () => lookAtLocalCommands)
+  it.effect("answers with JSON where it asks no service, or says that it has none", () => checkLocalCommands)
 
-  it.effect("understands every line of the documents", () => lookAtDocumentedLines)
+  it.effect("understands every line of the documents", () => checkDocumentedLines)
 })

@@ -7,7 +7,7 @@ import { type Block, blocksOf, documents, faultsIn, variablesIn } from "../suppo
 const ROOT = join(import.meta.dirname, "../../../..")
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8")
 
-/** What runs a block as it is printed: a test that names its document. */
+/** The test that runs each block as printed; it names the document. */
 const RUN_BY: Readonly<Record<string, string>> = {
   'docs/reference/clients.md: import { createControlPlane, createLauncher } from "@runplane/client"':
     "scripts/test-packages.mjs",
@@ -37,13 +37,13 @@ const RUN_BY: Readonly<Record<string, string>> = {
     "scripts/test-packages.mjs"
 }
 
-/** What no test runs, and why. */
+/** The blocks without a test, with the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
-  "docs/reference/deploy.md: POST /tokens": "the request that an auth service gets",
+  "docs/reference/deploy.md: POST /tokens": "the request to an auth service",
   'docs/reference/deploy.md: {"token": "...", "expires_in_seconds": 3600}': "the answer of an auth service",
-  "docs/reference/deploy.md: upstream control-planes {": "needs nginx and a certificate; tried by hand",
-  "README.md: Runplane is running": "shows what npm start prints",
-  "README.md: import json, urllib.request": "needs the SDK of PyPI; tried by hand",
+  "docs/reference/deploy.md: upstream control-planes {": "needs nginx and a certificate; tested by hand",
+  "README.md: Runplane is running": "the output of npm start",
+  "README.md: import json, urllib.request": "needs the SDK of PyPI; tested by hand",
   'docs/reference/seal.md: h0 = SHA-256("runplane-seal-v1\\n" + runId)': "a formula",
   "packs/README.md: <pack>/pack.yaml": "a picture of folders",
   "packs/README.md: npm run packs -- validate packs/my-team/scenarios/team-decision/1.0.0": "a command and its output",
@@ -68,9 +68,10 @@ const documented = (service: string): ReadonlyArray<string> =>
 const patterns = [...documented("control-plane"), ...documented("launcher")].map(
   (path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`)
 )
-/** Addresses that are not of ours: of a receiver, an issuer, a claim. */
-const STRANGERS = new Set(["/hook", "/realms/company", "/roles", "/runplane"])
-const isPath = (path: string) => path === "/" || STRANGERS.has(path) || patterns.some((pattern) => pattern.test(path))
+/** Paths of other programs: of a receiver, an issuer, a claim. */
+const FOREIGN_PATHS = new Set(["/hook", "/realms/company", "/roles", "/runplane"])
+const isPath = (path: string) =>
+  path === "/" || FOREIGN_PATHS.has(path) || patterns.some((pattern) => pattern.test(path))
 
 const known = {
   settings: settingNames,
@@ -127,7 +128,7 @@ describe("code in the documents", () => {
     )
   })
 
-  it("stands between fences that end", () => {
+  it("has a closing fence for each opening one", () => {
     for (const document of documents) {
       const fences = read(document).match(/^(?:```+|~~~+).*$/gm) ?? []
       assert.isTrue(
@@ -155,7 +156,26 @@ describe("code in the documents", () => {
     assert.deepStrictEqual(cited, [])
   })
 
-  it("has each dependency in the table of dependencies, with what it is for", () => {
+  it("names files and folders of the control plane that exist", () => {
+    const source = readdirSync(join(ROOT, "packages/control-plane/src"), { recursive: true, encoding: "utf8" })
+    const path = "packages/control-plane/README.md"
+    const lines = blocks.filter(({ document }) => document === path).flatMap((block) => block.lines)
+    const named = lines.flatMap((line) => {
+      const [, names = ""] = /^ *(?:-> )?((?:[\w/-]+(?:, )?)+) {2,}/.exec(line) ?? []
+      return names.split(", ").filter((name) => name !== "")
+    })
+    assert.isAbove(named.length, 20)
+    const exists = (name: string) =>
+      name.endsWith("/")
+        ? source.some((file) => `/${file}/`.includes(`/${name}`))
+        : source.some((file) => `/${file}`.endsWith(`/${name}.ts`) || file === name)
+    assert.deepStrictEqual(
+      named.filter((name) => !exists(name)),
+      []
+    )
+  })
+
+  it("has each dependency in the table of dependencies, with its purpose", () => {
     const [, table = ""] = read("docs/internals/dependencies.md").split(/^\| -.*$/m)
     const named = [...table.matchAll(/`([^`]+)`/g)].flatMap(([, name = ""]) => [name])
     const isNamed = (name: string) =>
@@ -177,7 +197,28 @@ describe("code in the documents", () => {
     )
   })
 
-  it("is JSON where it looks like it", () => {
+  it("is beside prose that quotes the default of a setting as the table of settings has it", () => {
+    const table = [...read("docs/reference/settings.md").matchAll(/^\| `(\w+)` \|[^|]*\| `(\d+)` \|/gm)]
+    const defaults = new Map(table.map(([, name = "", value = ""]) => [name, Number(value)]))
+    const quoted = documents.flatMap((document) =>
+      [...read(document).matchAll(/`([A-Z][A-Z0-9_]+)`\s\(([\d,]+)( MiB)?[;)]/g)].flatMap(
+        ([, name = "", value = "", unit]) => {
+          const expected = defaults.get(name)
+          const number = Number(value.replaceAll(",", "")) * (unit === undefined ? 1 : 1024 * 1024)
+          return expected === undefined
+            ? []
+            : [{ quote: `${document}: ${name} (${number})`, isRight: number === expected }]
+        }
+      )
+    )
+    assert.isAbove(quoted.length, 30)
+    assert.deepStrictEqual(
+      quoted.filter(({ isRight }) => !isRight).map(({ quote }) => quote),
+      []
+    )
+  })
+
+  it("is valid JSON if it begins with a brace", () => {
     const objects = blocks.filter(isJson)
     assert.isNotEmpty(objects)
     for (const { document, lines } of objects) assert.doesNotThrow(() => JSON.parse(lines.join("\n")), document)

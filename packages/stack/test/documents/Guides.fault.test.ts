@@ -11,15 +11,15 @@ import { startStack } from "../support/StackProcess.ts"
 
 const guides = readdirSync(join(ROOT, "docs/guides")).filter((name) => name !== "README.md")
 
-/** These start services themselves, with a database and ports of their own. */
+/** These guides start services themselves, with a database and ports of their own. */
 const ON_ITS_OWN = new Set(["agent.md", "deploy.md"])
 
-/** What the guides call the ports of the three services, and of a receiver of webhooks. */
+/** The ports in the guides: of the three services, and of a receiver of webhooks. */
 const PORTS = ["3000", "3001", "50051", "8099"] as const
 
 // docs/guides/README.md
 layer(Layer.empty, { excludeTestServices: true })("the guides", (it) => {
-  it.effect("print what they show, each from an empty folder", () =>
+  it.effect("show the output of their commands, each from an empty folder", () =>
     Effect.gen(function* () {
       const packs = join(yield* temporaryFolder, "packs")
       cpSync(join(ROOT, "packs"), packs, { recursive: true })

@@ -69,6 +69,20 @@ describe("docs/reference/errors.md", () => {
   })
 })
 
+describe("docs/reference/http.md", () => {
+  it("lists each of its sections at its top", () => {
+    const text = readFileSync(join(ROOT, "docs/reference/http.md"), "utf8")
+    const [contents = "", ...sections] = text.split(/^## /m)
+    const titles = sections.flatMap((section) => [
+      (section.split("\n")[0] ?? "").trim(),
+      ...[...section.matchAll(/^### (.*)$/gm)].map(([, title = ""]) => title)
+    ])
+    assert.isAbove(titles.length, 60)
+    const listed = [...contents.matchAll(/\[([^\]]+)\]\(#/g)].map(([, title = ""]) => title)
+    assert.deepStrictEqual(listed, titles)
+  })
+})
+
 describe("the guides", () => {
   const read = (name: string) => readFileSync(join(ROOT, "docs/guides", name), "utf8")
   const guides = readdirSync(join(ROOT, "docs/guides")).filter((name) => name !== "README.md")
@@ -84,7 +98,7 @@ describe("the guides", () => {
 })
 
 describe("the reader of guides", () => {
-  it("takes a text block directly after the commands as what they print", () => {
+  it("reads a text block directly after the commands as their output", () => {
     const guide = "```sh\na\n```\n\n```text\n1\n```\n\n```sh\nb\n```\n\nWords.\n\n```text\n2\n```\n"
     assert.deepStrictEqual(stepsOf(guide), [
       { script: "a\n", shown: "1\n" },

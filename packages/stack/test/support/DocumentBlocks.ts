@@ -15,7 +15,7 @@ export interface Block {
   readonly lines: ReadonlyArray<string>
 }
 
-/** Every document of the project for people. */
+/** Every document of the project. */
 export const documents: ReadonlyArray<string> = [
   ...["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docker/README.md", "packs/README.md"],
   "packages/stack/test/runtimes/README.md",
@@ -35,7 +35,7 @@ export const blocksOf = (document: string, text = read(document)): ReadonlyArray
     lines: (fenced ?? whole.replaceAll(/^ {4}/gm, "")).split("\n").filter((line) => line.trim() !== "")
   }))
 
-/** What a document may say of the project's own things; each a test whether one exists. */
+/** The names that a document can use for settings, paths and files of the project. */
 interface Known {
   readonly settings: ReadonlySet<string>
   readonly isPath: (path: string) => boolean
@@ -55,7 +55,7 @@ export const variablesIn = (line: string): ReadonlyArray<string> =>
     ...line.matchAll(/(?<![\w-])(?:\$\{?|env\.|environ(?:\.get\(|\[)["'])?([A-Z][A-Z0-9]*_[A-Z0-9_]+)(?=(.?))/g)
   ].flatMap(([whole, name = "", after]) => (whole !== name || after === "=" ? [name] : []))
 
-/** What in a line of a shell or of an environment leads nowhere. */
+/** The unknown settings, paths and files of a line of a shell or of an environment. */
 export const faultsIn = (line: string, known: Known): ReadonlyArray<string> => {
   const command = line.replace(/\s#\s.*$/, "")
   const assigned = /^((?:[A-Z][A-Z0-9_]*=\S*\s*)+)/.exec(command)?.[1] ?? ""

@@ -7,7 +7,7 @@ import { blocksOf } from "./DocumentBlocks.ts"
 const ROOT = join(import.meta.dirname, "../../../..")
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8")
 
-/** Everything that a document shows as code, a line each: its blocks, with continued lines joined, and its spans. */
+/** The code of a document by line: its blocks, with continued lines joined, and its spans. */
 export const codeOf = (document: string, text = read(document)): ReadonlyArray<string> => {
   const blocks = blocksOf(document, text).flatMap(({ lines }) => lines.join("\n").replaceAll(" \\\n", " ").split("\n"))
   const prose = text.replaceAll(/^```[\s\S]*?^```$|^ {4}.*$/gm, "")
@@ -28,16 +28,16 @@ export const commandsIn = (line: string): ReadonlyArray<ReadonlyArray<string>> =
     .filter((part) => /^(?:npm|npx|runplane)(?:\s|$)/.test(part))
     .map((part) => part.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? [])
 
-/** Commands of npm itself that the documents use. */
+/** Commands of npm that the documents use. */
 const NPM = new Set(["init", "install", "pack", "pkg"])
-/** Of npm and of programs that end with help; every command of ours has it, too. */
+/** Flags of npm and of every command of the project. */
 const HELP = new Set(["-h", "--help", "--silent", "--version"])
 
 const scripts: Readonly<Record<string, string>> = JSON.parse(read("package.json")).scripts
 const checks = new Set([...read("scripts/check.mjs").matchAll(/\{ name: "(\w+)"/g)].map(([, name = ""]) => name))
 const table = Completions.fromCommand(runplane)
 
-/** What in the words after `runplane` is not in the table of commands. */
+/** The unknown commands, flags and arguments after `runplane`. */
 const faultsOfRunplane = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
   const path = [table]
   let rest = words
@@ -77,12 +77,12 @@ const faultsOfRunplane = (words: ReadonlyArray<string>): ReadonlyArray<string> =
   return faults
 }
 
-/** Every tracked folder's test files, which `npm test -- <part of a path>` chooses from. */
+/** The test files that `npm test -- <part of a path>` selects from. */
 const testFiles = readdirSync(join(ROOT, "packages"), { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".test.ts") && !path.includes("node_modules"))
   .map((path) => `packages/${path.replaceAll("\\", "/")}`)
 
-/** What in the words after `npm run NAME --` the script cannot take, where it takes names of the project's own. */
+/** The unknown arguments after `npm run NAME --`, for scripts that take names of the project. */
 const faultsOfScript = (name: string, args: ReadonlyArray<string>): ReadonlyArray<string> => {
   if (name === "runplane") return faultsOfRunplane(args)
   if (name === "packs") return faultsOfRunplane(["packs", ...args])
@@ -104,19 +104,19 @@ const faultsOfNpm = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
   return faultsOfScript(script, after[0] === "--" ? after.slice(1) : [])
 }
 
-/** What a command names that does not exist. */
+/** The unknown names in a command. */
 export const faultsOfCommand = ([program = "", ...words]: ReadonlyArray<string>): ReadonlyArray<string> => {
-  // A usage line has alternatives, what may be absent in brackets, and dots for any command.
+  // A usage line has alternatives, optional parts in brackets, and dots for any command.
   const end = words.findIndex((word) => /^(?:\|\|?|&|\d?>.*|\.\.\.)$/.test(word))
-  const call = (end < 0 ? words : words.slice(0, end)).map((word) => word.replaceAll(/^\[|\]$/g, ""))
-  if (program === "runplane") return faultsOfRunplane(call)
-  if (program === "npm") return faultsOfNpm(call)
-  const [name = "", ...rest] = call
+  const args = (end < 0 ? words : words.slice(0, end)).map((word) => word.replaceAll(/^\[|\]$/g, ""))
+  if (program === "runplane") return faultsOfRunplane(args)
+  if (program === "npm") return faultsOfNpm(args)
+  const [name = "", ...rest] = args
   if (name === "runplane") return faultsOfRunplane(rest)
   return [`npx ${name} is not known`]
 }
 
-/** The programs of a bundle, which stand in `lib/` of what is shipped. */
+/** The programs of a bundle, in its folder `lib/`. */
 const programs = new Set(
   [...read("scripts/build/programs.mjs").matchAll(/^ {2}"?([\w-]+)"?: "packages\/.*\.ts"/gm)].map(
     ([, name = ""]) => `lib/${name}.js`
@@ -126,7 +126,7 @@ const programs = new Set(
 /** Programs of `node_modules/.bin`, which is not on the path of a reader. */
 const UNREACHABLE = /^(?:biome|redocly|rolldown|tsc|vite|vitest)\s/
 
-/** What a line runs that a reader cannot: a tool of the checkout without its folder, TypeScript on any Node. */
+/** Commands of a line that a reader cannot run: a tool of the checkout without its folder, TypeScript on any Node. */
 export const unreachable = (line: string): ReadonlyArray<string> => {
   const command = line.replace(/^(?:[A-Z][A-Z0-9_]*=\S*\s+)*/, "")
   const [program = ""] = command.split(" ")
@@ -134,7 +134,7 @@ export const unreachable = (line: string): ReadonlyArray<string> => {
   return /^node\s.*\.ts\b/.test(command) ? ["any Node runs no TypeScript; node_modules/.bin/node does"] : []
 }
 
-/** Files that a line gives to Node, from the document's own folder or the root. */
+/** The missing files that a line passes to Node, from the document's folder or the root. */
 export const missingFiles = (document: string, line: string): ReadonlyArray<string> =>
   [...line.matchAll(/(?:^|\s)node (?:--\S+ )*([\w./-]+\.(?:ts|mjs|js))/g)].flatMap(([, file = ""]) =>
     programs.has(file) ||

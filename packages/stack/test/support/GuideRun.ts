@@ -32,8 +32,8 @@ const comparable = (text: string) => VARYING.reduce((each, [varying, name]) => e
 const literally = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")
 
 /**
- * Whether a guide shows what a command printed (docs/guides/README.md#how-to-read-a-guide). Ids, times, durations and
- * the width of columns may differ. `...` in a line is any text, and alone any number of lines.
+ * Whether the text in a guide matches the output of its command (docs/guides/README.md#how-to-read-a-guide). Ids,
+ * times, durations and the width of columns may differ. `...` in a line is any text, and alone any number of lines.
  */
 export const shows = (shown: string, printed: string): boolean => {
   const lines = comparable(shown)
@@ -43,7 +43,7 @@ export const shows = (shown: string, printed: string): boolean => {
   return new RegExp(`^${lines.join("")}$`).test(comparable(`${printed}\n`).replaceAll(/\n+/g, "\n"))
 }
 
-/** The script of a guide: each block in the same shell, with its output in a file of its own. */
+/** The script of a guide: all blocks in one shell, each with its output in a file of its own. */
 const scriptOf = (steps: ReadonlyArray<Step>, outputs: string) =>
   ["set -euo pipefail", ...steps.map(({ script }, index) => `{\n${script}} >"${join(outputs, `${index}`)}" 2>&1`)].join(
     "\n"
@@ -51,21 +51,21 @@ const scriptOf = (steps: ReadonlyArray<Step>, outputs: string) =>
 
 export interface GuideRun {
   readonly guide: string
-  /** Environment beside that of this process. */
+  /** Environment variables in addition to those of this process. */
   readonly env: Readonly<Record<string, string>>
-  /** Ports of the guide, and the ports here. */
+  /** The ports of the guide, each with the port in this test. */
   readonly ports: Readonly<Record<string, number>>
 }
 
 const bash = (script: string, cwd: string, env: NodeJS.ProcessEnv) =>
   Effect.callback<number | null>((resume) => {
     const shell = spawn("bash", ["-c", script], { cwd, env, stdio: ["ignore", "ignore", "inherit"], detached: true })
-    // The whole group: what a guide starts in the background as well.
+    // The whole group, with the background processes of a guide.
     const end = () => {
       try {
         if (shell.pid !== undefined) process.kill(-shell.pid, "SIGKILL")
       } catch {
-        // All of it has ended.
+        // The group has ended.
       }
     }
     shell.once("exit", (code) => {
@@ -83,10 +83,10 @@ export const commandFolder = Effect.map(temporaryFolder, (folder) => {
   return folder
 })
 
-/** Milliseconds that a guide may take on a busy machine; one that waits in vain ends here. */
+/** The time limit of a guide on a busy machine, in milliseconds. */
 const LIMIT_MS = 100_000
 
-/** Runs the commands of a guide in an empty folder; returns what differs from what it shows. */
+/** Runs the commands of a guide in an empty folder; returns the differences between its texts and the outputs. */
 export const faultsOfGuide = Effect.fnUntraced(function* ({ env, guide, ports }: GuideRun) {
   const folder = yield* temporaryFolder
   const [work, outputs] = [join(folder, "work"), join(folder, "outputs")]

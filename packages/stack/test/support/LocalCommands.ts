@@ -16,7 +16,7 @@ const REF = "incident/region-failover@1.0.0"
 
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Json))
 
-/** What a command that ends well answers with `--json`: one document, and with `--jsonl` one value a line. */
+/** The output of a successful command: with `--json` one document, with `--jsonl` one value a line. */
 const documents = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   const json = yield* command([...args, "--json"])
   assert.deepStrictEqual([json.code, json.complaint], [0, ""], args.join(" "))
@@ -38,19 +38,17 @@ const documentedLines = () =>
   ["docs/reference/cli.md", "docs/reference/clients.md"].flatMap((document) =>
     blocksOf(document).flatMap(({ lines }) =>
       lines.flatMap((line) => {
-        const call = /^(?:[A-Z_]+=\S* )?runplane (.*?)(?:\s+#.*)?$/.exec(line)?.[1]
-        return call === undefined ? [] : [call.match(/'[^']*'|\S+/g)?.map((word) => word.replaceAll("'", "")) ?? []]
+        const args = /^(?:[A-Z_]+=\S* )?runplane (.*?)(?:\s+#.*)?$/.exec(line)?.[1]
+        return args === undefined ? [] : [args.match(/'[^']*'|\S+/g)?.map((word) => word.replaceAll("'", "")) ?? []]
       })
     )
   )
 
-/** These run at once, or until a signal. */
+/** These commands start programs. */
 const RUNNING = new Set(["dev", "serve", "migrate"])
 
-/**
- * Every line of the documents that calls the command: it parses, up to the request to a service that is not running.
- */
-export const lookAtDocumentedLines = Effect.gen(function* () {
+/** Every line of the documents with a command parses, and fails only because its service is unreachable. */
+export const checkDocumentedLines = Effect.gen(function* () {
   const file = join(yield* temporaryFolder, "strict.json")
   writeFileSync(file, JSON.stringify({ rules: {} }))
   process.env["RUNPLANE_WEBHOOK_SECRET"] = "a secret of the test"
@@ -60,15 +58,15 @@ export const lookAtDocumentedLines = Effect.gen(function* () {
     const nowhere = ["--url", "http://127.0.0.1:1", "--launcher-url", "http://127.0.0.1:1"]
     const args = line.map((word) => (word === "strict.json" ? file : word))
     const { code, complaint } = yield* command([...args, ...nowhere])
-    // Files of the reader are missing here, and commands that read only files need no service.
+    // The reader's own files are missing here. A command that reads only files calls no service.
     const expected = line[0] === "verify" ? 2 : ["packs", "settings", "completions"].includes(line[0] ?? "") ? 0 : 5
     assert.strictEqual(code, expected, `${line.join(" ")}: ${complaint}`)
     if (expected === 2) assert.include(complaint, "cannot be read")
   }
 })
 
-/** Every command that asks no service: what it answers with `--json` (docs/reference/cli.md#output). */
-export const lookAtLocalCommands = Effect.gen(function* () {
+/** The output of every command without a service with `--json` (docs/reference/cli.md#output). */
+export const checkLocalCommands = Effect.gen(function* () {
   for (const program of PROGRAMS) {
     const { json, jsonl } = yield* documents("settings", program)
     assert.lengthOf(jsonl, settingsOfProgram(program).length)

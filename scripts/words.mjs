@@ -80,7 +80,10 @@ const refusedIn = (line) =>
 const findingsOfLine = (line, index) =>
   refusedIn(line).map(({ better, match }) => `line ${index + 1} "${match}": ${better}`)
 
-/** One line for each finding, and for each exception that matches nothing or has no reason. `under` limits it to a folder. */
+/**
+ * One line for each finding, and for each exception that matches nothing or has no reason. `under` limits it to a
+ * folder.
+ */
 export const refusedWords = (under = "") => {
   const used = new Set()
   const found = tracked()

@@ -34,7 +34,9 @@ const opened = (schema: Shape): Shape => {
   return isOpen ? without(schema, "allOf") : schema
 }
 
-/** A double holds integers exactly up to 2^53, on both sides; callers send too many digits, but -2^53 is never meant. */
+/**
+ * A double holds integers exactly up to 2^53, on both sides; callers send too many digits, but -2^53 is never meant.
+ */
 const unbounded = (schema: Shape): Shape =>
   schema["type"] === "integer" && schema["minimum"] === Number.MIN_SAFE_INTEGER ? without(schema, "minimum") : schema
 

@@ -1,7 +1,7 @@
 // Records the examples of the OpenAPI documents: plays a client of both services of a running stack, and keeps what
 // they were asked and answered. Long lists are cut. Give the addresses of the two services of a stack that was started
-// with THROTTLE_LIMIT=1000, and with packs (PACKS_DIR) whose policy.incident.balanced lets macp-control-plane commit: other
-// identities may not suspend a session.
+// with THROTTLE_LIMIT=1000, and with packs (PACKS_DIR) whose policy.incident.balanced lets macp-control-plane commit:
+// other identities may not suspend a session.
 import { writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 

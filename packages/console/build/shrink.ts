@@ -16,8 +16,8 @@ const brotli = (bytes: Uint8Array) =>
 
 /**
  * Writes the compressed forms of every text file beside it, and holds the budget of the first load: the build fails
- * when the entry and the largest page that it leads to are larger than that together. With `CONSOLE_BUDGET=report` it only
- * prints the size, so that a start does not fail for some bytes.
+ * when the entry and the largest page that it leads to are larger than that together. With `CONSOLE_BUDGET=report` it
+ * only prints the size, so that a start does not fail for some bytes.
  */
 export const shrink = (): Plugin => {
   let folder = ""

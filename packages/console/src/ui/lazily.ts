@@ -13,8 +13,8 @@ interface Part<Properties> {
 const isAway = () => ["reconnecting", "unreachable"].includes(connection.get().state)
 
 /**
- * A part of the page that is loaded when it is first shown. React keeps a failure for ever, so the load is retried while
- * the service is away.
+ * A part of the page that is loaded when it is first shown. React keeps a failure for ever, so the load is retried
+ * while the service is away.
  */
 export const lazily = <Properties>(
   load: () => Promise<Part<Properties>>

@@ -35,7 +35,10 @@ export interface TimeScale {
   /** The position of each time, 0 to 1, in the order of `times`. */
   readonly positions: ReadonlyArray<number>
   readonly idle: ReadonlyArray<Idle>
-  /** The position of any time, interpolated between the times of the scale; times beyond its ends have the position of the end. */
+  /**
+   * The position of any time, interpolated between the times of the scale; times beyond its ends have the position of
+   * the end.
+   */
   readonly positionAt: (time: number) => number
 }
 

@@ -112,7 +112,8 @@ const endStreamsFirst = Layer.effectDiscard(
 )
 
 /**
- * Serves `ControlPlaneApi` on a port. Provides the `HttpServer`, whose address has the port. Fails with `ListenFailed` when the port is unavailable.
+ * Serves `ControlPlaneApi` on a port. Provides the `HttpServer`, whose address has the port. Fails with `ListenFailed`
+ * when the port is unavailable.
  */
 export const layer = (options: ListenOptions) =>
   endStreamsFirst.pipe(

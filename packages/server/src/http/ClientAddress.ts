@@ -27,8 +27,8 @@ export const parseAddress = (text: string): string | undefined => {
 }
 
 /**
- * The network that shares one budget: an IPv4 address, or the /64 of an IPv6 address, since one host chooses freely among the
- * addresses of its /64. Takes canonical text; other text is its own network.
+ * The network that shares one budget: an IPv4 address, or the /64 of an IPv6 address, since one host chooses freely
+ * among the addresses of its /64. Takes canonical text; other text is its own network.
  */
 export const networkOf = (address: string): string => {
   if (!isIPv6(address)) return address

@@ -25,8 +25,8 @@ const START = `{
 const readRules = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.JsonObject))
 
 /**
- * Registers a policy. The function of the service checks the rules while they are typed, so each fault is shown with its
- * path before the request.
+ * Registers a policy. The function of the service checks the rules while they are typed, so each fault is shown with
+ * its path before the request.
  */
 export const RegisterDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const [policyId, setPolicyId] = useState("")

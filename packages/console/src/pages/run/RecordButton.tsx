@@ -9,8 +9,8 @@ import { Overlay } from "../../ui/Overlay.tsx"
 import { Failure } from "../../ui/States.tsx"
 
 /**
- * The decision record of the service as one page. A link opens it; where the service requires a key, which a link cannot
- * send, the page is saved as a file.
+ * The decision record of the service as one page. A link opens it; where the service requires a key, which a link
+ * cannot send, the page is saved as a file.
  */
 export const RecordButton = ({ runId }: { readonly runId: string }) => {
   const { key } = useStore(session)

@@ -42,8 +42,8 @@ export interface RunPosition {
 }
 
 /**
- * The run now, by the service's state until more events than that are loaded; or the run after event `at`, which is read
- * again when the browser has dropped it.
+ * The run now, by the service's state until more events than that are loaded; or the run after event `at`, which is
+ * read again when the browser has dropped it.
  */
 export const useShown = (run: Run, whole: RunLog | undefined, view: RunView, at: number | undefined): RunPosition => {
   const { count, snapshot } = view
@@ -81,8 +81,8 @@ const firstShown = (log: RunLog | undefined, count: number): number =>
   log === undefined || log.start === 0 ? 0 : Math.min(count, (Math.floor(log.start / DROPPED) + 1) * DROPPED)
 
 /**
- * The number of events that the views show while a long run is loading: a power of two, so that all that is drawn on the
- * way costs no more than the whole; at least up to the index that is shown.
+ * The number of events that the views show while a long run is loading: a power of two, so that all that is drawn on
+ * the way costs no more than the whole; at least up to the index that is shown.
  */
 const doubled = (count: number, least: number): number =>
   count === 0 ? 0 : Math.max(2 ** Math.floor(Math.log2(count)), least)

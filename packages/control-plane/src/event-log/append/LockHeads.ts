@@ -104,12 +104,12 @@ export const makeOpening = (sql: PgClient.PgClient) => {
     RETURNING run_id, message_id, CASE WHEN xmax <> 0 THEN '!' WHEN accepted THEN '+' ELSE '-' END AS mark`
 
   /**
-   * Begins an append with one statement: locks the runs that no other transaction has locked, then stores their messages
-   * and allocates numbers of the log for them. The other runs are left out like unknown ones, because a wait for one
-   * would stop the whole group. Numbers are allocated once all runs are locked, so that the order of a run's events is
-   * the order of its commits. Outside of the transaction the statement does nothing, so it may be sent with its BEGIN.
-   * The later statements of the transaction find their runs by the index, also where their plans were made when the
-   * tables were empty and a sequential scan looked cheapest.
+   * Begins an append with one statement: locks the runs that no other transaction has locked, then stores their
+   * messages and allocates numbers of the log for them. The other runs are left out like unknown ones, because a wait
+   * for one would stop the whole group. Numbers are allocated once all runs are locked, so that the order of a run's
+   * events is the order of its commits. Outside of the transaction the statement does nothing, so it may be sent with
+   * its BEGIN. The later statements of the transaction find their runs by the index, also where their plans were made
+   * when the tables were empty and a sequential scan looked cheapest.
    */
   const open = ({ count, messages, runIds }: Opening): Effect.Effect<Opened, SqlError> => {
     const hasMessages = messages.length > 0

@@ -44,9 +44,9 @@ const OWN_EVENTS = "control-plane"
 
 /**
  * Makes the spans of a run's log (docs/reference/http.md#tracing): `stream.handle_raw_event` from the receipt of a
- * frame to its commit, `run-event.persist` for each append, `run-event.emit` for the delivery to subscribers, one for each
- * model call that an agent has reported, and `run.lifecycle` at the end. The path of the data only notes times; the
- * spans are made behind it, by one fiber. Nothing at all when tracing is off.
+ * frame to its commit, `run-event.persist` for each append, `run-event.emit` for the delivery to subscribers, one for
+ * each model call that an agent has reported, and `run.lifecycle` at the end. The path of the data only notes times;
+ * the spans are made behind it, by one fiber. Nothing at all when tracing is off.
  */
 export const makeRunSpans = Effect.gen(function* () {
   if (!(yield* tracingEnabled)) return {} satisfies Reactor

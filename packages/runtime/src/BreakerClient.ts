@@ -2,7 +2,7 @@ import type { CircuitBreaker } from "./CircuitBreaker.ts"
 import type { RuntimeClientShape } from "./RuntimeClientShape.ts"
 import { collectSessions } from "./SessionListing.ts"
 
-/** The client with every unary call guarded; each page of a listing is a call of its own. */
+/** The client with every unary call guarded; each page of a listing is a separate call. */
 export const guardUnaryCalls = (
   client: RuntimeClientShape,
   { guard }: CircuitBreaker["Service"]

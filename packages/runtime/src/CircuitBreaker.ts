@@ -144,7 +144,7 @@ const enter = (circuit: Circuit, state: CircuitState, reason: string, now: numbe
   history: [...circuit.history, { state, enteredAt: now, reason }].slice(-BREAKER_HISTORY_ENTRIES)
 })
 
-/** An open circuit whose time is over becomes half open; nothing watches the clock, so every reader does this first. */
+/** An open circuit becomes half open after its time; there is no timer, so every reader calls this first. */
 const halfOpenIfDue = (circuit: Circuit, resetMs: number, now: number): Circuit => {
   const elapsed = now - circuit.openedAt
   return circuit.state === "OPEN" && elapsed >= resetMs

@@ -28,7 +28,7 @@ const REQUEST_TIMEOUT_MS = 30_000
 const MAX_RECEIVE_MESSAGE_BYTES = 16 * 1024 * 1024
 /** Largest message sent. */
 const MAX_SEND_MESSAGE_BYTES = 4 * 1024 * 1024
-/** Content that a stream holds back for a slow reader. */
+/** Buffer of a stream for a slow reader. */
 const STREAM_BUFFER_BYTES = 64 * 1024
 
 const PROTOCOL_VERSION = "1.0"

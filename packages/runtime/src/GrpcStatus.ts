@@ -13,7 +13,7 @@ const NO_STATUS = "the runtime has ended the stream without a status"
 
 const CONTENT_TYPE = /^application\/grpc(?:\+proto)?$/i
 
-/** How a call has failed that the client made: connect's own error, or what the conversion of the answer threw. */
+/** The failure of a call: connect's own error, or the error that the conversion of the answer threw. */
 export const toRuntimeError =
   (method: string) =>
   (cause: unknown): RuntimeError => {
@@ -50,12 +50,12 @@ export const failureOfTrailers = (
     ? failure(method, "INTERNAL", NO_STATUS)
     : failureOfStatus(method, trailers, denialDetails)
 
-/** Says whether the headers are the end of the call, too. */
+/** Whether the headers also end the call. */
 export const haveStatus = (headers: IncomingHttpHeaders): boolean => headers["grpc-status"] !== undefined
 
 export const denialDetailsOf = (headers: IncomingHttpHeaders): string | undefined => field(headers, DENIAL_DETAILS)
 
-/** How a stream has failed that has broken before its trailers came, or whose content cannot be read. */
+/** The failure of a stream that broke before its trailers, or has unreadable content. */
 export const failureOfBreak = (
   method: string,
   cause: unknown,
@@ -77,7 +77,7 @@ export const failureOfBreak = (
   return failure(method, nameOfBreak(cause, resetCode), text, undefined, cause)
 }
 
-/** How a stream has failed that was closed without trailers, and without an error. */
+/** The failure of a stream that was closed without trailers and without an error. */
 export const failureOfReset = (method: string, resetCode: number | undefined): RuntimeError =>
   resetCode === constants.NGHTTP2_CANCEL
     ? failure(method, "CANCELLED", "the stream was cancelled by the runtime")
@@ -117,13 +117,13 @@ const failure = (
   })
 }
 
-/** A field that is there several times is their list, as HTTP has it. */
+/** A repeated field is a list, as in HTTP. */
 const field = (fields: IncomingHttpHeaders, name: string): string | undefined => {
   const value = fields[name]
   return Array.isArray(value) ? value.join(", ") : value
 }
 
-/** A text that is not encoded the way it should be says more than nothing. */
+/** A text with a malformed encoding is better than none. */
 const percentDecoded = (text: string): string => {
   try {
     return decodeURIComponent(text)
@@ -145,7 +145,7 @@ const HTTP_STATUSES: ReadonlyMap<number, GrpcStatusName> = new Map([
   [504, "UNAVAILABLE"]
 ])
 
-/** The other end has hung up: a connection that was there has gone. */
+/** The peer has closed an established connection. */
 const HUNG_UP: ReadonlySet<unknown> = new Set([
   "ECONNRESET",
   "EPIPE",
@@ -158,7 +158,7 @@ const nameOfBreak = (cause: unknown, resetCode: number | undefined): GrpcStatusN
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined
   if (HUNG_UP.has(code)) return "ABORTED"
   if (UNREACHABLE.has(code)) return "UNAVAILABLE"
-  // The peer has not begun with it.
+  // The peer has not processed the stream.
   return code === "ERR_HTTP2_STREAM_ERROR" && resetCode === constants.NGHTTP2_REFUSED_STREAM
     ? "UNAVAILABLE"
     : "INTERNAL"

@@ -16,7 +16,7 @@ import {
 import type { GuardedSessionManager } from "./GuardedSessionManager.ts"
 import { RuntimeError } from "./RuntimeError.ts"
 
-/** Messages held back for a slow reader, per stream; beyond it HTTP/2 flow control holds the server. */
+/** Buffered messages per stream for a slow reader; beyond it HTTP/2 flow control stops the server. */
 export const STREAM_BUFFER_MESSAGES = 256
 
 export type StreamConnection = Pick<GuardedSessionManager, "request" | "notifyResponseByteRead">
@@ -26,7 +26,7 @@ export interface StreamLimits {
   readonly maxReceiveBytes: number
   /** Largest message sent. */
   readonly maxSendBytes: number
-  /** Bytes held back for a slow reader, besides the bound in messages; a message beyond it is held alone. */
+  /** Buffered bytes for a slow reader, besides the bound in messages; a larger message is buffered alone. */
   readonly bufferBytes: number
 }
 
@@ -159,7 +159,7 @@ class Call<Frame> {
     this.#read()
   }
 
-  /** Reads messages until enough are held, and lets more arrive when there are no others. */
+  /** Reads messages until the buffer is full, and requests more bytes when it is empty. */
   #read(): void {
     if (!this.#readable) return
     const { limits, read } = this.#options

@@ -36,7 +36,7 @@ export class Keepalive {
 
 /**
  * Guards the session manager against two cases in which an error of an unused connection ends the
- * process. When the peer says goodbye to an idle connection the manager drops its listeners before the error arrives,
+ * process. When the peer closes an idle connection (GOAWAY) the manager drops its listeners before the error arrives,
  * so every connection gets one of ours; and with pings on idle connections it restarts their timer while it destroys a
  * connection, and the late ping throws, so these are off: an idle connection is verified by a ping before its next use.
  */

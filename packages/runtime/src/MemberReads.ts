@@ -7,7 +7,7 @@ import type { RuntimeClientShape } from "./RuntimeClientShape.ts"
 import type { CredentialHeaders } from "./RuntimeCredentials.ts"
 import type { RuntimeError } from "./RuntimeError.ts"
 
-/** Sessions whose reader is remembered; the one that was not read for longest is forgotten first. */
+/** Capacity of the cache of readers; the least recently read session is evicted first. */
 const REMEMBERED_SESSIONS = 10_000
 
 /** Ourselves where the runtime lets us, else the session's initiator. */

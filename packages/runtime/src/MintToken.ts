@@ -16,7 +16,7 @@ export interface AuthService {
 }
 
 export interface TokenRequest {
-  /** Whom the token speaks for at the runtime. */
+  /** The identity in the token. */
   readonly sender: string
   readonly ttlSeconds: number
   /** What the bearer may do, in the auth service's own names. */

@@ -37,7 +37,7 @@ export interface SessionListing {
 
 type ReadPage = (request: SessionPageRequest) => Effect.Effect<SessionPage, RuntimeError>
 
-/** All sessions of the runtime; a failure discards what was read. */
+/** All sessions of the runtime; a failure discards the pages so far. */
 export const collectSessions = Effect.fnUntraced(function* (page: ReadPage, limits: ListingLimits) {
   const sessions: Array<SessionSnapshot> = []
   const collect = (read: ReadonlyArray<SessionSnapshot>) => Effect.sync(() => sessions.push(...read))

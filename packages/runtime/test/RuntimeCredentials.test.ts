@@ -131,7 +131,7 @@ describe("RuntimeCredentials", () => {
     )
   })
 
-  it.effect("falls through when the answer is not a token and when there is no answer in time", () =>
+  it.effect("falls through when the answer is not a token and without an answer in time", () =>
     Effect.gen(function* () {
       const nonsense = tokenService(() => Effect.succeed({ body: { token: 7 } }))
       const silent = tokenService(() => Effect.never)

@@ -32,7 +32,7 @@ const control = ({ controlPort, options }: Settings) =>
       ).pipe(Layer.provide(ControlServer.layer({ host: options.host ?? DEFAULT_OPTIONS.host, port })))
   })
 
-/** What is not as somebody may think it is: misspelt names, above all. */
+/** Warns of settings without an effect, such as misspelt names. */
 const sayWarnings = Effect.flatMap(validateSettings("sandbox"), ({ warnings }) =>
   Effect.forEach(warnings, (warning) => Console.error(`sandbox: ${sentenceOf(warning)}`), { discard: true })
 )

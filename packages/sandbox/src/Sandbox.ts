@@ -47,7 +47,7 @@ export class Sandbox extends Context.Service<
     readonly registerPolicy: (policy: PolicyToRegister) => Effect.Effect<void, PolicyRefused>
     /**
      * Plays an exported run bundle (`GET /runs/:id/export?includeRaw=true`) as a live session, to its end. Watchers and
-     * subscribers see it like any other; nobody can take part in it.
+     * subscribers see it like any other; it accepts no messages.
      */
     readonly replayBundle: (
       bundle: unknown,

@@ -41,16 +41,16 @@ const SESSION_WAIT_MS = 60_000
 /** Milliseconds that a cancellation waits for a session that is just being opened; its caller waits 5,000. */
 const CANCEL_WAIT_MS = 3_000
 
-/** Milliseconds between two looks whether the session ended by cancellation or expiry, which its stream never says. */
+/** Milliseconds between two polls for a cancellation or expiry of the session, which its stream does not show. */
 const END_POLL_MS = 1_000
 
-/** The Signal by which an agent tells of a message that was refused. */
+/** The Signal by which an agent reports a refused message. */
 const REFUSAL_SIGNAL = "message.refused"
 
-/** Refusals that say nothing of the session: it has just ended, or its agent is nobody to the runtime. */
+/** Refusals that are not reported: the session has just ended, or the runtime does not know the agent. */
 const UNREPORTED: ReadonlySet<string> = new Set(["SESSION_NOT_OPEN", "UNAUTHENTICATED"])
 
-/** A session as one participant sees it: it sends with its own identity and reads what everybody sent. */
+/** A session as one participant sees it: it sends with its own identity and reads all messages. */
 export class AgentClient extends Context.Service<
   AgentClient,
   {
@@ -115,8 +115,8 @@ const make = Effect.fnUntraced(function* (
   })
 
   /**
-   * Tells everybody of a refusal that the runtime told this sender only (docs/internals/runtime.md#usage-signals). What
-   * cannot be told is not: the refusal itself is what fails.
+   * Sends a Signal about a refusal, which only this sender knows (docs/internals/runtime.md#usage-signals). A failure
+   * of the Signal is ignored: the caller gets the refusal.
    */
   const report = (failure: AgentFailure, messageId: string) => {
     if (failure._tag === "RuntimeCallFailed" || UNREPORTED.has(failure.code) || failure.messageType === "Signal") {
@@ -263,7 +263,7 @@ const neverOpened = (waitMs: number) =>
   new RuntimeCallFailed({
     call: "StreamSession",
     status: "not_found",
-    detail: `nobody opened the session within ${waitMs / 1_000} s; its initiator is gone, or was refused`
+    detail: `the session was not opened within ${waitMs / 1_000} s; its initiator is gone, or was refused`
   })
 
 const subscribe = (
@@ -313,8 +313,8 @@ const awaitEnd = (connection: RuntimeConnection, sessionId: string): Effect.Effe
     .call("GetSession", (options) => connection.client.getSession({ sessionId }, options))
     .pipe(
       Effect.map(({ metadata }) => metadata?.state ?? SessionState.UNSPECIFIED),
-      // Not there yet, or the runtime restarts: look again. A session that was dropped after its end is the same to an
-      // agent as one that never came, and its stream is what waits for that.
+      // Not open yet, or the runtime restarts: poll again. To an agent a session that was dropped after its end is the
+      // same as one that never opened, and its stream has the timeout for that.
       Effect.catchIf(
         (failure) => failure.isTransport || failure.status === "not_found",
         () => Effect.succeed(SessionState.UNSPECIFIED)

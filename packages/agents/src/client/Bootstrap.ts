@@ -70,8 +70,8 @@ export const BootstrapFile = Schema.Struct({
 export type BootstrapFile = typeof BootstrapFile.Type
 
 /**
- * The credential as the bootstrap file has it now: whoever has started the agent puts a new one there before the old
- * one ends (docs/internals/launch.md#renewal). Undefined where there is no file, or none that can be read.
+ * The current credential of the bootstrap file: the host of the agent renews it there before the old one ends
+ * (docs/internals/launch.md#renewal). Undefined without a readable file.
  */
 export const RenewedCredential = Context.Reference<Effect.Effect<string | undefined>>(
   "runplane/agents/RenewedCredential",

@@ -85,10 +85,10 @@ const close = (server: Server) =>
 const isAllowed = ({ headers }: IncomingMessage, { bearer }: Callback): boolean =>
   bearer === undefined || timingSafeEqual(digest(headers.authorization ?? ""), digest(`Bearer ${bearer}`))
 
-/** Of one length whatever the text, so that comparing tells nothing about it. */
+/** Of one length for every text, so that the comparison reveals nothing about it. */
 const digest = (text: string) => createHash("sha256").update(text).digest()
 
-/** Ends when the answer was handed over, or when nobody is there any more to take it. */
+/** Ends when the answer was sent, or the connection has closed. */
 const answer = (response: ServerResponse, status: number, body = ""): Promise<void> =>
   new Promise((resolve) => {
     if (response.closed) return resolve()

@@ -1,6 +1,6 @@
-import { type Client, Code, ConnectError, createClient } from "@connectrpc/connect"
+import { type Client, ConnectError, createClient } from "@connectrpc/connect"
 import { createGrpcTransport } from "@connectrpc/connect-node"
-import { GuardedSessionManager, MACPRuntimeService, type StreamSessionRequest } from "@runplane/runtime"
+import { GuardedSessionManager, grpcStatusName, MACPRuntimeService, type StreamSessionRequest } from "@runplane/runtime"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -17,9 +17,9 @@ export interface RuntimeConnection {
     name: string,
     run: (options: { signal: AbortSignal; headers: Record<string, string>; timeoutMs: number }) => Promise<A>
   ) => Effect.Effect<A, RuntimeCallFailed>
-  /** With the credential as it is now. */
+  /** With the current credential. */
   readonly headers: () => Record<string, string>
-  /** Takes the renewed credential, after the runtime has refused the one in use; false when there is no other. */
+  /** Uses the renewed credential after the runtime has refused the current one; false without a new one. */
   readonly renew: Effect.Effect<boolean>
 }
 
@@ -74,7 +74,7 @@ const traceParent = Effect.map(
 /** What a gRPC failure is to an agent. */
 export const callFailure = (call: string, cause: unknown): RuntimeCallFailed => {
   const failure = ConnectError.from(cause)
-  return new RuntimeCallFailed({ call, status: STATUS_NAMES[failure.code], detail: failure.rawMessage })
+  return new RuntimeCallFailed({ call, status: grpcStatusName(failure.code).toLowerCase(), detail: failure.rawMessage })
 }
 
 /** One subscribe frame, then an open request side: half-closing it would end the subscription. */
@@ -92,22 +92,3 @@ const baseUrlOf = ({ runtime_url, secure }: BootstrapFile): string =>
 /** Without a minted credential the participant id is the development identity. */
 const credentialOf = ({ auth_token, participant_id }: BootstrapFile): string =>
   auth_token === undefined || auth_token === "" ? participant_id : auth_token
-
-const STATUS_NAMES: Readonly<Record<Code, string>> = {
-  [Code.Canceled]: "canceled",
-  [Code.Unknown]: "unknown",
-  [Code.InvalidArgument]: "invalid_argument",
-  [Code.DeadlineExceeded]: "deadline_exceeded",
-  [Code.NotFound]: "not_found",
-  [Code.AlreadyExists]: "already_exists",
-  [Code.PermissionDenied]: "permission_denied",
-  [Code.ResourceExhausted]: "resource_exhausted",
-  [Code.FailedPrecondition]: "failed_precondition",
-  [Code.Aborted]: "aborted",
-  [Code.OutOfRange]: "out_of_range",
-  [Code.Unimplemented]: "unimplemented",
-  [Code.Internal]: "internal",
-  [Code.Unavailable]: "unavailable",
-  [Code.DataLoss]: "data_loss",
-  [Code.Unauthenticated]: "unauthenticated"
-}

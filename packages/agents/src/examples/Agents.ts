@@ -8,7 +8,7 @@ import { type AgentUnable, play } from "./runner/Play.ts"
 import type { Strategy } from "./runner/Strategy.ts"
 import { STRATEGIES } from "./Strategies.ts"
 
-/** There is no example agent of that name. */
+/** No example agent has that name. */
 export class UnknownAgent extends Data.TaggedError("UnknownAgent")<{ readonly agentRef: string }> {
   override get message() {
     return `unknown agent "${this.agentRef}", known are ${Object.keys(EXAMPLE_AGENTS).join(", ")}`
@@ -22,7 +22,7 @@ export type ExampleAgent = Effect.Effect<
 >
 
 /**
- * Plays a strategy until the control plane asks it to stop; the initiator cancels the session first, on its own
+ * Plays a strategy until the control plane stops it; the initiator cancels the session first, on its own
  * authority.
  */
 const agentOf = (agentRef: string, strategy: Strategy): ExampleAgent =>

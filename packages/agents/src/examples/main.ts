@@ -10,7 +10,7 @@ import { Bootstrap } from "../client/Bootstrap.ts"
 import { EXAMPLE_AGENTS, UnknownAgent } from "./Agents.ts"
 import { hostGone } from "./runner/HostPipe.ts"
 
-/** The process that started the agent is gone, and nobody is left to stop it. */
+/** The process that started the agent, and would stop it, is gone. */
 class HostGone extends Data.TaggedError("HostGone") {
   override get message() {
     return "standard input ended: the host is gone"

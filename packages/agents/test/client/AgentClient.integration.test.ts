@@ -180,7 +180,7 @@ describe("a credential that has ended", () => {
 })
 
 describe("a message that the runtime refuses", () => {
-  it.live("is told to everybody, because the runtime tells the sender only", () =>
+  it.live("is reported to all participants, because the runtime notifies only the sender", () =>
     Effect.gen(function* () {
       const sent: Array<Envelope> = []
       const address = yield* runtime({
@@ -280,7 +280,7 @@ describe("a session that is not there", () => {
       )
       assert.strictEqual(
         failure.message,
-        "StreamSession failed with not_found: nobody opened the session within 0.3 s; its initiator is gone, or was refused"
+        "StreamSession failed with not_found: the session was not opened within 0.3 s; its initiator is gone, or was refused"
       )
     })
   )
@@ -305,7 +305,7 @@ describe("a session that is not there", () => {
 })
 
 describe("the cancel callback", () => {
-  /** A runtime in which nothing ever happens, so that an agent waits until it is told to stop. */
+  /** A runtime without events, so that an agent waits until it is stopped. */
   const quiet = (cancelled: Array<string>): Handlers => ({
     send: () => ({ ack: { ok: true } }),
     async *streamSession(_requests, { signal }) {
@@ -348,7 +348,7 @@ describe("the cancel callback", () => {
           Effect.provide(Layer.fresh(AgentClient.layer).pipe(Layer.provideMerge(bootstrap)))
         )
         assert.deepStrictEqual(statuses, [404, 401, 202, '{"ok":true}'])
-        // Its process could not end while somebody can still connect.
+        // Its process could not end while the port is open.
         assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.tryPromise(() => fetch(`http://127.0.0.1:${port}`)))))
         assert.deepStrictEqual(cancelled, [...cancels])
       })

@@ -48,7 +48,7 @@ const typesOf = (history: ReadonlyArray<{ readonly messageType: string }>, type:
   history.filter(({ messageType }) => messageType === type)
 
 describe("the incident bridge", () => {
-  it.live("fails over when everybody agrees", () =>
+  it.live("fails over when all agree", () =>
     Effect.gen(function* () {
       const { ended, history } = yield* runBridge({
         sessionId: "0197f3a2-6b1e-7c44-9d1a-2f5c8e7b9a01",

@@ -85,9 +85,9 @@ describe("an example agent as a process", () => {
     ],
     [
       "is not known",
-      "nobody",
+      "stranger",
       undefined,
-      `nobody: unknown agent "nobody", known are ${Object.keys(EXAMPLE_AGENTS).join(", ")}`
+      `stranger: unknown agent "stranger", known are ${Object.keys(EXAMPLE_AGENTS).join(", ")}`
     ]
   ]
   for (const [name, agentRef, file, line] of failures) {

@@ -66,7 +66,7 @@ describe("the agents of every mode", () => {
     }
   })
 
-  it("tell the usage of their models in the form that is counted", () => {
+  it("report the usage of their models in the form that is counted", () => {
     for (const play of Object.values(ALL_PLAYS)) {
       for (const { data } of signals(rehearse(play)).filter(({ signalType }) => signalType === "llm.call.completed")) {
         const [usage] = extractLlmUsage("Signal", { signalType: "llm.call.completed", data: asJson(data) })
@@ -109,7 +109,7 @@ const asJson = (data: object): JsonObject => JSON.parse(JSON.stringify(data))
 
 describe("the incident bridge", () => {
   it.each([
-    ["stays when nobody wants to move", { standby: { region: "x", warm: false } }, "decision.rejected"],
+    ["stays when all agents want to stay", { standby: { region: "x", warm: false } }, "decision.rejected"],
     ["is let go when the region has recovered", { recoversMeanwhile: true }, /^cancelled: shop has recovered/]
   ] as const)("%s", (_, facts, expected) => {
     const text = ending(rehearse(withFacts(bridge, facts)))
@@ -117,7 +117,7 @@ describe("the incident bridge", () => {
     else assert.match(text, expected)
   })
 
-  it("objects before it evaluates, and evaluates before anybody votes", () => {
+  it("objects before it evaluates, and evaluates before any vote", () => {
     const lines = linesOf(
       rehearse(withFacts(bridge, { replicationLagSeconds: 95, standby: { region: "x", warm: false } }))
     )
@@ -152,7 +152,7 @@ describe("the release board", () => {
     assert.strictEqual(ending(rehearse(withFacts(rollout, facts))), expected)
   })
 
-  it("hears everybody, and who asks abstains", () => {
+  it("receives all ballots, and the requester abstains", () => {
     const lines = linesOf(rehearse(rollout))
     assert.includeMembers([...lines], ["lead Abstain", "quality Approve", "security Approve"])
     assert.lengthOf(lines, 7)
@@ -194,7 +194,7 @@ describe("the sourcing table", () => {
     assert.strictEqual(last(rehearsed), "counsel Reject")
   })
 
-  it("is left after the supplier's price when there is no budget", () => {
+  it("ends after the supplier's price without a budget", () => {
     const rehearsed = rehearse(withFacts(sourcing, { budgetReleased: false }))
     assert.match(ending(rehearsed), /^cancelled: the budget of RFQ-1 is not released/)
     assert.strictEqual(last(rehearsed), "seller CounterProposal")
@@ -203,35 +203,35 @@ describe("the sourcing table", () => {
 
 describe("the privacy desk", () => {
   it.each([
-    ["asks the next engineer when one has no time", { backlogHours: { first: 50 } }, "task.completed"],
+    ["offers the task to the next engineer when one has no time", { backlogHours: { first: 50 } }, "task.completed"],
     ["stops at a legal hold", { legalHold: true }, "task.failed"],
     [
-      "is left when nobody has time",
+      "ends when no engineer has time",
       { backlogHours: { first: 50, second: 50 } },
-      "cancelled: nobody who may take t1 has time for it: first, second"
+      "cancelled: no permitted engineer has time for t1: first, second"
     ],
     [
-      "is left when the policy lets nobody step in",
+      "ends when the policy forbids a reassignment",
       { backlogHours: { first: 50 }, reassignable: false },
-      "cancelled: nobody who may take t1 has time for it: first"
+      "cancelled: no permitted engineer has time for t1: first"
     ]
   ])("%s", (_, facts, expected) => {
     assert.strictEqual(ending(rehearse(withFacts(erasure, facts))), expected)
   })
 
-  it("gives a named task to nobody else", () => {
+  it("gives a named task only to its assignee", () => {
     const named = { ...erasure, kickoff: { ...erasure.kickoff, requested_assignee: "second" } }
     assert.notInclude(linesOf(rehearse(named)), "first TaskAccept")
     assert.strictEqual(ending(rehearse(named)), "task.completed")
     const busy = withFacts(named, { backlogHours: { second: 50 } })
-    assert.strictEqual(ending(rehearse(busy)), "cancelled: nobody who may take t1 has time for it: second")
+    assert.strictEqual(ending(rehearse(busy)), "cancelled: no permitted engineer has time for t1: second")
   })
 })
 
 describe("the support desk", () => {
   it.each([
     ["asks one after the other", { category: "outage" }, "handoff.accepted"],
-    ["states that nobody took it", { category: "contract", queue: { duty: 20 } }, "handoff.declined"],
+    ["states that all declined", { category: "contract", queue: { duty: 20 } }, "handoff.declined"],
     [
       "is let go when the customer has solved it",
       { category: "outage", solvedMeanwhile: true },
@@ -264,7 +264,7 @@ describe("the support desk", () => {
 })
 
 describe("a strategy", () => {
-  it("is asked again after its turn and has nothing to add", () => {
+  it("runs again after its turn and has nothing to add", () => {
     const said = (rehearsed: Rehearsed) => linesOf(rehearsed).filter((line) => line === "quality Approve")
     assert.lengthOf(said(rehearse(rollout)), 1)
   })

@@ -57,7 +57,7 @@ export const rehearse = (play: Play): Rehearsed => {
   for (let turn = 0; turn < MOST_TURNS; turn += 1) {
     let someoneActed = false
     for (const [self, agentRef] of play.cast) {
-      // Nobody but the initiator is there before the session is.
+      // Only the initiator acts before the session exists.
       if (session.length === 0 && self !== initiator) continue
       const step = stepOf(agentRef, briefOf(play, self, agentRef), session, overdue && self === initiator)
       if (step._tag === "Unable") return end(step.reason)

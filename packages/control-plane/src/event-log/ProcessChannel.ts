@@ -8,12 +8,12 @@ import type * as Scope from "effect/Scope"
  */
 export interface MessageExchange {
   /** Returns once the database has the words; what cannot be told is logged. `text` is up to some 7,000 bytes long. */
-  readonly tell: (subject: string, text: string) => Effect.Effect<void>
+  readonly send: (subject: string, text: string) => Effect.Effect<void>
   /** Called with each word of the others on the subject; for what must not wait or fail. */
-  readonly hear: (subject: string, listener: (text: string) => void) => Effect.Effect<void, never, Scope.Scope>
+  readonly listen: (subject: string, listener: (text: string) => void) => Effect.Effect<void, never, Scope.Scope>
 }
 
 /** Without an exchange a process is alone. */
 export const ProcessChannel = Context.Reference<MessageExchange>("runplane/control-plane/ProcessChannel", {
-  defaultValue: () => ({ tell: () => Effect.void, hear: () => Effect.void })
+  defaultValue: () => ({ send: () => Effect.void, listen: () => Effect.void })
 })

@@ -7,88 +7,88 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { ProcessChannel } from "../event-log/ProcessChannel.ts"
 
-/** What callers ask for. */
-export type AskedStatus = "suspended" | "running" | "cancelled"
+/** The changes that callers request. */
+export type RequestedStatus = "suspended" | "running" | "cancelled"
 
-/** Between processes: what is asked for and why, or no reason when the asking is over. */
+/** Between processes: the requested change and its reason, or no reason when the request is over. */
 const SUBJECT = "caller-reason"
-const Told = Schema.fromJsonString(
+const Notice = Schema.fromJsonString(
   Schema.Struct({
     runId: Schema.String,
     to: Schema.Literals(["suspended", "running", "cancelled"]),
     reason: Schema.optionalKey(Schema.String)
   })
 )
-const encodeTold = Schema.encodeSync(Told)
-const decodeTold = Schema.decodeOption(Told)
-/** A process that asks and dies never says that it is over. Milliseconds. */
-const OTHERS_REMEMBERED_MS = 60_000
+const encodeNotice = Schema.encodeSync(Notice)
+const decodeNotice = Schema.decodeOption(Notice)
+/** A process that dies during a request does not announce its end. Milliseconds. */
+const REMOTE_TTL_MS = 60_000
 /** Reasons of other processes that are kept. */
-const OTHERS_CAPACITY = 1_000
-/** A longer one does not fit into a message, with every character of it escaped. Characters. */
-const LONGEST_TOLD = 1_000
+const REMOTE_CAPACITY = 1_000
+/** A longer reason may not fit into a message with every character escaped. Characters. */
+const LONGEST_SENT = 1_000
 
 /**
- * Why callers suspend, resume or cancel runs just now. The runtime tells no reasons, and the observer often hears of
- * the change before the caller's request is through: whoever writes the event first finds the caller's reason here.
- * The observer may be in another process, which is told before the runtime is asked.
+ * The reasons of pending suspend, resume and cancel requests. The runtime reports no reasons, and the observer often
+ * receives the change before the caller's request is complete: the writer of the event finds the reason here. The
+ * observer may be in another process, which is notified before the call of the runtime.
  */
 export class CancelReasons extends Context.Service<
   CancelReasons,
   {
-    /** Makes the reason known for as long as the effect runs. */
+    /** Publishes the reason while the effect runs. */
     readonly during: (
       runId: RunId,
-      to: AskedStatus,
+      to: RequestedStatus,
       reason: string | undefined
     ) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    readonly of: (runId: RunId, to: AskedStatus) => string | undefined
+    readonly of: (runId: RunId, to: RequestedStatus) => string | undefined
   }
 >()("runplane/control-plane/CancelReasons") {
   static readonly layer = Layer.effect(
     CancelReasons,
     Effect.gen(function* () {
-      const messages = yield* ProcessChannel
+      const channel = yield* ProcessChannel
       const clock = yield* Clock.Clock
-      const reasons = new Map<string, { readonly reason: string }>()
-      const others = new Map<string, { readonly reason: string; readonly until: number }>()
-      const keyOf = (runId: string, to: AskedStatus) => `${runId} ${to}`
+      const local = new Map<string, { readonly reason: string }>()
+      const remote = new Map<string, { readonly reason: string; readonly until: number }>()
+      const keyOf = (runId: string, to: RequestedStatus) => `${runId} ${to}`
 
-      yield* messages.hear(SUBJECT, (text) => {
-        const told = Option.getOrUndefined(decodeTold(text))
-        if (told === undefined) return
-        const key = keyOf(told.runId, told.to)
-        others.delete(key)
-        if (told.reason === undefined) return
-        const [oldest] = others.keys()
-        if (oldest !== undefined && others.size >= OTHERS_CAPACITY) others.delete(oldest)
-        others.set(key, { reason: told.reason, until: clock.currentTimeMillisUnsafe() + OTHERS_REMEMBERED_MS })
+      yield* channel.listen(SUBJECT, (text) => {
+        const notice = Option.getOrUndefined(decodeNotice(text))
+        if (notice === undefined) return
+        const key = keyOf(notice.runId, notice.to)
+        remote.delete(key)
+        if (notice.reason === undefined) return
+        const [oldest] = remote.keys()
+        if (oldest !== undefined && remote.size >= REMOTE_CAPACITY) remote.delete(oldest)
+        remote.set(key, { reason: notice.reason, until: clock.currentTimeMillisUnsafe() + REMOTE_TTL_MS })
       })
 
       const during =
-        (runId: RunId, to: AskedStatus, reason: string | undefined) =>
+        (runId: RunId, to: RequestedStatus, reason: string | undefined) =>
         <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
           if (reason === undefined) return effect
           const key = keyOf(runId, to)
-          const told = reason.length <= LONGEST_TOLD
-          const tell = (word: { readonly reason?: string }) =>
-            told ? messages.tell(SUBJECT, encodeTold({ runId, to, ...word })) : Effect.void
+          const isSent = reason.length <= LONGEST_SENT
+          const send = (notice: { readonly reason?: string }) =>
+            isSent ? channel.send(SUBJECT, encodeNotice({ runId, to, ...notice })) : Effect.void
           return Effect.suspend(() => {
             const own = { reason }
-            reasons.set(key, own)
-            // Another caller may have asked for the same since, and still be at it.
-            const forget = Effect.sync(() => reasons.get(key) === own && reasons.delete(key))
-            return tell({ reason }).pipe(Effect.andThen(effect), Effect.ensuring(forget), Effect.ensuring(tell({})))
+            local.set(key, own)
+            // Another caller may have replaced the reason with its own.
+            const forget = Effect.sync(() => local.get(key) === own && local.delete(key))
+            return send({ reason }).pipe(Effect.andThen(effect), Effect.ensuring(forget), Effect.ensuring(send({})))
           })
         }
 
-      const ofOthers = (key: string) => {
-        const found = others.get(key)
+      const remoteReason = (key: string) => {
+        const found = remote.get(key)
         return found !== undefined && clock.currentTimeMillisUnsafe() < found.until ? found.reason : undefined
       }
       return CancelReasons.of({
         during,
-        of: (runId, to) => reasons.get(keyOf(runId, to))?.reason ?? ofOthers(keyOf(runId, to))
+        of: (runId, to) => local.get(keyOf(runId, to))?.reason ?? remoteReason(keyOf(runId, to))
       })
     })
   )

@@ -4,12 +4,14 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/** What is in use of the heap's limit when no more runs are taken up; the rest is for requests and for what happens. */
+/** Share of the heap's limit above which no run is adopted; the rest is for requests and events. */
 const FULL_SHARE = 3 / 4
 
 /**
- * Whether V8's heap has room for more runs (docs/reference/operations.md#memory). A process that took up more than fit
- * would end for want of memory, start anew and do the same again.
+ * Whether V8's heap is too full for more runs (docs/reference/operations.md#memory).
+ *
+ * Without this: a process that adopts more runs than fit runs out of memory, restarts and fails again; costs an
+ * observer of garbage collections.
  */
 export class MemoryGuard extends Context.Service<MemoryGuard, { readonly isFull: Effect.Effect<boolean> }>()(
   "runplane/control-plane/MemoryGuard"
@@ -17,7 +19,7 @@ export class MemoryGuard extends Context.Service<MemoryGuard, { readonly isFull:
   static readonly layer = Layer.effect(
     MemoryGuard,
     Effect.gen(function* () {
-      // What is in use grows with garbage until V8 collects it; right after a collection it is what lives.
+      // The used size includes garbage, except right after a major collection.
       let living = 0
       yield* Effect.acquireRelease(
         Effect.sync(() => {

@@ -6,7 +6,7 @@ import { ObservedRuns } from "./ObservedRuns.ts"
 import { Observers } from "./Observers.ts"
 import { PendingCancels } from "./PendingCancels.ts"
 import { Placement } from "./placement/Placement.ts"
-import { RunObserver } from "./RunObserver.ts"
+import { layerTracedObserver, RunObserver } from "./RunObserver.ts"
 import { RunWriter } from "./RunWriter.ts"
 import { SessionDiscovery } from "./SessionDiscovery.ts"
 import { SignalStore } from "./SignalStore.ts"
@@ -14,11 +14,9 @@ import { SignalWatch } from "./SignalWatch.ts"
 import { EarlySubscriptions } from "./sessions/EarlySubscriptions.ts"
 import { IdleChecks } from "./sessions/IdleChecks.ts"
 import { SessionDirectory } from "./sessions/SessionDirectory.ts"
-import { layerTracedObserver } from "./TracedObserver.ts"
 
 /**
- * The observers with their watches. Starting it recovers every unfinished run. Wants the log, the runtime and the
- * settings from its surroundings.
+ * The observers with their watches, over the log, the runtime and the settings. It recovers unfinished runs.
  */
 export const layer = Layer.mergeAll(
   SessionDiscovery.layerWatch,

@@ -13,9 +13,9 @@ import {
   ANNOTATIONS,
   ANSWER,
   IMPLICIT_ANSWER,
-  type LateCancel,
   type ObservedRun,
-  type RunStanding
+  type PendingCancel,
+  type RunSummary
 } from "./decide/ObservedRun.ts"
 import { isObservableSessionId } from "./SessionIds.ts"
 
@@ -53,24 +53,24 @@ const toObservedRun = (row: ObservedRow): ObservedRun => ({
   traceId: row.trace_id,
   cursor: Number(row.stream_cursor),
   expiresAtUnixMs: row.expires_at?.getTime(),
-  cancel: lateCancelOf(row),
+  cancel: pendingCancelOf(row),
   awaited: awaitedOf(row.declared)
 })
 
 class FindCursor extends Request.Class<{ readonly runId: RunId }, number | undefined, SqlError> {}
 
-class FindStanding extends Request.Class<{ readonly runId: RunId }, RunStanding | undefined, SqlError> {}
+class FindSummary extends Request.Class<{ readonly runId: RunId }, RunSummary | undefined, SqlError> {}
 
 class FindRun extends Request.Class<{ readonly runId: RunId }, ObservedRun | undefined, SqlError> {}
 
-/** Runs that one query looks for at most. */
+/** Most runs of one query. */
 const RUNS_PER_QUERY = 500
 
-/** The run that a session belongs to. */
+/** The run of a session. */
 export interface RunOfSession {
   readonly runId: RunId
   readonly isUnfinished: boolean
-  /** It has failed because the session did not open in time. */
+  /** The run has failed because the session did not open in time. */
   readonly hasTimedOut: boolean
 }
 
@@ -95,25 +95,25 @@ export class ObservedRuns extends Context.Service<
   ObservedRuns,
   {
     readonly find: (runId: RunId) => Effect.Effect<ObservedRun | undefined, SqlError>
-    /** How many envelopes of its session the log has; undefined when there is no such run. */
+    /** The number of stored envelopes of its session; undefined without such a run. */
     readonly cursor: (runId: RunId) => Effect.Effect<number | undefined, SqlError>
-    /** The run's status as it is, with its revision. */
-    readonly standing: (runId: RunId) => Effect.Effect<RunStanding | undefined, SqlError>
+    /** The current status of the run, with its revision. */
+    readonly summary: (runId: RunId) => Effect.Effect<RunSummary | undefined, SqlError>
     /** The statuses of the runs, in one query. */
     readonly statuses: (runIds: ReadonlyArray<RunId>) => Effect.Effect<ReadonlyMap<string, RunStatus>, SqlError>
-    /** The runs of these sessions, in one query; a run that waited in vain only where there is no other. */
+    /** The runs of these sessions, in one query; a run that has timed out only when it is the only one. */
     readonly ofSessions: (
       sessionIds: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyMap<string, RunOfSession>, SqlError>
-    /** Those of the sessions whose run was deleted lately. */
+    /** The sessions whose run was deleted lately. */
     readonly deletedSessions: (sessionIds: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, SqlError>
-    /** Every run that is not terminal, `queued` included, and those whose session is to be stopped when it opens. */
+    /** Every run that is not terminal, `queued` included, and those with a pending cancel. */
     readonly unfinished: Effect.Effect<ReadonlyArray<RunId>, SqlError>
-    /** Those of the runs that have not been started yet. */
+    /** The runs with the status `queued`. */
     readonly queued: (runIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<RunId>, SqlError>
-    /** Of these the ones that were created at least so many seconds ago. */
+    /** The runs that are not terminal and were created at least so many seconds ago. */
     readonly unfinishedFor: (seconds: number) => Effect.Effect<ReadonlyArray<RunId>, SqlError>
-    /** What is stored of the session's history by the runtime itself: ids; and whether its Commitment is stored. */
+    /** The ids of the stored envelopes that the runtime itself wrote, and whether the Commitment is stored. */
     readonly annotations: (
       runId: RunId
     ) => Effect.Effect<{ readonly messageIds: ReadonlyArray<string>; readonly committed: boolean }, SqlError>
@@ -134,29 +134,29 @@ export class ObservedRuns extends Context.Service<
       const sql = yield* PgClient.PgClient
       const timedOut = sql`(error_code IS NOT DISTINCT FROM 'RUNTIME_TIMEOUT')`
 
-      // Observers that start at the same time share a query.
+      // Observers that start together share a query.
       const finder = RequestResolver.make<FindRun>(
         Effect.fnUntraced(function* (entries) {
           const rows = yield* sql<ObservedRow>`
-            SELECT found.* FROM ${idRows(sql, runIdsOf(entries))} AS asked (id) CROSS JOIN LATERAL (
+            SELECT found.* FROM ${idRows(sql, runIdsOf(entries))} AS requested (id) CROSS JOIN LATERAL (
               SELECT r.id::text AS id, r.status, r.runtime_session_id, r.mode_name, r.runtime_kind, r.runtime_version,
                      r.trace_id, h.stream_cursor, s.expires_at, c.reason AS cancel_reason, c.until AS cancel_until,
                      CASE WHEN s.run_id IS NULL THEN r.metadata #> '{executionRequest,session,participants}' END AS declared
               FROM runs r JOIN run_heads h ON h.run_id = r.id LEFT JOIN sessions s ON s.run_id = r.id
                           LEFT JOIN late_cancels c ON c.run_id = r.id
-              WHERE r.id = asked.id LIMIT 1
+              WHERE r.id = requested.id LIMIT 1
             ) AS found`
           const found = new Map(rows.map((row) => [row.id, toObservedRun(row)]))
           for (const entry of entries) entry.completeUnsafe(Exit.succeed(found.get(entry.request.runId)))
         })
       ).pipe(RequestResolver.batchN(RUNS_PER_QUERY))
       const find = Effect.fn("ObservedRuns.find")((runId: RunId) => Effect.request(new FindRun({ runId }), finder))
-      // All observers of a process ask at once when it starts, and when the connection to the runtime breaks.
+      // All observers of a process read it at the start, and when the connection to the runtime breaks.
       const cursors = RequestResolver.make<FindCursor>(
         Effect.fnUntraced(function* (entries) {
           const rows = yield* sql<{ readonly id: string; readonly stream_cursor: bigint }>`
-            SELECT found.* FROM ${idRows(sql, runIdsOf(entries))} AS asked (id) CROSS JOIN LATERAL (
-              SELECT run_id::text AS id, stream_cursor FROM run_heads WHERE run_id = asked.id LIMIT 1
+            SELECT found.* FROM ${idRows(sql, runIdsOf(entries))} AS requested (id) CROSS JOIN LATERAL (
+              SELECT run_id::text AS id, stream_cursor FROM run_heads WHERE run_id = requested.id LIMIT 1
             ) AS found`
           const found = new Map(rows.map((row) => [row.id, Number(row.stream_cursor)]))
           for (const entry of entries) entry.completeUnsafe(Exit.succeed(found.get(entry.request.runId)))
@@ -165,8 +165,8 @@ export class ObservedRuns extends Context.Service<
       const cursor = Effect.fn("ObservedRuns.cursor")((runId: RunId) =>
         Effect.request(new FindCursor({ runId }), cursors)
       )
-      // One listing answers the questions for many sessions at a time, and each of their observers asks.
-      const standings = RequestResolver.make<FindStanding>(
+      // One listing answers the queries of many observers, and each of them reads its run then.
+      const summaries = RequestResolver.make<FindSummary>(
         Effect.fnUntraced(function* (entries) {
           const rows = yield* sql<{
             readonly id: string
@@ -175,32 +175,32 @@ export class ObservedRuns extends Context.Service<
             readonly cancel_reason: string | null
             readonly cancel_until: Date | null
           }>`
-            SELECT found.* FROM ${idRows(sql, runIdsOf(entries))} AS asked (id) CROSS JOIN LATERAL (
+            SELECT found.* FROM ${idRows(sql, runIdsOf(entries))} AS requested (id) CROSS JOIN LATERAL (
               SELECT r.id::text AS id, r.status, r.status_revision AS revision, c.reason AS cancel_reason,
                      c.until AS cancel_until
-              FROM runs r LEFT JOIN late_cancels c ON c.run_id = r.id WHERE r.id = asked.id LIMIT 1
+              FROM runs r LEFT JOIN late_cancels c ON c.run_id = r.id WHERE r.id = requested.id LIMIT 1
             ) AS found`
           const found = new Map(
-            rows.map((row) => [row.id, { status: row.status, revision: row.revision, cancel: lateCancelOf(row) }])
+            rows.map((row) => [row.id, { status: row.status, revision: row.revision, cancel: pendingCancelOf(row) }])
           )
           for (const entry of entries) entry.completeUnsafe(Exit.succeed(found.get(entry.request.runId)))
         })
       ).pipe(RequestResolver.batchN(RUNS_PER_QUERY))
-      const standing = Effect.fn("ObservedRuns.standing")((runId: RunId) =>
-        Effect.request(new FindStanding({ runId }), standings)
+      const summary = Effect.fn("ObservedRuns.summary")((runId: RunId) =>
+        Effect.request(new FindSummary({ runId }), summaries)
       )
       const statuses = Effect.fn("ObservedRuns.statuses")((runIds: ReadonlyArray<RunId>) =>
         Effect.map(
           sql<{ readonly id: string; readonly status: RunStatus }>`
-            SELECT found.id::text AS id, found.status FROM ${idRows(sql, runIds)} AS asked (id) CROSS JOIN LATERAL (
-              SELECT r.id, r.status FROM runs r WHERE r.id = asked.id LIMIT 1
+            SELECT found.id::text AS id, found.status FROM ${idRows(sql, runIds)} AS requested (id) CROSS JOIN LATERAL (
+              SELECT r.id, r.status FROM runs r WHERE r.id = requested.id LIMIT 1
             ) AS found`,
           (rows) => new Map(rows.map(({ id, status }) => [id, status]))
         )
       )
       const ofSessions = Effect.fn("ObservedRuns.ofSessions")(function* (sessionIds: ReadonlyArray<string>) {
-        const asked = sessionIds.filter(isObservableSessionId)
-        if (asked.length === 0) return new Map<string, RunOfSession>()
+        const requested = sessionIds.filter(isObservableSessionId)
+        if (requested.length === 0) return new Map<string, RunOfSession>()
         const rows = yield* sql<{
           readonly session_id: string
           readonly id: string
@@ -208,7 +208,7 @@ export class ObservedRuns extends Context.Service<
           readonly timed_out: boolean
         }>`
           SELECT runtime_session_id AS session_id, id::text AS id, status, ${timedOut} AS timed_out
-          FROM runs WHERE runtime_session_id = ANY(${asked}::text[]) ORDER BY timed_out DESC, created_at, runs.id`
+          FROM runs WHERE runtime_session_id = ANY(${requested}::text[]) ORDER BY timed_out DESC, created_at, runs.id`
         return new Map(
           rows.map(({ id, session_id, status, timed_out }): [string, RunOfSession] => [
             session_id,
@@ -255,8 +255,8 @@ export class ObservedRuns extends Context.Service<
             committed: rows.some(({ type }) => type === COMMITMENT)
           })
         )
-      const insertSessions = together(sql, (asked: ReadonlyArray<Binding>) => {
-        const sessions = asked.map(({ session }) => session)
+      const insertSessions = together(sql, (rows: ReadonlyArray<Binding>) => {
+        const sessions = rows.map(({ session }) => session)
         const participants = flattened(sessions.map((session) => session.participants.map(cleanText)))
         return Effect.map(
           sql`
@@ -267,40 +267,40 @@ export class ObservedRuns extends Context.Service<
                  a.policy_version, a.initiator, a.state, to_timestamp(a.expires_at / 1000.0), a.at, a.capabilities,
                  ARRAY(
                    SELECT p.id FROM unnest(${participants.owner}::int[], ${participants.text}::text[])
-                               WITH ORDINALITY AS p (owner, id, place)
-                   WHERE p.owner = a.place ORDER BY p.place),
+                               WITH ORDINALITY AS p (owner, id, ordinal)
+                   WHERE p.owner = a.ordinal ORDER BY p.ordinal),
                  a.at, a.at
           FROM unnest(
-            ${asked.map(({ run }) => run.id)}::text[]::uuid[], ${asked.map(({ run }) => run.runtimeKind)}::text[],
-            ${asked.map(({ run }) => run.sessionId)}::text[], ${sessions.map(({ mode }) => cleanText(mode))}::text[],
+            ${rows.map(({ run }) => run.id)}::text[]::uuid[], ${rows.map(({ run }) => run.runtimeKind)}::text[],
+            ${rows.map(({ run }) => run.sessionId)}::text[], ${sessions.map(({ mode }) => cleanText(mode))}::text[],
             ${sessions.map(({ modeVersion }) => cleanText(modeVersion))}::text[],
             ${sessions.map(({ configurationVersion }) => cleanText(configurationVersion))}::text[],
             ${sessions.map(({ policyVersion }) => cleanText(policyVersion))}::text[],
             ${sessions.map(({ initiator }) => cleanText(initiator))}::text[],
             ${sessions.map(({ state }) => state)}::text[],
             ${sessions.map(({ expiresAtUnixMs }) => storableTime(expiresAtUnixMs))}::bigint[],
-            ${asked.map(({ at }) => at)}::text[]::timestamptz[],
-            ${asked.map(({ capabilities }) => capabilities)}::text[]::json[]
+            ${rows.map(({ at }) => at)}::text[]::timestamptz[],
+            ${rows.map(({ capabilities }) => capabilities)}::text[]::json[]
           ) WITH ORDINALITY AS a (run_id, runtime_kind, session_id, mode, mode_version, configuration_version,
-                                  policy_version, initiator, state, expires_at, at, capabilities, place)
+                                  policy_version, initiator, state, expires_at, at, capabilities, ordinal)
           ON CONFLICT (run_id) DO NOTHING`,
-          () => asked.map(() => true)
+          () => rows.map(() => true)
         )
       })
       const bind = (run: ObservedRun, session: SessionSnapshot, capabilities: string, at: string) =>
         Effect.asVoid(insertSessions({ run, session, capabilities, at }))
-      const insertTraceArtifacts = together(sql, (asked: ReadonlyArray<TraceArtifact>) =>
+      const insertTraceArtifacts = together(sql, (rows: ReadonlyArray<TraceArtifact>) =>
         Effect.map(
           sql`
           INSERT INTO artifacts (id, run_id, kind, label, inline, created_at)
           SELECT id, run_id, 'trace', 'Root run trace', inline, at
-          FROM unnest(${asked.map(({ artifactId }) => artifactId)}::text[]::uuid[],
-                      ${asked.map(({ run }) => run.id)}::text[]::uuid[],
-                      ${asked.map(({ run }) => traceContent(run))}::text[]::json[],
-                      ${asked.map(({ at }) => at)}::text[]::timestamptz[])
-               WITH ORDINALITY AS a (id, run_id, inline, at, place)
-          ORDER BY place`,
-          () => asked.map(() => true)
+          FROM unnest(${rows.map(({ artifactId }) => artifactId)}::text[]::uuid[],
+                      ${rows.map(({ run }) => run.id)}::text[]::uuid[],
+                      ${rows.map(({ run }) => traceContent(run))}::text[]::json[],
+                      ${rows.map(({ at }) => at)}::text[]::timestamptz[])
+               WITH ORDINALITY AS a (id, run_id, inline, at, ordinal)
+          ORDER BY ordinal`,
+          () => rows.map(() => true)
         )
       )
       const addTraceArtifact = (run: ObservedRun, artifactId: string, at: string) =>
@@ -308,7 +308,7 @@ export class ObservedRuns extends Context.Service<
       return ObservedRuns.of({
         find,
         cursor,
-        standing,
+        summary,
         statuses,
         ofSessions,
         deletedSessions,
@@ -323,10 +323,10 @@ export class ObservedRuns extends Context.Service<
   )
 }
 
-const lateCancelOf = (row: {
+const pendingCancelOf = (row: {
   readonly cancel_reason: string | null
   readonly cancel_until: Date | null
-}): LateCancel | undefined =>
+}): PendingCancel | undefined =>
   row.cancel_reason === null || row.cancel_until === null
     ? undefined
     : { reason: row.cancel_reason, untilUnixMs: row.cancel_until.getTime() }
@@ -334,11 +334,11 @@ const lateCancelOf = (row: {
 /** The message that resolves a session. */
 const COMMITMENT = "Commitment"
 
-/** End of the year 9999: the latest time that every reader of the column can write as ISO-8601. */
+/** End of the year 9999: the latest time that every reader of the column can format as ISO-8601. */
 const LATEST_UNIX_MS = 253_402_300_799_999
 
 const runIdsOf = (entries: ReadonlyArray<{ readonly request: { readonly runId: RunId } }>) =>
   entries.map(({ request }) => request.runId)
 
-/** A deadline is made of times that agents give, so it may lie beyond what a date can hold. */
+/** Agents set the deadline, so it may be beyond the range of a date. */
 const storableTime = (unixMs: number): bigint => BigInt(Math.trunc(Math.min(Math.max(unixMs, 0), LATEST_UNIX_MS)))

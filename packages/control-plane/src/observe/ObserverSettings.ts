@@ -1,52 +1,7 @@
-import { ControlPlaneSettings, defaultsOf, readSettings } from "@runplane/server"
+import { ControlPlaneSettings, defaultsOf, readSettings, type SettingValues } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-
-/**
- * Times are milliseconds. What each means for an observer: docs/internals/runtime.md#await-session and the sections
- * after it.
- */
-export interface ObserverOptions {
-  readonly sessionPollBaseMs: number
-  readonly sessionPollMaxMs: number
-  /** How long a run waits for its initiator to open the session. */
-  readonly sessionPollTimeoutMs: number
-  /** How long the runtime may take to tell a session's policy before the run is bound without it. */
-  readonly policyReadTimeoutMs: number
-  readonly discoveryEnabled: boolean
-  readonly recoveryEnabled: boolean
-  /** How often unfinished runs are looked for that no process observes. */
-  readonly takeOverIntervalMs: number
-  /** Observers that look for their place at the same time: they share the database with the requests. */
-  readonly takeUpConcurrency: number
-  /** A run that finds its place no sooner than this holds up the next ones no longer. */
-  readonly takeUpPatienceMs: number
-  /** How long a process that stands still keeps its runs. */
-  readonly leaseMs: number
-  /** How often a process looks which others are there. */
-  readonly lookMs: number
-  readonly streamIdleTimeoutMs: number
-  readonly streamMaxRetries: number
-  readonly streamBackoffBaseMs: number
-  readonly streamBackoffMaxMs: number
-  /** How long an ended session may take over the next frame that its history still holds. */
-  readonly drainTimeoutMs: number
-  /** How long an ended session is waited for that brings nothing new, whatever its stream does. */
-  readonly longestDrainMs: number
-  /** Pause before a broken watch of all sessions or signals is opened again (docs/internals/runtime.md#watches). */
-  readonly watchReconnectMs: number
-  /** How long an unknown session may wait for its `POST /runs` before it becomes a discovered run. */
-  readonly discoveryGraceMs: number
-  /** How often the runtime's list of sessions is compared with the runs; 0: never. */
-  readonly reconcileIntervalMs: number
-  /** Bytes that signals may take while they wait for the database. */
-  readonly signalBufferBytes: number
-  /** How long the runtime says NOT_FOUND of a bound session before its run fails; infinite: never. */
-  readonly sessionLostAfterMs: number
-  /** How long after the session's deadline, or after its Commitment, the runtime is asked whether the session ended. */
-  readonly endCheckDelayMs: number
-}
 
 const settings = {
   sessionPollBaseMs: ControlPlaneSettings.SESSION_POLL_BASE_MS,
@@ -74,7 +29,13 @@ const settings = {
   endCheckDelayMs: ControlPlaneSettings.SESSION_END_CHECK_DELAY_MS
 }
 
-/** What happens every so often, or after so long, never happens when its setting is 0. */
+/**
+ * The times and limits of the observers, as the settings table describes them; times are milliseconds
+ * (docs/reference/settings.md).
+ */
+export type ObserverOptions = SettingValues<typeof settings>
+
+/** An interval or a timeout with the setting 0 never ends. */
 const withoutZeros = (options: ObserverOptions): ObserverOptions => ({
   ...options,
   takeOverIntervalMs: options.takeOverIntervalMs || Number.POSITIVE_INFINITY,
@@ -84,7 +45,7 @@ const withoutZeros = (options: ObserverOptions): ObserverOptions => ({
 
 export const defaultObserverOptions: ObserverOptions = defaultsOf(settings)
 
-/** How patient the observers are. */
+/** The times and limits of the observers. */
 export class ObserverSettings extends Context.Service<ObserverSettings, ObserverOptions>()(
   "runplane/control-plane/ObserverSettings"
 ) {

@@ -17,34 +17,34 @@ import { Placement } from "./placement/Placement.ts"
 import { RunObserver, restarts } from "./RunObserver.ts"
 import { SessionDirectory } from "./sessions/SessionDirectory.ts"
 
-/** Runs that others have written and that are to be looked at; a run more is found by the next look at all. */
-const NAMED_RUNS = 10_000
-/** Between two looks for room in the heap. */
-const ROOM_PAUSE = "1 second"
+/** Most runs in the notices of other processes; the next recovery finds further ones. */
+const NOTICED_RUNS = 10_000
+/** Between two checks of the heap. */
+const MEMORY_PAUSE = "1 second"
 
 export interface TakingUp {
   readonly done: number
   /** Undefined until they have been counted. */
   readonly of: number | undefined
-  /** Whether the rest waits for memory. */
+  /** Whether the remaining runs wait for memory. */
   readonly isHeld: boolean
 }
 
 /**
  * Supervises the observers: one fiber a run, restarted with back-off when it fails, stopped with the service, and
- * started again for every unfinished run when the service comes back (docs/internals/runtime.md#supervision). One run's
- * trouble never touches another.
+ * started for every unfinished run with it (docs/internals/runtime.md#supervision). The failure of one run's observer
+ * does not affect the others.
  */
 export class Observers extends Context.Service<
   Observers,
   {
     /** Makes sure that the run is observed; returns at once, and does nothing when it already is. */
     readonly adopt: (runId: RunId) => Effect.Effect<void>
-    /** Stops observing a run that has been deleted, so that a new one of the same id finds the place free. */
+    /** Stops observing a deleted run, so that a new run with the same id can be observed. */
     readonly dismiss: (runId: RunId) => Effect.Effect<void>
     /** Runs that are observed by this process. */
     readonly active: Effect.Effect<number>
-    /** How far this process is with the unfinished runs that it takes up just now; undefined when it takes none up. */
+    /** Progress of the current recovery of unfinished runs; undefined without one. */
     readonly takingUp: Effect.Effect<TakingUp | undefined>
     /**
      * Unfinished runs of at least that age, in seconds, that neither this nor another process on the database observes.
@@ -61,57 +61,57 @@ export class Observers extends Context.Service<
       const directory = yield* SessionDirectory
       const live = yield* LiveEvents
       const placement = yield* Placement
-      const room = yield* MemoryGuard
+      const memory = yield* MemoryGuard
       const fibers = yield* FiberMap.make<RunId, void, never>()
-      // In the surroundings of the service: an observer lives as long as its run, and must not hold on to the request
-      // that made it, with its body, its answer and its connection.
+      // In the context of the service: an observer lives as long as its run, and must not retain the request that
+      // created it, with its body, its answer and its connection.
       const run = yield* FiberMap.runtime(fibers)<never>()
 
       /** The observed runs of each shard. */
       const byShard = new Map<number, Set<RunId>>()
       const isOurs = (runId: RunId) => placement.has(placement.shardOf(runId))
 
-      const supervise = (runId: RunId, first: Adoption, placed: Effect.Effect<unknown>) =>
+      const supervise = (runId: RunId, first: Adoption, ready: Effect.Effect<unknown>) =>
         Effect.suspend(() => {
           let adoption = first
           return Effect.suspend(() => {
             const current = adoption
             adoption = "restarted"
-            return observer.observe(runId, current, placed)
+            return observer.observe(runId, current, ready)
           }).pipe(
-            // A defect is retried like a failure: whatever it was, the run must not stay unobserved.
+            // A defect is retried like a failure, so that the run does not stay unobserved.
             Effect.catchDefect((defect) => Effect.fail(defect)),
             Effect.retry(restarts),
             Effect.ignore,
-            Effect.ensuring(placed),
+            Effect.ensuring(ready),
             Effect.ensuring(Effect.sync(() => byShard.get(placement.shardOf(runId))?.delete(runId))),
             Effect.annotateLogs({ runId })
           )
         })
 
-      const start = (runId: RunId, adoption: Adoption, placed: Effect.Effect<unknown>) =>
+      const start = (runId: RunId, adoption: Adoption, ready: Effect.Effect<unknown>) =>
         Effect.sync(() => {
           const shard = placement.shardOf(runId)
           byShard.set(shard, (byShard.get(shard) ?? new Set()).add(runId))
-          run(runId, supervise(runId, adoption, placed), { onlyIfMissing: true })
+          run(runId, supervise(runId, adoption, ready), { onlyIfMissing: true })
         })
 
       const wake = yield* Queue.sliding<void>(1)
       /**
-       * Observes the run if it is this process's; else the one whose it is hears of it. Without room in the heap the
-       * run is one of those to be taken up.
+       * Observes the run if its shard is ours; otherwise the owner of the shard is notified of the append. While the
+       * heap is full the next recovery adopts it.
        */
       const adopt = Effect.fnUntraced(function* (runId: RunId) {
         if (!isOurs(runId)) return
-        if (settings.recoveryEnabled && (yield* room.isFull)) Queue.offerUnsafe(wake, undefined)
+        if (settings.recoveryEnabled && (yield* memory.isFull)) Queue.offerUnsafe(wake, undefined)
         else yield* start(runId, "created", Effect.void)
       })
 
-      /** Starts the run's observer and waits until it has found its place, but not for ever. */
+      /** Starts the run's observer and waits until it is ready, with a timeout. */
       const recover = Effect.fnUntraced(function* (runId: RunId) {
-        const placed = yield* Deferred.make<void>()
-        yield* start(runId, "recovered", Deferred.succeed(placed, undefined))
-        yield* Effect.timeoutOption(Deferred.await(placed), settings.takeUpPatienceMs)
+        const ready = yield* Deferred.make<void>()
+        yield* start(runId, "recovered", Deferred.succeed(ready, undefined))
+        yield* Effect.timeoutOption(Deferred.await(ready), settings.takeUpPatienceMs)
       })
 
       let progress: TakingUp | undefined = settings.recoveryEnabled
@@ -119,37 +119,37 @@ export class Observers extends Context.Service<
         : undefined
 
       /**
-       * Takes up every unfinished run of this process that is not observed: at the start, when shards come, and again
-       * and again for what was missed. A few at a time, so that the service answers requests meanwhile.
+       * Adopts every unobserved unfinished run of this process: at the start, after gained shards, and periodically for
+       * missed ones. A few at a time, so that the service answers requests meanwhile.
        */
-      const takeUp = Effect.gen(function* () {
+      const recoverAll = Effect.gen(function* () {
         const waiting = (yield* runs.unfinished).filter((runId) => !FiberMap.hasUnsafe(fibers, runId) && isOurs(runId))
-        const taking = { done: 0, of: waiting.length, isHeld: false }
-        if (taking.of > 0) progress = taking
-        let isTold = false
-        const awaitRoom = Effect.gen(function* () {
-          while (yield* room.isFull) {
-            taking.isHeld = true
-            if (!isTold) {
-              isTold = true
+        const current = { done: 0, of: waiting.length, isHeld: false }
+        if (current.of > 0) progress = current
+        let isLogged = false
+        const awaitMemory = Effect.gen(function* () {
+          while (yield* memory.isFull) {
+            current.isHeld = true
+            if (!isLogged) {
+              isLogged = true
               yield* Effect.logWarning(
-                `the heap has no room for more runs: ${taking.of - taking.done} wait until others have ended ` +
+                `the heap has no room for more runs: ${current.of - current.done} wait until others have ended ` +
                   "(docs/reference/operations.md#memory)"
               )
             }
-            yield* Effect.sleep(ROOM_PAUSE)
+            yield* Effect.sleep(MEMORY_PAUSE)
           }
-          taking.isHeld = false
+          current.isHeld = false
         })
         yield* Effect.forEach(
           waiting,
           (runId) =>
             Effect.ensuring(
               Effect.andThen(
-                awaitRoom,
+                awaitMemory,
                 Effect.suspend(() => (isOurs(runId) ? recover(runId) : Effect.void))
               ),
-              Effect.sync(() => (taking.done += 1))
+              Effect.sync(() => (current.done += 1))
             ),
           { concurrency: settings.takeUpConcurrency, discard: true }
         )
@@ -165,26 +165,26 @@ export class Observers extends Context.Service<
           )
       })
 
-      // A run that was ended by a caller leaves an observer that has not heard of it from the runtime yet.
+      // When a caller ends a run, its observer has no notice of that from the runtime yet.
       yield* live.listen((batch) => {
         if (endsRun(batch)) directory.publish(batch.runId, { _tag: "Check" })
       })
 
-      /** Runs that another process has written, and that nobody observes here: it may have created them. */
-      const named = new Set<string>()
-      const heard = yield* Queue.sliding<void>(1)
-      yield* live.listenElsewhere((word) => {
-        if (word === "anything") return Queue.offerUnsafe(wake, undefined)
-        if (word.ended) return directory.publish(word.runId, { _tag: "Check" })
-        const runId = RunId.make(word.runId)
+      /** Runs without an observer that another process has written: it may have created them. */
+      const noticed = new Set<string>()
+      const notices = yield* Queue.sliding<void>(1)
+      yield* live.listenElsewhere((notice) => {
+        if (notice === "anything") return Queue.offerUnsafe(wake, undefined)
+        if (notice.ended) return directory.publish(notice.runId, { _tag: "Check" })
+        const runId = RunId.make(notice.runId)
         if (FiberMap.hasUnsafe(fibers, runId) || !isOurs(runId)) return
-        if (named.size < NAMED_RUNS) named.add(runId)
-        return Queue.offerUnsafe(heard, undefined)
+        if (noticed.size < NOTICED_RUNS) noticed.add(runId)
+        return Queue.offerUnsafe(notices, undefined)
       })
       yield* Effect.gen(function* () {
-        yield* Queue.take(heard)
-        const runIds = [...named]
-        named.clear()
+        yield* Queue.take(notices)
+        const runIds = [...noticed]
+        noticed.clear()
         for (const runId of yield* runs.queued(runIds)) yield* adopt(runId)
       }).pipe(
         Effect.catchTag("SqlError", () => Effect.asVoid(Queue.offer(wake, undefined))),
@@ -193,9 +193,9 @@ export class Observers extends Context.Service<
       )
 
       if (settings.recoveryEnabled) {
-        yield* takeUp.pipe(
+        yield* recoverAll.pipe(
           Effect.catchTag("SqlError", (error) =>
-            Effect.logWarning(`cannot look for unobserved runs: ${describeSqlError(error)}`)
+            Effect.logWarning(`cannot read the unfinished runs: ${describeSqlError(error)}`)
           ),
           Effect.andThen(Effect.timeoutOption(Queue.take(wake), settings.takeOverIntervalMs)),
           Effect.forever,
@@ -203,7 +203,7 @@ export class Observers extends Context.Service<
         )
       }
 
-      // A shard is observed by whoever has it; of our own shards we know each observer.
+      // The process of a shard observes its runs; of our own shards we know each observer.
       const unobserved = Effect.fn("Observers.unobserved")(function* (seconds: number) {
         const old = yield* runs.unfinishedFor(seconds)
         const others = old.filter((runId) => !FiberMap.hasUnsafe(fibers, runId))

@@ -7,13 +7,13 @@ import type { SqlError } from "effect/sql/SqlError"
 import { ObserverSettings } from "./ObserverSettings.ts"
 
 /**
- * The cancels that wait for their sessions (docs/internals/runtime.md#late-cancel), a row each, so that a restart keeps
- * them. Both statements are for use inside an append.
+ * The cancels of runs whose sessions are not open yet (docs/internals/runtime.md#late-cancel), a row each. Both
+ * statements are for use inside an append.
  */
 export class PendingCancels extends Context.Service<
   PendingCancels,
   {
-    /** The session is waited for as long as its time to live, milliseconds, or the bind time-out if that is longer. */
+    /** The cancel waits for the session's time to live, milliseconds, or the bind timeout if that is longer. */
     readonly remember: (
       runId: RunId,
       cancel: { readonly reason: string; readonly ttlMs: number; readonly at: string }

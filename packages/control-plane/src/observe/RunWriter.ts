@@ -39,34 +39,34 @@ import type { ObservedRun } from "./decide/ObservedRun.ts"
 import { ObservedRuns, traceContent } from "./ObservedRuns.ts"
 import { PendingCancels } from "./PendingCancels.ts"
 
-/** How long is waited before a failed transaction is tried again. */
+/** Pause before the retry of a failed transaction. Milliseconds. */
 const RETRY_MS = 250
 
-/** What became of frames: stored, or not because the log stands elsewhere by now. */
+/** The result for frames: stored, or not because the cursor of the log has moved. */
 export interface StoredFrames {
   readonly _tag: "Stored" | "Behind"
   readonly cursor: number
 }
 
 /**
- * The observer's way into the log. Each change of status is one append with its events, in the order that clients rely
- * on; what the transition table does not allow any more (another observer, a caller's cancel) changes nothing.
+ * The observer's appends. Each change of status is one append with its events, in the order that clients rely on; a
+ * change that the transition table no longer allows (another observer, a caller's cancel) does nothing.
  */
 export class RunWriter extends Context.Service<
   RunWriter,
   {
-    /** A note on a reconnection that cannot be stored is given up, everything else fails. */
+    /** Only a note on a reconnection is dropped when it cannot be stored; all other writes fail. */
     readonly write: (run: ObservedRun, write: Write) => Effect.Effect<Appended | undefined, RunNotFound | AppendFailed>
     /**
-     * Appends frames after the cursor. A transaction that fails is tried again for as long as the log stands where it
-     * stood: frames are known again by the log, so nothing is stored twice.
+     * Appends frames after the cursor. A failed transaction is retried while the cursor stays the same; the log
+     * recognises stored frames, so they are not stored twice.
      */
     readonly store: (
       runId: RunId,
       frames: ReadonlyArray<ObservedFrame>,
       cursor: number
     ) => Effect.Effect<StoredFrames, RunNotFound | StreamCursorMoved>
-    /** Where the log stands; waits for a database that is away, and fails when the run has been deleted. */
+    /** The cursor of the log; waits while the database is away, and fails when the run has been deleted. */
     readonly cursor: (runId: RunId) => Effect.Effect<number, RunNotFound>
   }
 >()("runplane/control-plane/RunWriter") {
@@ -77,7 +77,7 @@ export class RunWriter extends Context.Service<
       const runs = yield* ObservedRuns
       const ids = yield* Ids
       const reasons = yield* CancelReasons
-      const lateCancels = yield* PendingCancels
+      const pendingCancels = yield* PendingCancels
 
       const change = (
         runId: RunId,
@@ -131,7 +131,7 @@ export class RunWriter extends Context.Service<
           run.id,
           to,
           (locked, at) => [
-            // The snapshot of a watch may be older than its event: the event's word on the state counts.
+            // The snapshot of a watch may be older than its event, so the state of the event counts.
             sessionStateChanged(at, { ...snapshot, sessionId: run.sessionId, state }),
             streamOpened(at, run.sessionId, { status: "closed" }),
             ended(locked, at, state)
@@ -154,9 +154,9 @@ export class RunWriter extends Context.Service<
 
       const write = (
         run: ObservedRun,
-        asked: Write
+        request: Write
       ): Effect.Effect<Appended | undefined, RunNotFound | AppendFailed> => {
-        switch (asked._tag) {
+        switch (request._tag) {
           case "Start":
             return change(run.id, "starting", (locked, at) => [
               runStarted({ ...describe(locked), startedAt: at, ts: at })
@@ -166,17 +166,17 @@ export class RunWriter extends Context.Service<
               run.id,
               "binding_session",
               (_, at) => [
-                sessionBound(at, asked.session),
-                ...(asked.policy === undefined ? [] : [policyResolved(at, asked.session, asked.policy)]),
-                ...asked.session.participants.map((participantId) => participantSeen(at, participantId))
+                sessionBound(at, request.session),
+                ...(request.policy === undefined ? [] : [policyResolved(at, request.session, request.policy)]),
+                ...request.session.participants.map((participantId) => participantSeen(at, participantId))
               ],
               {
-                also: (at) => runs.bind(run, asked.session, asked.capabilities, at),
-                places: asked.session.participants.length + 2
+                also: (at) => runs.bind(run, request.session, request.capabilities, at),
+                places: request.session.participants.length + 2
               }
             )
           case "Run":
-            return begin(run, asked)
+            return begin(run, request)
           case "Suspend":
             return change(
               run.id,
@@ -185,7 +185,7 @@ export class RunWriter extends Context.Service<
                 sessionStateChanged(at, { sessionId: run.sessionId, state: "SUSPENDED" }),
                 runSuspended({ ...describe(locked), ts: at, reason: reasons.of(run.id, "suspended") })
               ],
-              { revision: asked.revision }
+              { revision: request.revision }
             )
           case "Resume":
             return change(
@@ -195,28 +195,28 @@ export class RunWriter extends Context.Service<
                 sessionStateChanged(at, { sessionId: run.sessionId, state: "OPEN" }),
                 runResumed({ ...describe(locked), ts: at, reason: reasons.of(run.id, "running") })
               ],
-              asked.revision === undefined ? {} : { revision: asked.revision }
+              request.revision === undefined ? {} : { revision: request.revision }
             )
           case "Fail": {
-            const failure = { errorCode: asked.errorCode, errorMessage: asked.errorMessage }
+            const failure = { errorCode: request.errorCode, errorMessage: request.errorMessage }
             return change(run.id, "failed", (locked, at) => [failed(locked, at, failure)], { failure })
           }
           case "End":
-            return end(run, asked)
+            return end(run, request)
           case "Recovered":
             return note(run, { status: "recovered", detail: "stream resumed after restart" })
           case "CancelSettled":
             return Effect.flatMap(Clock.currentTimeMillis, (now) => {
               const stopped = { sessionId: run.sessionId, state: "CANCELLED" } as const
-              const events = asked.stopped ? [sessionStateChanged(new Date(now).toISOString(), stopped)] : []
-              return log.record({ runId: run.id, events, also: () => lateCancels.forget(run.id) })
+              const events = request.stopped ? [sessionStateChanged(new Date(now).toISOString(), stopped)] : []
+              return log.record({ runId: run.id, events, also: () => pendingCancels.forget(run.id) })
             })
           case "Reconnecting":
-            return note(run, { status: "reconnecting", detail: asked.detail }).pipe(
+            return note(run, { status: "reconnecting", detail: request.detail }).pipe(
               Effect.catchTag("AppendFailed", (error) => Effect.as(Effect.logWarning(error.message), undefined))
             )
           case "Gap":
-            return note(run, { status: "gap", detail: asked.detail, requestedAfter: asked.requestedAfter })
+            return note(run, { status: "gap", detail: request.detail, requestedAfter: request.requestedAfter })
         }
       }
 

@@ -17,13 +17,13 @@ import { outagePauses, retryOnOutage } from "./retryOnOutage.ts"
 import { SessionDiscovery } from "./SessionDiscovery.ts"
 import { shownSessionId } from "./SessionIds.ts"
 
-/** Sessions whose run is remembered between signals. */
+/** Sessions whose run is cached. */
 const REMEMBERED_SESSIONS = 10_000
-/** Sessions that are looked up in one query. */
+/** Sessions of one query. */
 const LOOK_UPS = 500
-/** How often a signal is tried again that cannot be stored although the database is there. */
+/** Retries of a signal that cannot be stored although the database is available. */
 const RETRIES = 4
-/** Runs that are marked at the same time. */
+/** Runs that are marked concurrently. */
 const MARKS_AT_ONCE = 16
 
 class FindRun extends Request.TaggedClass("FindRun")<
@@ -32,7 +32,7 @@ class FindRun extends Request.TaggedClass("FindRun")<
   SqlError
 > {}
 
-/** The signal itself is at fault: whatever handles it breaks. */
+/** The signal itself causes a defect. */
 class Poisoned extends Data.TaggedError("Poisoned")<{ readonly defect: unknown }> {}
 
 /** Stores ambient signals in the runs of their sessions (docs/internals/runtime.md#signals). */
@@ -40,11 +40,11 @@ export class SignalStore extends Context.Service<
   SignalStore,
   {
     /**
-     * Stores signals of one session, in their order. Waits for as long as the database is away. A signal that cannot be
-     * stored costs only itself: it is logged, counted and marked. Those of a session without a run are dropped.
+     * Stores signals of one session, in their order. Waits while the database is away. Only a signal that cannot be
+     * stored is lost: it is logged, counted and marked. Signals of a session without a run are dropped.
      */
     readonly store: (sessionId: string, signals: NonEmptyReadonlyArray<ObservedFrame>) => Effect.Effect<void>
-    /** Marks the run of a session, running or over, whose signals are lost; the detail says which. */
+    /** Marks lost signals in the run of a session, running or over; the detail says which. */
     readonly note: (sessionId: string, detail: string) => Effect.Effect<void>
     /** Marks the unfinished runs of sessions whose signals may be lost. */
     readonly mark: (sessionIds: ReadonlyArray<string>, detail: string) => Effect.Effect<void>
@@ -59,7 +59,7 @@ export class SignalStore extends Context.Service<
       const metrics = yield* Metrics
       const remembered = new Map<string, RunId>()
 
-      // Those that ask at the same time share a query.
+      // Concurrent reads share a query.
       const resolver = RequestResolver.make<FindRun>(
         Effect.fnUntraced(function* (entries) {
           const found = yield* runs.ofSessions(entries.map(({ request }) => request.sessionId))
@@ -111,7 +111,7 @@ export class SignalStore extends Context.Service<
         yield* noteIn(runId, sessionId, "a signal could not be stored")
       })
 
-      /** The half of a batch that cannot be stored still can, and what cannot be stored alone is given up. */
+      /** A batch that cannot be stored is halved; a single signal that cannot be stored is given up. */
       const storeIn = (
         runId: RunId,
         sessionId: string,
@@ -142,7 +142,7 @@ export class SignalStore extends Context.Service<
         Effect.gen(function* () {
           const runId = yield* runOf(sessionId)
           if (runId === undefined) return
-          // Deleted since it was remembered; the session may have a new run.
+          // The cached run was deleted; the session may have a new one.
           yield* Effect.catchTag(storeIn(runId, sessionId, signals), "RunNotFound", () => {
             remembered.delete(sessionId)
             return store(sessionId, signals)

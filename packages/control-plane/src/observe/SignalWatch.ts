@@ -1,5 +1,5 @@
 import { boundName, type RawEnvelope } from "@runplane/domain"
-import { decodePayload, RuntimeClient, type RuntimeError } from "@runplane/runtime"
+import { decodePayload, RuntimeClient, type RuntimeError, reconnect } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -7,30 +7,29 @@ import * as Stream from "effect/Stream"
 import type { ObservedFrame } from "../event-log/append/AppendRequest.ts"
 import { observed } from "../event-log/append/FrameBytes.ts"
 import { Metrics } from "../platform/metrics/Metrics.ts"
-import { makeLanes } from "./KeyedQueue.ts"
+import { makeKeyedQueue } from "./KeyedQueue.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
 import { isObservableSessionId, shownSessionId } from "./SessionIds.ts"
 import { SignalStore } from "./SignalStore.ts"
-import { reconnect } from "./sessions/reconnect.ts"
 
 /** Most signals of one append. */
 const SIGNALS_PER_APPEND = 200
-/** Sessions whose signals are stored at the same time; those appends share transactions. */
+/** Sessions whose signals are stored concurrently; those appends share transactions. */
 const SESSIONS_AT_ONCE = 64
-/** One session may fill so much of the buffer: its run may be locked while the others go on. */
+/** One session may fill this fraction of the buffer: its run may be locked while the others go on. */
 const SHARES = 4
-/** The part of that which one sender may fill: the other senders of the session keep the rest. */
+/** The part of that for one sender: the other senders of the session keep the rest. */
 const SENDER_PART = 0.75
-/** Losses of this time are one note in the run. Milliseconds. */
+/** The losses of this period are one note in the run. Milliseconds. */
 const LOSS_WINDOW_MS = 1_000
 /** How long a closing scope waits for the last notes. Milliseconds. */
 const LAST_NOTES_MS = 2_000
 /** Senders that a note names; further ones are counted together. */
 const NAMED_SENDERS = 5
 const OTHER_SENDERS = "other senders"
-/** What a waiting signal costs beside its payload, bytes. */
+/** Bytes of a waiting signal beside its payload. */
 const OVERHEAD_BYTES = 1_024
-/** Sessions that are remembered for having sent signals on a subscription. */
+/** Sessions with signals on a subscription that are remembered. */
 const REMEMBERED_SESSIONS = 10_000
 
 /** The session an ambient envelope is about. */
@@ -42,10 +41,10 @@ const sessionOf = (envelope: RawEnvelope): string | undefined => {
 }
 
 /**
- * The one subscription to ambient signals and progress (docs/internals/runtime.md#signals). Each goes to the run of the
- * session it names, running or over; those that name no session, or one without a run, are dropped. They have no
- * ordinal. What is read waits in a buffer of its own, so that the runtime, which has little room for a slow reader, is
- * read fast; when the runtime has lost patience all the same, the runs are marked whose sessions have sent signals.
+ * The one subscription to ambient signals and progress (docs/internals/runtime.md#signals). Each goes to the run of its
+ * session, running or over; signals without a session, or without a run, are dropped. They have no ordinal. A buffer
+ * holds them, because the runtime has a small one; when the runtime still drops signals, the runs of all
+ * sessions with signals are marked.
  */
 export const SignalWatch = {
   layer: Layer.effectDiscard(
@@ -54,9 +53,9 @@ export const SignalWatch = {
       const runtime = yield* RuntimeClient
       const signals = yield* SignalStore
       const metrics = yield* Metrics
-      const lanes = yield* makeLanes<ObservedFrame>({
+      const buffer = yield* makeKeyedQueue<ObservedFrame>({
         capacityBytes: settings.signalBufferBytes,
-        laneBytes: settings.signalBufferBytes / SHARES,
+        keyBytes: settings.signalBufferBytes / SHARES,
         ownerBytes: (settings.signalBufferBytes / SHARES) * SENDER_PART,
         concurrency: SESSIONS_AT_ONCE,
         batch: SIGNALS_PER_APPEND,
@@ -64,22 +63,22 @@ export const SignalWatch = {
       })
       const scope = yield* Effect.scope
 
-      const heard = new Set<string>()
+      const senders = new Set<string>()
       const receive = Effect.fnUntraced(function* (envelopes: ReadonlyArray<RawEnvelope>) {
         const receivedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
         for (const envelope of envelopes) {
           const sessionId = sessionOf(envelope)
           if (sessionId === undefined || !isObservableSessionId(sessionId)) continue
-          if (heard.size < REMEMBERED_SESSIONS) heard.add(sessionId)
+          if (senders.size < REMEMBERED_SESSIONS) senders.add(sessionId)
           const frame = { kind: "stream-envelope", envelope, ambient: true } as const
           const bytes = envelope.payload.length + OVERHEAD_BYTES
-          const isTaken = yield* lanes.put(sessionId, envelope.sender, observed(frame, receivedAt), bytes)
-          if (!isTaken) yield* overflow(sessionId, envelope.sender)
+          const isStored = yield* buffer.put(sessionId, envelope.sender, observed(frame, receivedAt), bytes)
+          if (!isStored) yield* overflow(sessionId, envelope.sender)
         }
       })
 
       const losses = new Map<string, Map<string, number>>()
-      /** Writes what was lost of a session since its last note. */
+      /** Notes the losses of a session since its last note. */
       const noteLosses = Effect.fnUntraced(function* (sessionId: string) {
         const lost = losses.get(sessionId)
         losses.delete(sessionId)
@@ -95,7 +94,7 @@ export const SignalWatch = {
           Effect.timeoutOption(LAST_NOTES_MS)
         )
       )
-      /** The sender's share of the buffer is full, or its session's. The log of the run has how many it lacks. */
+      /** The sender's share of the buffer is full, or its session's. The log of the run gets the count. */
       const overflow = Effect.fnUntraced(function* (sessionId: string, sender: string) {
         metrics.signalLost()
         const lost = losses.get(sessionId)
@@ -108,9 +107,9 @@ export const SignalWatch = {
         yield* Effect.forkIn(Effect.andThen(Effect.sleep(LOSS_WINDOW_MS), noteLosses(sessionId)), scope)
       })
 
-      /** The runtime has dropped signals because they were not taken fast enough; it does not say whose. */
+      /** The runtime has dropped signals because the watch was too slow; it does not say of which sessions. */
       const fellBehind = Effect.fnUntraced(function* ({ message }: RuntimeError) {
-        const sessions = [...heard]
+        const sessions = [...senders]
         metrics.signalGap()
         yield* Effect.logError(
           `the runtime has dropped signals: ${message}; marking the runs of ${sessions.length} sessions that sent some`
@@ -128,7 +127,7 @@ export const SignalWatch = {
               : Effect.logWarning(`the signal watch broke: ${error.message}`)
         }),
         Effect.catchDefect((defect) => Effect.logError("the signal watch broke", defect)),
-        Effect.ensuring(Effect.sync(() => heard.clear()))
+        Effect.ensuring(Effect.sync(() => senders.clear()))
       )
       yield* Effect.forkScoped(reconnect(watch, settings.watchReconnectMs))
     })

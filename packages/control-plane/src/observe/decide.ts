@@ -1,62 +1,61 @@
 import { awaitsSession, isTerminal } from "@runplane/domain"
 import { type Action, log, type Quiet, type Write } from "./decide/Action.ts"
 import { follow, followSession } from "./decide/Bound.ts"
-import { received } from "./decide/Counts.ts"
 import type { Input } from "./decide/Input.ts"
 import type { ObservedRun } from "./decide/ObservedRun.ts"
-import { lookDeadline } from "./decide/SessionLook.ts"
+import { checkDeadline } from "./decide/SessionCheck.ts"
 import { streamDeadline } from "./decide/SessionStream.ts"
-import { type Bound, type Decision, over, type Phase, stay } from "./decide/State.ts"
+import { type Bound, type Decision, over, type Phase, received, stay } from "./decide/State.ts"
 import { awaitSession, unbound } from "./decide/Unbound.ts"
 import type { ObserverOptions } from "./ObserverSettings.ts"
 
 /**
- * What makes the next alarm needless: the session goes on, its stream stands and is not doubted, and all that the alarm
- * is for is to ask whether that is still so (docs/internals/runtime.md#quiet).
+ * The condition under which the next alarm is not needed: the session goes on, its stream is open, and the alarm would
+ * only check that (docs/internals/runtime.md#quiet).
  */
 const quietUntil = (state: Bound, at: number): Quiet | undefined => {
-  const { drain, look, stream } = state
-  const { announced, deadline, endCheckAt, question, suspended } = look
-  const isStanding = stream.connection._tag === "Open" && stream.connection.silence !== "asked"
-  const isSettled = drain === undefined && question === undefined && announced === undefined
-  // While suspended the runtime's clock stands still, so the deadline says nothing.
+  const { check, drain, stream } = state
+  const { announced, deadline, endCheckAt, query, suspended } = check
+  const isOpen = stream.connection._tag === "Open" && stream.connection.silence !== "queried"
+  const isSettled = drain === undefined && query === undefined && announced === undefined
+  // The deadline does not pass while the session is suspended.
   const isOverdue = deadline !== undefined && deadline <= at && !suspended
   const isEndExpected = endCheckAt !== undefined || isOverdue
-  return isStanding && isSettled && !isEndExpected ? { received: received(state), suspended } : undefined
+  return isOpen && isSettled && !isEndExpected ? { received: received(state), suspended } : undefined
 }
 
-/** Where an observation stands: what it waits for, and when it wants to be woken. */
+/** The state of an observation: what it waits for, and its next alarm. */
 export interface ObserverState {
   readonly phase: Phase
-  /** The earliest `WakeAt` that has not been answered by a `Tick`. */
+  /** The earliest `WakeAt` without its `Tick`. */
   readonly wakeAt: number | undefined
-  /** Whether that one may never be answered. */
-  readonly isResting: boolean
+  /** Whether that `Tick` may never come, because the session is idle. */
+  readonly isIdle: boolean
 }
 
 /** An observation of a run that is not over, before its first input, `Started`. */
 export const observing = (run: ObservedRun, options: ObserverOptions): ObserverState => ({
   phase: unbound(run, options),
   wakeAt: undefined,
-  isResting: false
+  isIdle: false
 })
 
 /**
  * What an observer does about its run: await the session, bind, follow its stream and its state, drain, end
  * (docs/internals/runtime.md#observing). Pure and total: the clock and chance come with the input, all effects are
- * actions, and an input that nobody waits for changes nothing.
+ * actions, and an unexpected input changes nothing.
  */
 export const decide = (state: ObserverState, input: Input): readonly [ObserverState, ReadonlyArray<Action>] => {
   const [phase, actions] = decidePhase(state.phase, input)
-  const armed = input._tag === "Tick" || state.isResting ? undefined : state.wakeAt
+  const armed = input._tag === "Tick" || state.isIdle ? undefined : state.wakeAt
   const next = deadlineOf(phase)
   const unless = next !== undefined && phase._tag === "Bound" ? quietUntil(phase, next) : undefined
-  // A tick that comes too early is harmless: the next one is asked for then.
+  // A tick that comes too early is harmless: it sets the next alarm.
   if (next === undefined || (unless === undefined && armed !== undefined && armed <= next)) {
-    return [{ phase, wakeAt: armed, isResting: false }, actions]
+    return [{ phase, wakeAt: armed, isIdle: false }, actions]
   }
   const wake: Action = { _tag: "WakeAt", at: next, ...(unless !== undefined && { unless }) }
-  return [{ phase, wakeAt: next, isResting: unless !== undefined }, [...actions, wake]]
+  return [{ phase, wakeAt: next, isIdle: unless !== undefined }, [...actions, wake]]
 }
 
 const decidePhase = (phase: Phase, input: Input): Decision => {
@@ -74,7 +73,7 @@ const deadlineOf = (phase: Phase): number | undefined => {
     case "Unbound":
       return phase.pollAt
     case "Bound": {
-      const deadlines = [streamDeadline(phase), lookDeadline(phase), phase.drain?.sliceAt]
+      const deadlines = [streamDeadline(phase), checkDeadline(phase), phase.drain?.sliceAt]
       const earliest = Math.min(...deadlines.filter((deadline) => deadline !== undefined))
       return Number.isFinite(earliest) ? earliest : undefined
     }
@@ -84,15 +83,15 @@ const deadlineOf = (phase: Phase): number | undefined => {
 }
 
 /**
- * Why an observer starts: for a new run, for one found unfinished when the service started, or again after it failed.
+ * Why an observer starts: the run is new, it was unfinished at the start of the service, or its observer has failed.
  */
 export type Adoption = "created" | "recovered" | "restarted"
 
 /**
- * What is written of a run before it is observed again: a half-done binding is completed, a recovery is announced
+ * The writes before a run is observed again: they complete a half-done binding and announce a recovery
  * (docs/internals/runtime.md#recovery).
  */
-export const takeUp = (run: ObservedRun, adoption: Adoption): ReadonlyArray<Write> => [
+export const writesBefore = (run: ObservedRun, adoption: Adoption): ReadonlyArray<Write> => [
   ...(run.status === "binding_session" ? [{ _tag: "Run", session: undefined } as const] : []),
   ...(adoption === "recovered" && isBound(run) ? [{ _tag: "Recovered" } as const] : [])
 ]

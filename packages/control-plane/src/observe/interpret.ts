@@ -12,7 +12,7 @@ import type * as Tracer from "effect/Tracer"
 import type { RunNotFound, StreamCursorMoved } from "../event-log/append/AppendRequest.ts"
 import type { AppendFailed } from "../platform/postgres/AppendFailed.ts"
 import type { Action, Quiet } from "./decide/Action.ts"
-import type { Happening } from "./decide/Input.ts"
+import type { Message } from "./decide/Input.ts"
 import type { ObservedRun } from "./decide/ObservedRun.ts"
 import type { Inbox } from "./Inbox.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
@@ -23,8 +23,8 @@ import { IdleChecks } from "./sessions/IdleChecks.ts"
 import { SessionDirectory } from "./sessions/SessionDirectory.ts"
 
 /**
- * Performs the actions of one observation, in order. Appends and reads of the log are awaited and answered with a
- * reply; questions, the subscription and the timer run beside, until the scope ends, and answer through the inbox.
+ * Performs the actions of one observation, in order. It awaits appends and reads of the log and replies to the inbox;
+ * queries, the subscription and the timer run concurrently until the scope ends, and answer through the inbox.
  */
 export const makePerform = Effect.gen(function* () {
   const runtime = yield* RuntimeClient
@@ -37,8 +37,8 @@ export const makePerform = Effect.gen(function* () {
 
   return Effect.fnUntraced(function* (run: ObservedRun, inbox: Inbox) {
     const scope = yield* Effect.scope
-    const subscription = placeIn(scope)
-    const timer = placeIn(scope)
+    const subscription = slotIn(scope)
+    const timer = slotIn(scope)
     let step: Tracer.Span | undefined
 
     const leaveStep = (exit: Exit.Exit<unknown, unknown>) =>
@@ -53,33 +53,33 @@ export const makePerform = Effect.gen(function* () {
         idleChecks.remove(run.sessionId, run.id)
       })
     )
-    /** When the alarm rings, and whether it was set for one who could have rested. */
-    let alarm: { readonly at: number; readonly isOfRest: boolean } | undefined
+    /** The time of the alarm, and whether it belongs to an idle session. */
+    let alarm: { readonly at: number; readonly isIdle: boolean } | undefined
     const ring = Effect.suspend(() => {
       alarm = undefined
       return inbox.put({ _tag: "Tick" })
     })
-    const setAlarm = Effect.fnUntraced(function* (at: number, isOfRest: boolean) {
-      alarm = { at, isOfRest }
+    const setAlarm = Effect.fnUntraced(function* (at: number, isIdle: boolean) {
+      alarm = { at, isIdle }
       const now = yield* Clock.currentTimeMillis
       yield* timer.run(Effect.delay(ring, Math.max(0, at - now)))
     })
-    const setAlarmOfRest = (at: number) => setAlarm(at, true)
-    const rest = Effect.fnUntraced(function* (at: number, quiet: Quiet) {
-      // It comes again with all that happens, and an alarm that rings too early is harmless.
-      if (alarm?.isOfRest === true && alarm.at <= at) return
+    const setIdleAlarm = (at: number) => setAlarm(at, true)
+    const awaitIdle = Effect.fnUntraced(function* (at: number, quiet: Quiet) {
+      // Every decision repeats this action, and an early alarm is harmless.
+      if (alarm?.isIdle === true && alarm.at <= at) return
       alarm = undefined
       yield* timer.clear
-      yield* idleChecks.add({ runId: run.id, sessionId: run.sessionId, at, quiet, setAlarm: setAlarmOfRest })
+      yield* idleChecks.add({ runId: run.id, sessionId: run.sessionId, at, quiet, setAlarm: setIdleAlarm })
     })
 
-    /** Answers an append or a read; in two ways the log says that the observation is over. */
+    /** Replies with the result of an append or a read; two errors of the log end the observation. */
     const replied = (
-      asked: Effect.Effect<Happening | undefined, RunNotFound | StreamCursorMoved | AppendFailed | SqlError>
+      operation: Effect.Effect<Message | undefined, RunNotFound | StreamCursorMoved | AppendFailed | SqlError>
     ) =>
       Effect.gen(function* () {
-        const happening = yield* asked
-        if (happening !== undefined) inbox.reply(happening)
+        const message = yield* operation
+        if (message !== undefined) inbox.reply(message)
       }).pipe(
         Effect.catchTags({
           StreamCursorMoved: ({ message }) => Effect.sync(() => inbox.reply({ _tag: "CursorLost", reason: message })),
@@ -87,9 +87,9 @@ export const makePerform = Effect.gen(function* () {
         })
       )
 
-    const ask = (question: Effect.Effect<Happening>) => {
-      // A question without an answer would be waited for for ever.
-      const answered = Effect.onExit(Effect.flatMap(question, inbox.put), (exit) =>
+    const send = (query: Effect.Effect<Message>) => {
+      // Without an answer the observation would wait for ever.
+      const answered = Effect.onExit(Effect.flatMap(query, inbox.put), (exit) =>
         Exit.isFailure(exit) ? inbox.die(Cause.squash(exit.cause)) : Effect.void
       )
       return Effect.asVoid(Effect.forkIn(step === undefined ? answered : Effect.withParentSpan(answered, step), scope))
@@ -106,7 +106,7 @@ export const makePerform = Effect.gen(function* () {
         subscription.run
       )
 
-    /** Appends of a run that wait at the same time share a transaction, in their order. */
+    /** Concurrent appends of a run share a transaction, in their order. */
     const writeBoth = ({ before, write }: ActionOf<"Write">) =>
       before === undefined
         ? writer.write(run, write)
@@ -121,7 +121,7 @@ export const makePerform = Effect.gen(function* () {
           return replied(
             Effect.map(
               writeBoth(action),
-              (appended): Happening | undefined =>
+              (appended): Message | undefined =>
                 appended && {
                   _tag: "Written",
                   write: action.write._tag,
@@ -138,34 +138,37 @@ export const makePerform = Effect.gen(function* () {
           return replied(Effect.map(writer.cursor(run.id), (cursor) => ({ _tag: "Cursor", cursor })))
         case "ReadAnnotations":
           return replied(Effect.map(runs.annotations(run.id), (found) => ({ _tag: "Annotations", ...found })))
-        case "ReadStanding":
-          return replied(Effect.map(runs.standing(run.id), (standing) => ({ _tag: "Standing", standing })))
-        case "AskIdentity":
-          return ask(Effect.map(Effect.result(runtime.initialize), (answer) => ({ _tag: "Identity", answer })))
-        case "AskSession": {
-          const { patient, question } = action
+        case "ReadSummary":
+          return replied(Effect.map(runs.summary(run.id), (summary) => ({ _tag: "Summary", summary })))
+        case "Initialize":
+          return send(Effect.map(Effect.result(runtime.initialize), (answer) => ({ _tag: "Identity", answer })))
+        case "GetSession": {
+          const { patient, query } = action
           const session = patient === true ? directory.query(run.sessionId) : runtime.getSession(run.sessionId)
-          return ask(
+          return send(
             Effect.map(Effect.result(session), (answer) => ({
               _tag: "Session",
-              question,
+              query,
               answer
             }))
           )
         }
-        case "AskPolicy":
-          return ask(
+        case "GetPolicy":
+          return send(
             runtime.getPolicy(action.policyId).pipe(
               Effect.timeoutOption(policyReadTimeoutMs),
               Effect.map(Option.getOrUndefined),
               Effect.catch((error) =>
-                Effect.as(Effect.logDebug(`the runtime does not tell ${action.policyId}: ${error.message}`), undefined)
+                Effect.as(
+                  Effect.logDebug(`the runtime does not return ${action.policyId}: ${error.message}`),
+                  undefined
+                )
               ),
-              Effect.map((policy): Happening => ({ _tag: "Policy", policy }))
+              Effect.map((policy): Message => ({ _tag: "Policy", policy }))
             )
           )
         case "CancelSession":
-          return ask(
+          return send(
             Effect.map(
               Effect.result(runtime.cancelSession({ sessionId: run.sessionId, reason: action.reason })),
               (answer) => ({ _tag: "Cancelled", answer })
@@ -176,7 +179,7 @@ export const makePerform = Effect.gen(function* () {
         case "Unsubscribe":
           return subscription.clear
         case "WakeAt":
-          if (action.unless !== undefined) return rest(action.at, action.unless)
+          if (action.unless !== undefined) return awaitIdle(action.at, action.unless)
           idleChecks.remove(run.sessionId, run.id)
           return setAlarm(action.at, false)
         case "EnterStep": {
@@ -198,16 +201,16 @@ export const makePerform = Effect.gen(function* () {
   })
 })
 
-/** Holds one fiber at a time, beside the observation until the scope ends: another takes its place. */
-const placeIn = (scope: Scope.Scope) => {
-  let held: Fiber.Fiber<unknown> | undefined
+/** Runs one fiber at a time, concurrently until the scope ends: the next one replaces it. */
+const slotIn = (scope: Scope.Scope) => {
+  let current: Fiber.Fiber<unknown> | undefined
   const run = Effect.fnUntraced(function* (effect: Effect.Effect<unknown>) {
-    held?.interruptUnsafe()
-    held = yield* Effect.forkIn(effect, scope, { startImmediately: true })
+    current?.interruptUnsafe()
+    current = yield* Effect.forkIn(effect, scope, { startImmediately: true })
   })
   const clear = Effect.suspend(() => {
-    const fiber = held
-    held = undefined
+    const fiber = current
+    current = undefined
     return fiber === undefined ? Effect.void : Fiber.interrupt(fiber)
   })
   return { run, clear }

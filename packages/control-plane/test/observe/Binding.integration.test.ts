@@ -51,7 +51,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
     }).pipe(Effect.provide(layerTestObservation()))
   )
 
-  it.effect("tells of a resumption although the session ends right after it", () =>
+  it.effect("stores a resumption although the session ends right after it", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
       const runId = yield* waitingRun
@@ -125,7 +125,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
     }).pipe(Effect.provide(layerTestObservation()))
   )
 
-  it.effect("binds without the policy when the runtime is slow to tell it, or refuses", () =>
+  it.effect("binds without the policy when the runtime is slow to return it, or refuses", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
       yield* fake.hang({ method: "GetPolicy" })

@@ -11,29 +11,29 @@ import { layerTestDatabase } from "../support/TestDatabase.ts"
 
 const RUN = RunId.make("5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10")
 
-/** The reasons that one process knows, and how it hears of those of others. */
+/** The reasons of one process, with the notices of other processes. */
 const instance = Effect.map(
   Layer.build(Layer.fresh(CancelReasons.layer.pipe(Layer.provide(EventNotices.layer), Layer.provide(layerTestLog)))),
   (context) => Context.get(context, CancelReasons)
 )
 
 layer(layerTestDatabase, { excludeTestServices: true })("the reason of a caller of another process", (it) => {
-  it.effect("is known while that process asks for it, and no longer", () =>
+  it.effect("is known during the request in that process, and not after it", () =>
     Effect.gen(function* () {
       const here = yield* instance
       const there = yield* instance
-      const heard = Effect.sync(() => there.of(RUN, "cancelled"))
-      // The other one may not listen yet, so it is asked for again.
+      const received = Effect.sync(() => there.of(RUN, "cancelled"))
+      // The other process may not listen yet, so the request is repeated.
       const known = yield* until(
         Effect.raceFirst(
           here.during(RUN, "cancelled", 'too "slow" at last')(Effect.sleep("200 millis")),
-          until(heard, (reason) => reason !== undefined)
+          until(received, (reason) => reason !== undefined)
         ),
         (reason) => reason !== undefined
       )
       assert.strictEqual(known, 'too "slow" at last')
       assert.isUndefined(there.of(RUN, "suspended"))
-      yield* until(heard, (reason) => reason === undefined)
+      yield* until(received, (reason) => reason === undefined)
     })
   )
 })

@@ -7,7 +7,7 @@ import { CancelReasons } from "../../src/observe/CancelReasons.ts"
 
 const RUN = RunId.make("5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10")
 
-it.effect("a caller's reason is known while it asks, and outlives another who has asked for the same before", () =>
+it.effect("a caller's reason is known during its request, and outlives an earlier request for the same change", () =>
   Effect.gen(function* () {
     const reasons = yield* CancelReasons
     const asking = Effect.fnUntraced(function* (reason: string | undefined) {

@@ -59,7 +59,7 @@ const largestTransaction = Effect.fnUntraced(function* (runId: RunId) {
 })
 
 layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("a session of large envelopes", (it) => {
-  it.effect("waits in the runtime instead of in memory, is stored whole, and keeps nobody from being written", () =>
+  it.effect("waits in the runtime instead of in memory, is stored whole, and does not block other runs", () =>
     Effect.gen(function* () {
       const budget = yield* FrameBudget
       const fat = yield* runningRun

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { MemoryGuard } from "../../src/observe/MemoryGuard.ts"
 
-/** Fills its heap, with what lives and with garbage, and says what it hears of the room in it. For MemoryGuard.test. */
+/** Fills its heap with live objects and with garbage, and prints what MemoryGuard says. For MemoryGuard.test. */
 const held: Array<ReadonlyArray<number>> = []
 const megabyte = () => Array.from({ length: 131_072 }, (_, place) => place + 0.5)
 const collect = () => globalThis.gc?.()
@@ -9,7 +9,7 @@ const collect = () => globalThis.gc?.()
 const program = Effect.gen(function* () {
   const { isFull } = yield* MemoryGuard
   const say = (when: string) => Effect.map(isFull, (full) => console.log(`${when}: ${full ? "full" : "room"}`))
-  // What is told of a collection is told in a turn of its own.
+  // The entries of a collection arrive in a later turn of the event loop.
   const collected = Effect.andThen(Effect.sync(collect), Effect.sleep("100 millis"))
   yield* say("at first")
   while (held.length < 160) held.push(megabyte())

@@ -3,7 +3,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { observed } from "../../src/event-log/append/FrameBytes.ts"
-import { makeInbox, OTHERS_WAITING } from "../../src/observe/Inbox.ts"
+import { makeInbox, OTHER_MESSAGES } from "../../src/observe/Inbox.ts"
 
 const frame = (code: string) =>
   observed(
@@ -14,12 +14,12 @@ const frame = (code: string) =>
     ""
   )
 
-/** An inbox whose frames are due when the answered effect has been run. */
+/** An inbox whose frames are due when the returned effect has run. */
 const inboxWith = Effect.gen(function* () {
   const due = yield* Deferred.make<void>()
   const inbox = yield* makeInbox({
     budget: { hold: (_, hand) => Effect.sync(hand), give: () => {} },
-    pace: { come: () => {}, due: Deferred.await(due) },
+    delay: { come: () => {}, due: Deferred.await(due) },
     appendBytes: 1_000_000,
     prepare: (frames) => frames
   })
@@ -27,7 +27,7 @@ const inboxWith = Effect.gen(function* () {
 })
 
 describe("Inbox", () => {
-  it.effect("gives out with frames that wait for their time what has come meanwhile", () =>
+  it.effect("returns the frames that arrived during the batch delay together", () =>
     Effect.gen(function* () {
       const { inbox, letGo } = yield* inboxWith
       yield* inbox.putFrames(1, [frame("A")])
@@ -44,7 +44,7 @@ describe("Inbox", () => {
     })
   )
 
-  it.effect("gives out everything else at once", () =>
+  it.effect("returns all other messages at once", () =>
     Effect.gen(function* () {
       const { inbox } = yield* inboxWith
       yield* inbox.put({ _tag: "Tick" })
@@ -54,20 +54,20 @@ describe("Inbox", () => {
     })
   )
 
-  it.effect("hears of what has come at any time, and of the newest alone while it is full", () =>
+  it.effect("accepts updates at any time, and only the newest one while it is full", () =>
     Effect.gen(function* () {
       const { inbox } = yield* inboxWith
-      const heard = (state: "OPEN" | "SUSPENDED" | "RESOLVED") =>
-        inbox.hear({ _tag: "State", state, snapshot: undefined })
-      const nextState = Effect.map(inbox.next, (happening) => (happening._tag === "State" ? happening.state : "none"))
-      heard("OPEN")
-      for (let waiting = 1; waiting < OTHERS_WAITING; waiting++) yield* inbox.put({ _tag: "Tick" })
-      heard("SUSPENDED")
-      heard("RESOLVED")
+      const update = (state: "OPEN" | "SUSPENDED" | "RESOLVED") =>
+        inbox.update({ _tag: "State", state, snapshot: undefined })
+      const nextState = Effect.map(inbox.next, (message) => (message._tag === "State" ? message.state : "none"))
+      update("OPEN")
+      for (let waiting = 1; waiting < OTHER_MESSAGES; waiting++) yield* inbox.put({ _tag: "Tick" })
+      update("SUSPENDED")
+      update("RESOLVED")
       assert.strictEqual(yield* nextState, "OPEN")
-      for (let waiting = 1; waiting < OTHERS_WAITING; waiting++) assert.strictEqual(yield* nextState, "none")
+      for (let waiting = 1; waiting < OTHER_MESSAGES; waiting++) assert.strictEqual(yield* nextState, "none")
       assert.strictEqual(yield* nextState, "RESOLVED")
-      heard("SUSPENDED")
+      update("SUSPENDED")
       assert.strictEqual(yield* nextState, "SUSPENDED")
     })
   )

@@ -2,20 +2,20 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { makeLanes } from "../../src/observe/KeyedQueue.ts"
+import { makeKeyedQueue } from "../../src/observe/KeyedQueue.ts"
 
 const numbers = (count: number) => Array.from({ length: count }, (_, number) => number)
 
-describe("lanes", () => {
+describe("queue", () => {
   it.effect("keep the order of a key, and let other keys pass", () =>
     Effect.gen(function* () {
       const gate = yield* Deferred.make<void>()
       const done: Array<string> = []
       yield* Effect.scoped(
         Effect.gen(function* () {
-          const lanes = yield* makeLanes<number>({
+          const queue = yield* makeKeyedQueue<number>({
             capacityBytes: 1_000,
-            laneBytes: 1_000,
+            keyBytes: 1_000,
             ownerBytes: 1_000,
             concurrency: 4,
             batch: 3,
@@ -26,13 +26,13 @@ describe("lanes", () => {
               )
           })
           for (const number of numbers(5)) {
-            yield* lanes.put("held", "a", number, 1)
-            yield* lanes.put("free", "a", number, 1)
+            yield* queue.put("held", "a", number, 1)
+            yield* queue.put("free", "a", number, 1)
             yield* Effect.yieldNow
           }
           assert.strictEqual(done.map((line) => line.replace("free ", "")).join(""), "01234")
           yield* Deferred.succeed(gate, undefined)
-          // The scope waits for what is in the lanes.
+          // The scope waits for what is in the queue.
         })
       )
       const held = done.filter((line) => line.startsWith("held"))
@@ -41,21 +41,21 @@ describe("lanes", () => {
     })
   )
 
-  it.effect("take no more of a key than its share while its work stands still", () =>
+  it.effect("accept no more of a key than its share while its work is blocked", () =>
     Effect.gen(function* () {
       const gate = yield* Deferred.make<void>()
-      const lanes = yield* makeLanes<number>({
+      const queue = yield* makeKeyedQueue<number>({
         capacityBytes: 100,
-        laneBytes: 25,
+        keyBytes: 25,
         ownerBytes: 25,
         concurrency: 4,
         batch: 1,
         work: (key) => (key === "held" ? Deferred.await(gate) : Effect.void)
       })
-      const taken = yield* Effect.forEach(numbers(4), (number) => lanes.put("held", "a", number, 10))
+      const taken = yield* Effect.forEach(numbers(4), (number) => queue.put("held", "a", number, 10))
       assert.deepStrictEqual(taken, [true, true, false, false])
       for (const number of numbers(50)) {
-        assert.isTrue(yield* lanes.put("free", "a", number, 10))
+        assert.isTrue(yield* queue.put("free", "a", number, 10))
         yield* Effect.yieldNow
       }
       yield* Deferred.succeed(gate, undefined)
@@ -66,9 +66,9 @@ describe("lanes", () => {
     Effect.gen(function* () {
       const gate = yield* Deferred.make<void>()
       const done: Array<number> = []
-      const lanes = yield* makeLanes<number>({
+      const queue = yield* makeKeyedQueue<number>({
         capacityBytes: 1_000,
-        laneBytes: 100,
+        keyBytes: 100,
         ownerBytes: 50,
         concurrency: 4,
         batch: 2,
@@ -78,7 +78,7 @@ describe("lanes", () => {
             Effect.sync(() => done.push(...items))
           )
       })
-      const put = (owner: string, number: number, bytes = 20) => lanes.put("key", owner, number, bytes)
+      const put = (owner: string, number: number, bytes = 20) => queue.put("key", owner, number, bytes)
       assert.deepStrictEqual(yield* Effect.forEach(numbers(5), (number) => put("flood", number)), [
         ...[true, true],
         ...[false, false, false]
@@ -100,9 +100,9 @@ describe("lanes", () => {
     Effect.gen(function* () {
       const gate = yield* Deferred.make<void>()
       const done: Array<number> = []
-      const lanes = yield* makeLanes<number>({
+      const queue = yield* makeKeyedQueue<number>({
         capacityBytes: 10,
-        laneBytes: 1_000,
+        keyBytes: 1_000,
         ownerBytes: 1_000,
         concurrency: 4,
         batch: 100,
@@ -116,7 +116,7 @@ describe("lanes", () => {
       const putting = yield* Effect.forkChild(
         Effect.forEach([4, 4, 4, 1_000, 4], (bytes, number) =>
           Effect.andThen(
-            lanes.put("key", "a", number, bytes),
+            queue.put("key", "a", number, bytes),
             Effect.sync(() => (put += 1))
           )
         )

@@ -58,7 +58,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
         assert.strictEqual(first?.metadata["laterRunId"], late.id)
         assert.strictEqual((yield* (yield* ObservedRuns).ofSessions([sessionId])).get(sessionId)?.runId, late.id)
 
-        // Told again, it is known.
+        // A second notice finds the run.
         yield* fake.cut("WatchSessions")
         yield* fake.awaitCalls("WatchSessions", 2)
         yield* (yield* SessionDiscovery).reconcile
@@ -109,7 +109,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
       yield* upkeep.remove([runId], aDeletion)
       yield* (yield* SessionDiscovery).reconcile
       assert.lengthOf(yield* runsOf(sessionId), 0)
-      // Whoever asks for it may have it again.
+      // A caller may create it again.
       const again = yield* createRun({ sessionId })
       yield* (yield* Observers).adopt(again)
       yield* awaitStatus(again, "running")

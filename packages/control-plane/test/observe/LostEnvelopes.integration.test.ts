@@ -27,7 +27,7 @@ const accept = (runId: RunId, ...types: ReadonlyArray<string>) =>
     discard: true
   })
 
-/** The watch tells of the end, with the number of messages that the runtime has accepted beside the SessionStart. */
+/** The watch reports the end, with the number of accepted messages beside the SessionStart. */
 const announceEnd = Effect.fnUntraced(function* (runId: RunId, messageCount: number) {
   const fake = yield* RuntimeFake
   const session = yield* fake.client.getSession(runId)
@@ -64,7 +64,7 @@ layer(layerTestDatabase, REAL_CLOCK)("an observer that misses envelopes", (it) =
       const runId = yield* runningRun
       yield* accept(runId, "SessionStart")
       yield* received(runId, "m1")
-      // The third message is heard although the second was not.
+      // The third message arrives although the second is lost.
       const third = { macpVersion: "1.0", mode: "macp.mode.decision.v1", timestampUnixMs: 0, payload: new Uint8Array() }
       const envelope = { ...third, messageType: "Vote", messageId: "m3", sessionId: runId, sender: LEAD }
       yield* fake.deliver(runId, { _tag: "Envelope", envelope })

@@ -21,7 +21,7 @@ import { layerTestDatabase } from "../support/TestDatabase.ts"
 const MANY = 14_000
 const HOUR_MS = 3_600_000
 
-/** Observers that find their place when the latch is opened, and then observe for ever. */
+/** Observers that are ready when the latch opens, and then observe for ever. */
 const layerObservers = (latch: Latch.Latch, observed: Set<RunId>, isFull: () => boolean = () => false) =>
   Layer.fresh(Observers.layer).pipe(
     Layer.provide([
@@ -30,10 +30,10 @@ const layerObservers = (latch: Latch.Latch, observed: Set<RunId>, isFull: () => 
       Layer.mock(SessionDirectory, { isWatching: () => true, isObserved: () => false, publish: () => {} }),
       Layer.succeed(MemoryGuard, { isFull: Effect.sync(isFull) }),
       Layer.succeed(RunObserver, {
-        observe: (runId, _, placed) =>
+        observe: (runId, _, ready) =>
           latch.await.pipe(
             Effect.andThen(Effect.sync(() => observed.add(runId))),
-            Effect.andThen(placed),
+            Effect.andThen(ready),
             Effect.andThen(Effect.never)
           )
       })
@@ -42,13 +42,13 @@ const layerObservers = (latch: Latch.Latch, observed: Set<RunId>, isFull: () => 
   )
 
 layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestServices: true })("a start", (it) => {
-  it.effect("holds nobody up while it takes up the unfinished runs, and says how far it is", () =>
+  it.effect("starts without a wait for the recovery of unfinished runs, and reports its progress", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const runIds = yield* Effect.forEach([1, 2, 3], () => createRun())
       const latch = yield* Latch.make(false)
       const observed = new Set<RunId>()
-      // As long as nobody can read the runs, nobody knows how many there are.
+      // The number of runs is unknown until they can be read.
       const [locked, readable] = [yield* Latch.make(false), yield* Latch.make(false)]
       const lock = sql`LOCK TABLE runs IN ACCESS EXCLUSIVE MODE`
       yield* lock.pipe(
@@ -69,7 +69,7 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
     })
   )
 
-  it.effect("takes up no more runs than the heap has room for, nor new ones, until it has room again", () =>
+  it.effect("adopts no more runs than fit into the heap, nor new ones, until memory is free", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       yield* sql`UPDATE runs SET status = 'completed'`
@@ -95,7 +95,7 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
     })
   )
 
-  it.effect(`takes up ${MANY} unfinished runs with as many locks as for one`, () =>
+  it.effect(`adopts ${MANY} unfinished runs with as many locks as for one`, () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       yield* sql`

@@ -176,12 +176,12 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
       const runId = yield* createRun()
       yield* openSession(runId)
       const always = { method: "StreamSession", sessionId: runId, times: 10 } as const
-      yield* fake.fail(always, "PERMISSION_DENIED", "caller is no participant")
+      yield* fake.fail(always, "PERMISSION_DENIED", "caller is not a participant")
       yield* (yield* Observers).adopt(runId)
       yield* awaitStatus(runId, "failed")
       const { decoded } = yield* assertLogIsExact(runId)
       assert.strictEqual(decoded.at(-1)?.recorded.data["errorCode"], "FORBIDDEN")
-      assert.strictEqual(decoded.at(-1)?.recorded.data["error"], "caller is no participant")
+      assert.strictEqual(decoded.at(-1)?.recorded.data["error"], "caller is not a participant")
     }).pipe(Effect.provide(layerTestObservation()))
   )
 
@@ -398,7 +398,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
       const runId = yield* runningRun
       const before = (yield* fake.calls).filter(({ method }) => method === "StreamSession").length
       yield* fake.setAvailable(false)
-      // More than the attempts after which the runtime is asked for the session.
+      // More than the attempts after which the observer queries the session.
       yield* fake.awaitCalls("StreamSession", before + 5)
       yield* fake.awaitCalls("GetSession", 15)
       yield* fake.setAvailable(true)

@@ -37,7 +37,7 @@ const sessionOf = (number: number): SessionSnapshot => ({
 
 const away = new SqlError({ reason: new ConnectionError({ cause: new Error("away"), operation: "connect" }) })
 
-/** The database as the discovery sees it: what it has, when it is away, and how hard it is worked. */
+/** The database of the discovery: its runs, its outages, and its load. */
 class World {
   readonly runs = new Set<string>()
   readonly adopted: Array<string> = []
@@ -106,7 +106,7 @@ describe("discovery", () => {
       const discovery = yield* SessionDiscovery
       const burst = Array.from({ length: 2_000 }, (_, number) => sessionOf(number))
       for (const session of burst.slice(0, 500)) world.runs.add(session.sessionId)
-      // Twice, as a watch tells that is opened anew.
+      // Twice, as a new watch reports them.
       for (const session of [...burst, ...burst]) yield* discovery.expect(session)
       yield* TestClock.adjust(GRACE_MS - 1)
       assert.strictEqual(world.lookUps, 0)

@@ -62,7 +62,7 @@ class World {
       Layer.mock(EventLog)({
         observe: ({ frames, runId }) => {
           const ids = frames.map(idOf)
-          if (ids.includes("broken")) return Effect.die(new Error("a signal that breaks whoever handles it"))
+          if (ids.includes("broken")) return Effect.die(new Error("a signal that breaks its handler"))
           if (ids.includes("refused")) return Effect.fail(new AppendFailed({ runId, reason: "no", outage: false }))
           return this.#append(runId, () => this.stored.push(...ids.map((id) => `${runs.indexOf(runId) + 1} ${id}`)))
         },
@@ -110,7 +110,7 @@ describe("signals", () => {
   })
 
   for (const poison of ["refused", "broken"]) {
-    it.effect(`cost nobody else when one is ${poison}: it is counted, and its run is marked`, () => {
+    it.effect(`lose only the one that is ${poison}: it is counted, and its run is marked`, () => {
       const world = new World()
       return Effect.gen(function* () {
         yield* store("a", "b", poison, "c", "d", "e")

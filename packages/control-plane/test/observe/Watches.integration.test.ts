@@ -49,7 +49,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
       yield* awaitStatus(runId, "running")
       yield* fake.transition(runId, "CANCELLED")
       yield* awaitStatus(runId, "cancelled")
-      yield* fake.signal(signal("nobody-knows-this-session", "lost"))
+      yield* fake.signal(signal("a-session-without-a-run", "lost"))
       yield* fake.signal(signal("", "lost"))
       yield* fake.signal(signal(runId, "late"))
       const { decoded } = yield* awaitEvent(runId, "signal.emitted")
@@ -63,7 +63,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
 })
 
 layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("a runtime that drops signals", (it) => {
-  it.effect("is told of in the runs that had sent some, and in no other", () => {
+  it.effect("is marked in the runs that had sent some, and in no other", () => {
     let gaps = 0
     const counted = countedMetrics({ signalGap: () => (gaps += 1) })
     return Effect.gen(function* () {
@@ -89,7 +89,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
 })
 
 layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("SessionWatch", (it) => {
-  it.effect("makes a run of a session that nobody posted, once", () =>
+  it.effect("creates one run of a session without a POST", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
       const sql = yield* PgClient.PgClient
@@ -113,28 +113,26 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
     ["CANCELLED", "cancelled"],
     ["EXPIRED", "failed"]
   ] as const) {
-    it.effect(
-      `is open without discovery as well: a run hears of ${end} and of its signals, a session gets no run`,
-      () =>
-        Effect.gen(function* () {
-          const fake = yield* RuntimeFake
-          const sql = yield* PgClient.PgClient
-          const stranger = yield* (yield* Ids).uuid
-          const runId = yield* createRun()
-          yield* fake.awaitOpenStreams("WatchSessions", 1)
-          yield* fake.openSession({ sessionId: stranger })
-          yield* fake.openSession({ sessionId: runId })
-          yield* (yield* Observers).adopt(runId)
-          yield* awaitStatus(runId, "running")
-          yield* fake.signal(signal(runId))
-          yield* awaitEvent(runId, "signal.emitted")
-          // Whoever asks how the session is learns nothing: its end has to come by itself.
-          yield* fake.fail({ method: "GetSession", times: 1_000 }, "UNAVAILABLE", "no answer")
-          yield* fake.transition(runId, end)
-          yield* awaitStatus(runId, status)
-          const rows = yield* sql`SELECT id FROM runs WHERE runtime_session_id = ${stranger}`
-          assert.lengthOf(rows, 0)
-        }).pipe(Effect.provide(layerTestObservation({ discoveryEnabled: false })))
+    it.effect(`is open without discovery as well: a run receives ${end} and its signals, a session gets no run`, () =>
+      Effect.gen(function* () {
+        const fake = yield* RuntimeFake
+        const sql = yield* PgClient.PgClient
+        const stranger = yield* (yield* Ids).uuid
+        const runId = yield* createRun()
+        yield* fake.awaitOpenStreams("WatchSessions", 1)
+        yield* fake.openSession({ sessionId: stranger })
+        yield* fake.openSession({ sessionId: runId })
+        yield* (yield* Observers).adopt(runId)
+        yield* awaitStatus(runId, "running")
+        yield* fake.signal(signal(runId))
+        yield* awaitEvent(runId, "signal.emitted")
+        // A query of the session does not show its end: the watch has to report it.
+        yield* fake.fail({ method: "GetSession", times: 1_000 }, "UNAVAILABLE", "no answer")
+        yield* fake.transition(runId, end)
+        yield* awaitStatus(runId, status)
+        const rows = yield* sql`SELECT id FROM runs WHERE runtime_session_id = ${stranger}`
+        assert.lengthOf(rows, 0)
+      }).pipe(Effect.provide(layerTestObservation({ discoveryEnabled: false })))
     )
   }
 
@@ -155,7 +153,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
 })
 
 layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("recovery", (it) => {
-  it.effect("takes up runs of every unfinished status, each where it stands", () =>
+  it.effect("adopts runs of every unfinished status, each at its own step", () =>
     onFreshDatabase(
       Effect.gen(function* () {
         const left = new Map<RunStatus, RunId>()

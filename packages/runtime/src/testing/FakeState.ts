@@ -8,7 +8,7 @@ import type * as Scope from "effect/Scope"
 import type { RuntimeIdentity, RuntimeManifest, RuntimeMode, RuntimePolicy, RuntimeRoot } from "../RuntimeCatalog.ts"
 import { RuntimeError, type RuntimeErrorReason } from "../RuntimeError.ts"
 
-/** Frames a fake stream holds for its reader beyond a replay; a reader that lags further is cut, as runtimes do. */
+/** Buffered frames of a fake stream beyond a replay; a slower reader is cut, as runtimes do. */
 const FAKE_STREAM_BUFFER_FRAMES = 4096
 
 export type FakeMethod =
@@ -89,7 +89,7 @@ export class FakeState {
   readonly signalStreams = new Set<FakeStream<RawEnvelope>>()
   readonly #waiting = new Set<{ readonly condition: () => boolean; readonly reached: Deferred.Deferred<void> }>()
 
-  /** Completes once the condition holds; looked at after every change. */
+  /** Completes once the condition is true; it is checked after every change. */
   readonly until = (condition: () => boolean): Effect.Effect<void> =>
     Effect.suspend(() => {
       if (condition()) return Effect.void
@@ -188,7 +188,7 @@ export class FakeState {
     this.changed()
   }
 
-  /** Ends a stream after what it holds already; undefined ends it in order (status OK). */
+  /** Ends a stream after its buffered frames; undefined ends it with status OK. */
   end<Frame>(streams: Set<FakeStream<Frame>>, stream: FakeStream<Frame>, reason: RuntimeErrorReason | undefined): void {
     streams.delete(stream)
     Queue.failCauseUnsafe(

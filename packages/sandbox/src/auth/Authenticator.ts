@@ -136,8 +136,8 @@ const verified = Effect.fnUntraced(function* (
 })
 
 /**
- * What this runtime takes for an identity, as a refused caller is told. Without commas and colons, which some gRPC
- * libraries show percent-encoded.
+ * The identities that this runtime accepts, for the error of a refused caller. Without commas and colons, which some
+ * gRPC libraries show percent-encoded.
  */
 const ANY_NAME = "any name as a bearer token and the name is then the sender"
 const LISTED = "the tokens of its list as a bearer token or in x-macp-token"

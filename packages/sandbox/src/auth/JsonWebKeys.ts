@@ -1,7 +1,7 @@
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 
-/** What a signed token may be signed with. HS256 has to be asked for. */
+/** The algorithms of signed tokens. HS256 has to be enabled. */
 export const TokenAlgorithm = Schema.Literals(["RS256", "ES256", "HS256"])
 export type TokenAlgorithm = typeof TokenAlgorithm.Type
 

@@ -9,7 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 import { JsonWebKeySet, type SigningKey, signingKeys } from "./JsonWebKeys.ts"
 
-/** Milliseconds a fetched key set is used without asking again (docs/internals/runtime.md#signed-tokens). */
+/** Milliseconds for which a fetched key set is used (docs/internals/runtime.md#signed-tokens). */
 export const KEYS_TTL_MS = 300_000
 
 /** Milliseconds a key set may be used beyond that while it cannot be fetched again. */
@@ -41,7 +41,7 @@ export class KeySource extends Context.Service<
     )
 }
 
-/** What was fetched last, and from when on it is asked for again. Unix milliseconds. */
+/** The last fetched keys, and the time of the next fetch. Unix milliseconds. */
 interface HeldKeys {
   readonly keys: ReadonlyArray<SigningKey>
   readonly fetchedAt: number

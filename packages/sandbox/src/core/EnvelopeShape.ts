@@ -7,7 +7,7 @@ export const PROTOCOL_VERSION = "1.0"
 export const DEFAULT_MAX_PAYLOAD_BYTES = 1_048_576
 
 /**
- * The checks made before anybody is authenticated, in their order (docs/internals/runtime.md#envelope-shape). Undefined
+ * The checks before the authentication, in their order (docs/internals/runtime.md#envelope-shape). Undefined
  * when the shape is fine. `maxPayloadBytes` bounds `Envelope.payload`.
  */
 export const checkShape = (envelope: Envelope, maxPayloadBytes: number): Rejection | undefined => {

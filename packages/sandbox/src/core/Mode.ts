@@ -36,7 +36,7 @@ export interface ModeMessage {
   readonly activeAt: number
 }
 
-/** What a mode asks of the moment a Commitment arrives. */
+/** The Commitment, as a mode checks it. */
 export interface Concluding {
   readonly outcomePositive: boolean
   /** Server clock, Unix milliseconds. */
@@ -70,7 +70,7 @@ export interface ModeRules<State> {
    * (docs/internals/runtime.md#extension-modes).
    */
   readonly policyAuthority: boolean
-  /** Whether a session needs declared participants; true unless said. Without any, nobody but the initiator can act. */
+  /** Whether a session needs declared participants; the default is true. Without any, only the initiator can act. */
   readonly needsParticipants?: boolean
   /** The mode's own start check, and the state it starts from. */
   readonly start: (binding: SessionBinding) => Result.Result<State, Rejection>
@@ -121,8 +121,8 @@ export interface Mode {
 }
 
 /**
- * Hides the state type of a mode, so that a registry can hold them all. A mode that somebody registered says about
- * itself what its descriptor says, `registered`.
+ * Hides the state type of a mode, so that a registry can hold them all. The `registered` descriptor of an extension
+ * mode describes it.
  */
 export const makeMode = <State>(rules: ModeRules<State>, registered?: ModeInfo): Mode => {
   // The second last part of an id: `decision` of macp.mode.decision.v1.

@@ -35,7 +35,7 @@ export interface StartRequest {
 
 /**
  * The checks of a start up to its time to live, in their order (docs/internals/runtime.md#session-start). The kernel
- * then looks whether the session is known. `find` knows the modes that callers have registered, too.
+ * then checks that the session is new. `find` knows the modes that callers have registered, too.
  */
 export const checkStart = (
   envelope: Envelope,
@@ -63,7 +63,7 @@ const checkTtl = ({ ttlMs }: SessionStartPayload): Result.Result<void, Rejection
 const bound = (payload: SessionStartPayload, { info }: Mode): SessionStartPayload =>
   payload.modeVersion === "" ? { ...payload, modeVersion: info.modeVersion } : payload
 
-/** The rest of the checks: binds the policy, asks the mode, and gives the OPEN session with its start as ordinal 1. */
+/** The remaining checks: binds the policy, checks the mode, and returns the OPEN session with its start (ordinal 1). */
 export const startSession = (
   request: StartRequest,
   sender: string,

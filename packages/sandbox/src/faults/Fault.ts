@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 
-/** Longest delay a fault may ask for, in milliseconds: ten minutes. */
+/** Longest delay of a fault, in milliseconds: ten minutes. */
 export const MAX_FAULT_DELAY_MS = 600_000
 
 /** Most bytes a fault may add to a frame: 64 MiB. */

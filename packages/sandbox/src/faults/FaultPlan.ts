@@ -30,7 +30,7 @@ interface Entry {
 }
 
 /**
- * The faults in force, asked for every frame. Without faults that costs one comparison. It is shared by all streams of
+ * The active faults, which every frame checks. Without faults that costs one comparison. It is shared by all streams of
  * a sandbox and changes while they run.
  */
 export class FaultPlan {

@@ -77,7 +77,7 @@ export class Kernel extends Context.Service<
     ) => Effect.Effect<SessionMetadata, SessionNotFound | CallForbidden>
     /** Adds a session that was made elsewhere and announces it; false when its id is taken. */
     readonly adopt: (session: Session) => Effect.Effect<boolean>
-    /** Announces to the watchers and subscribers of a session what has happened to it. */
+    /** Announces a change of a session to its watchers and subscribers. */
     readonly announce: (session: Session, transition: Transition | undefined) => Effect.Effect<void>
     readonly find: (sessionId: string) => Session | undefined
     readonly sessions: () => ReadonlyArray<Session>

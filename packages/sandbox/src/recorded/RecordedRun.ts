@@ -48,12 +48,12 @@ export type RecordedStep =
   | { readonly kind: "state"; readonly at: number; readonly state: RecordedState }
 
 /**
- * States a session was seen in beside its stream, which shows none of them but RESOLVED
+ * States of a session from outside its stream, which shows only RESOLVED
  * (docs/internals/runtime.md#stream-silence).
  */
 export type RecordedState = "OPEN" | "SUSPENDED" | "RESOLVED" | "EXPIRED" | "CANCELLED"
 
-/** A session as somebody once observed it. */
+/** A session that was observed and recorded. */
 export interface RecordedRun {
   readonly sessionId: string
   readonly start: Envelope

@@ -99,7 +99,7 @@ const recordedSession = (run: RecordedRun, sessionId: string, now: number): Sess
   return new Session({ mode, run: readOnly, binding, payload: run.payload, envelope, now, isRecorded: true })
 }
 
-/** Nobody takes part in a recording: every message is refused. */
+/** A recording accepts no messages. */
 const readOnly: ModeRun = {
   apply: () => Result.fail(Forbidden),
   commit: () => Result.fail(Forbidden),

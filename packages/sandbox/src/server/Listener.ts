@@ -65,7 +65,7 @@ const open = (
         grpc: true,
         grpcWeb: false,
         connect: false,
-        // Everybody is on the same machine: compression would only cost time.
+        // All clients are on the same machine: compression would only cost time.
         acceptCompression: [],
         readMaxBytes: options.maxPayloadBytes + ENVELOPE_OVERHEAD_BYTES,
         shutdownSignal: shutdown.signal

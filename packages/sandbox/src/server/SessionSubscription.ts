@@ -14,8 +14,8 @@ import type { FaultyFrames } from "../faults/FaultyFrames.ts"
 const INLINE_CAPACITY = 16
 
 /**
- * The sending side of one StreamSession: follows a session's log by ordinal, mixes in inline errors, and ends when told
- * to or when the receiver lags more than `bound` envelopes behind (docs/internals/runtime.md#stream-frames).
+ * The sending side of one StreamSession: follows a session's log by ordinal, mixes in inline errors, and ends when
+ * closed or when the receiver lags more than `bound` envelopes behind (docs/internals/runtime.md#stream-frames).
  */
 export class SessionSubscription {
   readonly #bound: number
@@ -53,7 +53,7 @@ export class SessionSubscription {
     this.#wake?.()
   }
 
-  /** Looks again for what is due, and whether the stream is to be cut. */
+  /** Checks for due frames, and whether the stream has to be cut. */
   wake(): void {
     this.#wake?.()
   }

@@ -14,7 +14,7 @@ const makeFetch = () => {
 }
 
 describe("a remembered key set", () => {
-  it.effect("is fetched once for as long as it is fresh, whoever asks", () =>
+  it.effect("is fetched once while it is fresh, for all callers", () =>
     Effect.gen(function* () {
       const { fetch, log } = makeFetch()
       const keys = yield* remember(fetch)
@@ -28,7 +28,7 @@ describe("a remembered key set", () => {
     })
   )
 
-  it.effect("is used on while it cannot be fetched, and not asked for at every call", () =>
+  it.effect("stays in use while it cannot be fetched, and is not fetched at every call", () =>
     Effect.gen(function* () {
       const { fetch, log } = makeFetch()
       const keys = yield* remember(fetch)

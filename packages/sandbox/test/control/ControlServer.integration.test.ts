@@ -38,7 +38,7 @@ describe("the control interface", () => {
     }).pipe(Effect.provide(controlled))
   )
 
-  it.live("refuses what is no fault, and says why", () =>
+  it.live("refuses a malformed fault with the reason", () =>
     Effect.gen(function* () {
       for (const broken of [{ kind: "explode" }, { kind: "delay", delayMs: -1 }, { kind: "drop", session: "s" }]) {
         const { body, status } = yield* call("POST", "/faults", broken)

@@ -43,7 +43,7 @@ describe("decision mode", () => {
     ["refuses an unknown recommendation", [P, ["Evaluation", evaluation("MAYBE")]], "INVALID_ENVELOPE"],
     ["refuses a confidence above one", [P, ["Evaluation", evaluation("APPROVE", 1.01)]], "INVALID_ENVELOPE"],
     [
-      "refuses a confidence that is no number",
+      "refuses a confidence that is not a number",
       [P, ["Evaluation", evaluation("APPROVE", Number.NaN)]],
       "INVALID_ENVELOPE"
     ],

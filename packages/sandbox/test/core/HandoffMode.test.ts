@@ -35,7 +35,7 @@ const newer: Opening = { release: "0.14.0" }
 describe("handoff mode", () => {
   const cases: ReadonlyArray<readonly [string, ReadonlyArray<Step>, string, Opening?]> = [
     ["accepts an offer of the initiator", [O], "ok"],
-    ["refuses an offer of anybody else", [["HandoffOffer", offer(ops), risk]], "FORBIDDEN"],
+    ["refuses an offer of another sender", [["HandoffOffer", offer(ops), risk]], "FORBIDDEN"],
     ["refuses an offer to a stranger", [["HandoffOffer", offer("agent://stranger")]], "INVALID_ENVELOPE"],
     ["refuses an offer to oneself", [["HandoffOffer", offer(lead)]], "INVALID_ENVELOPE"],
     ["refuses a blank id", [["HandoffOffer", offer(risk, "")]], "INVALID_ENVELOPE"],
@@ -46,24 +46,36 @@ describe("handoff mode", () => {
     ["accepts a new offer after a decline", [O, D, ["HandoffOffer", offer(ops, "h2")]], "ok"],
     ["accepts context of the author", [O, ["HandoffContext", context()]], "ok"],
     ["accepts context after the answer", [O, A, ["HandoffContext", context()]], "ok"],
-    ["refuses context of somebody else", [O, ["HandoffContext", context(), risk]], "FORBIDDEN"],
+    ["refuses context of another sender", [O, ["HandoffContext", context(), risk]], "FORBIDDEN"],
     ["refuses context of an unknown offer", [["HandoffContext", context()]], "INVALID_ENVELOPE"],
     ["accepts an acceptance of the target", [O, A], "ok"],
     ["accepts an acceptance that names the target", [O, ["HandoffAccept", accept(risk), risk]], "ok"],
-    ["refuses an acceptance that names somebody else", [O, ["HandoffAccept", accept(ops), risk]], "INVALID_ENVELOPE"],
-    ["refuses an acceptance of somebody else", [O, ["HandoffAccept", accept(), ops]], "FORBIDDEN"],
+    [
+      "refuses an acceptance that names another participant",
+      [O, ["HandoffAccept", accept(ops), risk]],
+      "INVALID_ENVELOPE"
+    ],
+    ["refuses an acceptance of another participant", [O, ["HandoffAccept", accept(), ops]], "FORBIDDEN"],
     ["refuses an acceptance of an unknown offer", [A], "INVALID_ENVELOPE"],
     ["refuses a second answer", [O, A, D], "INVALID_ENVELOPE"],
     ["accepts a decline of the target", [O, D], "ok"],
-    ["refuses a decline of somebody else", [O, ["HandoffDecline", decline(), ops]], "FORBIDDEN"],
-    ["refuses a decline that names somebody else", [O, ["HandoffDecline", decline(ops), risk]], "INVALID_ENVELOPE"],
+    ["refuses a decline of another participant", [O, ["HandoffDecline", decline(), ops]], "FORBIDDEN"],
+    [
+      "refuses a decline that names another participant",
+      [O, ["HandoffDecline", decline(ops), risk]],
+      "INVALID_ENVELOPE"
+    ],
     ["refuses a commitment without an answer", [O, YES], "INVALID_ENVELOPE"],
     ["commits after an acceptance", [O, A, YES], "ok"],
     ["commits after a decline", [O, D, NO], "ok"],
     ["lets a positive commitment follow a decline", [O, D, YES], "ok"],
     ["refuses that in newer releases", [O, D, YES], "INVALID_ENVELOPE", newer],
     ["still declines in newer releases", [O, D, NO], "ok", newer],
-    ["refuses a second offer to whoever declined", [O, D, ["HandoffOffer", offer(risk, "h2")]], "INVALID_ENVELOPE"],
+    [
+      "refuses a second offer to a participant that declined",
+      [O, D, ["HandoffOffer", offer(risk, "h2")]],
+      "INVALID_ENVELOPE"
+    ],
     ["makes that offer in older releases", [O, D, ["HandoffOffer", offer(risk, "h2")]], "ok", older],
     [
       "refuses a claim of an implicit acceptance",
@@ -82,7 +94,7 @@ describe("handoff mode", () => {
     assert.isTrue(Result.isSuccess(startOf({ mode, payload: { participants: [lead, risk] } })))
   })
 
-  describe("an offer nobody answers in time", () => {
+  describe("an offer without an answer in time", () => {
     const policy = policyOf({ acceptance: { implicit_accept_timeout_ms: 5_000 } })
 
     it("counts as accepted when a commitment arrives, and nothing is recorded, in older releases", () => {
@@ -93,7 +105,7 @@ describe("handoff mode", () => {
       assert.strictEqual(session.log.end, 3)
     })
 
-    it("is accepted by a recorded message of the moment it was due, which is nobody's activity", () => {
+    it("is accepted by a recorded message of the moment it was due, which no activity counts", () => {
       const session = open({ policy })
       lastVerdict(session, [O])
       session.refresh(T0 + 4_999)

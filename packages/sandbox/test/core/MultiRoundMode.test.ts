@@ -20,9 +20,9 @@ describe("the multi-round mode", () => {
     ["accepts a contribution", [says(alice, "a")], "ok"],
     ["accepts a contribution as a JSON object", [["Contribute", legacy('{"value":"a"}'), alice]], "ok"],
     ["refuses a JSON object without a value", [["Contribute", legacy('{"other":1}'), alice]], "INVALID_ENVELOPE"],
-    ["refuses a contribution of the initiator who is no participant", [says("agent://lead", "a")], "FORBIDDEN"],
+    ["refuses a contribution of an initiator that is not a participant", [says("agent://lead", "a")], "FORBIDDEN"],
     ["refuses a commitment before it converged", [says(alice, "a"), says(bob, "b"), YES], "INVALID_ENVELOPE"],
-    ["commits when everybody says the same", [says(alice, "a"), says(bob, "b"), says(bob, "a"), YES], "ok"],
+    ["commits when all say the same", [says(alice, "a"), says(bob, "b"), says(bob, "a"), YES], "ok"],
     [
       "compares both kinds of contribution",
       [says(alice, "a"), ["Contribute", legacy('{"value":"a"}'), bob], YES],
@@ -30,7 +30,7 @@ describe("the multi-round mode", () => {
     ],
     ["refuses contributions once it converged", [says(alice, "a"), says(bob, "a"), says(bob, "b")], "INVALID_ENVELOPE"],
     [
-      "lets nobody but the initiator commit, whatever the policy says",
+      "lets only the initiator commit, whatever the policy says",
       [says(alice, "a"), says(bob, "a"), ["Commitment", YES[1], alice]],
       "FORBIDDEN",
       { policy: policyOf({ commitment: { authority: "any_participant" } }) }

@@ -62,7 +62,7 @@ describe("proposal mode", () => {
     ["refuses an acceptance of a withdrawn proposal", [P, ["Withdraw", withdraw()], AR], "INVALID_ENVELOPE"],
     ["accepts a rejection", [P, ["Reject", reject(), risk]], "ok"],
     ["refuses a rejection of an unknown proposal", [["Reject", reject()]], "INVALID_ENVELOPE"],
-    ["refuses a withdrawal by somebody else", [P, ["Withdraw", withdraw(), risk]], "FORBIDDEN"],
+    ["refuses a withdrawal by another sender", [P, ["Withdraw", withdraw(), risk]], "FORBIDDEN"],
     ["refuses a withdrawal of an unknown proposal", [["Withdraw", withdraw()]], "INVALID_ENVELOPE"],
     ["refuses a second withdrawal", [P, ["Withdraw", withdraw()], ["Withdraw", withdraw()]], "INVALID_ENVELOPE"],
     ["refuses a commitment while negotiating", [P, AR, YES], "INVALID_ENVELOPE"],

@@ -46,9 +46,9 @@ describe("a session", () => {
       const session = openSession({ clientTime })
       session.suspend(lead, "pause", T0 + 1, false)
       session.resume(lead, "go on", T0 + 2, false)
-      const told = fromBinary(SessionMetadataSchema, toBinary(SessionMetadataSchema, session.metadata()))
-      assert.strictEqual(told.expiresAtUnixMs, BigInt(LATEST_DEADLINE))
-      assert.isTrue(Number.isFinite(new Date(Number(told.expiresAtUnixMs)).getTime()))
+      const metadata = fromBinary(SessionMetadataSchema, toBinary(SessionMetadataSchema, session.metadata()))
+      assert.strictEqual(metadata.expiresAtUnixMs, BigInt(LATEST_DEADLINE))
+      assert.isTrue(Number.isFinite(new Date(Number(metadata.expiresAtUnixMs)).getTime()))
     }
   })
 
@@ -95,7 +95,7 @@ describe("a session", () => {
     assert.isTrue(Result.isFailure(session.resume(lead, "", T0, false).result))
   })
 
-  it("writes annotations into its history only when told to", () => {
+  it("writes annotations into its history only when enabled", () => {
     const session = openSession()
     session.suspend(lead, "pause", T0, true)
     session.resume(risk, "on", T0 + 300, true)

@@ -37,7 +37,7 @@ const reassigning = withRules({ assignment: { allow_reassignment_on_reject: true
 describe("task mode", () => {
   const cases: ReadonlyArray<readonly [string, ReadonlyArray<Step>, string, Opening?]> = [
     ["accepts a request of the initiator", [R], "ok"],
-    ["refuses a request of anybody else", [["TaskRequest", request(), risk]], "FORBIDDEN"],
+    ["refuses a request of another sender", [["TaskRequest", request(), risk]], "FORBIDDEN"],
     ["refuses a second request", [R, ["TaskRequest", request("", "t2")]], "INVALID_ENVELOPE"],
     ["refuses an empty task id", [["TaskRequest", request("", "")]], "INVALID_ENVELOPE"],
     ["refuses an assignee who takes no part", [["TaskRequest", request(stranger)]], "INVALID_ENVELOPE"],
@@ -55,17 +55,22 @@ describe("task mode", () => {
       ],
       "ok"
     ],
-    ["refuses an acceptance of somebody not named", [["TaskRequest", request(ops)], A], "FORBIDDEN"],
-    ["refuses an acceptance for somebody else", [R, ["TaskAccept", accept(ops), risk]], "INVALID_ENVELOPE"],
-    ["refuses an acceptance while somebody is active", [R, A, ["TaskAccept", accept(), ops]], "INVALID_ENVELOPE"],
-    ["lets somebody else accept what one participant declined", [R, J, ["TaskAccept", accept(), ops]], "ok"],
+    ["refuses an acceptance of a participant that is not named", [["TaskRequest", request(ops)], A], "FORBIDDEN"],
+    ["refuses an acceptance for another participant", [R, ["TaskAccept", accept(ops), risk]], "INVALID_ENVELOPE"],
+    ["refuses an acceptance while an assignee is active", [R, A, ["TaskAccept", accept(), ops]], "INVALID_ENVELOPE"],
+    ["lets another participant accept a declined task", [R, J, ["TaskAccept", accept(), ops]], "ok"],
     [
       "leaves that to the policy in older releases",
       [R, J, ["TaskAccept", accept(), ops]],
       "POLICY_DENIED",
       { release: "0.7.6" }
     ],
-    ["refuses an acceptance of whoever declined, whatever the policy", [R, J, A], "INVALID_ENVELOPE", reassigning],
+    [
+      "refuses an acceptance of a participant that declined, whatever the policy",
+      [R, J, A],
+      "INVALID_ENVELOPE",
+      reassigning
+    ],
     ["declines a task that the only one asked has declined", [["TaskRequest", request(risk)], J, NO], "ok"],
     ["does not complete such a task", [["TaskRequest", request(risk)], J, YES], "INVALID_ENVELOPE"],
     [
@@ -78,9 +83,9 @@ describe("task mode", () => {
     ["lets a participant reject", [R, J], "ok"],
     ["refuses a second rejection of one sender", [R, J, J], "INVALID_ENVELOPE"],
     ["refuses a rejection of another task", [R, ["TaskReject", reject("", "t9"), risk]], "INVALID_ENVELOPE"],
-    ["refuses a rejection while somebody else is active", [R, A, ["TaskReject", reject(), ops]], "INVALID_ENVELOPE"],
-    ["refuses a rejection for somebody else", [R, ["TaskReject", reject(ops), risk]], "INVALID_ENVELOPE"],
-    ["refuses a rejection of somebody not named", [["TaskRequest", request(ops)], J], "FORBIDDEN"],
+    ["refuses a rejection while another assignee is active", [R, A, ["TaskReject", reject(), ops]], "INVALID_ENVELOPE"],
+    ["refuses a rejection for another participant", [R, ["TaskReject", reject(ops), risk]], "INVALID_ENVELOPE"],
+    ["refuses a rejection of a participant that is not named", [["TaskRequest", request(ops)], J], "FORBIDDEN"],
     ["refuses that the active assignee gives up, by policy", [R, A, J], "POLICY_DENIED"],
     ["calls that malformed in newer releases", [R, A, J], "INVALID_ENVELOPE", { release: "0.14.0" }],
     [
@@ -90,13 +95,17 @@ describe("task mode", () => {
       reassigning
     ],
     ["accepts an update of the assignee", [R, A, ["TaskUpdate", update(), risk]], "ok"],
-    ["refuses an update of anybody else", [R, A, ["TaskUpdate", update(), ops]], "FORBIDDEN"],
-    ["refuses an update before anybody is active", [R, ["TaskUpdate", update(), risk]], "FORBIDDEN"],
+    ["refuses an update of another sender", [R, A, ["TaskUpdate", update(), ops]], "FORBIDDEN"],
+    ["refuses an update before an assignee is active", [R, ["TaskUpdate", update(), risk]], "FORBIDDEN"],
     ["refuses an update of another task", [R, A, ["TaskUpdate", update("t9"), risk]], "INVALID_ENVELOPE"],
     ["refuses an update after the report", [R, A, DONE, ["TaskUpdate", update(), risk]], "FORBIDDEN"],
     ["accepts a completion of the assignee", [R, A, DONE], "ok"],
-    ["refuses a completion of anybody else", [R, A, ["TaskComplete", complete(), ops]], "FORBIDDEN"],
-    ["refuses a completion for somebody else", [R, A, ["TaskComplete", complete("", ops), risk]], "INVALID_ENVELOPE"],
+    ["refuses a completion of another sender", [R, A, ["TaskComplete", complete(), ops]], "FORBIDDEN"],
+    [
+      "refuses a completion for another participant",
+      [R, A, ["TaskComplete", complete("", ops), risk]],
+      "INVALID_ENVELOPE"
+    ],
     ["refuses a second report", [R, A, DONE, ["TaskFail", fail(), risk]], "FORBIDDEN"],
     ["accepts a failure of the assignee", [R, A, ["TaskFail", fail(), risk]], "ok"],
     ["refuses a failure of another task", [R, A, ["TaskFail", fail("", "t9"), risk]], "INVALID_ENVELOPE"],
@@ -104,20 +113,20 @@ describe("task mode", () => {
     ["commits a completion", [R, A, DONE, YES], "ok"],
     ["commits a failure", [R, A, ["TaskFail", fail(), risk], NO], "ok"],
     [
-      "refuses a positive commitment without the output the policy asks for",
+      "refuses a positive commitment without the output that the policy requires",
       [R, A, ["TaskComplete", complete(), risk], YES],
       "POLICY_DENIED",
       withRules({ completion: { require_output: true } })
     ],
     ["commits with the output", [R, A, DONE, YES], "ok", withRules({ completion: { require_output: true } })],
     [
-      "refuses a positive commitment over a failure when output is asked for",
+      "refuses a positive commitment over a failure when output is required",
       [R, A, ["TaskFail", fail(), risk], YES],
       "POLICY_DENIED",
       withRules({ completion: { require_output: true } })
     ],
     [
-      "asks for no output to decline",
+      "requires no output to decline",
       [R, A, ["TaskFail", fail(), risk], NO],
       "ok",
       withRules({ completion: { require_output: true } })
@@ -131,7 +140,7 @@ describe("task mode", () => {
     assert.isTrue(Result.isFailure(startOf({ mode, payload: { participants: ["agent://lead"] } })))
   })
 
-  it("starts with an initiator who is no participant", () => {
+  it("starts with an initiator that is not a participant", () => {
     const session = open({ payload: { participants: [risk] } })
     assert.strictEqual(lastVerdict(session, [R, A, DONE, YES]), "ok")
     assert.strictEqual(session.inspectMode()["terminal_report"], "completed")

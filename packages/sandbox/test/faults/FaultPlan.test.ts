@@ -67,15 +67,15 @@ describe("a plan of faults", () => {
     assert.isUndefined(plan.refusalOf("signals", "s1"))
   })
 
-  it("tells idle streams of a new fault until they stop listening", () => {
+  it("notifies idle streams of a new fault until they stop listening", () => {
     const plan = new FaultPlan()
-    let told = 0
+    let notices = 0
     const stop = plan.listen(() => {
-      told += 1
+      notices += 1
     })
     plan.add({ kind: "drop" })
     stop()
     plan.add({ kind: "drop" })
-    assert.strictEqual(told, 1)
+    assert.strictEqual(notices, 1)
   })
 })

@@ -66,7 +66,7 @@ describe("the kernel", () => {
     Effect.gen(function* () {
       assert.strictEqual(yield* verdict(start(), identity("a", { canStartSessions: false })), "FORBIDDEN")
       assert.strictEqual(yield* verdict(start(), identity("a", { allowedModes: new Set([""]) })), "FORBIDDEN")
-      const foreign = envelope("Proposal", "m2", proposal(), { sender: "somebody else" })
+      const foreign = envelope("Proposal", "m2", proposal(), { sender: "another sender" })
       assert.strictEqual(yield* verdict(foreign, lead), "UNAUTHENTICATED")
       const modesOnly = identity("a", { allowedModes: new Set(["macp.mode.decision.v1"]) })
       assert.strictEqual(yield* verdict(signal("x"), modesOnly), "FORBIDDEN")
@@ -124,7 +124,7 @@ describe("the kernel", () => {
     }).pipe(Effect.provide(kernelWith()))
   )
 
-  it.effect("expires a session by itself, tells the watchers, and forgets it after its retention", () =>
+  it.effect("expires a session by itself, notifies the watchers, and forgets it after its retention", () =>
     Effect.gen(function* () {
       const kernel = yield* Kernel
       const abort = new AbortController()
@@ -164,9 +164,9 @@ describe("the kernel", () => {
       assert.isFalse(kernel.find(SESSION)?.isTerminal)
       yield* TestClock.adjust(2_000)
       assert.strictEqual(kernel.find(SESSION)?.state, SessionState.EXPIRED)
-      const told = yield* Effect.promise(async () => [await events.next(), await events.next()])
+      const received = yield* Effect.promise(async () => [await events.next(), await events.next()])
       assert.deepStrictEqual(
-        told.map(({ value }) => value?.type),
+        received.map(({ value }) => value?.type),
         [Lifecycle.SUSPENDED, Lifecycle.EXPIRED]
       )
     }).pipe(Effect.provide(kernelWith()))
@@ -207,7 +207,7 @@ describe("the kernel", () => {
     }).pipe(Effect.provide(kernelWith()))
   )
 
-  it.effect("limits messages in a sliding minute when told to", () =>
+  it.effect("limits messages in a sliding minute when enabled", () =>
     Effect.gen(function* () {
       const send = (index: number) => verdict(signal(`s${index}`), risk)
       assert.deepStrictEqual(yield* Effect.all([send(1), send(2), send(3)]), ["ok", "ok", "RATE_LIMITED"])

@@ -32,7 +32,7 @@ describe("the policy registry", () => {
     )
   )
 
-  it.effect("holds the reserved policies, which nobody can replace or remove", () =>
+  it.effect("has the reserved policies, which cannot be replaced or removed", () =>
     Effect.gen(function* () {
       const registry = yield* PolicyRegistry
       assert.deepStrictEqual(

@@ -149,18 +149,18 @@ layer(Sandbox.layer({ port: 0 }), { excludeTestServices: true })("the unary call
     })
   )
 
-  it.effect("say to whoever is refused which identities they take", () =>
+  it.effect("name the accepted identities to a refused caller", () =>
     withClient(async (client) => {
       const request = create(GetSessionRequestSchema, { sessionId: "any-session-of-the-test" })
       const detail = await client.unary("getSession", request).catch((cause) => Object(cause).details)
       assert.match(detail, /^missing or unknown credential - this runtime takes any name as a bearer token/)
-      const start = envelope("SessionStart", "m1", startPayload(), { sessionId: "nobody-session-of-the-test" })
+      const start = envelope("SessionStart", "m1", startPayload(), { sessionId: "refused-session-of-the-test" })
       const { ack } = await client.unary("send", { $typeName: "macp.v1.SendRequest", envelope: start })
       assert.match(ack?.error?.message ?? "", /^Unauthenticated: .* this runtime takes any name/)
     })
   )
 
-  it.effect("register, promote and remove extension modes, and tell the watchers of modes", () =>
+  it.effect("register, promote and remove extension modes, and notify the watchers of modes", () =>
     withClient(async (client) => {
       const watch = client.watch("watchModeRegistry", create(WatchModeRegistryRequestSchema))
       assert.strictEqual((await watch.frames.next())?.change?.registry, "modes")
@@ -219,7 +219,7 @@ layer(Sandbox.layer({ port: 0 }), { excludeTestServices: true })("the unary call
     })
   )
 
-  it.effect("keep policies and tell their watchers", () =>
+  it.effect("keep policies and notify their watchers", () =>
     withClient(async (client) => {
       const stranger = client.watch("watchPolicies", create(WatchPoliciesRequestSchema))
       assert.strictEqual((await stranger.frames.status).code, status.UNAUTHENTICATED)
@@ -274,7 +274,7 @@ layer(Sandbox.layerTokens(tokens, { port: 0 }), { excludeTestServices: true })("
     withClient(async (client) => {
       const sessionId = "token-session-of-the-test"
       const start = envelope("SessionStart", "m1", startPayload(), { sessionId })
-      assert.strictEqual(await verdictOf(client, start, "anybody"), "UNAUTHENTICATED")
+      assert.strictEqual(await verdictOf(client, start, "stranger"), "UNAUTHENTICATED")
       assert.strictEqual(await verdictOf(client, start, "dotted.token"), "UNAUTHENTICATED")
       assert.strictEqual(await verdictOf(client, start, "t-risk"), "FORBIDDEN")
       assert.strictEqual(await verdictOf(client, start, "t-lead"), "ok")
@@ -313,7 +313,7 @@ describe("the sandbox", () => {
     }).pipe(Effect.provide(Sandbox.layer({ port: 0 })))
   )
 
-  it.live("lets nobody observe in development when told so", () =>
+  it.live("rejects observers in development when configured", () =>
     withClient(async (client) => {
       await begin(client, "unobserved-session-of-the-test")
       const get = create(GetSessionRequestSchema, { sessionId: "unobserved-session-of-the-test" })

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { ownFixtures, playOnSandbox, sharedFixtures } from "../support/Conformance.ts"
 
-/** Fixtures that contradict the rules they test, with the reason. They are checked to fail, so that none is stale. */
+/** Fixtures that contradict the rules they test, with the reason. They are checked to fail, to keep the list true. */
 const CANNOT_PASS: Readonly<Record<string, string>> = {
   "spec-2026-07/multi_round_happy_path.json":
     "its coordinator never contributes, so the values never converge; the other set has it corrected"

@@ -17,12 +17,12 @@ import {
 const address = process.env["MACP_RUNTIME_UNDER_TEST"] ?? ""
 const sources = process.env["MACP_RUNTIME_SOURCES"] ?? ""
 
-/** Nobody observes under development authentication: the initiator reads its own session. */
+/** Development authentication rejects observers: the initiator reads its own session. */
 const real = { address, readerOf: ({ initiator }: Fixture) => initiator }
 
 const CLOCK = "it sets the clock of the runtime, which no call can do"
 
-/** Fixtures that the pinned release does not hold, with the reason. They are checked to fail, so that none is stale. */
+/** Fixtures that the pinned release does not hold, with the reason. They are checked to fail, to keep the list true. */
 const CANNOT_PASS: Readonly<Record<string, string>> = {
   "spec-2026-07/multi_round_happy_path.json": "its coordinator never contributes, so the values never converge"
 }

@@ -103,7 +103,7 @@ describe("a fault", () => {
     }).pipe(Effect.provide(sandbox))
   )
 
-  it.live("tells of the end before the Commitment frame arrives", () =>
+  it.live("reports the end before the Commitment frame arrives", () =>
     Effect.gen(function* () {
       const { client, faults } = yield* scene
       yield* faults.inject({ kind: "resolve-early", delayMs: 60 })
@@ -113,14 +113,14 @@ describe("a fault", () => {
         await watch.frames.take(1)
         const stream = client.session(observer)
         stream.write(subscribe(SESSION, 2n))
-        const told = watch.frames.next().then((frame) => {
+        const reported = watch.frames.next().then((frame) => {
           order.push(frame?.event?.eventType === Lifecycle.RESOLVED ? "RESOLVED" : "another event")
         })
         const ended = stream.frames.next().then((frame) => {
           order.push(frame?.response.case === "envelope" ? frame.response.value.messageType : "")
         })
         assert.strictEqual(await commit(client), "ok")
-        await Promise.all([told, ended])
+        await Promise.all([reported, ended])
         assert.deepStrictEqual(order, ["RESOLVED", "Commitment"])
         stream.cancel()
         watch.cancel()
@@ -140,9 +140,9 @@ describe("a fault", () => {
         await ids(client, 2)
         const ambient = { mode: "", sessionId: "" }
         await send(client, envelope("Signal", "g1", new Uint8Array(), ambient), lead)
-        const heard = await signals.frames.take(2)
+        const received = await signals.frames.take(2)
         assert.deepStrictEqual(
-          heard.map((frame) => frame.envelope?.messageId),
+          received.map((frame) => frame.envelope?.messageId),
           ["g1", "g1"]
         )
         await commit(client)

@@ -60,8 +60,8 @@ describe("a foreign client on a real port", () => {
         const ambient = { mode: "", sessionId: "" }
         const signalAck = await send(client, envelope("Signal", "m3", signal, ambient), risk)
         assert.deepStrictEqual([signalAck.ok, signalAck.sessionState], [true, SessionState.OPEN])
-        const heard = await signals.frames.next()
-        assert.deepStrictEqual([heard?.envelope?.messageId, heard?.envelope?.sender], ["m3", risk])
+        const received = await signals.frames.next()
+        assert.deepStrictEqual([received?.envelope?.messageId, received?.envelope?.sender], ["m3", risk])
 
         assert.isTrue((await send(client, envelope("Evaluation", "m4", evaluation()), risk)).ok)
         assert.isTrue((await send(client, envelope("Vote", "m5", vote("APPROVE")), risk)).ok)

@@ -45,7 +45,7 @@ describe("signed tokens on the wire", () => {
     }).pipe(Effect.provide(sandbox))
   )
 
-  it.live("are what a refused caller is told of", () =>
+  it.live("are named to a refused caller", () =>
     Effect.gen(function* () {
       const client = yield* connect((yield* Sandbox).address)
       const request = create(ListSessionsRequestSchema)
@@ -77,7 +77,7 @@ describe("signed tokens on the wire", () => {
     }).pipe(Effect.provide(sandbox))
   )
 
-  it.live("admit an observer to a session it has no part in, and nobody else", () =>
+  it.live("admit an observer to a session it has no part in, and no other caller", () =>
     Effect.gen(function* () {
       const client = yield* connect((yield* Sandbox).address)
       yield* Effect.promise(async () => {

@@ -91,12 +91,12 @@ layer(Sandbox.layer({ port: 0 }), { excludeTestServices: true })("StreamSession"
         const unknown = client.session(observer)
         unknown.write(subscribe("no-such-session-no-such-session"))
         assert.strictEqual((await unknown.frames.status).code, status.NOT_FOUND)
-        const nobody = client.session()
-        assert.strictEqual((await nobody.frames.status).code, status.UNAUTHENTICATED)
+        const anonymous = client.session()
+        assert.strictEqual((await anonymous.frames.status).code, status.UNAUTHENTICATED)
       })
     )
 
-    it.effect("tells a stranger inline and stays open", () =>
+    it.effect("refuses a stranger inline and stays open", () =>
       withClient(async (client) => {
         const sessionId = await begin(client)
         const stream = client.session("agent://stranger")
@@ -249,7 +249,7 @@ layer(Sandbox.layer({ port: 0 }), { excludeTestServices: true })("StreamSession"
     })
   )
 
-  it.effect("tells a new watcher of every session it holds, also of those that have ended", () =>
+  it.effect("reports every session to a new watcher, also those that have ended", () =>
     withClient(async (client) => {
       const [open, ended] = [await begin(client), await begin(client)]
       await client.unary(
@@ -275,7 +275,7 @@ layer(Sandbox.layer({ port: 0 }), { excludeTestServices: true })("StreamSession"
 layer(Sandbox.layer({ port: 0, compactOnTerminal: true, release: "0.7.6" }), { excludeTestServices: true })(
   "a compacting runtime of older releases",
   (it) => {
-    it.effect("tells a late subscriber inline, and serves the one who was there", () =>
+    it.effect("refuses a late subscriber inline, and serves the earlier one", () =>
       withClient(async (client) => {
         const sessionId = await begin(client, 1)
         const early = client.session(observer)

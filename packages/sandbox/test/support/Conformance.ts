@@ -99,7 +99,7 @@ export interface Target {
   readonly address: string
   /** Who may read the session of a fixture. */
   readonly readerOf: (fixture: Fixture) => string
-  /** The state of the session's mode, where the runtime tells. */
+  /** The state of the session's mode, where the runtime exposes it. */
   readonly modeState?: (sessionId: string) => Effect.Effect<unknown>
 }
 

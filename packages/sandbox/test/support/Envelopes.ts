@@ -13,7 +13,7 @@ export const SESSION = "0197f3a2-6b1e-7c44-9d1a-2f5c8e7b9a01"
 export const encode = <Desc extends DescMessage>(schema: Desc, init: MessageInitShape<Desc>): Uint8Array<ArrayBuffer> =>
   toBinary(schema, create(schema, init))
 
-/** An envelope of the decision session unless told otherwise. */
+/** An envelope, by default of the decision session. */
 export const envelope = (
   messageType: string,
   messageId: string,

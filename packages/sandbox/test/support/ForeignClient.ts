@@ -69,7 +69,7 @@ export class Frames<A> {
     return taken
   }
 
-  /** Frames that came without being asked for. */
+  /** Frames that were not requested. */
   get unread(): number {
     return this.#items.length
   }

@@ -23,7 +23,7 @@ export interface Opening {
   readonly initiator?: string
 }
 
-/** An open session that began at `T0`, started by agent://lead and of the decision mode unless told otherwise. */
+/** An open session that began at `T0`, by default started by agent://lead and of the decision mode. */
 export const openSession = (opening: Opening = {}): Session => {
   const session = startOf(opening)
   assert(Result.isSuccess(session), "the session starts")

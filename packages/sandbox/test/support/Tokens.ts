@@ -33,7 +33,7 @@ export const secretKey = (id: string): TestKey => {
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url")
 
-/** A token of agent://lead that is valid for five minutes from `now`, unless told otherwise. */
+/** A token, by default of agent://lead and valid for five minutes from `now`. */
 export const mint = (key: TestKey, now: number, claims: object = {}, header: object = {}): string => {
   const seconds = Math.floor(now / 1_000)
   const body = { iss: ISSUER, aud: AUDIENCE, sub: "agent://lead", iat: seconds, exp: seconds + 300, ...claims }

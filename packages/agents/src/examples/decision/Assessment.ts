@@ -11,6 +11,6 @@ export interface Assessment {
   readonly alerts: ReadonlyArray<string>
 }
 
-/** REVIEW is no reason to stand in the way; anything harder is. */
+/** REVIEW approves; anything harder rejects. */
 export const voteFor = ({ recommendation }: Assessment): "APPROVE" | "REJECT" =>
   recommendation === "APPROVE" || recommendation === "REVIEW" ? "APPROVE" : "REJECT"

@@ -24,7 +24,7 @@ export const assessReplication: Assess = ({ replicationLagSeconds: lag, standby:
     const reason = pick(`${seed}:data`, [
       `${region} is cold and ${lag} s behind: moving now loses ${lag} s of writes`,
       `a cold ${region} that is ${lag} s behind would drop ${lag} s of writes for good`,
-      `with ${region} cold, the last ${lag} s of writes exist in one place only`
+      `with ${region} cold, the last ${lag} s of writes exist in one copy only`
     ])
     return {
       recommendation: "BLOCK",
@@ -82,7 +82,7 @@ export const assessImpact: Assess = ({ customerFacing, errorRatePercent: errors,
   return { recommendation: "REJECT", confidence: sure(0.72), reason, alerts }
 }
 
-/** Percent of failing requests at which a lesser severity looks like somebody is overloading the service on purpose. */
+/** Percent of failing requests at which a lesser severity looks like an attack on the service. */
 const ERRORS_SUSPICIOUS = 60
 
 /** Security: whether the standby may take production traffic, and whether moving would just move an attack. */
@@ -91,7 +91,7 @@ export const assessSecurity: Assess = ({ errorRatePercent: errors, severity, sta
   if (!warm) {
     const reason = pick(`${seed}:security`, [
       `${region} has been cold: its patches and secrets are not verified`,
-      `nobody has checked the secrets of ${region} since it was shut down`
+      `the secrets of ${region} were not checked since it was shut down`
     ])
     return { recommendation: "BLOCK", confidence: sure(0.7), reason, alerts: ["standby_cold"] }
   }

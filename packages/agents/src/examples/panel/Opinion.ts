@@ -2,7 +2,7 @@ import type { Assessment } from "../decision/Assessment.ts"
 import type { Brief } from "../runner/Brief.ts"
 import { around, hash, pick } from "../runner/Seed.ts"
 
-/** Of a hundred opinions, how many approve, and how many approve or ask for a review. */
+/** Of a hundred opinions, how many approve, and how many approve or request a review. */
 const APPROVING = 60
 const NOT_REFUSING = 80
 
@@ -23,7 +23,7 @@ export const opinionOf = ({ context, role, seed, self }: Brief): Assessment => {
     return { recommendation: "APPROVE", confidence, reason, alerts: [] }
   }
   if (mood < NOT_REFUSING) {
-    const reason = `${as}${pick(about, ["good, if somebody looks after the details", "fine for a trial"])}`
+    const reason = `${as}${pick(about, ["good, if the details are reviewed", "fine for a trial"])}`
     return { recommendation: "REVIEW", confidence, reason, alerts: [] }
   }
   const reason = `${as}${pick(about, ["too early", "costs more than it brings", "we have not tried it on a small scale"])}`

@@ -11,14 +11,14 @@ const REPORT_WAIT_MS = 60_000
 const MODEL: Model = { model: "vendor1-4o-mini", provider: "vendor1", baseLatencyMs: 250 }
 
 /**
- * The initiator of an erasure: requests the task, waits for its report and commits it. When nobody takes the task who
- * may, or when the policy refuses a report without proof, the session is cancelled and the request stays open.
+ * The initiator of an erasure: requests the task, waits for its report and commits it. When no permitted engineer
+ * accepts the task, or the policy refuses a report without proof, the session is cancelled and the request stays open.
  */
 export const privacyOfficer = leading(Task.Request, ({ brief, overdue, session }, kickoff) => {
   const { participants, self } = brief
   const { requestedAssignee, taskId } = kickoff
   if (!hasSaid(session, self, Task.Request)) {
-    return opening(brief, [say(Task.Request, kickoff)], 0.1, "somebody to take the task")
+    return opening(brief, [say(Task.Request, kickoff)], 0.1, "an engineer for the task")
   }
   const conclude = (action: "task.completed" | "task.failed", vote: string, reason: string) => {
     const commitment = { commitmentId: `${taskId}-final`, action, scope: "data_protection", reason }
@@ -41,7 +41,7 @@ export const privacyOfficer = leading(Task.Request, ({ brief, overdue, session }
   const asked = requestedAssignee === "" ? participants.filter((other) => other !== self) : [requestedAssignee]
   const refused = asked.filter((other) => hasSaid(session, other, Task.Reject))
   if (refused.length === asked.length || (refused.length > 0 && !erasureOf(brief.context).reassignable)) {
-    return act(cancel(`nobody who may take ${taskId} has time for it: ${refused.join(", ")}`))
+    return act(cancel(`no permitted engineer has time for ${taskId}: ${refused.join(", ")}`))
   }
   return overdue ? act(cancel(`no report on ${taskId} in time`)) : waitFor(REPORT_WAIT_MS)
 })

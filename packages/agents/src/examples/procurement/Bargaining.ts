@@ -1,7 +1,7 @@
 import { spread } from "../runner/Seed.ts"
 import type { Terms } from "./Terms.ts"
 
-/** One side of a price negotiation: what it asks for first and where it stops. Prices in euros. */
+/** One side of a price negotiation: its first price and its limit. Prices in euros. */
 export interface Side {
   readonly opening: Terms
   readonly limitPrice: number
@@ -35,7 +35,7 @@ export const isAffordable = ({ limitPrice, wants }: Side, price: number): boolea
   wants === "lower" ? price <= limitPrice : price >= limitPrice
 
 /**
- * Whether a price is at least as good as what the side would offer itself next: then there is no point in offering it.
+ * Whether a price is at least as good as the next offer of the side, so that the offer is not needed.
  */
 export const isGoodEnough = (side: Side, price: number, next: Terms): boolean =>
   isAffordable(side, price) && (side.wants === "lower" ? price <= next.unitPrice : price >= next.unitPrice)

@@ -17,8 +17,8 @@ const MODEL: Model = { model: "vendor1-4o", provider: "vendor1", baseLatencyMs: 
 
 /**
  * The initiator of a negotiation: opens with the terms it would like best, gives in step by step up to its limit, and
- * commits what came of it once everybody has accepted one offer or somebody has rejected for good. Without a released
- * budget it asks for the supplier's price and calls the negotiation off.
+ * commits the result once all parties have accepted one offer or one party has rejected for good. Without a released
+ * budget it requests the supplier's price and calls the negotiation off.
  */
 export const buyer = leading(Negotiation.Proposal, ({ brief, overdue, session }, kickoff) => {
   const sourcing = sourcingOf(brief.context)

@@ -39,17 +39,13 @@ export const answer = (party: Party, table: Table, offer: Offer): Answer => {
   return walkAway(offer, obstacle ?? `${euros(price)} is ${wrongWay(side)} what we can do, and the rounds are used up`)
 }
 
-/** The proposer's own word for an offer that everybody else has accepted; policies that ask all parties wait for it. */
+/** The proposer accepts its own offer after all other parties; policies that require all parties wait for it. */
 export const sign = ({ proposalId }: Offer): ReadonlyArray<Action> => [
   think("sign"),
   say(Negotiation.Accept, { proposalId, reason: "signed as offered" })
 ]
 
-const GOOD = [
-  "better than what I would have asked for next",
-  "within reach for both sides",
-  "a price I can defend"
-] as const
+const GOOD = ["better than my next offer", "within reach for both sides", "a price I can defend"] as const
 
 /** How far beyond the limit, as a factor, an offer must be to be rejected in so many words before it is countered. */
 const FAR_OFF = 1.12

@@ -25,7 +25,7 @@ export const SourcingContext = Schema.Struct({
   rules: Schema.Struct({
     /** Counter-proposals that the policy allows. */
     maxRounds: number(6),
-    /** Under the policy a single rejection ends the negotiation, so nobody rejects to make a point. */
+    /** Under the policy a single rejection ends the negotiation, so no party rejects to make a point. */
     rejectionIsFinal: flag(false)
   }).pipe(Schema.withDecodingDefault(Effect.succeed({})))
 })

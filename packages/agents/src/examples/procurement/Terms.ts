@@ -18,7 +18,7 @@ const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Terms))
 
 export const encodeTerms = (terms: Terms): Uint8Array<ArrayBuffer> => new TextEncoder().encode(JSON.stringify(terms))
 
-/** Undefined for details that are not terms: nobody can accept them. */
+/** Undefined for details that are not terms, which cannot be accepted. */
 export const decodeTerms = (details: Uint8Array): Terms | undefined =>
   Option.getOrUndefined(decode(new TextDecoder().decode(details)))
 

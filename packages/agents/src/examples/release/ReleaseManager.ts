@@ -11,7 +11,7 @@ const BALLOTS_WAIT_MS = 60_000
 const MODEL: Model = { model: "vendor1-4o-mini", provider: "vendor1", baseLatencyMs: 240 }
 
 /**
- * The initiator of a rollout approval: asks, abstains (an agent that asks for an approval does not give it), waits for
+ * The initiator of a rollout approval: asks, abstains (an agent does not approve its own request), waits for
  * every ballot and commits what they add up to. A request whose artefact has to be built anew is withdrawn by
  * cancelling.
  */
@@ -23,7 +23,7 @@ export const releaseManager = leading(Quorum.ApprovalRequest, ({ brief, overdue,
   }
   const { requestId } = kickoff
   if (!hasSaid(session, self, Quorum.Abstain)) {
-    const reason = "who asks for an approval does not give it"
+    const reason = "an agent does not approve its own request"
     return act(think("step back"), say(Quorum.Abstain, { requestId, reason }))
   }
   const ballots = countBallots(session)

@@ -52,7 +52,7 @@ export const examineReliability: Examine = (release, seed) => {
   }
   if (schemaMigration && !rollbackTested) {
     const reason = pick(`${seed}:reliability`, [
-      "a migration that nobody has rolled back yet does not go to production",
+      "a migration without a tested rollback does not go to production",
       "the migration has no rehearsed way back"
     ])
     return review("Reject", reason, "rollback_untested")
@@ -85,7 +85,7 @@ export const examineProduct: Examine = ({ fixesLiveDefect, freezeWeek, service, 
         `${version} ends a defect that users meet every day`,
         "every hour of waiting is a ticket"
       ])
-    : pick(`${seed}:product`, ["the release notes are out and support is briefed", `users have asked for ${version}`])
+    : pick(`${seed}:product`, ["the release notes are out and support is briefed", `users are waiting for ${version}`])
   return review("Approve", reason)
 }
 

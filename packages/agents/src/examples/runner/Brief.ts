@@ -6,7 +6,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { BootstrapFile, SessionStartBlock } from "../../client/Bootstrap.ts"
 
-/** What an agent was told about itself and its session, as strategies need it. */
+/** An agent's own data and its session's, as strategies need them. */
 export interface Brief {
   /** The participant that the agent plays. */
   readonly self: string

@@ -26,7 +26,7 @@ const isPipe = (): boolean => {
     const status = fstatSync(0)
     return status.isFIFO() || status.isSocket()
   } catch {
-    // A closed descriptor: nobody is on the other end, and nothing will ever be.
+    // A closed descriptor has no peer.
     return false
   }
 }

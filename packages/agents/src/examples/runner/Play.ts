@@ -117,7 +117,7 @@ const openingOf = ({ opening }: Brief): Effect.Effect<Opening, AgentUnable> =>
     : Effect.succeed(opening)
 
 /**
- * Commits. A Commitment that the policy refuses ends the session by cancelling it, so that nobody waits for its expiry.
+ * Commits. When the policy refuses the Commitment, the session is cancelled, so that no agent waits for its expiry.
  */
 const conclude = (client: AgentClient["Service"], { versions }: Brief, outcome: Outcome) =>
   client

@@ -3,7 +3,7 @@ import type { Envelope } from "@runplane/runtime"
 import * as Result from "effect/Result"
 import { messageTypeOf } from "./Messages.ts"
 
-/** What has been said in a session so far: its accepted envelopes, in the order of their acceptance. */
+/** The accepted envelopes of a session so far, in the order of their acceptance. */
 export type Session = ReadonlyArray<Envelope>
 
 export const emptySession: Session = []

@@ -17,8 +17,8 @@ const MODEL: Model = { model: "vendor1-4o-mini", provider: "vendor1", baseLatenc
 
 /**
  * The initiator of an escalation: offers the case and what is known about it to one colleague after the other, the one
- * the scenario names first, until somebody takes it or everybody has declined. A customer who writes that the problem
- * is gone ends it without a handoff.
+ * the scenario names first, until one accepts it or all have declined. A customer's message that the problem is gone
+ * ends it without a handoff.
  */
 export const frontline = leading(Handoff.Offer, ({ brief, overdue, session }, kickoff) => {
   const context = supportOf(brief.context)
@@ -29,7 +29,7 @@ export const frontline = leading(Handoff.Offer, ({ brief, overdue, session }, ki
   }
   const [accepted] = messagesOf(session, Handoff.Accept)
   if (accepted !== undefined) {
-    return conclude(brief, last, true, `${accepted.sender} takes over: ${accepted.payload.reason}`)
+    return conclude(brief, last, true, `${accepted.sender} accepts the case: ${accepted.payload.reason}`)
   }
   if (!isDeclined(session, last.handoffId)) return hold(brief, context, last, overdue)
   if (context.solvedMeanwhile) {
@@ -70,9 +70,9 @@ const offer = (
   ]
 }
 
-/** What a colleague needs to know to go on without asking the customer again. */
+/** The notes that spare a colleague further questions to the customer. */
 const notesOf = ({ category, customer, product, stepsTried, summary, ticketId }: SupportContext, seed: string) => {
-  const mood = pick(`${seed}:mood`, ["patient so far", "asks for a time", "has escalated before"])
+  const mood = pick(`${seed}:mood`, ["patient so far", "wants a date", "has escalated before"])
   return { ticketId, customer, product, category, summary: `${summary} Customer ${mood}.`, stepsTried }
 }
 

@@ -17,8 +17,8 @@ describe("the lead of a decision", () => {
     ["stays on a veto", balancedHints, "AAA", 1, "decision.rejected"],
     ["ignores a veto that is off", fastTrackHints, "AAA", 2, "decision.selected"],
     ["stays below a supermajority", fastTrackHints, "AAR", 0, "decision.rejected"],
-    ["stays when nobody decided", balancedHints, "--", 0, "decision.rejected"],
-    ["needs everybody for unanimity", { type: "unanimous" }, "AA-", 0, "decision.rejected"],
+    ["stays without a vote", balancedHints, "--", 0, "decision.rejected"],
+    ["needs all votes for unanimity", { type: "unanimous" }, "AA-", 0, "decision.rejected"],
     ["goes when all agree", { type: "unanimous" }, "AAA", 0, "decision.selected"],
     ["counts heads without an algorithm", {}, "AR", 0, "decision.rejected"]
   ]

@@ -22,7 +22,7 @@ describe("a brief", () => {
     assert.strictEqual(seedOf({}), launch.sessionId)
   })
 
-  it("tells only the initiator how the session starts", () => {
+  it("describes the start of the session only to the initiator", () => {
     const { opening } = Result.getOrThrow(briefOf(bootstrap))
     assert.strictEqual(opening?.start.ttlMs, 120_000n)
     assert.deepStrictEqual(opening?.start.extensions, { "ops.bridge": new TextEncoder().encode("bridge-7") })

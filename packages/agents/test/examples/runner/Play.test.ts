@@ -91,7 +91,7 @@ const proposal = say(Decision.Proposal, { proposalId: "p", option: "go" })
 const outcome = { commitmentId: "c", action: "decision.selected", positive: true, scope: "s", reason: "all agree" }
 
 describe("playing a strategy", () => {
-  it.effect("does what a turn says in its order, and asks again when the session shows it", () =>
+  it.effect("performs the actions of a turn in order, and calls the strategy again when the session shows them", () =>
     Effect.gen(function* () {
       const { deliver, log, play } = yield* stage()
       const turns: Array<number> = []

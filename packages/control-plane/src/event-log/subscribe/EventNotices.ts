@@ -107,18 +107,18 @@ export const layer = Layer.effect(
       Effect.forkScoped
     )
 
-    const tell = (subject: string, text: string) =>
+    const sendTo = (subject: string, text: string) =>
       Effect.catchTag(sql.notify(NOTICE_CHANNEL, `${instance} ${MESSAGE}${subject} ${text}`), "SqlError", (error) => {
         sideEffectFailed("notify")
         return Effect.logDebug("could not tell the other instances", error)
       })
-    const hear = (subject: string, listener: (text: string) => void) =>
+    const listenTo = (subject: string, listener: (text: string) => void) =>
       Effect.asVoid(
         Effect.acquireRelease(
           Effect.sync(() => listeners.set(subject, (listeners.get(subject) ?? new Set()).add(listener))),
           () => Effect.sync(() => listeners.get(subject)?.delete(listener))
         )
       )
-    return { tell, hear }
+    return { send: sendTo, listen: listenTo }
   })
 )

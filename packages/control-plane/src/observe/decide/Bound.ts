@@ -4,11 +4,11 @@ import type { ObserverOptions } from "../ObserverSettings.ts"
 import { breakSilence, counted, progress, review, sliceDue } from "./Drain.ts"
 import type { Input, Moment } from "./Input.ts"
 import type { ObservedRun } from "./ObservedRun.ts"
-import { answered, compare, expectEnd, hear, isKnown, look, seen } from "./SessionLook.ts"
+import { answered, check, compare, expectEnd, isKnown, receiveUpdate, seen } from "./SessionCheck.ts"
 import * as SessionStream from "./SessionStream.ts"
 import { type Bound, type Decision, type EarlyStream, stay, thenBound } from "./State.ts"
 
-/** Begins to follow a session, with what was last said of it and what has come already; after a restart without. */
+/** Begins to follow a session, with its last state and early frames; without both after a restart. */
 export const follow = (
   run: ObservedRun,
   options: ObserverOptions,
@@ -24,10 +24,10 @@ export const follow = (
     cursor,
     annotations: new Set(),
     committed: false,
-    look: {
+    check: {
       deadline: session?.expiresAtUnixMs ?? run.expiresAtUnixMs,
       suspended: run.status === "suspended",
-      question: undefined,
+      query: undefined,
       announced: undefined,
       unknown: undefined,
       checkAt: undefined,
@@ -40,19 +40,19 @@ export const follow = (
     begun === undefined ? SessionStream.subscribe(state, now) : SessionStream.takeOver(state, begun.early, now)
   const read = cursor === 0 ? [] : [{ _tag: "ReadAnnotations" } as const]
   const known = thenBound([subscribed, [...read, ...actions]], (next) => {
-    if (session === undefined) return hear(next, { _tag: "Check" }, now)
-    // The run has just become running: there is nothing to compare with.
+    if (session === undefined) return receiveUpdate(next, { _tag: "Check" }, now)
+    // A new run has no earlier state to compare with.
     if (session.state === "OPEN") return stay(seen(next, { state: "OPEN", snapshot: session }, now))
-    return hear(next, { _tag: "State", state: session.state, snapshot: session }, now)
+    return receiveUpdate(next, { _tag: "State", state: session.state, snapshot: session }, now)
   })
-  return thenBound(known, (next) => look(next, now))
+  return thenBound(known, (next) => check(next, now))
 }
 
 /** Follows the session of a bound run to its end. */
 export const followSession = (state: Bound, input: Input): Decision =>
-  thenBound(happened(state, input), (next) => look(next, input))
+  thenBound(handle(state, input), (next) => check(next, input))
 
-const happened = (state: Bound, input: Input): Decision => {
+const handle = (state: Bound, input: Input): Decision => {
   switch (input._tag) {
     case "Frames":
       return SessionStream.isCurrent(state, input.subscription)
@@ -81,15 +81,15 @@ const happened = (state: Bound, input: Input): Decision => {
       })
     case "State":
     case "Check":
-      return state.drain === undefined ? hear(state, input, input) : stay(state)
-    case "Standing":
-      return compare(state, input.standing, input)
+      return state.drain === undefined ? receiveUpdate(state, input, input) : stay(state)
+    case "Summary":
+      return compare(state, input.summary, input)
     case "Session":
-      if (input.question === "opened") return stay(state)
-      if (input.question === "counted") return counted(state, input.answer, input)
-      return input.question === "reconnect"
+      if (input.query === "opened") return stay(state)
+      if (input.query === "counted") return counted(state, input.answer, input)
+      return input.query === "reconnect"
         ? SessionStream.reconsider(state, input.answer, input)
-        : answered(state, input.question, input.answer, input)
+        : answered(state, input.query, input.answer, input)
     case "Tick":
       return timePassed(state, input)
     default:
@@ -100,7 +100,7 @@ const happened = (state: Bound, input: Input): Decision => {
 const isCommitment = ({ frame }: ObservedFrame): boolean =>
   frame.kind === "stream-envelope" && frame.envelope.messageType === "Commitment"
 
-/** Every deadline is looked at once; frames that came before the tick have been decided on before it. */
+/** Checks every deadline once; the frames before the tick are decided by then. */
 const timePassed = (state: Bound, now: Moment): Decision => {
   const due = SessionStream.streamDeadline(state)
   const streamed = due !== undefined && due <= now.at ? SessionStream.streamDue(state, now) : stay(state)

@@ -2,33 +2,42 @@ import type { SessionSnapshot } from "@runplane/domain"
 import type { RuntimeError } from "@runplane/runtime"
 import type * as Result from "effect/Result"
 import { type Action, log, write } from "./Action.ts"
-import { historyLength, isCounted, received } from "./Counts.ts"
 import type { Moment } from "./Input.ts"
 import { drainNow, isConnected, isHistoryGone, readAgain } from "./SessionStream.ts"
-import { type Bound, type Decision, type Drain, over, type SessionEnd, stay, thenBound } from "./State.ts"
+import {
+  type Bound,
+  type Decision,
+  type Drain,
+  historyLength,
+  isCounted,
+  over,
+  received,
+  type SessionEnd,
+  stay,
+  thenBound
+} from "./State.ts"
 
 /**
- * The end of a session is not yet the end of its run: the log is to hold what the session's history still has. The
- * runtime counts the accepted messages of each participant, so the length of the history is known. When the stream is
- * open and silent although envelopes are missing, they were lost on their way, and the history is read again from its
- * beginning. What the runtime does not deliver even then is given up and marked as a gap
- * (docs/internals/runtime.md#drain).
+ * The run ends after its session, once the log has the whole history. The runtime counts the accepted messages of each
+ * participant, so the length of the history is known. When the stream is open and silent although envelopes are
+ * missing, they were lost, and the history is read again from its beginning. Envelopes that are missing even then are
+ * marked as a gap (docs/internals/runtime.md#drain).
  *
- * A count may be older than the end it came with. A session is resolved by its Commitment, so as long as nobody has
- * seen that, the runtime is asked to count again.
+ * A count may be older than the end it came with. A Commitment resolves a session, so the runtime counts again while
+ * the log has no Commitment.
  */
 
-/** How often the whole history is read again in a row without finding what is missing. */
+/** How often in a row the whole history is read again without a new envelope. */
 const FRUITLESS_READS = 2
 /**
- * A silence is measured in slices: when the whole process was held up, a timer that is over fires before the frames are
- * read that have come meanwhile.
+ * A silence is measured in slices: after a pause of the whole process, a timer fires before the frames that arrived
+ * meanwhile are read.
  */
 const SLICES = 10
-/** How long the stream of a cancelled session is listened to for the runtime's own last word. Milliseconds. */
-const LAST_WORD_MS = 100
+/** How long the stream of a cancelled session stays open for the runtime's SessionCancel. Milliseconds. */
+const SESSION_CANCEL_MS = 100
 
-/** The session has ended. One that the runtime has forgotten has no history to wait for. */
+/** The session has ended. Without a snapshot the runtime has forgotten it, and its history too. */
 export const drain = (state: Bound, { snapshot, state: ended }: SessionEnd, now: Moment): Decision => {
   if (snapshot === undefined) return endRun({ state: ended, snapshot })
   const draining: Bound = {
@@ -56,7 +65,7 @@ const endOf = (end: SessionEnd) => write({ _tag: "End", ...end })
 
 const endRun = (end: SessionEnd): Decision => over(endOf(end))
 
-/** Whether the goal is reached, or cannot be any more. */
+/** Whether the goal is reached, or has become impossible. */
 export const review = (state: Bound, now: Moment): Decision => {
   const { drain: draining } = state
   if (draining === undefined) return stay(state)
@@ -73,26 +82,26 @@ export const review = (state: Bound, now: Moment): Decision => {
   return stay({ ...state, drain: { ...draining, goal: "silent", ...silence(last, now), cursor, since: now.at } })
 }
 
-/** The Commitment that has resolved the session has not come. */
+/** The log lacks the Commitment that has resolved the session. */
 const isUncommitted = ({ committed }: Bound, { end }: Drain): boolean => end.state === "RESOLVED" && !committed
 
-/** How long something may still come that the runtime has not counted; undefined when nothing can. */
+/** How long uncounted frames may still arrive; undefined when there are none. */
 const lastSilenceMs = (state: Bound, draining: Drain): number | undefined => {
   const { options } = state
   const { end } = draining
   if (isUncommitted(state, draining)) return options.drainTimeoutMs
   if (!isCounted(end.snapshot)) return options.endCheckDelayMs
-  // Newer runtimes write a SessionCancel after they have told of the cancellation, which no count includes.
-  return end.state === "CANCELLED" ? LAST_WORD_MS : undefined
+  // Newer runtimes write a SessionCancel after they report the cancellation, and do not count it.
+  return end.state === "CANCELLED" ? SESSION_CANCEL_MS : undefined
 }
 
-/** Frames have been stored: where that leaves the goal. */
+/** Frames are stored: the goal may be reached. */
 export const progress = (state: Bound, now: Moment): Decision => {
   if (state.drain === undefined) return stay(state)
   return thenBound(review(breakSilence(state, now), now), (next) => boundWait(next, now))
 }
 
-/** A silence has to begin anew. */
+/** The silence begins anew. */
 export const breakSilence = (state: Bound, now: Moment): Bound => {
   const { drain: draining } = state
   if (draining === undefined || draining.goal === "late") return state
@@ -107,7 +116,7 @@ export const breakSilence = (state: Bound, now: Moment): Bound => {
   }
 }
 
-/** Repetitions are progress too while the history is read again, but not for ever. */
+/** Repetitions count as progress while the history is read again, up to a limit. */
 const boundWait = (state: Bound, now: Moment): Decision => {
   const { drain: draining, options } = state
   if (draining === undefined || draining.goal === "late") return stay(state)
@@ -116,8 +125,8 @@ const boundWait = (state: Bound, now: Moment): Decision => {
 }
 
 /**
- * A slice of the silence is over. It counts when the stream was open for most of it. One that does not count leaves
- * those before it: a connection that breaks again and again might never stand for as long as the whole silence.
+ * A slice of the silence is over. It counts when the stream was open for most of it. Otherwise the earlier slices still
+ * count: a connection that keeps breaking may never be open for the whole silence.
  */
 export const sliceDue = (state: Bound, now: Moment): Decision => {
   const { drain: draining } = state
@@ -133,18 +142,18 @@ export const sliceDue = (state: Bound, now: Moment): Decision => {
   return thenBound(boundWait(breakSilence(next, now), now), (waited) => listenAgain(waited, now))
 }
 
-/** Nothing more has come. Before a resolved session ends without its Commitment, the runtime counts again. */
+/** The silence is complete. Before a resolved session ends without its Commitment, the runtime counts again. */
 const fallSilent = (state: Bound, draining: Drain, now: Moment): Decision => {
   if (!isUncommitted(state, draining)) return endRun(draining.end)
-  if (draining.recount === "asked") return listenOn(state, draining, [], now)
-  const asking: Drain = { ...draining, ...silence(draining.quietMs, now), recount: "asked" }
-  return [{ ...state, drain: asking }, [{ _tag: "AskSession", question: "counted" }]]
+  if (draining.recount === "requested") return listenOn(state, draining, [], now)
+  const asking: Drain = { ...draining, ...silence(draining.quietMs, now), recount: "requested" }
+  return [{ ...state, drain: asking }, [{ _tag: "GetSession", query: "counted" }]]
 }
 
-/** The runtime has counted again; without an answer what it counted before has to do. */
+/** The runtime has counted again; without an answer the first count stays. */
 export const counted = (state: Bound, answer: Result.Result<SessionSnapshot, RuntimeError>, now: Moment): Decision => {
   const { drain: draining, options } = state
-  if (draining?.recount !== "asked" || draining.goal !== "silent") return stay(state)
+  if (draining?.recount !== "requested" || draining.goal !== "silent") return stay(state)
   if (answer._tag === "Failure") return listenOn(state, draining, [], now)
   const expected = historyLength(answer.success)
   if (received(state) >= expected) return endRun(draining.end)
@@ -157,13 +166,16 @@ const listenAgain = (state: Bound, now: Moment): Decision => {
   const { drain: draining } = state
   if (draining === undefined) return stay(state)
   if (draining.fruitless === FRUITLESS_READS) return giveUp(state, draining, now)
-  const told = log("Info", `${received(state)} of ${draining.expected} envelopes have come: reading the history again`)
+  const message = log(
+    "Info",
+    `${received(state)} of ${draining.expected} envelopes have arrived: reading the history again`
+  )
   const next: Bound = { ...state, drain: { ...draining, fruitless: draining.fruitless + 1 } }
   const [left, actions] = readAgain(next, now)
-  return [left, [told, ...actions]]
+  return [left, [message, ...actions]]
 }
 
-/** The rest of the history does not come in time. Where it is gone, that has been marked already. */
+/** The rest of the history does not arrive in time. A history that is gone is marked already. */
 const giveUp = (state: Bound, draining: Drain, now: Moment): Decision => {
   const { end, expected } = draining
   const detail = `the session ended after ${expected} envelopes, of which ${received(state)} were received`
@@ -172,7 +184,7 @@ const giveUp = (state: Bound, draining: Drain, now: Moment): Decision => {
   return listenOn(state, draining, [log("Warn", detail), gap], now)
 }
 
-/** The run ends, but what comes late is stored: a large message may be under way for longer than anybody waits. */
+/** The run ends, but late frames are stored: a large message may take longer than the run waits. */
 const listenOn = (state: Bound, draining: Drain, before: ReadonlyArray<Action>, now: Moment): Decision => {
   const late: Drain = { ...draining, goal: "late", sliceAt: now.at + state.options.longestDrainMs }
   return [{ ...state, drain: late }, [...before, endOf(draining.end)]]

@@ -1,14 +1,14 @@
 import type { RunId, RunStatus } from "@runplane/domain"
 
 /** A cancel that came before its session opened. */
-export interface LateCancel {
-  /** What the runtime is told. */
+export interface PendingCancel {
+  /** The reason for the runtime. */
   readonly reason: string
-  /** How long the session is waited for, Unix milliseconds. */
+  /** The end of the wait for the session, Unix milliseconds. */
   readonly untilUnixMs: number
 }
 
-/** What an observer needs to know of its run when it starts. */
+/** The run as its observer reads it at the start. */
 export interface ObservedRun {
   readonly id: RunId
   readonly status: RunStatus
@@ -20,26 +20,27 @@ export interface ObservedRun {
   readonly cursor: number
   /** Deadline of the bound session as it was at binding, Unix milliseconds. */
   readonly expiresAtUnixMs: number | undefined
-  readonly cancel: LateCancel | undefined
+  readonly cancel: PendingCancel | undefined
   /** The declared participants, one of which opens the session, as a text; empty once the run is bound. */
   readonly awaited: string
 }
 
-export interface RunStanding {
+/** The current status of a run. */
+export interface RunSummary {
   readonly status: RunStatus
   /** Number of the changes of status so far. */
   readonly revision: number
-  readonly cancel: LateCancel | undefined
+  readonly cancel: PendingCancel | undefined
 }
 
 /** Messages that only a runtime writes into a session's history, when the session is paused or cancelled. */
 export const ANNOTATIONS: ReadonlyArray<string> = ["SessionCancel", "SessionSuspend", "SessionResume"]
 
-/** An unanswered offer is answered by the runtime in the target's name, under ids of its own. */
+/** The runtime answers an unanswered offer in the target's name, under ids of its own. */
 export const ANSWER = "HandoffAccept"
 export const IMPLICIT_ANSWER = "implicit-accept:"
 
-/** Whether the runtime itself wrote an envelope: it has an ordinal, but counts as nobody's activity. */
+/** Whether the runtime itself wrote an envelope: it has an ordinal, but no activity counts it. */
 export const isWrittenByRuntime = (envelope: { readonly messageId: string; readonly messageType: string }): boolean =>
   ANNOTATIONS.includes(envelope.messageType) ||
   (envelope.messageType === ANSWER && envelope.messageId.startsWith(IMPLICIT_ANSWER))

@@ -4,16 +4,25 @@ import type * as Result from "effect/Result"
 import type { ObservedFrame } from "../../event-log/append/AppendRequest.ts"
 import { unreadEnvelope } from "../../event-log/append/PlaceholderEvent.ts"
 import { type Action, isTerminalSession, log, write } from "./Action.ts"
-import { historyLength, isCounted, received } from "./Counts.ts"
 import type { Moment } from "./Input.ts"
 import { isWrittenByRuntime } from "./ObservedRun.ts"
-import { type Bound, type Decision, type EarlyStream, over, type SessionStream, stay, thenBound } from "./State.ts"
-import * as Place from "./StreamPlace.ts"
+import {
+  type Bound,
+  type Decision,
+  type EarlyStream,
+  historyLength,
+  isCounted,
+  over,
+  received,
+  type SessionStream,
+  stay,
+  thenBound
+} from "./State.ts"
+import * as Position from "./StreamPosition.ts"
 
 /**
- * The subscription of a bound run: carries the envelopes of its session into the log, and subscribes again after the
- * last stored one whenever the stream ends, for as long as the run is observed (docs/internals/runtime.md#subscription,
- * docs/internals/runtime.md#reconnect).
+ * The subscription of a bound run: stores the envelopes of its session, and subscribes again after the last stored one
+ * whenever the stream ends (docs/internals/runtime.md#subscription, docs/internals/runtime.md#reconnect).
  */
 
 /** Jitter on top of a pause, at most this share of it. */
@@ -22,12 +31,12 @@ const JITTER = 0.2
 const LONGEST_PATIENCE = 5
 /** Subscriptions in a row that may end at the same oversized message, before it is stored without its payload. */
 const OVERSIZED_TRIES = 3
-/** Longest pause while the session has ended and only its history is still wanted, milliseconds. */
+/** Longest pause during a drain, milliseconds. */
 const DRAIN_PAUSE_MS = 250
 
 /** A stream before its first subscription. */
 export const newStream: SessionStream = {
-  place: Place.streamPlace,
+  position: Position.streamPosition,
   subscription: 0,
   attempt: 0,
   oversized: 0,
@@ -42,32 +51,32 @@ const withStream = (state: Bound, stream: Partial<SessionStream>): Bound => ({
   stream: { ...state.stream, ...stream }
 })
 
-/** Subscribes after what the log has, or after the place that repetitions have led to. */
+/** Subscribes after the stored envelopes, or after the position that the repetitions have reached. */
 export const subscribe = (state: Bound, { at }: Moment): Decision => {
-  const place = Place.open(state.stream.place, state.cursor)
+  const position = Position.open(state.stream.position, state.cursor)
   const subscription = state.stream.subscription + 1
   return [
-    withStream(state, { place, subscription, openedAt: at, connection: opened(state, at) }),
-    [{ _tag: "Subscribe", subscription, after: place.after }]
+    withStream(state, { position, subscription, openedAt: at, connection: opened(state, at) }),
+    [{ _tag: "Subscribe", subscription, after: position.after }]
   ]
 }
 
 /**
- * Goes on with the subscription that was opened before the run was bound. Another observer may have stored envelopes
- * since then: they come again, on a subscription that follows them.
+ * Continues the subscription from before the binding. When another observer has stored envelopes since, a new
+ * subscription follows them.
  */
 export const takeOver = (state: Bound, early: EarlyStream, now: Moment): Decision => {
   const { subscription } = early
   if (state.cursor !== state.run.cursor || (!early.open && early.frames.length === 0)) {
     return subscribe(withStream(state, { subscription }), now)
   }
-  const place = Place.open(state.stream.place, state.cursor)
-  const taken = withStream(state, { place, subscription, openedAt: now.at, connection: opened(state, now.at) })
-  const held = early.frames.length === 0 ? stay(taken) : receive(taken, early.frames, now)
-  return early.open ? held : thenBound(held, (next) => (isConnected(next) ? ended(next, undefined, now) : stay(next)))
+  const position = Position.open(state.stream.position, state.cursor)
+  const taken = withStream(state, { position, subscription, openedAt: now.at, connection: opened(state, now.at) })
+  const begun = early.frames.length === 0 ? stay(taken) : receive(taken, early.frames, now)
+  return early.open ? begun : thenBound(begun, (next) => (isConnected(next) ? ended(next, undefined, now) : stay(next)))
 }
 
-/** A stream that brings nothing however often it is opened is opened ever more rarely. */
+/** A stream that stays silent is opened ever more rarely. */
 const opened = ({ options, stream: { silences } }: Bound, at: number) => {
   const patience = options.streamIdleTimeoutMs * 2 ** Math.min(silences, LONGEST_PATIENCE)
   return { _tag: "Open", idleAt: at + patience, silence: "none" } as const
@@ -75,14 +84,14 @@ const opened = ({ options, stream: { silences } }: Bound, at: number) => {
 
 export const isConnected = ({ stream }: Bound): boolean => stream.connection._tag === "Open"
 
-/** The history cannot be read any more from where the log stands. */
+/** The runtime has dropped the history after the cursor of the log. */
 export const isHistoryGone = ({ stream }: Bound): boolean => stream.connection._tag === "Gone"
 
-/** Whether frames are of the subscription that is open: those of an older one are delivered again by the new one. */
+/** Whether frames are of the open subscription: it delivers the frames of an older one again. */
 export const isCurrent = (state: Bound, subscription: number): boolean =>
   isConnected(state) && state.stream.subscription === subscription
 
-/** Frames have arrived on the open subscription. Those of another session, or of none, are not the run's. */
+/** Frames have arrived on the open subscription. Frames of another session, or of none, are dropped. */
 export const receive = (state: Bound, arrived: ReadonlyArray<ObservedFrame>, now: Moment): Decision => {
   const errors = new Set(state.stream.errors)
   const frames = arrived.filter(({ frame }) =>
@@ -95,7 +104,7 @@ export const receive = (state: Bound, arrived: ReadonlyArray<ObservedFrame>, now
     const { code, message } = refusal.error
     const detail = message || code
     if (!saysHistoryGone(`${code} ${message}`)) return forbidden(state, detail)
-    // Envelopes that are accepted after the loss still come, so those beside the refusal count.
+    // Envelopes after the loss still arrive, so those beside the refusal count.
     const envelopes = frames.filter(({ frame }) => frame.kind === "stream-envelope")
     const [lost, actions] = loseHistory(state, detail, now)
     return [lost, envelopes.length === 0 ? actions : [...actions, store(state, envelopes)]]
@@ -103,17 +112,17 @@ export const receive = (state: Bound, arrived: ReadonlyArray<ObservedFrame>, now
   const { attempt, oversized } = state.stream
   const good = frames.some(({ frame }) => frame.kind === "stream-envelope")
   const counts = good ? { attempt: 0, oversized: 0 } : { attempt, oversized }
-  const heard = withStream(state, { ...counts, silences: 0, errors })
-  const next = withStream(heard, { connection: opened(heard, now.at) })
+  const alive = withStream(state, { ...counts, silences: 0, errors })
+  const next = withStream(alive, { connection: opened(alive, now.at) })
   return frames.length === 0 ? stay(next) : [next, [store(state, frames)]]
 }
 
 const store = ({ cursor }: Bound, frames: ReadonlyArray<ObservedFrame>): Action => ({ _tag: "Store", frames, cursor })
 
-/** Different inline errors that are known again. */
+/** Different inline errors that are remembered. */
 const REMEMBERED_ERRORS = 64
 
-/** An error that comes again with every subscription says nothing new. */
+/** An error that every subscription repeats is stored once. */
 const isNewError = ({ code, message }: InlineError, known: Set<string>): boolean => {
   const text = `${code}\n${message}`
   if (known.has(text)) return false
@@ -126,7 +135,7 @@ const isNewError = ({ code, message }: InlineError, known: Set<string>): boolean
 const isRefusal = (frame: ObservedFrame["frame"]): boolean =>
   frame.kind === "stream-inline-error" && (/^forbidden:/i.test(frame.error.code) || saysHistoryGone(frame.error.code))
 
-/** The runtime does not let this identity see the session; trying again changes nothing. */
+/** The runtime refuses the session to this identity for good. */
 const forbidden = ({ drain }: Bound, errorMessage: string): Decision =>
   drain?.goal === "late" ? over() : over(write({ _tag: "Fail", errorCode: "FORBIDDEN", errorMessage }))
 
@@ -135,11 +144,11 @@ export const stored = (state: Bound, frames: ReadonlyArray<ObservedFrame>, curso
   const written = frames.flatMap(({ frame }) =>
     frame.kind === "stream-envelope" && isWrittenByRuntime(frame.envelope) ? [frame.envelope.messageId] : []
   )
-  const { attempt, connection, errors, place } = state.stream
+  const { attempt, connection, errors, position } = state.stream
   const isNew = cursor > state.cursor
   return {
     ...withStream(state, {
-      place: Place.passed(place, frames),
+      position: Position.passed(position, frames),
       attempt: isNew ? 0 : attempt,
       connection: connection._tag === "Open" ? opened(state, at) : connection,
       errors: isNew ? new Set() : errors
@@ -149,10 +158,10 @@ export const stored = (state: Bound, frames: ReadonlyArray<ObservedFrame>, curso
   }
 }
 
-/** The fate of an append was unknown, and the log stands elsewhere now: the rest of the history is read from there. */
+/** The cursor of the log has moved during an append of unknown outcome: the history is read from there. */
 export const fallBehind = (state: Bound, cursor: number, now: Moment): Decision => subscribe({ ...state, cursor }, now)
 
-/** The subscription has ended, whoever ended it: what comes next depends on where the log stands. */
+/** The subscription has ended; the next one depends on the cursor of the log. */
 export const ended = (state: Bound, error: RuntimeError | undefined, now: Moment): Decision => {
   if (error?.historyGone) return loseHistory(state, error.message, now)
   const { attempt, openedAt, oversized } = state.stream
@@ -161,7 +170,7 @@ export const ended = (state: Bound, error: RuntimeError | undefined, now: Moment
     detail: error?.message ?? "stream ended",
     forbidden: error?.reason === "PERMISSION_DENIED"
   } as const
-  // A stream that was open for longer than the longest pause is not one that breaks again and again.
+  // A stream that was open for longer than the longest pause is stable.
   const wasStable = now.at - openedAt > state.options.streamBackoffMaxMs
   const next = withStream(state, {
     connection,
@@ -173,8 +182,8 @@ export const ended = (state: Bound, error: RuntimeError | undefined, now: Moment
 }
 
 /**
- * Stores the envelope that no subscription can bring without its payload, so that the next subscription begins behind
- * it (docs/internals/runtime.md#oversized).
+ * Stores an oversized envelope without its payload, so that the next subscription begins after it
+ * (docs/internals/runtime.md#oversized).
  */
 const passOversized = (
   { cursor, run, stream }: Bound,
@@ -188,8 +197,7 @@ const passOversized = (
 }
 
 /**
- * Marked before anything else is done, because the run's end must not overtake the mark
- * (docs/internals/runtime.md#history-gone).
+ * Marks the gap first, because it must precede the end of the run (docs/internals/runtime.md#history-gone).
  */
 const loseHistory = (state: Bound, detail: string, now: Moment): Decision => [
   checkForEnd(state, 0, now),
@@ -197,26 +205,26 @@ const loseHistory = (state: Bound, detail: string, now: Moment): Decision => [
 ]
 
 const checkForEnd = (state: Bound, poll: number, now: Moment): Bound =>
-  withStream(withCheck(state, now.at), {
+  withStream(checkAt(state, now.at), {
     connection: { _tag: "Gone", until: now.at + pauseMs(state, poll, now), poll }
   })
 
 /**
- * The log's answer after a subscription has ended: pauses before the next one, and has the session looked at meanwhile.
+ * The cursor of the log after a subscription has ended: pauses before the next one, and checks the session meanwhile.
  */
 export const pauseAfter = (state: Bound, cursor: number, now: Moment): Decision => {
   const { attempt, connection } = state.stream
   if (connection._tag !== "Ending") return stay({ ...state, cursor })
   const { detail } = connection
   if (connection.forbidden) return forbidden(state, detail)
-  const next = { ...withCheck(state, now.at), cursor }
+  const next = { ...checkAt(state, now.at), cursor }
   const { streamMaxRetries } = state.options
   if (attempt >= streamMaxRetries) return stay(doubt(next, detail, attempt - streamMaxRetries, now))
   const until = now.at + pauseMs(state, attempt, now)
   return stay(withStream(next, { connection: { _tag: "Pausing", until, detail } }))
 }
 
-const withCheck = (state: Bound, at: number): Bound => ({ ...state, look: { ...state.look, checkAt: at } })
+const checkAt = (state: Bound, at: number): Bound => ({ ...state, check: { ...state.check, checkAt: at } })
 
 const doubt = (state: Bound, detail: string, poll: number, now: Moment): Bound =>
   withStream(state, {
@@ -228,7 +236,7 @@ const pauseMs = ({ drain, options }: Bound, attempt: number, { chance }: Moment)
   return Math.ceil(Math.min(options.streamBackoffBaseMs * 2 ** attempt, longest) * (1 + JITTER * chance))
 }
 
-/** A stream that breaks after the session has ended is opened again without a word: nobody waits for it any more. */
+/** A stream that breaks after the session has ended is opened again without an event. */
 const reconnect = (state: Bound, detail: string, now: Moment): Decision =>
   state.drain === undefined ? announceReconnect(state, detail, now) : retry(state, now)
 
@@ -266,7 +274,7 @@ export const streamDue = (state: Bound, now: Moment): Decision => {
       if (state.drain !== undefined) return reconnect(state, connection.detail, now)
       return [
         withStream(state, { connection: { ...connection, until: undefined } }),
-        [{ _tag: "AskSession", question: "reconnect" }]
+        [{ _tag: "GetSession", query: "reconnect" }]
       ]
     case "Gone":
       return stay(checkForEnd(state, connection.poll + 1, now))
@@ -274,26 +282,26 @@ export const streamDue = (state: Bound, now: Moment): Decision => {
 }
 
 /**
- * Nothing has come for the idle time-out. The runtime is asked for the session; without a word from it that nothing is
- * missing the stream counts as ended (docs/internals/runtime.md#silence).
+ * The stream was silent for the idle timeout. The observer queries the session; unless the answer confirms that no
+ * message is missing, the stream counts as ended (docs/internals/runtime.md#silence).
  */
-const fallSilent = (state: Bound, silence: "none" | "asked" | "confirmed", now: Moment): Decision => {
+const fallSilent = (state: Bound, silence: "none" | "queried" | "confirmed", now: Moment): Decision => {
   const { drain, options, stream } = state
-  if (silence === "asked" || drain !== undefined) {
+  if (silence === "queried" || drain !== undefined) {
     return ended(withStream(state, { silences: stream.silences + 1 }), undefined, now)
   }
   const idleAt = now.at + options.streamIdleTimeoutMs
-  return stay(withStream(withCheck(state, now.at), { connection: { _tag: "Open", idleAt, silence: "asked" } }))
+  return stay(withStream(checkAt(state, now.at), { connection: { _tag: "Open", idleAt, silence: "queried" } }))
 }
 
-/** The runtime's word on a silent stream. An envelope that it counts may be on its way: it is waited for. */
+/** The runtime's answer about a silent stream. A counted envelope may be in flight, so the stream waits for it. */
 export const judgeSilence = (
   state: Bound,
   answer: Result.Result<SessionSnapshot, RuntimeError>,
   { at }: Moment
 ): Bound => {
   const { connection } = state.stream
-  if (connection._tag !== "Open" || connection.silence !== "asked") return state
+  if (connection._tag !== "Open" || connection.silence !== "queried") return state
   if (answer._tag === "Failure" || !isCounted(answer.success)) {
     return withStream(state, { connection: { ...connection, idleAt: at } })
   }
@@ -304,7 +312,7 @@ export const judgeSilence = (
   return withStream(state, { connection: { ...connection, idleAt } })
 }
 
-/** What the runtime says of the session before another subscription; an ended one may still have its history. */
+/** The session before another subscription; an ended one may still have its history. */
 export const reconsider = (
   state: Bound,
   answer: Result.Result<SessionSnapshot, RuntimeError>,
@@ -313,13 +321,13 @@ export const reconsider = (
   const { connection } = state.stream
   if (connection._tag !== "Doubting" || connection.until !== undefined) return stay(state)
   const known = answer._tag === "Success"
-  const next = known && !isTerminalSession(answer.success.state) ? state : withCheck(state, now.at)
+  const next = known && !isTerminalSession(answer.success.state) ? state : checkAt(state, now.at)
   return known
     ? reconnect(next, connection.detail, now)
     : stay(doubt(next, connection.detail, connection.poll + 1, now))
 }
 
-/** The session has ended: no pause is worth its time any more. The stream broke before that, so it is announced. */
+/** The session has ended, so a pause ends now. The stream broke before the end, so the attempt is announced. */
 export const drainNow = (state: Bound, now: Moment): Decision => {
   const { connection } = state.stream
   const pausing = connection._tag === "Pausing" || connection._tag === "Doubting"
@@ -327,7 +335,7 @@ export const drainNow = (state: Bound, now: Moment): Decision => {
 }
 
 /**
- * Reads the history again from its first envelope: what the log has is dropped there, so only what was missed is added.
+ * Reads the history again from its first envelope: the log drops the known ones, so only missed ones are added.
  */
 export const readAgain = (state: Bound, now: Moment): Decision =>
-  ended(withStream(state, { place: Place.readAgain(state.stream.place) }), undefined, now)
+  ended(withStream(state, { position: Position.readAgain(state.stream.position) }), undefined, now)

@@ -3,10 +3,20 @@ import type { ObservedFrame } from "../../event-log/append/AppendRequest.ts"
 import type { ObserverOptions } from "../ObserverSettings.ts"
 import type { Action, TerminalSessionState } from "./Action.ts"
 import type { SessionView } from "./Input.ts"
-import type { LateCancel, ObservedRun, RunStanding } from "./ObservedRun.ts"
-import type { StreamPlace } from "./StreamPlace.ts"
+import type { ObservedRun, PendingCancel, RunSummary } from "./ObservedRun.ts"
+import type { StreamPosition } from "./StreamPosition.ts"
 
-/** All times are whole Unix milliseconds: a deadline that lies between two of them is over at neither. */
+/** Accepted envelopes of a session: the counted messages, and the SessionStart, which no activity counts. */
+export const historyLength = (session: SessionSnapshot): number =>
+  1 + session.participantActivity.reduce((sum, activity) => sum + activity.messageCount, 0)
+
+/** Without an activity the runtime may not count at all. */
+export const isCounted = (session: SessionSnapshot): boolean => session.participantActivity.length > 0
+
+/** Stored envelopes of participants. */
+export const received = (state: Bound): number => state.cursor - state.annotations.size
+
+/** All times are whole Unix milliseconds. */
 interface Observed {
   readonly run: ObservedRun
   readonly options: ObserverOptions
@@ -17,29 +27,29 @@ export interface Unbound extends Observed {
   readonly _tag: "Unbound"
   readonly step:
     | { readonly _tag: "Starting" }
-    | { readonly _tag: "Greeting" }
+    | { readonly _tag: "Initializing" }
     | { readonly _tag: "Awaiting"; readonly capabilities: string }
-    /** The session's policy is read, as it is now. */
+    /** The session's current policy is read. */
     | { readonly _tag: "Reading"; readonly session: SessionSnapshot; readonly capabilities: string }
     | { readonly _tag: "Binding"; readonly session: SessionSnapshot }
-    /** The run was cancelled before its session opened: the session is stopped when it does. */
-    | { readonly _tag: "Stopping"; readonly cancel: LateCancel; readonly asked: boolean }
+    /** The run was cancelled before its session opened: the session is cancelled when it opens. */
+    | { readonly _tag: "Stopping"; readonly cancel: PendingCancel; readonly requested: boolean }
   /** When the waiting began. */
   readonly since: number
   /** Pauses so far. */
   readonly polls: number
-  /** End of the pause before the next question; undefined while a question is open. */
+  /** End of the pause before the next query; undefined while a query is pending. */
   readonly pollAt: number | undefined
   /**
-   * The session was heard of while a question was open: its answer may be old, so the next question follows at once.
+   * An update of the session arrived during a query: the answer may be old, so the next query follows at once.
    */
   readonly updated: boolean
-  /** What was heard of the session before the runtime was greeted. */
-  readonly heard: SessionSnapshot | undefined
+  /** The session, when the watch announced it before the runtime was initialized. */
+  readonly announced: SessionSnapshot | undefined
   readonly early: EarlyStream
 }
 
-/** The subscription that is opened before the run is bound, and what it has brought. */
+/** The subscription from before the binding, and its frames. */
 export interface EarlyStream {
   /** Number of the newest subscription; 0 before the first. */
   readonly subscription: number
@@ -54,46 +64,45 @@ export interface Bound extends Observed {
   /** Number of stored session envelopes, which is the ordinal of the last one as long as none was lost. */
   readonly cursor: number
   /**
-   * Ids of the stored envelopes that the runtime itself has written: they have ordinals, but count as nobody's
-   * activity.
+   * Ids of the stored envelopes that the runtime itself wrote: they have ordinals, but no activity counts them.
    */
   readonly annotations: ReadonlySet<string>
   /** Whether the log has the session's Commitment. */
   readonly committed: boolean
-  readonly look: Look
+  readonly check: SessionCheck
   readonly stream: SessionStream
-  /** The session has ended: what is missing is fetched, and then the run ends. */
+  /** The session has ended: the missing envelopes are read, and then the run ends. */
   readonly drain: Drain | undefined
 }
 
-/** How the state of the session is kept in view. */
-export interface Look {
+/** How the observer follows the state of the session. */
+export interface SessionCheck {
   readonly deadline: number | undefined
   readonly suspended: boolean
-  /** What is being found out. */
-  readonly question:
+  /** The pending query. */
+  readonly query:
     | { readonly _tag: "Ended" }
-    | { readonly _tag: "Standing"; readonly view: SessionView }
-    | { readonly _tag: "Paused"; readonly view: SessionView; readonly standing: RunStanding }
+    | { readonly _tag: "Summary"; readonly view: SessionView }
+    | { readonly _tag: "Paused"; readonly view: SessionView; readonly summary: RunSummary }
     | undefined
-  /** The newest state that was announced while something else was being found out. */
+  /** The newest state that was announced during a query. */
   readonly announced: SessionView | undefined
   /** The answers NOT_FOUND in a row: time of the first one, and their number. */
   readonly unknown: { readonly since: number; readonly answers: number } | undefined
-  /** When the runtime is asked next, and when because of a Commitment. */
+  /** The next check, and the next one because of a Commitment. */
   readonly checkAt: number | undefined
   readonly endCheckAt: number | undefined
 }
 
 export interface SessionStream {
-  readonly place: StreamPlace
+  readonly position: StreamPosition
   /** Number of the newest subscription. */
   readonly subscription: number
-  /** Subscriptions in a row that brought nothing. */
+  /** Subscriptions in a row without an envelope. */
   readonly attempt: number
-  /** Subscriptions in a row that ended at a message that is larger than what is taken. */
+  /** Subscriptions in a row that ended at an oversized message. */
   readonly oversized: number
-  /** How often in a row it was opened again because nothing had come. */
+  /** How often in a row it was opened again because it was silent. */
   readonly silences: number
   /** Inline errors since the log last moved: a repeated one is not stored again. */
   readonly errors: ReadonlySet<string>
@@ -103,19 +112,19 @@ export interface SessionStream {
     | {
         readonly _tag: "Open"
         readonly idleAt: number
-        /** After the idle time-out the runtime is asked, and may confirm that nothing is missing. */
-        readonly silence: "none" | "asked" | "confirmed"
+        /** After the idle timeout the observer queries the runtime, which may confirm that no message is missing. */
+        readonly silence: "none" | "queried" | "confirmed"
       }
-    /** Ended; the log is asked where it stands. */
+    /** Ended; the observer reads the cursor of the log. */
     | { readonly _tag: "Ending"; readonly detail: string; readonly forbidden: boolean }
     | { readonly _tag: "Pausing"; readonly until: number; readonly detail: string }
-    /** After the last attempt only a runtime that knows the session is worth another: it is asked, again and again. */
+    /** After the last attempt the observer subscribes again only when the runtime knows the session: it polls. */
     | { readonly _tag: "Doubting"; readonly until: number | undefined; readonly poll: number; readonly detail: string }
-    /** The history can no longer be read from where the log stands; only the session's end is waited for. */
+    /** The runtime has dropped the history after the cursor; the observer waits for the session's end. */
     | { readonly _tag: "Gone"; readonly until: number; readonly poll: number }
 }
 
-/** The runtime's word that a session has ended; without a snapshot when it has forgotten the session. */
+/** The end of a session; without a snapshot when the runtime has forgotten the session. */
 export interface SessionEnd {
   readonly state: TerminalSessionState
   readonly snapshot: SessionSnapshot | undefined
@@ -126,20 +135,20 @@ export interface Drain {
   /** Envelopes that the runtime has counted. */
   readonly expected: number
   /**
-   * First everything that was counted, then a silence in which what is not counted may come. After the end of a run
-   * whose history is not whole, what still comes late is stored.
+   * First every counted envelope, then a silence for the uncounted ones. After the end of a run without its whole
+   * history, late frames are stored.
    */
   readonly goal: "whole" | "silent" | "late"
-  /** How the runtime's counting is verified when a session was resolved by a Commitment that nobody has seen. */
-  readonly recount: "due" | "asked"
-  /** The silence that is waited for, in slices, and how many of them have passed. */
+  /** The second count when the log lacks the Commitment that resolved the session. */
+  readonly recount: "due" | "requested"
+  /** The required silence, in slices, and how many of them have passed. */
   readonly quietMs: number
   readonly slices: number
   readonly sliceAt: number
   /** The cursor when it last moved, and when that was. */
   readonly cursor: number
   readonly since: number
-  /** Readings of the whole history in a row that found nothing. */
+  /** Reads of the whole history in a row without a new envelope. */
   readonly fruitless: number
 }
 
@@ -159,7 +168,7 @@ export const over = (...actions: ReadonlyArray<Action>): Decision => [
   [...actions, { _tag: "Finish" }]
 ]
 
-/** Goes on deciding where a decision has led, unless that was elsewhere. */
+/** Decides on from the result of a decision while the run is bound. */
 export const thenBound = ([state, actions]: Decision, next: (state: Bound) => Decision): Decision => {
   if (state._tag !== "Bound") return [state, actions]
   const [after, more] = next(state)

@@ -26,29 +26,28 @@ const GROUP = "default"
 const GRACE_LEASES = 3
 
 /**
- * Says which process observes which run, and which does what only one of them has to do
- * (docs/internals/runtime.md#placement). A run belongs to a shard by its id, and a shard to the process that holds its
- * lock. It only keeps processes from working in vain: what keeps the log exact is the compare-and-set on the stream
- * cursor.
+ * Decides which process observes a run, and which one runs a singleton (docs/internals/runtime.md#placement). A run
+ * belongs to a shard by its id, and a shard to the process that holds its lock. It only avoids double work: the
+ * compare-and-set on the stream cursor keeps the log exact.
  */
 export class Placement extends Context.Service<
   Placement,
   {
-    /** A number that no other process on the database has. */
+    /** The unique number of this process among those on the database. */
     readonly seat: number
     /** How many shards this process has. */
     readonly shards: () => number
     /**
-     * Whether it has had none for some time, although there are enough for all the processes on the database. Ask again
-     * and again: the time counts from the first question.
+     * Whether it has had none for some time, although there are enough for all the processes on the database. Poll it:
+     * the time counts from the first read.
      */
     readonly lacksShards: Effect.Effect<boolean>
     readonly shardOf: (runId: RunId) => number
     /** Whether the runs of this shard are this process's to observe. */
     readonly has: (shard: number) => boolean
-    /** Shards that some process has. */
+    /** The shards of all processes. */
     readonly taken: Effect.Effect<ReadonlySet<number>, SqlError>
-    /** Tells the one follower when shards come and go. */
+    /** Notifies the one follower of gained and lost shards. */
     readonly follow: (follower: Follower) => void
     /** Runs the effect in one process at a time, in another one when that is gone. It may be interrupted anywhere. */
     readonly singleton: <R>(
@@ -62,7 +61,7 @@ export class Placement extends Context.Service<
       const { leaseMs, lookMs } = yield* ObserverSettings
       const presence = yield* makePresence(leaseMs)
       const config = ShardingConfig.layer({
-        // Nobody calls anybody: the address is a name, and its port the seat that shows whether the process is there.
+        // Runners do not call each other: the address is a name, and its port the number in the presence lock.
         runnerAddress: Option.some(RunnerAddress.make(`${hostname()}:${process.pid}`, presence.seat)),
         shardsPerGroup: SHARDS,
         shardLockExpiration: leaseMs,
@@ -82,8 +81,7 @@ export class Placement extends Context.Service<
 }
 
 /**
- * While a process leaves, the library warns that no process is left. What matters of the database is said by what asks
- * it.
+ * The library warns about missing runners while a process stops. Failures of the database are logged by their callers.
  */
 const quiet = Layer.succeed(References.MinimumLogLevel, "Error")
 
@@ -94,7 +92,7 @@ const placed = (seat: number, leaseMs: number) =>
     Effect.gen(function* () {
       const sharding = yield* Sharding.Sharding
       const locks = yield* ShardLocks
-      yield* Effect.timeoutOption(locks.asked, leaseMs)
+      yield* Effect.timeoutOption(locks.requested, leaseMs)
       let lackingSince: number | undefined
       return Placement.of({
         seat,

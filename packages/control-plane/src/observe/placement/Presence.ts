@@ -6,23 +6,23 @@ import * as Scope from "effect/Scope"
 import type { Connection } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 
-/** First key of the advisory locks that show which processes are there; the second is the seat of the process. */
+/** First key of the advisory locks of live processes; the second is the number of the process. */
 export const PRESENCE_SPACE = 7_266_422
 const LARGEST_SEAT = 2 ** 31 - 1
-/** What is left of a session that goes back into the pool. Milliseconds. */
+/** Timeout for the cleaning of a connection before it returns to the pool. Milliseconds. */
 const CLEANING_LIMIT_MS = 1_000
 
 /** This process among those on the database. */
 export interface Presence {
-  /** A number that no other process has. */
+  /** The unique number of this process. */
   readonly seat: number
-  /** The seats of the processes that are there now, this one included. To be asked more often than once a lease. */
+  /** The numbers of all live processes, this one included. Read it more often than once a lease. */
   readonly seats: Effect.Effect<ReadonlySet<number>, SqlError>
 }
 
 /**
- * Shows that this process is there, by an advisory lock on a connection of its own: the lock vanishes with the process
- * at once, however it ends, and with its session once the process has stood still for the lease.
+ * Shows that this process is alive, by an advisory lock on a connection of its own: the server releases the lock when
+ * the process ends, or when the connection has been idle for the lease.
  */
 export const makePresence = Effect.fnUntraced(function* (leaseMs: number) {
   const sql = yield* PgClient.PgClient
@@ -36,7 +36,7 @@ export const makePresence = Effect.fnUntraced(function* (leaseMs: number) {
   })
   yield* Effect.addFinalizer(() => drop)
 
-  /** Servers that do not know the setting keep the session of a process that stands still. */
+  /** Servers without the setting keep the connection of a paused process. */
   const endWhenIdle = (connection: Connection, value: "$1" | "reset_val", params: ReadonlyArray<string>) =>
     connection.execute(
       `SELECT set_config(name, ${value}, false) FROM pg_settings WHERE name = 'idle_session_timeout'`,

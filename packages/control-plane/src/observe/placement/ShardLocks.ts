@@ -12,21 +12,21 @@ import type { Presence } from "./Presence.ts"
 /** The shards of all runs. Equal in all processes of all releases on a database, so no setting. */
 export const SHARDS = 64
 
-/** Keys of the shards' advisory locks in the cluster's storage of runners, which keeps them for good. */
+/** Keys of the shards' advisory locks in the cluster's storage of runners. */
 export const LOCK_SPACE = 2_839_596_291
 const FIRST_LOCK = 1_000_000
 
-/** Told when shards come and go. */
+/** Is notified of gained and lost shards. */
 export interface Follower {
-  /** There are shards more; returns at once. */
+  /** This process has more shards; returns at once. */
   readonly gained: () => void
-  /** Lets go of all runs of these shards. The shards go on to others when it returns. */
+  /** Stops observing all runs of these shards. Other processes get the shards when it returns. */
   readonly leave: (shards: ReadonlySet<number>) => Effect.Effect<void>
 }
 
 /**
- * Which shards this process has. Those are the ones whose lock it took, until another process has it: while the
- * database is away all locks are gone, and nobody else can take them, so work goes on.
+ * The shards of this process: it keeps a shard whose lock it took until another process has that lock. While the
+ * database is away all locks are gone, but no other process can take them, so the work goes on.
  */
 export class ShardLocks extends Context.Service<
   ShardLocks,
@@ -34,29 +34,29 @@ export class ShardLocks extends Context.Service<
     readonly has: (shard: number) => boolean
     /** How many this process has. */
     readonly count: () => number
-    /** Whether this process has none, although there are enough for all the processes that are there. */
+    /** Whether this process has none, although there are enough for all live processes. */
     readonly lacking: () => boolean
     /** Shards whose lock any process holds. */
     readonly taken: Effect.Effect<ReadonlySet<number>, SqlError>
     readonly follow: (follower: Follower) => void
-    /** Returns once the first locks have been asked for: an only process has them all then. */
-    readonly asked: Effect.Effect<void>
+    /** Returns after the first request for locks: an only process has them all then. */
+    readonly requested: Effect.Effect<void>
   }
 >()("runplane/control-plane/ShardLocks") {}
 
-/** The storage of runners as the cluster uses it, with an eye on what becomes of the locks. */
+/** The cluster's storage of runners, which also records the locks of this process. */
 export const layerWatched = (presence: Presence) =>
   Layer.effectContext(
     Effect.gen(function* () {
       const storage = yield* RunnerStorage
       const sql = yield* PgClient.PgClient
-      /** Their runs are observed here. */
+      /** Shards whose runs this process observes. */
       const ours = new Set<number>()
-      /** Those of ours whose lock is held, as far as is known. */
-      const held = new Set<number>()
-      /** Processes on the database. */
+      /** Those of ours with a known lock. */
+      const locked = new Set<number>()
+      /** Live processes on the database. */
       let processes = 1
-      const asked = yield* Deferred.make<void>()
+      const requested = yield* Deferred.make<void>()
       let follower: Follower = { gained: () => {}, leave: () => Effect.void }
 
       const taken = sql<{ readonly shard: number }>`
@@ -73,13 +73,13 @@ export const layerWatched = (presence: Presence) =>
           return shards.size === 0 ? Effect.void : follower.leave(shards)
         })
 
-      /** Lets go of what another process has by now. */
+      /** Leaves the shards whose lock another process has. */
       const settle = Effect.suspend(() => {
-        const doubtful = [...ours].filter((shard) => !held.has(shard))
+        const doubtful = [...ours].filter((shard) => !locked.has(shard))
         if (doubtful.length === 0) return Effect.void
         return Effect.matchEffect(taken, {
           onSuccess: (elsewhere) =>
-            leave(new Set(doubtful.filter((shard) => elsewhere.has(shard) && !held.has(shard)))),
+            leave(new Set(doubtful.filter((shard) => elsewhere.has(shard) && !locked.has(shard)))),
           onFailure: (error) => Effect.logDebug(`cannot see who has which runs: ${describeSqlError(error)}`)
         })
       })
@@ -97,34 +97,34 @@ export const layerWatched = (presence: Presence) =>
           Effect.tap(storage.acquire(address, shards), (acquired) =>
             Effect.sync(() => {
               for (const { id } of acquired) {
-                held.add(id)
+                locked.add(id)
                 ours.add(id)
               }
               if (acquired.length > 0) follower.gained()
-              Deferred.doneUnsafe(asked, Effect.void)
+              Deferred.doneUnsafe(requested, Effect.void)
             })
           ),
         refresh: (address, shards) => {
-          const asked = numbersOf(shards)
+          const before = numbersOf(shards)
           return Effect.tap(storage.refresh(address, shards), (kept) => {
             const left = numbersOf(kept)
-            for (const shard of asked) if (!left.has(shard)) held.delete(shard)
+            for (const shard of before) if (!left.has(shard)) locked.delete(shard)
             return settle
           })
         },
         release: (address, shard) =>
-          Effect.suspend(() => (held.has(shard.id) ? leave(new Set([shard.id])) : Effect.void)).pipe(
+          Effect.suspend(() => (locked.has(shard.id) ? leave(new Set([shard.id])) : Effect.void)).pipe(
             Effect.andThen(storage.release(address, shard)),
-            Effect.tap(Effect.sync(() => held.delete(shard.id)))
+            Effect.tap(Effect.sync(() => locked.delete(shard.id)))
           ),
         releaseAll: (address) =>
           Effect.tap(
             storage.releaseAll(address),
-            Effect.sync(() => held.clear())
+            Effect.sync(() => locked.clear())
           )
       })
       const locks = ShardLocks.of({
-        asked: Deferred.await(asked),
+        requested: Deferred.await(requested),
         has: (shard) => ours.has(shard),
         count: () => ours.size,
         lacking: () => ours.size === 0 && processes <= SHARDS,

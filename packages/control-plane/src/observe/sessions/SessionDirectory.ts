@@ -1,5 +1,5 @@
 import type { RuntimeSessionState, SessionLifecycleEvent, SessionSnapshot } from "@runplane/domain"
-import { eachSessionPage, RuntimeClient, type RuntimeError } from "@runplane/runtime"
+import { eachSessionPage, RuntimeClient, type RuntimeError, reconnect } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -11,10 +11,9 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
-import { isCounted } from "../decide/Counts.ts"
 import type { SessionUpdate, SessionView } from "../decide/Input.ts"
+import { isCounted } from "../decide/State.ts"
 import { ObserverSettings } from "../ObserverSettings.ts"
-import { reconnect } from "./reconnect.ts"
 
 /** Queries in one window that are sent one by one; for more of them a listing may be cheaper. */
 const FEW_QUERIES = 20
@@ -71,8 +70,7 @@ export class SessionDirectory extends Context.Service<
     readonly isObserved: (name: string) => boolean
     readonly publish: (name: string, update: SessionUpdate) => void
     /**
-     * Reads a listing that begins now, page by page, until `use` returns "enough"; milliseconds. False when the limits
-     * cut it short.
+     * Reads a listing that begins now, page by page, until `use` returns "enough". False when the limits cut it short.
      */
     readonly list: (
       use: (page: ReadonlyArray<SessionSnapshot>) => Effect.Effect<AfterPage>,
@@ -82,7 +80,8 @@ export class SessionDirectory extends Context.Service<
     readonly isListingCheaper: (queries: number) => Effect.Effect<boolean>
     /**
      * The session as it is now, for queries that can wait: a listing answers many of them together. An answer is never
-     * older than its query.
+     * older than its query. Without this: a GetSession for each of thousands of sessions at the same time; costs up to
+     * a second.
      */
     readonly query: (sessionId: string) => Effect.Effect<SessionSnapshot, RuntimeError>
   }

@@ -2,18 +2,18 @@ import { assert, describe, it } from "@effect/vitest"
 import { answer, check, ended, failure, following, frames, session, state } from "./support/Trial.ts"
 
 const TIMEOUT_MS = 120_000
-/** Sessions that go on for longer than anybody waits here. */
+/** Sessions that outlast every wait of these tests. */
 const long = { expiresAtUnixMs: 1e12 }
 const open = (messages: number) => answer("ended", session("OPEN", messages, long))
 
 /** A run that follows its open session, of which two envelopes have come. */
 const quiet = () => {
   const trial = following()
-  trial.hear(state(session("OPEN", 0, long)))
-  trial.hear(check)
-  trial.hear(open(0))
+  trial.receive(state(session("OPEN", 0, long)))
+  trial.receive(check)
+  trial.receive(open(0))
   trial.wait(1_000)
-  trial.hear(frames(1, "m1", "m2"))
+  trial.receive(frames(1, "m1", "m2"))
   return trial
 }
 
@@ -23,16 +23,16 @@ describe("an observation that has only its silence to wait for", () => {
     const trial = quiet()
     assert.deepStrictEqual(trial.unless, { received: 2, suspended: false })
     trial.wait(10_000)
-    trial.hear(frames(1, "m3"))
+    trial.receive(frames(1, "m3"))
     assert.deepStrictEqual(trial.unless, { received: 3, suspended: false })
   })
 
   it("rests on after it was woken and has found nothing", () => {
     const trial = quiet()
-    assert.deepStrictEqual(trial.wait(TIMEOUT_MS), ["ask ended"])
+    assert.deepStrictEqual(trial.wait(TIMEOUT_MS), ["query ended"])
     // For its state first, then for its silence.
-    assert.deepStrictEqual(trial.hear(open(1)), ["ask ended"])
-    assert.deepStrictEqual(trial.hear(open(1)), [])
+    assert.deepStrictEqual(trial.receive(open(1)), ["query ended"])
+    assert.deepStrictEqual(trial.receive(open(1)), [])
     assert.deepStrictEqual(trial.unless, { received: 2, suspended: false })
   })
 
@@ -41,7 +41,7 @@ describe("an observation that has only its silence to wait for", () => {
     // It was spared all that time.
     const rested = trial.wakeAt ?? assert.fail("it has no alarm")
     trial.unless = undefined
-    trial.hear(frames(1, "m3"))
+    trial.receive(frames(1, "m3"))
     assert.deepStrictEqual(trial.unless, { received: 3, suspended: false })
     assert.isAtLeast(trial.wakeAt ?? 0, rested)
   })
@@ -49,9 +49,9 @@ describe("an observation that has only its silence to wait for", () => {
   it("rests while its session is suspended, too, once that is settled", () => {
     const trial = quiet()
     trial.unless = undefined
-    trial.hear(state(session("SUSPENDED", 1, long)))
+    trial.receive(state(session("SUSPENDED", 1, long)))
     assert.isUndefined(trial.unless)
-    assert.deepStrictEqual(trial.hear(answer("paused", session("SUSPENDED", 1, long))), ["suspend"])
+    assert.deepStrictEqual(trial.receive(answer("paused", session("SUSPENDED", 1, long))), ["suspend"])
     assert.deepStrictEqual(trial.unless, { received: 2, suspended: true })
   })
 
@@ -61,15 +61,15 @@ describe("an observation that has only its silence to wait for", () => {
     ["the stream has ended", ended(1)],
     ["the stream has broken", ended(1, failure("UNAVAILABLE"))]
   ] as const
-  for (const [why, happening] of cases) {
+  for (const [why, message] of cases) {
     it(`is woken in any case when ${why}`, () => {
       const trial = quiet()
-      trial.hear(happening)
+      trial.receive(message)
       trial.unless = undefined
       trial.wait(5)
-      trial.hear(frames(9, "of-no-subscription"))
+      trial.receive(frames(9, "of-no-subscription"))
       assert.isUndefined(trial.unless)
-      assert.isTrue(trial.isAsking || trial.wakeAt !== undefined)
+      assert.isTrue(trial.isQuerying || trial.wakeAt !== undefined)
     })
   }
 
@@ -77,16 +77,16 @@ describe("an observation that has only its silence to wait for", () => {
     const trial = quiet()
     trial.wait(TIMEOUT_MS)
     assert.isUndefined(trial.unless)
-    trial.hear(open(5))
+    trial.receive(open(5))
     assert.isUndefined(trial.unless)
   })
 
   it("is woken in any case when the time of the session is over before", () => {
     const trial = following()
-    trial.hear(frames(1, "m1"))
+    trial.receive(frames(1, "m1"))
     assert.deepStrictEqual(trial.unless, { received: 1, suspended: false })
-    trial.hear(check)
-    trial.hear(answer("ended", session("OPEN", 0, { expiresAtUnixMs: 30_000 })))
+    trial.receive(check)
+    trial.receive(answer("ended", session("OPEN", 0, { expiresAtUnixMs: 30_000 })))
     assert.isUndefined(trial.unless)
   })
 })

@@ -9,24 +9,24 @@ const notFound = answer("opened", failure("NOT_FOUND"))
 const waiting = (options = {}, run = {}) => {
   const trial = new Trial(run, options)
   trial.start()
-  trial.hear(identity(MODE))
+  trial.receive(identity(MODE))
   return trial
 }
 
 describe("a run without a session", () => {
   it("is started, greets the runtime, and follows its session once that is open", () => {
     const trial = new Trial()
-    assert.deepStrictEqual(trial.start(), ["start", "ask identity"])
-    assert.deepStrictEqual(trial.hear(identity(MODE)), ["ask opened"])
-    assert.deepStrictEqual(trial.hear(answer("opened", session("OPEN"))), ["subscribe 1 after 0", "bind", "run"])
+    assert.deepStrictEqual(trial.start(), ["start", "query identity"])
+    assert.deepStrictEqual(trial.receive(identity(MODE)), ["query opened"])
+    assert.deepStrictEqual(trial.receive(answer("opened", session("OPEN"))), ["subscribe 1 after 0", "bind", "run"])
     assert.strictEqual(trial.status, "running")
   })
 
   it("is not started again after a restart, and has all of the time again", () => {
     const trial = new Trial({ status: "starting" })
     trial.wait(1_000_000)
-    assert.deepStrictEqual(trial.start(), ["ask identity"])
-    assert.deepStrictEqual(trial.hear(unreachable("UNAVAILABLE")), [])
+    assert.deepStrictEqual(trial.start(), ["query identity"])
+    assert.deepStrictEqual(trial.receive(unreachable("UNAVAILABLE")), [])
     assert.strictEqual(trial.wakeAt, trial.at + 100)
   })
 
@@ -34,27 +34,27 @@ describe("a run without a session", () => {
     it(`waits through ${reason}, longer each time`, () => {
       const trial = waiting()
       for (const pause of [100, 200, 400, 800, 1_000, 1_000]) {
-        assert.deepStrictEqual(trial.hear(answer("opened", failure(reason))), [])
+        assert.deepStrictEqual(trial.receive(answer("opened", failure(reason))), [])
         assert.deepStrictEqual(trial.wait(pause - 1), [])
-        assert.deepStrictEqual(trial.wait(1), ["ask opened"])
+        assert.deepStrictEqual(trial.wait(1), ["query opened"])
       }
     })
   }
 
   it("waits for a state that means something", () => {
     const trial = waiting()
-    assert.deepStrictEqual(trial.hear(answer("opened", session("UNSPECIFIED"))), [])
-    assert.deepStrictEqual(trial.wait(100), ["ask opened"])
+    assert.deepStrictEqual(trial.receive(answer("opened", session("UNSPECIFIED"))), [])
+    assert.deepStrictEqual(trial.wait(100), ["query opened"])
   })
 
   it("counts the pauses of both questions together", () => {
     const trial = new Trial()
     trial.start()
-    trial.hear(unreachable("UNAVAILABLE"))
-    assert.deepStrictEqual(trial.wait(100), ["ask identity"])
-    trial.hear(identity(), notFound)
+    trial.receive(unreachable("UNAVAILABLE"))
+    assert.deepStrictEqual(trial.wait(100), ["query identity"])
+    trial.receive(identity(), notFound)
     assert.deepStrictEqual(trial.wait(199), [])
-    assert.deepStrictEqual(trial.wait(1), ["ask opened"])
+    assert.deepStrictEqual(trial.wait(1), ["query opened"])
   })
 
   for (const [reason, why] of [
@@ -64,12 +64,12 @@ describe("a run without a session", () => {
     it(`fails with RUNTIME_TIMEOUT when the time is over and the runtime says ${reason}`, () => {
       const trial = waiting({ sessionPollTimeoutMs: 250 })
       const asked = answer("opened", failure(reason, "no route"))
-      trial.hear(asked)
+      trial.receive(asked)
       trial.wait(100)
-      trial.hear(asked)
+      trial.receive(asked)
       // The last pause ends with the time that is left.
-      assert.deepStrictEqual(trial.wait(150), ["ask opened"])
-      assert.deepStrictEqual(trial.hear(asked), [
+      assert.deepStrictEqual(trial.wait(150), ["query opened"])
+      assert.deepStrictEqual(trial.receive(asked), [
         `fail RUNTIME_TIMEOUT: session the-session was not opened within 250 ms${why}`,
         "finish"
       ])
@@ -78,10 +78,10 @@ describe("a run without a session", () => {
 
   it("names the participants that did not open the session", () => {
     const trial = waiting({ sessionPollTimeoutMs: 100 }, { awaited: "lead, risk" })
-    trial.hear(answer("opened", failure("NOT_FOUND")))
+    trial.receive(answer("opened", failure("NOT_FOUND")))
     trial.wait(100)
     const by = "by any of its participants (lead, risk)"
-    assert.deepStrictEqual(trial.hear(answer("opened", failure("NOT_FOUND"))), [
+    assert.deepStrictEqual(trial.receive(answer("opened", failure("NOT_FOUND"))), [
       `fail RUNTIME_TIMEOUT: session the-session was not opened within 100 ms ${by}`,
       "finish"
     ])
@@ -101,8 +101,8 @@ describe("a run without a session", () => {
     it(`fails at once with ${code} when the runtime says ${reason}: ${text}`, () => {
       const greeting = new Trial()
       greeting.start()
-      assert.deepStrictEqual(greeting.hear(unreachable(reason, text)), [`fail ${code}: ${text}`, "finish"])
-      assert.deepStrictEqual(waiting().hear(answer("opened", failure(reason, text))), [
+      assert.deepStrictEqual(greeting.receive(unreachable(reason, text)), [`fail ${code}: ${text}`, "finish"])
+      assert.deepStrictEqual(waiting().receive(answer("opened", failure(reason, text))), [
         `fail ${code}: ${text}`,
         "finish"
       ])
@@ -112,16 +112,16 @@ describe("a run without a session", () => {
   it("fails with MODE_NOT_SUPPORTED when the runtime names modes, and not this one", () => {
     const trial = new Trial()
     trial.start()
-    assert.deepStrictEqual(trial.hear(identity("a", "b")), [
+    assert.deepStrictEqual(trial.receive(identity("a", "b")), [
       `fail MODE_NOT_SUPPORTED: Runtime does not support mode '${MODE}'. Supported: a, b`,
       "finish"
     ])
   })
 
-  it("asks a runtime that names no modes", () => {
+  it("queries a runtime without modes", () => {
     const trial = new Trial()
     trial.start()
-    assert.deepStrictEqual(trial.hear(identity()), ["ask opened"])
+    assert.deepStrictEqual(trial.receive(identity()), ["query opened"])
   })
 
   for (const [ended, status] of [
@@ -130,9 +130,9 @@ describe("a run without a session", () => {
   ] as const) {
     it(`is bound to a session that is ${ended} already, and ${status} once its history is read`, () => {
       const trial = waiting()
-      assert.deepStrictEqual(trial.hear(answer("opened", session(ended, 2))), ["subscribe 1 after 0", "bind", "run"])
-      assert.deepStrictEqual(trial.hear(frames(1, "m1", "m2")), ["store m1 m2 after 0"])
-      trial.hear(frames(1, "m3"))
+      assert.deepStrictEqual(trial.receive(answer("opened", session(ended, 2))), ["subscribe 1 after 0", "bind", "run"])
+      assert.deepStrictEqual(trial.receive(frames(1, "m1", "m2")), ["store m1 m2 after 0"])
+      trial.receive(frames(1, "m3"))
       trial.wait(100)
       assert.strictEqual(trial.status, status)
       assert.strictEqual(trial.cursor, 3)
@@ -141,27 +141,31 @@ describe("a run without a session", () => {
 
   it("is bound to a session that is resolved already, for its history", () => {
     const trial = waiting()
-    assert.deepStrictEqual(trial.hear(answer("opened", session("RESOLVED", 3))), ["subscribe 1 after 0", "bind", "run"])
+    assert.deepStrictEqual(trial.receive(answer("opened", session("RESOLVED", 3))), [
+      "subscribe 1 after 0",
+      "bind",
+      "run"
+    ])
   })
 
   it("is bound to a suspended session, runs, and is suspended once the runtime has confirmed it", () => {
     const trial = waiting()
-    assert.deepStrictEqual(trial.hear(answer("opened", session("SUSPENDED"))), [
+    assert.deepStrictEqual(trial.receive(answer("opened", session("SUSPENDED"))), [
       "subscribe 1 after 0",
       "bind",
       "run",
-      "ask paused"
+      "query paused"
     ])
-    assert.deepStrictEqual(trial.hear(answer("paused", session("SUSPENDED"))), ["suspend"])
+    assert.deepStrictEqual(trial.receive(answer("paused", session("SUSPENDED"))), ["suspend"])
     assert.strictEqual(trial.status, "suspended")
   })
 
-  it("is bound at once when the watch has heard of the session, whatever was asked", () => {
-    for (const asked of ["paused", "asking"]) {
+  it("is bound at once when the watch reports the session, whatever query is pending", () => {
+    for (const moment of ["paused", "querying"]) {
       const trial = waiting()
-      if (asked === "paused") trial.hear(notFound)
-      assert.deepStrictEqual(trial.hear(state(session("OPEN"))), ["subscribe 1 after 0", "bind", "run"])
-      assert.deepStrictEqual(trial.hear(notFound, answer("opened", session("OPEN"))), [])
+      if (moment === "paused") trial.receive(notFound)
+      assert.deepStrictEqual(trial.receive(state(session("OPEN"))), ["subscribe 1 after 0", "bind", "run"])
+      assert.deepStrictEqual(trial.receive(notFound, answer("opened", session("OPEN"))), [])
     }
   })
 
@@ -172,67 +176,67 @@ describe("a run without a session", () => {
       const trial = waiting()
       trial.policy = "late"
       const found = session("OPEN", 0, { policyVersion })
-      assert.deepStrictEqual(trial.hear(answer("opened", found)).at(-1), `ask policy ${policyVersion || DEFAULT}`)
+      assert.deepStrictEqual(trial.receive(answer("opened", found)).at(-1), `query policy ${policyVersion || DEFAULT}`)
       return trial
     }
 
-    it("and goes on without, when the runtime does not tell it", () => {
+    it("and goes on without, when the runtime does not return it", () => {
       for (const policyVersion of ["p.main", ""]) {
-        assert.deepStrictEqual(reading(policyVersion).hear(untold), ["bind", "run"])
+        assert.deepStrictEqual(reading(policyVersion).receive(untold), ["bind", "run"])
       }
     })
 
     it("with the state that the watch has announced meanwhile", () => {
       const trial = reading()
-      trial.hear(frames(1, "m1"), state(session("CANCELLED", 0)))
-      assert.deepStrictEqual(trial.hear(untold).slice(0, 3), ["bind", "run", "store m1 after 0"])
+      trial.receive(frames(1, "m1"), state(session("CANCELLED", 0)))
+      assert.deepStrictEqual(trial.receive(untold).slice(0, 3), ["bind", "run", "store m1 after 0"])
       trial.wait(1_000)
       assert.strictEqual(trial.status, "cancelled")
     })
 
-    it("and asks for the session again when updates were missed meanwhile", () => {
+    it("and queries the session when updates were missed meanwhile", () => {
       const trial = reading()
-      assert.deepStrictEqual(trial.hear(check), [])
-      assert.deepStrictEqual(trial.hear(untold), ["bind", "run", "ask ended"])
+      assert.deepStrictEqual(trial.receive(check), [])
+      assert.deepStrictEqual(trial.receive(untold), ["bind", "run", "query ended"])
     })
 
     it("unless the run is cancelled meanwhile", () => {
       const trial = reading()
       trial.status = "cancelled"
-      assert.deepStrictEqual(trial.hear(check), ["finish"])
-      assert.deepStrictEqual(trial.hear(untold), [])
+      assert.deepStrictEqual(trial.receive(check), ["finish"])
+      assert.deepStrictEqual(trial.receive(untold), [])
     })
   })
 
-  it("asks when the watch has heard of the session without saying how it is", () => {
+  it("queries the session when the watch reports it without a state", () => {
     const trial = waiting()
-    assert.deepStrictEqual(trial.hear(state(session("UNSPECIFIED"))), [])
-    assert.deepStrictEqual(trial.hear(notFound), ["ask opened"])
-    assert.deepStrictEqual(trial.hear(notFound), [])
+    assert.deepStrictEqual(trial.receive(state(session("UNSPECIFIED"))), [])
+    assert.deepStrictEqual(trial.receive(notFound), ["query opened"])
+    assert.deepStrictEqual(trial.receive(notFound), [])
   })
 
   for (const what of ["paused", "asking"] as const) {
     const wait = () => {
       const trial = waiting()
-      if (what === "paused") trial.hear(notFound)
+      if (what === "paused") trial.receive(notFound)
       return trial
     }
     it(`waits no longer when the run was cancelled meanwhile, while it is ${what}`, () => {
       const trial = wait()
       trial.status = "cancelled"
-      assert.deepStrictEqual(trial.hear(check), ["finish"])
+      assert.deepStrictEqual(trial.receive(check), ["finish"])
     })
 
     it(`waits no longer when the run was deleted meanwhile, while it is ${what}`, () => {
       const trial = wait()
       trial.deleted = true
-      assert.deepStrictEqual(trial.hear(check), ["finish"])
+      assert.deepStrictEqual(trial.receive(check), ["finish"])
     })
 
-    it(`asks again when updates were missed, while it is ${what}`, () => {
+    it(`queries the session when updates were missed, while it is ${what}`, () => {
       const trial = wait()
-      const now = trial.hear(check)
-      assert.deepStrictEqual(what === "paused" ? now : [...now, ...trial.hear(notFound)], ["ask opened"])
+      const now = trial.receive(check)
+      assert.deepStrictEqual(what === "paused" ? now : [...now, ...trial.receive(notFound)], ["query opened"])
     })
   }
 
@@ -246,7 +250,7 @@ describe("a run without a session", () => {
   it("is not followed when the run was cancelled before it could be bound", () => {
     const trial = waiting()
     trial.status = "cancelled"
-    assert.deepStrictEqual(trial.hear(answer("opened", session("OPEN"))), [
+    assert.deepStrictEqual(trial.receive(answer("opened", session("OPEN"))), [
       "subscribe 1 after 0",
       "bind",
       "run",
@@ -258,7 +262,7 @@ describe("a run without a session", () => {
   it("is left alone when it was deleted before it could be bound", () => {
     const trial = waiting()
     trial.deleted = true
-    assert.deepStrictEqual(trial.hear(answer("opened", session("OPEN"))), [
+    assert.deepStrictEqual(trial.receive(answer("opened", session("OPEN"))), [
       "subscribe 1 after 0",
       "bind",
       "run",
@@ -269,7 +273,7 @@ describe("a run without a session", () => {
   it("reads what the runtime itself has written when another observer has stored envelopes already", () => {
     const trial = waiting()
     trial.cursor = 3
-    assert.deepStrictEqual(trial.hear(answer("opened", session("OPEN"))), [
+    assert.deepStrictEqual(trial.receive(answer("opened", session("OPEN"))), [
       "subscribe 1 after 0",
       "bind",
       "run",

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { RunStatus, RuntimeSessionState } from "@runplane/domain"
-import type { Happening } from "../../../src/observe/decide/Input.ts"
-import { type Adoption, takeUp } from "../../../src/observe/decide.ts"
+import type { Message } from "../../../src/observe/decide/Input.ts"
+import { type Adoption, writesBefore } from "../../../src/observe/decide.ts"
 import {
   answer,
   aRun,
@@ -16,7 +16,7 @@ import {
   unreachable
 } from "./support/Trial.ts"
 
-describe("a run that is taken up", () => {
+describe("a run that is adopted", () => {
   const EXPECTED: Readonly<Record<Adoption, Readonly<Record<string, ReadonlyArray<string>>>>> = {
     created: { binding_session: ["Run"] },
     recovered: {
@@ -31,7 +31,7 @@ describe("a run that is taken up", () => {
       const expected = EXPECTED[adoption][status] ?? []
       it(`that is ${status} and ${adoption}: writes ${expected.join(" and ") || "nothing"}`, () => {
         assert.deepStrictEqual(
-          takeUp(aRun({ status }), adoption).map((write) => write._tag),
+          writesBefore(aRun({ status }), adoption).map((write) => write._tag),
           expected
         )
       })
@@ -66,8 +66,8 @@ const ERRORS = [
 ]
 const QUESTIONS = ["opened", "ended", "paused", "reconnect"] as const
 
-/** Anything that could be heard, whether or not it was asked for. */
-const anything = (roll: (sides: number) => number): Happening => {
+/** Any message, whether or not it is expected. */
+const anything = (roll: (sides: number) => number): Message => {
   const one = <A>(items: ReadonlyArray<A>, fallback: A): A => items[roll(items.length)] ?? fallback
   const snapshot = session(one(STATES, "OPEN"), roll(3) === 0 ? undefined : roll(6), { expiresAtUnixMs: roll(200_000) })
   const error = one(ERRORS, failure("INTERNAL"))
@@ -88,7 +88,7 @@ const anything = (roll: (sides: number) => number): Happening => {
     case 7:
       return roll(20) === 0 ? { _tag: "Behind", cursor: roll(9) } : { _tag: "Tick" }
     case 8:
-      return { _tag: "Standing", standing: undefined }
+      return { _tag: "Summary", summary: undefined }
     default:
       return answer(one(QUESTIONS, "ended"), roll(3) === 0 ? error : snapshot)
   }
@@ -103,8 +103,8 @@ describe("an observation", () => {
       const trial = new Trial({ status }, { streamMaxRetries: roll(3) }, roll(100) / 100)
       const lines = [...trial.start()]
       for (let step = 0; step < 80; step++) {
-        lines.push(...trial.hear(anything(roll)), ...trial.wait(roll(3_000)))
-        assert.isTrue(trial.isOver || trial.isAsking || trial.wakeAt !== undefined, `seed ${seed}, step ${step}`)
+        lines.push(...trial.receive(anything(roll)), ...trial.wait(roll(3_000)))
+        assert.isTrue(trial.isOver || trial.isQuerying || trial.wakeAt !== undefined, `seed ${seed}, step ${step}`)
       }
       const finished = lines.filter((line) => line === "finish").length
       assert.strictEqual(finished, trial.isOver ? 1 : 0, `seed ${seed}`)

@@ -65,7 +65,7 @@ layer(layerTestDatabase, { excludeTestServices: true })("the shards of the runs"
     )
   )
 
-  it.effect("are shared evenly by those who are there; nobody has one before the other has let go of it", () =>
+  it.effect("are shared evenly by the live processes; a process gets one after the other has released it", () =>
     Effect.scoped(
       Effect.gen(function* () {
         const first = yield* join()

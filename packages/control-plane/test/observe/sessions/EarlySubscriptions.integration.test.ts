@@ -15,7 +15,7 @@ import { awaitStatus, layerTestObservation } from "../../support/Observation.ts"
 import { createRun } from "../../support/Runs.ts"
 import { layerTestDatabase } from "../../support/TestDatabase.ts"
 
-/** A session that is over, and whose history is dropped, before anybody observes it. */
+/** A session that has ended, and whose history is dropped, before it has an observer. */
 const shortSession = Effect.fnUntraced(function* (sessionId: string) {
   const fake = yield* RuntimeFake
   yield* fake.awaitOpenStreams("WatchSessions", 1)
@@ -41,7 +41,7 @@ const assertWhole = Effect.fnUntraced(function* (runId: RunId) {
   )
 })
 
-const layerTaps = EarlySubscriptions.layer.pipe(
+const layerEarly = EarlySubscriptions.layer.pipe(
   Layer.provide(ObserverSettings.layerFrom({})),
   Layer.provideMerge(Layer.fresh(RuntimeFake.layer))
 )
@@ -61,7 +61,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
     }).pipe(Effect.provide(layerTestObservation({ recoveryEnabled: false })))
   )
 
-  it.effect("is in the log as a whole although nobody has posted a run for it", () =>
+  it.effect("is in the log as a whole without a POST of its run", () =>
     Effect.gen(function* () {
       const runId = RunId.make(randomUUID())
       yield* shortSession(runId)
@@ -85,26 +85,26 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
   it.effect("is subscribed to when it is opened although an attempt from before that has failed", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
-      const taps = yield* EarlySubscriptions
+      const early = yield* EarlySubscriptions
       const sessionId = randomUUID()
-      const early = yield* Effect.flip(Stream.runDrain(taps.follow(sessionId, 0)))
-      assert.strictEqual(early.reason, "NOT_FOUND")
-      yield* taps.open(yield* fake.openSession({ sessionId }))
+      const failure = yield* Effect.flip(Stream.runDrain(early.follow(sessionId, 0)))
+      assert.strictEqual(failure.reason, "NOT_FOUND")
+      yield* early.open(yield* fake.openSession({ sessionId }))
       yield* fake.awaitOpenStreams("StreamSession", 1, sessionId)
       yield* fake.accept(sessionId, { messageType: "SessionStart" })
-      const [frames] = yield* Stream.runCollect(Stream.take(taps.follow(sessionId, 0), 1))
+      const [frames] = yield* Stream.runCollect(Stream.take(early.follow(sessionId, 0), 1))
       assert.lengthOf(frames ?? [], 1)
-    }).pipe(Effect.provide(layerTaps))
+    }).pipe(Effect.provide(layerEarly))
   )
 
   it.effect("is read by its own subscription although an attempt from before that never returns", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
-      const taps = yield* EarlySubscriptions
+      const early = yield* EarlySubscriptions
       for (const moment of ["before", "after"] as const) {
         const sessionId = randomUUID()
         yield* fake.hang({ method: "StreamSession", sessionId })
-        const following = taps.follow(sessionId, 0).pipe(
+        const following = early.follow(sessionId, 0).pipe(
           Stream.flatMap((frames) => Stream.fromIterable(frames)),
           Stream.take(2),
           Stream.runCollect
@@ -116,13 +116,13 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
         yield* until(asked, (count) => count === 1)
         const session = yield* fake.openSession({ sessionId })
         if (moment === "before") yield* fake.accept(sessionId, { messageType: "SessionStart" })
-        yield* taps.open(session)
+        yield* early.open(session)
         yield* fake.awaitOpenStreams("StreamSession", 1, sessionId)
         if (moment === "after") yield* fake.accept(sessionId, { messageType: "SessionStart" })
         yield* fake.accept(sessionId, { messageType: "Commitment" })
         assert.lengthOf(yield* Fiber.join(followed), 2)
-        taps.leave(sessionId)
+        early.leave(sessionId)
       }
-    }).pipe(Effect.provide(layerTaps))
+    }).pipe(Effect.provide(layerEarly))
   )
 })

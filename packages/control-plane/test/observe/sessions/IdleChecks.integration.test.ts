@@ -27,16 +27,16 @@ const quietRun = Effect.gen(function* () {
 
 layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("observers of quiet sessions", (it) => {
   // docs/internals/runtime.md#quiet
-  it.effect("rest while one listing says that nothing is missing, and find what nobody has told them", () =>
+  it.effect("wait while one listing confirms their sessions, and find a change without a notice", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
       const [first, ...others] = yield* Effect.all(
         Array.from({ length: 50 }, () => quietRun),
         { concurrency: 8 }
       )
-      if (first === undefined) return assert.fail("there is no run")
+      if (first === undefined) return assert.fail("a run is missing")
       const calls = (name: string) => Effect.map(fake.calls, (all) => all.filter(({ method }) => method === name))
-      /** Whether nobody asks for a session while so many listings are read. */
+      /** Whether no session is queried while so many listings are read. */
       const isRest = Effect.fnUntraced(function* (count: number) {
         const before = (yield* calls("GetSession")).length
         yield* fake.awaitCalls("ListSessions", (yield* calls("ListSessions")).length + count)

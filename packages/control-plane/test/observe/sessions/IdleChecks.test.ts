@@ -18,19 +18,19 @@ const NEVER = 1e15
 const idOf = (number: number) => `session-${String(number).padStart(5, "0")}`
 const runOf = (number: number) => RunId.make(`00000000-0000-4000-8000-${String(number).padStart(12, "0")}`)
 
-/** The log: runs that are suspended, and what asking for them comes to. */
-class Runs extends Context.Service<Runs, { readonly suspended: Set<string>; asking: "well" | "fails" | "dies" }>()(
+/** The log: its suspended runs, and the outcome of a read. */
+class Runs extends Context.Service<Runs, { readonly suspended: Set<string>; reading: "well" | "fails" | "dies" }>()(
   "test/Runs"
 ) {
-  static readonly layer = Layer.sync(Runs, () => ({ suspended: new Set<string>(), asking: "well" as const }))
+  static readonly layer = Layer.sync(Runs, () => ({ suspended: new Set<string>(), reading: "well" as const }))
 }
 const layerRuns = Layer.unwrap(
   Effect.map(Runs, (runs) =>
     Layer.mock(ObservedRuns, {
       statuses: (runIds) =>
         Effect.suspend(() => {
-          if (runs.asking === "dies") return Effect.die(new Error("broken"))
-          return runs.asking === "fails"
+          if (runs.reading === "dies") return Effect.die(new Error("broken"))
+          return runs.reading === "fails"
             ? Effect.fail(new SqlError({ reason: new ConnectionError({ cause: new Error("away") }) }))
             : Effect.succeed(new Map(runIds.map((id) => [id, runs.suspended.has(id) ? "suspended" : "running"])))
         })
@@ -82,7 +82,7 @@ const counted = (messageCount: number) => ({
 // docs/internals/runtime.md#quiet
 describe("quiet sessions", () => {
   test(
-    "are compared with one listing in each idle time-out, and nobody is woken",
+    "are compared with one listing in each idle time-out, and no observation is woken",
     Effect.gen(function* () {
       const { alarms, listings } = yield* resting(100)
       yield* TestClock.adjust("1 minute")
@@ -125,7 +125,7 @@ describe("quiet sessions", () => {
   )
 
   test(
-    "that are not quiet any more wake their observations when these wanted to be, and nobody else",
+    "that have changed wake their observations at the set time, and no others",
     Effect.gen(function* () {
       const { alarms, fake, open, rest } = yield* resting(100)
       const { suspended } = yield* Runs
@@ -160,7 +160,7 @@ describe("quiet sessions", () => {
   )
 
   test(
-    "that are few are asked for one by one, each in its own time",
+    "that are few are queried one by one, each at its own time",
     Effect.gen(function* () {
       const { alarms, listings } = yield* resting(20)
       yield* TestClock.adjust("2 minutes")
@@ -182,16 +182,16 @@ describe("quiet sessions", () => {
     )
   }
 
-  for (const asking of ["fails", "dies"] as const) {
+  for (const outcome of ["fails", "dies"] as const) {
     test(
-      `wake their observations when asking for their runs ${asking}, and rest again`,
+      `wake their observations when the read of their runs ${outcome}, and wait again`,
       Effect.gen(function* () {
         const { alarms, rest } = yield* resting(100)
         const runs = yield* Runs
-        runs.asking = asking
+        runs.reading = outcome
         yield* TestClock.adjust("2 minutes")
         assert.lengthOf(alarms, 100)
-        runs.asking = "well"
+        runs.reading = "well"
         for (let number = 0; number < 100; number++) yield* rest(number)
         yield* TestClock.adjust("10 minutes")
         assert.lengthOf(alarms, 100)
@@ -219,7 +219,7 @@ describe("quiet sessions", () => {
   )
 
   test(
-    "keep nobody from being woken before the next comparison, or beside another run of the session",
+    "do not delay an alarm before the next comparison, or beside another run of the session",
     Effect.gen(function* () {
       const { alarms } = yield* resting(100)
       const quiet = yield* IdleChecks

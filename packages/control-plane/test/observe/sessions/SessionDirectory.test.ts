@@ -24,7 +24,7 @@ const open = (ids: ReadonlyArray<string>) =>
     }
   })
 
-/** Asks for all at the same time, and says for which an answer has come, after so long. */
+/** Queries all at the same time, and returns the ids with an answer after so long. */
 const ask = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, wait: Duration.Input = "5 seconds") {
   const directory = yield* SessionDirectory
   const asking = yield* Effect.forEach(ids, (id) => Effect.forkChild(Effect.result(directory.query(id))))
@@ -36,7 +36,7 @@ const ask = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, wait: Durat
   )
 })
 
-/** How often the runtime was asked since the last time. */
+/** The calls of the runtime since the last time. */
 const counted = () => {
   let seen = 0
   return Effect.gen(function* () {
@@ -59,9 +59,9 @@ const test = (name: string, effect: Effect.Effect<void, unknown, SessionDirector
     )
   )
 
-describe("questions that may wait", () => {
+describe("queries that can wait", () => {
   test(
-    "are asked one by one and at once while they are few",
+    "are sent one by one and at once while they are few",
     Effect.gen(function* () {
       const calls = counted()
       yield* open(MANY)
@@ -80,14 +80,14 @@ describe("questions that may wait", () => {
       yield* open(MANY)
       assert.deepStrictEqual(yield* ask(MANY), MANY)
       assert.deepStrictEqual(yield* calls, { sessions: 20, pages: 5 })
-      // The listing is read only as far as it answers somebody.
+      // The listing is read only as far as queries are pending.
       assert.deepStrictEqual(yield* ask(MANY.slice(0, 150)), MANY.slice(0, 150))
       assert.deepStrictEqual(yield* calls, { sessions: 20, pages: 1 })
     })
   )
 
   test(
-    "are asked one by one when the list is far longer than they are many",
+    "are sent one by one when the list is far longer than they are many",
     Effect.gen(function* () {
       const calls = counted()
       yield* open(MANY)
@@ -104,7 +104,7 @@ describe("questions that may wait", () => {
   )
 
   test(
-    "are never answered by what was listed before they were asked",
+    "are never answered by an earlier listing",
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
       yield* open(MANY)
@@ -122,7 +122,7 @@ describe("questions that may wait", () => {
   )
 
   test(
-    "are asked one by one when the listing has no answer: of sessions that are gone, or not counted",
+    "are sent one by one when the listing has no answer: of sessions that are gone, or not counted",
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
       const calls = counted()
@@ -141,7 +141,7 @@ describe("questions that may wait", () => {
   )
 
   test(
-    "are asked one by one when the runtime does not list, which is not tried again for ten minutes",
+    "are sent one by one when the runtime does not list, which is not tried again for ten minutes",
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
       const calls = counted()
@@ -158,7 +158,7 @@ describe("questions that may wait", () => {
   )
 
   test(
-    "are asked one by one when a listing breaks or takes too long, and listed the next time",
+    "are sent one by one when a listing breaks or takes too long, and listed the next time",
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
       const calls = counted()

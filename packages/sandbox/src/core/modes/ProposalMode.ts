@@ -10,8 +10,8 @@ import { Forbidden, InvalidPayload } from "../Rejection.ts"
 
 /**
  * Proposal mode (docs/internals/runtime.md#proposal-mode): offers and counter-offers, until one is accepted as the
- * policy asks or somebody rejects for good. Everything stays legal until the Commitment, so the phase is computed anew
- * after every message.
+ * policy requires or a participant rejects for good. Everything stays legal until the Commitment, so the phase is
+ * computed anew after every message.
  */
 export interface ProposalState {
   readonly phase: "Negotiating" | "Converged" | "TerminalRejected" | "Committed"

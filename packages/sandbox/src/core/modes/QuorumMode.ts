@@ -56,7 +56,7 @@ export const QuorumMode = makeMode<QuorumState>({
   info: {
     mode: "macp.mode.quorum.v1",
     title: "Quorum",
-    description: "The initiator asks for approval; it is given when enough participants approve.",
+    description: "The initiator requests approval; it is given when enough participants approve.",
     determinismClass: "semantic-deterministic",
     participantModel: "quorum"
   },

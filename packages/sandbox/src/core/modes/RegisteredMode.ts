@@ -32,7 +32,7 @@ export const descriptorProblem = ({
 
 /**
  * An extension mode of which only its descriptor is known (docs/internals/runtime.md#extension-modes): its
- * participants, or anybody when it has none, send the types that it lists, whatever they hold; a Commitment of the
+ * participants, or every sender without any, send the types that it lists, with any content; a Commitment of the
  * initiator ends it.
  */
 export const registeredMode = (descriptor: ModeDescriptor): Mode =>

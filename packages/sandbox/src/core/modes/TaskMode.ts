@@ -7,7 +7,7 @@ import { initiatorOnly, type Move, makeMode, participantsOnly, ruledBy, type Ses
 import { Forbidden, InvalidPayload, policyDenied, type Rejection } from "../Rejection.ts"
 
 /**
- * Task mode (docs/internals/runtime.md#task-mode): the initiator asks for one task, one assignee takes it, works and
+ * Task mode (docs/internals/runtime.md#task-mode): the initiator requests one task, one assignee accepts it, works and
  * reports its end; then the session may be committed.
  */
 export interface TaskState {

@@ -9,9 +9,9 @@ import { RuntimeError, type RuntimeErrorReason } from "@runplane/runtime"
 import * as Result from "effect/Result"
 import type { ObservedFrame } from "../../../../src/event-log/append/AppendRequest.ts"
 import { observed } from "../../../../src/event-log/append/FrameBytes.ts"
-import type { Action, Quiet, SessionQuestion, Write } from "../../../../src/observe/decide/Action.ts"
-import type { Happening, Moment } from "../../../../src/observe/decide/Input.ts"
-import type { LateCancel, ObservedRun } from "../../../../src/observe/decide/ObservedRun.ts"
+import type { Action, Quiet, SessionQuery, Write } from "../../../../src/observe/decide/Action.ts"
+import type { Message, Moment } from "../../../../src/observe/decide/Input.ts"
+import type { ObservedRun, PendingCancel } from "../../../../src/observe/decide/ObservedRun.ts"
 import { decide, type ObserverState, observing } from "../../../../src/observe/decide.ts"
 import { defaultObserverOptions, type ObserverOptions } from "../../../../src/observe/ObserverSettings.ts"
 
@@ -66,8 +66,8 @@ export const frame = (text: string): ObservedFrame => {
     const error = { code: text.slice(1), message: "", sessionId: SESSION, messageId: "", details: new Uint8Array() }
     return frameOf({ kind: "stream-inline-error", error })
   }
-  const [told = "", size = "0"] = text.split("*")
-  const [named = "", sessionId = SESSION] = told.split("@")
+  const [address = "", size = "0"] = text.split("*")
+  const [named = "", sessionId = SESSION] = address.split("@")
   const [messageId = "", messageType = "Vote"] = named.split("=")
   const about = { macpVersion: "1.0", mode: "macp.mode.decision.v1", sender: "agent://a", timestampUnixMs: 0 }
   const envelope = { ...about, messageId, messageType, sessionId, payload: new Uint8Array(Number(size)) }
@@ -77,19 +77,19 @@ export const frame = (text: string): ObservedFrame => {
 export const failure = (reason: RuntimeErrorReason, message: string = reason) =>
   new RuntimeError({ reason, message, method: "GetSession" })
 
-export const state = (snapshot: SessionSnapshot): Happening => ({ _tag: "State", state: snapshot.state, snapshot })
-export const check: Happening = { _tag: "Check" }
-export const frames = (subscription: number, ...texts: ReadonlyArray<string>): Happening => ({
+export const state = (snapshot: SessionSnapshot): Message => ({ _tag: "State", state: snapshot.state, snapshot })
+export const check: Message = { _tag: "Check" }
+export const frames = (subscription: number, ...texts: ReadonlyArray<string>): Message => ({
   _tag: "Frames",
   subscription,
   frames: texts.map(frame)
 })
-export const ended = (subscription: number, error?: RuntimeError): Happening => ({
+export const ended = (subscription: number, error?: RuntimeError): Message => ({
   _tag: "StreamEnded",
   subscription,
   error
 })
-export const identity = (...supportedModes: ReadonlyArray<string>): Happening => ({
+export const identity = (...supportedModes: ReadonlyArray<string>): Message => ({
   _tag: "Identity",
   answer: Result.succeed({
     protocolVersion: "1.0",
@@ -108,11 +108,11 @@ export const identity = (...supportedModes: ReadonlyArray<string>): Happening =>
     }
   })
 })
-export const unreachable = (reason: RuntimeErrorReason, message?: string): Happening => ({
+export const unreachable = (reason: RuntimeErrorReason, message?: string): Message => ({
   _tag: "Identity",
   answer: Result.fail(failure(reason, message))
 })
-export const cancelled = (given: RuntimeSessionState | RuntimeError): Happening => ({
+export const cancelled = (given: RuntimeSessionState | RuntimeError): Message => ({
   _tag: "Cancelled",
   answer:
     given instanceof RuntimeError
@@ -126,9 +126,9 @@ export const cancelled = (given: RuntimeSessionState | RuntimeError): Happening 
           sessionState: given
         })
 })
-export const answer = (question: SessionQuestion, given: SessionSnapshot | RuntimeError): Happening => ({
+export const answer = (query: SessionQuery, given: SessionSnapshot | RuntimeError): Message => ({
   _tag: "Session",
-  question,
+  query,
   answer: given instanceof RuntimeError ? Result.fail(given) : Result.succeed(given)
 })
 
@@ -144,7 +144,7 @@ export class Trial {
   isPatient = false
   /** What makes the last alarm needless, if anything does. */
   unless: Quiet | undefined
-  /** What the log has; tests change it to play somebody else. */
+  /** The cursor of the log; a test changes it in place of another observer. */
   status: RunStatus
   revision = 0
   cursor: number
@@ -154,13 +154,13 @@ export class Trial {
   /** Why stored messages have no payload, by their ids. */
   readonly withheld = new Map<string, string>()
   /** What the log says to the next append of frames instead of storing them. */
-  refusal: Happening | undefined
+  refusal: Message | undefined
   deleted = false
-  /** What the runtime tells of the session's policy; `late`: the test answers. */
+  /** The policy that the runtime returns; `late`: the test answers. */
   policy: DescribedPolicy | undefined | "late"
   /** Number of the newest subscription. */
   subscriptions = 0
-  cancel: LateCancel | undefined
+  cancel: PendingCancel | undefined
   /** Whether the watch of all sessions is open. */
   watched = true
 
@@ -187,20 +187,20 @@ export class Trial {
   }
 
   /** Whether an answer of the runtime is waited for. */
-  get isAsking(): boolean {
+  get isQuerying(): boolean {
     const { phase } = this.#state
     if (phase._tag === "Unbound") return phase.pollAt === undefined
     if (phase._tag === "Over") return false
     const { connection } = phase.stream
-    return phase.look.question !== undefined || (connection._tag === "Doubting" && connection.until === undefined)
+    return phase.check.query !== undefined || (connection._tag === "Doubting" && connection.until === undefined)
   }
 
   start(): ReadonlyArray<string> {
-    return this.hear({ _tag: "Started" })
+    return this.receive({ _tag: "Started" })
   }
 
-  hear(...happenings: ReadonlyArray<Happening>): ReadonlyArray<string> {
-    return happenings.flatMap((happening) => this.#decide(happening))
+  receive(...messages: ReadonlyArray<Message>): ReadonlyArray<string> {
+    return messages.flatMap((message) => this.#decide(message))
   }
 
   /** Lets so many milliseconds pass, and every alarm ring that is set for them. */
@@ -221,16 +221,16 @@ export class Trial {
     return this.#decide({ _tag: "Tick" })
   }
 
-  #decide(happening: Happening): ReadonlyArray<string> {
+  #decide(message: Message): ReadonlyArray<string> {
     const moment: Moment = { at: this.#at, chance: this.#chance, watched: this.watched }
-    const [next, actions] = decide(this.#state, { ...happening, ...moment })
+    const [next, actions] = decide(this.#state, { ...message, ...moment })
     this.#state = next
-    const replies: Array<Happening> = []
+    const replies: Array<Message> = []
     const lines = actions.flatMap((action) => this.#perform(action, replies))
     return [...lines, ...replies.flatMap((reply) => this.#decide(reply))]
   }
 
-  #perform(action: Action, replies: Array<Happening>): ReadonlyArray<string> {
+  #perform(action: Action, replies: Array<Message>): ReadonlyArray<string> {
     switch (action._tag) {
       case "Write":
         if (this.deleted) replies.push({ _tag: "RunDeleted" })
@@ -249,22 +249,20 @@ export class Trial {
       case "ReadAnnotations":
         replies.push({ _tag: "Annotations", messageIds: this.annotations, committed: this.committed })
         return ["read annotations"]
-      case "ReadStanding": {
-        const standing = this.deleted
-          ? undefined
-          : { status: this.status, revision: this.revision, cancel: this.cancel }
-        replies.push({ _tag: "Standing", standing })
+      case "ReadSummary": {
+        const summary = this.deleted ? undefined : { status: this.status, revision: this.revision, cancel: this.cancel }
+        replies.push({ _tag: "Summary", summary })
         return []
       }
-      case "AskPolicy":
-        if (this.policy === "late") return [`ask policy ${action.policyId}`]
+      case "GetPolicy":
+        if (this.policy === "late") return [`query policy ${action.policyId}`]
         replies.push({ _tag: "Policy", policy: this.policy })
         return []
-      case "AskIdentity":
-        return ["ask identity"]
-      case "AskSession":
+      case "Initialize":
+        return ["query identity"]
+      case "GetSession":
         this.isPatient = action.patient === true
-        return [`ask ${action.question}`]
+        return [`query ${action.query}`]
       case "CancelSession":
         return [`cancel session: ${action.reason}`]
       case "Subscribe":
@@ -291,7 +289,7 @@ export class Trial {
     this.revision += 1
   }
 
-  #store(stored: ReadonlyArray<ObservedFrame>, cursor: number): Happening {
+  #store(stored: ReadonlyArray<ObservedFrame>, cursor: number): Message {
     const { refusal } = this
     this.refusal = undefined
     if (refusal !== undefined) return refusal
@@ -350,6 +348,6 @@ export const following = (
 ): Trial => {
   const trial = new Trial({ status: "running", ...run }, options, chance)
   trial.start()
-  trial.hear(answer("ended", session("OPEN", 0)))
+  trial.receive(answer("ended", session("OPEN", 0)))
   return trial
 }

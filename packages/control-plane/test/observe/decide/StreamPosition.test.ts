@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { ObservedFrame } from "../../../src/event-log/append/AppendRequest.ts"
 import { observed } from "../../../src/event-log/append/FrameBytes.ts"
-import { open, passed, readAgain, streamPlace } from "../../../src/observe/decide/StreamPlace.ts"
+import { open, passed, readAgain, streamPosition } from "../../../src/observe/decide/StreamPosition.ts"
 
 const frames = (...ids: ReadonlyArray<number>): ReadonlyArray<ObservedFrame> =>
   ids.map((id) =>
@@ -26,16 +26,16 @@ const frames = (...ids: ReadonlyArray<number>): ReadonlyArray<ObservedFrame> =>
 
 /** The ordinals that subscriptions begin after; before each, the frames that the one before it brought into the log. */
 const places = (...subscriptions: ReadonlyArray<readonly [brought: ReadonlyArray<number>, stored: number]>) => {
-  let place = open(streamPlace, 0)
+  let position = open(streamPosition, 0)
   return subscriptions.map(([brought, stored]) => {
-    place = open(passed(place, frames(...brought)), stored)
-    return place.after
+    position = open(passed(position, frames(...brought)), stored)
+    return position.after
   })
 }
 
-describe("the place of a stream", () => {
+describe("the position of a stream", () => {
   it("is behind what is stored, whatever came twice", () => {
-    assert.strictEqual(open(streamPlace, 0).after, 0)
+    assert.strictEqual(open(streamPosition, 0).after, 0)
     assert.deepStrictEqual(places([[1, 1, 2, 2], 2], [[], 2]), [2, 2])
   })
 
@@ -45,7 +45,7 @@ describe("the place of a stream", () => {
   })
 
   it("begins anew when the history is read again, and goes on from there however often the stream is cut", () => {
-    const before = passed(open(streamPlace, 0), frames(1, 3))
+    const before = passed(open(streamPosition, 0), frames(1, 3))
     // What was still on its way counts for the old subscription.
     const again = open(passed(readAgain(before), frames(4)), 3)
     assert.strictEqual(again.after, 0)

@@ -136,3 +136,9 @@ export const wideLines = () => {
       .map(({ line, number }) => `${file}:${number} has ${line.length} columns`)
   })
 }
+
+// `node scripts/documents.mjs -` lists the dead citations of the lines on standard input.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const dead = readFileSync(0, "utf8").split("\n").flatMap(ownCitations)
+  console.log(dead.filter((why) => why !== undefined).join("\n"))
+}

@@ -83,9 +83,11 @@ const deadEnd = (file, anchor) => {
   return anchorsOf(file).has(anchor) ? undefined : `${file} has no anchor ${anchor}`
 }
 
-/** Citations of the project's own pages: `docs/reference/http.md`, with or without an anchor. */
-const ownCitations = (line) =>
-  [...line.matchAll(/(?<![\w/.-])(docs\/[\w-]+\.md)(?:#([\w-]+))?/g)].map(([, file, anchor]) => deadEnd(file, anchor))
+/** A page of the project, with or without an anchor: `docs/reference/http.md#cancel`. */
+const OWN_PAGE = /(?<![\w/.-])(docs\/(?:[\w-]+\/)?[\w-]+\.md)(?:#([\w-]+))?/g
+
+/** Why each cited page of a line leads nowhere; undefined for one that exists. */
+const ownCitations = (line) => [...line.matchAll(OWN_PAGE)].map(([, file, anchor]) => deadEnd(file, anchor))
 
 /** Links of a Markdown line that stay inside the project. */
 const linksOf = (file, line) =>
@@ -133,4 +135,10 @@ export const wideLines = () => {
       .filter(({ line }) => line.length > MAX_COLUMNS && canBreak(line))
       .map(({ line, number }) => `${file}:${number} has ${line.length} columns`)
   })
+}
+
+// `node scripts/documents.mjs -` lists the dead citations of the lines on standard input.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const dead = readFileSync(0, "utf8").split("\n").flatMap(ownCitations)
+  console.log(dead.filter((why) => why !== undefined).join("\n"))
 }

@@ -32,7 +32,7 @@ const reasons = (code: string, status: number, answers: Readonly<Record<string, 
  */
 const codesElsewhere: Readonly<Record<string, string>> = {
   METHOD_NOT_ALLOWED: "of no operation: the path has other methods, which the header Allow lists",
-  STREAM_EXHAUSTED: "of a failed run: the stream of its session could not be opened again",
+  STREAM_EXHAUSTED: "of no operation: reserved, no answer and no run has it",
   SESSION_EXPIRED: "of a failed run: the session ran out of time",
   SESSION_LOST: "of a failed run: the runtime does not know the session any more, so the work has to be launched again",
   MODE_NOT_SUPPORTED: "of a failed run: the runtime does not support the mode",

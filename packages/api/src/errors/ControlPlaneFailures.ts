@@ -2,7 +2,7 @@ import * as Errors from "./ControlPlaneErrors.ts"
 import { failure } from "./Failure.ts"
 
 /**
- * The ways in which operations of the control plane fail, each with its error (docs/reference/http.md#error-codes).
+ * The ways in which operations of the control plane fail, each with its error (docs/reference/errors.md#error-codes).
  * Failures that every operation of the same form has (key, budget, input, faults of the service) have no name here: the
  * middleware declares them.
  */

@@ -11,7 +11,7 @@ export const newestRuns = (limit: number) =>
   ({ limit, offset: 0, sortBy: "createdAt", sortOrder: "desc", includeArchived: true }) as const
 
 interface RunSearch {
-  /** At most so many. */
+  /** Most runs. */
   readonly limit: number
   readonly enabled?: boolean
 }

@@ -53,7 +53,7 @@ const columnsOf = (range: OverviewRange): ReadonlyArray<TableColumn<ScenarioFigu
   { title: "Cost", align: "right", from: "sm", cell: ({ costUsd }) => <span className="num">{dollars(costUsd)}</span> }
 ]
 
-/** The most frequent scenarios of the time, and what their runs came to. */
+/** The most frequent scenarios of the time range, with the figures of their runs. */
 export const Scenarios = ({
   range,
   scenarios

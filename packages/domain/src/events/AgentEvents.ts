@@ -58,9 +58,9 @@ const tokensAt = (payload: JsonObject, name: string) => numberAt(payload, name) 
 const tokens = member(Schema.Number, ({ payload }, name) => tokensAt(payload, name))
 
 /**
- * An agent reports a call of a language model, in a message of any type; a message that lists several calls has an event
- * for each. Model, tokens and cost are recorded as understood on reception, with the price, so that later readers need no
- * price table. The subject is the message.
+ * An agent reports a call of a language model, in a message of any type; a message that lists several calls has an
+ * event for each. Model, tokens and cost are recorded as understood on reception, with the price, so that later readers
+ * need no price table. The subject is the message.
  */
 export const LlmCallCompleted = eventType("llm.call.completed", {
   ...messageHeader,

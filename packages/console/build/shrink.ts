@@ -32,7 +32,7 @@ export const shrink = (): Plugin => {
       chunks = Object.values(bundle).filter((output) => output.type === "chunk")
     },
     closeBundle: () => {
-      // A failed build comes here, too, with an error of its own.
+      // This hook also runs after a failed build, which has its own error.
       if (chunks.length === 0) return
       const sizes = new Map<string, number>()
       for (const path of filesIn(folder).filter((name) => TEXT.test(name))) {

@@ -11,7 +11,7 @@ const container = document.getElementById("root")
 if (container === null) throw new Error("the page has no element #root")
 const root = createRoot(container)
 
-/** The first page comes first. Milliseconds. */
+/** Delay after which further parts are loaded, milliseconds. */
 const PREPARE_AFTER_MS = 1_500
 
 const start = () =>

@@ -92,8 +92,7 @@ export type SessionDescriptor = typeof SessionDescriptor.Type
 
 /**
  * The session to observe and its runtime, without terms of a scenario: the launch service compiles it, and it is the
- * body of
- * `POST /runs`. The field rules apply to what callers send; a stored descriptor is read with `disableChecks`.
+ * body of `POST /runs`. The field rules apply to what callers send; a stored descriptor is read with `disableChecks`.
  */
 export const RunDescriptor = Schema.Struct({
   mode: RunMode,

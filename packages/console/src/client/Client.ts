@@ -45,7 +45,7 @@ export const settle = async <A, R>(
   throw failure
 }
 
-/** A call of what every first load has: the runs, their events and streams, and who asks. */
+/** A call of the part of the contract in every first load: runs, events, streams and the caller. */
 export const callRuns = <A, E>(make: (api: RunsCalls) => Effect.Effect<A, E>, signal?: AbortSignal): Promise<A> =>
   settle(
     runtime,
@@ -79,7 +79,7 @@ export const call = async <A, E>(
   )
 }
 
-/** As `call`, for an answer that comes in several forms: the one of this content type. */
+/** As `call`, for an answer with several content types: this one. */
 export const callFor = <A, E>(
   accept: string,
   make: (api: ControlPlaneCalls) => Effect.Effect<A, E>,

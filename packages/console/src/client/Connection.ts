@@ -6,7 +6,7 @@ export type Connection =
   | { readonly state: "live"; readonly complete: number }
   | { readonly state: "catching-up"; readonly behind: number }
   | { readonly state: "reconnecting" }
-  /** The run has ended and all of its events are here. */
+  /** The run has ended and all of its events are loaded. */
   | { readonly state: "complete"; readonly complete: number }
   /** The page polls every few seconds. */
   | { readonly state: "polling" }

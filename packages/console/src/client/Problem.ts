@@ -34,9 +34,9 @@ const Answered = Schema.Struct({
 const readAnswered = Schema.decodeUnknownOption(Answered)
 const readTag = Schema.decodeUnknownOption(Schema.Struct({ _tag: Schema.String }))
 
-/** No answer came: the service is gone, or the way to it. */
+/** There was no answer: the service or the network is down. */
 export const UNREACHABLE = "UNREACHABLE"
-/** An answer came that this console does not understand: the two are of different versions. */
+/** The answer cannot be decoded: console and service have different versions. */
 export const UNREADABLE = "UNREADABLE_ANSWER"
 
 /** Reads a failed call; total over whatever was thrown. */

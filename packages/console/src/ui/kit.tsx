@@ -1,6 +1,8 @@
 import type { UseQueryResult } from "@tanstack/react-query"
 import { type ReactNode, useRef } from "react"
 import { Link } from "wouter"
+import { whole } from "../view/Format.ts"
+import { UserText } from "./basics.tsx"
 import { Failure, Skeleton, Stale } from "./States.tsx"
 
 /** A page that scrolls as a whole, with its title and actions. */
@@ -99,6 +101,18 @@ export interface TableColumn<Row> {
   readonly className?: string
 }
 
+/** A column of whole numbers. */
+export const countColumn = <Row,>(
+  title: string,
+  count: (row: Row) => number,
+  from?: TableColumn<Row>["from"]
+): TableColumn<Row> => ({
+  title,
+  align: "right",
+  ...(from !== undefined && { from }),
+  cell: (row) => <span className="num">{whole(count(row))}</span>
+})
+
 /** Classes that hide an element on screens narrower than this. */
 export const fromClass = {
   sm: "max-sm:hidden",
@@ -180,6 +194,24 @@ export const InlineFact = ({ children, title }: { readonly title: string; readon
     <dd className="min-w-0 truncate">{children}</dd>
   </div>
 )
+
+/** Reasons or conditions as a list. */
+export const Reasons = ({
+  className = "mt-1",
+  texts
+}: {
+  readonly texts: ReadonlyArray<string>
+  readonly className?: string
+}) =>
+  texts.length === 0 ? null : (
+    <ul className={`list-disc pl-6 text-soft ${className}`}>
+      {texts.map((text) => (
+        <li key={text}>
+          <UserText text={text} />
+        </li>
+      ))}
+    </ul>
+  )
 
 /** A link to another page of the console. */
 export const TextLink = ({

@@ -6,8 +6,12 @@ import { useSettled } from "./hooks.ts"
 /** A search waits for so long after the last letter. */
 const TYPING_MS = 200
 
+/** The query of the newest runs, archived ones included. */
+export const newestRuns = (limit: number) =>
+  ({ limit, offset: 0, sortBy: "createdAt", sortOrder: "desc", includeArchived: true }) as const
+
 interface RunSearch {
-  /** At most so many. */
+  /** Most runs. */
   readonly limit: number
   readonly enabled?: boolean
 }
@@ -19,20 +23,7 @@ export const useRunSearch = (text: string, { enabled = true, limit }: RunSearch)
     queryKey: ["run search", search, limit],
     enabled,
     queryFn: ({ signal }) =>
-      callRuns(
-        (api) =>
-          api.runs.list({
-            query: {
-              limit,
-              offset: 0,
-              sortBy: "createdAt",
-              sortOrder: "desc",
-              includeArchived: true,
-              ...(search !== "" && { search })
-            }
-          }),
-        signal
-      ),
+      callRuns((api) => api.runs.list({ query: { ...newestRuns(limit), ...(search !== "" && { search }) } }), signal),
     placeholderData: (before) => before
   })
   return data?.data ?? []

@@ -48,7 +48,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ["HandoffDecline", "DECLINE"]
 ])
 
-/** A vote outweighs an opinion that came later: it is what counts. */
+/** A vote counts more than a later opinion. */
 const WEIGHT: Readonly<Record<Stance["kind"], number>> = { opinion: 0, answer: 1, objection: 1, vote: 2 }
 
 /**

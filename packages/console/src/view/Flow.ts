@@ -4,7 +4,7 @@ export interface FlowNode {
   readonly id: string
   readonly kind: "participant" | "proposal" | "decision"
   readonly title: string
-  /** Event that it comes from: the first of a proposal, the commitment; 0 for a participant. */
+  /** Index of its event: the first of a proposal, the commitment; 0 for a participant. */
   readonly index: number
   readonly x: number
   readonly y: number
@@ -165,7 +165,7 @@ export const pathOf = (from: FlowNode, to: FlowNode): string => {
   return `M ${x1} ${y1} C ${middle} ${y1}, ${middle} ${y2}, ${x2} ${y2}`
 }
 
-/** How thick the line of so many messages is, pixels. */
+/** The width of the line of `count` messages, pixels. */
 export const thicknessOf = (count: number): number => Math.min(12, 1.2 + 1.6 * Math.log2(Math.max(1, count)))
 
 /** The name of a node without the prefix of its kind. */

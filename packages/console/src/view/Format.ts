@@ -84,7 +84,7 @@ export const duration = (ms: number): string => {
 /** `3,138`. */
 export const whole = (value: number): string => COUNT.format(Math.round(value))
 
-/** `12.3 k`, `4.1 M`: for places where every digit would be noise. */
+/** `12.3 k`, `4.1 M`: where the exact number does not matter. */
 export const compact = (value: number): string => COMPACT.format(value)
 
 /** US dollars; small amounts keep two digits that say something. */
@@ -113,7 +113,7 @@ export const middleCut = (id: string, edge = 6): string => {
 export const NAME_LENGTH = 160
 export const LINES_LENGTH = 400
 
-/** A text of at most so many characters as readers count them; emoji and letters with marks stay whole. */
+/** A text of at most `most` graphemes; emoji and letters with marks stay whole. */
 export const cut = (text: string, most: number): string => {
   const start = firstGraphemes(text, most)
   return start === text ? text : `${start}…`

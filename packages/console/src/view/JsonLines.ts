@@ -16,13 +16,13 @@ export interface JsonLine {
 /** Characters of a text on its line; the whole is shown on demand. */
 const LETTERS = 300
 
-/** Lines of one value; what is beyond is closed by itself. */
+/** Lines of one value; further members are closed. */
 export const MAX_LINES = 200_000
 
 const memberPointer = (pointer: string, name: string) =>
   `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`
 
-/** The lines of a value, without what is within the closed places. Total over JSON; depth costs no stack. */
+/** The lines of a value, without the content of closed members. Total over JSON; depth costs no stack. */
 export const jsonLines = (
   value: unknown,
   isClosed: (pointer: string, depth: number) => boolean

@@ -43,7 +43,7 @@ const TITLES = [
   ["event", "First message"]
 ] as const
 
-/** Codes of the launch service that stand for the agents. */
+/** Codes of the launch service for failures of agents. */
 const AGENTS = /^(?:AGENT_|AUTH_MINT|INVALID_CONFIG)/
 
 const adviceFor = (problem: Refusal): readonly [at: number, about: string] => {

@@ -139,7 +139,7 @@ const byMode: Readonly<Record<StandardMode, (rules: PolicyRules) => ReadonlyArra
       rule: "rejection.terminal_on_any_reject",
       text: rejection.terminal_on_any_reject
         ? "Any rejection ends the negotiation."
-        : "Only a rejection that says so ends the negotiation."
+        : "Only a final rejection ends the negotiation."
     }
   ],
   task: ({ assignment, completion }) => [

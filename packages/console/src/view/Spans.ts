@@ -13,7 +13,7 @@ export interface SpanRow {
   readonly types: ReadonlyArray<string>
 }
 
-/** The spans that events carry, in the order in which they came. */
+/** The spans that events carry, in the order of their first events. */
 export const spansOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<SpanRow> => {
   const spans = new Map<string, SpanRow>()
   for (const { index, recorded, trace, ts } of events) {

@@ -51,7 +51,7 @@ export interface Column {
   readonly latencyMs: number | undefined
 }
 
-/** The calls in order as at most so many columns. */
+/** The calls in order as at most `most` columns. */
 export const columnsOf = (calls: ReadonlyArray<Call>, most: number): ReadonlyArray<Column> => {
   const size = Math.max(1, Math.ceil(calls.length / most))
   const columns: Array<Column> = []

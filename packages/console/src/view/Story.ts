@@ -20,7 +20,7 @@ export interface StoryItem {
   readonly who: string
   readonly kind: "opening" | "proposal" | "opinion" | "objection" | "vote" | "answer" | "commitment" | "denial" | "run"
   readonly tone: Tone
-  /** The second half of a sentence that begins with `who`. */
+  /** The verb of the sentence that begins with `who`. */
   readonly verb: string
   /** The object of the sentence: an option, an action. */
   readonly object: string | undefined

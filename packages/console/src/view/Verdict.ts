@@ -6,7 +6,7 @@ export interface Side {
   readonly action: string | undefined
   /** Null when unknown, undefined while open. */
   readonly positive: boolean | null | undefined
-  /** Undefined where calls came without their usage. */
+  /** Undefined when calls have no usage. */
   readonly costUsd: number | undefined
 }
 

@@ -93,7 +93,7 @@ describe("a control plane that is away for a while", () => {
 
   // Last: it stops what the others need.
   it(
-    "goes on by itself when the control plane was gone",
+    "reconnects after an outage of the control plane",
     async () => {
       const waiting = await waitingRun({})
       const list = await openPage()
@@ -102,7 +102,7 @@ describe("a control plane that is away for a while", () => {
       await list.page.locator("[data-row='0']").waitFor()
       await go(run.page, `/runs/${waiting.body.runId}`)
       await light(run.page, "live")
-      // The view comes in a chunk of its own.
+      // The view is a separate chunk.
       await run.page.getByText("No decision yet").first().waitFor()
       await stopStack()
       await light(list.page, "unreachable")

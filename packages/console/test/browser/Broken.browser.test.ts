@@ -143,7 +143,7 @@ describe("pages that have nothing, or cannot have it", () => {
   )
 
   it(
-    "say why they cannot be read, under which request, and go on when the service answers again",
+    "show the error and its request id, and continue when the service answers again",
     async () => {
       const [left, right] = [await decided(), await completedExample()]
       const places = Object.entries(CASES).map(
@@ -220,7 +220,7 @@ describe("pages that have nothing, or cannot have it", () => {
     4 * PATIENCE_MS
   )
 
-  it("keep the events that came while the log cannot be followed, and follow it again", async () => {
+  it("keep earlier events while the log cannot be followed, and follow it again", async () => {
     const { context, misdeeds, page } = await openPage()
     await decided()
     const stream = callsOf(/^\/events\/stream/)

@@ -25,7 +25,7 @@ let decided = ""
 beforeAll(startStack)
 afterAll(tearDown)
 
-/** Late signals may still follow the end of a run, so both are looked at until they agree. */
+/** Late signals may still follow the end of a run, so both are read until they agree. */
 const lightCountsAll = (page: Page, runId: string) =>
   vi.waitFor(async () => {
     const { lastEventIndex } = (await ask("GET", `${CONTROL_PLANE}/runs/${runId}`)).body
@@ -86,7 +86,7 @@ describe("the console in a browser", () => {
     await go(page, "/runs")
     await page.getByText("No runs yet").waitFor()
     const launched = launchExample()
-    // It comes by itself, and is watched while its agents are talking.
+    // It appears without a reload, and is watched while its agents send messages.
     await page.locator("[data-row='0'] a").click()
     await page.locator("[data-index]").first().waitFor()
     decided = await launched
@@ -121,7 +121,7 @@ describe("the console in a browser", () => {
     await context.close()
   })
 
-  it("counts runs that come meanwhile, says so, and moves no row until asked", async () => {
+  it("counts newer runs, shows their number, and moves rows only on request", async () => {
     const { context, misdeeds, page } = await openPage()
     await go(page, "/runs")
     const row = page.locator("[data-row='0']")
@@ -139,7 +139,7 @@ describe("the console in a browser", () => {
     await context.close()
   })
 
-  it("shows the run at any place of it, as the API replays it there", async () => {
+  it("shows the run at any index, as the API replays it", async () => {
     const { context, page } = await openPage()
     for (const place of [1, 20, 60]) {
       await go(page, `/runs/${decided}?at=${place}`)

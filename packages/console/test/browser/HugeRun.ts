@@ -24,7 +24,7 @@ interface HugeRun {
 
 /**
  * Serves a page a run of this size instead of another, piece by piece, since it is larger than what a test may
- * hold: its stream, its events from any place on, and its state at any place.
+ * hold: its stream, its events from any index on, and its state at any index.
  */
 export const serveHugeRun = async (page: Page, runId: string, size: Size): Promise<HugeRun> => {
   const events = numbered(longRun(await recordedEvents(runId), size.events))

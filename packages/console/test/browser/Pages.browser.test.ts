@@ -139,7 +139,7 @@ describe("the pages of the fleet", () => {
     await context.close()
   })
 
-  it("lists who did what as the API does, and finds by search", async () => {
+  it("lists the audit entries of the API, and finds them by search", async () => {
     const { context, page } = await openPage()
     await go(page, "/audit")
     await page.getByText("webhook.create").first().waitFor()

@@ -208,7 +208,7 @@ export const completedExample = async (): Promise<string> => {
   throw new Error("the run did not complete")
 }
 
-/** Waits until the light of a page says so. */
+/** Waits until the page shows this state of the connection. */
 export const light = (page: Page, state: string) =>
   page.locator(`[data-light="${state}"]`).locator("visible=true").first().waitFor()
 

@@ -11,7 +11,7 @@ describe("the clock that parts of a page share", () => {
     vi.useRealTimers()
   })
 
-  it("ticks for all who listen, and stops with the last of them", () => {
+  it("ticks for all listeners, and stops with the last one", () => {
     const clock = clockOf(EVERY_MS)
     assert.strictEqual(clockOf(EVERY_MS), clock)
     const notified: Array<string> = []

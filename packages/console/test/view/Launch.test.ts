@@ -47,7 +47,7 @@ const states = (progress: Partial<LaunchProgress>) =>
   )
 
 describe("the steps of a launch", () => {
-  it("go on one after the other", () => {
+  it("follow each other", () => {
     assert.deepStrictEqual(states({}), ["done", "now", "later", "later", "later"])
     assert.include(states({ queuePosition: 3 })[1] ?? "", "position 3 in the queue")
     assert.deepStrictEqual(states({ agents: 4, hasRun: true }), ["done", "done: 4 agents", "done", "now", "later"])

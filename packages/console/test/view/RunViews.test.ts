@@ -60,7 +60,7 @@ describe("the rules of a policy in words", () => {
 })
 
 describe("the tally", () => {
-  it("names who voted how, and who did not", () => {
+  it("lists the votes and the missing voters", () => {
     const events = eventsOf([bound, ...DECISION])
     const run = decisionRecord(events)
     const [row] = tallyOf(proposalsOf(events), run)
@@ -94,7 +94,7 @@ describe("the votes of what-if in an address", () => {
 describe("the graph", () => {
   const people = ["lead", "ana", "bob"].map((participantId) => ({ participantId }))
 
-  it("counts the messages of each line, and leaves every place where it was while the run grows", () => {
+  it("counts the messages of each edge, and keeps the positions of nodes while the run grows", () => {
     const events = eventsOf([
       ...DECISION,
       { type: "message.received", data: { messageType: "Note", sender: "ana", to: ["bob"] } }
@@ -117,7 +117,7 @@ describe("the graph", () => {
     assert.match(pathOf(one, other), /^M /)
   })
 
-  it("draws so many, and says what is left out", () => {
+  it("draws a limited number, and counts the others", () => {
     const crowd = Array.from({ length: 320 }, (_, at) => ({ participantId: `p${at}` }))
     assert.strictEqual(flowOf([], crowd).leftOut, 20)
   })
@@ -146,7 +146,7 @@ describe("messages and signals", () => {
     assert.deepStrictEqual(rows[0]?.to, ["bob"])
   })
 
-  it("says who acknowledged a signal first", () => {
+  it("shows the first acknowledgement of a signal", () => {
     const rows = signalsOf(
       eventsOf([
         said("signal.emitted", "Signal", "ana", { signalType: "alarm", severity: "high" }),

@@ -73,7 +73,7 @@ describe("the matrix of a decision", () => {
     assert.deepInclude(row?.stances.get("bob"), { kind: "vote", word: "APPROVE", before: [] })
   })
 
-  it("shows the decision as it stood at an earlier place", () => {
+  it("shows the decision at an earlier index", () => {
     const [row] = proposalsOf(decision.slice(0, 7))
     assert.include(row, { votesFor: 0, votesAgainst: 1 })
     assert.deepInclude(row?.stances.get("bob"), { kind: "objection", word: "OBJECTS" })

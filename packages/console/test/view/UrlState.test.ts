@@ -37,7 +37,7 @@ describe("the state of a page in its address", () => {
   })
 
   it.each(["?at=0", "?at=-1", "?at=1.5", "?at=1e3", "?at=abc", "?at=", `?at=${"9".repeat(40)}`])(
-    "takes no place in a run from %s",
+    "reads no index from %s",
     (search) => {
       assert.isUndefined(readParams(params, search).at)
     }

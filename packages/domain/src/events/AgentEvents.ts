@@ -47,7 +47,7 @@ export const ProgressReported = eventType("progress.reported", {
   /** May be empty. */
   message: textOr(inPayload.text(), ""),
   progressToken: inPayload.text(),
-  /** The amount that is all of it, when the sender counts something. */
+  /** The total amount, when the sender counts something. */
   total: inPayload.number(),
   /** Message whose work is reported on. */
   targetMessageId: inPayload.text()
@@ -58,9 +58,9 @@ const tokensAt = (payload: JsonObject, name: string) => numberAt(payload, name) 
 const tokens = member(Schema.Number, ({ payload }, name) => tokensAt(payload, name))
 
 /**
- * An agent reports a call of a language model, in a message of any type; a message that lists several calls
- * has an event for each. Model, tokens and cost are recorded as they were understood on reception, the cost priced, so
- * that no later reader needs the price table. The subject is the message.
+ * An agent reports a call of a language model, in a message of any type; a message that lists several calls has an
+ * event for each. Model, tokens and cost are recorded as understood on reception, with the price, so that later readers
+ * need no price table. The subject is the message.
  */
 export const LlmCallCompleted = eventType("llm.call.completed", {
   ...messageHeader,
@@ -74,7 +74,7 @@ export const LlmCallCompleted = eventType("llm.call.completed", {
     ({ payload }) =>
       numberAt(payload, "totalTokens") ?? tokensAt(payload, "promptTokens") + tokensAt(payload, "completionTokens")
   ),
-  /** Part of `promptTokens` that a cache gave. */
+  /** Part of `promptTokens` that was read from a cache. */
   cachedTokens: inPayload.number(),
   /** Part of `promptTokens` that was written to a cache. */
   cacheWriteTokens: inPayload.number(),
@@ -82,7 +82,7 @@ export const LlmCallCompleted = eventType("llm.call.completed", {
   reasoningTokens: inPayload.number(),
   /** "missing" when the agent stated no count: the counts are 0 then, and say nothing. */
   usage: inPayload.text(),
-  /** Calls that the event stands for; more than 1 only for those that a message lists beyond the bound. */
+  /** Number of calls in the event; more than 1 only for calls beyond the bound of a message. */
   calls: member(Schema.Number, ({ payload }) => numberAt(payload, "calls") ?? 1),
   /** Duration of the call, milliseconds. */
   latencyMs: inPayload.number(),

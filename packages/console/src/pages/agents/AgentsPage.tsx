@@ -4,7 +4,7 @@ import { useMemo } from "react"
 import { launcherAt } from "../../client/Launcher.ts"
 import { Chip, UserText } from "../../ui/basics.tsx"
 import { useTitle, useUrlState } from "../../ui/hooks.ts"
-import { Facts, Loaded, Panel, Sheet, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
+import { countColumn, Facts, Loaded, Panel, Sheet, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
 import { Empty, Failure } from "../../ui/States.tsx"
 import { useCatalogUse } from "../../ui/useCatalogUse.ts"
 import { useRead } from "../../ui/useRead.ts"
@@ -132,14 +132,9 @@ const columnsOf = (open: (id: string) => void, isNarrow: boolean): ReadonlyArray
       </button>
     )
   },
-  { title: "Runs", align: "right", cell: ({ runs }) => <span className="num">{whole(runs)}</span> },
-  { title: "Messages", align: "right", cell: ({ messages }) => <span className="num">{whole(messages)}</span> },
-  {
-    title: "Signals",
-    align: "right",
-    from: "sm",
-    cell: ({ signals }) => <span className="num">{whole(signals)}</span>
-  },
+  countColumn("Runs", ({ runs }) => runs),
+  countColumn("Messages", ({ messages }) => messages),
+  countColumn("Signals", ({ signals }) => signals, "sm"),
   ...(isNarrow
     ? []
     : [

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import { StatusBadge, Time } from "../../ui/basics.tsx"
 import { Facts, Loaded, Panel, Table, TextLink } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
+import { newestRuns } from "../../ui/useRunSearch.ts"
 import { agentRecord } from "../../view/AgentRecord.ts"
 import { costOf, counted, duration, percent, whole } from "../../view/Format.ts"
 import { queryValue } from "../../view/QueryCompletion.ts"
@@ -20,14 +21,7 @@ interface Seen {
 const read = (participantId: string) => (api: ControlPlaneCalls) =>
   Effect.gen(function* () {
     const { data, total } = yield* api.runs.list({
-      query: {
-        q: `participant:${queryValue(participantId)}`,
-        limit: MOST_RUNS,
-        offset: 0,
-        sortBy: "createdAt",
-        sortOrder: "desc",
-        includeArchived: true
-      }
+      query: { ...newestRuns(MOST_RUNS), q: `participant:${queryValue(participantId)}` }
     })
     const seen = yield* Effect.forEach(
       data,

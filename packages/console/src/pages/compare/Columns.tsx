@@ -90,7 +90,7 @@ export default function Columns({ at, left, onMove, right }: ColumnsProps) {
   )
 }
 
-/** How far both runs are at a row: the indices of the last events up to it. Each begins after so many events. */
+/** The indices of the last events of both runs up to a row. */
 const reachedAt = (rows: ReadonlyArray<AlignedRow>, position: number, leftStart: number, rightStart: number) => {
   let left = leftStart
   let right = rightStart

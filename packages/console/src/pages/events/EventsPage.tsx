@@ -35,7 +35,7 @@ const params = {
 
 const HEIGHT = 34
 
-/** The tail of the fleet: the events of all runs as they come. */
+/** The events of all runs as they arrive. */
 export default function EventsPage() {
   const [state, set] = useUrlState(params)
   const [isAway, setAway] = useState(false)
@@ -274,7 +274,7 @@ interface RateChartProps {
 
 const CHART_HEIGHT = 64
 
-/** How many events came when; a drag over it shows only those. */
+/** The rate of events over time; a drag selects a time range. */
 const RateChart = ({ count, events, now, onBrush }: RateChartProps) => {
   const calm = useDeferredValue(now)
   const rate = useMemo(() => {

@@ -20,7 +20,7 @@ interface LaunchFormProps {
   readonly leave: () => void
 }
 
-/** Version, template and inputs of a scenario, who will take part, and the button that starts it. */
+/** Version, template, inputs and participants of a scenario, and the button that launches it. */
 export const LaunchForm = ({
   again,
   call,

@@ -1,5 +1,5 @@
 import type { PolicyDescriptor } from "@runplane/api"
-import { UserText } from "../../ui/basics.tsx"
+import { Reasons } from "../../ui/kit.tsx"
 import { rulesInWords } from "../../view/RegistryPolicy.ts"
 
 /** The rules of a policy for sessions of a mode. */
@@ -12,13 +12,5 @@ export default function PolicyInWords({
 }) {
   const rules = rulesInWords({ ...policy, mode: modeName })
   if (rules.length === 0) return <p className="text-muted">The console cannot describe the rules of this mode.</p>
-  return (
-    <ul className="list-disc pl-5 text-soft">
-      {rules.map(({ rule, text }) => (
-        <li key={rule}>
-          <UserText text={text} />
-        </li>
-      ))}
-    </ul>
-  )
+  return <Reasons texts={rules.map(({ text }) => text)} className="" />
 }

@@ -10,7 +10,7 @@ const styles: Readonly<Record<StepState, { readonly icon: LucideIcon; readonly t
     later: { icon: Circle, tone: "text-muted", word: "not yet" }
   }
 
-/** How far a launch has come. */
+/** The progress of a launch. */
 export const Steps = ({ steps }: { readonly steps: ReadonlyArray<LaunchStep> }) => (
   <ol className="panel flex flex-col gap-1.5 p-4" aria-label="Progress" aria-live="polite">
     {steps.map(({ about, id, state, title }) => {

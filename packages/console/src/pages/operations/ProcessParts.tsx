@@ -7,7 +7,7 @@ import { counted, whole } from "../../view/Format.ts"
 
 const REFRESH_MS = 5_000
 
-/** The process that answers, its retention, and every setting in force. Secrets come masked. */
+/** The process that answers, its retention, and all settings. Secrets are masked. */
 export const ProcessParts = () => {
   const [words, setWords] = useState("")
   const [onlySet, setOnlySet] = useState(false)

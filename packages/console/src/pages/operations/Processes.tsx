@@ -1,9 +1,38 @@
+import type { ProcessReport } from "@runplane/api"
 import { Chip, Time, UserText } from "../../ui/basics.tsx"
-import { Loaded, Panel, Table } from "../../ui/kit.tsx"
+import { countColumn, Loaded, Panel, Table, type TableColumn } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { counted, duration, whole } from "../../view/Format.ts"
+import { counted, duration } from "../../view/Format.ts"
 
 const REFRESH_MS = 5_000
+
+const COLUMNS: ReadonlyArray<TableColumn<ProcessReport>> = [
+  {
+    title: "Process",
+    className: "wrap-anywhere",
+    cell: ({ isThis, name }) => (
+      <span className="inline-flex flex-wrap items-center gap-1.5">
+        <UserText text={name} className="font-mono text-[12px]" />
+        {isThis ? <Chip tone="accent">this process</Chip> : null}
+      </span>
+    )
+  },
+  { title: "Version", from: "md", cell: ({ version }) => version },
+  countColumn("Shards", ({ shards }) => shards),
+  countColumn("Runs", ({ observedRuns }) => observedRuns),
+  {
+    title: "Lag",
+    align: "right",
+    cell: ({ oldestAppendMs }) => (
+      <span className="num" title="Age of the oldest pending write to the log">
+        {oldestAppendMs === 0 ? "none" : duration(oldestAppendMs)}
+      </span>
+    )
+  },
+  countColumn("Reconnects", ({ reconnects }) => reconnects, "sm"),
+  { title: "Started", from: "md", cell: ({ startedAt }) => <Time at={startedAt} /> },
+  { title: "Last seen", cell: ({ seenAt }) => <Time at={seenAt} /> }
+]
 
 /** The processes of the service, and what each of them observes. */
 export const Processes = () => {
@@ -20,46 +49,7 @@ export const Processes = () => {
             label="Processes"
             rows={data}
             keyOf={({ name, startedAt }) => `${name} ${startedAt}`}
-            columns={[
-              {
-                title: "Process",
-                className: "wrap-anywhere",
-                cell: ({ isThis, name }) => (
-                  <span className="inline-flex flex-wrap items-center gap-1.5">
-                    <UserText text={name} className="font-mono text-[12px]" />
-                    {isThis ? <Chip tone="accent">this process</Chip> : null}
-                  </span>
-                )
-              },
-              { title: "Version", from: "md", cell: ({ version }) => version },
-              {
-                title: "Shards",
-                align: "right",
-                cell: ({ shards }) => <span className="num">{whole(shards)}</span>
-              },
-              {
-                title: "Runs",
-                align: "right",
-                cell: ({ observedRuns }) => <span className="num">{whole(observedRuns)}</span>
-              },
-              {
-                title: "Lag",
-                align: "right",
-                cell: ({ oldestAppendMs }) => (
-                  <span className="num" title="Age of the oldest pending write to the log">
-                    {oldestAppendMs === 0 ? "none" : duration(oldestAppendMs)}
-                  </span>
-                )
-              },
-              {
-                title: "Reconnects",
-                align: "right",
-                from: "sm",
-                cell: ({ reconnects }) => <span className="num">{whole(reconnects)}</span>
-              },
-              { title: "Started", from: "md", cell: ({ startedAt }) => <Time at={startedAt} /> },
-              { title: "Last seen", cell: ({ seenAt }) => <Time at={seenAt} /> }
-            ]}
+            columns={COLUMNS}
           />
         )}
       </Loaded>

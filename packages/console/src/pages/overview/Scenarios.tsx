@@ -1,6 +1,6 @@
 import type { ScenarioFigures } from "@runplane/api"
 import { UserText } from "../../ui/basics.tsx"
-import { Panel, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
+import { countColumn, Panel, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { compact, dollars, duration, percent, whole } from "../../view/Format.ts"
 import { type OverviewRange, runsLink } from "./OverviewQuery.ts"
@@ -18,13 +18,8 @@ const columnsOf = (range: OverviewRange): ReadonlyArray<TableColumn<ScenarioFigu
         </TextLink>
       )
   },
-  { title: "Runs", align: "right", cell: ({ runs }) => <span className="num">{whole(runs)}</span> },
-  {
-    title: "Active",
-    align: "right",
-    from: "2xl",
-    cell: ({ activeRuns }) => <span className="num">{whole(activeRuns)}</span>
-  },
+  countColumn("Runs", ({ runs }) => runs),
+  countColumn("Active", ({ activeRuns }) => activeRuns, "2xl"),
   {
     title: "Completed",
     align: "right",
@@ -35,12 +30,7 @@ const columnsOf = (range: OverviewRange): ReadonlyArray<TableColumn<ScenarioFigu
       </span>
     )
   },
-  {
-    title: "Declined",
-    align: "right",
-    from: "md",
-    cell: ({ declinedRuns }) => <span className="num">{whole(declinedRuns)}</span>
-  },
+  countColumn("Declined", ({ declinedRuns }) => declinedRuns, "md"),
   {
     title: "Failed",
     align: "right",
@@ -63,7 +53,7 @@ const columnsOf = (range: OverviewRange): ReadonlyArray<TableColumn<ScenarioFigu
   { title: "Cost", align: "right", from: "sm", cell: ({ costUsd }) => <span className="num">{dollars(costUsd)}</span> }
 ]
 
-/** The most frequent scenarios of the time, and what their runs came to. */
+/** The most frequent scenarios of the time range, with the figures of their runs. */
 export const Scenarios = ({
   range,
   scenarios

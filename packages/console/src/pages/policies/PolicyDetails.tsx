@@ -7,6 +7,7 @@ import { Confirm, DialogButton } from "../../ui/Confirm.tsx"
 import { JsonTree } from "../../ui/JsonTree.tsx"
 import { Facts, Panel, TextLink } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
+import { newestRuns } from "../../ui/useRunSearch.ts"
 import { counted, cut, NAME_LENGTH } from "../../view/Format.ts"
 import { queryValue } from "../../view/QueryCompletion.ts"
 import { rulesInWords } from "../../view/RegistryPolicy.ts"
@@ -19,15 +20,13 @@ interface PolicyDetailsProps {
   readonly onGone: () => void
 }
 
-const NO_PAGE = { limit: 1, offset: 0, sortBy: "createdAt", sortOrder: "desc", includeArchived: true } as const
-
 /** One policy: its rules in words and as JSON, and its runs and scenarios. */
 export const PolicyDetails = ({ mayWrite, onGone, policy, scenarios = [] }: PolicyDetailsProps) => {
   const { description, mode, policyId, registeredAtUnixMs, rules, schemaVersion } = policy
   const search = `policyVersion:${queryValue(policyId)}`
-  const used = useRead(["policy runs", policyId], (api) => api.runs.list({ query: { ...NO_PAGE, q: search } }))
+  const used = useRead(["policy runs", policyId], (api) => api.runs.list({ query: { ...newestRuns(1), q: search } }))
   const denied = useRead(["policy denials", policyId], (api) =>
-    api.runs.list({ query: { ...NO_PAGE, q: `${search} event:policy.denied` } })
+    api.runs.list({ query: { ...newestRuns(1), q: `${search} event:policy.denied` } })
   )
   const link = (q: string) => `/runs?${new URLSearchParams({ q, archived: "true" }).toString()}`
   const words = rulesInWords(policy)

@@ -87,6 +87,7 @@ export default function ActionDialog({ action, onClose, run }: ActionDialogProps
       fault={`The run could not be ${pastOf[action]}`}
       change={change}
       isReady={!needsReason}
+      isHarmful={action === "cancel" || action === "delete"}
       onClose={onClose}
     >
       <p className="text-soft">{says}</p>

@@ -14,10 +14,10 @@ const icons: Readonly<Record<ParticipantStatus, LucideIcon>> = {
   skipped: MinusCircle
 }
 
-/** Of a very large session the first so many are drawn at once. */
+/** Drawn participants, the first ones. */
 const MOST = 300
 
-/** Who takes part, and what each did last. */
+/** The participants, each with its last activity. */
 export default function Participants({ shown }: { readonly shown: ShownRun }) {
   const { participants, run } = shown.state
   return (

@@ -3,6 +3,7 @@ import { CheckCircle2, CircleDashed, CircleDot, type LucideIcon, XCircle } from 
 import { Suspense, useMemo } from "react"
 import { Avatar, Chip, Time, UserText } from "../../ui/basics.tsx"
 import { useNow } from "../../ui/hooks.ts"
+import { Reasons } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { Empty } from "../../ui/States.tsx"
 import { proposalsOf } from "../../view/Decision.ts"
@@ -131,13 +132,7 @@ const Rules = ({ page, set, shown }: RunViewProps) => {
                   </Chip>{" "}
                   <UserText text={commitmentId} className="font-mono text-[12px]" />{" "}
                   <Time at={ts} className="text-[12px] text-muted" />
-                  <ul className="list-disc pl-6 text-soft">
-                    {reasons.map((reason) => (
-                      <li key={reason}>
-                        <UserText text={reason} />
-                      </li>
-                    ))}
-                  </ul>
+                  <Reasons texts={reasons} className="" />
                 </li>
               ))}
               {run.denials.map(({ by: who, index, text }) => (
@@ -254,13 +249,7 @@ const Outcome = ({
           {proposalId === undefined ? null : <UserText text={proposalId} />} {says}
         </span>
       </p>
-      <ul className="mt-1 list-disc pl-6 text-soft">
-        {blockers.map(({ rule, text }) => (
-          <li key={rule}>
-            <UserText text={text} />
-          </li>
-        ))}
-      </ul>
+      <Reasons texts={blockers.map(({ text }) => text)} />
       {needs.length === 0 ? null : (
         <p className="mt-1 text-soft">
           Sufficient:{" "}

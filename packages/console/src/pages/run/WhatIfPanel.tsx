@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import { useMemo } from "react"
 import { call } from "../../client/Client.ts"
 import { Avatar, Chip, UserText } from "../../ui/basics.tsx"
+import { Reasons } from "../../ui/kit.tsx"
 import { Failure } from "../../ui/States.tsx"
 import type { TallyRow } from "../../view/Tally.ts"
 import { turnVote } from "../../view/WhatIfState.ts"
@@ -139,15 +140,7 @@ const Answer = ({ after, before, changed, isChanged, notes, pivotal, smallestCha
         </span>
       ) : null}
     </p>
-    {after.reasons.length === 0 ? null : (
-      <ul className="list-disc pl-6 text-soft">
-        {after.reasons.map((reason) => (
-          <li key={reason}>
-            <UserText text={reason} />
-          </li>
-        ))}
-      </ul>
-    )}
+    <Reasons texts={after.reasons} className="" />
     {smallestChange.length === 0 ? null : (
       <p className="text-soft">
         The fewest votes that change the result:{" "}

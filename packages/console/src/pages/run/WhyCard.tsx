@@ -4,6 +4,7 @@ import { CheckCircle2, CircleDashed, CircleHelp, XCircle } from "lucide-react"
 import { useMemo } from "react"
 import { callFor } from "../../client/Client.ts"
 import { UserText } from "../../ui/basics.tsx"
+import { Reasons } from "../../ui/kit.tsx"
 import { Failure } from "../../ui/States.tsx"
 import { counted, duration } from "../../view/Format.ts"
 import { useActivePolicy } from "./useActivePolicy.ts"
@@ -69,15 +70,7 @@ const Card = ({ answer, onSelect, shown }: WhyCardProps & { readonly answer: Exp
           <p className="mt-1 text-soft">
             <UserText text={summary} />
           </p>
-          {missing.length === 0 ? null : (
-            <ul className="mt-1.5 list-disc pl-5 text-soft">
-              {missing.map((text) => (
-                <li key={text}>
-                  <UserText text={text} />
-                </li>
-              ))}
-            </ul>
-          )}
+          <Reasons texts={missing} className="mt-1.5" />
           {decidedAt === undefined || decidedAt.msBeforeCommitment <= 0 ? null : (
             <p className="mt-1 text-muted">
               Settled at{" "}

@@ -25,7 +25,7 @@ const OVERSCAN = 6
 /** Rows before the end at which the next page is read. */
 const AHEAD = 30
 
-/** Widths of the columns that a screen has room for, as tracks of a grid. */
+/** Widths of the columns that fit on a screen, as tracks of a grid. */
 const tracks = (columns: ReadonlyArray<Column>, narrowest: ReadonlyArray<Column["from"]>) =>
   [
     "16px",

@@ -8,9 +8,9 @@ const REFRESH_MS = 5_000
 const REFRESH_MANY_MS = 30_000
 const FEW_PAGES = 2
 
-/** The runs that fit the filters up to a moment, page by page, and how many came after it. */
+/** The runs that match the filters up to a time, page by page, and the number of newer ones. */
 export const useRuns = (shown: RunFilters) => {
-  // What only changes the looks of the list reads nothing anew.
+  // Changes of the layout do not read the list again.
   const filters = useMemo(
     (): RunFilters => ({ ...shown, columns: [], density: "comfortable", peek: "" }),
     [JSON.stringify({ ...shown, columns: [], density: "", peek: "" })]

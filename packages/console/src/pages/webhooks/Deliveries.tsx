@@ -4,7 +4,7 @@ import { call } from "../../client/Client.ts"
 import { Id, Time, UserText } from "../../ui/basics.tsx"
 import { useChange } from "../../ui/Confirm.tsx"
 import { JsonTree } from "../../ui/JsonTree.tsx"
-import { Facts, Loaded, Panel, Select, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
+import { countColumn, Facts, Loaded, Panel, Select, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
 import { Empty, Failure } from "../../ui/States.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { counted, whole } from "../../view/Format.ts"
@@ -124,7 +124,7 @@ const columnsOf = (open: (id: string) => void): ReadonlyArray<TableColumn<Webhoo
       </button>
     )
   },
-  { title: "Attempts", align: "right", cell: ({ attempts }) => <span className="num">{whole(attempts)}</span> },
+  countColumn("Attempts", ({ attempts }) => attempts),
   {
     title: "Answer",
     className: "max-w-[280px]",
@@ -138,25 +138,18 @@ const columnsOf = (open: (id: string) => void): ReadonlyArray<TableColumn<Webhoo
   { title: "Created", from: "sm", cell: ({ createdAt }) => <Time at={createdAt} /> }
 ]
 
+const STATES = {
+  delivered: { icon: CheckCircle2, title: "Delivered", tone: "text-good" },
+  failed: { icon: XCircle, title: "Failed", tone: "text-bad" },
+  pending: { icon: Clock, title: "Waiting", tone: "text-warn" }
+} as const
+
 const State = ({ delivery: { nextAttemptAt, status } }: { readonly delivery: WebhookDelivery }) => {
-  if (status === "delivered") {
-    return (
-      <span className="inline-flex items-center gap-1.5 text-good">
-        <CheckCircle2 size={14} aria-hidden /> Delivered
-      </span>
-    )
-  }
-  if (status === "failed") {
-    return (
-      <span className="inline-flex items-center gap-1.5 text-bad">
-        <XCircle size={14} aria-hidden /> Failed
-      </span>
-    )
-  }
+  const { icon: Icon, title, tone } = STATES[status]
   return (
-    <span className="inline-flex items-center gap-1.5 text-warn">
-      <Clock size={14} aria-hidden /> Waiting
-      {nextAttemptAt === undefined ? null : (
+    <span className={`inline-flex items-center gap-1.5 ${tone}`}>
+      <Icon size={14} aria-hidden /> {title}
+      {status !== "pending" || nextAttemptAt === undefined ? null : (
         <span className="text-muted max-sm:hidden">
           <Time at={nextAttemptAt} />
         </span>

@@ -3,7 +3,7 @@ import { Plus } from "lucide-react"
 import { Chip, Time, UserText } from "../../ui/basics.tsx"
 import { DialogButton } from "../../ui/Confirm.tsx"
 import { useTitle, useUrlState } from "../../ui/hooks.ts"
-import { Loaded, Panel, Sheet, Table, type TableColumn } from "../../ui/kit.tsx"
+import { countColumn, Loaded, Panel, Sheet, Table, type TableColumn } from "../../ui/kit.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { useMay } from "../../ui/useMe.ts"
 import { useRead } from "../../ui/useRead.ts"
@@ -84,11 +84,7 @@ const columnsOf = (open: (webhook: Webhook) => void): ReadonlyArray<TableColumn<
     className: "max-w-[260px] truncate",
     cell: ({ events }) => (events.length === 0 ? "All" : <UserText text={events.join(", ")} />)
   },
-  {
-    title: "Delivered",
-    align: "right",
-    cell: ({ deliveryStats }) => <span className="num">{whole(deliveryStats?.succeeded ?? 0)}</span>
-  },
+  countColumn("Delivered", ({ deliveryStats }) => deliveryStats?.succeeded ?? 0),
   {
     title: "Failed",
     align: "right",
@@ -98,12 +94,7 @@ const columnsOf = (open: (webhook: Webhook) => void): ReadonlyArray<TableColumn<
       </span>
     )
   },
-  {
-    title: "Waiting",
-    align: "right",
-    from: "sm",
-    cell: ({ deliveryStats }) => <span className="num">{whole(waitingOf(deliveryStats))}</span>
-  },
+  countColumn("Waiting", ({ deliveryStats }) => waitingOf(deliveryStats), "sm"),
   {
     title: "Last delivered",
     from: "lg",

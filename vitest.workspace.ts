@@ -53,7 +53,7 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          // Far above what any of them takes: a machine with other work may stand still for seconds.
+          // Far above what any of them takes: a busy machine may pause for seconds.
           testTimeout: 60_000,
           include: ["packages/*/test/**/*.test.ts"],
           exclude: ["**/*.integration.test.ts", "**/*.fault.test.ts", "**/*.runtime.test.ts", "**/*.browser.test.ts"]

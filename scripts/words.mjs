@@ -80,10 +80,7 @@ const refusedIn = (line) =>
 const findingsOfLine = (line, index) =>
   refusedIn(line).map(({ better, match }) => `line ${index + 1} "${match}": ${better}`)
 
-/**
- * One line for each finding, and for each exception that matches nothing or has no reason. `under` limits it to a
- * folder.
- */
+/** A line for each finding, and for each exception without a line or a reason. `under` limits it to a folder. */
 export const refusedWords = (under = "") => {
   const used = new Set()
   const found = tracked()
@@ -108,9 +105,7 @@ export const refusedWords = (under = "") => {
     ...EXCEPTIONS.filter((each) => !used.has(each)).map(
       ({ file, text }) => `${file} has no line with "${text}" any more`
     ),
-    ...EXCEPTIONS.filter(({ reason }) => !reason).map(
-      ({ file, text }) => `the exception "${text}" of ${file} has no reason`
-    )
+    ...EXCEPTIONS.filter(({ reason }) => !reason).map(({ file, text }) => `${file}: "${text}" has no reason`)
   ]
 }
 

@@ -8,7 +8,7 @@ import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import { childrenOf, cpuSecondsOfTree } from "./process/CpuTime.ts"
 
-/** The raw ceiling is measured on one connection, and one looks on. */
+/** One connection measures the raw ceiling, and one reads counters. */
 const CONNECTIONS = 2
 
 /**

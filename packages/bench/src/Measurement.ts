@@ -10,25 +10,25 @@ import { RuntimeProcess } from "./runtime/RuntimeProcess.ts"
 import { ControlPlaneProcess } from "./service/ControlPlaneProcess.ts"
 
 /** Nothing takes this long, but what says so. */
-const PATIENCE = Duration.minutes(2)
+const TIMEOUT = Duration.minutes(2)
 const NANOS_PER_SECOND = 1e9
 const MICROS_PER_SECOND = 1e6
 const BYTES_PER_MIB = 1024 * 1024
 
-/** What was waited for did not happen: something is lost or stuck, and no figure would mean anything. */
+/** An expected state did not come in time: data is lost or a process hangs, so the figures are void. */
 export class NeverHappened extends Data.TaggedError("NeverHappened")<{
   readonly what: string
-  readonly patience: Duration.Duration
+  readonly timeout: Duration.Duration
 }> {
   override get message(): string {
-    return `waited ${Duration.format(this.patience)} in vain: ${this.what}`
+    return `waited ${Duration.format(this.timeout)} in vain: ${this.what}`
   }
 }
 
-export const within = <A, E, R>(what: string, effect: Effect.Effect<A, E, R>, patience = PATIENCE) =>
-  Effect.timeoutOrElse(effect, { duration: patience, orElse: () => new NeverHappened({ what, patience }) })
+export const within = <A, E, R>(what: string, effect: Effect.Effect<A, E, R>, timeout = TIMEOUT) =>
+  Effect.timeoutOrElse(effect, { duration: timeout, orElse: () => new NeverHappened({ what, timeout }) })
 
-/** What it cost to do something. CPU times are seconds; undefined where they cannot be read. */
+/** The cost of an effect. CPU times are seconds; undefined where they cannot be read. */
 export interface Cost {
   readonly seconds: number
   /** Of the control plane's process, all threads. */
@@ -43,7 +43,7 @@ export interface Cost {
   readonly peakBytes: number
 }
 
-/** Does it and answers what it cost; `helpers` says what further processes of the bench have used. */
+/** Runs the effect and returns its cost; `helpers` reads the CPU time of further processes of the bench. */
 export const measured = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   helpers: Effect.Effect<number | undefined> = Effect.succeed(0)
@@ -62,7 +62,7 @@ export const measured = Effect.fnUntraced(function* <A, E, R>(
     serviceCpu,
     helpersCpu: difference(after.helpers, before.helpers),
     databaseCpu,
-    // Clocks of different grain can make the rest a little less than nothing.
+    // Clocks of different grain can make the difference slightly negative.
     foreignCpu:
       all === undefined || ours === undefined || databaseCpu === undefined
         ? undefined

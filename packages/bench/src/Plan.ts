@@ -60,7 +60,7 @@ export interface LargeLoad {
   readonly quietRuns: number
   /** Envelopes a second, of all quiet runs together. */
   readonly quietPerSecond: number
-  /** How long the quiet runs go on. */
+  /** How long the quiet runs last. */
   readonly quietSeconds: number
   /** How long the database is paused, from the release on. */
   readonly pausedSeconds: number
@@ -120,7 +120,7 @@ export interface FullLogLoad {
   readonly aims?: { readonly ingest: number; readonly reads: number; readonly overview: number }
 }
 
-/** Runs that a policy is tried on, and two long ones that are asked about. */
+/** Runs that a policy is tried on, and two long ones whose decisions are read. */
 export interface DecisionsLoad {
   readonly runs: number
   /** Of each of the two. */
@@ -131,7 +131,7 @@ export interface DecisionsLoad {
     readonly growth: number
     readonly answer: number
     readonly memory: number
-    readonly held: number
+    readonly blocked: number
   }
 }
 
@@ -212,7 +212,7 @@ export const fullPlan: Plan = {
     {
       runs: 10_000,
       longEnvelopes: 10_000,
-      aims: { backtest: 30, growth: 50, answer: 1_000, memory: 200, held: 100 }
+      aims: { backtest: 30, growth: 50, answer: 1_000, memory: 200, blocked: 100 }
     }
   ]
 }

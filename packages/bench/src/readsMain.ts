@@ -71,7 +71,7 @@ const program = Effect.fnUntraced(function* ({ connections, days, envelopes, onl
       profile === "" ? load(target) : service.profiled(join(profile, `reads-${index + 1}.cpuprofile`), load(target))
     )
     const perRequest = (cpuSeconds: number) => number((cpuSeconds * 1_000) / found.millis.count)
-    yield* plain.ask({ _tag: "Answer", body: found.body.toString("base64") })
+    yield* plain.call({ _tag: "Answer", body: found.body.toString("base64") })
     const port = plain.greeting._tag === "Listening" ? plain.greeting.port : 0
     const ceiling = yield* load({ ...target, url: `http://127.0.0.1:${port}` })
     yield* Console.log(

@@ -1,7 +1,7 @@
 import { graphemesOf, wholeStart } from "@runplane/domain"
 import stringWidth from "string-width"
 
-/** Code units for each column that a cut looks at: the longest emoji of two columns has 35. */
+/** Code units for each column that a cut reads: the longest emoji of two columns has 35. */
 const UNITS_PER_COLUMN = 32
 
 /** Columns of a terminal that a text takes: two for a Japanese letter or an emoji, none for a combining mark. */

@@ -28,9 +28,9 @@ const jwk = { ...publicKey.export({ format: "jwk" }), alg: "EdDSA", use: "sig", 
 
 const ledgerOf = (count: number, by?: typeof signer, vouched = by !== undefined): ReadonlyArray<ListedLedgerEntry> => {
   let head = ledgerStart(sha256)
-  return Array.from({ length: count }, (_, place) => {
-    const digest = contentDigestOf(sha256, place)
-    const draft = { kind: "audit", subject: `s${place}`, digest, vouched, at: "then" } as const
+  return Array.from({ length: count }, (_, index) => {
+    const digest = contentDigestOf(sha256, index)
+    const draft = { kind: "audit", subject: `s${index}`, digest, vouched, at: "then" } as const
     const entry = makeLedgerEntry(head, draft, by)
     head = ledgerHeadOf(sha256, entry)
     return { ...entry, content: "kept" as const }

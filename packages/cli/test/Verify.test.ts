@@ -59,8 +59,8 @@ const bundle = (by: Signer | undefined, status = "cancelled") => {
     runCreated({ ...trace, modeName: "m", runtimeKind: "rust", sessionId: RUN }),
     runCancelled({ ...trace, endedAt: at, runtimeSessionId: RUN })
   ]
-  const placed = drafts.map((draft, place) =>
-    recordEvent(draft, { id: `e${place}`, runId: RunId.make(RUN), seq: place + 1, index: place + 1 })
+  const placed = drafts.map((draft, index) =>
+    recordEvent(draft, { id: `e${index}`, runId: RunId.make(RUN), seq: index + 1, index: index + 1 })
   )
   const events = placed.map(({ recorded }) => JSON.stringify(recorded))
   let head = chainStart(sha256, RUN)
@@ -130,11 +130,11 @@ layer(Folder.layer)("runplane verify", (it) => {
   it.effect("requests the keys of a service", () =>
     Effect.gen(function* () {
       const path = yield* file("signed.json", bundle(signer))
-      const asked: Array<string> = []
+      const requests: Array<string> = []
       const server = yield* Effect.acquireRelease(
         Effect.callback<ReturnType<typeof createServer>>((resume) => {
           const listening = createServer((request, response) => {
-            asked.push(request.url ?? "")
+            requests.push(request.url ?? "")
             response.writeHead(request.url === "/none" ? 404 : 200).end(keySet)
           })
           listening.listen(0, "127.0.0.1", () => resume(Effect.succeed(listening)))
@@ -148,7 +148,7 @@ layer(Folder.layer)("runplane verify", (it) => {
       const address = server.address()
       const url = typeof address === "object" ? `http://127.0.0.1:${address?.port}` : ""
       assert.strictEqual((yield* verify(path, "--keys", url)).code, 0)
-      assert.deepStrictEqual(asked, ["/.well-known/runplane-keys.json"])
+      assert.deepStrictEqual(requests, ["/.well-known/runplane-keys.json"])
       const none = yield* verify(path, "--keys", `${url}/none`)
       assert.strictEqual(none.code, 5)
       assert.match(none.complaint, /it answered 404/)

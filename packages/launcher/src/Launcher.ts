@@ -32,7 +32,7 @@ import { LauncherMetrics, layerAgentMetrics } from "./operate/AgentMetrics.ts"
 import { LauncherReadiness } from "./operate/LauncherReadiness.ts"
 
 /**
- * How long open requests may go on when the service stops; a launch that has not answered by then is taken back, ms.
+ * How long open requests may last when the service stops; a launch without an answer by then is interrupted, ms.
  */
 const SHUTDOWN_GRACE_MS = 1_000
 

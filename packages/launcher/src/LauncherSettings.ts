@@ -74,7 +74,7 @@ export type ControlPlaneSettings = Omit<SettingValues<typeof controlPlaneSetting
   readonly apiKey: Redacted.Redacted | undefined
 }
 
-/** The settings after reading; what each means stands in the table. Folders are absolute, all times in ms. */
+/** The settings after reading; the table describes each of them. Folders are absolute, all times in ms. */
 export type LauncherSettingsShape = SettingValues<typeof settings> & {
   /** Folder of the agents' bootstrap folders; created when absent, closed to other users. */
   readonly bootstrapDir: string
@@ -89,7 +89,8 @@ export type LauncherSettingsShape = SettingValues<typeof settings> & {
 }
 
 /**
- * What a caller that composes the service itself may set; the rest takes its default. Relative paths start at the cwd.
+ * The settings of a caller that composes the service itself; the others have their defaults. Relative paths start at
+ * the cwd.
  */
 export type LauncherOptions = Partial<LauncherSettingsShape>
 

@@ -41,7 +41,7 @@ const show = Effect.fnUntraced(function* (mode: Mode, addresses: Addresses) {
   else if (mode === "demo") {
     const shown = yield* Effect.result(showDemo(addresses, style))
     if (shown._tag === "Success") yield* Screen.showNextSteps(shown.success, addresses, style)
-    else yield* complain(shown.failure)
+    else yield* printError(shown.failure)
   }
   yield* Screen.showServing(style)
   return yield* Effect.never
@@ -57,7 +57,7 @@ const showDemo = Effect.fnUntraced(function* ({ policies }: Addresses, style: St
 })
 
 /** One line on stderr. */
-export const complain = (error: Parameters<typeof oneLine>[0]) => Console.error(`runplane: ${oneLine(error)}`)
+export const printError = (error: Parameters<typeof oneLine>[0]) => Console.error(`runplane: ${oneLine(error)}`)
 
 /** The services log to stderr, by default only warnings, so that the log never mixes with the story. */
 const logging = ({ logLevel }: StackSettings) => {

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import { installExitDeadline } from "./ExitDeadline.ts"
-import { complain, program } from "./Program.ts"
+import { printError, program } from "./Program.ts"
 
 // The reader of the output may go away: that must not end the process.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {})
@@ -18,7 +18,7 @@ const report = (cause: Cause.Cause<{ readonly message: string }>) =>
   Cause.hasInterruptsOnly(cause)
     ? Effect.void
     : Option.match(Cause.findErrorOption(cause), {
-        onSome: complain,
+        onSome: printError,
         onNone: () => Console.error(`runplane: unexpected failure\n${Cause.pretty(cause)}`)
       })
 

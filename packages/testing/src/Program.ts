@@ -70,7 +70,7 @@ const watch = (child: ChildProcess): Program => {
   const end = Deferred.makeUnsafe<Ended>()
   let over = false
   const wake = () => {
-    for (const look of waiting) look()
+    for (const check of waiting) check()
   }
   const collect = (name: "stdout" | "stderr", lines: Array<string>) => {
     let open = ""
@@ -106,15 +106,15 @@ const watch = (child: ChildProcess): Program => {
       }),
     line: (wanted) =>
       Effect.callback((resume) => {
-        const look = () => {
+        const check = () => {
           const found = stdout.find((line) => (typeof wanted === "string" ? line.includes(wanted) : wanted.test(line)))
           if (found === undefined && !over) return
-          waiting.delete(look)
+          waiting.delete(check)
           resume(Effect.succeed(found))
         }
-        waiting.add(look)
-        look()
-        return Effect.sync(() => waiting.delete(look))
+        waiting.add(check)
+        check()
+        return Effect.sync(() => waiting.delete(check))
       })
   }
 }

@@ -26,9 +26,9 @@ export class Deliveries {
     const begun = this.#made.reduce((least, made) => Math.min(least, made), Number.POSITIVE_INFINITY)
     const first: Array<number> = []
     const settled: Array<number> = []
-    this.#made.forEach((made, place) => {
+    this.#made.forEach((made, index) => {
       const into = made - begun < leadSeconds * MICROS_PER_SECOND ? first : settled
-      into.push(((this.#came[place] ?? made) - made) / MICROS_PER_MILLI)
+      into.push(((this.#came[index] ?? made) - made) / MICROS_PER_MILLI)
     })
     return { ...(first.length > 0 && { first: spreadOf(first) }), settled: spreadOf(settled) }
   }

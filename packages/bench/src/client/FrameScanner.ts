@@ -2,7 +2,7 @@ const END = Buffer.from("\n\n")
 const EVENT = Buffer.from("event: canonical_event\n")
 
 /**
- * Counts the canonical events that begin in the chunks of a stream, and looks at nothing else of them. Of a chunk it
+ * Counts the canonical events that begin in the chunks of a stream, and reads nothing else of them. Of a chunk it
  * keeps nothing, so that its bytes may be written over.
  */
 export class EventCounter {

@@ -20,7 +20,7 @@ export interface Child<Command, Reply> {
   /** What the process said when it was ready. */
   readonly greeting: Reply
   /** One command at a time; each has one reply. */
-  readonly ask: (command: Command) => Effect.Effect<Reply, ChildFailed>
+  readonly call: (command: Command) => Effect.Effect<Reply, ChildFailed>
 }
 
 /** A child that is interrupted answers within this time or is killed. Milliseconds. */
@@ -69,14 +69,14 @@ export const startChild = Effect.fn("ChildProcess.start")(function* <Command ext
   )
   const greeting = yield* next
   const turn = yield* Semaphore.make(1)
-  const ask = (command: Command) =>
+  const call = (command: Command) =>
     turn.withPermits(1)(
       Effect.andThen(
         Effect.sync(() => child.send(command)),
         next
       )
     )
-  return { pid: child.pid ?? 0, greeting, ask }
+  return { pid: child.pid ?? 0, greeting, call }
 })
 
 const stop = (child: ChildProcess) =>

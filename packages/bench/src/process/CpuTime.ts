@@ -48,7 +48,7 @@ const statOf = (pid: number) => {
   return text === undefined ? undefined : parseStat(text)
 }
 
-/** A process may end while it is looked at, and systems other than Linux have no such file. */
+/** A process may end during the read, and systems other than Linux have no such file. */
 const readIfThere = (file: string) => {
   try {
     return readFileSync(file, "utf8")

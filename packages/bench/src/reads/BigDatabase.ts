@@ -162,8 +162,8 @@ const isoText = (time: string) => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-
 
 /** SQL for a text of the copy `c`. The pieces are its own, so the server only joins them. */
 const expressionOf = (pieces: Pieces): string => {
-  const parts = pieces.map((piece, place) => {
-    if (place % 2 === 0) return `'${piece.replaceAll("'", "''")}'`
+  const parts = pieces.map((piece, index) => {
+    if (index % 2 === 0) return `'${piece.replaceAll("'", "''")}'`
     const number = Number(piece.slice(1))
     switch (piece[0]) {
       case "R":

@@ -123,20 +123,20 @@ const proposalAt = (ordinal: number) => `proposal-${Math.floor(ordinal / ENVELOP
 
 const contribution = (ordinal: number): { readonly messageType: string; readonly payload: Uint8Array } => {
   const proposalId = proposalAt(ordinal)
-  const place = ordinal === 2 ? 0 : ordinal % ENVELOPES_PER_PROPOSAL
-  if (place === 0 && ordinal < PROPOSALS * ENVELOPES_PER_PROPOSAL) {
+  const position = ordinal === 2 ? 0 : ordinal % ENVELOPES_PER_PROPOSAL
+  if (position === 0 && ordinal < PROPOSALS * ENVELOPES_PER_PROPOSAL) {
     const payload = create(DecisionMode.ProposalPayloadSchema, { proposalId, option: "trade", rationale: RATIONALE })
     return { messageType: "Proposal", payload: toBinary(DecisionMode.ProposalPayloadSchema, payload) }
   }
-  if (place % 10 === 7) {
+  if (position % 10 === 7) {
     const payload = create(DecisionMode.ObjectionPayloadSchema, { proposalId, reason: RATIONALE, severity: "medium" })
     return { messageType: "Objection", payload: toBinary(DecisionMode.ObjectionPayloadSchema, payload) }
   }
-  if (place < ENVELOPES_PER_PROPOSAL / 2) {
+  if (position < ENVELOPES_PER_PROPOSAL / 2) {
     const payload = create(DecisionMode.EvaluationPayloadSchema, {
       proposalId,
       recommendation: "APPROVE",
-      confidence: 0.5 + place / 100,
+      confidence: 0.5 + position / 100,
       reason: RATIONALE
     })
     return { messageType: "Evaluation", payload: toBinary(DecisionMode.EvaluationPayloadSchema, payload) }

@@ -33,7 +33,7 @@ export class RuntimeProcess extends Context.Service<
       return RuntimeProcess.of({
         address: child.greeting.address,
         cpuSeconds: cpuSecondsOfTree(child.pid),
-        run: (command) => Effect.asVoid(child.ask(command))
+        run: (command) => Effect.asVoid(child.call(command))
       })
     })
   )

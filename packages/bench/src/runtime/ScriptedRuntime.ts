@@ -28,9 +28,9 @@ const NANOS_PER_SECOND = 1e9
 export const makeScriptedRuntime = Effect.gen(function* () {
   const sessions = new Map<string, ScriptedSession>()
   const resolved: Array<ScriptedSession> = []
-  const news = new Changes()
+  const changes = new Changes()
 
-  const handler = connectNodeAdapter({ routes: (router) => route(router, { sessions, resolved, news }) })
+  const handler = connectNodeAdapter({ routes: (router) => route(router, { sessions, resolved, changes }) })
   const connections = new Set<ServerHttp2Session>()
   const server = createServer(handler)
   server.on("session", (connection) => {
@@ -101,7 +101,7 @@ export const makeScriptedRuntime = Effect.gen(function* () {
           session.resolve()
           resolved.push(session)
         }
-        return news.announce()
+        return changes.announce()
     }
   })
   return { address, run }
@@ -111,10 +111,10 @@ interface Script {
   readonly sessions: ReadonlyMap<string, ScriptedSession>
   /** In the order in which they were resolved; a watch reports each of them once. */
   readonly resolved: ReadonlyArray<ScriptedSession>
-  readonly news: Changes
+  readonly changes: Changes
 }
 
-const route = (router: ConnectRouter, { news, resolved, sessions }: Script) => {
+const route = (router: ConnectRouter, { changes, resolved, sessions }: Script) => {
   const find = (id: string): ScriptedSession => {
     const session = sessions.get(id)
     if (session === undefined) throw new ConnectError(`session ${id} not found`, Code.NotFound)
@@ -134,8 +134,8 @@ const route = (router: ConnectRouter, { news, resolved, sessions }: Script) => {
       })
     },
     async *watchSessions(_request, { signal }) {
-      signal.addEventListener("abort", news.announce, { once: true })
-      for (let sent = resolved.length; !signal.aborted; await news.next()) {
+      signal.addEventListener("abort", changes.announce, { once: true })
+      for (let sent = resolved.length; !signal.aborted; await changes.next()) {
         for (; sent < resolved.length; sent++) {
           const session = resolved[sent]?.metadata()
           if (session === undefined) continue
@@ -145,8 +145,8 @@ const route = (router: ConnectRouter, { news, resolved, sessions }: Script) => {
       }
     },
     async *watchSignals(_request, { signal }) {
-      signal.addEventListener("abort", news.announce, { once: true })
-      while (!signal.aborted) await news.next()
+      signal.addEventListener("abort", changes.announce, { once: true })
+      while (!signal.aborted) await changes.next()
     },
     async *streamSession(requests, { signal }) {
       for await (const { afterSequence, subscribeSessionId } of requests) {

@@ -2,7 +2,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
-import { ask } from "../client/Ask.ts"
+import { timedRequest } from "../client/TimedRequest.ts"
 import type { Figure, Outcome } from "../Figures.ts"
 import { inFreshSurroundings, withControlPlane } from "../FreshWorld.ts"
 import { within } from "../Measurement.ts"
@@ -15,13 +15,13 @@ import { spreadOf } from "../Statistics.ts"
 import { ControlPlaneProcess } from "../service/ControlPlaneProcess.ts"
 import { awaitEnvelopes, closeFleet, openFleet } from "./Fleet.ts"
 
-/** One kind of question, asked several times. */
+/** One kind of request, sent several times. */
 export interface AnswerFound {
   readonly name: string
-  /** Milliseconds: the median, and the longest that a probe of the same process had to wait meanwhile. */
+  /** Milliseconds: the median, and the longest that a probe of the same process waited at that time. */
   readonly millis: number
-  readonly held: number
-  /** MiB that the process grew to from where it stood before, at most. */
+  readonly blocked: number
+  /** Most MiB by which the process grew. */
   readonly grown: number
 }
 
@@ -33,21 +33,21 @@ export interface DecisionsFound {
   readonly seconds: number
   /** MiB by which the largest resident set of all runs exceeds that of a tenth of them. */
   readonly grown: number
-  /** The longest that a probe had to wait meanwhile. Milliseconds. */
-  readonly held: number
+  /** The longest that a probe waited at that time. Milliseconds. */
+  readonly blocked: number
   readonly answers: ReadonlyArray<AnswerFound>
 }
 
 const BYTES_PER_MIB = 1024 * 1024
 const MILLIS_PER_SECOND = 1_000
-/** Of each kind of question; the first is not counted. */
-const QUESTIONS = 5
+/** Requests of each kind; the first is not counted. */
+const REPEATS = 5
 /** Envelopes of the run that is copied: one proposal, everything said about it, and the commitment. */
 const COPIED_ENVELOPES = 24
-/** Rounds of questions about a short run before anything is measured. */
+/** Rounds of requests about a short run before the measurement. */
 const WARM_UPS = 50
 const PROBE_EVERY = Duration.millis(5)
-const PATIENCE = Duration.minutes(10)
+const TIMEOUT = Duration.minutes(10)
 const DAYS = 30
 
 /** No evaluation is as sure as that: every run flips. */
@@ -62,7 +62,7 @@ export const decisions = Effect.fn("Decisions.measure")(
   function* (load: DecisionsLoad) {
     const long = yield* Effect.scoped(withControlPlane(written(load)))
     const backtest = yield* Effect.scoped(withControlPlane(tried(load)))
-    const answers = yield* Effect.scoped(withControlPlane(asked(long)))
+    const answers = yield* Effect.scoped(withControlPlane(answersOf(long)))
     const found: DecisionsFound = { load, ...backtest, answers }
     return found
   },
@@ -92,11 +92,11 @@ const finishedRun = Effect.fnUntraced(function* (envelopes: number, isDecided: b
 const tried = Effect.fnUntraced(function* ({ runs }: DecisionsLoad) {
   const { usage } = yield* ControlPlaneProcess
   const backtest = (limit: number) =>
-    within("the backtest", ask("/policies/backtest", { policy, scope: { limit } }), PATIENCE)
+    within("the backtest", timedRequest("/policies/backtest", { policy, scope: { limit } }), TIMEOUT)
   const part = Math.max(1, Math.ceil(runs / 10))
   for (let round = 0; round < 3; round++) yield* backtest(part)
   const before = yield* usage
-  const { held, value } = yield* probed(backtest(runs))
+  const { blocked, value } = yield* probed(backtest(runs))
   const after = yield* usage
   const last = value.text.trimEnd().split("\n").at(-1) ?? ""
   const { examined, flipped } = yield* Effect.mapError(
@@ -108,7 +108,7 @@ const tried = Effect.fnUntraced(function* ({ runs }: DecisionsLoad) {
     flipped,
     seconds: value.millis / MILLIS_PER_SECOND,
     grown: (after.peakBytes - before.peakBytes) / BYTES_PER_MIB,
-    held
+    blocked
   }
 })
 
@@ -118,31 +118,31 @@ interface Written {
   readonly right: string
 }
 
-const questionsOf = (left: string, right: string) =>
+const requestsFor = (left: string, right: string) =>
   [
-    ["divergence", ask(`/runs/${left}/divergence?with=${right}`)],
-    ["compare", ask("/runs/compare", { leftRunId: left, rightRunId: right })],
-    ["forecast", ask(`/runs/${right}/forecast`)],
-    ["why", ask(`/runs/${left}/decision/why`)],
-    ["what-if", ask(`/runs/${left}/what-if`, { policy })]
+    ["divergence", timedRequest(`/runs/${left}/divergence?with=${right}`)],
+    ["compare", timedRequest("/runs/compare", { leftRunId: left, rightRunId: right })],
+    ["forecast", timedRequest(`/runs/${right}/forecast`)],
+    ["why", timedRequest(`/runs/${left}/decision/why`)],
+    ["what-if", timedRequest(`/runs/${left}/what-if`, { policy })]
   ] as const
 
-const asked = Effect.fnUntraced(function* ({ left, right, short }: Written) {
+const answersOf = Effect.fnUntraced(function* ({ left, right, short }: Written) {
   const { usage } = yield* ControlPlaneProcess
-  // What a process takes that answers at all is not what a long run takes.
+  // The memory of the first answers is not that of a long run.
   for (let round = 0; round < WARM_UPS; round++) {
-    for (const [, question] of questionsOf(short, short)) yield* question
+    for (const [, request] of requestsFor(short, short)) yield* request
   }
   const before = yield* usage
-  return yield* Effect.forEach(questionsOf(left, right), ([name, question]) =>
+  return yield* Effect.forEach(requestsFor(left, right), ([name, request]) =>
     Effect.gen(function* () {
-      yield* question
-      const { held, value } = yield* probed(Effect.forEach(Array.from({ length: QUESTIONS }), () => question))
+      yield* request
+      const { blocked, value } = yield* probed(Effect.forEach(Array.from({ length: REPEATS }), () => request))
       const { peakBytes } = yield* usage
       const found: AnswerFound = {
         name,
         millis: spreadOf(value.map(({ millis }) => millis)).p50,
-        held,
+        blocked,
         grown: (peakBytes - before.residentBytes) / BYTES_PER_MIB
       }
       return found
@@ -152,16 +152,16 @@ const asked = Effect.fnUntraced(function* ({ left, right, short }: Written) {
 
 /** Probes the process again and again while the effect runs. */
 const probed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
-  let held = 0
-  const probe = Effect.tap(ask("/livez"), ({ millis }) =>
+  let blocked = 0
+  const probe = Effect.tap(timedRequest("/livez"), ({ millis }) =>
     Effect.sync(() => {
-      held = Math.max(held, millis)
+      blocked = Math.max(blocked, millis)
     })
   )
   const probing = yield* Effect.forkChild(Effect.forever(Effect.andThen(probe, Effect.sleep(PROBE_EVERY))))
   const value = yield* effect
   yield* Fiber.interrupt(probing)
-  return { value, held }
+  return { value, blocked }
 })
 
 export const decisionsOutcome = ({
@@ -169,7 +169,7 @@ export const decisionsOutcome = ({
   examined,
   flipped,
   grown,
-  held,
+  blocked,
   load,
   seconds
 }: DecisionsFound): Outcome => {
@@ -177,16 +177,18 @@ export const decisionsOutcome = ({
   const scenario = `decisions of ${number(load.runs)} runs, and of two of ${number(longEnvelopes)} envelopes`
   const line =
     `${scenario}: backtest of ${number(examined)} in ${number(seconds)} s, ${number(flipped)} flip, ` +
-    `peak ${number(grown)} MiB above that of a tenth, probe held ${number(held)} ms; ` +
+    `peak ${number(grown)} MiB above that of a tenth, probe blocked ${number(blocked)} ms; ` +
     answers
-      .map((one) => `${one.name} ${number(one.millis)} ms, held ${number(one.held)} ms, + ${number(one.grown)} MiB`)
+      .map(
+        (one) => `${one.name} ${number(one.millis)} ms, blocked ${number(one.blocked)} ms, + ${number(one.grown)} MiB`
+      )
       .join("; ")
   const aim = (value: number | undefined) => (value === undefined ? {} : { aim: value })
-  const ofAnswers = answers.flatMap(({ held, millis, name, grown }): ReadonlyArray<Figure> => {
+  const ofAnswers = answers.flatMap(({ blocked, millis, name, grown }): ReadonlyArray<Figure> => {
     const isAimed = name === "divergence" || name === "compare"
     return [
       { name, value: millis, unit: "ms", better: "less", ...(isAimed && aim(aims?.answer)) },
-      { name: `${name}, probe held`, value: held, unit: "ms", better: "less", ...aim(aims?.held) },
+      { name: `${name}, probe blocked`, value: blocked, unit: "ms", better: "less", ...aim(aims?.blocked) },
       { name: `${name}, memory`, value: grown, unit: "MiB", better: "less", ...(isAimed && aim(aims?.memory)) }
     ]
   })
@@ -196,7 +198,7 @@ export const decisionsOutcome = ({
     figures: [
       { name: "backtest", value: seconds, unit: "s", better: "less", ...aim(aims?.backtest) },
       { name: "backtest, memory", value: grown, unit: "MiB", better: "less", ...aim(aims?.growth) },
-      { name: "backtest, probe held", value: held, unit: "ms", better: "less", ...aim(aims?.held) },
+      { name: "backtest, probe blocked", value: blocked, unit: "ms", better: "less", ...aim(aims?.blocked) },
       ...ofAnswers
     ]
   }

@@ -12,8 +12,8 @@ export interface Fleet {
   readonly runIds: ReadonlyArray<string>
 }
 
-/** Between two looks at the database. Milliseconds: the error of a measured time. */
-const LOOK_EVERY_MS = 4
+/** Time between two reads of the database: the error of a measured time. Milliseconds. */
+const POLL_MS = 4
 
 /**
  * Opens sessions with prepared histories of this length, creates a run for each through the service, and waits until
@@ -34,10 +34,10 @@ export const openFleet = Effect.fn("Fleet.open")(function* (size: number, envelo
 /**
  * Resolves the sessions and waits until all runs are completed, so that they do not disturb the next measurement.
  */
-export const closeFleet = Effect.fn("Fleet.close")(function* (fleet: Fleet, patience?: Duration.Duration) {
+export const closeFleet = Effect.fn("Fleet.close")(function* (fleet: Fleet, timeout?: Duration.Duration) {
   const runtime = yield* RuntimeProcess
   yield* runtime.run({ _tag: "Resolve", sessions: fleet.sessions })
-  yield* until("all runs completed", haveStatus(fleet, "completed"), patience)
+  yield* until("all runs completed", haveStatus(fleet, "completed"), timeout)
 })
 
 const haveStatus = Effect.fnUntraced(function* ({ runIds }: Fleet, status: "running" | "completed") {
@@ -62,10 +62,10 @@ export const awaitEnvelopes = Effect.fn("Fleet.awaitEnvelopes")(function* ({ run
 const until = <E, R>(
   what: string,
   condition: Effect.Effect<boolean, E, R>,
-  patience?: Duration.Duration
+  timeout?: Duration.Duration
 ): Effect.Effect<void, E | NeverHappened, R> =>
   within(
     what,
-    Effect.asVoid(Effect.repeat(condition, { until: (reached) => reached, schedule: Schedule.spaced(LOOK_EVERY_MS) })),
-    patience
+    Effect.asVoid(Effect.repeat(condition, { until: (reached) => reached, schedule: Schedule.spaced(POLL_MS) })),
+    timeout
   )

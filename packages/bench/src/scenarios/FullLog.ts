@@ -75,10 +75,10 @@ const filling = Effect.fnUntraced(function* (load: FullLogLoad) {
   const fullRate = yield* ingest
   const after = yield* readAll(load)
   const reads = before.map(
-    ({ name, p99 }, place): ReadFound => ({
+    ({ name, p99 }, index): ReadFound => ({
       name,
       small: p99,
-      full: after[place]?.p99 ?? Number.NaN
+      full: after[index]?.p99 ?? Number.NaN
     })
   )
   return { emptyRate, fullRate, events: small + events, reads }

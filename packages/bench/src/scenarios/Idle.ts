@@ -24,7 +24,7 @@ export interface IdleFound {
 
 const BYTES_PER_MIB = 1024 * 1024
 const MILLIS_PER_SECOND = 1_000
-const LOOK_EVERY_MS = 5
+const POLL_MS = 5
 
 /** A service without requests. The first of its two starts also fills the cache of compiled code. */
 export const idle = Effect.fn("Idle.measure")(function* (load: IdleLoad) {
@@ -41,14 +41,14 @@ export const idle = Effect.fn("Idle.measure")(function* (load: IdleLoad) {
 
 const readiness = Effect.gen(function* () {
   const { headers, startedFor, url } = yield* ControlPlaneProcess
-  const asked = Effect.tryPromise(async (signal) => (await fetch(`${url}/readyz`, { headers, signal })).status)
+  const probe = Effect.tryPromise(async (signal) => (await fetch(`${url}/readyz`, { headers, signal })).status)
   const isReady = Effect.orElseSucceed(
-    Effect.map(asked, (status) => status === 200),
+    Effect.map(probe, (status) => status === 200),
     () => false
   )
   yield* within(
     "the service is ready",
-    Effect.repeat(isReady, { until: (ready) => ready, schedule: Schedule.spaced(LOOK_EVERY_MS) })
+    Effect.repeat(isReady, { until: (ready) => ready, schedule: Schedule.spaced(POLL_MS) })
   )
   return { ready: (yield* startedFor) / MILLIS_PER_SECOND }
 })

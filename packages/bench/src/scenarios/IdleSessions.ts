@@ -3,7 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
-import { ask } from "../client/Ask.ts"
+import { timedRequest } from "../client/TimedRequest.ts"
 import type { Outcome } from "../Figures.ts"
 import { inFreshSurroundings, withControlPlane } from "../FreshWorld.ts"
 import { within } from "../Measurement.ts"
@@ -46,8 +46,8 @@ const AFTERMATH = Duration.seconds(30)
 const PROBE_EVERY = Duration.millis(100)
 
 /**
- * Opens sessions in which nothing happens, looks at the process that follows them, lets another one take them up, and
- * ends them all at once. Memory is what is left after a full collection.
+ * Opens sessions in which nothing happens, measures the process that follows them, lets a new process follow them, and
+ * ends them all at once. Memory is measured after a full collection.
  */
 export const idleSessions = Effect.fn("IdleSessions.measure")(function* (load: IdleSessionsLoad) {
   return yield* inFreshSurroundings(
@@ -126,7 +126,7 @@ const takenUp = Effect.fnUntraced(function* (fleet: Fleet) {
 
 /** Probes the process again and again, as the supervisor of a container does. */
 const probing = (slowest: Ref.Ref<number>) =>
-  ask("/livez").pipe(
+  timedRequest("/livez").pipe(
     Effect.flatMap(({ millis }) => Ref.update(slowest, (most) => Math.max(most, millis))),
     Effect.andThen(Effect.sleep(PROBE_EVERY)),
     Effect.forever

@@ -24,8 +24,8 @@ const MICROS_PER_MILLI = 1_000
 const BYTES_PER_MEGABYTE = 1e6
 
 /**
- * Releases histories of large envelopes and waits until every one is stored, while quiet runs go on at their pace, or
- * while the database is paused.
+ * Releases histories of large envelopes and waits until every one is stored, while quiet runs continue, or while the
+ * database is paused.
  */
 export const large = Effect.fn("Large.measure")(
   function* (load: LargeLoad) {

@@ -97,18 +97,18 @@ const startControlPlane = Effect.fnUntraced(function* (environment: Readonly<Rec
   }
   const startedFor = Effect.map(Clock.monotonicTimeNanos, (now) => Number(now - started) / NANOS_PER_MILLI)
   const listeningAfter = yield* startedFor
-  const memory = Effect.flatMap(child.ask({ _tag: "Memory" }), (reply) =>
+  const memory = Effect.flatMap(child.call({ _tag: "Memory" }), (reply) =>
     reply._tag === "Memory"
       ? Effect.succeed(reply)
       : new ChildFailed({ name: NAME, reason: "did not say what it holds" })
   )
-  const usage = Effect.flatMap(child.ask({ _tag: "Usage" }), (reply) =>
+  const usage = Effect.flatMap(child.call({ _tag: "Usage" }), (reply) =>
     reply._tag === "Usage" ? Effect.succeed(reply) : new ChildFailed({ name: NAME, reason: "did not say what it uses" })
   )
   const profiled = <A, E, R>(file: string, effect: Effect.Effect<A, E, R>) =>
     child
-      .ask({ _tag: "StartProfile" })
-      .pipe(Effect.andThen(effect), Effect.tap(child.ask({ _tag: "StopProfile", file })))
+      .call({ _tag: "StartProfile" })
+      .pipe(Effect.andThen(effect), Effect.tap(child.call({ _tag: "StopProfile", file })))
   return ControlPlaneProcess.of({
     url: `http://127.0.0.1:${greeting.port}`,
     headers: { authorization: `Bearer ${API_KEY}` },

@@ -37,7 +37,7 @@ export class ServiceForm extends Context.Service<
 
   /**
    * As the image and the package `runplane` have it, with a cache of compiled code of its own. The bundle is made when
-   * the layer is built and goes away with it.
+   * the layer is built and is removed with it.
    */
   static readonly layerBundle = Layer.effect(ServiceForm, bundled)
 }

@@ -25,9 +25,9 @@ const publishedHashes = Effect.fnUntraced(function* (file: string) {
     .split("\n")
     .filter((line) => line !== "")
   const hashes = new Map<number, string>()
-  for (const [place, line] of lines.entries()) {
+  for (const [index, line] of lines.entries()) {
     const entry = yield* Effect.mapError(decodePublished(line), () =>
-      usageProblem(`${file}: line ${place + 1} is not an entry of a ledger as SEAL_HEADS_FILE gets it`)
+      usageProblem(`${file}: line ${index + 1} is not an entry of a ledger as SEAL_HEADS_FILE gets it`)
     )
     hashes.set(entry.number, ledgerHeadOf(sha256, entry).hash)
   }
@@ -100,8 +100,10 @@ const verify = Command.make(
           : found
       if (!checked.ok) {
         if (yield* printedAsJson(checked)) return yield* failedAndPrinted
-        const place = "index" in checked && checked.index !== undefined ? ` at entry ${checked.index}` : ""
-        return yield* failed(`the ledger does not fit${place}: ${plainText(checked.why)}${adviceOn(checked, source)}`)
+        const position = "index" in checked && checked.index !== undefined ? ` at entry ${checked.index}` : ""
+        return yield* failed(
+          `the ledger does not fit${position}: ${plainText(checked.why)}${adviceOn(checked, source)}`
+        )
       }
       yield* printFacts(
         [

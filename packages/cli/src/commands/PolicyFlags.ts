@@ -18,7 +18,7 @@ export const policyFlags = {
   )
 }
 
-/** What the flags name, as the service is asked. */
+/** The policy of the flags, as the request names it. */
 export const readPolicyFlags = Effect.fnUntraced(function* (flags: {
   readonly policy: Option.Option<string>
   readonly policyVersion: Option.Option<string>

@@ -34,7 +34,7 @@ const withSignatures = (found: ExportVerification, isAllowed: boolean): ExportVe
 
 /** One fact on several lines. */
 const listed = (name: string, values: ReadonlyArray<string>) =>
-  values.map((value, place): readonly [string, string] => [place === 0 ? name : "", value])
+  values.map((value, index): readonly [string, string] => [index === 0 ? name : "", value])
 
 const LINE_FEED = 0x0a
 
@@ -64,8 +64,8 @@ export const verify = Command.make(
       const found = Option.isSome(source) ? withSignatures(checked, allowUnproven) : checked
       if (!found.ok) {
         if (yield* printedAsJson({ file, ...found })) return yield* failedAndPrinted
-        const place = found.index === undefined ? "does not fit" : `does not fit from event ${found.index} on`
-        return yield* failed(`${plainText(file)} ${place}: ${plainText(found.why)}${adviceOn(found, source)}`)
+        const fault = found.index === undefined ? "does not fit" : `does not fit from event ${found.index} on`
+        return yield* failed(`${plainText(file)} ${fault}: ${plainText(found.why)}${adviceOn(found, source)}`)
       }
       const { events, exportSignature, notProven, proven, runId, seal, signature } = found
       yield* printFacts(

@@ -26,7 +26,7 @@ const PAGE = 200
 
 type Api = ControlPlaneClient["Service"]["api"]
 
-/** The texts of the next events of a run, and the seq to go on from; undefined behind the last one. */
+/** The texts of the next events of a run, and the seq of the next page; undefined after the last one. */
 const nextTexts = Effect.fnUntraced(function* (api: Api, run: string, afterSeq: number) {
   const query = { afterSeq, limit: PAGE }
   const [answer, response] = yield* api.events.list({
@@ -40,7 +40,7 @@ const nextTexts = Effect.fnUntraced(function* (api: Api, run: string, afterSeq: 
   return last && { texts: [...elementsOf(new Uint8Array(yield* response.arrayBuffer))], lastSeq: last.seq }
 })
 
-/** Reads the history of a run from its first event on, and holds it against a seal; a page of it is held at a time. */
+/** Reads the history of a run from its first event on, and checks it against a seal, one page at a time. */
 const walkRun = Effect.fnUntraced(function* (
   api: Api,
   seal: Seal,
@@ -87,8 +87,8 @@ export const verifyRun = Command.make(
       const checked = isUnsigned ? unsigned : found.ok ? (unprovenBy(seal, allowUnproven) ?? found) : found
       if (!checked.ok) {
         if (yield* printedAsJson({ runId: seal.runId, ...checked })) return yield* failedAndPrinted
-        const place = checked.index === undefined ? "does not fit" : `does not fit from event ${checked.index} on`
-        return yield* failed(`run ${seal.runId} ${place}: ${plainText(checked.why)}${adviceOn(checked, source)}`)
+        const fault = checked.index === undefined ? "does not fit" : `does not fit from event ${checked.index} on`
+        return yield* failed(`run ${seal.runId} ${fault}: ${plainText(checked.why)}${adviceOn(checked, source)}`)
       }
       const { algorithm, events, head, keyId, sealedAt } = seal
       yield* printFacts(

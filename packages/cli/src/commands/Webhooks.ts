@@ -32,7 +32,7 @@ const add = Command.make(
   },
   ({ event, url }) =>
     Effect.gen(function* () {
-      // A secret on the command line would stand in the list of processes.
+      // A secret on the command line would be visible in the list of processes.
       const secret = process.env["RUNPLANE_WEBHOOK_SECRET"] ?? ""
       if (secret === "") return yield* usageProblem("set RUNPLANE_WEBHOOK_SECRET to what signs the deliveries")
       yield* withControlPlane(({ api }) =>

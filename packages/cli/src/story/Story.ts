@@ -37,8 +37,8 @@ export const row = (heading: string, text: string) => `  ${padToWidth(heading, H
  */
 export const makeEventPrinter = ({ bold, dim }: Style, run?: TimedRun) => {
   let clock = run && storyClock(run)
-  const held: Array<CanonicalEvent> = []
-  let isHolding = run !== undefined && isDiscoveredRun(run)
+  const buffered: Array<CanonicalEvent> = []
+  let isBuffering = run !== undefined && isDiscoveredRun(run)
   const print = (event: CanonicalEvent) =>
     Effect.suspend(() => {
       clock ??= storyClock({ createdAt: event.ts, metadata: {} })
@@ -50,11 +50,11 @@ export const makeEventPrinter = ({ bold, dim }: Style, run?: TimedRun) => {
     })
   return (event: CanonicalEvent) =>
     Effect.suspend(() => {
-      if (!isHolding) return print(event)
-      if (event.type !== "run.created") held.push(event)
+      if (!isBuffering) return print(event)
+      if (event.type !== "run.created") buffered.push(event)
       if (!isOpening(event) && !ENDS.has(event.type)) return Effect.void
-      isHolding = false
-      const waiting = held.splice(0)
+      isBuffering = false
+      const waiting = buffered.splice(0)
       return Effect.forEach([...waiting.filter(isOpening), ...waiting.filter((one) => !isOpening(one))], print, {
         discard: true
       })

@@ -8,7 +8,7 @@ import type { LauncherSettingsShape } from "../LauncherSettings.ts"
 import type { AgentManifest } from "./AgentManifest.ts"
 import { entrypointNames, type HostCommand, hostCommand } from "./HostCommand.ts"
 
-/** Where programs are looked for when the environment has no PATH: what the system itself does. */
+/** The folders of programs when the environment has no PATH, as the system has them. */
 const DEFAULT_PATH = "/usr/bin:/bin"
 
 /** Any of the permissions to execute. */
@@ -30,9 +30,9 @@ export const agentCommand = Effect.fn("AgentCommand.resolve")(function* (
 ): Effect.fn.Return<HostCommand, AgentNotAttached, FileSystem.FileSystem | Path.Path> {
   const path = yield* Path.Path
   const { agentsDir, serviceRoot } = settings
-  const places = [path.join(agentsDir, "manifests"), agentsDir, serviceRoot, PROJECT_FOLDER]
-  const cwd = yield* workingDirectory(manifest.host.cwd, serviceRoot, places)
-  const value = yield* entrypoint(manifest, cwd, manifest.host.cwd === undefined ? places : [cwd, ...places])
+  const folders = [path.join(agentsDir, "manifests"), agentsDir, serviceRoot, PROJECT_FOLDER]
+  const cwd = yield* workingDirectory(manifest.host.cwd, serviceRoot, folders)
+  const value = yield* entrypoint(manifest, cwd, manifest.host.cwd === undefined ? folders : [cwd, ...folders])
   const command = yield* Effect.mapError(
     Effect.fromResult(
       hostCommand({ ...manifest, entrypoint: { ...manifest.entrypoint, value } }, settings, {
@@ -64,27 +64,27 @@ const LOOKED_IN = "beside the manifest, in the agents' folder, in the service's 
 const workingDirectory = Effect.fnUntraced(function* (
   named: string | undefined,
   root: string,
-  places: ReadonlyArray<string>
+  folders: ReadonlyArray<string>
 ) {
   if (named === undefined || named === "" || named === ".") return root
   const path = yield* Path.Path
-  for (const place of places) {
-    const folder = path.resolve(place, named)
+  for (const base of folders) {
+    const folder = path.resolve(base, named)
     if ((yield* kindOf(folder)) === "Directory") return folder
   }
   return yield* missing(`no working directory ${named} ${LOOKED_IN}`, ["host", "cwd"], "make it, or correct host.cwd")
 })
 
-/** The entrypoint as the process is given it: as written where it stands in the working directory, else its path. */
-const entrypoint = Effect.fnUntraced(function* (manifest: AgentManifest, cwd: string, places: ReadonlyArray<string>) {
+/** The entrypoint as the process gets it: as written if it is in the working directory, else its path. */
+const entrypoint = Effect.fnUntraced(function* (manifest: AgentManifest, cwd: string, folders: ReadonlyArray<string>) {
   const { type, value } = manifest.entrypoint
   if (type === "python_module" || type === "container") return value
   if (type === "command" && !/[\\/]/.test(value)) return value
   const path = yield* Path.Path
-  for (const place of places) {
+  for (const folder of folders) {
     for (const name of entrypointNames(manifest)) {
-      const file = path.resolve(place, name)
-      if ((yield* kindOf(file)) === "File") return place === cwd ? name : file
+      const file = path.resolve(folder, name)
+      if ((yield* kindOf(file)) === "File") return folder === cwd ? name : file
     }
   }
   const at = ["entrypoint", "value"]

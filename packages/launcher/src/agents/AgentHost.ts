@@ -132,7 +132,7 @@ export class AgentHost extends Context.Service<
         const onCut = (bytes: number | undefined) =>
           Effect.logWarning(
             bytes === undefined
-              ? `${prefix} writes more than ${perSecond} bytes a second: the rest is left out`
+              ? `${prefix} writes more than ${perSecond} bytes a second: more is left out`
               : `${prefix} ${bytes} bytes of its output were left out`
           )
         const logs = yield* Effect.all([

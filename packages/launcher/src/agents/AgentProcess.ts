@@ -79,7 +79,7 @@ const start = ({ command, args, cwd, env, mark, user }: ProcessCommand) =>
     child.once("error", ({ message }) => fail(message))
     const helpers: Array<SeenProcess> = []
     child.once("exit", (code, signal) => {
-      // However it ended, what it started itself and left running must not go on.
+      // The processes that it started and left running end with it.
       signalGroup(child, "SIGKILL")
       signalAll([...helpers, ...helpersOf(child.pid ?? 0, mark)], "SIGKILL")
       Deferred.doneUnsafe(exit, Effect.succeed({ code, signal }))

@@ -47,7 +47,7 @@ export class AgentTokens extends Context.Service<
   AgentTokens,
   {
     readonly tokenFor: (request: TokenRequest) => Effect.Effect<string, AgentStartFailed>
-    /** Tokens in place of the one that was given out, each before the one before it ends; it never ends by itself. */
+    /** Tokens that replace the first one, each before the last one ends. The stream never ends. */
     readonly renewals: (request: TokenRequest) => Stream.Stream<string>
   }
 >()("runplane/launcher/AgentTokens") {

@@ -19,10 +19,10 @@ export interface SeenProcess {
 export const helpersOf = (pid: number, mark: string): ReadonlyArray<SeenProcess> => {
   const all = processNames()
     .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => look(Number(name)) ?? [])
+    .flatMap((name) => readProcess(Number(name)) ?? [])
   const found = new Set<number>([pid, ...all.filter((seen) => hasMark(seen.pid, mark)).map((seen) => seen.pid)])
   const children = Map.groupBy(all, ({ parent }) => parent)
-  // A set is walked over what is added to it meanwhile.
+  // The iteration of a set includes what is added to it.
   for (const id of found) for (const child of children.get(id) ?? []) found.add(child.pid)
   return all.filter((seen) => seen.pid !== pid && found.has(seen.pid))
 }
@@ -30,7 +30,7 @@ export const helpersOf = (pid: number, mark: string): ReadonlyArray<SeenProcess>
 /** Sends a signal to those that are still the same processes. */
 export const signalAll = (processes: ReadonlyArray<SeenProcess>, signal: NodeJS.Signals): void => {
   for (const { pid, started } of processes) {
-    if (look(pid)?.started !== started) continue
+    if (readProcess(pid)?.started !== started) continue
     try {
       process.kill(pid, signal)
     } catch {
@@ -59,9 +59,9 @@ const read = (file: string): string => {
   }
 }
 
-const look = (pid: number): SeenProcess | undefined => {
+const readProcess = (pid: number): SeenProcess | undefined => {
   const stat = read(`/proc/${pid}/stat`)
-  // The name, in parentheses, may hold anything. Behind it stand the state, the parent and, as the 20th, the start.
+  // The name, in parentheses, may hold anything. After it come the state, the parent and, as the 20th, the start.
   const fields = stat.replace(/^.*\) /s, "").split(" ")
   const parent = fields[1]
   const started = fields[19]

@@ -48,7 +48,7 @@ const folders = {
     Flag.withDefault("")
   ),
   serviceRoot: Flag.String("service-root").pipe(
-    Flag.withDescription("Folder at which the service starts, where scripts of agents are looked for, too"),
+    Flag.withDescription("Folder at which the service starts; scripts of agents may be below it, too"),
     Flag.withFallbackConfig(Config.String("SERVICE_ROOT")),
     Flag.withDefault(".")
   )

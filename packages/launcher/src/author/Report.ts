@@ -20,10 +20,10 @@ export const printedAsJson = Effect.fnUntraced(function* (value: unknown) {
   return true
 })
 
-/** What was looked at, and what was found: how a tool opens and closes its report to people. */
+/** The first and the last line of the report of a tool to people. */
 interface Report {
   readonly findings: ReadonlyArray<Finding>
-  /** What was looked at, for programs. */
+  /** The checked files, for programs. */
   readonly of: { readonly [name: string]: unknown }
   readonly opening?: string
   readonly closing: Effect.Effect<void>

@@ -91,7 +91,7 @@ metadata:
   slug: default
   name: The ordinary case
 spec:
-  defaults: # in place of the input schema's defaults
+  defaults: # replace the input schema's defaults
     urgency: normal
   # overrides: { launch: { ttlMs: 60000 } }
 `

@@ -4,9 +4,9 @@ import type { PackFault } from "./PackFault.ts"
 
 /** A number as YAML of packs knows it. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/
-/** Keys whose value is meant as a text, whatever it looks like. */
+/** Keys whose value is meant as a text in every case. */
 const TEXT_KEY = /(?:^|_)(?:id|version|ref)s?$|(?:Id|Version|Ref)s?$/
-/** What a hash of digits with one letter e looks like, and no amount does. */
+/** The form of a hash of digits with one letter e, which no amount has. */
 const HASH = /^\d{3,}[eE]\d+$/
 
 /**

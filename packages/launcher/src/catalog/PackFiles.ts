@@ -52,7 +52,7 @@ const INCLUDABLE = new Set([".yaml", ".yml", ".json"])
 export interface PackFiles {
   /** Reads a YAML or JSON file with all its includes resolved; `undefined` when it holds no document. */
   readonly read: (file: string) => Effect.Effect<Json | undefined, ReadFailure>
-  /** The text of one file as it stands. */
+  /** The text of one file, unparsed. */
   readonly readText: (file: string) => Effect.Effect<string, ReadFailure>
   /**
    * The line, from 1, where a file holds the value at a path of keys, or would have to; undefined when it is unknown.

@@ -20,14 +20,14 @@ import { type TracedFiles, traceFiles } from "./TracedFiles.ts"
 /** The NODE_ENV in which one broken file does not fail all packs, unless PACKS_STRICT says so. */
 const PRODUCTION = "production"
 
-/** How long one reading serves while launches wait for room: the machine is busy enough, ms. */
+/** How long one reading is used while launches wait for slots and the machine is busy, ms. */
 const BUSY_TTL_MS = 1_000
 
 /**
  * The catalog of scenario packs. With a cache time of 0 ms every call sees the files as they are now, except while
  * launches wait (docs/internals/launch.md#reading); otherwise one
  * reading is served for that long. Calls that arrive during a reading share it, and a failed reading is not kept. Files
- * that have not changed since the last reading are looked at but not read again, nor is its outcome worked out again.
+ * that have not changed since the last reading are checked but not read again.
  * A malformed file fails it with INVALID_PACK_DATA where packs are strict, else only its pack is broken.
  */
 export class PackRegistry extends Context.Service<

@@ -9,7 +9,7 @@ import type { PackFault } from "./PackFault.ts"
 
 /** The names of a scenario version that count: the slug of its pack, and its folders. */
 interface ScenarioNames {
-  /** Undefined where only the scenario's folder is looked at. */
+  /** Undefined where only the scenario's folder is checked. */
   readonly pack?: string | undefined
   readonly scenario: string
   readonly version: string
@@ -117,10 +117,10 @@ const participantFaults = (
     if (isStranger(from, ids)) {
       say("error", [...at, "from"], `the kickoff is from "${from}", who is not a participant; name one of: ${list}`)
     }
-    for (const [place, name] of (Array.isArray(to) ? to : []).entries()) {
+    for (const [index, name] of (Array.isArray(to) ? to : []).entries()) {
       if (!isStranger(name, ids)) continue
       const message = `the kickoff is to "${name}", who is not a participant; name one of: ${list}`
-      say("warning", [...at, "to", `${place}`], message)
+      say("warning", [...at, "to", `${index}`], message)
     }
   }
   return faults

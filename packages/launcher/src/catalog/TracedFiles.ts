@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
 
 /**
- * A file that was changed less than this before it was looked at may change again without a new time stamp, because
+ * A file that was changed less than this before it was read may change again without a new time stamp, because
  * file systems count time in steps: what is known about it is not relied on, ms.
  */
 export const SETTLING_MS = 2_000
@@ -42,10 +42,10 @@ export const traceFiles = (fs: FileSystem.FileSystem): TracedFiles => {
 
   const traced =
     <Rest extends ReadonlyArray<unknown>, A>(
-      ask: (path: string, ...rest: Rest) => Effect.Effect<A, PlatformError.PlatformError>
+      read: (path: string, ...rest: Rest) => Effect.Effect<A, PlatformError.PlatformError>
     ) =>
     (path: string, ...rest: Rest) =>
-      Effect.andThen(remember(path), ask(path, ...rest))
+      Effect.andThen(remember(path), read(path, ...rest))
 
   return {
     fs: FileSystem.FileSystem.of({

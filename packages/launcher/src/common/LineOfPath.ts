@@ -57,7 +57,7 @@ const behind = (events: ReadonlyArray<Event>, from: number): number => {
   return events.length
 }
 
-/** Where the value that an event begins stands in the text; undefined where the event begins none. */
+/** The offset of the value that an event begins; undefined for an event that begins none. */
 export const startOf = (event: Event | undefined): number | undefined => {
   switch (event?.type) {
     case EVENT_ID.MAPPING:

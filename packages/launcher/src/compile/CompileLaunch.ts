@@ -188,7 +188,7 @@ const initiatorOf = (
   }
 }
 
-/** The first message of the session: its type, payload type and payload may each stand in one of several places. */
+/** The first message of the session: its type, payload type and payload may each have one of several keys. */
 const kickoffOf = (entry: KickoffEntry, modeName: string): NonNullable<LaunchInitiator["kickoff"]> => {
   const proto = entry.payloadEnvelope?.proto
   const messageType = entry.messageType ?? (entry.kind === "proposal" ? "Proposal" : "Signal")

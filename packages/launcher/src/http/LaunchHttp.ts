@@ -34,7 +34,7 @@ export const ProcessesHttp = HttpApiBuilder.group(
   })
 )
 
-/** When room for another launch may be expected again, seconds. */
+/** When slots for another launch may be free again, seconds. */
 const RETRY_AFTER = "10"
 
 const retryLater = HttpEffect.appendPreResponseHandler((_request, response) =>

@@ -12,7 +12,7 @@ const INTERVAL_MS = 500
 
 /**
  * Ends this process in order when the npx that started it has ended. npx runs a command through a shell, and a signal
- * to npx ends the two alone: the program would go on, with its ports and its database.
+ * to npx ends the two alone: the program would keep its ports and its database.
  */
 const endWithNpx = () => {
   if (process.env["npm_lifecycle_event"] !== "npx") return

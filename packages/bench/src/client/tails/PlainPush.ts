@@ -35,7 +35,7 @@ export const plainPush = Effect.fn("PlainPush.measure")(
     const { brought } = yield* openTailReaders({ ...readers, target, path: "/" })
     const cpuSeconds = cpuSecondsOfTree(child.pid)
     const before = yield* cpuSeconds
-    yield* child.ask({ _tag: "Push", ...load })
+    yield* child.call({ _tag: "Push", ...load })
     const { times } = yield* brought(load.frames, leadSeconds)
     const after = yield* cpuSeconds
     const pushed: PlainPushed = {

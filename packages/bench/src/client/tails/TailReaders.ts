@@ -43,9 +43,9 @@ export const openTailReaders = Effect.fn("TailReaders.open")(function* ({
     reply: ReadersReply
   })
   const { headers, url } = target
-  yield* child.ask({ _tag: "Open", url, headers, path, clients, listeners })
+  yield* child.call({ _tag: "Open", url, headers, path, clients, listeners })
   const brought = Effect.fnUntraced(function* (events: number, leadSeconds: number) {
-    const reply = yield* child.ask({ _tag: "Await", events, leadSeconds })
+    const reply = yield* child.call({ _tag: "Await", events, leadSeconds })
     return reply._tag === "Brought" ? reply : yield* new ChildFailed({ name: NAME, reason: `answered ${reply._tag}` })
   })
   const readers: TailReaders = { brought, cpuSeconds: cpuSecondsOfTree(child.pid) }

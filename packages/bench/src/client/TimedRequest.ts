@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { WrongAnswer } from "../reads/HttpLoad.ts"
 import { ControlPlaneProcess } from "../service/ControlPlaneProcess.ts"
 
-export interface Asked {
+export interface TimedAnswer {
   readonly text: string
   /** From the request to the last byte of its answer. */
   readonly millis: number
@@ -12,14 +12,14 @@ export interface Asked {
 
 const NANOS_PER_MILLI = 1e6
 
-/** One request on a connection of its own; with a body it is a POST. Anything but success fails. */
-export const ask = Effect.fnUntraced(function* (path: string, body?: unknown) {
+/** One request on a connection of its own; with a body it is a POST. Any status but 2xx fails. */
+export const timedRequest = Effect.fnUntraced(function* (path: string, body?: unknown) {
   const { headers, url } = yield* ControlPlaneProcess
   const started = yield* Clock.monotonicTimeNanos
   const text = yield* answerOf(`${url}${path}`, headers, body === undefined ? undefined : JSON.stringify(body))
   const ended = yield* Clock.monotonicTimeNanos
-  const asked: Asked = { text, millis: Number(ended - started) / NANOS_PER_MILLI }
-  return asked
+  const answer: TimedAnswer = { text, millis: Number(ended - started) / NANOS_PER_MILLI }
+  return answer
 })
 
 const answerOf = (url: string, authorization: Readonly<Record<string, string>>, body: string | undefined) =>

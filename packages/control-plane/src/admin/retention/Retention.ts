@@ -50,7 +50,7 @@ export interface Swept {
 /**
  * Deletes rows older than the time to live (docs/reference/http.md#retention): terminal runs with everything that
  * belongs to them, audit entries and webhook deliveries. One process sweeps, in batches with pauses between them, until
- * none is left.
+ * every such row is deleted.
  */
 export class Retention extends Context.Service<
   Retention,

@@ -6,7 +6,7 @@ import { readWorkspace } from "./support/Workspace.ts"
 
 const workspace = readWorkspace()
 
-/** A package whose files import what stands beside each. */
+/** A package of files with these imports. */
 const sample = (name: string, files: Readonly<Record<string, ReadonlyArray<string>>>): PackageSources => ({
   name,
   dependencies: new Set(),

@@ -54,7 +54,7 @@ const RemovedHttp = HttpApiBuilder.group(
   })
 )
 
-/** Answers under way at shutdown get this long; event streams end at once by themselves. */
+/** Time for pending answers at shutdown; event streams end at once. */
 export const GRACEFUL_SHUTDOWN_MS = 3_000
 
 /** The handlers of all groups. */
@@ -99,8 +99,8 @@ const routes = Layer.unwrap(
 )
 
 /**
- * Finalizers run backwards: what is built on the server ends before it, so readiness says no while it still serves, and
- * open event streams do not hold it up.
+ * Finalizers run in reverse: layers on the server end before it, so readiness is negative while it still serves, and
+ * open event streams do not delay its end.
  */
 const endStreamsFirst = Layer.effectDiscard(
   Effect.gen(function* () {

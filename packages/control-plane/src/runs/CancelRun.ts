@@ -104,7 +104,7 @@ export const makeCancelRun = Effect.gen(function* () {
         also: (at) => Effect.andThen(audit.record(entry(at)), session ? Effect.void : remember(run, reason, at))
       })
       .pipe(Effect.catchTag("RunNotFound", () => Effect.fail(runNotFound(run.record.id))))
-    // The observer was faster: the entry is still owed.
+    // The observer was faster: the entry is still to be written.
     if (change !== "applied") yield* audit.recordDone(entry(yield* now))
   })
 
@@ -116,7 +116,7 @@ export const makeCancelRun = Effect.gen(function* () {
       runtime.cancelSession({ sessionId: runtimeSessionId, reason: reason ?? DEFAULT_REASON })
     )
     if (answer._tag === "Failure") {
-      // The session is not opened yet, or lost: there is nothing at the runtime that could go on.
+      // The session is not opened yet, or lost: the runtime has nothing to end.
       if (answer.failure.reason === "NOT_FOUND") return yield* markCancelled(run, "delegated", reason, caller, false)
       return yield* refusal.ofError(answer.failure)
     }
@@ -130,7 +130,7 @@ export const makeCancelRun = Effect.gen(function* () {
     return yield* isTerminal(end)
       ? invalidTransition(id, end, "cancelled")
       : controlPlaneError("CONFLICT", `the session has already ended: ${ack.sessionState}`)
-    // Once the runtime has said yes the run has to follow, whether or not the caller still waits for the answer.
+    // Once the runtime has accepted, the run follows, even when the caller no longer waits for the answer.
   }, Effect.uninterruptible)
 
   /**
@@ -181,7 +181,7 @@ export const makeCancelRun = Effect.gen(function* () {
   }, Effect.scoped)
 })
 
-/** How a run is cancelled, as the audit log says it. */
+/** How a run is cancelled, as in the audit log. */
 type CancelOption = "callback" | "delegated" | "session-lost"
 
 /** How long the descriptor lets the session live. */

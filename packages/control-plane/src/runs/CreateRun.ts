@@ -68,9 +68,9 @@ export const makeCreateRun = Effect.gen(function* () {
   ) {
     const at = new Date(yield* Clock.currentTimeMillis).toISOString()
     // The run joins the trace of its request.
-    const asking = yield* callingSpan
-    const traceId = asking?.traceId ?? (yield* ids.traceId)
-    const traceParent = asking && traceParentOf(asking)
+    const callerSpan = yield* callingSpan
+    const traceId = callerSpan?.traceId ?? (yield* ids.traceId)
+    const traceParent = callerSpan && traceParentOf(callerSpan)
     const run = newRun(descriptor, { id: runId, sessionId, traceId, spanId: yield* ids.spanId, traceParent })
     const created = yield* insert(run, at, caller).pipe(
       Effect.as(true),
@@ -105,7 +105,7 @@ export const makeCreateRun = Effect.gen(function* () {
       const claimed = yield* claim(descriptor, holder, caller)
       return claimed === undefined ? yield* sessionAlreadyExists(sessionId) : accepted(claimed)
     }
-    // What is left: the session's id is free, but another run got the same id by chance.
+    // The remaining case: the session's id is free, but another run got the same id by chance.
     const second = yield* Effect.uninterruptible(attempt(descriptor, sessionId, yield* ids.uuid, caller))
     return second ?? (yield* sessionAlreadyExists(sessionId))
   })

@@ -33,7 +33,7 @@ export const makePauseRun = Effect.gen(function* () {
   const reasons = yield* CancelReasons
 
   const perform = (pause: Pause, run: StoredRun, reason: string | undefined, caller: Caller) =>
-    // Once the runtime has said yes the run has to follow, whether or not the caller still waits for the answer.
+    // Once the runtime has accepted, the run follows, even when the caller no longer waits for the answer.
     ask(pause, run, reason, caller).pipe(reasons.during(run.record.id, pause.to, reason), Effect.uninterruptible)
 
   const ask = Effect.fnUntraced(function* (pause: Pause, run: StoredRun, reason: string | undefined, caller: Caller) {

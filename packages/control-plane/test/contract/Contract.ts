@@ -68,8 +68,8 @@ const checkStream = Effect.fnUntraced(function* ({ answer, headers, path, status
 })
 
 /**
- * The watch reports the end of a session at once; the sessions that it discovers are about to be posted. Nothing else
- * asks the runtime, so that a failure which a statement wants meets its own request.
+ * The watch reports the end of a session at once; the sessions that it discovers are posted soon after. Only the
+ * request of a statement calls the runtime, so that it meets the injected failure.
  */
 const watching = { discoveryEnabled: true, discoveryGraceMs: 600_000, reconcileIntervalMs: 0 }
 

@@ -216,13 +216,13 @@ describe("every setting", () => {
     })
   }
 
-  it.effect("is reported at once with the others, and no secret is told", () =>
+  it.effect("is reported at once with the others, and no secret is shown", () =>
     Effect.gen(function* () {
       const env = Object.fromEntries(Object.entries(badValues).map(([variable, [value]]) => [variable, value]))
       const { lines, outcome } = yield* check(env)
       assert.strictEqual(outcome._tag, "Failure")
-      const told = lines.filter((line) => line.startsWith("Error: ")).map((line) => line.split(" ")[1])
-      assert.sameMembers(told, Object.keys(badValues))
+      const reported = lines.filter((line) => line.startsWith("Error: ")).map((line) => line.split(" ")[1])
+      assert.sameMembers(reported, Object.keys(badValues))
       assert.notInclude(lines.join("\n"), PASSWORD)
       if (outcome._tag === "Failure") assert.notInclude(outcome.failure.message, PASSWORD)
     })

@@ -92,7 +92,7 @@ describe("the check of the settings", () => {
       ['RUNTIME_LIST_SESSIONS_MAX_PAGES must be a whole number of at least 1, got "-5"']
     ],
     [
-      "a collector that is no address",
+      "a collector that is not an address",
       { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" },
       ["OTEL_EXPORTER_OTLP_ENDPOINT must be an address starting with http:// or https://"]
     ]

@@ -1,3 +1,5 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import type { Duplex } from "node:stream"
 import type { EdgeForm, RefusalKind } from "./EdgeForm.ts"
 import { securityHeaders } from "./SecurityHeaders.ts"
 
@@ -51,45 +53,14 @@ const NOT_SERVING: Refusal = {
 
 const CONTENT_TYPE = "application/json"
 
-/** How long a request may take to arrive, body included, milliseconds: what is slower only holds a connection. */
+/** How long a request may take to arrive, body included, milliseconds: a slower one only holds a connection. */
 const REQUEST_TIMEOUT_MS = 30_000
 
-/** What is needed of Node's classes, named here because this package runs without Node.js. */
-interface RefusedSocket {
-  readonly writable: boolean
-  readonly writableEnded: boolean
-  readonly end: (text: string, sent: () => void) => unknown
-  readonly destroy: () => unknown
-}
-
-interface ServerAnswer {
-  readonly headersSent: boolean
-  readonly writableEnded: boolean
-  readonly writeHead: (status: number, headers: Readonly<Record<string, string>>) => unknown
-  readonly end: (text: string) => unknown
-  readonly once: (event: "close", listener: () => void) => unknown
-}
-
-interface ServerRequest {
-  readonly socket: object
-  /** Whether all of it has arrived. */
-  readonly complete: boolean
-}
-
-type RequestListener = (request: ServerRequest, response: ServerAnswer) => void
-
-interface RefusingServer {
-  listenerCount(event: "request"): number
-  on(event: "request" | "checkContinue" | "checkExpectation", listener: RequestListener): unknown
-  on(
-    event: "clientError",
-    listener: (error: Error & { readonly code?: string }, socket: RefusedSocket & object) => void
-  ): unknown
-}
+type RequestListener = (request: IncomingMessage, response: ServerResponse) => void
 
 /**
  * Options of a Node.js server that refuses as little as possible by itself: a missing `Host` is not refused, because
- * nothing here reads it; an `Upgrade` is not followed, and the request is answered as it stands.
+ * nothing here reads it; an `Upgrade` is not followed, and the request is answered without it.
  */
 export const lenientServerOptions = {
   requireHostHeader: false,
@@ -104,14 +75,14 @@ export const lenientServerOptions = {
  * large, requests that do not arrive, expectations that cannot be met, requests before the routes are ready
  * (docs/reference/errors.md#error-bodies, docs/reference/http.md#start).
  */
-export const answerRefusals = (server: RefusingServer, form: EdgeForm): void => {
-  const answers = new WeakMap<object, ServerAnswer>()
+export const answerRefusals = (server: Server, form: EdgeForm): void => {
+  const answers = new WeakMap<Duplex, ServerResponse>()
   const remember: RequestListener = (request, response) => {
     answers.set(request.socket, response)
-    // What is still to come of an answered request, and is broken, must not get a second answer.
+    // Broken bytes that follow an answered request must not get a second answer.
     response.once("close", () => request.complete && answers.delete(request.socket))
   }
-  const refuse = (refusal: Refusal, response: ServerAnswer, headers: Readonly<Record<string, string>> = {}) => {
+  const refuse = (refusal: Refusal, response: ServerResponse, headers: Readonly<Record<string, string>> = {}) => {
     const body = bodyOf(refusal, form)
     response.writeHead(refusal.status, {
       "content-type": CONTENT_TYPE,
@@ -124,7 +95,7 @@ export const answerRefusals = (server: RefusingServer, form: EdgeForm): void => 
   }
   const receive: RequestListener = (request, response) => {
     remember(request, response)
-    // Node.js would leave it without an answer, for as long as the client has patience.
+    // Node.js would leave it without an answer, until the client gives up.
     if (server.listenerCount("request") === 1) refuse(NOT_SERVING, response, { "retry-after": "1" })
   }
   server.on("request", receive)
@@ -133,15 +104,15 @@ export const answerRefusals = (server: RefusingServer, form: EdgeForm): void => 
     remember(request, response)
     refuse(EXPECTATION, response)
   })
-  server.on("clientError", (error, socket) => {
-    // Every further piece of a refused request comes by here again.
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    // Every further piece of a refused request raises this event again.
     if (socket.writableEnded) return
     const answer = answers.get(socket)
-    const hangUp = () => socket.destroy()
+    const close = () => socket.destroy()
     // An answer that has begun cannot change, and a closed socket takes none.
-    if (!socket.writable || (answer?.headersSent === true && !answer.writableEnded)) hangUp()
-    else if (answer?.headersSent === true) socket.end("", hangUp)
-    else socket.end(answerOf(refusals.get(error.code ?? "") ?? MALFORMED, form), hangUp)
+    if (!socket.writable || (answer?.headersSent === true && !answer.writableEnded)) close()
+    else if (answer?.headersSent === true) socket.end("", close)
+    else socket.end(answerOf(refusals.get(error.code ?? "") ?? MALFORMED, form), close)
   })
 }
 

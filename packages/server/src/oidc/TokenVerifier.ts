@@ -13,10 +13,7 @@ import { type FindKey, type KeysUnavailable, makeIssuerKeys } from "./IssuerKeys
 /** Seconds a token may be past its `exp`, or before its `nbf`, for clocks that differ. */
 const CLOCK_LEEWAY_SECONDS = 60
 
-/**
- * Signatures that every holder of the public key can check, and only the issuer can make. `none` and shared secrets
- * are not among them.
- */
+/** Signatures that only the issuer can make: neither `none` nor shared secrets. */
 const ALGORITHMS = [
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"]

@@ -1,7 +1,7 @@
 import { posix } from "node:path"
 import { importsOf, type PackageSources } from "./ImportRules.ts"
 
-/** Where the tables stand: what fails says so. */
+/** The file of the tables, for the messages of failures. */
 const TABLE = "packages/stack/test/support/FolderRules.ts"
 
 export interface FolderRule {
@@ -107,9 +107,9 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
   },
   console: {
     pages: { meaning: "one folder a page", knows: ["live", "ui", "client", "view"] },
-    shell: { meaning: "what stands around every page", knows: ["ui", "client", "view"] },
-    live: { meaning: "a run's events, as they come", knows: ["client", "view"] },
-    ui: { meaning: "what pages are put together from", knows: ["client", "view"] },
+    shell: { meaning: "the frame of every page", knows: ["ui", "client", "view"] },
+    live: { meaning: "a run's events, live", knows: ["client", "view"] },
+    ui: { meaning: "the parts of pages", knows: ["client", "view"] },
     client: { meaning: "calls, the session, the connection", knows: ["view"] },
     view: { meaning: "what a page shows, as pure functions", knows: [] }
   },
@@ -133,7 +133,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
       knows: ["catalog", "LauncherSettings.ts", "common"]
     },
     "control-plane": {
-      meaning: "what the control plane is told: runs and the policies of the packs",
+      meaning: "calls of the control plane: runs and the policies of the packs",
       knows: ["catalog", "LauncherSettings.ts", "common"]
     },
     catalog: { meaning: "packs, read and checked", knows: ["LauncherSettings.ts", "common"] },
@@ -147,10 +147,10 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
       meaning: "the wire contract over gRPC",
       knows: ["faults", "kernel", "core", "auth", "SandboxOptions.ts"]
     },
-    faults: { meaning: "faults that tests ask for", knows: ["kernel", "core"] },
+    faults: { meaning: "faults that tests inject", knows: ["kernel", "core"] },
     kernel: { meaning: "sessions, policies and limits of one runtime", knows: ["core", "auth", "SandboxOptions.ts"] },
     core: { meaning: "what a session is, as pure code", knows: [] },
-    auth: { meaning: "who a caller is", knows: [] },
+    auth: { meaning: "the identity of a caller", knows: [] },
     "SandboxOptions.ts": { meaning: "the options", knows: ["core"] }
   },
   agents: {
@@ -266,7 +266,7 @@ export const wrongArrows = ({ files, name }: PackageSources): ReadonlyArray<Wron
   })
 }
 
-/** The wrong arrows between what stands in one folder, `src` itself when `prefix` is empty. */
+/** The wrong arrows inside one folder, `src` itself when `prefix` is empty. */
 const wrongArrowsOf = (
   name: string,
   prefix: string,

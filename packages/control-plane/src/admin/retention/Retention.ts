@@ -30,8 +30,8 @@ export const retentionSettings = readSettings(settings)
 export const FIRST_SWEEP_DELAY_MS = 10_000
 
 /**
- * A sweep rests after each batch for so many times as long as the batch took, and for so long at most: what is written
- * meanwhile shares the database with it.
+ * A sweep pauses after each batch, for this multiple of the time of the batch and at most so long: writers share the
+ * database with it.
  */
 const RESTS = 2
 const LONGEST_REST_MS = 10_000
@@ -39,7 +39,7 @@ const LONGEST_REST_MS = 10_000
 const MS_PER_HOUR = 3_600_000
 const MS_PER_DAY = 24 * MS_PER_HOUR
 
-/** What a sweep deleted. */
+/** The deleted rows of a sweep. */
 export interface Swept {
   readonly runs: number
   readonly events: number
@@ -48,14 +48,14 @@ export interface Swept {
 }
 
 /**
- * Deletes what is older than the time to live (docs/reference/http.md#retention): terminal runs with everything that
- * belongs to them, audit entries and webhook deliveries. One process sweeps, in batches with rests between them, until
- * nothing is left.
+ * Deletes rows older than the time to live (docs/reference/http.md#retention): terminal runs with everything that
+ * belongs to them, audit entries and webhook deliveries. One process sweeps, in batches with pauses between them, until
+ * every such row is deleted.
  */
 export class Retention extends Context.Service<
   Retention,
   {
-    /** One whole sweep. A second one at the same time passes over what the first is deleting. */
+    /** One whole sweep. A second one at the same time skips the rows that the first deletes. */
     readonly sweep: Effect.Effect<Swept, SqlError>
   }
 >()("runplane/control-plane/Retention") {

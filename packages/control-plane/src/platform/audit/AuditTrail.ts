@@ -26,8 +26,8 @@ export interface Caller extends RecordedCaller {
 }
 
 /**
- * The outcome of the action: done, accepted by another party that will do it, or turned down: by the runtime, or by
- * this service because of who asked. What this service turns down for other reasons is not recorded.
+ * The outcome of the action: done, accepted by another party that will do it, or refused: by the runtime, or by
+ * this service because of the role of the caller. Other refusals of this service are not recorded.
  */
 export type AuditOutcome = "succeeded" | "accepted" | "refused"
 

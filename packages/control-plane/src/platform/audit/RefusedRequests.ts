@@ -12,8 +12,8 @@ const REFUSALS: ReadonlySet<number> = new Set([401, 403])
 
 /**
  * Writes an audit entry for requests that are answered with 401 or 403, as `makeRefusalSample` chooses them
- * (docs/reference/http.md#audit-refusals). The answer does not wait for the entry. Hands every request on to the
- * observer that it finds.
+ * (docs/reference/http.md#audit-refusals). The answer does not wait for the entry. Passes every request to the
+ * next observer.
  */
 export const layerRefusedRequests = Layer.effect(
   HttpObserver,
@@ -39,7 +39,7 @@ export const layerRefusedRequests = Layer.effect(
   })
 )
 
-/** The route stands for the path, which may hold secrets. An id that is not a UUID is a text of the caller's choice. */
+/** The route replaces the path, which may hold secrets. An id that is not a UUID is a text of the caller's choice. */
 const entryOf = (
   { address, caller, id, method, requestId, route, status }: ObservedRequest,
   unrecorded: number,

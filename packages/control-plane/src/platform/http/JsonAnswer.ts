@@ -16,17 +16,17 @@ export interface TextPage<E> {
   readonly next?: Effect.Effect<TextPage<E>, E>
 }
 
-/** What is read of a list at a time. */
+/** One read of a list. */
 interface ReadPart<Row> {
   readonly rows: ReadonlyArray<Row>
-  /** How many of the keys were looked at. */
+  /** How many of the keys were read. */
   readonly taken: number
   readonly isCut: boolean
 }
 
 /**
- * A list whose rows are read by their keys as the client takes them, between the texts `before` and `after` it. What is
- * gone by then is left out (docs/reference/http.md#page-bytes).
+ * A list whose rows are read by their keys as the client takes them, between the texts `before` and `after` it. A row
+ * that was deleted meanwhile is left out (docs/reference/http.md#page-bytes).
  */
 export const listPage = <Key, Row, E>(
   keys: ReadonlyArray<Key>,
@@ -47,8 +47,8 @@ export const listPage = <Key, Row, E>(
 }
 
 /**
- * An answer that may be long. Its first piece is read by the caller, so that failures still become proper answers; what
- * follows is read as the client takes it, so that the length of the answer costs no memory. A later failure cuts the
+ * An answer that may be long. Its first piece is read by the caller, so that failures still become proper answers; the
+ * rest is read as the client takes it, so that the length of the answer costs no memory. A later failure cuts the
  * connection.
  */
 export const jsonPages = <E>(first: TextPage<E>): HttpServerResponse.HttpServerResponse => {
@@ -61,8 +61,8 @@ export const jsonPages = <E>(first: TextPage<E>): HttpServerResponse.HttpServerR
 }
 
 /**
- * The content of an answer that is made as the client takes it. What fails on the way cuts the connection, so that a
- * part cannot be taken for the whole, and is logged: `what` names the answer.
+ * The content of an answer that is made as the client takes it. A failure cuts the connection, so that a part does
+ * not look complete, and is logged: `what` names the answer.
  */
 export const cutOnFailure =
   (what: string) =>

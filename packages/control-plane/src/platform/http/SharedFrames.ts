@@ -1,8 +1,8 @@
 const LINE_END = "\r\n"
 
 /**
- * Frames of an event stream as bytes that many clients are sent, made once. They are kept as one chunk of HTTP/1.1, so
- * that a socket can be handed all of it in one write (docs/reference/http.md#one-write).
+ * Frames of an event stream as bytes for many clients, made once. They are kept as one chunk of HTTP/1.1, so
+ * that a socket takes all of it in one write (docs/reference/http.md#one-write).
  */
 export class SharedFrames {
   /** The frames with the transfer coding around them. */

@@ -41,7 +41,7 @@ export const boundedLabel = (limit: number): ((value: string) => string) => {
 const RUN_BUCKETS = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600]
 const GRPC_BUCKETS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30]
 
-/** Different values of a label that agents choose; what comes after them is counted as `other`. */
+/** Different values of a label that agents choose; later values are counted as `other`. */
 export const MAX_FREE_LABEL_VALUES = 200
 /** Different pairs of mode and message type: labels multiply each other. */
 export const MAX_MESSAGE_PAIRS = 1_000
@@ -79,7 +79,7 @@ export interface ScrapedValues {
   readonly activeRuntimeStreams: number
   /** How long the oldest append has waited for the log. */
   readonly oldestAppendMs: number
-  /** How many wait. */
+  /** Appends that wait. */
   readonly waitingAppends: number
   readonly pool: { readonly inUse: number; readonly waiting: number; readonly max: number }
   /** Undefined: it cannot be counted now. */
@@ -128,8 +128,11 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
 
   const sseConnections = gauge("active_sse_connections", "Open event streams of clients")
   const runtimeStreams = gauge("active_runtime_streams", "Runs observed by this process")
-  const waitingAppends = gauge("log_waiting_appends", "Additions to the log that wait to be stored")
-  const lastFrame = gauge("runtime_last_frame_timestamp_seconds", "When the last frame came, Unix time; 0 before it")
+  const waitingAppends = gauge("log_waiting_appends", "Appends to the log that wait to be stored")
+  const lastFrame = gauge(
+    "runtime_last_frame_timestamp_seconds",
+    "When the last frame was received, Unix time; 0 before it"
+  )
   const pool = new Gauge({
     name: "db_pool_connections",
     help: "Connections of the pool: in use, and callers that wait for one",
@@ -138,7 +141,7 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
   })
   const poolMax = gauge("db_pool_max_connections", "Most connections of the pool")
   const webhookBacklog = gauge("webhook_backlog_deliveries", "Deliveries that are not settled yet; counted to 10,000")
-  const oldestAppend = gauge("log_oldest_append_seconds", "How long the oldest addition to the log has waited")
+  const oldestAppend = gauge("log_oldest_append_seconds", "How long the oldest append to the log has waited")
   const transitions = counterOf(
     "run_state_transitions_total",
     "Changes of run status, by new status",
@@ -164,10 +167,10 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
   const inbound = counter("proto_inbound_messages_total", "Messages from the runtime", "mode", "message_type")
   const signals = counter("proto_signals_total", "Ambient signals", "signal_type")
   const reconnects = counter("proto_stream_reconnects_total", "Repeated subscriptions to session streams")
-  const gaps = counter("proto_stream_resume_gap_total", "Session histories that could not be read on")
+  const gaps = counter("proto_stream_resume_gap_total", "Session histories that could not be continued")
   const signalGaps = counter("proto_signal_gaps_total", "Times that the runtime dropped signals of a slow reader")
   const lostSignals = counter("proto_signals_lost_total", "Signals that could not be stored")
-  const recoveries = counterOf("proto_recovery_total", "Runs taken up again after a start", "status", recoveryStatuses)
+  const recoveries = counterOf("proto_recovery_total", "Runs adopted again after a start", "status", recoveryStatuses)
   const deliveries = counterOf(
     "proto_webhook_deliveries_total",
     "Settled webhook deliveries, by outcome",

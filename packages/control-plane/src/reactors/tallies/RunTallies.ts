@@ -7,19 +7,19 @@ import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Reactor } from "../../event-log/append/Reactors.ts"
 
-/** Between two foldings. What is not folded yet costs its readers some microseconds each. */
+/** Pause between two folds. Each row that is not folded yet costs its readers some microseconds. */
 const FOLDING_INTERVAL = "3 seconds"
 /** Changed runs that one transaction folds. */
 const RUNS_PER_FOLDING = 5_000
 
 /**
  * Keeps the sums over ended runs and over marks (docs/reference/events.md#tallies) close behind the log. Readers are
- * exact without it, only slower: they add what is not in the sums yet. All processes try, one at a time does it.
+ * exact without it, only slower: they add the rows that the sums lack. All processes try, one at a time folds.
  */
 export class RunTallies extends Context.Service<
   RunTallies,
   {
-    /** Brings the sums up to what is committed now. */
+    /** Updates the sums to the committed rows. */
     readonly fold: Effect.Effect<void, SqlError>
   }
 >()("runplane/control-plane/RunTallies") {

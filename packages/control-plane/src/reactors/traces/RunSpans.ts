@@ -45,8 +45,8 @@ const OWN_EVENTS = "control-plane"
 /**
  * Makes the spans of a run's log (docs/reference/http.md#tracing): `stream.handle_raw_event` from the receipt of a
  * frame to its commit, `run-event.persist` for each append, `run-event.emit` for the delivery to subscribers, one for
- * each model call that an agent has reported, and `run.lifecycle` at the end. The path of the data only notes times;
- * the spans are made behind it, by one fiber. Nothing at all when tracing is off.
+ * each reported model call, and `run.lifecycle` at the end. The path of the data only records times; one fiber makes
+ * the spans later. Does nothing when tracing is off.
  */
 export const makeRunSpans = Effect.gen(function* () {
   if (!(yield* tracingEnabled)) return {} satisfies Reactor
@@ -69,7 +69,7 @@ export const makeRunSpans = Effect.gen(function* () {
       }),
       Effect.uninterruptible
     )
-  // The spans of what was committed before the service stopped.
+  // The spans of the commits before the service stopped.
   yield* Effect.addFinalizer(() => Effect.flatMap(Queue.clear(pending), Effect.forEach(work, { discard: true })))
   yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.take(pending), work)))
 
@@ -80,14 +80,7 @@ export const makeRunSpans = Effect.gen(function* () {
       for (const { requestedAt, change, events, frames, runId } of appends) {
         const eventCount = events.length
         if (eventCount > 0 || frames.length > 0) {
-          offer({
-            _tag: "Persisted",
-            runId,
-            eventCount,
-            start: requestedAt,
-            end: now,
-            frames: frames.map(toFrameRecord)
-          })
+          offer({ _tag: "Persisted", runId, eventCount, start: requestedAt, end: now, frames: frames.map(toFrameRecord) })
         }
         for (const event of events) {
           if (event.type === "llm.call.completed") offer({ _tag: "LlmCall", runId, call: llmSpan(event) })

@@ -34,17 +34,17 @@ export interface Claims {
   readonly more: boolean
 }
 
-/** Due deliveries of a subscription that a claim looks at. */
-export const LOOKED_AT = 32
-/** Subscriptions that a look names; more are found by the next. */
+/** Due deliveries of a subscription that a claim reads. */
+export const READ_PER_CLAIM = 32
+/** Subscriptions that one poll returns; the next returns more. */
 const NAMED = 1_000
 
 const NOTHING: Claims = { deliveries: [], nextDueMs: undefined, more: false }
 
 /**
  * Claims deliveries (docs/reference/http.md#webhook-delivery). A run's first pending delivery is the only one of the
- * run that can be claimed. What is due and stands behind it is put off until that one can change, so a subscription
- * with any number of waiting deliveries costs a claim no more than `LOOKED_AT` of them.
+ * run that can be claimed. The due deliveries behind it are delayed until that one can change, so a subscription
+ * with any number of waiting deliveries costs a claim no more than `READ_PER_CLAIM` of them.
  *
  * The subscription is locked before anything is read of it, and again at the end of each delivery: claims and ends of a
  * subscription follow each other, whatever process makes them, and each sees what the one before has done. While a
@@ -60,7 +60,7 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
     SELECT count(*) FROM webhook_deliveries d
     WHERE d.webhook_id = w.id AND d.status = 'pending' AND d.claimed_until > now())`
 
-  /** Who has something due and room for it, those without an attempt first; and how long until more is due. */
+  /** Subscriptions with a due delivery and a free slot, those without an attempt first; and when more is due. */
   const look = (perSubscription: number) => sql<{
     readonly ids: ReadonlyArray<string>
     readonly next_due_ms: number | null
@@ -97,7 +97,7 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
       FROM rooms CROSS JOIN LATERAL (
         SELECT d.id, d.run_id, d.next_attempt_at, d.ordinal FROM webhook_deliveries d
         WHERE d.webhook_id = rooms.id AND ${isFree}
-        ORDER BY d.next_attempt_at, d.ordinal LIMIT ${LOOKED_AT}
+        ORDER BY d.next_attempt_at, d.ordinal LIMIT ${READ_PER_CLAIM}
       ) due CROSS JOIN LATERAL (
         SELECT h.id, h.next_attempt_at, h.claimed_until FROM webhook_deliveries h
         WHERE h.webhook_id = rooms.id AND h.run_id = due.run_id AND h.status = 'pending'
@@ -154,7 +154,7 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
 
 type Columns = Omit<ClaimedDelivery, "webhookId" | "ageMs"> & { readonly webhook_id: string; readonly age_ms: number }
 
-/** What was claimed, or a single row without anything; both say how much was put off. */
+/** The claimed deliveries, or one empty row; both have the number of delayed ones. */
 type ClaimedRow = (Columns | { readonly [column in keyof Columns]: null }) & { readonly parked: number }
 
 const toClaimed = ({

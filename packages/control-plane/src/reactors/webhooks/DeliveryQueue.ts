@@ -5,7 +5,7 @@ import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { type ClaimedDelivery, type ClaimLimits, type Claims, makeDeliveryClaims } from "./DeliveryClaims.ts"
 
-/** Counting stops here: what is beyond is too many anyway. */
+/** Counting stops here: any larger number means the same. */
 const COUNTED = 10_000
 /** Scrapes of all kinds cause one count in this time, and no scrape waits longer. Milliseconds. */
 const COUNT_TTL_MS = 5_000
@@ -75,7 +75,7 @@ export class DeliveryQueue extends Context.Service<
 
       /**
        * The subscription is locked before its delivery, as its removal does it: neither can wait for the other in a
-       * circle. By a statement of its own, so that what follows sees what the last claim has put off.
+       * circle. In its own statement, so that the next one sees the delays of the last claim.
        */
       const end = Effect.fnUntraced(function* (
         delivery: ClaimedDelivery,

@@ -5,7 +5,7 @@ import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
 import type { WebhookOptions } from "./WebhookSettings.ts"
 
-/** How a failed attempt stands in the life of its delivery. */
+/** A failed attempt in the life of its delivery. */
 export interface FailedAttempt {
   /** Attempts since the delivery was queued, this one included. */
   readonly tries: number

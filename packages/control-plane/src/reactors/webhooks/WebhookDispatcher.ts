@@ -69,7 +69,7 @@ export class WebhookDispatcher extends Context.Service<
       const look = Effect.gen(function* () {
         const limit = settings.totalConcurrency - underWay
         if (limit <= 0) return settings.pollMs
-        // A look every second would fill every trace.
+        // A poll every second would fill every trace.
         const claims = yield* Effect.withTracerEnabled(queue.claim({ ...limits, limit }), false)
         for (const delivery of claims.deliveries) yield* start(delivery)
         if (claims.more) return 0
@@ -83,7 +83,7 @@ export class WebhookDispatcher extends Context.Service<
             settings.pollMs
           )
         ),
-        // Whatever it was, the next look may go well: the worker must not end before its process.
+        // The next poll may succeed: the worker must not end before its process.
         Effect.catchDefect((defect) =>
           Effect.as(Effect.logError("the look for webhook deliveries failed unexpectedly", defect), settings.pollMs)
         ),

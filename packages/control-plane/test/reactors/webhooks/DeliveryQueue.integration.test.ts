@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { EventLog } from "../../../src/event-log/EventLog.ts"
-import { LOOKED_AT } from "../../../src/reactors/webhooks/DeliveryClaims.ts"
+import { READ_PER_CLAIM } from "../../../src/reactors/webhooks/DeliveryClaims.ts"
 import { type ClaimedDelivery, type ClaimLimits, DeliveryQueue } from "../../../src/reactors/webhooks/DeliveryQueue.ts"
 import { WebhookRepository } from "../../../src/reactors/webhooks/WebhookRepository.ts"
 import { layerTestLog } from "../../support/ControlPlane.ts"
@@ -182,7 +182,7 @@ layer(
       }
       assert.deepStrictEqual(found, ["run.failed"])
       // The last one finds nothing any more.
-      assert.strictEqual(claims, Math.ceil(101 / LOOKED_AT) + 1)
+      assert.strictEqual(claims, Math.ceil(101 / READ_PER_CLAIM) + 1)
       assert.isFalse((yield* claim()).more)
       yield* (yield* WebhookRepository).remove(id)
     })

@@ -54,7 +54,7 @@ export class CancelReasons extends Context.Service<
       const others = new Map<string, { readonly reason: string; readonly until: number }>()
       const keyOf = (runId: string, to: AskedStatus) => `${runId} ${to}`
 
-      yield* messages.hear(SUBJECT, (text) => {
+      yield* messages.listen(SUBJECT, (text) => {
         const told = Option.getOrUndefined(decodeTold(text))
         if (told === undefined) return
         const key = keyOf(told.runId, told.to)
@@ -72,7 +72,7 @@ export class CancelReasons extends Context.Service<
           const key = keyOf(runId, to)
           const told = reason.length <= LONGEST_TOLD
           const tell = (word: { readonly reason?: string }) =>
-            told ? messages.tell(SUBJECT, encodeTold({ runId, to, ...word })) : Effect.void
+            told ? messages.send(SUBJECT, encodeTold({ runId, to, ...word })) : Effect.void
           return Effect.suspend(() => {
             const own = { reason }
             reasons.set(key, own)

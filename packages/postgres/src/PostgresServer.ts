@@ -20,8 +20,8 @@ export class PostgresStartFailed extends Data.TaggedError("PostgresStartFailed")
 const START_TIMEOUT = Duration.seconds(60)
 
 /**
- * Time for a fast shutdown with its checkpoint; after it the server gets the signal to stop at once and recovers at the next
- * start.
+ * Time for a fast shutdown with its checkpoint; after it the server gets the signal to stop at once and recovers at the
+ * next start.
  */
 const STOP_TIMEOUT = Duration.millis(1_200)
 

@@ -71,7 +71,7 @@ const newRow = ({ earlier, run }: Insertion) => ({
 export const DISCOVERY_SOURCE = "session-discovery"
 
 /**
- * The rows of runs. A `reference` is the parameter of a path: the id of a run, or the id of its session when that is not
+ * The rows of runs. A `reference` is the parameter of a path: the id of a run, or the id of its session when it is not
  * a UUID (docs/reference/http.md#run-references).
  */
 export class RunRepository extends Context.Service<

@@ -48,7 +48,7 @@ const pauseOf = ({ subscribers }: Audience): number => {
 const noAudience = (): Audience => ({ subscribers: new Set(), pending: [], pendingCharacters: 0, pausedUntil: 0 })
 
 /**
- * Notifies the subscribers of a run, within this process, of commits (docs/reference/events.md#commit-first). Publishing
+ * Notifies the subscribers of a run in this process of commits (docs/reference/events.md#commit-first). Publishing
  * never waits: a slow subscriber gets a gap and reads the database instead, so it loses nothing and holds little. Many
  * subscribers of one run are notified less often.
  */

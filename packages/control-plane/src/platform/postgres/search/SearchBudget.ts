@@ -25,7 +25,7 @@ export type SearchFailure = SearchTooSlow | TurnRefused
 
 /**
  * The share of searches in the database: callers write them, and no index may serve them. Searches share a few
- * connections, in turns by caller, and a statement that takes too long is ended, so that no search delays other requests
+ * connections, in turns by caller, and a statement that takes too long is ended, so that no search delays others
  * (docs/reference/http.md#search-limits).
  */
 export class SearchBudget extends Context.Service<

@@ -55,7 +55,8 @@ const EXCEPTIONS = [
     text: "nobody",
     reason: "the user of that name"
   },
-  { file: "packages/launcher/test/agents/HostCommand.test.ts", text: "nobody", reason: "the user of that name" }
+  { file: "packages/launcher/test/agents/HostCommand.test.ts", text: "nobody", reason: "the user of that name" },
+  { file: "packages/postgres/src/ServerUser.ts", text: "nobody", reason: "the user of that name" }
 ]
 
 /** Binary or generated content is not prose. */

@@ -51,7 +51,7 @@ export const holdsCluster = Effect.fn("ClusterFolder.holdsCluster")(function* (c
 })
 
 /**
- * Makes a cluster with a random password. It is made beside its place and renamed at the end, so that an interrupted
+ * Makes a cluster with a random password. It is made under another name and renamed at the end, so that an interrupted
  * start never leaves half a cluster behind that later starts would trust. It reaches the disk before this returns where
  * it is to be durable.
  */

@@ -32,7 +32,7 @@ export const makeFolder = (folder: string): void => {
   }
 }
 
-/** Does something with the file system; what goes wrong becomes one line about the folder. */
+/** Runs an operation on the file system; its failure becomes one line about the folder. */
 export const attempt = <A>(folder: string, use: () => A): Effect.Effect<A, DataFolderUnusable> =>
   Effect.try({ try: use, catch: (cause) => new DataFolderUnusable({ folder, reason: reasonOf(cause) }) })
 

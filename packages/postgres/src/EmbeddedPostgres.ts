@@ -113,7 +113,7 @@ interface StartedServer extends KeptServer {
   readonly port: number
 }
 
-/** Somebody else may take the port between our look at it and the server's own: then the server goes to another one. */
+/** Another process may take the port after our probe and before the server starts: then the server uses another one. */
 const startOnFreePort = <R>(
   startOn: (port: number) => Effect.Effect<StartedServer, PostgresStartFailed, R>,
   attempts: number

@@ -14,7 +14,7 @@ export class PortUnavailable extends Data.TaggedError("PortUnavailable")<{
   }
 }
 
-/** Opens the port for a moment; 0 asks for any. Answers the port that was opened. */
+/** Opens the port for a moment; 0 is any port. Returns the opened port. */
 export const probePort = Effect.fn("FreePort.probe")(function* (
   host: string,
   port: number,

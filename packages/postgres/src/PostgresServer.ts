@@ -20,8 +20,8 @@ export class PostgresStartFailed extends Data.TaggedError("PostgresStartFailed")
 const START_TIMEOUT = Duration.seconds(60)
 
 /**
- * Time for a fast shutdown with its checkpoint; after it the server is told to stop at once and recovers at the next
- * start.
+ * Time for a fast shutdown with its checkpoint; after it the server gets the signal to stop at once and recovers at the
+ * next start.
  */
 const STOP_TIMEOUT = Duration.millis(1_200)
 
@@ -94,11 +94,11 @@ const ready = (child: ChildProcess) =>
 /** What a signal ended has said nothing about it. */
 const endOf = (child: ChildProcess, output: Output) =>
   Effect.callback<string>((resume) => {
-    const told = () =>
+    const exited = () =>
       resume(Effect.succeed(child.signalCode === null ? output.problem() : `ended by ${child.signalCode}`))
-    if (child.exitCode !== null || child.signalCode !== null) return told()
-    child.once("exit", told)
-    return Effect.sync(() => child.off("exit", told))
+    if (child.exitCode !== null || child.signalCode !== null) return exited()
+    child.once("exit", exited)
+    return Effect.sync(() => child.off("exit", exited))
   })
 
 const stop = (child: ChildProcess) =>
@@ -159,7 +159,7 @@ const removeStaleLock = Effect.fn("PostgresServer.removeStaleLock")(function* (c
 const runsPostgres = (pid: number): boolean => {
   if (!Number.isSafeInteger(pid) || pid <= 0 || !isAlive(pid)) return false
   const commandLine = `/proc/${pid}/cmdline`
-  // Where the system does not tell, an existing process has to be taken for the server.
+  // Where the system does not show the program, an existing process counts as the server.
   return !existsSync(commandLine) || /postgres\0/.test(readFileSync(commandLine, "utf8"))
 }
 

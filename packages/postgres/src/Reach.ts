@@ -24,7 +24,7 @@ export const mayList = (folder: string, user: ServerUser): boolean => {
 
 /**
  * Makes a folder that root keeps for others to pass through, or takes the one that is there. False when it cannot be
- * made, or when somebody else could change what root puts into it.
+ * made, or when another user could change its files.
  */
 export const isKeptByRoot = (folder: string): boolean => {
   try {
@@ -32,7 +32,7 @@ export const isKeptByRoot = (folder: string): boolean => {
   } catch {
     return false
   }
-  // Not followed: in a folder that everybody may write, a link could lead root anywhere.
+  // Not followed: in a folder that all users may write, a link could lead root anywhere.
   const stats = lstatSync(folder)
   return stats.isDirectory() && stats.uid === 0 && (stats.mode & WRITABLE_BY_OTHERS) === 0
 }

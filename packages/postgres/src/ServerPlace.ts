@@ -73,7 +73,7 @@ const reachablePrograms = Effect.fnUntraced(function* (installed: PostgresBinari
   return { initdb: moved(initdb), postgres: moved(postgres), installation: copy, version }
 })
 
-/** Copied beside its place and renamed, so that a copy is either whole or not there. */
+/** Copied under another name and renamed, so that a copy is whole or missing. */
 const copyInstallation = (installation: string, place: string, copy: string) => {
   const draft = mkdtempSync(join(place, "draft-"))
   try {
@@ -82,7 +82,7 @@ const copyInstallation = (installation: string, place: string, copy: string) => 
     renameSync(draft, copy)
   } catch (error) {
     rmSync(draft, { recursive: true, force: true })
-    // Somebody else has made it in the meantime.
+    // Another process has made it in the meantime.
     if (!existsSync(copy)) throw error
   }
 }

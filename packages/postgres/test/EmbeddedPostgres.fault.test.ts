@@ -39,7 +39,7 @@ const query = (url: string, statement: string) =>
 const refusal = (options: EmbeddedPostgresOptions) =>
   Effect.map(Effect.flip(Effect.scoped(serverOf(options))), (error) => ("message" in error ? error.message : ""))
 
-/** A port on which somebody listens until the scope closes. */
+/** A port with a listener until the scope closes. */
 const takenPort = Effect.acquireRelease(
   Effect.callback<Server>((resume) => {
     const server = createServer()
@@ -68,7 +68,7 @@ const keyInEnvironment = Effect.acquireRelease(
     })
 )
 
-/** What the system tells of a process; undefined when it has ended meanwhile. */
+/** The process as the system shows it; undefined when it has ended meanwhile. */
 const toldOf = (pid: string, file: "cmdline" | "environ"): string | undefined => {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "utf8")
@@ -77,7 +77,7 @@ const toldOf = (pid: string, file: "cmdline" | "environ"): string | undefined =>
   }
 }
 
-/** What a server in a place of its own leaves behind belongs to nobody's temporary folder. */
+/** A server in a folder of its own leaves files outside of all temporary folders. */
 const deleteAtEnd = (folder: string) =>
   Effect.addFinalizer(() => Effect.sync(() => rmSync(folder, { recursive: true, force: true })))
 
@@ -135,7 +135,7 @@ layer(Layer.empty, { excludeTestServices: true })("embedded PostgreSQL", (it) =>
     })
   )
 
-  it.effect("goes to a free port when it may choose, and refuses a taken one that was asked for", () =>
+  it.effect("uses a free port when it may choose, and refuses a configured port that is in use", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryFolder
       const taken = yield* takenPort
@@ -189,7 +189,7 @@ layer(Layer.empty, { excludeTestServices: true })("embedded PostgreSQL", (it) =>
     })
   )
 
-  it.effect("serves root from a place of its own when the data folder is private, and opens nothing", () =>
+  it.effect("serves root from a folder of its own when the data folder is private, and opens nothing", () =>
     Effect.gen(function* () {
       const parent = yield* temporaryFolder
       const dataDir = join(parent, "private folder", ".data")
@@ -222,7 +222,7 @@ layer(Layer.empty, { excludeTestServices: true })("embedded PostgreSQL", (it) =>
     })
   )
 
-  it.effect("makes the cluster anew when the place behind the link is gone", () =>
+  it.effect("makes the cluster anew when the folder behind the link is gone", () =>
     Effect.gen(function* () {
       const parent = yield* temporaryFolder
       chmodSync(parent, 0o700)

@@ -23,12 +23,11 @@ import { EventLogSettings } from "./EventLogSettings.ts"
 
 /**
  * The one way into the log. An append is atomic: raw and canonical events, projection, metrics, messages, status and
- * stream cursor commit together or not at all, and subscribers hear of it only afterwards.
+ * stream cursor commit together or not at all, and subscribers receive it after the commit.
  *
- * Appends that wait at the same time share a transaction (group commit), whichever runs they belong to: many quiet runs
- * cost about as much as one busy one. Which share one is told in `AppendQueue.ts`. An append that is refused (unknown
- * run, lost cursor, forbidden transition) leaves the others untouched. What a transaction that fails means for its
- * appends is told in `GroupCommit.ts`.
+ * Appends that wait at the same time share a transaction (group commit, `AppendQueue.ts`), whichever runs they belong
+ * to: many quiet runs cost about as much as one busy one. A refused append (unknown run, lost cursor, forbidden
+ * transition) leaves the others untouched. `GroupCommit.ts` handles failed transactions.
  */
 export class EventLog extends Context.Service<
   EventLog,
@@ -65,7 +64,7 @@ export class EventLog extends Context.Service<
         )
       // Which refusals an append can meet follows from its kind; any other is a fault of the log itself.
       const { Change, Create, Observe, Rebuild, Record } = AppendRequest
-      /** Whoever brings more than one append may hold has it stored in turn. */
+      /** Frames beyond the size of one append are stored in several, one after the other. */
       const observeAll = (request: ObserveRequest) => {
         const [first, ...others] = partsOfBytes(request.frames, appendBytes)
         if (first === undefined || others.length === 0) return append(Observe(request))

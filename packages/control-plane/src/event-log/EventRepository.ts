@@ -7,7 +7,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { type BoundedRows, mostBytesOf, READ_BYTES, readBounded } from "../platform/postgres/BoundedRows.ts"
 
-/** A stored event as text, with its places. */
+/** A stored event as text, with its seq and index. */
 export interface StoredEvent {
   readonly seq: number
   readonly index: number
@@ -27,7 +27,7 @@ export interface EventFilter {
 /** Matching events in their order, as many as may be held at a time (docs/reference/http.md#page-bytes). */
 export interface EventPage {
   readonly events: ReadonlyArray<StoredEvent>
-  /** Whether some of those that were asked for are left for the next page: these are large. */
+  /** Whether the page ends early, because its events are large. */
   readonly isCut: boolean
 }
 
@@ -151,7 +151,7 @@ export class EventRepository extends Context.Service<
         )
       )
       const text = Effect.fn("EventRepository.text")(function* (runId: RunId, filter: EventFilter, limit: number) {
-        // A large event is stored apart from its row, so the page holds none of them until it is known to be small.
+        // PostgreSQL stores a large event apart from its row, so the page reads no event before it knows their sizes.
         const [row] = yield* sql<TextRow>`
           WITH page AS MATERIALIZED (
             SELECT seq, event FROM canonical_events WHERE ${matches(runId, filter)} ORDER BY seq LIMIT ${BigInt(limit)}

@@ -3,17 +3,17 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
 /**
- * Words of the processes on a database for each other. They are told at most once and to who is there: nothing may
- * depend on a word but how soon, or how fully, something is known.
+ * Messages between the processes on a database. A running process receives each message at most once: a lost message
+ * may only delay or shorten information.
  */
 export interface MessageExchange {
-  /** Returns once the database has the words; what cannot be told is logged. `text` is up to some 7,000 bytes long. */
+  /** Returns once the database has the message; logs a failure. `text` has up to some 7,000 bytes. */
   readonly send: (subject: string, text: string) => Effect.Effect<void>
-  /** Called with each word of the others on the subject; for what must not wait or fail. */
+  /** Calls the listener with each message of another process on the subject. It must neither wait nor fail. */
   readonly listen: (subject: string, listener: (text: string) => void) => Effect.Effect<void, never, Scope.Scope>
 }
 
-/** Without an exchange a process is alone. */
+/** By default the process is alone. */
 export const ProcessChannel = Context.Reference<MessageExchange>("runplane/control-plane/ProcessChannel", {
   defaultValue: () => ({ send: () => Effect.void, listen: () => Effect.void })
 })

@@ -2,13 +2,11 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { cleanText, isTerminal, RunId, type RunStatus, type SessionSnapshot } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Request from "effect/Request"
-import * as RequestResolver from "effect/RequestResolver"
 import type { SqlError } from "effect/sql/SqlError"
+import { batchedReads, batchedWrites } from "../platform/postgres/Batched.ts"
 import { idRows } from "../platform/postgres/KeptPlans.ts"
-import { flattened, together } from "../platform/postgres/Together.ts"
+import { unnestRows } from "../platform/postgres/UnnestRows.ts"
 import {
   ANNOTATIONS,
   ANSWER,
@@ -57,13 +55,7 @@ const toObservedRun = (row: ObservedRow): ObservedRun => ({
   awaited: awaitedOf(row.declared)
 })
 
-class FindCursor extends Request.Class<{ readonly runId: RunId }, number | undefined, SqlError> {}
-
-class FindSummary extends Request.Class<{ readonly runId: RunId }, RunSummary | undefined, SqlError> {}
-
-class FindRun extends Request.Class<{ readonly runId: RunId }, ObservedRun | undefined, SqlError> {}
-
-/** Most runs of one query. */
+/** Runs that one query looks for at most. */
 const RUNS_PER_QUERY = 500
 
 /** The run of a session. */
@@ -134,11 +126,13 @@ export class ObservedRuns extends Context.Service<
       const sql = yield* PgClient.PgClient
       const timedOut = sql`(error_code IS NOT DISTINCT FROM 'RUNTIME_TIMEOUT')`
 
-      // Observers that start together share a query.
-      const finder = RequestResolver.make<FindRun>(
-        Effect.fnUntraced(function* (entries) {
+      // Observers that start at the same time share a query.
+      const finder = batchedReads(
+        sql,
+        RUNS_PER_QUERY,
+        Effect.fnUntraced(function* (runIds: ReadonlyArray<RunId>) {
           const rows = yield* sql<ObservedRow>`
-            SELECT found.* FROM ${idRows(sql, runIdsOf(entries))} AS requested (id) CROSS JOIN LATERAL (
+            SELECT found.* FROM ${idRows(sql, runIds)} AS requested (id) CROSS JOIN LATERAL (
               SELECT r.id::text AS id, r.status, r.runtime_session_id, r.mode_name, r.runtime_kind, r.runtime_version,
                      r.trace_id, h.stream_cursor, s.expires_at, c.reason AS cancel_reason, c.until AS cancel_until,
                      CASE WHEN s.run_id IS NULL THEN r.metadata #> '{executionRequest,session,participants}' END AS declared
@@ -146,28 +140,28 @@ export class ObservedRuns extends Context.Service<
                           LEFT JOIN late_cancels c ON c.run_id = r.id
               WHERE r.id = requested.id LIMIT 1
             ) AS found`
-          const found = new Map(rows.map((row) => [row.id, toObservedRun(row)]))
-          for (const entry of entries) entry.completeUnsafe(Exit.succeed(found.get(entry.request.runId)))
+          return new Map(rows.map((row) => [row.id, toObservedRun(row)]))
         })
-      ).pipe(RequestResolver.batchN(RUNS_PER_QUERY))
-      const find = Effect.fn("ObservedRuns.find")((runId: RunId) => Effect.request(new FindRun({ runId }), finder))
+      )
+      const find = Effect.fn("ObservedRuns.find")((runId: RunId) => finder(runId))
       // All observers of a process read it at the start, and when the connection to the runtime breaks.
-      const cursors = RequestResolver.make<FindCursor>(
-        Effect.fnUntraced(function* (entries) {
+      const cursors = batchedReads(
+        sql,
+        RUNS_PER_QUERY,
+        Effect.fnUntraced(function* (runIds: ReadonlyArray<RunId>) {
           const rows = yield* sql<{ readonly id: string; readonly stream_cursor: bigint }>`
-            SELECT found.* FROM ${idRows(sql, runIdsOf(entries))} AS requested (id) CROSS JOIN LATERAL (
+            SELECT found.* FROM ${idRows(sql, runIds)} AS requested (id) CROSS JOIN LATERAL (
               SELECT run_id::text AS id, stream_cursor FROM run_heads WHERE run_id = requested.id LIMIT 1
             ) AS found`
-          const found = new Map(rows.map((row) => [row.id, Number(row.stream_cursor)]))
-          for (const entry of entries) entry.completeUnsafe(Exit.succeed(found.get(entry.request.runId)))
+          return new Map(rows.map((row) => [row.id, Number(row.stream_cursor)]))
         })
-      ).pipe(RequestResolver.batchN(RUNS_PER_QUERY))
-      const cursor = Effect.fn("ObservedRuns.cursor")((runId: RunId) =>
-        Effect.request(new FindCursor({ runId }), cursors)
       )
+      const cursor = Effect.fn("ObservedRuns.cursor")((runId: RunId) => cursors(runId))
       // One listing answers the queries of many observers, and each of them reads its run then.
-      const summaries = RequestResolver.make<FindSummary>(
-        Effect.fnUntraced(function* (entries) {
+      const summaries = batchedReads(
+        sql,
+        RUNS_PER_QUERY,
+        Effect.fnUntraced(function* (runIds: ReadonlyArray<RunId>) {
           const rows = yield* sql<{
             readonly id: string
             readonly status: RunStatus
@@ -175,20 +169,17 @@ export class ObservedRuns extends Context.Service<
             readonly cancel_reason: string | null
             readonly cancel_until: Date | null
           }>`
-            SELECT found.* FROM ${idRows(sql, runIdsOf(entries))} AS requested (id) CROSS JOIN LATERAL (
+            SELECT found.* FROM ${idRows(sql, runIds)} AS requested (id) CROSS JOIN LATERAL (
               SELECT r.id::text AS id, r.status, r.status_revision AS revision, c.reason AS cancel_reason,
                      c.until AS cancel_until
               FROM runs r LEFT JOIN late_cancels c ON c.run_id = r.id WHERE r.id = requested.id LIMIT 1
             ) AS found`
-          const found = new Map(
+          return new Map(
             rows.map((row) => [row.id, { status: row.status, revision: row.revision, cancel: pendingCancelOf(row) }])
           )
-          for (const entry of entries) entry.completeUnsafe(Exit.succeed(found.get(entry.request.runId)))
         })
-      ).pipe(RequestResolver.batchN(RUNS_PER_QUERY))
-      const summary = Effect.fn("ObservedRuns.summary")((runId: RunId) =>
-        Effect.request(new FindSummary({ runId }), summaries)
       )
+      const summary = Effect.fn("ObservedRuns.summary")((runId: RunId) => summaries(runId))
       const statuses = Effect.fn("ObservedRuns.statuses")((runIds: ReadonlyArray<RunId>) =>
         Effect.map(
           sql<{ readonly id: string; readonly status: RunStatus }>`
@@ -255,54 +246,39 @@ export class ObservedRuns extends Context.Service<
             committed: rows.some(({ type }) => type === COMMITMENT)
           })
         )
-      const insertSessions = together(sql, (rows: ReadonlyArray<Binding>) => {
-        const sessions = rows.map(({ session }) => session)
-        const participants = flattened(sessions.map((session) => session.participants.map(cleanText)))
-        return Effect.map(
-          sql`
-          INSERT INTO sessions (run_id, runtime_kind, runtime_session_id, mode_name, mode_version, configuration_version,
-                                policy_version, initiator_participant_id, session_state, expires_at, last_seen_at,
-                                capabilities, participants, created_at, updated_at)
-          SELECT a.run_id, a.runtime_kind, a.session_id, a.mode, a.mode_version, a.configuration_version,
-                 a.policy_version, a.initiator, a.state, to_timestamp(a.expires_at / 1000.0), a.at, a.capabilities,
-                 ARRAY(
-                   SELECT p.id FROM unnest(${participants.owner}::int[], ${participants.text}::text[])
-                               WITH ORDINALITY AS p (owner, id, ordinal)
-                   WHERE p.owner = a.ordinal ORDER BY p.ordinal),
-                 a.at, a.at
-          FROM unnest(
-            ${rows.map(({ run }) => run.id)}::text[]::uuid[], ${rows.map(({ run }) => run.runtimeKind)}::text[],
-            ${rows.map(({ run }) => run.sessionId)}::text[], ${sessions.map(({ mode }) => cleanText(mode))}::text[],
-            ${sessions.map(({ modeVersion }) => cleanText(modeVersion))}::text[],
-            ${sessions.map(({ configurationVersion }) => cleanText(configurationVersion))}::text[],
-            ${sessions.map(({ policyVersion }) => cleanText(policyVersion))}::text[],
-            ${sessions.map(({ initiator }) => cleanText(initiator))}::text[],
-            ${sessions.map(({ state }) => state)}::text[],
-            ${sessions.map(({ expiresAtUnixMs }) => storableTime(expiresAtUnixMs))}::bigint[],
-            ${rows.map(({ at }) => at)}::text[]::timestamptz[],
-            ${rows.map(({ capabilities }) => capabilities)}::text[]::json[]
-          ) WITH ORDINALITY AS a (run_id, runtime_kind, session_id, mode, mode_version, configuration_version,
-                                  policy_version, initiator, state, expires_at, at, capabilities, ordinal)
-          ON CONFLICT (run_id) DO NOTHING`,
-          () => rows.map(() => true)
-        )
-      })
-      const bind = (run: ObservedRun, session: SessionSnapshot, capabilities: string, at: string) =>
-        Effect.asVoid(insertSessions({ run, session, capabilities, at }))
-      const insertTraceArtifacts = together(sql, (rows: ReadonlyArray<TraceArtifact>) =>
+      const insertSessions = batchedWrites(sql, (bindings: ReadonlyArray<Binding>) =>
         Effect.map(
           sql`
-          INSERT INTO artifacts (id, run_id, kind, label, inline, created_at)
-          SELECT id, run_id, 'trace', 'Root run trace', inline, at
-          FROM unnest(${rows.map(({ artifactId }) => artifactId)}::text[]::uuid[],
-                      ${rows.map(({ run }) => run.id)}::text[]::uuid[],
-                      ${rows.map(({ run }) => traceContent(run))}::text[]::json[],
-                      ${rows.map(({ at }) => at)}::text[]::timestamptz[])
-               WITH ORDINALITY AS a (id, run_id, inline, at, ordinal)
-          ORDER BY ordinal`,
-          () => rows.map(() => true)
+            INSERT INTO sessions (run_id, runtime_kind, runtime_session_id, mode_name, mode_version,
+                                  configuration_version, policy_version, initiator_participant_id, session_state,
+                                  expires_at, last_seen_at, capabilities, participants, created_at, updated_at)
+            SELECT run_id, runtime_kind, session_id, mode, mode_version, configuration_version, policy_version, initiator,
+                   state, to_timestamp(expires_at / 1000.0), at, capabilities,
+                   ARRAY(SELECT id FROM json_array_elements_text(participants) WITH ORDINALITY AS p (id, n) ORDER BY n),
+                   at, at
+            FROM ${unnestRows(sql, bindings.map(sessionRow), SESSION_COLUMNS)} AS s
+            ON CONFLICT (run_id) DO NOTHING`,
+          () => bindings.map(() => true)
         )
       )
+      const bind = (run: ObservedRun, session: SessionSnapshot, capabilities: string, at: string) =>
+        Effect.asVoid(insertSessions({ run, session, capabilities, at }))
+      const insertTraceArtifacts = batchedWrites(sql, (artifacts: ReadonlyArray<TraceArtifact>) => {
+        const rows = artifacts.map(({ artifactId, at, run }) => ({
+          id: artifactId,
+          run_id: run.id,
+          inline: traceContent(run),
+          at
+        }))
+        const columns = { id: "uuid", run_id: "uuid", inline: "json", at: "timestamptz" } as const
+        return Effect.map(
+          sql`
+            INSERT INTO artifacts (id, run_id, kind, label, inline, created_at)
+            SELECT id, run_id, 'trace', 'Root run trace', inline, at
+            FROM ${unnestRows(sql, rows, columns, { ordinal: true })} AS a ORDER BY ordinal`,
+          () => artifacts.map(() => true)
+        )
+      })
       const addTraceArtifact = (run: ObservedRun, artifactId: string, at: string) =>
         Effect.asVoid(insertTraceArtifacts({ run, artifactId, at }))
       return ObservedRuns.of({
@@ -323,6 +299,38 @@ export class ObservedRuns extends Context.Service<
   )
 }
 
+const SESSION_COLUMNS = {
+  run_id: "uuid",
+  runtime_kind: "text",
+  session_id: "text",
+  mode: "text",
+  mode_version: "text",
+  configuration_version: "text",
+  policy_version: "text",
+  initiator: "text",
+  state: "text",
+  expires_at: "bigint",
+  at: "timestamptz",
+  capabilities: "json",
+  participants: "json"
+} as const
+
+const sessionRow = ({ at, capabilities, run, session }: Binding) => ({
+  run_id: run.id,
+  runtime_kind: run.runtimeKind,
+  session_id: run.sessionId,
+  mode: cleanText(session.mode),
+  mode_version: cleanText(session.modeVersion),
+  configuration_version: cleanText(session.configurationVersion),
+  policy_version: cleanText(session.policyVersion),
+  initiator: cleanText(session.initiator),
+  state: session.state,
+  expires_at: storableTime(session.expiresAtUnixMs),
+  at,
+  capabilities,
+  participants: JSON.stringify(session.participants.map(cleanText))
+})
+
 const pendingCancelOf = (row: {
   readonly cancel_reason: string | null
   readonly cancel_until: Date | null
@@ -336,9 +344,6 @@ const COMMITMENT = "Commitment"
 
 /** End of the year 9999: the latest time that every reader of the column can format as ISO-8601. */
 const LATEST_UNIX_MS = 253_402_300_799_999
-
-const runIdsOf = (entries: ReadonlyArray<{ readonly request: { readonly runId: RunId } }>) =>
-  entries.map(({ request }) => request.runId)
 
 /** Agents set the deadline, so it may be beyond the range of a date. */
 const storableTime = (unixMs: number): bigint => BigInt(Math.trunc(Math.min(Math.max(unixMs, 0), LATEST_UNIX_MS)))

@@ -62,7 +62,7 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)))("checkpoints", (
   ])
 
   it.effect.prop(
-    "wherever they stand and whoever crashes: state, rebuild and replay agree byte for byte with the log",
+    "at any position and after any crash: state, rebuild and replay agree byte for byte with the log",
     [Schema.Array(step).check(Schema.isMaxLength(14)), count],
     ([steps, lag]) =>
       Effect.scoped(

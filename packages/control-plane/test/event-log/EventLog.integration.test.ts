@@ -85,7 +85,7 @@ const completed = (run: LockedRun, at: string) => [
 ]
 
 layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)))("EventLog", (it) => {
-  it.effect("gives events their places and keeps projection and metrics equal to a rebuild", () =>
+  it.effect("numbers events and keeps projection and metrics equal to a rebuild", () =>
     Effect.gen(function* () {
       const log = yield* EventLog
       const runId = yield* createRun()
@@ -349,12 +349,12 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)))("EventLog", (it)
     })
   )
 
-  it.effect("tells subscribers exactly what it committed, in order", () =>
+  it.effect("delivers exactly the committed events to subscribers, in order", () =>
     Effect.gen(function* () {
       const log = yield* EventLog
       const live = yield* LiveEvents
       const runId = yield* createRun()
-      const told = yield* Queue.unbounded<string>()
+      const received = yield* Queue.unbounded<string>()
       const subscription = yield* live.subscribe(runId)
       yield* log.observe({ runId, cursor: 0, frames: [vote(runId, 1)] })
       yield* log.record({ runId, events: [streamOpened(RECEIVED_AT, runId, { status: "reconnecting" })] })
@@ -362,12 +362,12 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)))("EventLog", (it)
         const item = yield* subscription.take
         if (item._tag === "Batch")
           yield* Queue.offerAll(
-            told,
+            received,
             item.events.map((event) => event.json)
           )
       }
       const stored = (yield* readLog(runId)).events.slice(1).map((row) => row.event)
-      assert.deepStrictEqual(yield* Queue.takeAll(told), stored as [string, ...Array<string>])
+      assert.deepStrictEqual(yield* Queue.takeAll(received), stored as [string, ...Array<string>])
     })
   )
 })

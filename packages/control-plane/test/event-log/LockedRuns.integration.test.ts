@@ -16,7 +16,7 @@ import { createRun } from "../support/Runs.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
 
 layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestServices: true })(
-  "a run whose row somebody else has locked",
+  "a run whose row another transaction has locked",
   (it) => {
     it.effect("waits alone: the others are written, and its own appends keep their order", () =>
       Effect.gen(function* () {

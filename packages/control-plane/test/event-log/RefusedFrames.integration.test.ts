@@ -64,7 +64,7 @@ const messagesOf = Effect.fnUntraced(function* (runId: RunId) {
 layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestServices: true })(
   "a frame that the database refuses",
   (it) => {
-    it.effect("gets a note in its place, and everything around it is stored whole and in order", () =>
+    it.effect("is replaced by a note, and the frames around it are stored whole and in order", () =>
       Effect.gen(function* () {
         yield* refusePoison
         const log = yield* EventLog
@@ -87,7 +87,7 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
           gaps.map(({ detail, status }) => [status, detail]),
           [["gap", "not stored: refused on purpose"]]
         )
-        // All of it is told as one append.
+        // Subscribers receive all of it as one append.
         assert.strictEqual(appended.events.length, decoded.length - 1)
         // Delivered again it is known again.
         const again = yield* log.observe({ runId, cursor: 9, frames: frames.slice(4) })
@@ -137,7 +137,7 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
       })
     )
 
-    it.effect("is refused to its sender alone when it is an event of our own, and that is no outage", () =>
+    it.effect("fails only for its sender when it is an event of our own, and is not an outage", () =>
       Effect.gen(function* () {
         yield* refusePoison
         const log = yield* EventLog

@@ -21,7 +21,7 @@ describe("three processes on one database", () => {
         const times: Array<number> = []
         for (let kill = 0; kill < KILLS; kill++) {
           const [victim] = members.splice(0, 1)
-          if (victim === undefined) return assert.fail("nobody is left")
+          if (victim === undefined) return assert.fail("no process is left")
           const killed = performance.now()
           yield* victim.kill("SIGKILL")
           yield* until(Effect.sync(cluster.open), (open) => sum(open) < RUNS)
@@ -42,7 +42,7 @@ describe("three processes on one database", () => {
     290_000
   )
 
-  it.live("let go of one that stands still, which does no harm when it wakes", () =>
+  it.live("let go of a paused one, which does no harm when it wakes", () =>
     Effect.gen(function* () {
       const cluster = yield* startCluster({ processes: PROCESSES, runs: RUNS })
       const [frozen] = cluster.all

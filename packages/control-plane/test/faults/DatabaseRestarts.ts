@@ -23,7 +23,7 @@ const numbers = (from: number, to: number) => Array.from({ length: to - from + 1
 
 /**
  * Stops the database of a service that observes a run and serves it, once for each of `stops`, and starts it again on
- * the same data. Nothing may be lost, nothing doubled, nobody cut off, and the process has to live on.
+ * the same data. Nothing may be lost, nothing doubled, no client cut off, and the process has to live on.
  */
 export const surviveRestarts = Effect.fnUntraced(function* (stops: ReadonlyArray<Stop>) {
   const length = 1 + ENVELOPES_PER_STOP * (stops.length + 1)
@@ -85,7 +85,7 @@ export const surviveRestarts = Effect.fnUntraced(function* (stops: ReadonlyArray
     }
     yield* postgres.start
     yield* readiness("ok")
-    // What came in the meantime is told, although nothing more happens.
+    // The events of the meantime are delivered, although nothing more happens.
     yield* reader.received(before + ENVELOPES_PER_STOP)
   }
 
@@ -108,9 +108,9 @@ export const surviveRestarts = Effect.fnUntraced(function* (stops: ReadonlyArray
     [lastIndex]
   )
 
-  const told = [yield* Queue.take(hooks.requests), yield* Queue.take(hooks.requests)]
+  const received = [yield* Queue.take(hooks.requests), yield* Queue.take(hooks.requests)]
   assert.deepStrictEqual(
-    told.map(({ headers }) => headers["x-macp-event"]),
+    received.map(({ headers }) => headers["x-macp-event"]),
     ["run.started", "run.completed"]
   )
   assert.isTrue(service.isAlive())

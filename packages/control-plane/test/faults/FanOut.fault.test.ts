@@ -36,7 +36,7 @@ const heapUsed = Effect.sync(() => {
   return process.memoryUsage().heapUsed
 })
 
-/** Asks for the stream and never reads of it. */
+/** Opens the stream and never reads it. */
 const deafSubscriber = Effect.fnUntraced(function* (url: URL, path: string) {
   yield* Effect.acquireRelease(
     Effect.callback<ReturnType<typeof connect>>((resume) => {
@@ -76,7 +76,7 @@ layer(layerTestService({ settings: { STREAM_MAX_PER_KEY: "1000" } }), { excludeT
       })
     )
 
-    it.effect("are all handed the very same bytes, made once for what is told together", () =>
+    it.effect("all receive the same bytes, made once for each notification", () =>
       Effect.gen(function* () {
         const runId = yield* createRun()
         const batches: Array<LiveBatch> = []

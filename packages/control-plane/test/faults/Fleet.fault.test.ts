@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { shareTheWork } from "./Fleet.ts"
 
 describe("two processes on one database", () => {
-  it.live("start together, share the runs, and one takes over when the other is killed", () =>
+  it.live("start together, share the runs, and one adopts the runs of the other when it is killed", () =>
     Effect.scoped(shareTheWork(4))
   )
 })

@@ -5,7 +5,8 @@ import { RunId } from "@runplane/domain"
 import { createDatabase, followSse, request, until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
-import { LOCK_SPACE, SHARDS } from "../../src/observe/placement/ShardLocks.ts"
+import { SHARDS } from "../../src/observe/placement/ShardLocks.ts"
+import { SHARD_LOCKS } from "../../src/platform/postgres/AdvisoryLocks.ts"
 import { layerDatabase } from "../../src/platform/postgres/Database.ts"
 import { postRun } from "../support/HttpService.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
@@ -24,7 +25,7 @@ export const shares = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const rows = yield* sql<{ readonly shards: number }>`
     SELECT count(*)::int AS shards FROM pg_locks
-    WHERE locktype = 'advisory' AND classid = ${LOCK_SPACE}::int8::oid AND objsubid = 2 AND granted
+    WHERE locktype = 'advisory' AND classid = ${SHARD_LOCKS}::int8::oid AND objsubid = 2 AND granted
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     GROUP BY pid ORDER BY 1`
   return rows.map(({ shards }) => shards)
@@ -98,7 +99,7 @@ export const shareTheWork = Effect.fnUntraced(function* (runs: number) {
       runtime.accept(id, HALF)
       for (const number of numbers(1, SIGNALS)) runtime.signal(id, number)
     }
-    // Whoever observes a run, the subscribers of both processes hear of everything while it happens.
+    // Subscribers of both processes receive all events of a run, whichever process observes it.
     yield* Effect.forEach(readers.flat(), (reader) => reader.until((events) => messagesIn(events) >= HALF + SIGNALS), {
       concurrency: "unbounded",
       discard: true
@@ -118,15 +119,15 @@ export const shareTheWork = Effect.fnUntraced(function* (runs: number) {
           .map(({ recorded: { data } }) => data["messageId"]),
         numbers(1, LENGTH).map((ordinal) => `message-${ordinal}`)
       )
-      // Both processes were told of each signal.
+      // Both processes received each signal.
       assert.strictEqual(decoded.filter(({ type }) => type === "signal.emitted").length, SIGNALS)
       assert.strictEqual(decoded.filter(({ type }) => type === "run.completed").length, 1)
     }
 
     const deliveries = yield* Effect.forEach(numbers(1, 2 * runs), () => Queue.take(hooks.requests))
-    const told = deliveries.map(({ body }) => JSON.parse(body)).map(({ event, runId }) => `${runId} ${event}`)
+    const delivered = deliveries.map(({ body }) => JSON.parse(body)).map(({ event, runId }) => `${runId} ${event}`)
     assert.deepStrictEqual(
-      [...told].sort(),
+      [...delivered].sort(),
       runIds.flatMap((runId) => [`${runId} run.completed`, `${runId} run.started`]).sort()
     )
     assert.strictEqual((yield* b.kill("SIGTERM")).code, 0)

@@ -26,7 +26,7 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
         for (let number = 1; number <= APPENDS; number++) {
           yield* log.record({ runId, events: [messageDraft(number)] })
         }
-        // A connection tells the server what it has read some seconds later.
+        // A connection reports its statistics to the server some seconds later.
         const scans = yield* sql<{ readonly whole: number; readonly byIndex: number }>`
           SELECT sum(seq_scan)::int AS whole, sum(idx_scan)::int AS "byIndex" FROM pg_stat_user_tables
           WHERE relname IN ('runs', 'run_heads')`.pipe(

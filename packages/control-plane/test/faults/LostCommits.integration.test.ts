@@ -21,7 +21,7 @@ const start: Append = (log, runId) =>
     events: (run, ts) => [runStarted({ ...run, runId: run.id, startedAt: ts, ts })]
   })
 
-/** Everything that can be asked of the log, each of which would do harm when it is done twice. */
+/** All requests to the log, each of which would do harm when it is done twice. */
 const appends: Readonly<Record<string, Append>> = {
   "events of our own": (log, runId) => log.record({ runId, events: [messageDraft(1)] }),
   "frames with a cursor": (log, runId) => log.observe({ runId, cursor: 0, frames: [vote(runId, 1), vote(runId, 2)] }),
@@ -54,7 +54,7 @@ const trigger = Effect.fnUntraced(function* (body: string, kind = "TRIGGER", tim
 
 layer(layerFaultyLog, { excludeTestServices: true })("a COMMIT whose answer is lost", (it) => {
   for (const [what, append] of Object.entries(appends)) {
-    it.effect(`stores ${what} once, says so, and tells the subscribers`, () =>
+    it.effect(`stores ${what} once, returns that, and notifies the subscribers`, () =>
       Effect.gen(function* () {
         const line = yield* FaultyLine
         const log = yield* EventLog
@@ -67,8 +67,8 @@ layer(layerFaultyLog, { excludeTestServices: true })("a COMMIT whose answer is l
         const { decoded } = yield* assertLogIsExact(runId)
         assert.strictEqual(decoded.length, 1 + appended.events.length)
         assert.isAbove(appended.events.length, 0)
-        const told = yield* subscription.take
-        assert.strictEqual(told._tag === "Batch" ? told.lastSeq : 0, decoded.at(-1)?.seq)
+        const received = yield* subscription.take
+        assert.strictEqual(received._tag === "Batch" ? received.lastSeq : 0, decoded.at(-1)?.seq)
         // The log goes on from what was committed.
         yield* log.observe({ runId, cursor: appended.cursor, frames: [vote(runId, 9)] })
         yield* assertLogIsExact(runId)
@@ -130,7 +130,7 @@ layer(layerFaultyLog, { excludeTestServices: true })("the fate of a transaction"
 })
 
 layer(layerFaultyLog, { excludeTestServices: true })("a transaction that fails", (it) => {
-  it.effect("is made again when its connection broke before the COMMIT, and nobody notices", () =>
+  it.effect("is made again when its connection broke before the COMMIT, and no caller notices", () =>
     Effect.gen(function* () {
       const line = yield* FaultyLine
       const log = yield* EventLog
@@ -149,7 +149,7 @@ layer(layerFaultyLog, { excludeTestServices: true })("a transaction that fails",
     ["a deadlock", "40P01"],
     ["a lock that is unavailable", "55P03"]
   ] as const) {
-    it.effect(`is made again after ${name}, with everybody who shared it`, () =>
+    it.effect(`is made again after ${name}, with all requests that shared it`, () =>
       Effect.gen(function* () {
         const log = yield* EventLog
         const runs = yield* Effect.forEach([1, 2, 3], () => createRun())

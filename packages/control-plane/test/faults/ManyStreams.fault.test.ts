@@ -13,7 +13,7 @@ import type { StreamCrowd } from "./StreamClients.ts"
 
 const CLIENTS = fileURLToPath(new URL("./StreamClients.ts", import.meta.url))
 
-/** What a process serves, and a key may have, unless it is told otherwise. */
+/** The default limits of a process and of a key. */
 const STREAM_MAX = 2_000
 const STREAM_MAX_PER_KEY = 200
 /** As many keys as fill a process, and one more. */
@@ -28,12 +28,12 @@ const OBSERVED_LENGTH = 100_000
 const POOL = 20
 /** Of it, what streams may use (docs/reference/http.md#stream-reads). */
 const STREAM_CONNECTIONS = POOL / 4
-/** Streams that wait for a database which stands still. */
+/** Streams that wait for a paused database. */
 const HERD = 800
 
 /**
  * The longest that anything beside the streams may take: an envelope to be stored, a change to be made and audited, the
- * health to be told. Far below the time for which the service stood still when streams could take all its connections.
+ * the health check. Far below the time for which the service stopped when streams could use all its connections.
  * Milliseconds, on a machine with nothing else to do.
  */
 const PATIENCE_MS = 10_000
@@ -160,20 +160,20 @@ describe(`${STREAM_MAX} event streams`, () => {
           const cpu = ((yield* cpuSeconds(url)) - before) / (STREAM_MAX / 1_000)
           assert.isDefined(isRead, clients.output())
 
-          // All of them open, the log goes on, and so does everybody who asks.
+          // All of them open, the log and all other requests continue.
           const then = [stored, audited, healthy].map(({ length }) => length)
           yield* until(
             Effect.sync(() => [stored, audited, healthy].every(({ length }, place) => length > (then[place] ?? 0) + 1)),
             (all) => all
           )
-          const told =
+          const report =
             `${STREAM_MAX} streams in ${elapsed.toFixed(0)} ms, ${cpu.toFixed(2)} ms of processor each; ` +
             `stored within ${worst(stored)} ms (${stored.length}), audited within ${worst(audited)} ms ` +
             `(${audited.length}), healthy within ${worst(healthy)} ms (${healthy.length})`
-          yield* Effect.logInfo(told)
+          yield* Effect.logInfo(report)
           const patience = PATIENCE_MS * (yield* slowness)
-          for (const times of [stored, audited, healthy]) assert.isBelow(worst(times), patience, told)
-          assert.isBelow(cpu, CPU_MS, told)
+          for (const times of [stored, audited, healthy]) assert.isBelow(worst(times), patience, report)
+          assert.isBelow(cpu, CPU_MS, report)
 
           const ofKey = yield* call("GET", `/runs/${observed}/stream`)
           assert.strictEqual(ofKey.status, 429, ofKey.text)
@@ -182,7 +182,7 @@ describe(`${STREAM_MAX} event streams`, () => {
           assert.strictEqual(inAll.status, 503, inAll.text)
           assert.strictEqual(inAll.headers.get("retry-after"), "10")
           assert.notMatch(clients.output(), /refused|broken|ended/)
-          for (const probe of probes) assert.isUndefined(probe.pollUnsafe(), told)
+          for (const probe of probes) assert.isUndefined(probe.pollUnsafe(), report)
           for (const probe of probes) yield* Fiber.interrupt(probe)
         }).pipe(Effect.provide(layerDatabase({ url: databaseUrl, maxConnections: 2 })))
       })
@@ -214,7 +214,7 @@ describe(`${STREAM_MAX} event streams`, () => {
               yield* sql`LOCK TABLE projections IN ACCESS EXCLUSIVE MODE`
               const clients = yield* openStreams(HERD, HERD)
               assert.isDefined(yield* clients.line(`asked ${HERD}`), clients.output())
-              // Fewer connections than they may use: several states are asked for with one statement.
+              // Fewer connections than they may use: one statement reads several states.
               yield* until(stuck, (count) => count > 0)
               for (const _ of Array.from({ length: 20 })) {
                 const { body, status } = yield* timed(
@@ -231,7 +231,7 @@ describe(`${STREAM_MAX} event streams`, () => {
           )
           assert.isDefined(yield* clients.line(`read ${HERD}`), clients.output())
           assert.isBelow(worst(beside), PATIENCE_MS * (yield* slowness))
-          // A server process tells what it has counted when it ends, at the latest.
+          // A server process reports its counts when it ends, at the latest.
           yield* service.kill("SIGTERM")
           yield* until(
             sql`SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,

@@ -10,7 +10,7 @@ import { startService } from "./ServiceProcess.ts"
 
 const PROGRAM = "/usr/sbin/pgbouncer"
 /** A user of the system without rights: PgBouncer does not run as root. */
-const NOBODY = 65_534
+const UNPRIVILEGED = 65_534
 
 const works = (command: string, args: ReadonlyArray<string>) =>
   spawnSync(command, args, { stdio: "ignore", env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } }).status === 0
@@ -46,7 +46,7 @@ auth_type = any
   chmodSync(config, 0o644)
   yield* Effect.acquireRelease(
     Effect.sync(() => {
-      const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
+      const identity = process.getuid?.() === 0 ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {}
       return spawn(PROGRAM, [config], { stdio: "ignore", ...identity })
     }),
     (child) => Effect.sync(() => child.kill("SIGTERM"))

@@ -3,8 +3,8 @@ import * as Schema from "effect/Schema"
 
 /**
  * A program: clients of event streams on a raw socket each, apart from the test so that reading costs neither it nor
- * the service time. Its only argument says what to open. It tells on its standard output when all streams have been
- * asked for, when all have begun and when all have brought their last event, and what else it was answered. It ends
+ * the service time. Its only argument names the streams. It prints on its standard output when all streams have been
+ * requested, when all have begun and when all have sent their last event, and every other response. It ends
  * with its input.
  */
 
@@ -25,7 +25,7 @@ let connected = 0
 let begun = 0
 let read = 0
 
-const tell = (line: string) => process.stdout.write(`${line}\n`)
+const print = (line: string) => process.stdout.write(`${line}\n`)
 
 /** Opens the next stream, and the one after it as soon as the service has answered this one. */
 const openNext = () => {
@@ -38,7 +38,7 @@ const openNext = () => {
   const socket = createConnection(crowd.port, "127.0.0.1", () => {
     const host = `127.0.0.1:${crowd.port}`
     connected += 1
-    if (connected === crowd.count) tell(`asked ${connected}`)
+    if (connected === crowd.count) print(`asked ${connected}`)
     socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n\r\n`)
   })
   let tail = Buffer.alloc(0)
@@ -49,19 +49,19 @@ const openNext = () => {
     if (isRead || !seen.includes(last)) return
     isRead = true
     read += 1
-    if (read === crowd.count) tell(`read ${read}`)
+    if (read === crowd.count) print(`read ${read}`)
   }
   socket.once("data", (head: Buffer) => {
     openNext()
     const [status] = head.toString("latin1").split("\r\n", 1)
-    if (status !== "HTTP/1.1 200 OK") return tell(`refused: ${status}`)
+    if (status !== "HTTP/1.1 200 OK") return print(`refused: ${status}`)
     begun += 1
-    if (begun === crowd.count) tell(`begun ${begun}`)
+    if (begun === crowd.count) print(`begun ${begun}`)
     look(head)
     socket.on("data", look)
   })
-  socket.on("error", ({ message }) => tell(`broken: ${message}`))
-  socket.on("end", () => tell("ended by the service"))
+  socket.on("error", ({ message }) => print(`broken: ${message}`))
+  socket.on("end", () => print("ended by the service"))
 }
 
 for (let client = 0; client < crowd.atOnce; client++) openNext()

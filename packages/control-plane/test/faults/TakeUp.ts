@@ -8,7 +8,7 @@ import { startService } from "./ServiceProcess.ts"
 
 const HOUR_MS = "3600000"
 
-/** Milliseconds from the start of a process that has these open sessions to take up. */
+/** Milliseconds from the start of a process that has these open sessions to adopt. */
 export interface Restart {
   readonly healthy: number
   /** What `/readyz` said of the recovery when `/healthz` had been answered. */
@@ -17,7 +17,7 @@ export interface Restart {
 }
 
 /**
- * Kills a process that observes that many open sessions, and starts another in its place. Every session is observed
+ * Kills a process that observes that many open sessions, and starts another instead. Every session is observed
  * again in the end.
  */
 export const restartWith = Effect.fnUntraced(function* (runs: number) {

@@ -10,8 +10,8 @@ import type { SqlError } from "effect/sql/SqlError"
 import { AppendQueue } from "../../event-log/append/AppendQueue.ts"
 import { Observers } from "../../observe/Observers.ts"
 import { Placement } from "../../observe/placement/Placement.ts"
-import { PRESENCE_SPACE } from "../../observe/placement/Presence.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
+import { PRESENCE_LOCKS } from "../../platform/postgres/AdvisoryLocks.ts"
 import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
 
 /** How often a process says how it is. Milliseconds. */
@@ -58,7 +58,7 @@ export class Processes extends Context.Service<
 
       const present = sql`EXISTS (
         SELECT FROM pg_locks l
-        WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.granted AND l.classid = ${PRESENCE_SPACE}::int8::oid
+        WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.granted AND l.classid = ${PRESENCE_LOCKS}::int8::oid
           AND l.objid::int8 = processes.seat
           AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()))`
 

@@ -53,14 +53,14 @@ export interface RecordRequest {
 export interface ChangeRequest {
   readonly runId: RunId
   readonly to: RunStatus
-  /** The events of the change, asked for only when it is applied. `at` is the time of the change, ISO-8601. */
+  /** The events of the change, called only when it is applied. `at` is the time of the change, ISO-8601. */
   readonly events: (run: LockedRun, at: string) => ReadonlyArray<EventDraft>
-  /** How many events these are at most, where it can be more than three: they get their places with the lock. */
+  /** The largest number of these events, where it can be more than three: their seqs are allocated with the lock. */
   readonly places?: number
   readonly failure?: { readonly errorCode: string; readonly errorMessage: string }
   /**
-   * The status revision on which the change was decided. When the status has changed since, the change is `superseded`:
-   * whoever changed the status knew better.
+   * The status revision on which the change was decided. When the status has changed since, the change is `superseded`
+   * by the newer one.
    */
   readonly revision?: number
   /** Skipped unless the change is applied. */
@@ -109,7 +109,7 @@ export interface Appended {
  */
 export type ChangeOutcome = "applied" | "no-op" | "rejected" | "superseded"
 
-/** An append whose change of status, if it asked for one, came to this. */
+/** A committed append, with the outcome of its change of status, if it has one. */
 export interface Changed extends Appended {
   readonly change: ChangeOutcome
 }

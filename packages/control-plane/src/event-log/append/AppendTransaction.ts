@@ -43,8 +43,7 @@ import type { QueuedAppend, Settled } from "./QueuedAppend.ts"
 import { makeReactions, type WrittenAppend } from "./Reactors.ts"
 
 /**
- * The transaction of a group of appends, and what follows from its commit. Nothing in here is told before it is
- * committed.
+ * The transaction of a group of appends, and the notifications that follow its commit.
  */
 export const makeAppendTransaction = Effect.gen(function* () {
   const rows = yield* InsertEvents
@@ -59,8 +58,8 @@ export const makeAppendTransaction = Effect.gen(function* () {
   const log = Effect.runForkWith(yield* Effect.context())
 
   /**
-   * Locks the runs of the group, stores their messages, takes places for what is to come, and brings their
-   * projections to hand. `elsewhere` names those that somebody else has locked; unknown runs are simply missing.
+   * Locks the runs of the group, stores their messages, allocates numbers for their events, and loads their
+   * projections. `elsewhere` are the runs that another transaction has locked; unknown runs are missing.
    */
   const openRuns = Effect.fnUntraced(function* (group: ReadonlyArray<QueuedAppend>, { begun }: PipelinedTransaction) {
     const asked = [...new Set<string>(group.map(({ request }) => request.runId))]
@@ -156,7 +155,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
       if ("_tag" in decided) refuse(append, decided)
       else decisions.push(decided)
     }
-    // What nobody has used belongs to refused appends: kept, it would make the rightful append look like a repetition.
+    // Unused messages belong to refused appends: a stored one would make the later append look like a repetition.
     if (fresh.size > 0) yield* rows.forgetMessages(fresh)
     const count = decisions.reduce((sum, decision) => sum + decision.drafts.length, 0)
     const further = count > seqs.length ? yield* rows.allocate(count - seqs.length) : []
@@ -225,7 +224,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
     } satisfies Written
   })
 
-  /** Tells the subscribers, and remembers the projections. To be called once, after the commit. */
+  /** Notifies the subscribers, and caches the projections. To be called once, after the commit. */
   const publish = (result: Written) => {
     for (const run of result.dirty) {
       if (run.vouched.isDoubted && hasGrown(run)) {
@@ -262,16 +261,16 @@ export const makeAppendTransaction = Effect.gen(function* () {
   return { write, publish } as const
 })
 
-/** What a transaction has written, and what to say of it once it has committed. */
+/** The result of a transaction, for its callers and subscribers once it has committed. */
 export interface Written {
   readonly appends: ReadonlyArray<WrittenAppend>
   readonly committed: ReadonlyArray<Changed>
   /** The outcome of every append of the group but the `locked`. */
   readonly settled: ReadonlyArray<Settled>
-  /** Nothing was done about these appends: somebody else has locked their runs. */
+  /** Appends without an outcome: another transaction has locked their runs. */
   readonly locked: ReadonlyArray<QueuedAppend>
   readonly dirty: ReadonlyArray<RunInProgress>
-  /** The places of the log that it took, ascending, those without an event included. */
+  /** The numbers of the log that it allocated, ascending, those without an event included. */
   readonly places: ReadonlyArray<number>
   /**
    * An event of this transaction: where it is found, all of the transaction is. Undefined when no event was written.
@@ -288,12 +287,12 @@ const transactionOf = (runs: ReadonlyMap<string, RunInProgress>): string | undef
 
 const keyOf = ({ lastSeq, revision, run }: LockedHead): CacheKey => ({ runId: run.id, lastSeq, revision })
 
-/** Of a change of status that does not say how many events it brings. What is missing is taken later. */
-const PLACES_OF_A_CHANGE = 3
+/** Events of a change of status without `places`. More numbers are allocated later. */
+const EVENTS_OF_A_CHANGE = 3
 
 /**
- * Places that an append is going to need, as far as can be said before its run is locked. Frames that turn out to be
- * known already leave some unused: the sequence may have gaps, the index in the run has none.
+ * The numbers that an append needs, as far as this is known before its run is locked. Repeated frames leave some
+ * unused: the sequence may have gaps, the index in the run has none.
  */
 const numbersFor = ({ frames, request }: QueuedAppend): number => {
   switch (request._tag) {
@@ -303,7 +302,7 @@ const numbersFor = ({ frames, request }: QueuedAppend): number => {
     case "Create":
       return request.events.length
     case "Change":
-      return request.places ?? PLACES_OF_A_CHANGE
+      return request.places ?? EVENTS_OF_A_CHANGE
     case "Rebuild":
       return 0
   }

@@ -1,29 +1,5 @@
 import type { Decision, RunInProgress } from "./EventFold.ts"
-
-/** A change of a run's status. */
-export interface StatusRow {
-  readonly run_id: string
-  readonly status: string
-  readonly revision: number
-  readonly started_at: string | null
-  readonly ended_at: string | null
-  readonly error_code: string | null
-  readonly error_message: string | null
-}
-
-/** A change to `completed` or `failed`, with the run's metadata, which gain the results of its log. */
-export interface EndRow extends StatusRow {
-  readonly metadata: string
-}
-
-/** Changes of a run's session; null for a column that does not change. */
-export interface SessionRow {
-  readonly run_id: string
-  readonly at: string
-  readonly state: string | null
-  readonly connected_at: string | null
-  readonly disconnected_at: string | null
-}
+import type { SessionRow, StatusRow } from "./InsertEvents.ts"
 
 /** The rows that follow from the events of a transaction: each table in one statement, for all its appends. */
 export interface DerivedRows {

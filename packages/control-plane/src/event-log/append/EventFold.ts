@@ -23,7 +23,7 @@ import type { LockedHead, MessageRow, StoredAs } from "./LockHeads.ts"
 import type { PreparedFrame } from "./PreparedFrame.ts"
 import type { QueuedAppend } from "./QueuedAppend.ts"
 
-/** A run in the middle of an append: everything here is what will be committed. */
+/** A run in the middle of an append, as it will be committed. */
 export interface RunInProgress {
   readonly head: LockedHead
   /** The head as this process continues it (docs/reference/seal.md#proof). */
@@ -53,7 +53,7 @@ export interface RunInProgress {
   dirty: boolean
 }
 
-/** An event makes a state no longer than this, because whatever a state takes over is bounded. Bytes, about. */
+/** The most that one event adds to a state, because all texts of a state are bounded. Bytes, about. */
 const MOST_GROWTH_BYTES = 16_384
 
 export const startRun = (
@@ -99,7 +99,7 @@ export interface Decision {
   readonly at: string
 }
 
-/** The form in which the database answers which messages were new. */
+/** The key of a new message in the answer of the database. */
 const runMessageKey = (runId: string, { messageKey }: PreparedFrame): string | undefined =>
   messageKey === undefined ? undefined : `${runId} ${messageKey}`
 
@@ -152,8 +152,8 @@ export interface AppendTime {
 }
 
 /**
- * Decides, under the run's lock, what an append adds: duplicates dropped, the cursor compared, the change of status
- * looked up. Nothing gets a time before that of the run's last event.
+ * Decides, under the run's lock, which events an append adds: drops duplicates, compares the cursor and applies the
+ * transition table. No event gets a time before that of the run's last event. Changes the run and `fresh`.
  */
 export const decide = (
   append: QueuedAppend,
@@ -199,7 +199,7 @@ export const laterOf = (left: string, right: string): string => (left < right ? 
 
 const unshifted = (ts: string): string => ts
 
-/** Events at the time of the database, none before the one in front of it. */
+/** Events at the time of the database, each not before the previous one. */
 const inTime = (run: RunInProgress, drafts: ReadonlyArray<EventDraft>, shift = unshifted): ReadonlyArray<EventDraft> =>
   drafts.map((draft) => {
     const ts = laterOf(shift(draft.ts), run.lastTs)
@@ -207,7 +207,7 @@ const inTime = (run: RunInProgress, drafts: ReadonlyArray<EventDraft>, shift = u
     return ts === draft.ts ? draft : { ...draft, ts }
   })
 
-/** The same for frames, which come before their events get their times. */
+/** The same for frames, before their events get their times. */
 const receivedInTurn = (
   run: RunInProgress,
   frames: ReadonlyArray<PreparedFrame>,
@@ -220,7 +220,7 @@ const receivedInTurn = (
   })
 }
 
-/** Without those that see a participant who is known already. */
+/** Without the events that see a known participant. */
 const firstSights = (run: RunInProgress, drafts: ReadonlyArray<EventDraft>): ReadonlyArray<EventDraft> =>
   drafts.filter((draft) => {
     if (draft.type !== "participant.seen") return true
@@ -242,12 +242,12 @@ const takeFrames = ({ frames, request }: QueuedAppend, run: RunInProgress, fresh
       if (stored === undefined) return []
       return [stored === "accepted instead" ? asRepeated(frame) : frame]
     }
-    // What the runtime says of a message that it has refused leaves the message new for the frame that brings it later.
+    // A rejection leaves the message new for the frame that accepts it later.
     if (stored !== "rejected") return [asRepeated(frame)]
     fresh.delete(key)
     return [frame]
   })
-  // A repeated envelope is not a new place in the session's history, so only new ones move the cursor.
+  // A repeated envelope is not a new entry of the session's history, so only new ones move the cursor.
   run.cursor += taken.filter(({ ordinal }) => ordinal).length
   return {
     frames: taken,
@@ -285,7 +285,7 @@ export const partsOf = (decision: Decision): ReadonlyArray<Decision> => {
 export const isWorthSending = ({ characters, events }: EventRows): boolean =>
   events.length >= EVENTS_AT_A_TIME || characters >= CHARACTERS_AT_A_TIME
 
-/** Gives the drafts of a decision their places, folds them into the run, and adds their rows to the batch. */
+/** Numbers the drafts of a decision, folds them into the run, and adds their rows to the batch. Changes the run. */
 export const fold = (
   decision: Decision,
   places: { readonly seqs: ReadonlyArray<number>; readonly ids: ReadonlyArray<string>; next: number },

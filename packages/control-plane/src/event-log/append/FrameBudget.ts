@@ -5,24 +5,24 @@ import type * as Scope from "effect/Scope"
 import { EventLogSettings } from "../EventLogSettings.ts"
 import { Permits } from "./Permits.ts"
 
-/** What one run may hold of the budget. */
+/** The part of the budget that one run may hold. */
 export interface BudgetShare {
-  /** Waits until there is room for so many bytes, and then hands over what they are for. */
+  /** Waits until the bytes are available, and then calls `hand`. */
   readonly hold: (bytes: number, hand: () => void) => Effect.Effect<void>
-  /** Gives back what was held, in the amounts in which it was. */
+  /** Releases bytes, in the amounts in which they were acquired. */
   readonly give: (bytes: number) => void
 }
 
 /**
  * The one budget, in bytes, of the frames that wait for the log, shared by everything that reads from the runtime
- * (docs/reference/events.md#bounds). Who finds no room waits, and with it the stream that it reads from, so a slow
- * database or a fat session slows the runtime down instead of filling memory. A run holds a share of the budget at
- * most, and whoever waits is served in turn, so no run starves the others.
+ * (docs/reference/events.md#bounds). A reader without capacity waits, and with it the stream that it reads, so a slow
+ * database or a large session slows the runtime down instead of filling memory. A run holds at most its share of the
+ * budget, and waiting readers are served in their order, so no run starves the others.
  */
 export class FrameBudget extends Context.Service<
   FrameBudget,
   {
-    /** A share for one run; what it still holds is given back when the scope ends. */
+    /** A share for one run; its bytes are released when the scope ends. */
     readonly share: Effect.Effect<BudgetShare, never, Scope.Scope>
     /** Bytes that are held now, of all runs. */
     readonly held: () => number

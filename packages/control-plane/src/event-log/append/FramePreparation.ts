@@ -10,8 +10,8 @@ import { FrameNormaliser } from "./FrameNormaliser.ts"
 import { type PreparedFrame, prepareFrame } from "./PreparedFrame.ts"
 
 /**
- * Works out what frames say before their transaction begins. Frames that wait are prepared as they come, so that the
- * processor has something to do while the database commits what came before them.
+ * Normalises frames before their transaction begins. Waiting frames are prepared as they arrive, so that the processor
+ * works while the database commits the frames before them.
  *
  * What a frame says depends on the participants that are known when it is appended
  * (docs/reference/events.md#order-of-events). A run's participants only grow in number, so a frame that was prepared
@@ -21,9 +21,9 @@ export class FramePreparation extends Context.Service<
   FramePreparation,
   {
     /**
-     * Prepares frames that begin to wait. Prepared frames take several times the memory of what came, so it is done
-     * only while all that waits is within a quarter of `LOG_BUFFER_BYTES`. A run without participants is about to get
-     * some, so its frames are left as they are.
+     * Prepares frames that begin to wait. A prepared frame takes several times the memory of the received one, so this
+     * is done only while all waiting frames are within a quarter of `LOG_BUFFER_BYTES`. The frames of a run without
+     * participants are not prepared, because it is about to get some.
      */
     readonly ahead: (runId: RunId, frames: ReadonlyArray<ObservedFrame>) => ReadonlyArray<ObservedFrame>
     /** The frames of an append, those that are prepared already included. */

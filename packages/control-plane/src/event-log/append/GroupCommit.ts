@@ -19,8 +19,8 @@ import { standInFor } from "./PlaceholderEvent.ts"
 import type { QueuedAppend, Settled } from "./QueuedAppend.ts"
 
 /**
- * Stores the parts of one append one after the other, each on the cursor that the one before has reached, and answers
- * for all of them. What is stored stays stored when a later part fails.
+ * Stores the parts of one append one after the other, each on the cursor of the previous one, and returns their sum.
+ * Stored parts stay when a later part fails.
  */
 export const inTurn = Effect.fnUntraced(function* <Part, E>(
   cursor: number | undefined,
@@ -36,11 +36,11 @@ export const inTurn = Effect.fnUntraced(function* <Part, E>(
   return whole
 })
 
-/** How often a transaction that was the victim of others, or of a broken connection, is made again as it was. */
+/** How often a transaction that lost against others, or its connection, is repeated. */
 export const GROUP_RETRIES = 4
 /** The pause before the first of them, doubling, with jitter. Milliseconds. */
 const RETRY_PAUSE_MS = 10
-/** How long the database is asked what has become of a COMMIT whose answer was lost. Milliseconds. */
+/** How long the outcome of a COMMIT whose answer was lost is queried. Milliseconds. */
 export const FATE_PATIENCE_MS = 30_000
 const FATE_POLL_MS = 100
 /** Transactions of groups that are being taken apart, beside those of the writers. */
@@ -66,15 +66,15 @@ interface Attempt {
 }
 
 /**
- * Commits groups of appends and tells each caller the one outcome, whatever becomes of the transaction:
+ * Commits groups of appends and returns the one outcome to each caller:
  *
- * - it lost against another (deadlock, serialization) or its connection broke before the COMMIT: nothing is stored, the
- *   same group is tried again, a few times;
- * - the connection broke in mid-COMMIT: the database is asked what became of it, once it can be. Repeating blindly
- *   would store events twice, giving up would lose the word of events that are stored;
- * - the database cannot be used: all requests fail at once with `AppendFailed`;
+ * - the transaction lost against another (deadlock, serialization) or its connection broke before the COMMIT: nothing
+ *   is stored, and the same group is tried again, a few times;
+ * - the connection broke during the COMMIT: the outcome is queried as soon as the database is available. A blind
+ *   repetition would store events twice, a failure would not notify the subscribers of stored events;
+ * - the database is not available: all requests fail at once with `AppendFailed`;
  * - anything else is the fault of one request, so the group is halved until that one is alone, beside the writers. Then
- *   its frames are halved likewise, and for a frame that fails alone a stand-in is stored
+ *   its frames are halved likewise, and a placeholder is stored for a frame that fails alone
  *   (docs/reference/events.md#refused-frames).
  */
 export const makeGroupCommit = Effect.gen(function* () {
@@ -95,31 +95,30 @@ export const makeGroupCommit = Effect.gen(function* () {
         })
       return transactions.within(write).pipe(
         Effect.catchCause((cause) => Effect.fail<Failed>({ cause, written })),
-        Effect.tap(tell),
-        // Commit and telling belong together: an interruption between them would leave the cache and the subscribers
-        // behind.
+        Effect.tap(publish),
+        // An interruption between commit and publication would leave the cache and the subscribers behind.
         Effect.uninterruptible
       )
     })
 
-  /** What is stored stays stored, whatever the telling comes to. */
-  const tell = (written: Written) =>
+  /** A failed publication does not fail a stored append. */
+  const publish = (written: Written) =>
     Effect.catchDefect(
       Effect.sync(() => transaction.publish(written)),
-      (defect) => Effect.logError("could not tell of committed events", defect)
+      (defect) => Effect.logError("could not publish committed events", defect)
     )
 
-  /** What has become of a COMMIT: the transaction's end is waited for, and then its events are looked for. */
+  /** The outcome of a COMMIT: waits for the end of the transaction, and then searches its events. */
   const fateOf = ({ transactionId, witness }: Written) =>
     Effect.gen(function* () {
       if (transactionId === undefined || witness === undefined) return "unknown" as const
       yield* rows
         .transactionStatus(transactionId)
         .pipe(Effect.repeat({ schedule: Schedule.spaced(FATE_POLL_MS), while: (status) => status === "in progress" }))
-      // A server that has crashed may give the ids of lost transactions away again, so their status proves nothing.
+      // A server that has crashed may use the ids of lost transactions again, so their status proves nothing.
       return (yield* rows.holds(witness)) ? ("committed" as const) : ("aborted" as const)
     }).pipe(
-      Effect.tapError((error) => Effect.logDebug(`cannot ask for the fate of a COMMIT: ${describeSqlError(error)}`)),
+      Effect.tapError((error) => Effect.logDebug(`cannot query the outcome of a COMMIT: ${describeSqlError(error)}`)),
       Effect.retry(Schedule.jittered(Schedule.spaced(FATE_POLL_MS))),
       Effect.timeoutOption(FATE_PATIENCE_MS),
       Effect.map(Option.getOrElse(() => "unknown" as const))
@@ -128,12 +127,12 @@ export const makeGroupCommit = Effect.gen(function* () {
   const settle = (asked: Attempt): Effect.Effect<void> => {
     const { apart, group } = asked
     return Effect.matchEffect(apart ? besides.withPermits(1)(attempt(group)) : attempt(group), {
-      onSuccess: answer,
+      onSuccess: complete,
       onFailure: ({ cause, written }) =>
-        // An error that the server has answered is an answer: nothing is stored.
+        // After an error of the server itself, nothing is stored.
         written === undefined || !isUnanswered(cause)
           ? notStored(asked, cause)
-          : // In a fiber of its own: it may take as long as the database is away, and the writers have others to serve.
+          : // In a fiber of its own: it may take as long as the outage, and the writers have other groups.
             Effect.asVoid(Effect.forkIn(learnFate(asked, cause, written), scope))
     })
   }
@@ -157,8 +156,8 @@ export const makeGroupCommit = Effect.gen(function* () {
       yield* Effect.logWarning(`the answer to a COMMIT was lost; the transaction: ${fate}`)
       if (fate === "unknown") return yield* failed(asked.group, cause)
       if (fate === "aborted") return yield* notStored(asked, cause)
-      yield* tell(written)
-      yield* answer(written)
+      yield* publish(written)
+      yield* complete(written)
     }).pipe(Effect.onInterrupt(() => failed(asked.group, cause)))
 
   /** Finds the request at fault, and within it the frame. */
@@ -198,7 +197,7 @@ export const makeGroupCommit = Effect.gen(function* () {
     const [prepared] = append.frames
     const standIn = frame && prepared && standInFor(normaliser, prepared, frame, reason)
     if (standIn === undefined) return yield* failed([append], cause)
-    // As an append without frames to be taken apart again: what cannot be stored either was not at fault.
+    // As an append without frames, so that it is not halved again when the placeholder fails too.
     const stored = store(append, { ...request, frames: [] }, [standIn])
     yield* append.complete(yield* Effect.exit(Effect.map(stored, (done) => ({ ...done, refusals: [reason] }))))
   })
@@ -223,8 +222,8 @@ export const makeGroupCommit = Effect.gen(function* () {
   return (group: ReadonlyArray<QueuedAppend>) => settle({ group, tries: 0, apart: false })
 })
 
-/** The one place where callers learn what became of their appends. */
-const answer = ({ locked, settled }: Written) =>
+/** Completes the appends of a committed transaction. */
+const complete = ({ locked, settled }: Written) =>
   Effect.andThen(
     Effect.forEach(settled, ({ append, outcome }: Settled) => append.complete(outcome), { discard: true }),
     Effect.forEach(locked, (append) => append.postpone, { discard: true })
@@ -247,16 +246,16 @@ const says = (cause: Cause.Cause<SqlError>, ...predicates: ReadonlyArray<(error:
 
 const isOutageCause = (cause: Cause.Cause<SqlError>): boolean => says(cause, isOutage)
 
-/** Nobody has said what became of the statement. */
+/** The outcome of the statement is unknown. */
 const isUnanswered = (cause: Cause.Cause<SqlError>): boolean =>
   says(cause, isOutage, ({ reason }) => reason._tag === "ConnectionError")
 
-/** The same request may do well later. */
+/** The same request may succeed later. */
 const isTransient = (cause: Cause.Cause<SqlError>): boolean => says(cause, isOutage, isContention, isTimeout)
 
 /**
- * The victim of another transaction, or of a connection that broke in use; who got no connection at all has waited
- * already. A time-out for a lock costs all of a group, so the group is taken apart instead.
+ * The transaction lost against another, or its connection broke in use; a caller without a connection has waited
+ * already. A time-out for a lock costs all of a group, so the group is halved instead.
  */
 const isWorthRepeating = (cause: Cause.Cause<SqlError>, requests: number): boolean =>
   isBroken(cause) || says(cause, (error) => isContention(error) && (requests === 1 || !isTimeout(error)))

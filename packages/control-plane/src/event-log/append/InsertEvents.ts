@@ -7,7 +7,6 @@ import { insertPending, type PendingEntry } from "../../platform/ledger/PendingE
 import { isBadArgument } from "../../platform/postgres/SqlFailures.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 import type { CommittedEvent } from "../CommittedEvent.ts"
-import type { EndRow, SessionRow, StatusRow } from "./DerivedRows.ts"
 import { makeOpening, type StoredAs } from "./LockHeads.ts"
 
 /** An event to be stored; its columns. */
@@ -73,6 +72,31 @@ export interface RunRows {
   readonly seals: Array<{ readonly run_id: string; readonly events: number; readonly seal: string }>
   /** The entries of the seals in the ledger. */
   readonly pending: Array<PendingEntry>
+}
+
+/** A change of a run's status. */
+export interface StatusRow {
+  readonly run_id: string
+  readonly status: string
+  readonly revision: number
+  readonly started_at: string | null
+  readonly ended_at: string | null
+  readonly error_code: string | null
+  readonly error_message: string | null
+}
+
+/** A change to `completed` or `failed`, with the run's metadata, which gain the results of its log. */
+interface EndRow extends StatusRow {
+  readonly metadata: string
+}
+
+/** Changes of a run's session; null for a column that does not change. */
+export interface SessionRow {
+  readonly run_id: string
+  readonly at: string
+  readonly state: string | null
+  readonly connected_at: string | null
+  readonly disconnected_at: string | null
 }
 
 export const noEventRows = (): EventRows => ({ events: [], raw: [], characters: 0 })

@@ -22,9 +22,8 @@ export const messageKeyOf = (messageId: string): string => {
 }
 
 /**
- * The text under which an ambient message is known. No runtime keeps their ids unique, so it is made of all that they
- * say: agents may use an id again, and still the same message, which every process of the fleet is told, is stored
- * once.
+ * The deduplication key of an ambient message. No runtime keeps their ids unique, so the key is made of the whole
+ * content: agents may use an id again, and a message that every process of the fleet receives is stored once.
  */
 export const ambientKeyOf = (envelope: RawEnvelope): string => {
   const { messageId, messageType, payload, sender, sessionId, timestampUnixMs } = envelope

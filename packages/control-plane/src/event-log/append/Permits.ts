@@ -6,12 +6,12 @@ interface Waiting {
 }
 
 /**
- * So many permits, handed out in the order in which they were asked for: who asks for many is not overtaken for ever by
- * those who ask for few. Who asks for more than there are gets all of them, alone.
+ * A number of permits, granted in the order of the requests: a large request is not starved by small ones. A request
+ * for more than the capacity gets all permits, alone.
  */
 export class Permits {
   readonly #capacity: number
-  /** Made when somebody has to wait: nobody does for most of those who have permits. */
+  /** Made when the first request has to wait: most never do. */
   #waiting: Set<Waiting> | undefined
   #held = 0
 
@@ -23,29 +23,29 @@ export class Permits {
     return this.#held
   }
 
-  /** Takes permits that are there, with nobody waiting for them; false when it would have to wait. */
-  tryTake(asked: number): boolean {
-    const count = Math.min(asked, this.#capacity)
-    if (!this.#isThere(count)) return false
+  /** Takes available permits when no request waits; false when it would have to wait. */
+  tryTake(wanted: number): boolean {
+    const count = Math.min(wanted, this.#capacity)
+    if (!this.#isAvailable(count)) return false
     this.#held += count
     return true
   }
 
-  take(asked: number): Effect.Effect<void> {
+  take(wanted: number): Effect.Effect<void> {
     return Effect.suspend(() => {
-      const count = Math.min(asked, this.#capacity)
+      const count = Math.min(wanted, this.#capacity)
       let granted = false
       const grant = () => {
         granted = true
         this.#held += count
       }
-      return this.#whenThere(count, grant).pipe(
+      return this.#whenAvailable(count, grant).pipe(
         Effect.onInterrupt(() => Effect.sync(() => (granted ? this.give(count) : undefined)))
       )
     })
   }
 
-  #whenThere(count: number, grant: () => void): Effect.Effect<void> {
+  #whenAvailable(count: number, grant: () => void): Effect.Effect<void> {
     return Effect.callback((resume) => {
       const waiting: Waiting = {
         count,
@@ -54,7 +54,7 @@ export class Permits {
           resume(Effect.void)
         }
       }
-      if (this.#isThere(count)) return waiting.grant()
+      if (this.#isAvailable(count)) return waiting.grant()
       this.#waiting ??= new Set()
       this.#waiting.add(waiting)
       return Effect.sync(() => {
@@ -64,8 +64,8 @@ export class Permits {
     })
   }
 
-  /** Nobody waits, and there are so many. */
-  #isThere(count: number): boolean {
+  /** No request waits, and the permits are available. */
+  #isAvailable(count: number): boolean {
     return (this.#waiting?.size ?? 0) === 0 && this.#held + count <= this.#capacity
   }
 

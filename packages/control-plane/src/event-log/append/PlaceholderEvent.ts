@@ -9,9 +9,9 @@ const KEPT_CHARACTERS = 256
 const shorten = (text: string) => text.slice(0, KEPT_CHARACTERS)
 
 /**
- * What is stored of a frame that the database refuses even alone (docs/reference/events.md#refused-frames): the same
- * message in its place, with a note instead of its payload, and for an envelope of the session's history the word that
- * something is missing. Undefined for a frame that has nothing to leave out.
+ * The replacement of a frame that the database refuses even alone (docs/reference/events.md#refused-frames): the same
+ * message with a note instead of its payload, and for an envelope of the session's history a mark of the gap. Undefined
+ * for a frame without a payload.
  */
 export const standInFor = (
   normaliser: Normaliser,

@@ -31,8 +31,8 @@ export interface PreparedFrame extends NormalisedFrame {
 }
 
 /**
- * Normalises a frame. `participants` are those of the run as far as this process remembers them; who is really new is
- * only certain under the run's lock, where `decide` looks again.
+ * Normalises a frame. `participants` are those of the run as far as this process knows them; `decide` checks under the
+ * run's lock which are new.
  */
 export const prepareFrame = (
   normaliser: Normaliser,

@@ -5,12 +5,12 @@ import type { Fragment } from "effect/sql/Statement"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
 import type { ObservedFrame } from "./AppendRequest.ts"
 
-/** An append that the log writes, as those see it who react to it. */
+/** An append that the log writes, as reactors receive it. */
 export interface WrittenAppend {
   readonly runId: RunId
-  /** When the append was asked for. Unix nanoseconds. */
+  /** Time of the request. Unix nanoseconds. */
   readonly requestedAt: bigint
-  /** The frames that were handed in; those that the log has already are among them. */
+  /** The frames of the request, repeated ones included. */
   readonly frames: ReadonlyArray<ObservedFrame>
   readonly events: ReadonlyArray<KnownEvent>
   /** The change of status that the append applies, if any. */
@@ -28,26 +28,24 @@ export interface AppliedChange {
 }
 
 /**
- * What follows from appends. A group of appends shares one transaction; a reactor gets the whole group, in its order.
+ * Adds rows to appends and follows their commits. A group of appends shares one transaction; a reactor gets the whole
+ * group, in its order.
  */
 export interface Reactor {
   /**
-   * INSERTs, UPDATEs or DELETEs that are true when the appends are. They become part of the one statement that writes
-   * the log, so they cost no round trip, do not see what it writes, and are repeated and rolled back with it. What they
-   * return is lost.
+   * INSERTs, UPDATEs or DELETEs of the appends' transaction. They become part of the one statement that writes the log,
+   * so they cost no round trip, do not see its rows, and are repeated and rolled back with it. Their results are
+   * dropped.
    */
   readonly inTransaction?: (appends: ReadonlyArray<WrittenAppend>) => ReadonlyArray<Fragment>
-  /** Told once, after the commit. It must neither wait nor fail; one that throws is logged and counted. */
+  /** Called once, after the commit. It must neither wait nor fail; one that throws is logged and counted. */
   readonly afterCommit?: (appends: ReadonlyArray<WrittenAppend>) => void
 }
 
 /** The reactors of the service: the only way to add something to an append. */
 export class Reactors extends Context.Service<Reactors, ReadonlyArray<Reactor>>()("runplane/control-plane/Reactors") {}
 
-/**
- * The reactors as the log calls them. What is committed stays committed: one that throws hurts neither the others nor
- * the append.
- */
+/** The reactors as the log calls them. One that throws affects neither the other reactors nor the committed append. */
 export const makeReactions = Effect.gen(function* () {
   const reactors = yield* Reactors
   const { sideEffectFailed } = yield* Metrics

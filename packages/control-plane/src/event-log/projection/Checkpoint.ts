@@ -11,7 +11,7 @@ export interface Checkpoint {
   readonly at: number
 }
 
-/** Nothing is stored, or nobody knows what: the next append stores all of it. */
+/** The stored state is missing or unknown: the next append stores it. */
 export const NO_CHECKPOINT: Checkpoint = { index: 0, at: Number.NEGATIVE_INFINITY }
 
 /** Whether an append that brings the run to `lastIndex` at the time `now` stores the projection with it. */

@@ -16,19 +16,19 @@ import { beginning, foldOn, type Projected, prefixOf } from "./ReplayLog.ts"
 const BYTES_PER_TEXT_BYTE = 3
 const ENTRY_BYTES = 2_000
 
-/** Beyond this share of the bytes, runs that nobody has written for so long are forgotten. Milliseconds. */
+/** Beyond this share of the bytes, entries without a write for this time are removed. Milliseconds. */
 const SPARE_SHARE = 4
 const REMEMBERED_MS = 30_000
-/** How often is looked for them. Milliseconds. */
+/** The interval of that check. Milliseconds. */
 const LOOK_MS = 5_000
 
-const NOBODY: ReadonlySet<string> = new Set()
+const NO_PARTICIPANTS: ReadonlySet<string> = new Set()
 
-/** Who is declared or seen in a state. */
+/** The declared and seen participants of a state. */
 export const participantsOf = (state: RunState): Set<string> =>
   new Set(state.participants.map(({ participantId }) => participantId))
 
-/** The place of a projection: the run, its last event, and how often the projection has been rebuilt. */
+/** The run, its last event, and how often the projection has been rebuilt. */
 export interface CacheKey {
   readonly runId: RunId
   readonly lastSeq: number
@@ -59,8 +59,8 @@ interface Remembered {
 
 /**
  * The projections of the runs that were written last, within a number of bytes, of which quiet runs have a quarter. An
- * entry is used only when it stands at the very seq and revision that the head of the run names, so another instance's
- * append, or a rebuild, makes it stale without anyone telling.
+ * entry is used only when it has exactly the seq and revision of the run's head, so an append of another process, or a
+ * rebuild, makes it stale without a notification.
  */
 export class ProjectionCache extends Context.Service<
   ProjectionCache,
@@ -72,8 +72,8 @@ export class ProjectionCache extends Context.Service<
     /** For runs that have ended: hardly anything is appended to them. */
     readonly forget: (runId: RunId) => void
     /**
-     * Reads the stored projections of locked runs and folds what came after. One that is too large to be read, or that
-     * is none, is folded from the first event.
+     * Reads the stored projections of locked runs and folds the events after them. A missing or too large one is folded
+     * from the first event.
      */
     readonly load: (
       heads: ReadonlyArray<LockedProjection>
@@ -93,7 +93,7 @@ export class ProjectionCache extends Context.Service<
         const entry = entries.get(runId)
         return entry?.at.lastSeq === lastSeq && entry.at.revision === revision ? entry.run : undefined
       }
-      const participants = (runId: RunId) => entries.get(runId)?.run.participants ?? NOBODY
+      const participants = (runId: RunId) => entries.get(runId)?.run.participants ?? NO_PARTICIPANTS
       const put = (at: CacheKey, run: RememberedRun) =>
         entries.put(
           at.runId,

@@ -5,21 +5,21 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { SqlError } from "effect/sql/SqlError"
+import { batchedReads } from "../../platform/postgres/Batched.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 import { EventRepository } from "../EventRepository.ts"
 import { makeByteCache } from "./ByteCache.ts"
 import { MAX_CHECKPOINT_BYTES, readState } from "./Checkpoint.ts"
-import { gatherReads } from "./GatheredReads.ts"
 import { ProjectionCache } from "./ProjectionCache.ts"
 import { foldOn, prefixOf } from "./ReplayLog.ts"
 
 /** Texts that are kept for the next readers. Bytes. */
 const KEPT_TEXTS_BYTES = 48 * 1024 * 1024
-/** Runs that are looked at together, and of each the largest state that is read with it. */
-const GATHERED_RUNS = 32
-const GATHERED_BYTES = 64 * 1024
-/** Looks at a run whose log changes its end under the reader, because it is deleted and created again. */
-const LOOKS = 3
+/** Most runs of one read, and the largest state that it reads. */
+const BATCHED_RUNS = 32
+const BATCHED_BYTES = 64 * 1024
+/** Reads of a run whose log changes meanwhile, because it is deleted and created again. */
+const READS = 3
 
 /** Where a run's log ends. */
 export interface RunHead {
@@ -29,21 +29,21 @@ export interface RunHead {
   readonly lastIndex: number
 }
 
-/** What the run is at that point. */
+/** The end of a run's log, with the state there. */
 export interface CurrentState extends RunHead {
   /** JSON text of the projected state. */
   readonly state: string
 }
 
 /**
- * The states of runs as readers see them: every committed event is in them. The stored projection may lag behind
- * (docs/reference/events.md#checkpoint), and what came after it is folded here, unless this process has just written
- * it.
+ * The current states of runs, with every committed event. The stored projection may lag behind
+ * (docs/reference/events.md#checkpoint): the events after it are folded here, unless this process has just written
+ * them.
  */
 export class RunStateReader extends Context.Service<
   RunStateReader,
   {
-    /** By run id, or session id where that is none; undefined when there is no such run. Inside a transaction too. */
+    /** By run id or session id; undefined for an unknown run. Inside a transaction too. */
     readonly current: (reference: string) => Effect.Effect<CurrentState | undefined, SqlError>
     /** All but the state, which costs more. */
     readonly head: (runId: RunId) => Effect.Effect<RunHead | undefined, SqlError>
@@ -86,12 +86,12 @@ export class RunStateReader extends Context.Service<
             CROSS JOIN LATERAL (
               SELECT p.run_id IS NOT NULL AND (
                 h.last_seq = cached.last_seq AND h.projection_revision = cached.revision
-                OR octet_length(p.state::text) > ${GATHERED_BYTES}) AS is_left_out
+                OR octet_length(p.state::text) > ${BATCHED_BYTES}) AS is_left_out
             ) AS left_out`,
           (rows) => new Map(rows.map((row) => [row.id, row]))
         )
       }
-      const gathered = yield* gatherReads(readMany, GATHERED_RUNS)
+      const batchedRow = batchedReads(sql, BATCHED_RUNS, readMany)
 
       const textOf = Effect.fnUntraced(function* (row: StateRow, { lastIndex, lastSeq, runId }: RunHead) {
         if (lastSeq === 0) return JSON.stringify(emptyRunState(runId))
@@ -115,16 +115,16 @@ export class RunStateReader extends Context.Service<
       })
 
       const current = Effect.fn("RunStateReader.current")(function* (reference: string) {
-        // What a transaction has written is seen by itself alone.
+        // Only a transaction itself sees its rows.
         const transaction = yield* Effect.serviceOption(sql.transactionService)
         let isAlone = !isUuid(reference) || Option.isSome(transaction)
-        for (let look = 0; look < LOOKS; look++) {
-          const row = yield* isAlone ? readOne(reference) : gathered(reference.toLowerCase())
+        for (let attempt = 0; attempt < READS; attempt++) {
+          const row = yield* isAlone ? readOne(reference) : batchedRow(reference.toLowerCase())
           if (row === undefined) return undefined
           const head = toHead(row)
           const state = yield* textOf(row, head)
           if (state !== undefined) return { ...head, state }
-          if (!isAlone) look -= 1
+          if (!isAlone) attempt -= 1
           isAlone = true
         }
         return yield* Effect.die(new Error(`the log of run ${reference} does not reach to where its head says`))
@@ -150,7 +150,7 @@ interface HeadRow {
   readonly last_index: number
 }
 
-/** A text, and the place in the log and the rebuild that it is of. */
+/** The text of a state, with its last seq and revision. */
 interface KeptText {
   readonly lastSeq: number
   readonly revision: number

@@ -10,13 +10,13 @@ import { type BoundedRows, readBounded } from "../../platform/postgres/BoundedRo
 /** Artifacts read from the database at a time; fewer when they are large. */
 export const ARTIFACTS_PER_READ = 200
 
-/** A place among the artifacts of a run, which are ordered by time and, within a millisecond, as they were stored. */
+/** A position among the artifacts of a run: ordered by time and, within a millisecond, as they were stored. */
 export interface ArtifactPlace {
   readonly createdAt: string
   readonly ordinal: bigint
 }
 
-/** A stored artifact as JSON text, with its place. */
+/** A stored artifact as JSON text, with its position. */
 export interface ArtifactText extends ArtifactPlace {
   readonly json: string
 }
@@ -26,7 +26,7 @@ export class ArtifactRepository extends Context.Service<
   ArtifactRepository,
   {
     readonly insert: (artifact: Artifact) => Effect.Effect<void, SqlError>
-    /** The next ones behind a place, or the first ones, by createdAt, then as stored; as many as may be held. */
+    /** The next artifacts after a position, or the first ones, by createdAt, then as stored; bounded in bytes. */
     readonly page: (
       runId: RunId,
       after: ArtifactPlace | undefined,

@@ -12,7 +12,7 @@ export interface NewRun {
   readonly sessionId: string
   readonly traceId: string
   readonly spanId: string
-  /** The span that asked for the run, as a W3C `traceparent`. */
+  /** The span of the caller, as a W3C `traceparent`. */
   readonly traceParent: string | undefined
   readonly idempotencyKey: string | undefined
   readonly sourceKind: string | undefined
@@ -36,7 +36,7 @@ export interface RunIdentity {
 /** The tag that every run of mode `sandbox` carries. */
 const SANDBOX_TAG = "sandbox"
 
-/** The run that a descriptor asks for, with its metadata (docs/reference/http.md#run-metadata). */
+/** The run of a descriptor, with its metadata (docs/reference/http.md#run-metadata). */
 export const newRun = (descriptor: RunDescriptor, identity: RunIdentity): NewRun => {
   const { execution, session } = descriptor
   const given = session.metadata ?? {}

@@ -106,7 +106,7 @@ export class RunAdministration extends Context.Service<
         yield* sql`DELETE FROM outbound_messages WHERE ${theirs}`
         yield* sql`DELETE FROM projections WHERE ${theirs}`
         yield* sql`DELETE FROM run_metrics WHERE ${theirs}`
-        // The runtime may know the sessions for longer, and nobody wants these runs back.
+        // The runtime may list the sessions for longer, and discovery must not make runs of them again.
         yield* sql`
           INSERT INTO deleted_sessions (runtime_session_id, deleted_at)
           SELECT DISTINCT runtime_session_id, now() FROM runs WHERE id = ANY(${runIds}::text[]::uuid[])

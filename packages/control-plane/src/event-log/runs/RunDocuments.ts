@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { type BoundedRows, readBounded } from "../../platform/postgres/BoundedRows.ts"
 
-/** A captured message as JSON text, with its place among the run's messages. */
+/** A captured message as JSON text, with its position among the run's messages. */
 export interface MessageText {
   readonly ordinal: number
   readonly json: string

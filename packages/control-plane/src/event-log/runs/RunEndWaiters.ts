@@ -8,8 +8,8 @@ import { endsRun } from "../subscribe/LiveBatch.ts"
 import { LiveEvents } from "../subscribe/LiveEvents.ts"
 
 /**
- * Word of the ends of runs, for those who wait for them (docs/reference/http.md#wait). However many wait, the database
- * is asked for nothing: what the log tells of its commits, here and in other processes, wakes them.
+ * Wakes the callers that wait for the end of a run (docs/reference/http.md#wait). The commits of the log, in this and
+ * other processes, wake them, so a waiting caller costs no query.
  */
 export class RunEndWaiters extends Context.Service<
   RunEndWaiters,

@@ -56,7 +56,7 @@ export class RunList extends Context.Service<
         desc: { order: sql`DESC`, beyond: sql`<` }
       } as const
 
-      /** The places of a page: `id` of the run and the `place` that it is sorted by. */
+      /** The positions of a page: `id` of the run and the `place`, its sort value. */
       const placesOf = (query: RunListQuery, where: Fragment, after: Place | undefined) => {
         const { beyond, order } = directions[query.sortOrder]
         const key = SORT_KEYS[query.sortBy]
@@ -132,8 +132,7 @@ export class RunList extends Context.Service<
         const records = recordsWith(query.include === "participants" ? countingColumns : listColumns)
         return yield* listPage(places, records, publicRunText, after)
       })
-      // A list is the same for everybody, and those who watch it ask for the same first page. A search is refused by
-      // the turns of its caller.
+      // All callers see the same list, and many poll its first page. A search counts against the budget of its caller.
       const keyOf = (query: RunListQuery, client: string) =>
         `${query.q === undefined ? "" : client} ${JSON.stringify(query)}`
       return RunList.of({ list: yield* shareReads(list, keyOf) })
@@ -181,7 +180,7 @@ const isPlace = (key: RunSortKey, place: Place | undefined): boolean =>
   place !== undefined && isUuid(place.id) && SORT_KEYS[key].isValue(place.value)
 
 /**
- * Whether nothing but status and archival is asked for: those runs are counted already
+ * Whether the query filters only by status and archival: those runs are counted already
  * (docs/reference/events.md#tallies).
  */
 const isTallied = (query: RunListQuery): boolean =>

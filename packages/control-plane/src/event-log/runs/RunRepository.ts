@@ -5,18 +5,17 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
+import { batchedReads, batchedWrites } from "../../platform/postgres/Batched.ts"
 import { bytesOf } from "../../platform/postgres/BoundedRows.ts"
 import { idRows } from "../../platform/postgres/KeptPlans.ts"
 import { isInside } from "../../platform/postgres/PipelinedTransactions.ts"
-import { together } from "../../platform/postgres/Together.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
-import { gatherReads } from "../projection/GatheredReads.ts"
 import type { NewRun } from "./NewRun.ts"
 import { LARGE_COLUMNS, type RunRow, runColumns, type StoredRun, toStoredRun } from "./RunRow.ts"
 
 /** Most rows that one statement reads for several callers, and the most bytes of one of them. */
-const GATHERED_RUNS = 32
-const GATHERED_BYTES = 64 * 1024
+const BATCHED_RUNS = 32
+const BATCHED_BYTES = 64 * 1024
 
 /** A run to be inserted; see `RunRepository.insert`. */
 interface Insertion {
@@ -72,7 +71,7 @@ const newRow = ({ earlier, run }: Insertion) => ({
 export const DISCOVERY_SOURCE = "session-discovery"
 
 /**
- * The rows of runs. A `reference` is what stands in a path: the id of a run, or the id of its session when that is not
+ * The rows of runs. A `reference` is the parameter of a path: the id of a run, or the id of its session when it is not
  * a UUID (docs/reference/http.md#run-references).
  */
 export class RunRepository extends Context.Service<
@@ -148,9 +147,9 @@ export class RunRepository extends Context.Service<
             first.get(insertion.run.id) === insertion ? inserted.has(insertion.run.id) : (later[next++] ?? false)
           )
         })
-      const insertTogether = together(sql, insertAll)
+      const insertBatched = batchedWrites(sql, insertAll)
       const insert = Effect.fn("RunRepository.insert")((run: NewRun, earlier?: RunId) =>
-        insertTogether({ run, earlier })
+        insertBatched({ run, earlier })
       )
 
       // What the run has gained since its discovery stays; what the discovery itself said gives way.
@@ -200,14 +199,14 @@ export class RunRepository extends Context.Service<
             SELECT run.* FROM ${idRows(sql, ids)} AS asked (id)
             CROSS JOIN LATERAL (
               SELECT ${columns} FROM runs r JOIN run_heads h ON h.run_id = r.id
-              WHERE r.id = asked.id AND ${sql.literal(bytesOf(LARGE_COLUMNS))} <= ${GATHERED_BYTES} LIMIT 1
+              WHERE r.id = asked.id AND ${sql.literal(bytesOf(LARGE_COLUMNS))} <= ${BATCHED_BYTES} LIMIT 1
             ) AS run`,
           (rows) => new Map(rows.map((row) => [row.id, row]))
         )
-      const gathered = yield* gatherReads(readMany, GATHERED_RUNS)
+      const batchedRow = batchedReads(sql, BATCHED_RUNS, readMany)
       const row = (reference: string) =>
         isUuid(reference)
-          ? Effect.flatMap(gathered(reference.toLowerCase()), (found) =>
+          ? Effect.flatMap(batchedRow(reference.toLowerCase()), (found) =>
               found === undefined ? readOne(named(reference)) : Effect.succeed(found)
             )
           : readOne(named(reference))

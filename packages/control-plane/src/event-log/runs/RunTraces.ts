@@ -6,11 +6,10 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Request from "effect/Request"
-import * as RequestResolver from "effect/RequestResolver"
 import type { SqlError } from "effect/sql/SqlError"
 import type * as Statement from "effect/sql/Statement"
 import * as Tracer from "effect/Tracer"
+import { batchedReads } from "../../platform/postgres/Batched.ts"
 import { idRows } from "../../platform/postgres/KeptPlans.ts"
 
 /** Runs whose trace is remembered. */
@@ -26,14 +25,12 @@ export interface RunTrace {
   readonly sampled: boolean
 }
 
-class FindTrace extends Request.Class<{ readonly runId: RunId }, RunTrace | undefined, SqlError> {}
-
 /** Runs that one query looks for at most. */
 const RUNS_PER_QUERY = 500
 
 /**
- * Finds the trace of a run. The ids are stored with the run, so whoever works on it, in whatever process and after
- * whatever restart, adds to the same trace.
+ * Finds the trace of a run. The ids are stored with the run, so every process, also after a restart, adds to the same
+ * trace.
  */
 export class RunTraces extends Context.Service<
   RunTraces,
@@ -58,19 +55,16 @@ export class RunTraces extends Context.Service<
             SELECT run.id::text AS id, run.runtime_session_id, run.trace_id, run.span_id, run.trace_parent FROM ${runs}`,
           (rows) => rows.map(traceOf)
         ).pipe(Effect.withTracerEnabled(false))
-      // Runs that are asked for at the same time share a query.
-      const finder = RequestResolver.make<FindTrace>(
-        Effect.fnUntraced(function* (entries) {
-          const runIds = entries.map(({ request }) => request.runId)
-          const traces = yield* read(sql`
-            ${idRows(sql, runIds)} AS asked (id)
-            CROSS JOIN LATERAL (SELECT * FROM runs WHERE id = asked.id LIMIT 1) AS run`)
-          const found = new Map(traces.map((trace) => [trace.runId, trace]))
-          for (const entry of entries) entry.completeUnsafe(Exit.succeed(found.get(entry.request.runId)))
-        })
-      ).pipe(RequestResolver.batchN(RUNS_PER_QUERY))
-      // What is not there yet may be there the next time; what is there never changes.
-      const remembered = yield* Cache.makeWith((runId: RunId) => Effect.request(new FindTrace({ runId }), finder), {
+      const readTrace = batchedReads(sql, RUNS_PER_QUERY, (runIds: ReadonlyArray<RunId>) =>
+        Effect.map(
+          read(sql`
+            ${idRows(sql, runIds)} AS wanted (id)
+            CROSS JOIN LATERAL (SELECT * FROM runs WHERE id = wanted.id LIMIT 1) AS run`),
+          (traces) => new Map(traces.map((trace) => [trace.runId, trace]))
+        )
+      )
+      // A missing run may exist at the next read; a trace never changes.
+      const remembered = yield* Cache.makeWith(readTrace, {
         capacity: REMEMBERED_TRACES,
         timeToLive: (exit) => (Exit.isSuccess(exit) && exit.value !== undefined ? "1 hour" : 0)
       })

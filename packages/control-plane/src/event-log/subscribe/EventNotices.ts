@@ -10,28 +10,27 @@ import { ProcessChannel } from "../ProcessChannel.ts"
 import { endsRun } from "./LiveBatch.ts"
 import { LiveEvents } from "./LiveEvents.ts"
 
-/** PostgreSQL channel on which the instances tell each other which runs have new events. */
+/** PostgreSQL channel of the notices between processes: the runs with new events. */
 export const NOTICE_CHANNEL = "runplane_run_events"
 /** Commits within this time share one notice. Milliseconds. */
 export const NOTICE_INTERVAL_MS = 5
 /**
- * The pause after a notice, in which more commits join the next one: each notice costs the server, and every process
- * that listens, a few exchanges, however little it says. Milliseconds.
+ * The pause after a notice, in which more commits join the next one: each notice costs the server, and every listening
+ * process, a few exchanges, however short it is. Milliseconds.
  */
 const NOTICE_PAUSE_MS = 10
 /** Run ids in one notice; its text has to stay below 8,000 bytes. */
 export const RUNS_PER_NOTICE = 100
-/** Stands before the id of a run that has ended, which is named a second time then. */
+/** Prefix of the id of a run that has ended. */
 const ENDED = "!"
-/** Stands before the subject of a message, in the place of the first run. */
+/** Prefix of the subject of a message, instead of a first run. */
 const MESSAGE = "@"
 const RECONNECT_MS = 1_000
 
 /**
  * Wakes the subscribers on other instances (docs/reference/events.md#commit-first): one coalesced NOTIFY every few
- * milliseconds, outside of the append transactions, naming the runs that were written. It is only a wake-up: who is
- * woken reads the rows, so a lost notice costs time and no event. The same channel carries the `ProcessChannel` of the
- * processes.
+ * milliseconds, outside of the append transactions, with the ids of the written runs. It is only a wake-up: a woken
+ * subscriber reads the rows, so a lost notice costs time and no event. The same channel carries the `ProcessChannel`.
  */
 export const layer = Layer.effect(
   ProcessChannel,
@@ -50,7 +49,7 @@ export const layer = Layer.effect(
       Queue.offerUnsafe(wake, undefined)
     })
 
-    const send = Effect.gen(function* () {
+    const sendNotice = Effect.gen(function* () {
       yield* Queue.take(wake)
       yield* Effect.sleep(NOTICE_INTERVAL_MS)
       while (written.size > 0) {
@@ -69,15 +68,15 @@ export const layer = Layer.effect(
     }).pipe(
       Effect.catchTag("SqlError", (error) => {
         sideEffectFailed("notify")
-        // Nobody else would tell of these commits, so they are told late.
-        return Effect.logDebug("could not tell the other instances", error).pipe(
+        // No other process sends these notices, so they are sent again later.
+        return Effect.logDebug("could not notify the other processes", error).pipe(
           Effect.andThen(Effect.sleep(RECONNECT_MS)),
           Effect.andThen(Queue.offer(wake, undefined))
         )
       }),
       Effect.withTracerEnabled(false)
     )
-    yield* Effect.forkScoped(Effect.forever(send))
+    yield* Effect.forkScoped(Effect.forever(sendNotice))
 
     const receive = (notice: string) => {
       const [sender, ...words] = notice.split(" ")
@@ -93,13 +92,13 @@ export const layer = Layer.effect(
         else live.poke(word)
       }
     }
-    const listen = Effect.gen(function* () {
+    const receiveAll = Effect.gen(function* () {
       const notices = yield* sql.listen(NOTICE_CHANNEL)
-      // What was said before this LISTEN is lost, so every subscriber looks for itself.
+      // Notices before this LISTEN are lost, so every subscriber reads the database.
       live.pokeAll()
       while (true) receive((yield* Queue.take(notices)).payload ?? "")
     })
-    yield* Effect.scoped(listen).pipe(
+    yield* Effect.scoped(receiveAll).pipe(
       Effect.catchTag("SqlError", (error) =>
         Effect.logWarning(`not listening for the notices of other instances: ${describeSqlError(error)}`)
       ),
@@ -107,18 +106,18 @@ export const layer = Layer.effect(
       Effect.forkScoped
     )
 
-    const sendTo = (subject: string, text: string) =>
+    const send = (subject: string, text: string) =>
       Effect.catchTag(sql.notify(NOTICE_CHANNEL, `${instance} ${MESSAGE}${subject} ${text}`), "SqlError", (error) => {
         sideEffectFailed("notify")
-        return Effect.logDebug("could not tell the other instances", error)
+        return Effect.logDebug("could not notify the other processes", error)
       })
-    const listenTo = (subject: string, listener: (text: string) => void) =>
+    const listen = (subject: string, listener: (text: string) => void) =>
       Effect.asVoid(
         Effect.acquireRelease(
           Effect.sync(() => listeners.set(subject, (listeners.get(subject) ?? new Set()).add(listener))),
           () => Effect.sync(() => listeners.get(subject)?.delete(listener))
         )
       )
-    return { send: sendTo, listen: listenTo }
+    return { send, listen }
   })
 )

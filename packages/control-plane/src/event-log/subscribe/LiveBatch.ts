@@ -2,7 +2,7 @@ import { isTerminal, type RunId, type RunStatus } from "@runplane/domain"
 import { SharedFrames } from "../../platform/http/SharedFrames.ts"
 import type { CommittedEvent } from "../CommittedEvent.ts"
 
-/** What one committed append tells the subscribers of its run. */
+/** The message of a committed append to the subscribers of its run. */
 export interface LiveBatch {
   readonly _tag: "Batch"
   readonly runId: RunId
@@ -27,7 +27,7 @@ export const canonicalEventFrame = (event: { readonly seq: number; readonly json
 
 export const snapshotFrame = (snapshot: string): string => `event: snapshot\ndata: ${snapshot}\n\n`
 
-/** A batch; `state` is the JSON text of the projected state after it, asked for at most once. */
+/** A batch; `state` is the JSON text of the projected state after it, called at most once. */
 export const makeLiveBatch = ({
   state,
   ...batch
@@ -39,7 +39,7 @@ export const makeLiveBatch = ({
   snapshot: once(() => encoder.encode(snapshotFrame(state())))
 })
 
-/** What was committed in batches that follow each other, told as one. */
+/** Consecutive batches as one. */
 export const together = (batches: readonly [LiveBatch, ...ReadonlyArray<LiveBatch>]): LiveBatch => {
   const last = batches.at(-1) ?? batches[0]
   if (batches.length === 1) return last

@@ -9,64 +9,63 @@ import type { CommittedEvent } from "../CommittedEvent.ts"
 import { endsRun, type LiveBatch, together } from "./LiveBatch.ts"
 import { Subscription } from "./Subscription.ts"
 
-/** Another process has written events: of this run, or of any, when nobody can say of which. */
+/** Another process has written events: of this run, or of any run, when the run is unknown. */
 export type Elsewhere = { readonly runId: string; readonly ended: boolean } | "anything"
 
 /** What a transaction has committed. */
 export interface Commit {
-  /** All the places of the log that it took, ascending; a few may have stayed without an event. */
+  /** All numbers of the log that it allocated, ascending; a few may have no event. */
   readonly places: ReadonlyArray<number>
   /** Ascending. */
   readonly events: ReadonlyArray<CommittedEvent>
 }
 
 /**
- * The subscribers of a run are told no sooner than so many milliseconds for each of them after the last time, so that
- * a popular run does not take all of a process. What is committed meanwhile is told together; at once when the run
- * ends, or when so much has come.
+ * The pause between two notifications of a run's subscribers, for each of them, so that a popular run does not use up a
+ * process. Meanwhile commits are joined into one notification; the end of the run, or many characters, send it at once.
  */
-const REST_PER_SUBSCRIBER_MS = 0.06
-const LONGEST_REST_MS = 100
-/** A rest that is not worth a timer. */
-const SHORTEST_REST_MS = 5
-const HELD_CHARACTERS = 256 * 1024
+const PAUSE_PER_SUBSCRIBER_MS = 0.06
+const LONGEST_PAUSE_MS = 100
+/** A shorter pause is not worth a timer. */
+const SHORTEST_PAUSE_MS = 5
+const PENDING_CHARACTERS = 256 * 1024
 
-/** Those who are told of a run. */
+/** The subscribers of a run. */
 interface Audience {
   readonly subscribers: Set<Subscription>
-  /** Committed and not told yet. */
-  held: Array<LiveBatch>
-  heldCharacters: number
-  restUntil: number
+  /** Committed, and not notified yet. */
+  pending: Array<LiveBatch>
+  pendingCharacters: number
+  pausedUntil: number
 }
 
-/** Milliseconds between two times that they are told. */
-const restOf = ({ subscribers }: Audience): number => {
-  const rest = subscribers.size * REST_PER_SUBSCRIBER_MS
-  return rest < SHORTEST_REST_MS ? 0 : Math.min(rest, LONGEST_REST_MS)
+/** The pause between two notifications. Milliseconds. */
+const pauseOf = ({ subscribers }: Audience): number => {
+  const pause = subscribers.size * PAUSE_PER_SUBSCRIBER_MS
+  return pause < SHORTEST_PAUSE_MS ? 0 : Math.min(pause, LONGEST_PAUSE_MS)
 }
 
-const noAudience = (): Audience => ({ subscribers: new Set(), held: [], heldCharacters: 0, restUntil: 0 })
+const noAudience = (): Audience => ({ subscribers: new Set(), pending: [], pendingCharacters: 0, pausedUntil: 0 })
 
 /**
- * Tells the subscribers of a run, within this process, what has been committed (docs/reference/events.md#commit-first).
- * Publishing never waits: a subscriber that does not keep up is told to read the database instead, so it loses nothing
- * and holds little. Many subscribers of one run are told less often.
+ * Notifies the subscribers of a run in this process of commits (docs/reference/events.md#commit-first). Publishing
+ * never waits: a slow subscriber gets a gap and reads the database instead, so it loses nothing and holds little. Many
+ * subscribers of one run are notified less often.
  */
 export class LiveEvents extends Context.Service<
   LiveEvents,
   {
-    /** The batches of one transaction, and the places of the log that it took. */
+    /** The batches of one transaction, and the numbers of the log that it allocated. */
     readonly publish: (batches: ReadonlyArray<LiveBatch>, places?: ReadonlyArray<number>) => void
     /** Committed elsewhere: subscribers of the run read the database. */
     readonly poke: (runId: string, ended?: boolean) => void
     readonly pokeAll: () => void
-    /** Called with every such word from elsewhere; for what must not wait or fail. */
+    /** Called with every such notice of another process. The listener must neither wait nor fail. */
     readonly listenElsewhere: (listener: (word: Elsewhere) => void) => Effect.Effect<void, never, Scope.Scope>
     readonly subscribe: (runId: RunId) => Effect.Effect<Subscription, never, Scope.Scope>
     /** Called with every published batch; for counters, never for work that may wait or fail. */
     readonly listen: (listener: (batch: LiveBatch) => void) => Effect.Effect<void, never, Scope.Scope>
-    /** The same by transactions, also of those whose places have stayed empty. */
+    /** The same by transactions, also those without an event. */
     readonly listenToCommits: (listener: (commit: Commit) => void) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("runplane/control-plane/LiveEvents") {
@@ -82,9 +81,9 @@ export class LiveEvents extends Context.Service<
       const commitListeners = new Set<(commit: Commit) => void>()
       const elsewhere = new Set<(word: Elsewhere) => void>()
 
-      const tellAll = <A>(all: ReadonlySet<(word: A) => void>, word: A) => {
+      const notifyAll = <A>(all: ReadonlySet<(word: A) => void>, word: A) => {
         for (const listener of all) {
-          // It is committed: whatever becomes of a listener, writers and subscribers must not hear otherwise.
+          // The append is committed: a failing listener must not fail writers and subscribers.
           try {
             listener(word)
           } catch (fault) {
@@ -97,37 +96,37 @@ export class LiveEvents extends Context.Service<
       const publish = (batches: ReadonlyArray<LiveBatch>, places: ReadonlyArray<number> = []) => {
         if (commitListeners.size > 0 && places.length > 0) {
           const events = batches.flatMap((batch) => batch.events).sort((left, right) => left.seq - right.seq)
-          tellAll(commitListeners, { places, events })
+          notifyAll(commitListeners, { places, events })
         }
         for (const batch of batches) {
-          tellAll(listeners, batch)
+          notifyAll(listeners, batch)
           const audience = byRun.get(batch.runId)
-          if (audience !== undefined) tell(audience, batch)
+          if (audience !== undefined) notify(audience, batch)
         }
       }
 
-      const tell = (audience: Audience, batch: LiveBatch) => {
-        const isFirst = audience.held.length === 0
-        audience.held.push(batch)
-        audience.heldCharacters += batch.characters
-        if (restOf(audience) === 0) return tellHeld(audience)
-        const isUrgent = endsRun(batch) || audience.heldCharacters >= HELD_CHARACTERS
-        const rest = isUrgent ? 0 : Math.min(audience.restUntil - clock.currentTimeMillisUnsafe(), LONGEST_REST_MS)
-        // Beside the writer, who has others to answer.
-        if (isFirst || isUrgent) run(Effect.forkIn(tellLater(audience, Math.max(0, rest)), scope))
+      const notify = (audience: Audience, batch: LiveBatch) => {
+        const isFirst = audience.pending.length === 0
+        audience.pending.push(batch)
+        audience.pendingCharacters += batch.characters
+        if (pauseOf(audience) === 0) return deliverPending(audience)
+        const isUrgent = endsRun(batch) || audience.pendingCharacters >= PENDING_CHARACTERS
+        const pause = isUrgent ? 0 : Math.min(audience.pausedUntil - clock.currentTimeMillisUnsafe(), LONGEST_PAUSE_MS)
+        // In a fiber of its own: the writer has other callers.
+        if (isFirst || isUrgent) run(Effect.forkIn(deliverLater(audience, Math.max(0, pause)), scope))
       }
-      const tellLater = (audience: Audience, millis: number) =>
+      const deliverLater = (audience: Audience, millis: number) =>
         Effect.delay(
-          Effect.sync(() => tellHeld(audience)),
+          Effect.sync(() => deliverPending(audience)),
           millis
         )
-      const tellHeld = (audience: Audience) => {
-        const [first, ...others] = audience.held
+      const deliverPending = (audience: Audience) => {
+        const [first, ...others] = audience.pending
         if (first === undefined) return
         const batch = together([first, ...others])
-        audience.held = []
-        audience.heldCharacters = 0
-        audience.restUntil = clock.currentTimeMillisUnsafe() + restOf(audience)
+        audience.pending = []
+        audience.pendingCharacters = 0
+        audience.pausedUntil = clock.currentTimeMillisUnsafe() + pauseOf(audience)
         for (const mailbox of audience.subscribers) mailbox.put(batch)
       }
 

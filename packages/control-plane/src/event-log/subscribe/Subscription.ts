@@ -14,7 +14,7 @@ export type HandOn = (batch: LiveBatch) => boolean
 export const SUBSCRIBER_CAPACITY = 64
 export const SUBSCRIBER_CHARACTERS = 1024 * 1024
 
-/** What one subscriber of a run has been told and has not taken yet: so much at most, and then a gap. */
+/** The pending batches of one subscriber of a run: bounded, and then a gap. */
 export class Subscription {
   readonly #held: Array<LiveBatch | LiveGap> = []
   readonly #news = Latch.makeUnsafe(false)
@@ -24,16 +24,16 @@ export class Subscription {
   #isLagging = false
 
   readonly #audience: { readonly size: number }
-  /** Which of the audience it is, counted when it came. */
+  /** Its index among the subscribers. */
   readonly place: number
 
-  /** `audience` are all who are told of the run, this one not yet. */
+  /** `audience` are the subscribers of the run before this one. */
   constructor(audience: { readonly size: number } = { size: 1 }) {
     this.#audience = audience
     this.place = audience.size
   }
 
-  /** How many are told of the run. */
+  /** The number of subscribers of the run. */
   get audience(): number {
     return this.#audience.size
   }
@@ -41,8 +41,8 @@ export class Subscription {
   put(item: LiveBatch | LiveGap): void {
     if (this.#isLagging) return
     if (item._tag === "Batch" && this.#tryDeliver?.(item) === true) return
-    // One place is kept free for the gap itself, and a batch of any size is taken alone.
-    if (item._tag === "Batch" && this.#hasRoomFor(item)) {
+    // One slot stays free for the gap itself, and a batch of any size is accepted alone.
+    if (item._tag === "Batch" && this.#hasCapacityFor(item)) {
       this.#characters += item.characters
       this.#held.push(item)
     } else {
@@ -52,7 +52,7 @@ export class Subscription {
     this.wake()
   }
 
-  #hasRoomFor(batch: LiveBatch): boolean {
+  #hasCapacityFor(batch: LiveBatch): boolean {
     const count = this.#held.length
     if (count >= SUBSCRIBER_CAPACITY) return false
     return count === 0 || this.#characters + batch.characters <= SUBSCRIBER_CHARACTERS
@@ -66,21 +66,21 @@ export class Subscription {
     return item
   }
 
-  /** Makes whoever waits, or waits next, look again, although nothing may have come. */
+  /** Wakes the waiting, or the next, reader without an item. */
   wake(): void {
     this.#tryDeliver = undefined
     this.#news.openUnsafe()
   }
 
   /**
-   * Waits until something comes, or until it is woken, which may have been before; for one at a time. Batches that
-   * `tryDeliver` takes meanwhile wake nobody.
+   * Waits for an item or for `wake`, which may have been called before; for one reader at a time. Batches that
+   * `tryDeliver` accepts do not wake the reader.
    */
   waken(tryDeliver?: HandOn): Effect.Effect<void> {
     return Effect.suspend(() => {
       if (this.#held.length > 0) return Effect.void
       this.#tryDeliver = tryDeliver
-      // Whoever does not wait any more brings what comes by itself, in its order.
+      // A reader that is no longer waiting drains the queue itself, in its order.
       return Effect.andThen(Effect.ensuring(this.#news.await, this.#forgetHandOn), this.#news.close)
     })
   }

@@ -6,18 +6,18 @@ import type { SqlError } from "effect/sql/SqlError"
 import { shareRead } from "../../platform/postgres/SharedRead.ts"
 
 /**
- * The place in the log up to which nothing can appear any more (docs/reference/events.md#watermark). Seqs are given out
- * before their transactions commit, and those may commit in another order: who reads across runs and wants to go on
- * from the last seq reads up to the watermark only. It waits for appends to this log, for nothing else on the server.
+ * The seq up to which no event can appear any more (docs/reference/events.md#watermark). Seqs are allocated before
+ * their transactions commit, and those may commit in another order: a reader across runs that continues from the last
+ * seq reads up to the watermark only. It depends on appends to this log, and on nothing else on the server.
  */
 export class Watermark extends Context.Service<
   Watermark,
   {
-    /** Where it stands now, or later: everything that was committed before the question is below it, in a quiet log. */
+    /** The current watermark. In a quiet log every commit before the call is at or below it. */
     readonly now: Effect.Effect<number, SqlError>
-    /** Where it stood when somebody asked the last time; costs nothing. It never goes back. */
+    /** The watermark of the last `now`; costs nothing. It never goes back. */
     readonly known: Effect.Effect<number>
-    /** The last place that was given out, or one before: no event has a greater seq than the second of two reads. */
+    /** The last allocated seq, or an earlier one: no event has a greater seq than the second of two reads. */
     readonly lastPlace: Effect.Effect<number, SqlError>
   }
 >()("runplane/control-plane/Watermark") {

@@ -5,9 +5,8 @@ import * as Random from "effect/Random"
 import * as Scope from "effect/Scope"
 import type { Connection } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
+import { PRESENCE_LOCKS } from "../../platform/postgres/AdvisoryLocks.ts"
 
-/** First key of the advisory locks of live processes; the second is the number of the process. */
-export const PRESENCE_SPACE = 7_266_422
 const LARGEST_SEAT = 2 ** 31 - 1
 /** Timeout for the cleaning of a connection before it returns to the pool. Milliseconds. */
 const CLEANING_LIMIT_MS = 1_000
@@ -62,7 +61,7 @@ export const makePresence = Effect.fnUntraced(function* (leaseMs: number) {
     current = { connection, scope }
     yield* Scope.addFinalizer(scope, clean(connection))
     yield* endWhenIdle(connection, "$1", [String(leaseMs)])
-    yield* connection.execute("SELECT pg_try_advisory_lock($1::int, $2::int)", [PRESENCE_SPACE, seat], undefined)
+    yield* connection.execute("SELECT pg_try_advisory_lock($1::int, $2::int)", [PRESENCE_LOCKS, seat], undefined)
     return connection
   })
 
@@ -72,7 +71,7 @@ export const makePresence = Effect.fnUntraced(function* (leaseMs: number) {
       `SELECT objid::int8::int4 AS seat FROM pg_locks
        WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid = $1::int8::oid
          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-      [PRESENCE_SPACE],
+      [PRESENCE_LOCKS],
       undefined
     )
     return new Set([seat, ...rows.map((row) => Number(row.seat))])

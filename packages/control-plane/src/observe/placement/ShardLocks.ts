@@ -6,15 +6,12 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { FIRST_SHARD_LOCK, SHARD_LOCKS } from "../../platform/postgres/AdvisoryLocks.ts"
 import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
 import type { Presence } from "./Presence.ts"
 
 /** The shards of all runs. Equal in all processes of all releases on a database, so no setting. */
 export const SHARDS = 64
-
-/** Keys of the shards' advisory locks in the cluster's storage of runners. */
-export const LOCK_SPACE = 2_839_596_291
-const FIRST_LOCK = 1_000_000
 
 /** Is notified of gained and lost shards. */
 export interface Follower {
@@ -60,8 +57,8 @@ export const layerWatched = (presence: Presence) =>
       let follower: Follower = { gained: () => {}, leave: () => Effect.void }
 
       const taken = sql<{ readonly shard: number }>`
-        SELECT (objid::int8 - ${FIRST_LOCK})::int4 AS shard FROM pg_locks
-        WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid = ${LOCK_SPACE}::int8::oid
+        SELECT (objid::int8 - ${FIRST_SHARD_LOCK})::int4 AS shard FROM pg_locks
+        WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid = ${SHARD_LOCKS}::int8::oid
           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`.pipe(
         Effect.map((rows) => new Set(rows.map(({ shard }) => shard))),
         Effect.withTracerEnabled(false)

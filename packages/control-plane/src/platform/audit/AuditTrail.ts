@@ -9,8 +9,8 @@ import type { SqlError } from "effect/sql/SqlError"
 import { insertPending, pendingEntry } from "../ledger/PendingEntries.ts"
 import { SealKeys } from "../ledger/SealKeys.ts"
 import { Metrics } from "../metrics/Metrics.ts"
+import { batchedWrites } from "../postgres/Batched.ts"
 import { describeSqlError } from "../postgres/SqlFailures.ts"
-import { together } from "../postgres/Together.ts"
 import { toAuditEntry } from "./AuditRow.ts"
 
 /** The caller, with the `x-request-id` and the address of its request; both texts are empty outside of a request. */
@@ -61,7 +61,7 @@ export class AuditTrail extends Context.Service<
       const { sideEffectFailed } = yield* Metrics
       const random = yield* SecureRandom.SecureRandom
       const { current } = yield* SealKeys
-      const insert = together(
+      const insert = batchedWrites(
         sql,
         Effect.fnUntraced(function* (entries: ReadonlyArray<AuditEntry>) {
           const ids = yield* Effect.forEach(entries, () => random.uuidV4())

@@ -17,6 +17,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { Metrics } from "../metrics/Metrics.ts"
+import { LEDGER_LOCK } from "../postgres/AdvisoryLocks.ts"
 import { describeSqlError } from "../postgres/SqlFailures.ts"
 import { unnestRows } from "../postgres/UnnestRows.ts"
 import { HeadsFile, type PublishedEntry } from "./HeadsFile.ts"
@@ -27,8 +28,6 @@ import { SealKeys } from "./SealKeys.ts"
 export const ENTRIES_PER_BATCH = 500
 /** The pause while nothing waits for its number. Milliseconds. */
 const PAUSE_MS = 1_000
-/** Advisory lock of the ledger: one process numbers at a time. */
-const LEDGER_LOCK = 7_245_031
 
 const sha256: Sha256 = (...parts) => {
   const hashing = createHash("sha256")

@@ -72,7 +72,7 @@ export const sealKeyOf = (privateKey: KeyObject): SealKey => {
   }
 }
 
-/** The id of a public key: its JWK thumbprint (RFC 7638), so that nobody has to give names. */
+/** The id of a public key: its JWK thumbprint (RFC 7638), so no key needs a name. */
 const keyIdOf = (publicKey: string): string =>
   createHash("sha256")
     .update(JSON.stringify({ crv: "Ed25519", kty: "OKP", x: publicKey }))

@@ -6,7 +6,7 @@ import type { Fragment } from "effect/sql/Statement"
 /** About how many bytes of rows are read at a time; one row is always among them. */
 export const READ_BYTES = 4 * 1024 * 1024
 
-/** The first of the rows that were asked for, as many as may be held at a time. */
+/** The first of the requested rows, bounded in bytes. */
 export interface BoundedRows<Row> {
   readonly rows: ReadonlyArray<Row>
   /** How many of the keys these rows stand for; a key without a row counts as well. */

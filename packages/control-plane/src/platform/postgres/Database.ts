@@ -115,7 +115,7 @@ const client = (asked: DatabaseOptions, use: PoolCounts) =>
         acquireTimeoutMs: options.connectTimeoutMs,
         applicationName: address.applicationName ?? "runplane-control-plane",
         session: {
-          // The second net: whatever waits for somebody else, or makes others wait, ends.
+          // The second net: a transaction that waits for others, or blocks them, ends.
           lock_timeout: String(options.lockTimeoutMs),
           statement_timeout: String(options.statementTimeoutMs),
           idle_in_transaction_session_timeout: String(options.idleInTransactionTimeoutMs),

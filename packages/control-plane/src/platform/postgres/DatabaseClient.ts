@@ -64,7 +64,7 @@ export const makeDatabaseClient = Effect.fnUntraced(function* (options: Database
   ])
   const scope = yield* Effect.scope
   /** One permit for each connection that the pool may have now. */
-  const places = yield* Semaphore.make(config.maxConnections)
+  const slots = yield* Semaphore.make(config.maxConnections)
   /** Why the server opens no more connections; undefined while it does. */
   let refusal: string | undefined
 
@@ -89,26 +89,26 @@ export const makeDatabaseClient = Effect.fnUntraced(function* (options: Database
   )
 
   /**
-   * Makes new callers wait for the connections that there are, for a while. Each refusal takes one place away, so the
-   * places come down to the connections that the server opens.
+   * Makes new callers wait for the open connections, for a while. Each refusal removes one slot, so the slots come down
+   * to the connections that the server opens.
    */
   const stopGrowing = Effect.fnUntraced(function* (error: SqlError) {
-    yield* places.resize(Math.max(1, use.inUse - 1))
+    yield* slots.resize(Math.max(1, use.inUse - 1))
     if (refusal !== undefined) return
     refusal = describeSqlError(error)
     yield* Effect.logWarning(`the database opens no more connections, so the pool does not grow: ${refusal}`)
     const grow = Effect.suspend(() => {
       refusal = undefined
-      return places.resize(config.maxConnections)
+      return slots.resize(config.maxConnections)
     })
     yield* Effect.forkIn(Effect.delay(grow, FULL_MS), scope)
   })
-  /** Holds a place of the pool with the connection. Nothing stays held when there is none. */
-  const inPlace = (session: typeof servers.get): typeof servers.get =>
+  /** Holds a slot of the pool with the connection, and releases it when there is no connection. */
+  const inSlot = (session: typeof servers.get): typeof servers.get =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
         const held = yield* Scope.fork(yield* Effect.scope)
-        const placed = restore(places.takeScoped(1)).pipe(Effect.andThen(counted), Effect.andThen(restore(session)))
+        const placed = restore(slots.takeScoped(1)).pipe(Effect.andThen(counted), Effect.andThen(restore(session)))
         return yield* placed.pipe(
           Effect.tapError((error) => (isTooManyConnections(error) ? stopGrowing(error) : Effect.void)),
           Scope.provide(held),
@@ -117,7 +117,7 @@ export const makeDatabaseClient = Effect.fnUntraced(function* (options: Database
       })
     )
   const whenFull = (session: typeof servers.get): typeof servers.get =>
-    Effect.catchIf(inPlace(session), isTooManyConnections, () =>
+    Effect.catchIf(inSlot(session), isTooManyConnections, () =>
       Effect.delay(
         Effect.suspend(() => whenFull(session)),
         FULL_PAUSE_MS
@@ -142,7 +142,7 @@ export const makeDatabaseClient = Effect.fnUntraced(function* (options: Database
   const noticed = (error: SqlError) => (isReadOnlyServer(error) ? servers.seenReadOnly : Effect.void)
   const reserve = Effect.flatMap(servers.get, (connection) => connection.pin)
   const acquirer = acquire(reserve)
-  const listener = inPlace(reserve)
+  const listener = inSlot(reserve)
   const borrower: Borrower = (use) => Effect.scoped(Effect.flatMap(acquirer, use))
 
   const client = yield* SqlClient.make({

@@ -5,11 +5,10 @@ import { PROJECT_FOLDER } from "@runplane/server"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Migrator from "effect/sql/Migrator"
+import { MIGRATION_LOCK } from "./AdvisoryLocks.ts"
 
 /** The table of the applied migrations. */
 const TABLE = "runplane_migrations"
-/** Any number that no other user of the database locks. */
-const MIGRATION_LOCK = 7_266_421
 
 const FOLDER = join(PROJECT_FOLDER, "migrations")
 const FILE = /^(\d+)_([^.]+)\.sql$/

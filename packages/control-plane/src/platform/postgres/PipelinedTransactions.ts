@@ -52,7 +52,7 @@ export class PipelinedTransactions extends Context.Service<PipelinedTransactions
 ) {}
 
 interface PipelinedOptions {
-  /** Of a connection that nobody else uses, and that sends what it is given without waiting for answers, in order. */
+  /** Of a connection with one user, which sends statements in order without waiting for their results. */
   readonly acquirer: Acquirer
   readonly transactionService: SqlClient["transactionService"]
   readonly commit: (connection: Connection) => Effect.Effect<void, SqlError>

@@ -19,11 +19,10 @@ interface Readers<A, E> {
 }
 
 /**
- * A read that callers share when they ask for the same (`keyOf`) at the same time. Nobody is answered with what was
- * read before the request: who comes while a read is under way gets the next one, together with all others who came
- * meanwhile. So however many ask, the database has one such read to do at a time. A caller that goes away takes nothing
- * from the others; a read that all its callers have left is interrupted. It runs with the `RequestFacts` of its first
- * caller, whose client `keyOf` gets as well.
+ * A read that callers with the same key (`keyOf`) share. No caller gets rows that were read before its request: a
+ * caller during a read gets the next one, together with all others that arrive meanwhile. So the database has one such
+ * read at a time, for any number of callers. An interrupted caller does not affect the others; a read without callers
+ * is interrupted. It runs with the `RequestFacts` of its first caller, whose client `keyOf` gets as well.
  */
 export const shareReads = Effect.fnUntraced(function* <Q, A, E, R>(
   read: (query: Q) => Effect.Effect<A, E, R>,

@@ -58,14 +58,14 @@ const sqlStateOf = ({ reason: { cause } }: SqlError): string =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : ""
 
 /**
- * Classes of SQLSTATE that say nothing about the statement, only that this server cannot serve anybody now: no
+ * Classes of SQLSTATE that concern the server and not the statement: no
  * connection (08), no resources (53), operator intervention such as shutdown and start-up (57P), faults of the system
  * itself (58).
  */
 const OUTAGES = /^(?:08|53|57P|58)/
 /**
  * A standby that has not been promoted, a database that is not there (yet), a session that the server has ended because
- * its transaction stood still.
+ * its transaction was idle.
  */
 const OUTAGE_STATES = new Set([READ_ONLY, "3D000", "25P03"])
 /**
@@ -79,9 +79,8 @@ const isBeyondDriver = ({ reason: { cause } }: SqlError): boolean =>
   cause instanceof PgProtocol.ParseError || cause instanceof RangeError
 
 /**
- * Whether the database could not be used at all, whatever was asked of it: no connection, or a server that serves
- * nobody now. The same request may do well later. What the server or the driver says of the request itself is not an
- * outage, even where it costs the connection.
+ * Whether the database was not available for any statement: no connection, or a server that serves none now. The same
+ * request may succeed later. An error of the request itself is not an outage, even where it costs the connection.
  */
 export const isOutage = (error: SqlError): boolean => {
   const state = sqlStateOf(error)

@@ -6,13 +6,12 @@ import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import type { EventFilter } from "../../event-log/EventRepository.ts"
 import { Watermark } from "../../event-log/subscribe/Watermark.ts"
+import { TALLY_LOCK } from "../../platform/postgres/AdvisoryLocks.ts"
 import { shareRead } from "../../platform/postgres/SharedRead.ts"
 
 /** The sizes of blocks, as powers of two of their seqs; the same as in `migrations/0001_schema.sql`. */
 const LEVELS = [20, 15, 10] as const
 const SMALLEST_BLOCK = 2 ** 10
-/** The lock of the blocks: deleters of events share it, who counts blocks holds it alone. */
-const BLOCKS_LOCK = 7_266_422
 /** Blocks are counted in the background: that often, and when a request finds more than some uncounted ones. */
 const COUNTING_INTERVAL = "1 minute"
 const UNCOUNTED_BLOCKS = 4
@@ -52,7 +51,7 @@ export class CrossRunEventBlocks extends Context.Service<
         sql.withTransaction(
           Effect.gen(function* () {
             const [lock] = yield* sql<{ readonly taken: boolean }>`
-              SELECT pg_try_advisory_xact_lock(${BLOCKS_LOCK}) AS taken`
+              SELECT pg_try_advisory_xact_lock(${TALLY_LOCK}) AS taken`
             if (lock?.taken === true) yield* sql`SELECT count_event_blocks(${BigInt(seq)})::text`
           })
         )

@@ -11,7 +11,7 @@ const waitForDue = Effect.gen(function* () {
 })
 
 describe("BatchDelay", () => {
-  it.effect("does not hold up what comes into an idle log", () =>
+  it.effect("does not delay a frame of an idle log", () =>
     Effect.gen(function* () {
       const pace = yield* BatchDelay
       yield* TestClock.setTime(1_000_000)
@@ -23,7 +23,7 @@ describe("BatchDelay", () => {
     }).pipe(Effect.provide(BatchDelay.layer))
   )
 
-  it.effect("lets what comes soon after the beginning of a transaction go together", () =>
+  it.effect("joins frames that arrive soon after the beginning of a transaction", () =>
     Effect.gen(function* () {
       const pace = yield* BatchDelay
       pace.begun()
@@ -37,7 +37,7 @@ describe("BatchDelay", () => {
     }).pipe(Effect.provide(BatchDelay.layer))
   )
 
-  it.effect("lets nobody wait longer because transactions begin for others", () =>
+  it.effect("does not extend a wait when transactions begin for others", () =>
     Effect.gen(function* () {
       const pace = yield* BatchDelay
       pace.begun()

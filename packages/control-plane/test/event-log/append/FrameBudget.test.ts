@@ -48,7 +48,7 @@ describe("FrameBudget", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.effect("serves in turn: who asks for much is not overtaken by those who ask for little", () =>
+  it.effect("serves in order: small requests do not overtake a large one", () =>
     Effect.gen(function* () {
       const { share } = yield* FrameBudget
       const handed: Array<string> = []

@@ -31,7 +31,7 @@ class World {
   readonly layer = FramePreparation.layer.pipe(
     Layer.provide([
       Layer.succeed(FrameNormaliser, this.normaliser),
-      Layer.succeed(FrameBudget, { share: Effect.die("nobody asks"), held: () => this.held }),
+      Layer.succeed(FrameBudget, { share: Effect.die("not called"), held: () => this.held }),
       Layer.succeed(EventLogSettings, {
         bufferBytes: 4_000,
         runBufferBytes: 4_000,
@@ -49,7 +49,7 @@ class World {
         participants: () => this.participants,
         put: () => {},
         forget: () => {},
-        load: () => Effect.die("nobody asks")
+        load: () => Effect.die("not called")
       })
     ])
   )

@@ -43,12 +43,12 @@ const countEvents =
 const append = (runId: RunId, count: number) =>
   EventLog.use((log) => log.record({ runId, events: Array.from({ length: count }, (_, index) => messageDraft(index)) }))
 
-it.live("reactors write with the append, and are told of it once it is committed", () => {
-  const told: Array<WrittenAppend> = []
+it.live("reactors write with the append, and are called once it is committed", () => {
+  const published: Array<WrittenAppend> = []
   return withReactors(
     (sql) => [
       { inTransaction: countEvents(sql) },
-      { inTransaction: countEvents(sql), afterCommit: (appends) => told.push(...appends) }
+      { inTransaction: countEvents(sql), afterCommit: (appends) => published.push(...appends) }
     ],
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
@@ -56,7 +56,7 @@ it.live("reactors write with the append, and are told of it once it is committed
       const { events } = yield* append(runId, 3)
       const rows = yield* sql`SELECT events FROM reactions WHERE run_id = ${runId}::uuid AND events = 3`
       assert.lengthOf(rows, 2)
-      const last = told.at(-1)
+      const last = published.at(-1)
       assert.deepStrictEqual(
         last?.events.map((event) => JSON.stringify(event.recorded)),
         events.map(({ json }) => json)
@@ -68,17 +68,17 @@ it.live("reactors write with the append, and are told of it once it is committed
   )
 })
 
-it.live("nothing is stored or told of an append whose reaction fails", () => {
-  const told: Array<WrittenAppend> = []
+it.live("an append whose reaction fails is neither stored nor published", () => {
+  const published: Array<WrittenAppend> = []
   return withReactors(
-    (sql) => [{ inTransaction: countEvents(sql), afterCommit: (appends) => told.push(...appends) }],
+    (sql) => [{ inTransaction: countEvents(sql), afterCommit: (appends) => published.push(...appends) }],
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const runId = yield* createRun()
-      const before = told.length
+      const before = published.length
       const refused = yield* Effect.flip(append(runId, 10))
       assert.strictEqual(refused._tag, "AppendFailed")
-      assert.lengthOf(told, before)
+      assert.lengthOf(published, before)
       assert.lengthOf(yield* sql`SELECT FROM canonical_events WHERE run_id = ${runId}::uuid AND index > 1`, 0)
       assert.lengthOf(yield* sql`SELECT FROM reactions WHERE events > 1`, 0)
     })
@@ -86,7 +86,7 @@ it.live("nothing is stored or told of an append whose reaction fails", () => {
 })
 
 it.live("a reactor that throws is counted, and the append and the other reactors do not notice", () => {
-  const told: Array<WrittenAppend> = []
+  const published: Array<WrittenAppend> = []
   const failures: Array<SideEffectStep> = []
   return withReactors(
     () => [
@@ -95,13 +95,13 @@ it.live("a reactor that throws is counted, and the append and the other reactors
           throw new Error("a faulty reactor")
         }
       },
-      { afterCommit: (appends) => told.push(...appends) }
+      { afterCommit: (appends) => published.push(...appends) }
     ],
     Effect.gen(function* () {
       const runId = yield* createRun()
       const { events } = yield* append(runId, 1)
       assert.lengthOf(events, 1)
-      assert.strictEqual(told.at(-1)?.runId, runId)
+      assert.strictEqual(published.at(-1)?.runId, runId)
       assert.deepStrictEqual([...new Set(failures)], ["publish"])
     }),
     (step) => failures.push(step)

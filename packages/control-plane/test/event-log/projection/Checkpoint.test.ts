@@ -21,7 +21,7 @@ describe("a checkpoint", () => {
   it("is due with the first events of a run, and of a process", () =>
     assert.isTrue(isCheckpointDue(NO_CHECKPOINT, 1, 0, lag)))
 
-  it("is read as it was stored, and not at all when it is no state", () => {
+  it("is read as it was stored, and rejected when it is not a state", () => {
     const text = JSON.stringify({ ...emptyRunState("r"), run: { status: "running", runId: "r" } })
     assert.strictEqual(JSON.stringify(Option.getOrUndefined(readState(text))), text)
     for (const other of [null, "", "{", "{}", '{"of":"another time"}', "[]"])

@@ -11,7 +11,7 @@ import { assertLogIsExact } from "../../support/LogChecks.ts"
 import { createRun } from "../../support/Runs.ts"
 import { layerTestDatabase } from "../../support/TestDatabase.ts"
 
-const NOBODY = "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10"
+const UNKNOWN = "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10"
 
 /** What the events of a run come to. */
 const folded = (runId: RunId) =>
@@ -20,7 +20,7 @@ const folded = (runId: RunId) =>
 layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestServices: true })(
   "the states of runs",
   (it) => {
-    it.effect("are those of their runs, however many are asked for at once, and by whatever name", () =>
+    it.effect("are those of their runs, for any number of reads at once, by id and by session", () =>
       Effect.gen(function* () {
         const states = yield* RunStateReader
         const runs = yield* Effect.forEach(Array.from({ length: 80 }), (_, place) =>
@@ -32,8 +32,8 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
             runId,
             runId.toUpperCase(),
             `session-${place}`,
-            NOBODY,
-            "nobody"
+            UNKNOWN,
+            "unknown"
           ])
           const found = yield* Effect.forEach(asked, states.current, { concurrency: "unbounded" })
           const expected = yield* Effect.forEach(runs, folded)
@@ -44,7 +44,7 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
             assert.deepStrictEqual([byUpperCase, bySession], [byId, byId])
             assert.deepStrictEqual(others, [undefined, undefined])
           }
-          // What is kept of them must not be told again.
+          // Cached states must not be returned again.
           yield* Effect.forEach(runs, (runId) => appendMessages(runId, 1), { concurrency: 8 })
         }
       })

@@ -37,7 +37,7 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
     })
   )
 
-  it.effect("show what has committed before the read", () =>
+  it.effect("show every commit before the read", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const repository = yield* RunRepository

@@ -34,7 +34,7 @@ layer(layerTestDatabase, { excludeTestServices: true })("EventNotices", (it) => 
       // The other instance may still be opening its LISTEN: a notice is a wake-up and may be lost, so it is given
       // again.
       yield* append.pipe(Effect.schedule(Schedule.spaced("50 millis")), Effect.forkScoped)
-      // Who begins to listen sends everybody to the database once, so it is the second word that comes from the notice.
+      // A new listener sends all subscribers to the database once, so the second wake-up comes from the notice.
       for (const word of [yield* subscription.take, yield* subscription.take]) assert.strictEqual(word._tag, "Gap")
       yield* Effect.timeoutOption(bystander.take, "50 millis")
       yield* subscription.take

@@ -19,12 +19,12 @@ const batch = (index: number, characters: number) =>
     status: "running",
     changed: false,
     events: [{ seq: index, index, type: "message.received", json: "x".repeat(characters) }],
-    state: () => assert.fail("nobody has asked for a snapshot"),
+    state: () => assert.fail("no subscriber needs a snapshot"),
     lastSeq: index,
     lastIndex: index
   })
 
-/** The indexes that are taken up to the gap. */
+/** The indexes before the gap. */
 const upToGap = Effect.fnUntraced(function* ({ take }: Subscription) {
   const indexes: Array<number> = []
   while (true) {
@@ -41,7 +41,7 @@ describe("a subscriber that does not keep up", () => {
     ["holds one of any size", 3 * SUBSCRIBER_CHARACTERS, 1]
   ]
   for (const [says, characters, held] of cases) {
-    it.effect(`${says}, and is told of a gap after them`, () =>
+    it.effect(`${says}, and gets a gap after them`, () =>
       Effect.gen(function* () {
         const live = yield* LiveEvents
         const subscription = yield* live.subscribe(runId)
@@ -78,7 +78,7 @@ describe("many subscribers of one run", () => {
     const live = yield* LiveEvents
     const [first, ...others] = yield* Effect.forEach(Array.from({ length: MANY }), () => live.subscribe(runId))
     const last = others.at(-1)
-    if (first === undefined || last === undefined) return assert.fail("nobody has subscribed")
+    if (first === undefined || last === undefined) return assert.fail("there is no subscriber")
     const take = Effect.map(Effect.all([first.take, last.take]), ([one, other]) => {
       assert.strictEqual(one, other)
       return one._tag === "Gap" ? assert.fail("nothing was held back for long") : one
@@ -86,7 +86,7 @@ describe("many subscribers of one run", () => {
     return { live, take }
   })
 
-  it.effect("are told at once, and then together of what comes within their rest", () =>
+  it.effect("are notified at once, and then once for all commits within the pause", () =>
     Effect.gen(function* () {
       const { live, take } = yield* subscribed
       live.publish([batchOf(1)])
@@ -97,29 +97,29 @@ describe("many subscribers of one run", () => {
       yield* TestClock.adjust(REST_MS - 1)
       assert.isUndefined(taking.pollUnsafe())
       yield* TestClock.adjust(1)
-      const told = yield* Fiber.join(taking)
+      const received = yield* Fiber.join(taking)
       assert.deepStrictEqual(
-        told.events.map(({ index }) => index),
+        received.events.map(({ index }) => index),
         [2, 3, 4]
       )
-      assert.isTrue(told.changed)
-      assert.strictEqual(text(told.frames().bytes), [2, 3, 4].map((at) => frameOf(at)).join(""))
-      assert.strictEqual(text(told.snapshot()), 'event: snapshot\ndata: {"state":4}\n\n')
+      assert.isTrue(received.changed)
+      assert.strictEqual(text(received.frames().bytes), [2, 3, 4].map((at) => frameOf(at)).join(""))
+      assert.strictEqual(text(received.snapshot()), 'event: snapshot\ndata: {"state":4}\n\n')
       yield* TestClock.adjust(REST_MS)
       live.publish([batchOf(5)])
       assert.strictEqual((yield* take).lastIndex, 5)
     }).pipe(Effect.scoped, Effect.provide(LiveEvents.layer))
   )
 
-  it.effect("hear of the end of the run at once, with what was held back", () =>
+  it.effect("receive the end of the run at once, with the pending batches", () =>
     Effect.gen(function* () {
       const { live, take } = yield* subscribed
       live.publish([batchOf(1)])
       yield* take
       live.publish([batchOf(2), batchOf(3, { status: "completed", changed: true })])
-      const told = yield* take
-      assert.isTrue(endsRun(told))
-      assert.strictEqual(text(told.frames().bytes), frameOf(2) + frameOf(3))
+      const received = yield* take
+      assert.isTrue(endsRun(received))
+      assert.strictEqual(text(received.frames().bytes), frameOf(2) + frameOf(3))
     }).pipe(Effect.scoped, Effect.provide(LiveEvents.layer))
   )
 

@@ -10,11 +10,10 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import { type ObserverOptions, ObserverSettings } from "../../../src/observe/ObserverSettings.ts"
 import { Placement } from "../../../src/observe/placement/Placement.ts"
-import { LOCK_SPACE, SHARDS } from "../../../src/observe/placement/ShardLocks.ts"
+import { SHARDS } from "../../../src/observe/placement/ShardLocks.ts"
+import { FIRST_SHARD_LOCK, SHARD_LOCKS } from "../../../src/platform/postgres/AdvisoryLocks.ts"
 import { layerTestDatabase } from "../../support/TestDatabase.ts"
 
-/** Keys of the shards' locks come after this one. */
-const FIRST_LOCK = 1_000_000
 const shards = Array.from({ length: SHARDS }, (_, index) => index + 1)
 
 /** A process among others on the database, as far as it concerns who has which shard. */
@@ -127,7 +126,7 @@ layer(layerTestDatabase, { excludeTestServices: true })("the shards of the runs"
         for (const shard of shards) {
           yield* session.execute(
             "SELECT pg_advisory_lock($1::int, $2::int)",
-            [LOCK_SPACE | 0, FIRST_LOCK + shard],
+            [SHARD_LOCKS | 0, FIRST_SHARD_LOCK + shard],
             undefined
           )
         }

@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
+import { batchedWrites } from "../../../src/platform/postgres/Batched.ts"
 import {
   DatabaseUnavailable,
   HELD_CONNECTIONS,
@@ -15,7 +16,6 @@ import {
   migrateDatabase
 } from "../../../src/platform/postgres/Database.ts"
 import { describeSqlError, isOutage } from "../../../src/platform/postgres/SqlFailures.ts"
-import { together } from "../../../src/platform/postgres/Together.ts"
 
 const ACQUIRE_TIMEOUT_MS = 600
 
@@ -101,7 +101,7 @@ const statements = Effect.gen(function* () {
   yield* sql`CREATE TABLE written (row text PRIMARY KEY, statement integer NOT NULL)`.unprepared
   yield* Effect.addFinalizer(() => Effect.orDie(sql`DROP TABLE written`.unprepared))
   let count = 0
-  const write = together(sql, (rows: ReadonlyArray<string>) => {
+  const write = batchedWrites(sql, (rows: ReadonlyArray<string>) => {
     count += 1
     return Effect.as(
       sql`INSERT INTO written SELECT *, ${count}::int FROM unnest(${rows}::text[])`,
@@ -154,7 +154,7 @@ layer(smallest, { excludeTestServices: true })("rows that are written together",
   it.effect("are waited for by a caller who is interrupted, so nothing outlives the transaction", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const slow = together(sql, (rows: ReadonlyArray<number>) => Effect.as(sql`SELECT pg_sleep(0.2)`, rows))
+      const slow = batchedWrites(sql, (rows: ReadonlyArray<number>) => Effect.as(sql`SELECT pg_sleep(0.2)`, rows))
       const begun = yield* Deferred.make<void>()
       const fiber = yield* Effect.forkChild(
         sql.withTransaction(Effect.andThen(Deferred.succeed(begun, undefined), slow(1)))

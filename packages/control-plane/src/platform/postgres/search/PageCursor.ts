@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 /** The cursor is not one of this list in this order (docs/reference/http.md#cursors). */
 export class UnknownCursor extends Data.TaggedError("UnknownCursor") {}
 
-/** A place in a sorted list: the sort value and the id of the entry that stands there. */
+/** A position in a sorted list: the sort value and the id of the entry. */
 export interface Place {
   readonly value: string
   readonly id: string
@@ -18,7 +18,7 @@ const decode = Schema.decodeUnknownOption(Cursor)
 export const cursorOf = (order: string, { id, value }: Place): string =>
   Buffer.from(JSON.stringify([order, value, id])).toString("base64url")
 
-/** The place that a cursor of this order stands for; undefined for any other text. */
+/** The position of a cursor of this order; undefined for any other text. */
 export const placeOf = (order: string, cursor: string): Place | undefined => {
   const parts = decode(Buffer.from(cursor, "base64url").toString("utf8"))
   if (Option.isNone(parts) || parts.value[0] !== order) return undefined

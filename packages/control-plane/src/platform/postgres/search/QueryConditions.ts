@@ -71,7 +71,7 @@ export const conditionOf = (sql: PgClient.PgClient, query: Query, meaning: Query
       case "text":
         return sql`${value} = ${String(wanted)}`
       case "folded":
-        // The second condition follows from the first; it tells the planner that a partial index will do.
+        // The second condition follows from the first; it shows the planner that a partial index is enough.
         return sql`(fold_text(${value}) = fold_text(${String(wanted)}::text) AND ${value} IS NOT NULL)`
       case "label":
         return sql`${value} = left(${String(wanted)}::text, ${MAX_LABEL})`

@@ -24,8 +24,8 @@ export class SearchTooSlow extends Data.TaggedError("SearchTooSlow") {}
 export type SearchFailure = SearchTooSlow | TurnRefused
 
 /**
- * What searches may use of the database: callers write them, and may ask for what no index finds. They share a few
- * connections, in turns by caller, and a statement that takes long is ended, so that no search holds up anything else
+ * The share of searches in the database: callers write them, and no index may serve them. Searches share a few
+ * connections, in turns by caller, and a statement that takes too long is ended, so that no search delays others
  * (docs/reference/http.md#search-limits).
  */
 export class SearchBudget extends Context.Service<

@@ -9,8 +9,9 @@ import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import type { LiveBatch } from "../../src/event-log/subscribe/LiveBatch.ts"
 import { LiveEvents } from "../../src/event-log/subscribe/LiveEvents.ts"
-import type { FeedOptions } from "../../src/streams/run/RunFeed.ts"
+import type { RunOptions } from "../../src/streams/FollowerState.ts"
 import { RunStream } from "../../src/streams/run/RunStream.ts"
+import { batchFrames, batchSnapshot } from "../../src/streams/SseConnection.ts"
 import { appendMessages } from "../support/Appends.ts"
 import { endRun } from "../support/EndedRuns.ts"
 import { baseUrl, layerTestService } from "../support/HttpService.ts"
@@ -82,7 +83,7 @@ layer(layerTestService({ settings: { STREAM_MAX_PER_KEY: "1000" } }), { excludeT
         const batches: Array<LiveBatch> = []
         yield* (yield* LiveEvents).listen((batch) => batches.push(batch))
         const streams = yield* RunStream
-        const options: FeedOptions = {
+        const options: RunOptions = {
           afterSeq: undefined,
           includeSnapshot: true,
           snapshots: "all",
@@ -103,13 +104,13 @@ layer(layerTestService({ settings: { STREAM_MAX_PER_KEY: "1000" } }), { excludeT
         yield* appendMessages(runId, 6, 2, TEXT)
         yield* endRun(runId)
         assert.lengthOf(batches, 4)
-        const snapshots = batches.map((batch) => batch.snapshot())
+        const snapshots = batches.map((batch) => batchSnapshot(batch))
         const received = yield* Effect.forEach(subscribers, (subscriber) => Fiber.join(subscriber))
         const eventsOf = (all: ReadonlyArray<Uint8Array>) => all.filter((bytes) => !snapshots.includes(bytes))
         // Batches that follow each other closely are sent together.
         const frames = eventsOf(received[0] ?? [])
         assert.isAtMost(frames.length, batches.length)
-        assert.strictEqual(textOf(frames), textOf(batches.map((batch) => batch.frames().bytes)))
+        assert.strictEqual(textOf(frames), textOf(batches.map((batch) => batchFrames(batch).bytes)))
         for (const all of received) {
           const events = eventsOf(all)
           assert.lengthOf(events, frames.length)

@@ -220,7 +220,6 @@ export const makeAppendTransaction = Effect.gen(function* () {
       settled,
       locked,
       witness,
-      places: places.seqs,
       transactionId: transactionOf(runs)
     } satisfies Written
   })
@@ -256,7 +255,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
       ]
     })
     reactions.afterCommit(result.appends)
-    live.publish(batches, result.places)
+    live.publish(batches)
   }
 
   return { write, publish } as const
@@ -271,8 +270,6 @@ export interface Written {
   /** Nothing was done about these appends: somebody else has locked their runs. */
   readonly locked: ReadonlyArray<QueuedAppend>
   readonly dirty: ReadonlyArray<RunInProgress>
-  /** The places of the log that it took, ascending, those without an event included. */
-  readonly places: ReadonlyArray<number>
   /**
    * An event of this transaction: where it is found, all of the transaction is. Undefined when no event was written.
    */

@@ -10,6 +10,7 @@ import {
   SUBSCRIBER_CHARACTERS,
   type Subscription
 } from "../../../src/event-log/subscribe/Subscription.ts"
+import { batchFrames, batchSnapshot } from "../../../src/streams/SseConnection.ts"
 
 const runId = RunId.make("5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10")
 
@@ -103,8 +104,8 @@ describe("many subscribers of one run", () => {
         [2, 3, 4]
       )
       assert.isTrue(told.changed)
-      assert.strictEqual(text(told.frames().bytes), [2, 3, 4].map((at) => frameOf(at)).join(""))
-      assert.strictEqual(text(told.snapshot()), 'event: snapshot\ndata: {"state":4}\n\n')
+      assert.strictEqual(text(batchFrames(told).bytes), [2, 3, 4].map((at) => frameOf(at)).join(""))
+      assert.strictEqual(text(batchSnapshot(told)), 'event: snapshot\ndata: {"state":4}\n\n')
       yield* TestClock.adjust(REST_MS)
       live.publish([batchOf(5)])
       assert.strictEqual((yield* take).lastIndex, 5)
@@ -119,7 +120,7 @@ describe("many subscribers of one run", () => {
       live.publish([batchOf(2), batchOf(3, { status: "completed", changed: true })])
       const told = yield* take
       assert.isTrue(endsRun(told))
-      assert.strictEqual(text(told.frames().bytes), frameOf(2) + frameOf(3))
+      assert.strictEqual(text(batchFrames(told).bytes), frameOf(2) + frameOf(3))
     }).pipe(Effect.scoped, Effect.provide(LiveEvents.layer))
   )
 

@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Request from "effect/Request"
 import * as RequestResolver from "effect/RequestResolver"
 import type { SqlError } from "effect/sql/SqlError"
+import { hasStatus } from "../event-log/runs/RunSearch.ts"
 import { idRows } from "../platform/postgres/KeptPlans.ts"
 import { flattened, together } from "../platform/postgres/Together.ts"
 import {
@@ -225,7 +226,7 @@ export class ObservedRuns extends Context.Service<
       const unfinished = Effect.map(
         sql<{ readonly id: string }>`
           SELECT id::text AS id FROM runs
-          WHERE status IN ('queued', 'starting', 'binding_session', 'running', 'suspended')
+          WHERE ${hasStatus(sql, "unfinished")}
           UNION SELECT run_id::text FROM late_cancels ORDER BY id`,
         (rows) => rows.map((row) => RunId.make(row.id))
       )
@@ -233,7 +234,7 @@ export class ObservedRuns extends Context.Service<
         Effect.map(
           sql<{ readonly id: string }>`
             SELECT id::text AS id FROM runs
-            WHERE status IN ('queued', 'starting', 'binding_session', 'running', 'suspended')
+            WHERE ${hasStatus(sql, "unfinished")}
               AND created_at < now() - make_interval(secs => ${seconds})`,
           (rows) => rows.map((row) => RunId.make(row.id))
         )

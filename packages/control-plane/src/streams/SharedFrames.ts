@@ -1,6 +1,6 @@
 /**
- * Without this: a stream wakes its fiber for each batch, and Node writes the size, the frames and the line end of an
- * HTTP/1.1 chunk to the socket one by one; costs three writes and a fiber switch for each client and batch.
+ * Without this: each batch wakes the fiber of each client, and the HTTP server frames its bytes for each client; costs
+ * 10.2 s instead of 6.5 s of CPU in 12 s with 200 clients of the log (docs/internals/scale.md).
  * docs/reference/http.md#one-write
  */
 const LINE_END = "\r\n"

@@ -2,7 +2,7 @@ import type { RunComparison } from "@runplane/api"
 import * as Schema from "effect/Schema"
 import type { StoredRun } from "../../event-log/runs/RunRow.ts"
 
-/** What the comparison looks at of a projection, which can be large. */
+/** The fields of a projection that are compared. */
 export const ComparedState = Schema.Struct({
   participants: Schema.Array(Schema.Struct({ participantId: Schema.String })),
   signals: Schema.Struct({ signals: Schema.Array(Schema.Struct({ name: Schema.String })) }),
@@ -11,13 +11,13 @@ export const ComparedState = Schema.Struct({
   })
 })
 
-/** A run with its projection, as the comparison looks at it. */
+/** A run with the compared fields of its projection. */
 export interface ComparedRun {
   readonly run: StoredRun
   readonly state: typeof ComparedState.Type
 }
 
-/** Two runs side by side: what the right one has more, less and otherwise (docs/reference/http.md#compare). */
+/** Two runs side by side: added, removed and changed in the right one (docs/reference/http.md#compare). */
 export const compareRuns = (left: ComparedRun, right: ComparedRun): Omit<RunComparison, "divergence"> => {
   const [leftMs, rightMs] = [durationOf(left), durationOf(right)]
   const [leftConfidence, rightConfidence] = [confidenceOf(left), confidenceOf(right)]

@@ -68,7 +68,7 @@ export const CrossRunEventsHttp = HttpApiBuilder.group(
       // The request was validated, so the query parses.
       const parsed = yield* Effect.orDie(Effect.fromResult(parseQuery(query.q, eventQueryFields)))
       const search = eventQueryOf(filter, parsed)
-      const isFilter = search.rest === undefined && search.upToSeq === undefined
+      const isFilter = search.conditions === undefined && search.upToSeq === undefined
       return yield* isFilter ? filtered(search.filter, query.limit) : searched(search, query.limit)
     })
 

@@ -131,11 +131,11 @@ const keyOf = ({ q, types }: LogStreamQuery): string => JSON.stringify([[...new 
 
 const searchOf = ({ q, types }: LogStreamQuery): EventQuery => {
   const filter = { afterSeq: 0, types: types ?? [] }
-  if (q === undefined) return { filter, upToSeq: undefined, rest: undefined }
+  if (q === undefined) return { filter, upToSeq: undefined, conditions: undefined }
   // The request was validated, so the query parses.
   const query = Result.getOrThrow(parseQuery(q, eventQueryFields))
   const search = eventQueryOf(filter, query)
   // A stream has its own position, so conditions on positions apply to each event.
   const hasPosition = search.filter.afterSeq > 0 || search.upToSeq !== undefined
-  return hasPosition ? { filter, upToSeq: undefined, rest: query } : search
+  return hasPosition ? { filter, upToSeq: undefined, conditions: query } : search
 }

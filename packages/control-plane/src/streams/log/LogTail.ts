@@ -14,7 +14,7 @@ import { Watermark } from "../../event-log/subscribe/Watermark.ts"
 import { streamReadsAt } from "../../platform/postgres/PoolUse.ts"
 import { shareReads } from "../../platform/postgres/SharedRead.ts"
 import type { SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
-import { type EventQuery, typesOf } from "../../queries/query/EventQuery.ts"
+import { type EventQuery, matchesAll } from "../../queries/query/EventQuery.ts"
 import { EventSearch, type FoundEvents } from "../../queries/query/EventSearch.ts"
 import { retries } from "../StreamReads.ts"
 import { STREAM_PAGE_BYTES } from "../StreamSlots.ts"
@@ -101,7 +101,7 @@ export class LogTail extends Context.Service<
       const fill = Effect.fnUntraced(function* (subscribers: Subscribers) {
         const { buffer, search } = subscribers
         // Without conditions, one statement reads the watermark and the events.
-        const isAll = typesOf(search)?.length === 0 && buffer.start !== undefined
+        const isAll = matchesAll(search) && buffer.start !== undefined
         const mark = isAll ? Number.POSITIVE_INFINITY : yield* watermark.now
         if (buffer.start === undefined) {
           buffer.begin(mark)

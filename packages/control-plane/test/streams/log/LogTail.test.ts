@@ -12,7 +12,7 @@ import { LogTail, type TailSubscription } from "../../../src/streams/log/LogTail
 
 const START = 10
 const runId = RunId.make("5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10")
-const everything: EventQuery = { filter: { afterSeq: 0, types: [] }, upToSeq: undefined, rest: undefined }
+const everything: EventQuery = { filter: { afterSeq: 0, types: [] }, upToSeq: undefined, conditions: undefined }
 const signals: EventQuery = { ...everything, filter: { afterSeq: 0, types: ["signal.emitted"] } }
 
 /** A database with committed events up to its watermark. */

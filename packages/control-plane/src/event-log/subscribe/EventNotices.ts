@@ -46,7 +46,7 @@ export const layer = Layer.effect(
       Queue.offerUnsafe(wake, undefined)
     })
 
-    const send = Effect.gen(function* () {
+    const notify = Effect.gen(function* () {
       yield* Queue.take(wake)
       yield* Effect.sleep(NOTICE_INTERVAL_MS)
       while (changed.size > 0) {
@@ -73,7 +73,7 @@ export const layer = Layer.effect(
       }),
       Effect.withTracerEnabled(false)
     )
-    yield* Effect.forkScoped(Effect.forever(send))
+    yield* Effect.forkScoped(Effect.forever(notify))
 
     const receive = (notice: string) => {
       const [sender, ...parts] = notice.split(" ")
@@ -89,13 +89,13 @@ export const layer = Layer.effect(
         else live.poke(part)
       }
     }
-    const listen = Effect.gen(function* () {
-      const notices = yield* sql.listen(NOTICE_CHANNEL)
+    const notifications = Effect.gen(function* () {
+      const payloads = yield* sql.listen(NOTICE_CHANNEL)
       // Notifications before this LISTEN are lost, so every subscriber reads the database.
       live.pokeAll()
-      while (true) receive((yield* Queue.take(notices)).payload ?? "")
+      while (true) receive((yield* Queue.take(payloads)).payload ?? "")
     })
-    yield* Effect.scoped(listen).pipe(
+    yield* Effect.scoped(notifications).pipe(
       Effect.catchTag("SqlError", (error) =>
         Effect.logWarning(`not listening for the notifications of other processes: ${describeSqlError(error)}`)
       ),
@@ -103,18 +103,18 @@ export const layer = Layer.effect(
       Effect.forkScoped
     )
 
-    const sendTo = (subject: string, text: string) =>
+    const send = (subject: string, text: string) =>
       Effect.catchTag(sql.notify(NOTICE_CHANNEL, `${instance} ${MESSAGE}${subject} ${text}`), "SqlError", (error) => {
         sideEffectFailed("notify")
         return Effect.logDebug("could not notify the other processes", error)
       })
-    const listenTo = (subject: string, listener: (text: string) => void) =>
+    const listen = (subject: string, listener: (text: string) => void) =>
       Effect.asVoid(
         Effect.acquireRelease(
           Effect.sync(() => listeners.set(subject, (listeners.get(subject) ?? new Set()).add(listener))),
           () => Effect.sync(() => listeners.get(subject)?.delete(listener))
         )
       )
-    return { send: sendTo, listen: listenTo }
+    return { send, listen }
   })
 )

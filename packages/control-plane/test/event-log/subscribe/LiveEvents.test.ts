@@ -20,12 +20,12 @@ const batch = (index: number, characters: number) =>
     status: "running",
     changed: false,
     events: [{ seq: index, index, type: "message.received", json: "x".repeat(characters) }],
-    state: () => assert.fail("nobody has asked for a snapshot"),
+    state: () => assert.fail("no stream reads the snapshot"),
     lastSeq: index,
     lastIndex: index
   })
 
-/** The indexes that are taken up to the gap. */
+/** The indexes of the batches before the gap. */
 const upToGap = Effect.fnUntraced(function* ({ take }: Subscription) {
   const indexes: Array<number> = []
   while (true) {
@@ -35,14 +35,14 @@ const upToGap = Effect.fnUntraced(function* ({ take }: Subscription) {
   }
 })
 
-describe("a subscriber that does not keep up", () => {
-  const cases: ReadonlyArray<readonly [string, characters: number, held: number]> = [
-    ["holds so many small batches", 10, SUBSCRIBER_CAPACITY],
-    ["holds large ones in so many characters", SUBSCRIBER_CHARACTERS / 4, 4],
-    ["holds one of any size", 3 * SUBSCRIBER_CHARACTERS, 1]
+describe("a slow subscriber", () => {
+  const cases: ReadonlyArray<readonly [title: string, characters: number, queued: number]> = [
+    ["queues small batches up to its capacity", 10, SUBSCRIBER_CAPACITY],
+    ["queues large batches up to a number of characters", SUBSCRIBER_CHARACTERS / 4, 4],
+    ["queues one batch of any size", 3 * SUBSCRIBER_CHARACTERS, 1]
   ]
-  for (const [says, characters, held] of cases) {
-    it.effect(`${says}, and is told of a gap after them`, () =>
+  for (const [title, characters, queued] of cases) {
+    it.effect(`${title}, and receives a gap after them`, () =>
       Effect.gen(function* () {
         const live = yield* LiveEvents
         const subscription = yield* live.subscribe(runId)
@@ -51,7 +51,7 @@ describe("a subscriber that does not keep up", () => {
           for (let index = first; index < first + 200; index++) live.publish([batch(index, characters)])
           assert.deepStrictEqual(
             yield* upToGap(subscription),
-            Array.from({ length: held }, (_, place) => first + place)
+            Array.from({ length: queued }, (_, offset) => first + offset)
           )
         }
       }).pipe(Effect.scoped, Effect.provide(LiveEvents.layer))
@@ -61,7 +61,7 @@ describe("a subscriber that does not keep up", () => {
 
 describe("many subscribers of one run", () => {
   const MANY = 500
-  const REST_MS = 30
+  const PAUSE_MS = 30
   const frameOf = (at: number) => `event: canonical_event\nid: ${at}\ndata: {"at":${at}}\n\n`
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
   const batchOf = (index: number, more: { readonly status?: "completed"; readonly changed?: boolean } = {}) =>
@@ -79,15 +79,15 @@ describe("many subscribers of one run", () => {
     const live = yield* LiveEvents
     const [first, ...others] = yield* Effect.forEach(Array.from({ length: MANY }), () => live.subscribe(runId))
     const last = others.at(-1)
-    if (first === undefined || last === undefined) return assert.fail("nobody has subscribed")
+    if (first === undefined || last === undefined) return assert.fail("there is no subscriber")
     const take = Effect.map(Effect.all([first.take, last.take]), ([one, other]) => {
       assert.strictEqual(one, other)
-      return one._tag === "Gap" ? assert.fail("nothing was held back for long") : one
+      return one._tag === "Gap" ? assert.fail("there are few pending batches") : one
     })
     return { live, take }
   })
 
-  it.effect("are told at once, and then together of what comes within their rest", () =>
+  it.effect("receive a batch at once, and the batches of a pause as one", () =>
     Effect.gen(function* () {
       const { live, take } = yield* subscribed
       live.publish([batchOf(1)])
@@ -95,36 +95,36 @@ describe("many subscribers of one run", () => {
       live.publish([batchOf(2, { changed: true })])
       live.publish([batchOf(3), batchOf(4)])
       const taking = yield* Effect.forkChild(take, { startImmediately: true })
-      yield* TestClock.adjust(REST_MS - 1)
+      yield* TestClock.adjust(PAUSE_MS - 1)
       assert.isUndefined(taking.pollUnsafe())
       yield* TestClock.adjust(1)
-      const told = yield* Fiber.join(taking)
+      const received = yield* Fiber.join(taking)
       assert.deepStrictEqual(
-        told.events.map(({ index }) => index),
+        received.events.map(({ index }) => index),
         [2, 3, 4]
       )
-      assert.isTrue(told.changed)
-      assert.strictEqual(text(batchFrames(told).bytes), [2, 3, 4].map((at) => frameOf(at)).join(""))
-      assert.strictEqual(text(batchSnapshot(told)), 'event: snapshot\ndata: {"state":4}\n\n')
-      yield* TestClock.adjust(REST_MS)
+      assert.isTrue(received.changed)
+      assert.strictEqual(text(batchFrames(received).bytes), [2, 3, 4].map((at) => frameOf(at)).join(""))
+      assert.strictEqual(text(batchSnapshot(received)), 'event: snapshot\ndata: {"state":4}\n\n')
+      yield* TestClock.adjust(PAUSE_MS)
       live.publish([batchOf(5)])
       assert.strictEqual((yield* take).lastIndex, 5)
     }).pipe(Effect.scoped, Effect.provide(LiveEvents.layer))
   )
 
-  it.effect("hear of the end of the run at once, with what was held back", () =>
+  it.effect("receive the end of the run at once, with the pending batches", () =>
     Effect.gen(function* () {
       const { live, take } = yield* subscribed
       live.publish([batchOf(1)])
       yield* take
       live.publish([batchOf(2), batchOf(3, { status: "completed", changed: true })])
-      const told = yield* take
-      assert.isTrue(endsRun(told))
-      assert.strictEqual(text(batchFrames(told).bytes), frameOf(2) + frameOf(3))
+      const received = yield* take
+      assert.isTrue(endsRun(received))
+      assert.strictEqual(text(batchFrames(received).bytes), frameOf(2) + frameOf(3))
     }).pipe(Effect.scoped, Effect.provide(LiveEvents.layer))
   )
 
-  it.effect("have little held back for them", () =>
+  it.effect("have few pending batches", () =>
     Effect.gen(function* () {
       const { live, take } = yield* subscribed
       live.publish([batchOf(1)])

@@ -6,6 +6,7 @@ import { RunGone } from "../event-log/runs/RunGone.ts"
 import { endsRun, type LiveBatch } from "../event-log/subscribe/LiveBatch.ts"
 import type { Action, Head, Input, PageRead, Phase, ReplayTarget, State } from "./FollowerState.ts"
 import type { SharedFrames } from "./SharedFrames.ts"
+import { snapshotTimeAfter } from "./SnapshotTurns.ts"
 import * as Sse from "./SseConnection.ts"
 
 type Next = readonly [State, Action]
@@ -290,27 +291,7 @@ const decodeTime = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct(
 
 const millisOf = ({ json }: StoredEvent): number => Date.parse(decodeTime(json).ts)
 
-/** Up to this number, all clients of a run receive snapshots at the same times; more clients take turns. */
-export const CLIENTS_A_SNAPSHOT = 100
-const MOST_TURNS = 10
-
 const nextSnapshot = ({ snapshotAt, target }: State, audience: number): number =>
   snapshotAt === undefined || target._tag !== "Run"
     ? 0
     : snapshotTimeAfter(snapshotAt, target.snapshotIntervalMs, { audience, position: target.position })
-
-/**
- * The next time at which a client of a run receives a snapshot (docs/reference/http.md#stream), Unix milliseconds. The
- * times are those of the clock, so that clients share the text of few snapshots; the clients of a popular run take
- * turns, because a whole state for each of them would delay its events.
- */
-export const snapshotTimeAfter = (
-  now: number,
-  intervalMs: number,
-  { audience, position }: { readonly audience: number; readonly position: number }
-): number => {
-  const next = Math.floor(now / intervalMs) + 1
-  const turns = Math.max(1, Math.min(Math.ceil(audience / CLIENTS_A_SNAPSHOT), MOST_TURNS))
-  const passed = (next + position) % turns
-  return (passed === 0 ? next : next + turns - passed) * intervalMs
-}

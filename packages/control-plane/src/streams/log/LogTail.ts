@@ -1,7 +1,7 @@
 import { ControlPlaneSettings, makeFairTurns, readSetting } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
+import * as FiberMap from "effect/FiberMap"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
@@ -73,9 +73,9 @@ export class LogTail extends Context.Service<
       const searches = yield* EventSearch
       const watermark = yield* Watermark
       const poolMax = yield* readSetting(ControlPlaneSettings.DB_POOL_MAX)
-      const scope = yield* Effect.scope
       const all = new Map<string, Subscribers>()
-      const readers = new Map<Subscribers, Fiber.Fiber<never>>()
+      /** The readers, by the key of their search. */
+      const fibers = yield* FiberMap.make<string>()
       const lock = yield* Semaphore.make(1)
       // Subscribers that are behind do not delay the others.
       const tailReads = makeFairTurns("the end of the log", streamReadsAt(poolMax))
@@ -181,17 +181,15 @@ export class LogTail extends Context.Service<
         all.set(key, subscribers)
         for (const other of all.values()) other.buffer.trim(capacity())
         Queue.offerUnsafe(notified, undefined)
-        readers.set(subscribers, yield* Effect.forkIn(run(subscribers), scope))
+        yield* FiberMap.run(fibers, key, run(subscribers))
         return subscribers
       }, lock.withPermits(1))
 
       const leave = Effect.fnUntraced(function* (key: string, subscribers: Subscribers, wakeup: Wakeup) {
         subscribers.wakeups.delete(wakeup)
-        const reader = readers.get(subscribers)
-        if (subscribers.wakeups.size > 0 || reader === undefined) return
+        if (subscribers.wakeups.size > 0) return
         all.delete(key)
-        readers.delete(subscribers)
-        yield* Fiber.interrupt(reader)
+        yield* FiberMap.remove(fibers, key)
       }, lock.withPermits(1))
 
       const subscribe = Effect.fnUntraced(function* (key: string, search: EventQuery) {

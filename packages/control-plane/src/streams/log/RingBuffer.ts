@@ -47,8 +47,6 @@ export class RingBuffer {
   #start: number | undefined
   #end = 0
   #restores = 0
-  /** The last result, and the end of the buffer then. */
-  #last: { readonly seq: number; readonly end: number; readonly frames: BufferedFrames } | undefined
 
   get start(): number | undefined {
     return this.#start
@@ -80,7 +78,6 @@ export class RingBuffer {
     this.#bytes = 0
     this.#start = undefined
     this.#end = 0
-    this.#last = undefined
     this.#restores += 1
   }
 
@@ -105,24 +102,13 @@ export class RingBuffer {
       this.#start = oldest.upTo
       removed += 1
     }
-    if (removed === 0) return
-    this.#parts = this.#parts.slice(removed)
-    // Releases the memory of the removed parts.
-    this.#last = undefined
+    if (removed > 0) this.#parts = this.#parts.slice(removed)
   }
 
   /** The frames behind a seq; undefined when the buffer starts after it. */
   behind(seq: number): BufferedFrames | undefined {
     if (this.#start === undefined) return { upTo: 0, frames: [] }
     if (seq < this.#start) return undefined
-    // Most subscribers have the same position.
-    if (this.#last?.seq === seq && this.#last.end === this.#end) return this.#last.frames
-    const frames = this.#read(seq)
-    this.#last = { seq, end: this.#end, frames }
-    return frames
-  }
-
-  #read(seq: number): BufferedFrames {
     let index = this.#parts.length
     while (index > 0 && (this.#parts[index - 1]?.upTo ?? 0) > seq) index -= 1
     const frames: Array<SharedFrames> = []

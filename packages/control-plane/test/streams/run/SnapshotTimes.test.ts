@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { CLIENTS_A_SNAPSHOT, snapshotTimeAfter } from "../../../src/streams/Follower.ts"
+import { CLIENTS_A_SNAPSHOT, snapshotTimeAfter } from "../../../src/streams/SnapshotTurns.ts"
 
 const INTERVAL_MS = 100
 const START = 1_764_000_000_050

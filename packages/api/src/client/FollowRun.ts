@@ -32,8 +32,8 @@ type ConnectFailure = Effect.Error<ReturnType<ControlPlaneCalls["stream"]["run"]
 export type RunStreamFailure = ConnectFailure | RunStreamBroken | Schema.SchemaError
 
 /**
- * Follows a run until every event up to its end was received. It reconnects with `Last-Event-ID`, so no event is lost or
- * repeated. After a `reset` the received events are void, because the service was restored from a backup: with
+ * Follows a run until every event up to its end was received. It reconnects with `Last-Event-ID`, so no event is lost
+ * or repeated. After a `reset` the received events are void, because the service was restored from a backup: with
  * `afterSeq` all events behind it come again, without it the stream continues with the next event. Fails when the
  * server rejects the request: unknown run, wrong key, bad request.
  */

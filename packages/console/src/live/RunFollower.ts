@@ -43,9 +43,9 @@ export interface RunFollower {
 }
 
 /**
- * Follows a run from its first event to its last: first a snapshot, then every event, folded here. The client reconnects
- * and resumes. `startOver` is called when the service was restored from a backup and the received events are void. The
- * view changes at most once a frame of the screen, and a few times a second while the page is behind.
+ * Follows a run from its first event to its last: first a snapshot, then every event, folded here. The client
+ * reconnects and resumes. `startOver` is called when the service was restored from a backup and the received events are
+ * void. The view changes at most once a frame of the screen, and a few times a second while the page is behind.
  */
 export const followRun = (runId: string, startOver: () => void): RunFollower => {
   const log = new RunLog(runId)

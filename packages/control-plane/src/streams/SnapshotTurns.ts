@@ -1,6 +1,6 @@
 /**
- * Without this: each of 500 clients of a run receives every snapshot, and the events wait behind them; costs 9.6 to 10.4 s
- * instead of 7.3 to 8.2 s of CPU in 12 s, and 152 to 210 ms instead of 75 to 98 ms at the 99th percentile
+ * Without this: each of 500 clients of a run receives every snapshot, and the events wait behind them; costs 9.6 to
+ * 10.4 s instead of 7.3 to 8.2 s of CPU in 12 s, and 152 to 210 ms instead of 75 to 98 ms at the 99th percentile
  * (docs/internals/scale.md).
  */
 

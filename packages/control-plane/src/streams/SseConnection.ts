@@ -78,7 +78,9 @@ const RETRY_MS = { least: 500, most: 3_000 }
 
 const encoder = new TextEncoder()
 
-/** When the service stops, the last bytes of a stream: the client's reconnect delay (docs/reference/http.md#stream-end). */
+/**
+ * When the service stops, the last bytes of a stream: the client's reconnect delay (docs/reference/http.md#stream-end).
+ */
 export const retryHint = (shutdown: Shutdown["Service"]): Stream.Stream<Uint8Array> => {
   const hint = Effect.map(Random.nextIntBetween(RETRY_MS.least, RETRY_MS.most), (ms) =>
     encoder.encode(`retry: ${ms}\n\n`)

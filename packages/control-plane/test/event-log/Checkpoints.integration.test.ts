@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
-import { MAX_STATE_BYTES, type RunId, draftEvent, projectAll, runCompleted } from "@runplane/domain"
+import { draftEvent, MAX_STATE_BYTES, projectAll, type RunId, runCompleted } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -11,13 +11,13 @@ import { ProjectionSettings } from "../../src/event-log/projection/ProjectionSet
 import { RunStateReader } from "../../src/event-log/projection/RunStateReader.ts"
 import { AuditTrail } from "../../src/platform/audit/AuditTrail.ts"
 import { READ_BYTES } from "../../src/platform/postgres/BoundedRows.ts"
+import { ProjectionRebuild } from "../../src/queries/insights/Insights.ts"
 import { ReplayStates } from "../../src/streams/replay/ReplayStates.ts"
 import { appendMessages, messageDraft } from "../support/Appends.ts"
 import { layerTestLog } from "../support/ControlPlane.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { createRun } from "../support/Runs.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
-import { ProjectionRebuild } from "../../src/queries/insights/Insights.ts"
 
 /** A process of its own, which stores a state after so many events and remembers so many bytes of states. */
 const layerProcess = (lagEvents: number, cacheBytes: number) =>

@@ -27,7 +27,8 @@ const RECONNECT_MS = 1_000
 /**
  * Wakes the subscribers of other processes (docs/reference/events.md#commit-first): one coalesced NOTIFY every few
  * milliseconds, outside of the append transactions, with the ids of the changed runs. It is only a wake-up: the
- * subscribers read the rows, so a lost notification costs time and no event. The `ProcessChannel` uses the same channel.
+ * subscribers read the rows, so a lost notification costs time and no event. The `ProcessChannel` uses the same
+ * channel.
  */
 export const layer = Layer.effect(
   ProcessChannel,

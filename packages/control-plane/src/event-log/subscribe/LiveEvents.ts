@@ -38,9 +38,9 @@ const pauseOf = ({ subscribers }: Audience): number => {
 const noAudience = (): Audience => ({ subscribers: new Set(), pending: [], pendingCharacters: 0, pauseUntil: 0 })
 
 /**
- * Delivers committed events to the subscribers in this process (docs/reference/events.md#commit-first). A publisher never
- * waits: a slow subscriber receives a gap and reads the database, so it loses no event and holds little memory. The
- * many subscribers of a popular run receive fewer and larger batches.
+ * Delivers committed events to the subscribers in this process (docs/reference/events.md#commit-first). A publisher
+ * never waits: a slow subscriber receives a gap and reads the database, so it loses no event and holds little memory.
+ * The many subscribers of a popular run receive fewer and larger batches.
  */
 export class LiveEvents extends Context.Service<
   LiveEvents,

@@ -1,6 +1,6 @@
 /**
- * Without this: the database sorts the durations of all runs of a window for each overview; costs 389 instead of 33 ms for
- * a month of 6,000 runs a day (docs/internals/scale.md).
+ * Without this: the database sorts the durations of all runs of a window for each overview; costs 389 instead of 33 ms
+ * for a month of 6,000 runs a day (docs/internals/scale.md).
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Context from "effect/Context"

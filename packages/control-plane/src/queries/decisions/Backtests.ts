@@ -39,8 +39,8 @@ const NOTHING_ON_RECORD: Backtested = { kind: "skipped", reason: "nothing on rec
 
 /**
  * Evaluates the decisions of many runs with another policy (docs/reference/decisions.md#backtest). The list of runs is
- * read at the beginning, and their events as the client receives the lines, a few runs at a time. So the memory does not
- * depend on the number of runs, and the backtest ends with its client.
+ * read at the beginning, and their events as the client receives the lines, a few runs at a time. So the memory does
+ * not depend on the number of runs, and the backtest ends with its client.
  */
 export class Backtests extends Context.Service<
   Backtests,

@@ -36,13 +36,16 @@ interface Wanted<A> {
   readonly known: () => A | undefined
 }
 
-/** Reads the logs of runs page by page for answers about decisions, a few at a time (docs/reference/decisions.md#limits). */
+/**
+ * Reads the logs of runs page by page for answers about decisions, a few at a time
+ * (docs/reference/decisions.md#limits).
+ */
 export class DecisionReader extends Context.Service<
   DecisionReader,
   {
     /**
-     * Reads a run and makes an answer in a turn of the caller. When the log does not contain the policy, it is read from
-     * the registry between two turns, and the run is read again; without a response there is no policy.
+     * Reads a run and makes an answer in a turn of the caller. When the log does not contain the policy, it is read
+     * from the registry between two turns, and the run is read again; without a response there is no policy.
      */
     readonly decided: <A, E>(
       wanted: Wanted<A>,

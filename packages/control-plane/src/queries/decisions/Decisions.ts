@@ -47,8 +47,8 @@ interface CachedAnswer<A> {
 }
 
 /**
- * Caches answers of one kind about ended runs (docs/reference/decisions.md#limits). The key has the request as JSON, the
- * runs, and the last events of their logs, so a log that grows after the end of its run has another answer.
+ * Caches answers of one kind about ended runs (docs/reference/decisions.md#limits). The key has the request as JSON,
+ * the runs, and the last events of their logs, so a log that grows after the end of its run has another answer.
  */
 const makeAnswerCache = <A>(
   events: Pick<EventRepository["Service"], "head">,

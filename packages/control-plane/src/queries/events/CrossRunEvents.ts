@@ -88,8 +88,8 @@ export class CrossRunEvents extends Context.Service<
       const theRuns = (filter: CrossRunFilter) => ofRuns(sql, filter)
 
       /**
-       * The events of some runs. A page of n events comes from at most n runs, those with the earliest next events; with
-       * n such runs it ends before the last of these events.
+       * The events of some runs. A page of n events comes from at most n runs, those with the earliest next events;
+       * with n such runs it ends before the last of these events.
        */
       const readRuns = Effect.fnUntraced(function* (filter: CrossRunFilter, upTo: bigint, limit: number) {
         const matches = sql.and([

@@ -46,7 +46,9 @@ export class LogStream extends Context.Service<
       const shutdown = yield* Shutdown
       const defaultHeartbeatMs = yield* readSetting(ControlPlaneSettings.STREAM_SSE_HEARTBEAT_MS)
 
-      /** The cursor, or the end of the log without one or when the cursor is beyond it (docs/reference/http.md#reset). */
+      /**
+       * The cursor, or the end of the log without one or when the cursor is beyond it (docs/reference/http.md#reset).
+       */
       const startOf = Effect.fnUntraced(function* (afterSeq: number | undefined) {
         if (afterSeq === undefined) return { afterSeq: yield* watermark.now }
         // A shared read may have begun before the client's last event was committed; the second one has not.

@@ -22,7 +22,10 @@ import { BUFFER_BYTES, type BufferedFrames, framesOf, RingBuffer } from "./RingB
 
 /** Events of a read, for all subscribers of a search or for one that is behind. */
 export const TAIL_PAGE = 500
-/** Pause between two reads of the end of the log, so that commits share a read and a write; per subscriber. Milliseconds. */
+/**
+ * Pause between two reads of the end of the log, so that commits share a read and a write; per subscriber.
+ * Milliseconds.
+ */
 const PAUSE_MS = { least: 4, perSubscriber: 0.05, most: 100 }
 /** The end of the log is read at least this often, because notifications may be lost. Milliseconds. */
 const IDLE_MS = 1_000

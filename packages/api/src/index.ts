@@ -1,7 +1,7 @@
 export * from "./caller/Access.ts"
 export type { ControlPlaneCalls } from "./client/ControlPlaneCalls.ts"
 export * from "./client/ControlPlaneClient.ts"
-export { RunStreamBroken } from "./client/EventFrames.ts"
+export { RunStreamBroken, reconnections } from "./client/EventFrames.ts"
 export type { FollowLogOptions, LogStreamEvent, LogStreamFailure } from "./client/FollowLog.ts"
 export type { FollowOptions, RunStreamFailure } from "./client/FollowRun.ts"
 export * from "./client/LauncherClient.ts"

@@ -5,24 +5,29 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { rootCauseOf } from "./RootCause.ts"
 
-/**
- * The stream ended, fell silent or carried something unreadable although there is more to come. Leads to a new
- * connection.
- */
+/** The stream ended, was silent or had an unreadable frame before its end. The client reconnects. */
 export class RunStreamBroken extends Data.TaggedError("RunStreamBroken")<{ readonly why: string }> {
   override get message() {
     return `event stream broken: ${this.why}`
   }
 }
 
-/** Silence after which a connection counts as dead: three heartbeats of the default setting. */
-const MAX_SILENCE = Duration.seconds(45)
+/** Heartbeats that a client waits for before it reconnects, and their interval in the default setting. */
+const MISSED_HEARTBEATS = 3
+const HEARTBEAT_MS = 15_000
 
-/** The frames of an event stream, of its names alone; whatever happens to the connection breaks it. */
-export const framesOf = <E>(bytes: Stream.Stream<Uint8Array, E>, isName: (name: string) => boolean) =>
+/**
+ * The frames of an event stream with known names. Fails with `RunStreamBroken` when the connection ends or fails, or is
+ * silent for three heartbeats.
+ */
+export const framesOf = <E>(
+  bytes: Stream.Stream<Uint8Array, E>,
+  isName: (name: string) => boolean,
+  heartbeatMs = HEARTBEAT_MS
+) =>
   bytes.pipe(
     Stream.timeoutOrElse({
-      duration: MAX_SILENCE,
+      duration: Duration.millis(MISSED_HEARTBEATS * heartbeatMs),
       orElse: () => Stream.fail(new RunStreamBroken({ why: "silence" }))
     }),
     Stream.decodeText(),
@@ -32,7 +37,7 @@ export const framesOf = <E>(bytes: Stream.Stream<Uint8Array, E>, isName: (name: 
     Stream.map(({ data, event }) => ({ event, data }))
   )
 
-/** What broke a connection. A stopping service names the time of the next attempt as the last line of a stream. */
+/** The cause of a broken connection. A stopping service ends its streams with a reconnect delay. */
 const whyOf = (error: unknown): string => {
   if (Sse.Retry.is(error)) return "the service stops"
   return rootCauseOf(error).message || "the connection failed"
@@ -47,10 +52,10 @@ const REFUSALS: ReadonlySet<string> = new Set([
   "SchemaError"
 ])
 
-/** Whether the server refuses the request, so that a retry is useless. */
+/** Whether the server rejects the request, so that a retry would fail too. */
 export const isRefused = ({ _tag }: { readonly _tag: string }): boolean => REFUSALS.has(_tag)
 
-/** Waits between connections: doubling from 200 ms, at most 10 s, spread by 20 percent; what is refused stays so. */
+/** Waits between attempts: doubling from 200 ms, at most 10 s, with 20 percent jitter; ends at a rejected request. */
 export const reconnections = <E extends { readonly _tag: string }>() =>
   Schedule.min([Schedule.exponential("200 millis", 2), Schedule.spaced("10 seconds")]).pipe(
     Schedule.jittered,

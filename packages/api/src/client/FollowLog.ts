@@ -7,21 +7,21 @@ import type { ControlPlaneCalls } from "./ControlPlaneCalls.ts"
 import { framesOf, isRefused, RunStreamBroken, reconnections } from "./EventFrames.ts"
 
 export interface FollowLogOptions {
-  /** Receive the events after this seq first (0: all of them). Without it only what happens from now on. */
+  /** Receive the events after this seq first (0: all of them). Without it, the stream starts with the next event. */
   readonly afterSeq?: number
-  /** Only what this search finds (docs/reference/http.md#search). */
+  /** Only the matches of this search (docs/reference/http.md#search). */
   readonly q?: string
   /** Only events of these types. */
   readonly types?: ReadonlyArray<string>
   /** Milliseconds between heartbeats; the server's setting when absent. */
   readonly heartbeatMs?: number
-  /** Called after each break of the connection, before the reconnect. */
+  /** Runs after each broken connection, before the client reconnects. */
   readonly onInterruption?: (failure: LogStreamFailure) => Effect.Effect<void>
 }
 
 /**
- * A frame of `GET /events/stream`: an event, how far the stream has come, or that the log ends before the cursor
- * (docs/reference/http.md#log-stream, docs/reference/http.md#reset).
+ * A frame of `GET /events/stream`: an event, a heartbeat with the position of the stream, or a reset because the log
+ * ends before the cursor (docs/reference/http.md#log-stream, docs/reference/http.md#reset).
  */
 export const LogStreamEvent = Schema.Union([
   Schema.Struct({ event: Schema.Literal("canonical_event"), data: Schema.fromJsonString(CanonicalEvent) }),
@@ -42,37 +42,37 @@ export type LogStreamFailure =
   | Schema.SchemaError
 
 /**
- * Follows the whole log, for as long as the stream is taken. A broken connection is made again with `Last-Event-ID`:
- * every match up to the seq of an event or a heartbeat has been received, so no event is lost or repeated. After a
- * `reset` what was received from beyond its seq is void, because the service was restored from a backup, and the stream
- * goes on from there. Fails when the server refuses: wrong key, bad search.
+ * Follows the whole log until the stream is interrupted. It reconnects with the seq of the last event or heartbeat as
+ * `Last-Event-ID`, so no event is lost or repeated. After a `reset` the events behind its seq are void, because the
+ * service was restored from a backup, and the stream continues from there. Fails when the server rejects the request:
+ * wrong key, bad search.
  */
 export const followLog = (
   api: ControlPlaneCalls,
   { afterSeq, heartbeatMs, onInterruption, q, types }: FollowLogOptions = {}
 ): Stream.Stream<LogStreamEvent, LogStreamFailure> =>
   Stream.unwrap(
-    Effect.map(Ref.make<number | undefined>(undefined), (place) => {
+    Effect.map(Ref.make<number | undefined>(undefined), (position) => {
       const query = {
         ...(q === undefined ? {} : { q }),
         ...(types === undefined || types.length === 0 ? {} : { types }),
         ...(heartbeatMs === undefined ? {} : { heartbeatMs })
       }
       const connection = Stream.unwrap(
-        Effect.flatMap(Ref.get(place), (seq) =>
+        Effect.flatMap(Ref.get(position), (seq) =>
           Effect.map(
             api.crossRunEvents.stream({
               query: { ...query, ...(seq !== undefined || afterSeq === undefined ? {} : { afterSeq }) },
               headers: seq === undefined ? {} : { "last-event-id": String(seq) }
             }),
-            (bytes) => Stream.mapEffect(framesOf(bytes, isName), (frame) => decodeFrame(frame))
+            (bytes) => Stream.mapEffect(framesOf(bytes, isName, heartbeatMs), (frame) => decodeFrame(frame))
           )
         )
       )
       return connection.pipe(
-        // A proxy may deliver again what it has delivered.
+        // A proxy may repeat frames.
         Stream.filterEffect(({ data, event }) =>
-          Ref.modify(place, (seq) => [
+          Ref.modify(position, (seq) => [
             event !== "canonical_event" || seq === undefined || data.seq > seq,
             event === "reset" ? data.seq : Math.max(seq ?? 0, data.seq)
           ])

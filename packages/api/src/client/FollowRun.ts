@@ -17,26 +17,25 @@ import {
 } from "./RunStreamEvent.ts"
 
 export interface FollowOptions {
-  /** Receive the events after this seq first (0: all of them). Without it only what happens from now on. */
+  /** Receive the events after this seq first (0: all of them). Without it, the stream starts with the next event. */
   readonly afterSeq?: number
   /** Milliseconds between heartbeats; the server's setting when absent. */
   readonly heartbeatMs?: number
   /** `first`: no snapshots after the one at the beginning, for callers that fold the events themselves. */
   readonly snapshots?: "all" | "first"
-  /** Called after each break of the connection, before the reconnect: what a screen shows of it. */
+  /** Runs after each broken connection, before the client reconnects. */
   readonly onInterruption?: (failure: RunStreamFailure) => Effect.Effect<void>
 }
 
-/** What following a run calls. */
 type StreamCalls = Pick<ControlPlaneCalls, "stream">
 type ConnectFailure = Effect.Error<ReturnType<ControlPlaneCalls["stream"]["run"]>>
 export type RunStreamFailure = ConnectFailure | RunStreamBroken | Schema.SchemaError
 
 /**
- * Follows a run until it has ended and every event up to its end was received. A broken connection is made again with
- * `Last-Event-ID`, so that no event is lost and none comes twice. After a `reset` the events received so far are void,
- * because the service was restored from a backup: with `afterSeq` all events since then come again, without it those
- * that happen from then on. Fails when the server refuses: unknown run, wrong key, bad request.
+ * Follows a run until every event up to its end was received. It reconnects with `Last-Event-ID`, so no event is lost
+ * or repeated. After a `reset` the received events are void, because the service was restored from a backup: with
+ * `afterSeq` all events behind it come again, without it the stream continues with the next event. Fails when the
+ * server rejects the request: unknown run, wrong key, bad request.
  */
 export const followRun = (
   api: StreamCalls,
@@ -53,7 +52,7 @@ export const followRun = (
       const connection = Stream.unwrap(
         Effect.flatMap(Ref.get(position), ({ lastSeq }) =>
           connect(api, runId, {
-            // The seq of the caller is sent as the parameter, the seq of the last event as the id, as browsers do.
+            // The position of the caller is a parameter, and that of a received event is the header that browsers send.
             query: { ...start, ...(lastSeq === undefined || lastSeq !== afterSeq ? {} : { afterSeq }) },
             headers: lastSeq === undefined || lastSeq === afterSeq ? {} : { "last-event-id": String(lastSeq) }
           })
@@ -68,7 +67,7 @@ export const followRun = (
           })
         ),
         Stream.filter(({ isNew }) => isNew),
-        // The next connection begins again.
+        // The next connection starts over.
         Stream.takeUntil(({ event }) => startsOver(event, afterSeq)),
         Stream.concat(Stream.fail(new RunStreamBroken({ why: "ended before the run" }))),
         Stream.tapError((failure) => (isRefused(failure) ? Effect.void : (onInterruption?.(failure) ?? Effect.void))),
@@ -86,7 +85,7 @@ interface StreamRequest {
 
 const connect = (api: StreamCalls, runId: string, request: StreamRequest) =>
   Effect.map(api.stream.run({ params: { id: runId }, ...request }), (bytes) =>
-    Stream.mapEffect(framesOf(bytes, isRunStreamEventName), (frame) => decodeFrame(frame))
+    Stream.mapEffect(framesOf(bytes, isRunStreamEventName, request.query.heartbeatMs), (frame) => decodeFrame(frame))
   )
 
 const decodeFrame = Schema.decodeUnknownEffect(RunStreamEvent)

@@ -1,7 +1,7 @@
 import { CanonicalEvent, isTerminal, RunState } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
-/** What a heartbeat says: the time, and the last event of the run (docs/reference/http.md#stream). */
+/** The data of a heartbeat: the time, and the last event of the run (docs/reference/http.md#stream). */
 export const Heartbeat = Schema.Struct({ ts: Schema.String, seq: Schema.Int, index: Schema.Int })
 
 /** A frame of the run stream, as text. The parser gives an inherited id to frames without one, so ids are not read. */
@@ -13,7 +13,7 @@ const EventFrame = Schema.Struct({
 const HeartbeatFrame = Schema.Struct({ event: Schema.Literal("heartbeat"), data: Schema.fromJsonString(Heartbeat) })
 
 /**
- * What a reset says: the log of the run, restored from a backup, ends with `seq`, before the cursor `afterSeq`
+ * The data of a reset: the log of the run, restored from a backup, ends with `seq`, before the cursor `afterSeq`
  * (docs/reference/http.md#reset).
  */
 export const Reset = Schema.Struct({ ...Heartbeat.fields, afterSeq: Schema.Int })
@@ -26,22 +26,22 @@ export type RunStreamEvent = typeof RunStreamEvent.Type
 export const isRunStreamEventName = (name: string): name is RunStreamEvent["event"] =>
   name === "snapshot" || name === "canonical_event" || name === "heartbeat" || name === "reset"
 
-/** How far a follower has come. */
+/** The position of a follower. */
 export interface StreamPosition {
-  /** seq of the last event received, or asked to start after; undefined when following without a backfill. */
+  /** The seq of the last received event, or `afterSeq`; undefined without both. */
   readonly lastSeq: number | undefined
   /** seq of the run's last event, once a snapshot showed the run ended. */
   readonly endSeq: number | undefined
 }
 
 /**
- * Whether a follower begins again after a reset: it has received events after its requested seq, which are void now.
- * A follower whose requested seq is beyond the end continues from the end.
+ * Whether a follower starts over after a reset, because events that it received behind `afterSeq` are void. A follower
+ * whose `afterSeq` is beyond the end continues from the end.
  */
 export const startsOver = (event: RunStreamEvent, afterSeq: number | undefined): boolean =>
   event.event === "reset" && afterSeq !== undefined && event.data.afterSeq > afterSeq
 
-/** `afterSeq` is the seq that the follower requested first. */
+/** The position after a frame; `afterSeq` is the option of the follower. */
 export const advance = (position: StreamPosition, event: RunStreamEvent, afterSeq?: number): StreamPosition => {
   switch (event.event) {
     case "reset":
@@ -55,11 +55,11 @@ export const advance = (position: StreamPosition, event: RunStreamEvent, afterSe
   }
 }
 
-/** Whether the follower has received the event already: a proxy may deliver again what it has delivered. */
+/** Whether the follower has received the event before, because a proxy repeats frames. */
 export const isRepeated = ({ lastSeq }: StreamPosition, { data, event }: RunStreamEvent): boolean =>
   event === "canonical_event" && lastSeq !== undefined && data.seq <= lastSeq
 
-/** Whether the event ends the run; a snapshot with the same end may follow. */
+/** Whether the event ends the run; a snapshot of the same end may follow. */
 export const endsRun = (event: RunStreamEvent): boolean =>
   event.event === "canonical_event" && ENDS.has(event.data.type)
 

@@ -1,33 +1,33 @@
 import { type CanonicalEvent, decodeEvent } from "@runplane/domain"
 import * as Result from "effect/Result"
 
-/** What is kept of an event that is shortened: characters of a text, members of a list or an object, and in all. */
+/** Limits of a shortened event: characters of a text, members of a list or an object, and members in all. */
 const LONGEST_TEXT = 1_000
 const MOST_MEMBERS = 64
 const MOST_IN_ALL = 200
-/** Characters of all its texts; once they are used up, of each that follows. */
+/** Characters of all texts together, and of each text beyond that. */
 const TEXTS_IN_ALL = 4_000
 const TEXT_AFTERWARDS = 64
-/** A longer name is nobody's that this console knows. */
+/** The console uses no longer names. */
 const LONGEST_NAME = 64
 
-/** An object or a member, in memory; a character takes two bytes at most. */
+/** Bytes of an object or a member in memory; a character has at most two. */
 const OF_A_MEMBER = 48
 
-/** About how much memory JSON takes, bytes: rather more than less. */
+/** Estimates the memory of JSON in bytes, rather too high. */
 export const sizeOf = (json: unknown): number => {
   let bytes = 0
-  // Not by recursion: how deep it is was decided by somebody else.
-  const left: Array<unknown> = [json]
-  while (left.length > 0) {
-    const value = left.pop()
+  // Without recursion, because the depth is untrusted.
+  const pending: Array<unknown> = [json]
+  while (pending.length > 0) {
+    const value = pending.pop()
     bytes += OF_A_MEMBER
     if (typeof value === "string") bytes += 2 * value.length
-    else if (Array.isArray(value)) for (const item of value) left.push(item)
+    else if (Array.isArray(value)) for (const item of value) pending.push(item)
     else if (typeof value === "object" && value !== null) {
       for (const [name, member] of Object.entries(value)) {
         bytes += 2 * name.length
-        left.push(member)
+        pending.push(member)
       }
     }
   }
@@ -36,32 +36,32 @@ export const sizeOf = (json: unknown): number => {
 
 const shortened = new WeakSet<CanonicalEvent>()
 
-/** Whether it is shortened: to be shown whole it is read once more. */
+/** Whether the event is shortened, so that the whole event must be read. */
 export const isShortened = (event: CanonicalEvent): boolean => shortened.has(event)
 
-/** The event with its long texts cut and only the first of many members; the type and what it is about stay. */
+/** Cuts long texts and long lists of an event; its type and subject stay. */
 export const shorten = (event: CanonicalEvent): CanonicalEvent => {
   const short = Result.getOrElse(decodeEvent(shortJson(event.recorded)), () => event)
   shortened.add(short)
   return short
 }
 
-/** An event that is not shortened while it is smaller, bytes. */
+/** Smaller events are not shortened. Bytes. */
 export const SMALL_BYTES = 8 * 1024
 
-/** The event, shortened when it is large. */
+/** The event, shortened if it is large. */
 export const inBounds = (event: CanonicalEvent): CanonicalEvent =>
   sizeOf(event.recorded) < SMALL_BYTES ? event : shorten(event)
 
-/** Level after level, so that what is deep inside does not take the room of what is outside. */
+/** Breadth first, so that deep members do not use the capacity of outer ones. */
 const shortJson = (json: unknown): unknown => {
   let count = 0
-  let room = TEXTS_IN_ALL
+  let capacity = TEXTS_IN_ALL
   const levels: Array<() => void> = []
   const copy = (value: unknown): unknown => {
     if (typeof value === "string") {
-      const most = Math.max(TEXT_AFTERWARDS, Math.min(LONGEST_TEXT, room))
-      room -= Math.min(value.length, most)
+      const most = Math.max(TEXT_AFTERWARDS, Math.min(LONGEST_TEXT, capacity))
+      capacity -= Math.min(value.length, most)
       return value.length > most ? `${value.slice(0, most).toWellFormed()}…` : value
     }
     if (typeof value !== "object" || value === null) return value
@@ -78,7 +78,7 @@ const shortJson = (json: unknown): unknown => {
   }
   const whole = copy(json)
   for (const fill of levels) fill()
-  // A part of a text keeps all of it in memory; what is parsed anew stands by itself.
+  // A slice keeps its whole text in memory; a parsed copy does not.
   return JSON.parse(JSON.stringify(whole))
 }
 

@@ -2,10 +2,10 @@ import type { CanonicalEvent } from "@runplane/domain"
 import { type Mark, markOf } from "../view/Marks.ts"
 import { type Phase, PhaseList } from "../view/Phases.ts"
 
-/** Marks that are kept; of more the older half is dropped. The strip is some hundred pixels wide. */
+/** Capacity in marks; beyond it the older half is dropped. The strip is some hundred pixels wide. */
 const MOST_MARKS = 20_000
 
-/** What is kept of every event of a run, however long it is: its place in the log and in time, and what stands out. */
+/** A few numbers of every event of a run of any length: seq, time, phases and marks. */
 export class RunDigest {
   readonly times: Array<number> = []
   readonly seqs: Array<number> = []
@@ -22,12 +22,10 @@ export class RunDigest {
     this.#marks.push(mark)
   }
 
-  /** As they are now. */
   get marks(): ReadonlyArray<Mark> {
     return this.#marks.slice()
   }
 
-  /** As they are now. */
   get phases(): ReadonlyArray<Phase> {
     return this.#phases.phases.slice()
   }

@@ -2,15 +2,15 @@ import { type CanonicalEvent, emptyRunState, project, type RunState } from "@run
 import { SMALL_BYTES, shorten, sizeOf } from "./EventSize.ts"
 import { RunDigest } from "./RunDigest.ts"
 
-/** A state is kept each so many events: a jump to any place folds at most so many. */
+/** Events between two stored states: the most that one jump folds. */
 const CHECKPOINT_EVERY = 250
 /** Memory for the events of a run. */
 const MOST_BYTES = 128 * 1024 * 1024
 
-/** What became of an event: it was taken, it was there already, or events before it are missing. */
-export type Taken = "taken" | "known" | "gap"
+/** The result of an append; `gap` when events before it are missing. */
+export type Appended = "appended" | "known" | "gap"
 
-/** Where a log begins, when not with the first event: after so many events, which have led to this state. */
+/** The state before the first event of a log that starts later. */
 export interface LogStart {
   readonly index: number
   readonly seq: number
@@ -18,11 +18,10 @@ export interface LogStart {
 }
 
 /**
- * The events of one run in their order, and the state at each of them. Their indices follow on each other from the
- * start, so the log proves by itself that nothing is missing before its end.
+ * The events of one run in order, without gaps, and the state at each of them.
  *
- * Memory is bounded: when there are too many bytes the oldest large events are shortened, and once there is nothing to
- * shorten the oldest are dropped: then the log starts later.
+ * Memory is bounded: first the oldest large events are shortened, then the oldest events are dropped and the log starts
+ * later.
  */
 export class RunLog {
   readonly digest = new RunDigest()
@@ -30,15 +29,15 @@ export class RunLog {
   #events: Array<CanonicalEvent> = []
   #sizes: Array<number> = []
   #bytes = 0
-  #bytesTaken = 0
-  /** Events from the start that are as short as they get. */
+  #bytesAppended = 0
+  /** Events from the start that cannot become shorter. */
   #short = 0
   #isShortened = false
   #start: number
   #lastSeq: number
   #checkpoints: Array<RunState>
   #latest: RunState
-  /** The states from a checkpoint on, as far as somebody went: a step back folds nothing. */
+  /** The states behind one checkpoint, so that a step back does not fold. */
   #visited: { readonly from: number; readonly states: Array<RunState> }
 
   constructor(runId: string, start?: LogStart, mostBytes = MOST_BYTES) {
@@ -66,52 +65,52 @@ export class RunLog {
     return this.#lastSeq
   }
 
-  /** Whether large events are here in part only. */
+  /** Whether large events were shortened. */
   get isShortened(): boolean {
     return this.#isShortened
   }
 
-  /** About the memory that all its events took as they came. */
-  get bytesTaken(): number {
-    return this.#bytesTaken
+  /** The estimated size of all appended events, before they were shortened. */
+  get bytesAppended(): number {
+    return this.#bytesAppended
   }
 
-  append(event: CanonicalEvent): Taken {
+  append(event: CanonicalEvent): Appended {
     if (event.index <= this.count) return "known"
     if (event.index > this.count + 1) return "gap"
     const size = sizeOf(event.recorded)
     this.#events.push(event)
     this.#sizes.push(size)
     this.#bytes += size
-    this.#bytesTaken += size
+    this.#bytesAppended += size
     this.#lastSeq = event.seq
     this.digest.add(event)
     this.#latest = project(this.#latest, event)
     if (this.#events.length % CHECKPOINT_EVERY === 0) this.#checkpoints.push(this.#latest)
-    while (this.#bytes > this.#mostBytes && this.#makeRoom());
-    return "taken"
+    while (this.#bytes > this.#mostBytes && this.#free());
+    return "appended"
   }
 
-  /** All that are here. */
+  /** The events in memory. */
   get events(): ReadonlyArray<CanonicalEvent> {
     return this.#events
   }
 
-  /** The event with this index, if it is here. */
+  /** The event with this index, if it is in memory. */
   event(index: number): CanonicalEvent | undefined {
     return this.#events[index - this.#start - 1]
   }
 
-  /** What is here of the first `index` events. */
+  /** The events in memory up to an index. */
   upTo(index: number): ReadonlyArray<CanonicalEvent> {
     return this.#events.slice(0, Math.max(0, index - this.#start))
   }
 
-  /** The state after the first `index` events: that of the whole log when there are fewer; of its start at least. */
+  /** The state after the first `index` events, within the start and the end of the log. */
   stateAt(index: number): RunState {
     if (index >= this.count) return this.#latest
-    const place = Math.max(0, index - this.#start)
-    const checkpoint = Math.floor(place / CHECKPOINT_EVERY)
+    const offset = Math.max(0, index - this.#start)
+    const checkpoint = Math.floor(offset / CHECKPOINT_EVERY)
     const from = this.#start + checkpoint * CHECKPOINT_EVERY
     if (this.#visited.from !== from) {
       this.#visited = { from, states: [this.#checkpoints[checkpoint] ?? this.#latest] }
@@ -124,8 +123,8 @@ export class RunLog {
     return states[Math.max(0, index - from)] ?? this.#latest
   }
 
-  /** Answers whether there was something to give away. */
-  #makeRoom(): boolean {
+  /** Shortens or drops events; false when there are too few. */
+  #free(): boolean {
     for (; this.#short < this.#events.length; this.#short++) {
       const [event, size = 0] = [this.#events[this.#short], this.#sizes[this.#short]]
       if (event === undefined || size < SMALL_BYTES) continue

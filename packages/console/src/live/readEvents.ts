@@ -2,30 +2,27 @@ import type { CanonicalEvent } from "@runplane/domain"
 import { call, callRuns } from "../client/Client.ts"
 import { RunLog } from "./RunLog.ts"
 
-/** Events of one answer: first a few, since nobody knows how large they are, then as many as fit. */
+/** Events of a page: first a few, because their size is unknown, then as many as fit. */
 const FIRST_PAGE = 20
-const MOST_OF_A_PAGE = 1_000
-const BYTES_OF_A_PAGE = 16 * 1024 * 1024
+const LARGEST_PAGE = 1_000
+const PAGE_BYTES = 16 * 1024 * 1024
 /** Events of a run that are read to be compared. */
 export const MOST_COMPARED = 5_000
 
 type ReadPage = (query: { readonly afterSeq: number; readonly limit: number }) => Promise<ReadonlyArray<CanonicalEvent>>
 
-/**
- * Reads events onto the log until it has so many. The answers grow and shrink with what is in them. What does not
- * follow on what is here would come again and again, so it ends the reading.
- */
-const readOn = async (log: RunLog, until: number, read: ReadPage): Promise<void> => {
+/** Appends pages to the log until it has this many events, or a page makes no progress. */
+const readUntil = async (log: RunLog, until: number, read: ReadPage): Promise<void> => {
   let limit = FIRST_PAGE
   while (log.count < until) {
-    const asked = Math.min(limit, until - log.count)
-    const events = await read({ afterSeq: log.lastSeq, limit: asked })
-    const before = { bytes: log.bytesTaken, count: log.count }
+    const pageSize = Math.min(limit, until - log.count)
+    const events = await read({ afterSeq: log.lastSeq, limit: pageSize })
+    const before = { bytes: log.bytesAppended, count: log.count }
     for (const event of events) log.append(event)
-    const taken = log.count - before.count
-    if (events.length < asked || taken === 0) return
-    const fitting = Math.floor((taken * BYTES_OF_A_PAGE) / (log.bytesTaken - before.bytes))
-    limit = Math.max(1, Math.min(MOST_OF_A_PAGE, 4 * limit, fitting))
+    const added = log.count - before.count
+    if (events.length < pageSize || added === 0) return
+    const fitting = Math.floor((added * PAGE_BYTES) / (log.bytesAppended - before.bytes))
+    limit = Math.max(1, Math.min(LARGEST_PAGE, 4 * limit, fitting))
   }
 }
 
@@ -36,21 +33,21 @@ const pagesOf =
     return "data" in answer ? answer.data : answer
   }
 
-/** The first events of a run as a log that shows each place of it, read once. */
+/** The first events of a run as a log. */
 export const readLog = async (runId: string, signal: AbortSignal): Promise<RunLog> => {
   const log = new RunLog(runId)
-  await readOn(log, MOST_COMPARED, pagesOf(runId, signal))
+  await readUntil(log, MOST_COMPARED, pagesOf(runId, signal))
   return log
 }
 
-/** A stretch of a run: the events that follow on the event with this place. */
+/** The events of a run behind the event with this index and seq. */
 export interface Stretch {
   readonly index: number
   readonly seq: number
   readonly length: number
 }
 
-/** A stretch of a run that the browser no longer has, read again. */
+/** Reads a part of a run that the browser has dropped. */
 export const readStretch = async (
   runId: string,
   { index, length, seq }: Stretch,
@@ -59,11 +56,11 @@ export const readStretch = async (
   const params = { id: runId }
   const state = index === 0 ? undefined : await call((api) => api.replay.state({ params, query: { seq } }), signal)
   const log = new RunLog(runId, state && { index, seq, state })
-  await readOn(log, index + length, pagesOf(runId, signal))
+  await readUntil(log, index + length, pagesOf(runId, signal))
   return log
 }
 
-/** One event as it was recorded, whole. */
+/** One whole event. */
 export const readEvent = async (runId: string, seq: number, signal: AbortSignal): Promise<CanonicalEvent> => {
   const [event] = await pagesOf(runId, signal)({ afterSeq: seq - 1, limit: 1 })
   if (event?.seq !== seq) throw new Error("the run does not have the event any more")

@@ -3,9 +3,9 @@ import { followRun, type RunFollower, type RunView } from "./RunFollower.ts"
 import type { RunLog } from "./RunLog.ts"
 
 const idle: RunView = { count: 0, head: 0, snapshot: undefined, phase: "connecting", error: undefined }
-const nothing = { subscribe: () => () => {}, get: () => idle }
+const emptyStore = { subscribe: () => () => {}, get: () => idle }
 
-/** Follows a run as long as the component is there. `again` starts from the beginning, after a failure. */
+/** Follows a run while the component is mounted. `again` starts from the beginning, after a failure. */
 export const useRun = (
   runId: string
 ): { readonly log: RunLog | undefined; readonly view: RunView; readonly again: () => void } => {
@@ -16,7 +16,7 @@ export const useRun = (
     setFollower(started)
     return started.stop
   }, [runId, attempt])
-  const store = follower?.view ?? nothing
+  const store = follower?.view ?? emptyStore
   const view = useSyncExternalStore(store.subscribe, store.get)
   return { log: follower?.log, view, again: () => setAttempt((before) => before + 1) }
 }

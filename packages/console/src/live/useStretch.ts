@@ -2,19 +2,19 @@ import { useQuery } from "@tanstack/react-query"
 import type { RunLog } from "./RunLog.ts"
 import { loadReader } from "./useWhole.ts"
 
-const KEPT_MS = 60_000
-/** Events of a stretch. */
+const CACHED_MS = 60_000
+/** Events of a part. */
 const LENGTH = 1_000
 
-/** The stretch of a long run around a place that the browser has dropped; nothing while the place is still here. */
+/** The part of a long run around an index whose events the browser has dropped; undefined while it has them. */
 export const useStretch = (runId: string, log: RunLog | undefined, at: number | undefined) => {
   const isWanted = log !== undefined && at !== undefined && at <= log.start
-  /** Events before the stretch. */
+  /** Events before the part. */
   const first = isWanted ? at - 1 - ((at - 1) % LENGTH) : undefined
   const { data, error, refetch } = useQuery({
     queryKey: ["stretch", runId, first],
     enabled: isWanted,
-    gcTime: KEPT_MS,
+    gcTime: CACHED_MS,
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: async ({ signal }) => {
       const { readStretch } = await loadReader()

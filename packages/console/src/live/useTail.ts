@@ -4,25 +4,25 @@ import type { CallFailed } from "../client/Problem.ts"
 import { inBounds } from "./EventSize.ts"
 import { followLog } from "./LogFollower.ts"
 
-/** Events that are kept, large ones shortened; older ones are dropped. */
+/** Capacity in events; large events are shortened, and older ones are dropped. */
 export const MOST_EVENTS = 20_000
 
 export interface Tail {
   /** The newest first. */
   readonly events: ReadonlyArray<CanonicalEvent>
-  /** Events that came since it was paused; at most as many as are kept. */
+  /** Events received since the pause, up to the capacity. */
   readonly waiting: number
   /** Whether older events were dropped. */
   readonly isCut: boolean
   readonly isBegun: boolean
-  /** Why it is not followed any more. */
+  /** The failure that ended the stream. */
   readonly error: CallFailed | undefined
-  /** Why the service is asked again and again just now, and since when: milliseconds. */
+  /** Why the client reconnects, and since when: milliseconds. */
   readonly away: { readonly error: CallFailed; readonly since: number } | undefined
   readonly again: () => void
 }
 
-/** The events of all runs as they come, drawn at most once a frame; paused, what comes is counted and kept apart. */
+/** The events of all runs, drawn at most once a frame of the screen; a paused tail counts new events and hides them. */
 export const useTail = (q: string, isPaused: boolean): Tail => {
   const [, draw] = useReducer((count: number) => count + 1, 0)
   const [attempt, setAttempt] = useState(0)
@@ -30,7 +30,7 @@ export const useTail = (q: string, isPaused: boolean): Tail => {
   const [away, setAway] = useState<Tail["away"]>()
   const store = useRef({
     shown: [] as Array<CanonicalEvent>,
-    held: [] as Array<CanonicalEvent>,
+    pending: [] as Array<CanonicalEvent>,
     isCut: false,
     isBegun: false
   })
@@ -38,7 +38,7 @@ export const useTail = (q: string, isPaused: boolean): Tail => {
   paused.current = isPaused
 
   useEffect(() => {
-    store.current = { shown: [], held: [], isCut: false, isBegun: false }
+    store.current = { shown: [], pending: [], isCut: false, isBegun: false }
     setError(undefined)
     setAway(undefined)
     let frame = 0
@@ -52,13 +52,13 @@ export const useTail = (q: string, isPaused: boolean): Tail => {
     const stop = followLog(
       { q },
       {
-        take: (taken, isPast) => {
-          const events = taken.map(inBounds)
-          const { held, shown } = store.current
+        receive: (received, isPast) => {
+          const events = received.map(inBounds)
+          const { pending, shown } = store.current
           store.current.isBegun = true
           if (isPast) shown.push(...events.toReversed())
-          else (paused.current ? held : shown).unshift(...events.toReversed())
-          for (const list of [held, shown]) {
+          else (paused.current ? pending : shown).unshift(...events.toReversed())
+          for (const list of [pending, shown]) {
             if (list.length <= MOST_EVENTS) continue
             list.length = MOST_EVENTS
             store.current.isCut = true
@@ -67,7 +67,7 @@ export const useTail = (q: string, isPaused: boolean): Tail => {
         },
         failed: setError,
         reset: () => setAttempt((before) => before + 1),
-        away: (why) => setAway((before) => why && { error: why, since: before?.since ?? Date.now() })
+        away: (reason) => setAway((before) => reason && { error: reason, since: before?.since ?? Date.now() })
       }
     )
     draw()
@@ -78,17 +78,17 @@ export const useTail = (q: string, isPaused: boolean): Tail => {
   }, [q, attempt])
 
   useEffect(() => {
-    const { held, shown } = store.current
-    if (isPaused || held.length === 0) return
-    store.current.shown = [...held, ...shown].slice(0, MOST_EVENTS)
-    store.current.held = []
+    const { pending, shown } = store.current
+    if (isPaused || pending.length === 0) return
+    store.current.shown = [...pending, ...shown].slice(0, MOST_EVENTS)
+    store.current.pending = []
     draw()
   }, [isPaused])
 
-  const { held, isBegun, isCut, shown } = store.current
+  const { pending, isBegun, isCut, shown } = store.current
   return {
     events: shown,
-    waiting: held.length,
+    waiting: pending.length,
     isCut,
     isBegun,
     error,

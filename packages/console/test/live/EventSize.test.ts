@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { inBounds, isShortened, shorten, sizeOf } from "../../src/live/EventSize.ts"
 import { DECISION, eventsOf, said } from "../support.ts"
 
-const MOST_OF_A_SHORT_ONE = 64 * 1024
+const LARGEST_SHORT_EVENT = 64 * 1024
 
 const nested = (depth: number): unknown => {
   let value: unknown = "at the bottom"
@@ -11,7 +11,7 @@ const nested = (depth: number): unknown => {
   return value
 }
 
-/** What somebody may send who wants to do harm, each about a megabyte. */
+/** Hostile payloads, each about a megabyte. */
 const HOSTILE: Readonly<Record<string, unknown>> = {
   "a long text": "x".repeat(1_000_000),
   "long texts beside each other": Array.from({ length: 500 }, () => "y".repeat(2_000)),
@@ -26,7 +26,7 @@ const HOSTILE: Readonly<Record<string, unknown>> = {
 
 describe("an event that is shortened", () => {
   for (const [title, payload] of Object.entries(HOSTILE)) {
-    it(`is small, whatever it says: ${title}`, () => {
+    it(`is small: ${title}`, () => {
       const [event] = eventsOf([
         said("proposal.updated", "Vote", "ana", { proposalId: "p1", vote: "APPROVE", payload })
       ])
@@ -35,8 +35,8 @@ describe("an event that is shortened", () => {
       assert.isAbove(sizeOf(event.recorded), 500_000)
       const short = inBounds(event)
       assert.isTrue(isShortened(short))
-      assert.isBelow(sizeOf(short.recorded), MOST_OF_A_SHORT_ONE)
-      // Its place, its type and who said what about what stay.
+      assert.isBelow(sizeOf(short.recorded), LARGEST_SHORT_EVENT)
+      // Its position, its type and its message type stay.
       assert.strictEqual(short.type, "proposal.updated")
       assert.deepStrictEqual([short.id, short.seq, short.index], [event.id, event.seq, event.index])
       if (short.type === "proposal.updated") assert.strictEqual(short.data.messageType, "Vote")

@@ -18,16 +18,16 @@ const whole = new RunLog("run-1")
 for (const event of long) whole.append(event)
 
 describe("the log of a run in the browser", () => {
-  it("takes events in their order, each once, and tells when some are missing", () => {
+  it("appends events in order, each once, and reports a gap", () => {
     const log = new RunLog("run-1")
     const [first, second, third] = long
     assert.isDefined(first && second && third)
     if (first === undefined || second === undefined || third === undefined) return
-    assert.strictEqual(log.append(first), "taken")
+    assert.strictEqual(log.append(first), "appended")
     assert.strictEqual(log.append(third), "gap")
-    assert.strictEqual(log.append(second), "taken")
+    assert.strictEqual(log.append(second), "appended")
     assert.strictEqual(log.append(second), "known")
-    assert.strictEqual(log.append(third), "taken")
+    assert.strictEqual(log.append(third), "appended")
     assert.strictEqual(log.count, 3)
     assert.strictEqual(log.lastSeq, third.seq)
   })
@@ -39,17 +39,17 @@ describe("the log of a run in the browser", () => {
   })
 
   it.prop(
-    "has the state of every place, in whatever order they are visited",
+    "has the state at every index, visited in any order",
     [Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 900 })))],
-    ([places]) => {
-      for (const place of places.slice(0, 12)) {
-        assert.deepStrictEqual(whole.stateAt(place), projectAll("run-1", long.slice(0, place)))
+    ([indexes]) => {
+      for (const index of indexes.slice(0, 12)) {
+        assert.deepStrictEqual(whole.stateAt(index), projectAll("run-1", long.slice(0, index)))
       }
     },
     { arbitrary: { runs: 15 } }
   )
 
-  it("forgets nothing that it kept when more comes in", () => {
+  it("keeps its states when more events are appended", () => {
     const log = new RunLog("run-1")
     for (const event of long.slice(0, 600)) log.append(event)
     const before = log.stateAt(300)
@@ -58,8 +58,8 @@ describe("the log of a run in the browser", () => {
   })
 })
 
-/** Room for the events of a log, bytes: not for all of those here. */
-const ROOM = 700_000
+/** Capacity of a log in bytes, less than the size of its events. */
+const CAPACITY = 700_000
 
 describe("a run that is too large for the browser", () => {
   const fat = eventsOf(
@@ -69,11 +69,11 @@ describe("a run that is too large for the browser", () => {
   )
 
   it("has its large events shortened, the oldest first, and the same state", () => {
-    const log = new RunLog("run-1", undefined, ROOM)
+    const log = new RunLog("run-1", undefined, CAPACITY)
     for (const event of fat) log.append(event)
     assert.isTrue(log.isShortened)
     assert.deepStrictEqual([log.start, log.count], [0, fat.length])
-    assert.isBelow(sizeOf(log.events.map(({ recorded }) => recorded)), ROOM)
+    assert.isBelow(sizeOf(log.events.map(({ recorded }) => recorded)), CAPACITY)
     const [first, last] = [log.event(1), log.event(fat.length)]
     assert.isTrue(first !== undefined && isShortened(first))
     assert.isTrue(last !== undefined && !isShortened(last))
@@ -81,21 +81,21 @@ describe("a run that is too large for the browser", () => {
     assert.deepStrictEqual(log.stateAt(fat.length), projectAll("run-1", fat))
   })
 
-  it("drops its oldest events once there is nothing to shorten, and goes on from there", () => {
-    const log = new RunLog("run-1", undefined, ROOM)
+  it("drops its oldest events when it cannot shorten more", () => {
+    const log = new RunLog("run-1", undefined, CAPACITY)
     for (const event of long) log.append(event)
     assert.isAbove(log.start, 0)
     assert.strictEqual(log.count, long.length)
     assert.isFalse(log.isShortened)
-    assert.isBelow(sizeOf(log.events.map(({ recorded }) => recorded)), ROOM)
+    assert.isBelow(sizeOf(log.events.map(({ recorded }) => recorded)), CAPACITY)
     assert.isUndefined(log.event(log.start))
     assert.strictEqual(log.event(log.start + 1)?.index, log.start + 1)
     assert.deepStrictEqual(log.upTo(log.start), [])
     assert.deepStrictEqual(log.upTo(long.length), long.slice(log.start))
-    for (const place of [log.start, log.start + 1, log.start + 260, long.length - 1, long.length]) {
-      assert.deepStrictEqual(log.stateAt(place), projectAll("run-1", long.slice(0, place)))
+    for (const index of [log.start, log.start + 1, log.start + 260, long.length - 1, long.length]) {
+      assert.deepStrictEqual(log.stateAt(index), projectAll("run-1", long.slice(0, index)))
     }
-    // Where each event stands is known for good.
+    // The digest keeps every event.
     assert.deepStrictEqual(
       log.digest.seqs,
       long.map(({ seq }) => seq)
@@ -108,20 +108,20 @@ describe("a run that is too large for the browser", () => {
     const index = 310
     const state = whole.stateAt(index)
     const log = new RunLog("run-1", { index, seq: long[index - 1]?.seq ?? 0, state })
-    for (const event of long.slice(index)) assert.strictEqual(log.append(event), "taken")
+    for (const event of long.slice(index)) assert.strictEqual(log.append(event), "appended")
     assert.strictEqual(log.stateAt(index).timeline.totalEvents, index)
-    for (const place of [311, 500, 700, long.length]) assert.deepStrictEqual(log.stateAt(place), whole.stateAt(place))
+    for (const at of [311, 500, 700, long.length]) assert.deepStrictEqual(log.stateAt(at), whole.stateAt(at))
   })
 
   it.prop(
-    "stays within its room, with the state of every place that is here",
+    "stays within its capacity, with the state at every index in memory",
     [Schema.Int.check(Schema.isBetween({ minimum: 50_000, maximum: 900_000 })), Schema.Int],
-    ([room, place]) => {
-      const log = new RunLog("run-1", undefined, room)
+    ([capacity, index]) => {
+      const log = new RunLog("run-1", undefined, capacity)
       for (const event of long) log.append(event)
-      // The newest are never dropped.
-      assert.isBelow(sizeOf(log.upTo(long.length - 500).map(({ recorded }) => recorded)), room)
-      const at = log.start + (Math.abs(place) % (log.count - log.start + 1))
+      // The newest events are never dropped.
+      assert.isBelow(sizeOf(log.upTo(long.length - 500).map(({ recorded }) => recorded)), capacity)
+      const at = log.start + (Math.abs(index) % (log.count - log.start + 1))
       assert.deepStrictEqual(log.stateAt(at), whole.stateAt(at))
     },
     { arbitrary: { runs: 20 } }

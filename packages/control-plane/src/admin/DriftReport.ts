@@ -5,6 +5,7 @@ import { RuntimeClient, type RuntimeError } from "@runplane/runtime"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { hasStatus } from "../event-log/runs/RunSearch.ts"
 import type { DatabaseFailure } from "../platform/http/OutageAnswers.ts"
 import { answerOfRuntimeError } from "../platform/http/RuntimeRefusal.ts"
 
@@ -33,7 +34,7 @@ export class DriftReport extends Context.Service<
       const unfinished = sql<UnfinishedRun>`
         SELECT r.id::text AS id, r.runtime_session_id, s.run_id IS NOT NULL AS bound
         FROM runs r LEFT JOIN sessions s ON s.run_id = r.id
-        WHERE r.status IN ('queued', 'starting', 'binding_session', 'running', 'suspended')
+        WHERE ${hasStatus(sql, "unfinished", "r")}
         ORDER BY r.id`
 
       // The runs are read last: a run that is bound meanwhile shows up as missing for a moment, and no session as

@@ -3,17 +3,17 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
 /**
- * Messages between the processes on a database. A running process receives each message at most once: a lost message
- * may only delay or shorten information.
+ * Messages between the processes of one database. A message is delivered at most once, to the connected processes, so a
+ * lost message may only delay information or leave out details.
  */
 export interface MessageExchange {
-  /** Returns once the database has the message; logs a failure. `text` has up to some 7,000 bytes. */
+  /** Returns when the database has the message; an error is logged. `text` has up to some 7,000 bytes. */
   readonly send: (subject: string, text: string) => Effect.Effect<void>
-  /** Calls the listener with each message of another process on the subject. It must neither wait nor fail. */
+  /** Calls a listener, which must not wait or fail, with each message of the other processes on the subject. */
   readonly listen: (subject: string, listener: (text: string) => void) => Effect.Effect<void, never, Scope.Scope>
 }
 
-/** By default the process is alone. */
+/** The default is a process without others. */
 export const ProcessChannel = Context.Reference<MessageExchange>("runplane/control-plane/ProcessChannel", {
   defaultValue: () => ({ send: () => Effect.void, listen: () => Effect.void })
 })

@@ -4,6 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { hasStatus } from "../event-log/runs/RunSearch.ts"
 import { batchedReads, batchedWrites } from "../platform/postgres/Batched.ts"
 import { idRows } from "../platform/postgres/KeptPlans.ts"
 import { unnestRows } from "../platform/postgres/UnnestRows.ts"
@@ -216,7 +217,7 @@ export class ObservedRuns extends Context.Service<
       const unfinished = Effect.map(
         sql<{ readonly id: string }>`
           SELECT id::text AS id FROM runs
-          WHERE status IN ('queued', 'starting', 'binding_session', 'running', 'suspended')
+          WHERE ${hasStatus(sql, "unfinished")}
           UNION SELECT run_id::text FROM late_cancels ORDER BY id`,
         (rows) => rows.map((row) => RunId.make(row.id))
       )
@@ -224,7 +225,7 @@ export class ObservedRuns extends Context.Service<
         Effect.map(
           sql<{ readonly id: string }>`
             SELECT id::text AS id FROM runs
-            WHERE status IN ('queued', 'starting', 'binding_session', 'running', 'suspended')
+            WHERE ${hasStatus(sql, "unfinished")}
               AND created_at < now() - make_interval(secs => ${seconds})`,
           (rows) => rows.map((row) => RunId.make(row.id))
         )

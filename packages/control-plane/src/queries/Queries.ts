@@ -8,16 +8,14 @@ import { Decisions } from "./decisions/Decisions.ts"
 import { CrossRunEventBlocks } from "./events/CrossRunEventBlocks.ts"
 import { CrossRunEvents } from "./events/CrossRunEvents.ts"
 import { ExportRepository } from "./insights/ExportRepository.ts"
-import { Insights } from "./insights/Insights.ts"
-import { ProjectionRebuild } from "./insights/ProjectionRebuild.ts"
+import { Insights, ProjectionRebuild } from "./insights/Insights.ts"
 import { RunExports } from "./insights/RunExports.ts"
 import { EventSearch } from "./query/EventSearch.ts"
 import { Ledger } from "./seals/Ledger.ts"
-import { Seals } from "./seals/Seals.ts"
-import { Tombstones } from "./seals/Tombstones.ts"
+import { Seals, Tombstones } from "./seals/Seals.ts"
 import { Views } from "./views/Views.ts"
 
-/** The pages of the API that read the log. Needs the log, the audit log, the runtime and its health. */
+/** The reading endpoints of the API. */
 export const layer = Layer.mergeAll(
   CrossRunEvents.layer,
   Dashboard.layer,

@@ -4,11 +4,11 @@ import { LogTail } from "./log/LogTail.ts"
 import { Replay } from "./replay/Replay.ts"
 import { ReplayStates } from "./replay/ReplayStates.ts"
 import { RunStream } from "./run/RunStream.ts"
-import { StreamReads } from "./run/StreamReads.ts"
-import { StreamSlots } from "./run/StreamSlots.ts"
 import { StreamTickets } from "./run/StreamTickets.ts"
+import { StreamReads } from "./StreamReads.ts"
+import { StreamSlots } from "./StreamSlots.ts"
 
-/** The event streams of a run, of the log and of a replay. Needs the queries and the log. */
+/** The event streams of a run, of the log and of a replay. */
 export const layer = Layer.mergeAll(
   Replay.layer,
   ReplayStates.layer,

@@ -9,8 +9,9 @@ import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import type { LiveBatch } from "../../src/event-log/subscribe/LiveBatch.ts"
 import { LiveEvents } from "../../src/event-log/subscribe/LiveEvents.ts"
-import type { FeedOptions } from "../../src/streams/run/RunFeed.ts"
+import type { RunOptions } from "../../src/streams/FollowerState.ts"
 import { RunStream } from "../../src/streams/run/RunStream.ts"
+import { batchFrames, batchSnapshot } from "../../src/streams/SseConnection.ts"
 import { appendMessages } from "../support/Appends.ts"
 import { endRun } from "../support/EndedRuns.ts"
 import { baseUrl, layerTestService } from "../support/HttpService.ts"
@@ -20,9 +21,9 @@ const SUBSCRIBERS = 500
 const APPENDS = 20
 const EVENTS_PER_APPEND = 5
 const EVENTS = APPENDS * EVENTS_PER_APPEND
-/** Characters in each event, so that what is sent in all is some hundred times what may be held. */
+/** Characters of each event: all sent bytes are some hundred times the memory bound. */
 const TEXT = "x".repeat(400)
-/** Heap that the service may hold more than before, for 500 streams and the batches on their way. Bytes. */
+/** Additional heap for 500 streams and their batches, bytes. */
 const HEAP_BOUND = 96 * 1024 * 1024
 
 const textOf = (all: ReadonlyArray<Uint8Array>) => Buffer.concat(all).toString()
@@ -37,7 +38,7 @@ const heapUsed = Effect.sync(() => {
 })
 
 /** Opens the stream and never reads it. */
-const deafSubscriber = Effect.fnUntraced(function* (url: URL, path: string) {
+const silentSubscriber = Effect.fnUntraced(function* (url: URL, path: string) {
   yield* Effect.acquireRelease(
     Effect.callback<ReturnType<typeof connect>>((resume) => {
       const socket = connect(Number(url.port), url.hostname, () => {
@@ -54,13 +55,13 @@ const deafSubscriber = Effect.fnUntraced(function* (url: URL, path: string) {
 layer(layerTestService({ settings: { STREAM_MAX_PER_KEY: "1000" } }), { excludeTestServices: true })(
   `${SUBSCRIBERS} subscribers of one run`,
   (it) => {
-    it.effect("each get every event in order over HTTP, in bounded memory, while one of them never reads", () =>
+    it.effect("receive every event in order over HTTP, in bounded memory, while one of them never reads", () =>
       Effect.gen(function* () {
         const runId = yield* createRun()
         const url = new URL(yield* baseUrl)
         const path = `/runs/${runId}/stream`
         const before = yield* heapUsed
-        yield* deafSubscriber(url, path)
+        yield* silentSubscriber(url, path)
         const readers = yield* Effect.forEach(
           numbers(1, SUBSCRIBERS),
           () => followSse(`${url.origin}${path}?includeSnapshot=false`),
@@ -68,21 +69,21 @@ layer(layerTestService({ settings: { STREAM_MAX_PER_KEY: "1000" } }), { excludeT
         )
         yield* appendMessages(runId, EVENTS, EVENTS_PER_APPEND, TEXT)
         yield* Effect.forEach(readers, (reader) => reader.received(1 + EVENTS), { discard: true })
-        const held = (yield* heapUsed) - before
+        const used = (yield* heapUsed) - before
         yield* endRun(runId)
         for (const reader of readers) assert.strictEqual(yield* reader.closed, "end")
         for (const { indexes } of readers) assert.deepStrictEqual(indexes(), numbers(2, EVENTS + 2))
-        assert.isBelow(held, HEAP_BOUND)
+        assert.isBelow(used, HEAP_BOUND)
       })
     )
 
-    it.effect("all receive the same bytes, made once for each notification", () =>
+    it.effect("receive the same bytes, encoded once for each delivery", () =>
       Effect.gen(function* () {
         const runId = yield* createRun()
         const batches: Array<LiveBatch> = []
         yield* (yield* LiveEvents).listen((batch) => batches.push(batch))
         const streams = yield* RunStream
-        const options: FeedOptions = {
+        const options: RunOptions = {
           afterSeq: undefined,
           includeSnapshot: true,
           snapshots: "all",
@@ -92,7 +93,7 @@ layer(layerTestService({ settings: { STREAM_MAX_PER_KEY: "1000" } }), { excludeT
         const opened = yield* Queue.unbounded<void>()
         const subscribers = yield* Effect.forEach(numbers(1, SUBSCRIBERS), () =>
           Stream.unwrap(streams.open(runId, options)).pipe(
-            // The snapshot at the connect is each subscriber's own.
+            // The first snapshot differs between subscribers.
             Stream.tap(() => Queue.offer(opened, undefined)),
             Stream.drop(1),
             Stream.runCollect,
@@ -103,13 +104,13 @@ layer(layerTestService({ settings: { STREAM_MAX_PER_KEY: "1000" } }), { excludeT
         yield* appendMessages(runId, 6, 2, TEXT)
         yield* endRun(runId)
         assert.lengthOf(batches, 4)
-        const snapshots = batches.map((batch) => batch.snapshot())
+        const snapshots = batches.map((batch) => batchSnapshot(batch))
         const received = yield* Effect.forEach(subscribers, (subscriber) => Fiber.join(subscriber))
         const eventsOf = (all: ReadonlyArray<Uint8Array>) => all.filter((bytes) => !snapshots.includes(bytes))
         // Batches that follow each other closely are sent together.
         const frames = eventsOf(received[0] ?? [])
         assert.isAtMost(frames.length, batches.length)
-        assert.strictEqual(textOf(frames), textOf(batches.map((batch) => batch.frames().bytes)))
+        assert.strictEqual(textOf(frames), textOf(batches.map((batch) => batchFrames(batch).bytes)))
         for (const all of received) {
           const events = eventsOf(all)
           assert.lengthOf(events, frames.length)

@@ -20,24 +20,23 @@ const STREAM_MAX_PER_KEY = 200
 const KEYS = Array.from({ length: STREAM_MAX / STREAM_MAX_PER_KEY + 1 }, (_, number) => `key-${number}`)
 const [FIRST_KEY = ""] = KEYS
 const LAST_KEY = KEYS.at(-1) ?? ""
-/** The streams are spread over so many ended runs, each of so many envelopes. */
+/** The ended runs of the streams, and the envelopes of each. */
 const RUNS = 20
 const LENGTH = 200
 /** An observed session long enough to go on for all of a test. */
 const OBSERVED_LENGTH = 100_000
 const POOL = 20
-/** Of it, what streams may use (docs/reference/http.md#stream-reads). */
+/** The connections that streams may use (docs/reference/http.md#stream-reads). */
 const STREAM_CONNECTIONS = POOL / 4
-/** Streams that wait for a paused database. */
+/** Streams that wait for a locked database. */
 const HERD = 800
 
 /**
- * The longest that anything beside the streams may take: an envelope to be stored, a change to be made and audited, the
- * the health check. Far below the time for which the service stopped when streams could use all its connections.
- * Milliseconds, on a machine with nothing else to do.
+ * The longest time of other work: storing an envelope, auditing a change, reading the health. Far below the pause of a
+ * service whose streams may use all connections. Milliseconds, on an idle machine.
  */
 const PATIENCE_MS = 10_000
-/** What a stream may cost the service to open and to send its backlog, of processor time. Milliseconds. */
+/** Limit of processor time of the service to open a stream and send its backlog, milliseconds. */
 const CPU_MS = 15
 
 const as = (key: string) => ({ authorization: `Bearer ${key}` })
@@ -53,7 +52,7 @@ const startWorld = Effect.gen(function* () {
     RUNTIME_ADDRESS: runtime.address,
     THROTTLE_LIMIT: "1000000"
   })
-  /** A run of a session that the runtime has. */
+  /** A run with a session of the runtime. */
   const follow = Effect.fnUntraced(function* (url: string, length: number) {
     const sessionId = randomUUID()
     runtime.openSession(sessionId, length)
@@ -120,7 +119,7 @@ const timed = <A, E, R>(effect: Effect.Effect<A, E, R>, times: Array<number>) =>
 const worst = (times: ReadonlyArray<number>) => Math.ceil(Math.max(...times))
 
 describe(`${STREAM_MAX} event streams`, () => {
-  it.live("open beside an observed run, the audit log and the health, and one more is refused", () =>
+  it.live("open beside an observed run, the audit log and the health, and one more is rejected", () =>
     Effect.scoped(
       Effect.gen(function* () {
         const { call, databaseUrl, follow, openStreams, runtime, url } = yield* startWorld
@@ -160,20 +159,20 @@ describe(`${STREAM_MAX} event streams`, () => {
           const cpu = ((yield* cpuSeconds(url)) - before) / (STREAM_MAX / 1_000)
           assert.isDefined(isRead, clients.output())
 
-          // All of them open, the log and all other requests continue.
+          // With all streams open, appends, audits and health reads continue.
           const then = [stored, audited, healthy].map(({ length }) => length)
           yield* until(
-            Effect.sync(() => [stored, audited, healthy].every(({ length }, place) => length > (then[place] ?? 0) + 1)),
+            Effect.sync(() => [stored, audited, healthy].every(({ length }, index) => length > (then[index] ?? 0) + 1)),
             (all) => all
           )
-          const report =
+          const figures =
             `${STREAM_MAX} streams in ${elapsed.toFixed(0)} ms, ${cpu.toFixed(2)} ms of processor each; ` +
             `stored within ${worst(stored)} ms (${stored.length}), audited within ${worst(audited)} ms ` +
             `(${audited.length}), healthy within ${worst(healthy)} ms (${healthy.length})`
-          yield* Effect.logInfo(report)
+          yield* Effect.logInfo(figures)
           const patience = PATIENCE_MS * (yield* slowness)
-          for (const times of [stored, audited, healthy]) assert.isBelow(worst(times), patience, report)
-          assert.isBelow(cpu, CPU_MS, report)
+          for (const times of [stored, audited, healthy]) assert.isBelow(worst(times), patience, figures)
+          assert.isBelow(cpu, CPU_MS, figures)
 
           const ofKey = yield* call("GET", `/runs/${observed}/stream`)
           assert.strictEqual(ofKey.status, 429, ofKey.text)
@@ -181,15 +180,15 @@ describe(`${STREAM_MAX} event streams`, () => {
           const inAll = yield* call("GET", `/runs/${observed}/stream`, undefined, LAST_KEY)
           assert.strictEqual(inAll.status, 503, inAll.text)
           assert.strictEqual(inAll.headers.get("retry-after"), "10")
-          assert.notMatch(clients.output(), /refused|broken|ended/)
-          for (const probe of probes) assert.isUndefined(probe.pollUnsafe(), report)
+          assert.notMatch(clients.output(), /rejected|broken|ended/)
+          for (const probe of probes) assert.isUndefined(probe.pollUnsafe(), figures)
           for (const probe of probes) yield* Fiber.interrupt(probe)
         }).pipe(Effect.provide(layerDatabase({ url: databaseUrl, maxConnections: 2 })))
       })
     )
   )
 
-  it.live("that wait for the database leave others most of the pool, and share what they read", () =>
+  it.live("that wait for the database leave most of the pool to others, and share reads", () =>
     Effect.scoped(
       Effect.gen(function* () {
         const { call, databaseUrl, openStreams, service, url } = yield* startWorld
@@ -210,11 +209,11 @@ describe(`${STREAM_MAX} event streams`, () => {
           const before = yield* scans
           const clients = yield* sql.withTransaction(
             Effect.gen(function* () {
-              // The states of runs are the first that a stream reads.
+              // The first read of a stream is the state of its run.
               yield* sql`LOCK TABLE projections IN ACCESS EXCLUSIVE MODE`
               const clients = yield* openStreams(HERD, HERD)
-              assert.isDefined(yield* clients.line(`asked ${HERD}`), clients.output())
-              // Fewer connections than they may use: one statement reads several states.
+              assert.isDefined(yield* clients.line(`connected ${HERD}`), clients.output())
+              // One statement reads several states, so the streams use fewer connections than they may.
               yield* until(stuck, (count) => count > 0)
               for (const _ of Array.from({ length: 20 })) {
                 const { body, status } = yield* timed(
@@ -231,7 +230,7 @@ describe(`${STREAM_MAX} event streams`, () => {
           )
           assert.isDefined(yield* clients.line(`read ${HERD}`), clients.output())
           assert.isBelow(worst(beside), PATIENCE_MS * (yield* slowness))
-          // A server process reports its counts when it ends, at the latest.
+          // A server process reports its statistics at its end at the latest.
           yield* service.kill("SIGTERM")
           yield* until(
             sql`SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,

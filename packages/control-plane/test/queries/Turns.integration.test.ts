@@ -13,7 +13,7 @@ import { AT, COST, decided, opened, RISK, recorded, recordedAs, session, votes }
 import { lockedEvents, readingEvents } from "../support/EventLocks.ts"
 import { call, layerTestService } from "../support/HttpService.ts"
 
-/** Turns at a time, the default of `DECISION_CONCURRENCY`. */
+/** Concurrent turns, the default of `DECISION_CONCURRENCY`. */
 const AT_ONCE = 2
 
 /** A request of the caller with this address. */
@@ -49,7 +49,7 @@ layer(layerTestService({ settings: { TRUST_PROXY: "1" } }), { excludeTestService
     })
   )
 
-  it.effect("are not held while the registry is asked", () =>
+  it.effect("are free during a read of the registry", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
       yield* fake.hang({ method: "GetPolicy", times: AT_ONCE })
@@ -67,7 +67,7 @@ layer(layerTestService({ settings: { TRUST_PROXY: "1" } }), { excludeTestService
     })
   )
 
-  it.effect("are not needed for what was answered about an ended run", () =>
+  it.effect("are not needed for a cached answer about an ended run", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const runId = yield* recordedAs("completed", ...opened, votes(RISK, "APPROVE"), votes(COST, "REJECT"))
@@ -90,7 +90,7 @@ layer(layerTestService({ settings: { TRUST_PROXY: "1" } }), { excludeTestService
         again.map(({ body, status }) => [status, body]),
         first.map(({ body, status }) => [status, body])
       )
-      // An event after the end of the run makes another answer.
+      // An event after the end of the run changes the answer.
       yield* sql`DELETE FROM canonical_events WHERE run_id = ${other}::uuid AND seq > (
         SELECT min(seq) FROM canonical_events WHERE run_id = ${other}::uuid)`
       yield* sql`UPDATE run_heads SET last_seq = last_seq + 1 WHERE run_id = ${other}::uuid`
@@ -99,7 +99,7 @@ layer(layerTestService({ settings: { TRUST_PROXY: "1" } }), { excludeTestService
     })
   )
 
-  it.effect("a search is too heavy only when no other search ran beside it", () =>
+  it.effect("a search is rejected as too heavy only without concurrent searches", () =>
     Effect.gen(function* () {
       const { limited } = yield* SearchBudget
       const cause = new Error("canceling statement due to statement timeout")

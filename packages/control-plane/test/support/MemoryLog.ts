@@ -6,29 +6,27 @@ import type { RunStateReader } from "../../src/event-log/projection/RunStateRead
 import type { LiveBatch } from "../../src/event-log/subscribe/LiveBatch.ts"
 import { makeLiveBatch } from "../../src/event-log/subscribe/LiveBatch.ts"
 import { type LiveGap, Subscription } from "../../src/event-log/subscribe/Subscription.ts"
-import type { FeedSources } from "../../src/streams/run/RunFeed.ts"
-import { passiveClient } from "../../src/streams/run/StreamClient.ts"
 
 export const MEMORY_RUN = RunId.make("00000000-0000-4000-8000-000000000001")
 
 /**
- * The log of one run in memory, as a feed sees it: commit and notification are two steps, so that a test can put
- * anything between them, or omit the notification.
+ * The log of one run in memory. Commit and publication are two steps, so that a test can do anything between them, or
+ * leave out the publication.
  */
 export class MemoryLog {
   readonly events: Array<StoredEvent> = []
   status: RunStatus = "running"
-  /** Nothing can be read for as long as this is so. */
+  /** Reads fail. */
   away = false
   /** The run is deleted, with all of its events. */
   deleted = false
-  /** So many reads of the head answer what it was one event before: they began then. */
+  /** The number of reads of the head that began before the last event was committed. */
   staleHeads = 0
-  /** All subscribers of the run. */
+  /** The subscribers of the run. */
   audience = { size: 1 }
-  /** Reads that came, for tests of what is not read. */
+  /** The number of pages that were read. */
   pagesRead = 0
-  /** What happens right after a page was read. */
+  /** Called after each read of a page. */
   afterPage: () => void = () => {}
 
   get head() {
@@ -63,8 +61,8 @@ export class MemoryLog {
   }
 
   readonly repository: EventRepository["Service"] = {
-    page: () => Effect.die(new Error("a feed reads slices")),
-    text: () => Effect.die(new Error("a feed reads slices")),
+    page: () => Effect.die(new Error("a stream reads slices")),
+    text: () => Effect.die(new Error("a stream reads slices")),
     slice: (_runId, { afterSeq, upToSeq = Number.MAX_SAFE_INTEGER }, limit) =>
       this.#read(() => {
         this.pagesRead += 1
@@ -97,16 +95,9 @@ export class MemoryLog {
     current: () => this.#read(() => (this.deleted ? undefined : this.snapshot))
   }
 
-  readonly sources = Effect.gen({ self: this }, function* () {
-    const mailbox = new Subscription(this.audience)
-    const sources: FeedSources = {
-      events: this.repository,
-      states: this.states,
-      subscription: mailbox,
-      start: this.snapshot,
-      ended: Effect.never,
-      client: passiveClient
-    }
-    return { sources, tell: (item: LiveBatch | LiveGap) => mailbox.put(item) }
-  })
+  /** A subscription of the run, and the function that publishes to it. */
+  subscribe() {
+    const subscription = new Subscription(this.audience)
+    return { subscription, publish: (item: LiveBatch | LiveGap) => subscription.put(item) }
+  }
 }

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { RunAdministration } from "../../event-log/runs/RunAdministration.ts"
+import { hasStatus } from "../../event-log/runs/RunSearch.ts"
 import { insertPending, pendingEntry } from "../../platform/ledger/PendingEntries.ts"
 import { SealKeys } from "../../platform/ledger/SealKeys.ts"
 
@@ -51,8 +52,7 @@ export class ExpiredRows extends Context.Service<
       const upkeep = yield* RunAdministration
       const { current } = yield* SealKeys
 
-      const expired = (cutoff: string) =>
-        sql`r.ended_at < ${cutoff}::timestamptz AND r.status IN ('completed', 'failed', 'cancelled')`
+      const expired = (cutoff: string) => sql`r.ended_at < ${cutoff}::timestamptz AND ${hasStatus(sql, "ended", "r")}`
 
       const behind = (after: ExpiredPlace | undefined) =>
         after === undefined ? sql`true` : sql`(r.ended_at, r.id) > (${after.endedAt}::timestamptz, ${after.id}::uuid)`

@@ -219,7 +219,6 @@ export const makeAppendTransaction = Effect.gen(function* () {
       settled,
       locked,
       witness,
-      places: places.seqs,
       transactionId: transactionOf(runs)
     } satisfies Written
   })
@@ -255,7 +254,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
       ]
     })
     reactions.afterCommit(result.appends)
-    live.publish(batches, result.places)
+    live.publish(batches)
   }
 
   return { write, publish } as const
@@ -270,8 +269,6 @@ export interface Written {
   /** Appends without an outcome: another transaction has locked their runs. */
   readonly locked: ReadonlyArray<QueuedAppend>
   readonly dirty: ReadonlyArray<RunInProgress>
-  /** The numbers of the log that it allocated, ascending, those without an event included. */
-  readonly places: ReadonlyArray<number>
   /**
    * An event of this transaction: where it is found, all of the transaction is. Undefined when no event was written.
    */

@@ -19,7 +19,7 @@ import {
 import { conditionOf } from "../../platform/postgres/search/QueryConditions.ts"
 import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
 import { countingColumns, LARGE_LISTED, listColumns, publicRunText, type RunRow } from "./RunRow.ts"
-import { DURATION, isOfScenario, namesArchival, runMeaning } from "./RunSearch.ts"
+import { DURATION, namesArchival, runMeaning, scenarioFilter } from "./RunSearch.ts"
 
 /** Lists of runs: filters, search, order and pages (docs/reference/http.md#list-runs). */
 export class RunList extends Context.Service<
@@ -46,7 +46,7 @@ export class RunList extends Context.Service<
           ...(query.createdAfter === undefined ? [] : [sql`r.created_at > ${query.createdAfter}::timestamptz`]),
           ...(query.createdBefore === undefined ? [] : [sql`r.created_at < ${query.createdBefore}::timestamptz`]),
           ...(query.environment === undefined ? [] : [sql`r.environment = ${query.environment}`]),
-          ...(query.scenarioRef === undefined ? [] : [isOfScenario(sql, query.scenarioRef)]),
+          ...(query.scenarioRef === undefined ? [] : [scenarioFilter(sql, query.scenarioRef, "runs")]),
           ...(query.search === undefined ? [] : [meaning.search(query.search)]),
           ...(search === undefined ? [] : [conditionOf(sql, search, meaning)])
         ])

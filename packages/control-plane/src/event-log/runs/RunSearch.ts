@@ -1,18 +1,46 @@
 import type * as PgClient from "@effect/sql-pg/PgClient"
-import type { Query } from "@runplane/domain"
+import { isTerminal, type Query, RunStatus } from "@runplane/domain"
 import type { Fragment } from "effect/sql/Statement"
 import type { ColumnType, QueryColumn, QueryMeaning } from "../../platform/postgres/search/QueryConditions.ts"
 
-/** A LIKE pattern for texts that contain this one, whose own `%`, `_` and `\` mean themselves. */
+/** A LIKE pattern for texts that contain this one, with its `%`, `_` and `\` escaped. */
 const partOf = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}%`
 
 /** Whether a column contains a text (docs/reference/http.md#folding). */
-export const mentions = (sql: PgClient.PgClient, column: string, text: string): Fragment =>
+const contains = (sql: PgClient.PgClient, column: string, text: string): Fragment =>
   sql`fold_text(${sql.literal(column)}) LIKE fold_text(${partOf(text)}::text)`
 
-/** The filter `scenarioRef` of lists of runs, for a row of `runs` with the name `r`. */
-export const isOfScenario = (sql: PgClient.PgClient, scenarioRef: string): Fragment =>
-  sql.or([mentions(sql, "r.scenario_ref", scenarioRef), mentions(sql, "r.source_ref", scenarioRef)])
+/**
+ * The filter `scenarioRef` for a row of `runs` with the name `r`. Lists of runs: either reference contains it. Events:
+ * the source is equal, or the scenario contains it. Dashboard: one of both is equal, the scenario without case.
+ */
+export const scenarioFilter = (
+  sql: PgClient.PgClient,
+  scenarioRef: string,
+  filterOf: "runs" | "events" | "dashboard"
+): Fragment => {
+  const isSource = sql`r.source_ref = ${scenarioRef}`
+  switch (filterOf) {
+    case "runs":
+      return sql.or([contains(sql, "r.scenario_ref", scenarioRef), contains(sql, "r.source_ref", scenarioRef)])
+    case "events":
+      return sql.or([isSource, contains(sql, "r.scenario_ref", scenarioRef)])
+    case "dashboard":
+      return sql.or([isSource, sql`fold_text(r.scenario_ref) = fold_text(${scenarioRef}::text)`])
+  }
+}
+
+const STATUSES: Readonly<Record<"opening" | "unfinished" | "ended", ReadonlyArray<RunStatus>>> = {
+  opening: ["queued", "starting", "binding_session"],
+  unfinished: RunStatus.literals.filter((status) => !isTerminal(status)),
+  ended: RunStatus.literals.filter(isTerminal)
+}
+
+/** Whether the column `status` of a row has one of these statuses, as literals, so that partial indexes apply. */
+export const hasStatus = (sql: PgClient.PgClient, statuses: keyof typeof STATUSES, row?: string): Fragment => {
+  const column = row === undefined ? "status" : `${row}.status`
+  return sql.literal(`${column} IN (${STATUSES[statuses].map((status) => `'${status}'`).join(", ")})`)
+}
 
 /** Milliseconds from start to end of a run `r`; -1 without. The same expression as its index `runs_duration`. */
 export const DURATION =

@@ -10,27 +10,25 @@ import { ProcessChannel } from "../ProcessChannel.ts"
 import { endsRun } from "./LiveBatch.ts"
 import { LiveEvents } from "./LiveEvents.ts"
 
-/** PostgreSQL channel of the notices between processes: the runs with new events. */
+/** The PostgreSQL channel of notifications between the processes: runs with new events, and messages. */
 export const NOTICE_CHANNEL = "runplane_run_events"
-/** Commits within this time share one notice. Milliseconds. */
+/** Commits within this time share one notification. Milliseconds. */
 export const NOTICE_INTERVAL_MS = 5
-/**
- * The pause after a notice, in which more commits join the next one: each notice costs the server, and every listening
- * process, a few exchanges, however short it is. Milliseconds.
- */
+/** The pause after a notification, because each one costs every process a few round trips. Milliseconds. */
 const NOTICE_PAUSE_MS = 10
-/** Run ids in one notice; its text has to stay below 8,000 bytes. */
+/** Run ids in one notification, whose text is limited to 8,000 bytes. */
 export const RUNS_PER_NOTICE = 100
-/** Prefix of the id of a run that has ended. */
+/** The prefix of a second id of a run that has ended. */
 const ENDED = "!"
-/** Prefix of the subject of a message, instead of a first run. */
+/** The prefix of the subject of a message, which comes instead of run ids. */
 const MESSAGE = "@"
 const RECONNECT_MS = 1_000
 
 /**
- * Wakes the subscribers on other instances (docs/reference/events.md#commit-first): one coalesced NOTIFY every few
- * milliseconds, outside of the append transactions, with the ids of the written runs. It is only a wake-up: a woken
- * subscriber reads the rows, so a lost notice costs time and no event. The same channel carries the `ProcessChannel`.
+ * Wakes the subscribers of other processes (docs/reference/events.md#commit-first): one coalesced NOTIFY every few
+ * milliseconds, outside of the append transactions, with the ids of the changed runs. It is only a wake-up: the
+ * subscribers read the rows, so a lost notification costs time and no event. The `ProcessChannel` uses the same
+ * channel.
  */
 export const layer = Layer.effect(
   ProcessChannel,
@@ -39,27 +37,27 @@ export const layer = Layer.effect(
     const live = yield* LiveEvents
     const { sideEffectFailed } = yield* Metrics
     const instance = yield* (yield* Ids).uuid
-    /** Runs with new events, and whether these end them. */
-    const written = new Map<string, boolean>()
+    /** Runs with new events, and whether they have ended. */
+    const changed = new Map<string, boolean>()
     const wake = yield* Queue.sliding<void>(1)
     const listeners = new Map<string, Set<(text: string) => void>>()
 
     yield* live.listen((batch) => {
-      written.set(batch.runId, endsRun(batch) || written.get(batch.runId) === true)
+      changed.set(batch.runId, endsRun(batch) || changed.get(batch.runId) === true)
       Queue.offerUnsafe(wake, undefined)
     })
 
-    const sendNotice = Effect.gen(function* () {
+    const notify = Effect.gen(function* () {
       yield* Queue.take(wake)
       yield* Effect.sleep(NOTICE_INTERVAL_MS)
-      while (written.size > 0) {
-        const runs = [...written].slice(0, RUNS_PER_NOTICE)
-        for (const [runId] of runs) written.delete(runId)
-        const words = runs.flatMap(([runId, ended]) => (ended ? [runId, `${ENDED}${runId}`] : [runId]))
-        yield* sql.notify(NOTICE_CHANNEL, [instance, ...words].join(" ")).pipe(
+      while (changed.size > 0) {
+        const runs = [...changed].slice(0, RUNS_PER_NOTICE)
+        for (const [runId] of runs) changed.delete(runId)
+        const ids = runs.flatMap(([runId, ended]) => (ended ? [runId, `${ENDED}${runId}`] : [runId]))
+        yield* sql.notify(NOTICE_CHANNEL, [instance, ...ids].join(" ")).pipe(
           Effect.tapError(() =>
             Effect.sync(() => {
-              for (const [runId, ended] of runs) written.set(runId, ended || written.get(runId) === true)
+              for (const [runId, ended] of runs) changed.set(runId, ended || changed.get(runId) === true)
             })
           )
         )
@@ -68,7 +66,7 @@ export const layer = Layer.effect(
     }).pipe(
       Effect.catchTag("SqlError", (error) => {
         sideEffectFailed("notify")
-        // No other process sends these notices, so they are sent again later.
+        // The notification is repeated, because it is the only one of these commits.
         return Effect.logDebug("could not notify the other processes", error).pipe(
           Effect.andThen(Effect.sleep(RECONNECT_MS)),
           Effect.andThen(Queue.offer(wake, undefined))
@@ -76,31 +74,31 @@ export const layer = Layer.effect(
       }),
       Effect.withTracerEnabled(false)
     )
-    yield* Effect.forkScoped(Effect.forever(sendNotice))
+    yield* Effect.forkScoped(Effect.forever(notify))
 
     const receive = (notice: string) => {
-      const [sender, ...words] = notice.split(" ")
+      const [sender, ...parts] = notice.split(" ")
       if (sender === instance) return
-      const [subject = ""] = words
+      const [subject = ""] = parts
       if (subject.startsWith(MESSAGE)) {
         const text = notice.slice(notice.indexOf(subject) + subject.length + 1)
         for (const listener of listeners.get(subject.slice(MESSAGE.length)) ?? []) listener(text)
         return
       }
-      for (const word of words) {
-        if (word.startsWith(ENDED)) live.poke(word.slice(ENDED.length), true)
-        else live.poke(word)
+      for (const part of parts) {
+        if (part.startsWith(ENDED)) live.poke(part.slice(ENDED.length), true)
+        else live.poke(part)
       }
     }
-    const receiveAll = Effect.gen(function* () {
-      const notices = yield* sql.listen(NOTICE_CHANNEL)
-      // Notices before this LISTEN are lost, so every subscriber reads the database.
+    const notifications = Effect.gen(function* () {
+      const payloads = yield* sql.listen(NOTICE_CHANNEL)
+      // Notifications before this LISTEN are lost, so every subscriber reads the database.
       live.pokeAll()
-      while (true) receive((yield* Queue.take(notices)).payload ?? "")
+      while (true) receive((yield* Queue.take(payloads)).payload ?? "")
     })
-    yield* Effect.scoped(receiveAll).pipe(
+    yield* Effect.scoped(notifications).pipe(
       Effect.catchTag("SqlError", (error) =>
-        Effect.logWarning(`not listening for the notices of other instances: ${describeSqlError(error)}`)
+        Effect.logWarning(`not listening for the notifications of other processes: ${describeSqlError(error)}`)
       ),
       Effect.repeat(Schedule.spaced(RECONNECT_MS)),
       Effect.forkScoped

@@ -6,19 +6,19 @@ import type { SqlError } from "effect/sql/SqlError"
 import { shareRead } from "../../platform/postgres/SharedRead.ts"
 
 /**
- * The seq up to which no event can appear any more (docs/reference/events.md#watermark). Seqs are allocated before
- * their transactions commit, and those may commit in another order: a reader across runs that continues from the last
- * seq reads up to the watermark only. It depends on appends to this log, and on nothing else on the server.
+ * The seq up to which the log is complete (docs/reference/events.md#watermark). Seqs are allocated before their
+ * transactions commit, and the commits may come in another order, so a reader that continues from the last seq across
+ * runs reads up to the watermark only. It waits for open appends to this log, and not for other transactions.
  */
 export class Watermark extends Context.Service<
   Watermark,
   {
-    /** The current watermark. In a quiet log every commit before the call is at or below it. */
+    /** The current watermark. Without open appends, it is at or above every event committed before the read. */
     readonly now: Effect.Effect<number, SqlError>
-    /** The watermark of the last `now`; costs nothing. It never goes back. */
+    /** The watermark of the last read, without a read of the database. */
     readonly known: Effect.Effect<number>
-    /** The last allocated seq, or an earlier one: no event has a greater seq than the second of two reads. */
-    readonly lastPlace: Effect.Effect<number, SqlError>
+    /** The last allocated seq. A shared read may be older: no event has a greater seq than the second of two reads. */
+    readonly lastSeq: Effect.Effect<number, SqlError>
   }
 >()("runplane/control-plane/Watermark") {
   static readonly layer = Layer.effect(
@@ -37,7 +37,7 @@ export class Watermark extends Context.Service<
       return Watermark.of({
         now: yield* shareRead(read),
         known: Effect.sync(() => known),
-        lastPlace: yield* shareRead(readLast)
+        lastSeq: yield* shareRead(readLast)
       })
     })
   )

@@ -2,23 +2,42 @@ import {
   type AgentMetrics,
   type BadRequest,
   badRequest,
+  ControlPlaneApi,
   type DashboardOverview,
   type DashboardQuery
 } from "@runplane/api"
 import { ControlPlaneSettings, makeFairTurns, readSetting, type TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { HttpApiBuilder } from "effect/http-api"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { RuntimeHealth } from "../../platform/http/RuntimeHealth.ts"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
 import { streamReadsAt } from "../../platform/postgres/PoolUse.ts"
 import { shareReads } from "../../platform/postgres/SharedRead.ts"
 import { DashboardRepository } from "./DashboardRepository.ts"
-import { dashboardWindow } from "./DashboardWindow.ts"
 import { chartsOf, kpisOf, scenariosOf, trendsOf } from "./Overview.ts"
+import { dashboardWindow } from "./WindowParts.ts"
 
-/** However many look at dashboards, the runtime is asked at most this often. */
+/** The `dashboard` group (docs/reference/http.md#dashboard-figures). */
+export const DashboardHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "dashboard",
+  Effect.fn(function* (handlers) {
+    const dashboard = yield* Dashboard
+
+    return handlers.handleAll({
+      overview: ({ query }) => orUnavailable(dashboard.overview(query)),
+      // The rows are ours, and may be ten thousand: they are not encoded with the schema again.
+      agents: () => orUnavailable(Effect.map(dashboard.agents, (agents) => HttpServerResponse.jsonUnsafe(agents)))
+    })
+  })
+)
+
+/** The health of the runtime is read at most this often, for all dashboards. */
 const RUNTIME_HEALTH_TTL = "1 second"
 
 /** Aggregates over runs (docs/reference/http.md#dashboard-figures). */
@@ -57,7 +76,7 @@ export class Dashboard extends Context.Service<
           scenarios: scenariosOf(rows)
         }
       })
-      // A room full of screens asks for the same at the same time; a refusal concerns its own caller only.
+      // Many screens request the same overview at a time; an error of one caller does not reach the others.
       const shared = yield* shareReads(read, (query, client) => `${client} ${JSON.stringify(query)}`)
       const overview = Effect.fn("Dashboard.overview")(shared)
       return Dashboard.of({ overview, agents: turns.run(repository.agents) })

@@ -6,18 +6,19 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { BeginTransaction } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
+import { hasStatus } from "../../event-log/runs/RunSearch.ts"
 import { dashboardSql, type RunFilter } from "./DashboardSql.ts"
-import type { DashboardWindow } from "./DashboardWindow.ts"
 import { type Latency, RunDurations } from "./RunDurations.ts"
+import type { DashboardWindow } from "./WindowParts.ts"
 
-/** Runs and scenarios that an overview lists. */
+/** Limits of the lists of an overview. */
 export const RECENT_RUNS = 10
 export const TOP_ERRORS = 10
 export const TOP_SCENARIOS = 10
-/** Participants in one answer, those of most runs. */
+/** Participants of one response, those with the most runs. */
 export const MAX_AGENTS = 10_000
 
-/** The runs created within one bucket, as they are now. */
+/** The current statuses of the runs that were created in one bucket. */
 export interface CreatedRuns {
   readonly at: Date
   readonly runs: number
@@ -32,7 +33,7 @@ export interface CreatedRuns {
   readonly tokens: number
   /** US dollars. */
   readonly cost: number
-  /** Milliseconds of all completed runs that have both times, and how many those are. */
+  /** Milliseconds of all completed runs with both times, and the number of these runs. */
   readonly duration: number
   readonly timed: number
 }
@@ -47,7 +48,7 @@ export interface CountOf {
   readonly count: number
 }
 
-/** The runs of one scenario that were created in the window, as they are now. */
+/** The current statuses of the runs of one scenario that were created in the window. */
 export interface ScenarioRuns extends Omit<CreatedRuns, "at"> {
   readonly label: string
 }
@@ -63,21 +64,21 @@ export interface OverviewRows {
   readonly recent: ReadonlyArray<RecentRun>
 }
 
-/** The rows of `runs` parts that a chart is made of. */
+/** A row of a chart. */
 interface RunPart extends CreatedRuns {
   readonly chart: "created" | "error" | "scenario"
   readonly label: string
 }
 
 /**
- * The figures of an overview (docs/reference/http.md#dashboard-figures), aggregated by the database from sums by time
- * (docs/reference/events.md#tallies): what they read is bounded by the number of buckets and of scenarios, and by the
- * runs of the buckets that the window cuts; the durations of runs are `RunDurations`. The log itself is never read.
+ * The figures of an overview (docs/reference/http.md#dashboard-figures), aggregated from sums by time
+ * (docs/reference/events.md#tallies). The database reads as many rows as there are buckets and scenarios, and the runs
+ * of the buckets at both ends of the window; it never reads the log. `RunDurations` has the durations.
  */
 export class DashboardRepository extends Context.Service<
   DashboardRepository,
   {
-    /** All of one moment. */
+    /** A consistent read of one moment. */
     readonly overview: (window: DashboardWindow, filter: RunFilter) => Effect.Effect<OverviewRows, SqlError>
     readonly agents: Effect.Effect<ReadonlyArray<AgentMetrics>, SqlError>
   }
@@ -90,10 +91,10 @@ export class DashboardRepository extends Context.Service<
 
       const { atEdges, bucket, bucketOfSums, chosen, inside, isPending, live, pending, within } = dashboardSql(sql)
 
-      /** Of one run, `sign` times, with the columns of the sums. */
+      /** The columns of the sums for one run, with a sign. */
       const ofRun = (axis: "created" | "ended", window: DashboardWindow, sign: "1" | "-1") => sql`
         ${bucket(axis, window)}, r.source_ref, r.scenario_ref, r.error_code, ${sql.literal(sign)},
-        CASE WHEN r.status IN ('queued', 'starting', 'binding_session') THEN ${sql.literal(sign)} ELSE 0 END,
+        CASE WHEN ${hasStatus(sql, "opening", "r")} THEN ${sql.literal(sign)} ELSE 0 END,
         CASE WHEN r.status = 'running' THEN ${sql.literal(sign)} ELSE 0 END,
         CASE WHEN r.status = 'suspended' THEN ${sql.literal(sign)} ELSE 0 END,
         CASE WHEN r.status = 'completed' THEN ${sql.literal(sign)} ELSE 0 END,
@@ -102,7 +103,7 @@ export class DashboardRepository extends Context.Service<
         CASE WHEN r.declined THEN ${sql.literal(sign)} ELSE 0 END, ${sql.literal(sign)} * r.tokens, ${sql.literal(sign)} * r.cost,
         ${sql.literal(sign)} * coalesce(r.took, 0), CASE WHEN r.took IS NOT NULL THEN ${sql.literal(sign)} ELSE 0 END`
 
-      /** What the runs of the window add up to, in parts: sums, what is wrong with them, and what is not in them. */
+      /** The sums of the window, minus changed runs, plus the runs that are not in the sums. */
       const parts = (axis: "created" | "ended", window: DashboardWindow, filter: RunFilter) => sql`
         parts (at, source_ref, scenario_ref, error_code, runs, waiting, running, suspended, completed, failed, cancelled,
                declined, tokens, cost, took, timed) AS MATERIALIZED (
@@ -235,7 +236,7 @@ interface RecentRow {
   readonly source_ref: string | null
   readonly scenario_ref: string | null
   readonly environment: string | null
-  /** What a run ended with; its creator may have put anything under these keys. */
+  /** Metadata of the end of a run; its creator may have set other values. */
   readonly total_tokens: unknown
   readonly cost: unknown
   readonly final_action: unknown

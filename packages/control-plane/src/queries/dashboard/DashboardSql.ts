@@ -1,5 +1,6 @@
 import type * as PgClient from "@effect/sql-pg/PgClient"
-import type { DashboardWindow } from "./DashboardWindow.ts"
+import { hasStatus, scenarioFilter } from "../../event-log/runs/RunSearch.ts"
+import type { DashboardWindow } from "./WindowParts.ts"
 
 export interface RunFilter {
   readonly scenarioRef?: string
@@ -8,17 +9,12 @@ export interface RunFilter {
 
 type Axis = "created" | "ended" | "marked"
 
-/**
- * What the queries of an overview have in common: conditions on runs, marks and sums
- * (docs/reference/events.md#tallies).
- */
+/** Common conditions of the overview on runs, marks and sums (docs/reference/events.md#tallies). */
 export const dashboardSql = (sql: PgClient.PgClient) => {
-  /** Of the columns of `r`. */
+  /** The filter, for a row `r`. */
   const chosen = ({ environment, scenarioRef }: RunFilter) =>
     sql.and([
-      ...(scenarioRef === undefined
-        ? []
-        : [sql`(r.source_ref = ${scenarioRef} OR fold_text(r.scenario_ref) = fold_text(${scenarioRef}::text))`]),
+      ...(scenarioRef === undefined ? [] : [scenarioFilter(sql, scenarioRef, "dashboard")]),
       ...(environment === undefined ? [] : [sql`r.environment = ${environment}`])
     ])
   const times = { created: sql`r.created_at`, ended: sql`r.ended_at`, marked: sql`m.ts` }
@@ -28,11 +24,11 @@ export const dashboardSql = (sql: PgClient.PgClient) => {
       ...(to === undefined ? [] : [sql`${times[axis]} < ${to}::timestamptz`])
     ])
   const within = (axis: Axis, { from, to }: DashboardWindow) => between(axis, from, to)
-  /** The parts of the window that are in no whole bucket. */
+  /** The parts of the window outside of whole buckets. */
   const atEdges = (axis: Axis, { parts: { edges } }: DashboardWindow) =>
     edges.length === 0 ? sql`false` : sql.or(edges.map(({ from, to }) => between(axis, from, to)))
   const bucket = (axis: Axis, window: DashboardWindow) => sql`date_trunc(${window.bucket}::text, ${times[axis]}, 'UTC')`
-  /** The buckets of a table of sums `r` that make up the window, but for its edges. */
+  /** The rows `r` of a table of sums within the window. */
   const inside = ({ parts: { whole } }: DashboardWindow) =>
     whole.length === 0
       ? sql`false`
@@ -47,13 +43,13 @@ export const dashboardSql = (sql: PgClient.PgClient) => {
         )
   const bucketOfSums = (window: DashboardWindow) => sql`date_trunc(${window.bucket}::text, r.at, 'UTC')`
 
-  /** Runs that have changed since they were added up: what the sums say of them does not count. */
+  /** Runs that have changed since they were added to the sums. */
   const pending = sql`pending AS MATERIALIZED (SELECT DISTINCT run_id FROM tally_changes)`
   const isPending = sql`r.run_id IN (SELECT run_id FROM pending)`
-  /** The runs that are not in the sums as they are now. */
+  /** The current values of the runs that are not in the sums. */
   const live = sql`
-    (SELECT c.* FROM pending JOIN run_contributions c USING (run_id) WHERE c.status IN ('completed', 'failed', 'cancelled')
-     UNION ALL SELECT * FROM run_contributions WHERE status IN ('queued', 'starting', 'binding_session', 'running', 'suspended'))`
+    (SELECT c.* FROM pending JOIN run_contributions c USING (run_id) WHERE ${hasStatus(sql, "ended", "c")}
+     UNION ALL SELECT * FROM run_contributions WHERE ${hasStatus(sql, "unfinished")})`
 
   return { chosen, within, atEdges, bucket, bucketOfSums, inside, pending, isPending, live } as const
 }

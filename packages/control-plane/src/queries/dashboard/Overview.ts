@@ -53,7 +53,7 @@ export const trendsOf = ({ created }: OverviewRows): DashboardTrends => ({
   costUsd: created.map(({ cost }) => cost)
 })
 
-/** What the runs of each scenario of `perScenario` came to. */
+/** The results of the runs of each scenario of `perScenario`. */
 export const scenariosOf = ({ scenarios }: OverviewRows): ReadonlyArray<ScenarioFigures> =>
   scenarios.map((row) => ({
     scenario: row.label,
@@ -67,7 +67,7 @@ export const scenariosOf = ({ scenarios }: OverviewRows): ReadonlyArray<Scenario
     avgDurationMs: row.timed === 0 ? null : Math.round(row.duration / row.timed)
   }))
 
-/** The thirteen charts (docs/reference/http.md#dashboard-figures). Buckets without a row are left out. */
+/** The thirteen charts (docs/reference/http.md#dashboard-figures). Empty buckets are omitted. */
 export const chartsOf = (rows: OverviewRows): DashboardCharts => {
   const ofCreated = (value: (row: CreatedRuns) => number) => overTime(rows.created, value)
   const latencies = rows.latencies.filter(isOfBucket)

@@ -1,3 +1,7 @@
+/**
+ * Without this: the database sorts the durations of all runs of a window for each overview; costs 389 instead of 33 ms
+ * for a month of 6,000 runs a day (docs/internals/scale.md).
+ */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -6,11 +10,10 @@ import type { SqlError } from "effect/sql/SqlError"
 import { makeByteCache } from "../../event-log/projection/ByteCache.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 import { dashboardSql, type RunFilter } from "./DashboardSql.ts"
-import type { DashboardWindow } from "./DashboardWindow.ts"
 import { countOf, joined, meanOf, type Parts, percentilesOf, type Sorted, sorted } from "./Percentiles.ts"
-import { BUCKET_MS, type Bucket as BucketUnit } from "./WindowParts.ts"
+import { BUCKET_MS, type Bucket as BucketUnit, type DashboardWindow } from "./WindowParts.ts"
 
-/** Milliseconds from start to end of the completed runs that ended within one bucket; `at` is null for all of them. */
+/** Durations of the completed runs that ended in one bucket, milliseconds; `at` is null for all buckets. */
 export interface Latency {
   readonly at: Date | null
   readonly mean: number
@@ -22,22 +25,22 @@ const FRACTIONS = [0.5, 0.95, 0.99]
 const MICROS_PER_MILLI = 1_000
 const MILLIS_PER_SECOND = 1_000
 
-/** With more runs in the window, the database sorts their durations. */
-export const MOST_REMEMBERED = 500_000
-/** Runs whose durations are read at a time, unless one bucket has more. */
+/** With more runs in the window, the database sorts the durations. */
+export const MOST_CACHED = 500_000
+/** Runs of one read of durations; one bucket may have more. */
 const READ_AT_ONCE = 100_000
-/** All durations that are kept. */
+/** The size of the cache. */
 const CACHE_BYTES = 16 * 1024 * 1024
 const BYTES_PER_DURATION = 8
 const ARRAY_BYTES = 250
 const BYTES_PER_CHARACTER = 2
 
-/** The durations of the runs of one filter that were created in one bucket of the sums. Microseconds. */
+/** The durations of the runs of a filter that were created in one bucket of the sums, microseconds. */
 interface Bucket {
-  /** Of the sums that the runs stand in: another one when any of them has changed. */
+  /** The version of the sums of these runs, which changes with each of them. */
   readonly version: string
   readonly all: Sorted
-  /** The same by the window's bucket in which they ended, Unix milliseconds. */
+  /** The durations by the bucket in which the run ended, Unix milliseconds. */
   readonly byEnd: ReadonlyMap<number, Sorted>
 }
 
@@ -49,52 +52,52 @@ interface BucketRow {
 }
 
 /**
- * Percentiles of the durations of runs (docs/reference/events.md#tallies), exact at any moment. They cannot be added
- * up, so each process remembers the durations of the buckets that it has read, sorted, and reads those again whose sums
- * have changed since; runs that are not in the sums, or stand there as they were, are read each time.
+ * Exact percentiles of the durations of runs (docs/reference/events.md#tallies). Percentiles cannot be added, so each
+ * process caches the sorted durations of buckets and reads a bucket again when its sums have changed. Runs that are not
+ * in the sums, or have changed since, are read each time.
  */
 export class RunDurations extends Context.Service<
   RunDurations,
   {
-    /** To be asked for within a transaction that sees one moment. */
+    /** Runs in a transaction with a snapshot of one moment. */
     readonly latencies: (window: DashboardWindow, filter: RunFilter) => Effect.Effect<ReadonlyArray<Latency>, SqlError>
   }
 >()("runplane/control-plane/RunDurations") {
-  /** `mostRemembered` is `MOST_REMEMBERED` but in tests. */
-  static readonly layerOf = (mostRemembered: number) =>
+  /** Tests have another `mostCached`. */
+  static readonly layerOf = (mostCached: number) =>
     Layer.effect(
       RunDurations,
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
         const { atEdges, bucket, chosen, inside, isPending, pending, within } = dashboardSql(sql)
-        const remembered = makeByteCache<string, Bucket>(CACHE_BYTES)
+        const cache = makeByteCache<string, Bucket>(CACHE_BYTES)
 
-        // A change of a row brings the greatest version so far, and rows that are left out are fewer: two states with
-        // the same number of rows and the same greatest version are the same.
+        // A changed row has the greatest version so far, so the number of rows and the greatest version identify the
+        // state of a bucket.
         const bucketsOf = (window: DashboardWindow, filter: RunFilter) => sql<BucketRow>`
           SELECT r.unit, r.at, count(*) || ' ' || max(r.version) AS version, sum(r.timed)::float8 AS timed
           FROM run_tallies r WHERE r.axis = 'created' AND ${inside(window)} AND ${chosen(filter)} GROUP BY r.unit, r.at`
         const countPending = sql<{ readonly count: number }>`SELECT count(*)::float8 AS count FROM tally_changes`
 
-        const readBuckets = (window: DashboardWindow, filter: RunFilter, asked: ReadonlyArray<BucketRow>) => sql<{
-          readonly place: number
+        const readBuckets = (window: DashboardWindow, filter: RunFilter, buckets: ReadonlyArray<BucketRow>) => sql<{
+          readonly position: number
           readonly ended: Date
           readonly took: string
         }>`
-          SELECT asked.ordinal::int AS place, ${bucket("ended", window)} AS ended,
+          SELECT wanted.ordinal::int AS position, ${bucket("ended", window)} AS ended,
                  string_agg(r.took::text, ',' ORDER BY r.took) AS took
           FROM ${unnestRows(
             sql,
-            asked.map(({ at, unit }) => ({ at: at.toISOString(), seconds: BUCKET_MS[unit] / MILLIS_PER_SECOND })),
+            buckets.map(({ at, unit }) => ({ at: at.toISOString(), seconds: BUCKET_MS[unit] / MILLIS_PER_SECOND })),
             { at: "timestamptz", seconds: "float8" },
             { ordinal: true }
-          )} AS asked
+          )} AS wanted
           JOIN tallied_runs r
-            ON r.created_at >= asked.at AND r.created_at < asked.at + make_interval(secs => asked.seconds)
+            ON r.created_at >= wanted.at AND r.created_at < wanted.at + make_interval(secs => wanted.seconds)
           WHERE r.took IS NOT NULL AND ${chosen(filter)} GROUP BY 1, 2`
 
-        /** What no whole bucket of the sums has, and what is wrong in them. */
-        const readRest = (window: DashboardWindow, filter: RunFilter) => sql<{
+        /** The durations outside of whole buckets, and the corrections of changed runs. */
+        const readEdges = (window: DashboardWindow, filter: RunFilter) => sql<{
           readonly ended: Date
           readonly sign: number
           readonly took: string
@@ -137,17 +140,17 @@ export class RunDurations extends Context.Service<
           const stale: Array<BucketRow> = []
           for (const row of rows) {
             if (row.timed === 0) continue
-            const known = remembered.get(keyOf(row))
+            const known = cache.get(keyOf(row))
             if (known?.version === row.version) buckets.push(known)
             else stale.push(row)
           }
           for (const part of inParts(stale)) {
-            const read = Map.groupBy(yield* readBuckets(window, filter, part), ({ place }) => place)
+            const read = Map.groupBy(yield* readBuckets(window, filter, part), ({ position }) => position)
             for (const [index, row] of part.entries()) {
               const found = bucketOf(row.version, read.get(index + 1) ?? [])
               const key = keyOf(row)
               buckets.push(found)
-              remembered.put(key, found, bytesOf(found) + BYTES_PER_CHARACTER * key.length)
+              cache.put(key, found, bytesOf(found) + BYTES_PER_CHARACTER * key.length)
             }
           }
           return buckets
@@ -155,11 +158,11 @@ export class RunDurations extends Context.Service<
 
         const latencies = Effect.fn("RunDurations.latencies")(function* (window: DashboardWindow, filter: RunFilter) {
           const rows = yield* bucketsOf(window, filter)
-          const [waiting] = yield* countPending
-          const timed = rows.reduce((sum, row) => sum + row.timed, waiting?.count ?? 0)
-          if (timed > mostRemembered) return yield* sortedByDatabase(window, filter)
+          const [changed] = yield* countPending
+          const timed = rows.reduce((sum, row) => sum + row.timed, changed?.count ?? 0)
+          if (timed > mostCached) return yield* sortedByDatabase(window, filter)
           const buckets = yield* readWhole(window, filter, rows)
-          const rest = yield* readRest(window, filter)
+          const edges = yield* readEdges(window, filter)
           const byEnd = new Map<number, { readonly added: Array<Sorted>; readonly removed: Array<Sorted> }>()
           const endedAt = (at: number) => {
             const known = byEnd.get(at)
@@ -171,7 +174,7 @@ export class RunDurations extends Context.Service<
           for (const bucket of buckets) for (const [at, part] of bucket.byEnd) endedAt(at).added.push(part)
           const added = buckets.map(({ all }) => all)
           const removed: Array<Sorted> = []
-          for (const { ended, sign, took } of rest) {
+          for (const { ended, sign, took } of edges) {
             const part = sorted(numbersOf(took))
             const of = endedAt(ended.getTime())
             for (const parts of sign > 0 ? [added, of.added] : [removed, of.removed]) parts.push(part)
@@ -186,7 +189,7 @@ export class RunDurations extends Context.Service<
       })
     )
 
-  static readonly layer = RunDurations.layerOf(MOST_REMEMBERED)
+  static readonly layer = RunDurations.layerOf(MOST_CACHED)
 }
 
 const latencyOf = (at: Date | null, parts: Parts): ReadonlyArray<Latency> =>
@@ -215,14 +218,14 @@ const bytesOf = ({ all, byEnd }: Bucket): number =>
 /** Parts of about `READ_AT_ONCE` runs. */
 const inParts = (buckets: ReadonlyArray<BucketRow>): ReadonlyArray<ReadonlyArray<BucketRow>> => {
   const parts: Array<Array<BucketRow>> = []
-  let room = 0
+  let capacity = 0
   for (const bucket of buckets) {
     const last = parts.at(-1)
-    if (last === undefined || bucket.timed > room) {
+    if (last === undefined || bucket.timed > capacity) {
       parts.push([bucket])
-      room = READ_AT_ONCE
+      capacity = READ_AT_ONCE
     } else last.push(bucket)
-    room -= bucket.timed
+    capacity -= bucket.timed
   }
   return parts
 }

@@ -1,17 +1,61 @@
+import type { DashboardQuery } from "@runplane/api"
+
+/** The time span of an overview, and the buckets of its charts. */
+export interface DashboardWindow extends Span {
+  readonly bucket: Bucket
+  readonly parts: WindowParts
+}
+
+const HOUR_MS = 3_600_000
+
+const WINDOWS = {
+  "1h": { length: HOUR_MS, bucket: "minute" },
+  "6h": { length: 6 * HOUR_MS, bucket: "minute" },
+  "24h": { length: 24 * HOUR_MS, bucket: "hour" },
+  "7d": { length: 7 * 24 * HOUR_MS, bucket: "day" },
+  "30d": { length: 30 * 24 * HOUR_MS, bucket: "day" }
+} as const
+
+/**
+ * The window of a query (docs/reference/http.md#dashboard-window): from (with to) over window over
+ * range over 24h. `now` in milliseconds. Undefined when `to` is not after `from`.
+ */
+export const dashboardWindow = (query: DashboardQuery, now: number): DashboardWindow | undefined => {
+  if (query.from === undefined) {
+    const { bucket, length } = WINDOWS[query.window ?? query.range ?? "24h"]
+    return windowOf({ from: new Date(now - length).toISOString(), to: undefined }, bucket, now)
+  }
+  const end = query.to === undefined ? now : Date.parse(query.to)
+  const length = end - Date.parse(query.from)
+  if (query.to !== undefined && length <= 0) return undefined
+  return windowOf({ from: query.from, to: query.to }, bucketOf(length), now)
+}
+
+export const windowOf = (span: Span, bucket: Bucket, now: number): DashboardWindow => ({
+  ...span,
+  bucket,
+  parts: partsOf(span, bucket, now)
+})
+
+const bucketOf = (length: number): Bucket => {
+  if (length <= 6 * HOUR_MS) return "minute"
+  return length <= 48 * HOUR_MS ? "hour" : "day"
+}
+
 export type Bucket = "minute" | "hour" | "day"
 
-/** A stretch of time: `from` inclusive, `to` exclusive; without `to` it is open. ISO-8601. */
+/** A time span: `from` inclusive, `to` exclusive; without `to` it is open. ISO-8601. */
 export interface Span {
   readonly from: string
   readonly to: string | undefined
 }
 
-/** Whole buckets that follow each other. */
+/** Consecutive whole buckets. */
 export interface Whole extends Span {
   readonly unit: Bucket
 }
 
-/** A window in parts that touch and do not overlap: buckets as large as can be, and what is in none. */
+/** A window in adjacent parts: the largest whole buckets, and the edges outside of them. */
 export interface WindowParts {
   readonly whole: ReadonlyArray<Whole>
   readonly edges: ReadonlyArray<Span>
@@ -20,19 +64,19 @@ export interface WindowParts {
 /** Milliseconds of a bucket. */
 export const BUCKET_MS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const
 
-/** From the largest on: those that make up a bucket. */
+/** The units within a bucket, the largest first. */
 const UNITS: Readonly<Record<Bucket, ReadonlyArray<Bucket>>> = {
   minute: ["minute"],
   hour: ["hour", "minute"],
   day: ["day", "hour", "minute"]
 }
 
-/** The last moment that has a time in ISO-8601 with four digits of a year; PostgreSQL reads no other. */
+/** The last time in ISO-8601 with a year of four digits, which PostgreSQL requires. */
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z")
 
 /**
- * The parts of a span of time, in their order, none longer than `bucket`. An open one ends with single minutes from
- * `now` on (milliseconds), so that what is still being added to is small.
+ * The parts of a time span in order, with units up to `bucket`. An open span ends with single minutes from `now`
+ * (milliseconds), so that buckets which still change are small.
  */
 export const partsOf = ({ from, to }: Span, bucket: Bucket, now: number): WindowParts => {
   const minute = BUCKET_MS.minute

@@ -5,10 +5,10 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
-import { isOfScenario } from "../../event-log/runs/RunSearch.ts"
+import { scenarioFilter } from "../../event-log/runs/RunSearch.ts"
 import { READ_BYTES } from "../../platform/postgres/BoundedRows.ts"
 
-/** Events read at a time. */
+/** Events of one read. */
 const EVENTS_PER_READ = 500
 
 export interface BacktestRun {
@@ -17,36 +17,34 @@ export interface BacktestRun {
   readonly events: number
 }
 
-/** Where a reading of several runs has come to. */
-export interface BacktestPlace {
+/** A position in the events of several runs. */
+export interface BacktestPosition {
   readonly runId: string
   readonly seq: number
 }
 
-export interface BacktestEvent extends BacktestPlace {
+export interface BacktestEvent extends BacktestPosition {
   readonly json: string
 }
 
 export interface BacktestSlice {
   readonly events: ReadonlyArray<BacktestEvent>
-  /** Where to go on; undefined when there were no further events. */
-  readonly next: BacktestPlace | undefined
+  /** The position of the next slice; undefined at the end. */
+  readonly next: BacktestPosition | undefined
 }
 
-/**
- * What a backtest reads of the database (docs/reference/decisions.md#backtest): never more than one slice at a time.
- */
+/** The reads of a backtest (docs/reference/decisions.md#backtest), one slice at a time. */
 export class BacktestRuns extends Context.Service<
   BacktestRuns,
   {
     /** The latest runs of a scope, at most one more than its limit. */
     readonly inScope: (scope: BacktestScope) => Effect.Effect<ReadonlyArray<BacktestRun>, SqlError>
-    /** The next events that a backtest looks at of these runs, run after run, bounded in number and in bytes. */
+    /** The next events of these runs that a backtest needs, run by run, bounded in number and in bytes. */
     readonly slice: (
       runIds: ReadonlyArray<RunId>,
-      after: BacktestPlace | undefined
+      after: BacktestPosition | undefined
     ) => Effect.Effect<BacktestSlice, SqlError>
-    /** Those of the runs that are there. */
+    /** The runs that exist. */
     readonly existing: (runIds: ReadonlyArray<RunId>) => Effect.Effect<ReadonlySet<string>, SqlError>
   }
 >()("runplane/control-plane/BacktestRuns") {
@@ -62,7 +60,7 @@ export class BacktestRuns extends Context.Service<
           ...(createdBefore === undefined ? [] : [sql`r.created_at < ${createdBefore}::timestamptz`]),
           ...(modeName === undefined ? [] : [sql`r.mode_name = ${modeName}`]),
           ...(tags.length === 0 ? [] : [sql`r.tags @> ${tags}::text[]`]),
-          ...(scenarioRef === undefined ? [] : [isOfScenario(sql, scenarioRef)])
+          ...(scenarioRef === undefined ? [] : [scenarioFilter(sql, scenarioRef, "runs")])
         ])
         return Effect.map(
           sql<{ readonly id: string; readonly events: number }>`
@@ -74,7 +72,7 @@ export class BacktestRuns extends Context.Service<
 
       const slice = Effect.fn("BacktestRuns.slice")(function* (
         runIds: ReadonlyArray<RunId>,
-        after: BacktestPlace | undefined
+        after: BacktestPosition | undefined
       ) {
         const behind =
           after === undefined ? sql`true` : sql`(run_id, seq) > (${after.runId}::uuid, ${BigInt(after.seq)})`

@@ -27,27 +27,27 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
-import { type BacktestPlace, type BacktestRun, BacktestRuns } from "./BacktestRuns.ts"
+import { type BacktestPosition, type BacktestRun, BacktestRuns } from "./BacktestRuns.ts"
 import { DecisionReader } from "./DecisionReader.ts"
 import { Decisions } from "./Decisions.ts"
 
-/** Runs are read together until they have so many events; one with more is read alone. */
+/** Events of a group of runs that are read together; a larger run is read alone. */
 const EVENTS_PER_GROUP = 2_000
 const RUNS_PER_GROUP = 100
 
 const NOTHING_ON_RECORD: Backtested = { kind: "skipped", reason: "nothing on record" }
 
 /**
- * Holds the decisions of many runs against another policy (docs/reference/decisions.md#backtest). The runs are those of
- * the moment when it began; they are read as the lines are taken, a few at a time, so it takes as much memory for ten
- * thousand runs as for ten, and ends with whoever takes the lines.
+ * Evaluates the decisions of many runs with another policy (docs/reference/decisions.md#backtest). The list of runs is
+ * read at the beginning, and their events as the client receives the lines, a few runs at a time. So the memory does
+ * not depend on the number of runs, and the backtest ends with its client.
  */
 export class Backtests extends Context.Service<
   Backtests,
   {
-    /** Fails before the first line when the policy cannot be tried; a stream without a summary at its end was cut. */
+    /** Fails before the first line when the policy cannot be evaluated; a stream without a last summary was cut. */
     readonly open: (
-      asked: typeof BacktestRequest.Type
+      request: typeof BacktestRequest.Type
     ) => Effect.Effect<Stream.Stream<BacktestLine, SqlError>, RuntimeFailure | SqlError | TurnRefused>
   }
 >()("runplane/control-plane/Backtests") {
@@ -58,7 +58,7 @@ export class Backtests extends Context.Service<
       const reader = yield* DecisionReader
       const runs = yield* BacktestRuns
 
-      /** Judges a group of runs; of each, only its own events are held. */
+      /** Evaluates a group of runs, with the events of one run in memory. */
       const judged = Effect.fnUntraced(function* (group: ReadonlyArray<RunId>, judge: ReturnType<typeof backtestOf>) {
         const read: Array<{ readonly runId: string; readonly judged: Backtested }> = []
         let current = { runId: "", reader: deliberationReader() }
@@ -66,7 +66,7 @@ export class Backtests extends Context.Service<
           const { reader, runId } = current
           if (runId !== "") read.push({ runId, judged: judge({ ...reader.read(), runId }) })
         }
-        let after: BacktestPlace | undefined
+        let after: BacktestPosition | undefined
         do {
           const { events, next } = yield* runs.slice(group, after)
           for (const { json, runId } of events) {
@@ -79,7 +79,7 @@ export class Backtests extends Context.Service<
           after = next
         } while (after !== undefined)
         judgeCurrent()
-        // Runs that were deleted meanwhile have nothing to be judged by: of some only a part was read.
+        // The events of a run that was deleted meanwhile may be incomplete.
         const existing = yield* runs.existing(group)
         const found = read.flatMap(({ judged, runId }) => (existing.has(runId) ? [judged] : []))
         const gone = group.length - found.length
@@ -113,8 +113,8 @@ export class Backtests extends Context.Service<
         })
       }
 
-      const open = Effect.fn("Backtests.open")(function* (asked: typeof BacktestRequest.Type) {
-        const policy = yield* decisions.policyOf(asked)
+      const open = Effect.fn("Backtests.open")(function* (request: typeof BacktestRequest.Type) {
+        const policy = yield* decisions.policyOf(request)
         if (policy === undefined) return yield* badRequest("policy or policyVersion is required")
         const fault = unreadable(policy)
         if (fault !== undefined) {
@@ -122,15 +122,20 @@ export class Backtests extends Context.Service<
           return yield* controlPlaneError("INVALID_POLICY_DEFINITION", text, { faults: [text] })
         }
         const facts = yield* RequestFacts
-        const found = yield* reader.turns.run(runs.inScope(asked.scope))
-        return lines(policy, found.slice(0, asked.scope.limit), found.length > asked.scope.limit, readFor({ facts }))
+        const found = yield* reader.turns.run(runs.inScope(request.scope))
+        return lines(
+          policy,
+          found.slice(0, request.scope.limit),
+          found.length > request.scope.limit,
+          readFor({ facts })
+        )
       })
       return Backtests.of({ open })
     })
   )
 }
 
-/** Why no release can read a policy; undefined when one can. */
+/** The error of a policy that no release can read; undefined when a release can. */
 const unreadable = (policy: PolicyText): string | undefined => {
   const read = RELEASES.map((release) => readPolicy(policy, release))
   const failures = read.flatMap((one) => (Result.isFailure(one) ? [one.failure] : []))

@@ -20,40 +20,39 @@ import type { SqlError } from "effect/sql/SqlError"
 import { EventRepository } from "../../event-log/EventRepository.ts"
 import { beginning, foldOn } from "../../event-log/projection/ReplayLog.ts"
 
-/** A run's history as decisions are told from it, and the rules that governed it. */
+/** The deliberation of a run, and its active policy. */
 export interface ReadDecision {
   readonly run: Deliberation
   readonly by: ActivePolicy
-  /** Whether the log alone says what governed the run; else the registry was asked. */
+  /** Whether the log contains the policy; otherwise the policy comes from the registry. */
   readonly isOnRecord: boolean
 }
 
-/** Which part of which history, and the answer where it is known by the time of the turn. */
+/** The part of a run to read, and the cached answer, if there is one when the turn begins. */
 interface Wanted<A> {
   readonly runId: RunId
-  /** Up to this seq, or to the end; an event that the log does not have yet changes nothing. */
+  /** The last seq to read; undefined, or beyond the end, reads the whole log. */
   readonly upToSeq?: number | undefined
   readonly known: () => A | undefined
 }
 
 /**
- * Reads the histories of runs for what is said about their decisions (docs/reference/decisions.md#limits): page by
- * page, and only so many at a time.
+ * Reads the logs of runs page by page for answers about decisions, a few at a time
+ * (docs/reference/decisions.md#limits).
  */
 export class DecisionReader extends Context.Service<
   DecisionReader,
   {
     /**
-     * Reads a history and makes an answer of it, in a turn of the caller. The policy of a run that has none on record
-     * is asked of the registry between two turns, after which the history is read again; a registry that is silent
-     * has none.
+     * Reads a run and makes an answer in a turn of the caller. When the log does not contain the policy, it is read
+     * from the registry between two turns, and the run is read again; without a response there is no policy.
      */
     readonly decided: <A, E>(
       wanted: Wanted<A>,
       make: (read: ReadDecision) => Effect.Effect<A, E>
     ) => Effect.Effect<A, E | SqlError | TurnRefused>
     readonly course: (runId: RunId) => Effect.Effect<RunOutline, SqlError>
-    /** Answers are made a few at a time, in turns by caller. */
+    /** The turns by caller in which answers are made. */
     readonly turns: FairTurns
   }
 >()("runplane/control-plane/DecisionReader") {
@@ -92,7 +91,10 @@ export class DecisionReader extends Context.Service<
           Effect.timeoutOption(patience),
           Effect.map(Option.getOrUndefined),
           Effect.catch((error) =>
-            Effect.as(Effect.logDebug(`the registry does not tell ${policyId}: ${error.message}`), undefined)
+            Effect.as(
+              Effect.logDebug(`the registry did not return the policy ${policyId}: ${error.message}`),
+              undefined
+            )
           )
         )
 
@@ -100,7 +102,7 @@ export class DecisionReader extends Context.Service<
         { known, runId, upToSeq }: Wanted<A>,
         make: (read: ReadDecision) => Effect.Effect<A, E>
       ) => {
-        const attempt = Effect.fnUntraced(function* (registry: AskedPolicy | undefined) {
+        const attempt = Effect.fnUntraced(function* (registry: RegistryPolicy | undefined) {
           const answer = known()
           if (answer !== undefined) return { answer }
           const reader = yield* readAll(runId, deliberationReader(), upToSeq)
@@ -111,7 +113,7 @@ export class DecisionReader extends Context.Service<
           return { answer: yield* make({ run, by, isOnRecord: missing === undefined }) }
         })
         return Effect.gen(function* () {
-          let registry: AskedPolicy | undefined
+          let registry: RegistryPolicy | undefined
           while (true) {
             const attempted = yield* turns.run(attempt(registry))
             if (attempted.missing === undefined) return attempted.answer
@@ -127,12 +129,12 @@ export class DecisionReader extends Context.Service<
   )
 }
 
-/** What the registry answered; no policy when it has none, or was silent. */
-interface AskedPolicy {
+/** A policy of the registry; undefined when the registry has none or did not respond. */
+interface RegistryPolicy {
   readonly policyId: string
   readonly policy: PolicyText | undefined
 }
 
-/** The policy that the log names and does not hold, other than the default one. */
+/** The policy that the log names without its rules, except the default one. */
 const policyOffRecord = ({ descriptor, policyVersion }: Deliberation): string | undefined =>
   descriptor === undefined && policyVersion !== DEFAULT_POLICY_ID ? policyVersion : undefined

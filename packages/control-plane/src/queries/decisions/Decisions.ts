@@ -13,6 +13,7 @@ import {
   divergenceOf,
   type Forecast,
   forecast,
+  isTerminal,
   type PolicyText,
   policyRuleFaults,
   type RunId,
@@ -31,17 +32,52 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
 import { EventRepository } from "../../event-log/EventRepository.ts"
+import { makeByteCache } from "../../event-log/projection/ByteCache.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import { answerOfRuntimeError } from "../../platform/http/RuntimeRefusal.ts"
-import { DecisionReader } from "./DecisionReader.ts"
-import { makeKeptAnswers } from "./KeptAnswers.ts"
+import { DecisionReader, type ReadDecision } from "./DecisionReader.ts"
 
-/** After this time others have their turn. Milliseconds. */
-const TURN_MS = 10
+/** Bytes of the cached answers of one kind, with their keys. */
+const CACHE_BYTES = 2 * 1024 * 1024
+
+/** The cached answer for one request. */
+interface CachedAnswer<A> {
+  readonly get: () => A | undefined
+  readonly put: (answer: A) => void
+}
 
 /**
- * Makes what comes in parts, and lets the process do its other work in between (docs/reference/decisions.md#limits).
+ * Caches answers of one kind about ended runs (docs/reference/decisions.md#limits). The key has the request as JSON,
+ * the runs, and the last events of their logs, so a log that grows after the end of its run has another answer.
  */
+const makeAnswerCache = <A>(
+  events: Pick<EventRepository["Service"], "head">,
+  runs: Pick<RunRepository["Service"], "status">
+) => {
+  const cache = makeByteCache<string, A>(CACHE_BYTES)
+  return Effect.fnUntraced(function* (
+    runIds: ReadonlyArray<RunId>,
+    request?: unknown
+  ): Effect.fn.Return<CachedAnswer<A>, SqlError> {
+    const ends: Array<number> = []
+    for (const runId of runIds) {
+      const status = yield* runs.status(runId)
+      const head = status !== undefined && isTerminal(status) ? yield* events.head(runId) : undefined
+      if (head === undefined) return { get: () => undefined, put: () => undefined }
+      ends.push(head.lastSeq)
+    }
+    const key = JSON.stringify([runIds, ends, request])
+    return {
+      get: () => cache.get(key),
+      put: (answer) => cache.put(key, answer, key.length + JSON.stringify(answer).length)
+    }
+  })
+}
+
+/** The time after which a computation yields, milliseconds. */
+const TURN_MS = 10
+
+/** Runs a computation in parts, and yields to the process in between (docs/reference/decisions.md#limits). */
 const inSlices = Effect.fnUntraced(function* <A>(parts: Sliced<A>) {
   const clock = yield* Clock.Clock
   while (true) {
@@ -54,14 +90,14 @@ const inSlices = Effect.fnUntraced(function* <A>(parts: Sliced<A>) {
   }
 })
 
-/** Two runs, and where they part. */
+/** Two runs, and their divergence. */
 export interface Parted {
   readonly leftRunId: RunId
   readonly rightRunId: RunId
   readonly divergence: Divergence | null
 }
 
-/** What runs' histories say about their decisions (docs/reference/decisions.md). Nothing is written. */
+/** Answers about decisions from the logs of runs, without a write (docs/reference/decisions.md). */
 export class Decisions extends Context.Service<
   Decisions,
   {
@@ -74,15 +110,15 @@ export class Decisions extends Context.Service<
     ) => Effect.Effect<Why & { readonly runId: RunId }, NotFound | SqlError | TurnRefused>
     readonly whatIf: (
       reference: string,
-      asked: typeof WhatIfRequest.Type
+      request: typeof WhatIfRequest.Type
     ) => Effect.Effect<WhatIf, RuntimeFailure | SqlError | TurnRefused>
     readonly divergence: (
       leftReference: string,
       rightReference: string
     ) => Effect.Effect<Parted, NotFound | SqlError | TurnRefused>
-    /** A policy of the registry, or the one that is given, checked; a fault names the field. */
+    /** A policy of the registry, or the given one after validation; an error names the field. */
     readonly policyOf: (
-      asked: Pick<typeof WhatIfRequest.Type, "policy" | "policyVersion">
+      request: Pick<typeof WhatIfRequest.Type, "policy" | "policyVersion">
     ) => Effect.Effect<PolicyText | undefined, RuntimeFailure>
   }
 >()("runplane/control-plane/Decisions") {
@@ -98,15 +134,15 @@ export class Decisions extends Context.Service<
         return (yield* runs.resolve(reference)) ?? (yield* runNotFound(reference))
       })
 
-      /** Of a run that is deleted while it is read, no part is taken for the whole. */
-      const stillThere = Effect.fnUntraced(function* (runId: RunId, reference: string) {
+      /** Fails for a run that was deleted while it was read, because the answer may be incomplete. */
+      const requireRun = Effect.fnUntraced(function* (runId: RunId, reference: string) {
         if ((yield* runs.status(runId)) === undefined) return yield* runNotFound(reference)
       })
 
       const policyOf = Effect.fnUntraced(function* (
-        asked: Pick<typeof WhatIfRequest.Type, "policy" | "policyVersion">
+        request: Pick<typeof WhatIfRequest.Type, "policy" | "policyVersion">
       ) {
-        const { policy, policyVersion } = asked
+        const { policy, policyVersion } = request
         if (policy !== undefined && policyVersion !== undefined) {
           return yield* badRequest("policy and policyVersion exclude each other")
         }
@@ -115,85 +151,88 @@ export class Decisions extends Context.Service<
         return yield* Effect.mapError(runtime.getPolicy(policyVersion), answerOfRuntimeError)
       })
 
-      const forecasts = makeKeptAnswers<Forecast & { readonly runId: RunId }>(events, runs)
-      const whys = makeKeptAnswers<Why & { readonly runId: RunId }>(events, runs)
-      const whatIfs = makeKeptAnswers<WhatIf>(events, runs)
-      const divergences = makeKeptAnswers<Parted>(events, runs)
+      const forecasts = makeAnswerCache<Forecast & { readonly runId: RunId }>(events, runs)
+      const whys = makeAnswerCache<Why & { readonly runId: RunId }>(events, runs)
+      const whatIfs = makeAnswerCache<WhatIf>(events, runs)
+      const divergences = makeAnswerCache<Parted>(events, runs)
+
+      /** The cached answer about a run, or a new one, which is cached when the log contains all that it depends on. */
+      const answered = Effect.fnUntraced(function* <A, E>(
+        reference: string,
+        {
+          cached,
+          runId,
+          upToSeq
+        }: { readonly cached: CachedAnswer<A>; readonly runId: RunId; readonly upToSeq?: number },
+        make: (read: ReadDecision) => Effect.Effect<A, E>,
+        isFinal: (run: ReadDecision["run"]) => boolean = () => true
+      ) {
+        const known = cached.get()
+        if (known !== undefined) return known
+        return yield* reader.decided(
+          { runId, upToSeq, known: cached.get },
+          Effect.fnUntraced(function* (read: ReadDecision) {
+            yield* requireRun(runId, reference)
+            const answer = yield* make(read)
+            if (read.isOnRecord && isFinal(read.run)) cached.put(answer)
+            return answer
+          })
+        )
+      })
 
       const forecastOf = Effect.fn("Decisions.forecast")(function* (reference: string, atSeq?: number) {
         const runId = yield* resolve(reference)
-        const kept = yield* forecasts([runId], atSeq)
-        const known = kept.get()
-        if (known !== undefined) return known
-        return yield* reader.decided(
-          { runId, upToSeq: atSeq, known: kept.get },
-          Effect.fnUntraced(function* ({ by, isOnRecord, run }) {
-            yield* stillThere(runId, reference)
-            // What was possible then is told by the time of then.
-            const then = atSeq === undefined ? yield* Clock.currentTimeMillis : Date.parse(run.at?.ts ?? "")
-            const answer = { ...forecast(run, by, Number.isFinite(then) ? { nowUnixMs: then } : {}), runId }
-            // An open session has a deadline, so its forecast depends on the time of the request.
-            if (isOnRecord && (atSeq !== undefined || run.state !== "OPEN")) kept.keep(answer)
-            return answer
-          })
-        )
+        const cached = yield* forecasts([runId], atSeq)
+        const at = { cached, runId, ...(atSeq !== undefined && { upToSeq: atSeq }) }
+        const make = Effect.fnUntraced(function* ({ by, run }: ReadDecision) {
+          // A forecast of the past has the time of the past.
+          const time = atSeq === undefined ? yield* Clock.currentTimeMillis : Date.parse(run.at?.ts ?? "")
+          return { ...forecast(run, by, Number.isFinite(time) ? { nowUnixMs: time } : {}), runId }
+        })
+        // An open session has a deadline, so its forecast depends on the time of the request.
+        return yield* answered(reference, at, make, (run) => atSeq !== undefined || run.state !== "OPEN")
       })
       const whyOf = Effect.fn("Decisions.why")(function* (reference: string) {
         const runId = yield* resolve(reference)
-        const kept = yield* whys([runId])
-        const known = kept.get()
-        if (known !== undefined) return known
-        return yield* reader.decided(
-          { runId, known: kept.get },
-          Effect.fnUntraced(function* ({ by, isOnRecord, run }) {
-            yield* stillThere(runId, reference)
-            const answer = { ...(yield* inSlices(whyInSlices(run, by))), runId }
-            if (isOnRecord) kept.keep(answer)
-            return answer
-          })
+        const cached = yield* whys([runId])
+        return yield* answered(reference, { cached, runId }, ({ by, run }) =>
+          Effect.map(inSlices(whyInSlices(run, by)), (why) => ({ ...why, runId }))
         )
       })
-      const whatIfOf = Effect.fn("Decisions.whatIf")(function* (reference: string, asked: typeof WhatIfRequest.Type) {
+      const whatIfOf = Effect.fn("Decisions.whatIf")(function* (reference: string, request: typeof WhatIfRequest.Type) {
         const runId = yield* resolve(reference)
-        const policy = yield* policyOf(asked)
-        const { votes, without } = asked
+        const policy = yield* policyOf(request)
+        const { votes, without } = request
         const changes: Changes = {
           ...(policy !== undefined && { policy }),
           ...(votes !== undefined && { votes }),
           ...(without !== undefined && { without })
         }
-        const kept = yield* whatIfs([runId], changes)
-        const known = kept.get()
-        if (known !== undefined) return known
-        return yield* reader.decided(
-          { runId, known: kept.get },
-          Effect.fnUntraced(function* ({ by, isOnRecord, run }) {
-            yield* stillThere(runId, reference)
-            const made = yield* inSlices(whatIfInSlices(run, by, changes))
-            if (Result.isFailure(made)) return yield* badRequest(made.failure.message)
-            if (isOnRecord) kept.keep(made.success)
-            return made.success
-          })
-        )
+        const cached = yield* whatIfs([runId], changes)
+        const make = Effect.fnUntraced(function* ({ by, run }: ReadDecision) {
+          const made = yield* inSlices(whatIfInSlices(run, by, changes))
+          return Result.isFailure(made) ? yield* badRequest(made.failure.message) : made.success
+        })
+        return yield* answered(reference, { cached, runId }, make)
       })
       const divergence = Effect.fn("Decisions.divergence")(function* (left: string, right: string) {
         const leftRunId = yield* resolve(left)
         const rightRunId = yield* resolve(right)
-        const kept = yield* divergences([leftRunId, rightRunId])
-        const known = kept.get()
+        const cached = yield* divergences([leftRunId, rightRunId])
+        const known = cached.get()
         if (known !== undefined) return known
         const read = Effect.gen(function* () {
           const leftCourse = yield* reader.course(leftRunId)
           const rightCourse = yield* reader.course(rightRunId)
-          yield* stillThere(leftRunId, left)
-          yield* stillThere(rightRunId, right)
+          yield* requireRun(leftRunId, left)
+          yield* requireRun(rightRunId, right)
           const parted = { leftRunId, rightRunId, divergence: divergenceOf(leftCourse, rightCourse) }
-          kept.keep(parted)
+          cached.put(parted)
           return parted
         })
         return yield* reader.turns.run(
           Effect.suspend(() => {
-            const answer = kept.get()
+            const answer = cached.get()
             return answer === undefined ? read : Effect.succeed(answer)
           })
         )
@@ -209,7 +248,7 @@ export class Decisions extends Context.Service<
   )
 }
 
-/** Rules that nobody has registered are checked as a registration is. */
+/** Validates unregistered rules like those of a registration. */
 const checked = ({ mode, rules, schemaVersion }: typeof OtherPolicy.Type) => {
   const faults = policyRuleFaults(mode, rules).map((fault) => `policy.rules${fault}`)
   return faults.length > 0

@@ -1,20 +1,58 @@
 import { ControlPlaneApi, HTML_CONTENT_TYPE, MARKDOWN_CONTENT_TYPE } from "@runplane/api"
 import { type Why, whyHtml, whyMarkdown } from "@runplane/domain"
-import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
-import * as Stream from "effect/Stream"
+import { cutOnFailure } from "../../platform/http/JsonAnswer.ts"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { Backtests } from "./Backtests.ts"
 import { Decisions } from "./Decisions.ts"
-import { preferred } from "./MediaTypes.ts"
 
-/** The forms of the decision record, JSON first: what a caller who does not say gets. */
+/** Limit of the parsed parts of an `Accept` header. */
+const MAX_RANGES = 50
+
+/** The preferred form by an `Accept` header; the first form when the header accepts no form. */
+export const preferred = <F extends string>(
+  forms: readonly [F, ...ReadonlyArray<F>],
+  accept: string | undefined
+): F => {
+  const ranges = (accept ?? "").split(",", MAX_RANGES).map(readRange)
+  let [best] = forms
+  let most = 0
+  for (const form of forms) {
+    const quality = qualityOf(form, ranges)
+    if (quality > most) [best, most] = [form, quality]
+  }
+  return best
+}
+
+interface MediaRange {
+  readonly type: string
+  readonly quality: number
+}
+
+const readRange = (text: string): MediaRange => {
+  const [type = "", ...parameters] = text.split(";").map((part) => part.trim().toLowerCase())
+  const stated = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2)
+  const quality = stated === undefined ? 1 : Number(stated)
+  return { type, quality: quality >= 0 && quality <= 1 ? quality : 0 }
+}
+
+/** The quality of a form in its most specific range. */
+const qualityOf = (form: string, ranges: ReadonlyArray<MediaRange>): number => {
+  const [kind = ""] = form.split("/")
+  for (const type of [form, `${kind}/*`, "*/*"]) {
+    const range = ranges.find((one) => one.type === type)
+    if (range !== undefined) return range.quality
+  }
+  return 0
+}
+
+/** The forms of the decision record; JSON is the default. */
 const FORMS = ["application/json", MARKDOWN_CONTENT_TYPE, HTML_CONTENT_TYPE] as const
 
-/** Nothing is loaded and nothing runs, whatever participants wrote. */
+/** The page loads no resources and runs no scripts of participants. */
 const PAGE_HEADERS = {
   "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
   "x-content-type-options": "nosniff",
@@ -35,12 +73,6 @@ const inForm = (answer: Why, accept: string | undefined) => {
 const page = (text: string, contentType: string) =>
   HttpServerResponse.text(text, { contentType: `${contentType}; charset=utf-8`, headers: PAGE_HEADERS })
 
-/** What fails on the way cuts the connection, so that a part cannot be taken for the whole. */
-const toldOfCuts = <A, E>(lines: Stream.Stream<A, E>) =>
-  Stream.tapCause(lines, (cause) =>
-    Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logWarning("a backtest was cut", cause)
-  )
-
 /** The `decisions` group (docs/reference/decisions.md). */
 export const DecisionsHttp = HttpApiBuilder.group(
   ControlPlaneApi,
@@ -57,7 +89,7 @@ export const DecisionsHttp = HttpApiBuilder.group(
         }).pipe(orUnavailable),
       whatIf: ({ params, payload }) => orUnavailable(decisions.whatIf(params.id, payload)),
       divergence: ({ params, query }) => orUnavailable(decisions.divergence(params.id, query.with)),
-      backtest: ({ payload }) => orUnavailable(Effect.map(backtests.open(payload), toldOfCuts))
+      backtest: ({ payload }) => orUnavailable(Effect.map(backtests.open(payload), cutOnFailure("a backtest")))
     })
   })
 )

@@ -1,3 +1,6 @@
+/**
+ * Without this: the `total` of `GET /events` counts every matching row; costs a scan of 10 million rows in a full log.
+ */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -12,30 +15,29 @@ import { shareRead } from "../../platform/postgres/SharedRead.ts"
 /** The sizes of blocks, as powers of two of their seqs; the same as in `migrations/0001_schema.sql`. */
 const LEVELS = [20, 15, 10] as const
 const SMALLEST_BLOCK = 2 ** 10
-/** Blocks are counted in the background: that often, and when a request finds more than some uncounted ones. */
+/** The interval of the background count; a request with many uncounted blocks starts one, too. */
 const COUNTING_INTERVAL = "1 minute"
 const UNCOUNTED_BLOCKS = 4
 
-/** A stretch of seqs: `after` exclusive, `upTo` inclusive. */
+/** A range of seqs: `after` exclusive, `upTo` inclusive. */
 export interface SeqRange {
   readonly after: number
   readonly upTo: number
 }
 
 /**
- * The log in blocks of consecutive seqs, with the counts and the time span of every block that is closed: nothing can
- * come into it any more, because the watermark is behind it. Blocks come in three sizes, so a total over any part of
- * the log is the sum of a few numbers and a count over some hundred rows at both ends, and a span of time is a few
- * stretches of seqs. The append of events does nothing for it.
+ * The log in blocks of consecutive seqs, with the counts and the time span of each block below the watermark. Blocks
+ * have three sizes, so a total over a part of the log is the sum of a few counts and of some hundred rows at both ends,
+ * and a time span is a few ranges of seqs. Appends do not maintain the blocks.
  */
 export class CrossRunEventBlocks extends Context.Service<
   CrossRunEventBlocks,
   {
-    /** Counts the blocks that have been closed since the last time. */
+    /** Counts the new blocks below the watermark. */
     readonly countClosed: Effect.Effect<void, SqlError>
-    /** How many events of the whole log match. */
+    /** The number of matches in the whole log. */
     readonly count: (filter: EventFilter) => Effect.Effect<number, SqlError>
-    /** The stretches after `afterSeq` that may hold events of the filter's time span, ascending, none touching. */
+    /** The ranges after `afterSeq` that may have events of the filter's time span, ascending and separate. */
     readonly ranges: (filter: EventFilter) => Effect.Effect<ReadonlyArray<SeqRange>, SqlError>
   }
 >()("runplane/control-plane/CrossRunEventBlocks") {
@@ -46,13 +48,13 @@ export class CrossRunEventBlocks extends Context.Service<
       const watermark = yield* Watermark
       let counted = 0
 
-      // Another counter, or a deletion under way, keeps the lock: then the uncounted blocks stay so for now.
+      // While another counter or a deletion has the lock, the blocks stay uncounted.
       const countUpTo = (seq: number) =>
         sql.withTransaction(
           Effect.gen(function* () {
-            const [lock] = yield* sql<{ readonly taken: boolean }>`
-              SELECT pg_try_advisory_xact_lock(${TALLY_LOCK}) AS taken`
-            if (lock?.taken === true) yield* sql`SELECT count_event_blocks(${BigInt(seq)})::text`
+            const [lock] = yield* sql<{ readonly locked: boolean }>`
+              SELECT pg_try_advisory_xact_lock(${TALLY_LOCK}) AS locked`
+            if (lock?.locked === true) yield* sql`SELECT count_event_blocks(${BigInt(seq)})::text`
           })
         )
       const countClosed = yield* shareRead(
@@ -82,9 +84,8 @@ export class CrossRunEventBlocks extends Context.Service<
       const beforeTs = (filter: EventFilter) => filter.beforeTs ?? "infinity"
 
       /**
-       * The blocks of a level that have something of the filter, within those of the level above that are neither
-       * counted as a whole nor out of it; `whole` says that all of the block matches but for the type. The LIMIT makes
-       * it one look-up in the index a block, whatever the planner thinks of their number.
+       * The blocks of a level that may match, within the blocks of the level above that match in part. `whole` blocks
+       * match except for the type. The LIMIT makes the planner use one index look-up a block.
        */
       const blocksOf = (level: number, above: number | undefined, filter: EventFilter) => {
         const shift = BigInt(level)
@@ -115,8 +116,8 @@ export class CrossRunEventBlocks extends Context.Service<
       const allBlocks = (filter: EventFilter) =>
         sql.csv(
           LEVELS.map(
-            (level, place) =>
-              sql`${sql(`blocks_${level}`)} AS MATERIALIZED (${blocksOf(level, LEVELS[place - 1], filter)})`
+            (level, index) =>
+              sql`${sql(`blocks_${level}`)} AS MATERIALIZED (${blocksOf(level, LEVELS[index - 1], filter)})`
           )
         )
 
@@ -172,7 +173,7 @@ export class CrossRunEventBlocks extends Context.Service<
   )
 }
 
-/** Ascending stretches, with those that touch each other as one. */
+/** Ascending ranges, with adjacent ones merged. */
 export const merged = (ranges: ReadonlyArray<SeqRange>): ReadonlyArray<SeqRange> => {
   const apart: Array<SeqRange> = []
   for (const range of ranges) {

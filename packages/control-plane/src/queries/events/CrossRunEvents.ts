@@ -10,7 +10,7 @@ import {
   readEvents,
   type StoredEvent
 } from "../../event-log/EventRepository.ts"
-import { mentions } from "../../event-log/runs/RunSearch.ts"
+import { scenarioFilter } from "../../event-log/runs/RunSearch.ts"
 import { Watermark } from "../../event-log/subscribe/Watermark.ts"
 import { CrossRunEventBlocks, type SeqRange } from "./CrossRunEventBlocks.ts"
 
@@ -23,21 +23,19 @@ export interface CrossRunFilter extends EventFilter {
 /**
  * Reads of the canonical log across runs, ascending by seq (docs/reference/http.md#cross-run-events).
  *
- * Gotchas: seqs are given out before their transactions commit, and those may commit in another order. A page therefore
- * ends at the watermark of the log, in front of which nothing can appear any more (docs/reference/events.md#watermark).
- * What a page cuts off comes with the next one; a page that is not full does not prove the end. Old places need no look
- * at the watermark: what was below it once stays below it.
+ * Transactions commit in another order than their seqs are allocated, so a page ends at the watermark of the log
+ * (docs/reference/events.md#watermark), and a page that is not full does not prove the end. The watermark never
+ * decreases, so a page below the last known one does not read it.
  *
- * `total` counts every match after `afterSeq`. The whole log is never scanned for it: over all runs the closed blocks
- * have their counts (`CrossRunEventBlocks`), and within the runs of a filter the dense index of a run's events is the
- * count.
+ * `total` counts every match after `afterSeq` without a scan of the log: blocks have counts over all runs
+ * (`CrossRunEventBlocks`), and the dense index of a run's events is the count within a run.
  */
 export class CrossRunEvents extends Context.Service<
   CrossRunEvents,
   {
     readonly page: (filter: CrossRunFilter, limit: number) => Effect.Effect<EventPageOfRuns, SqlError>
     readonly count: (filter: CrossRunFilter) => Effect.Effect<number, SqlError>
-    /** One of these runs that is not there any more. */
+    /** One of these runs that was deleted. */
     readonly gone: (runIds: ReadonlyArray<RunId>) => Effect.Effect<RunId | undefined, SqlError>
   }
 >()("runplane/control-plane/CrossRunEvents") {
@@ -55,20 +53,20 @@ export class CrossRunEvents extends Context.Service<
       const ofTypes = ({ types }: CrossRunFilter) => (types.length === 0 ? [] : [sql`e.type = ANY(${types}::text[])`])
 
       /**
-       * One stretch of the log. With types, each gives its first events, so that a rare one is not searched for among
-       * all.
+       * One range of the log. With types, each type has its own index scan, so that a rare type does not scan the
+       * others.
        */
-      const stretch = (filter: CrossRunFilter, { after, upTo }: SeqRange, limit: bigint) => {
+      const readRange = (filter: CrossRunFilter, { after, upTo }: SeqRange, limit: bigint) => {
         const inRange = sql.and([sql`e.seq > ${BigInt(after)}`, sql`e.seq <= ${BigInt(upTo)}`, ...inTime(filter)])
         if (filter.types.length === 0) {
           return sql`SELECT e.seq FROM canonical_events e WHERE ${inRange} ORDER BY e.seq LIMIT ${limit}`
         }
         return sql`
-          SELECT place.seq FROM unnest(${[...new Set(filter.types)]}::text[]) AS wanted (type)
+          SELECT found.seq FROM unnest(${[...new Set(filter.types)]}::text[]) AS wanted (type)
           CROSS JOIN LATERAL (
             SELECT e.seq FROM canonical_events e WHERE e.type = wanted.type AND ${inRange} ORDER BY e.seq LIMIT ${limit}
-          ) AS place
-          ORDER BY place.seq LIMIT ${limit}`
+          ) AS found
+          ORDER BY found.seq LIMIT ${limit}`
       }
 
       const readLog = Effect.fnUntraced(function* (filter: CrossRunFilter, upTo: number, limit: number) {
@@ -78,7 +76,7 @@ export class CrossRunEvents extends Context.Service<
         for (const range of inTime(filter).length === 0 ? [whole] : yield* blocks.ranges(filter)) {
           const part = { after: Math.max(range.after, filter.afterSeq), upTo: Math.min(range.upTo, upTo) }
           if (part.after >= part.upTo) continue
-          const page = yield* readEvents(sql, stretch(filter, part, BigInt(limit - events.length)))
+          const page = yield* readEvents(sql, readRange(filter, part, BigInt(limit - events.length)))
           events.push(...page.events)
           runIds.push(...page.runIds)
           if (page.isCut) return { events, isCut: true, runIds }
@@ -90,8 +88,8 @@ export class CrossRunEvents extends Context.Service<
       const theRuns = (filter: CrossRunFilter) => ofRuns(sql, filter)
 
       /**
-       * The events of some runs. A page of n events is spread over at most those n runs whose next events come first,
-       * and if there are that many, it ends before the last of these next events: no run is read beyond that.
+       * The events of some runs. A page of n events comes from at most n runs, those with the earliest next events;
+       * with n such runs it ends before the last of these events.
        */
       const readRuns = Effect.fnUntraced(function* (filter: CrossRunFilter, upTo: bigint, limit: number) {
         const matches = sql.and([
@@ -111,15 +109,15 @@ export class CrossRunEvents extends Context.Service<
           ), bound AS (
             SELECT CASE WHEN count(*) = ${BigInt(limit)} THEN max(seq) ELSE ${upTo} END AS seq FROM soonest
           )
-          SELECT place.seq FROM bound CROSS JOIN soonest r
+          SELECT found.seq FROM bound CROSS JOIN soonest r
           CROSS JOIN LATERAL (
             SELECT e.seq FROM canonical_events e WHERE ${matches} AND e.seq <= bound.seq ORDER BY e.seq LIMIT ${BigInt(limit)}
-          ) AS place
-          ORDER BY place.seq LIMIT ${BigInt(limit)}`
+          ) AS found
+          ORDER BY found.seq LIMIT ${BigInt(limit)}`
         )
       })
 
-      /** Without further conditions, a run's index at its end and at the first event after `afterSeq` are enough. */
+      /** Without other conditions, the count is the difference of two indexes of the run. */
       const countRuns = (filter: CrossRunFilter) => {
         const after = sql`e.run_id = r.id AND e.seq > ${BigInt(filter.afterSeq)}`
         const conditions = [...inTime(filter), ...ofTypes(filter)]
@@ -143,7 +141,7 @@ export class CrossRunEvents extends Context.Service<
         isOfRuns(filter) ? readRuns(filter, BigInt(upTo), limit) : readLog(filter, upTo, limit)
 
       const page = Effect.fn("CrossRunEvents.page")(function* (filter: CrossRunFilter, limit: number) {
-        // The events of one run commit in the order of their seqs, because each append holds the run's lock.
+        // The events of one run commit in the order of their seqs, because each append locks the run.
         if (filter.runId !== undefined) return yield* readRuns(filter, LAST_SEQ, limit)
         const known = yield* watermark.known
         const first = filter.afterSeq < known ? yield* readUpTo(filter, known, limit) : NO_EVENTS
@@ -151,11 +149,11 @@ export class CrossRunEvents extends Context.Service<
         const now = yield* watermark.now
         const afterSeq = Math.max(filter.afterSeq, known)
         if (now <= afterSeq) return first
-        const rest = yield* readUpTo({ ...filter, afterSeq }, now, limit - first.events.length)
+        const others = yield* readUpTo({ ...filter, afterSeq }, now, limit - first.events.length)
         return {
-          events: [...first.events, ...rest.events],
-          isCut: rest.isCut,
-          runIds: [...first.runIds, ...rest.runIds]
+          events: [...first.events, ...others.events],
+          isCut: others.isCut,
+          runIds: [...first.runIds, ...others.runIds]
         }
       })
       const count = Effect.fn("CrossRunEvents.count")((filter: CrossRunFilter) =>
@@ -180,9 +178,7 @@ const NO_EVENTS: EventPageOfRuns = { events: [], isCut: false, runIds: [] }
 export const ofRuns = (sql: PgClient.PgClient, { runId, scenarioRef }: CrossRunFilter) =>
   sql.and([
     ...(runId === undefined ? [] : [sql`r.id = ${runId}::uuid`]),
-    ...(scenarioRef === undefined
-      ? []
-      : [sql.or([sql`r.source_ref = ${scenarioRef}`, mentions(sql, "r.scenario_ref", scenarioRef)])])
+    ...(scenarioRef === undefined ? [] : [scenarioFilter(sql, scenarioRef, "events")])
   ])
 
 /** The greatest value of the column. */

@@ -8,12 +8,12 @@ import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import { jsonPages, type TextPage } from "../../platform/http/JsonAnswer.ts"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 
-/** Events read from the database at a time, fewer when they are large; an answer of more is sent piece by piece. */
+/** Events of one read, fewer when they are large; a longer response is sent in parts. */
 export const EVENTS_PER_READ = 1_000
 
 /**
  * `GET /runs/:id/events` (docs/reference/http.md#list-events): a bare array, or an envelope as soon as a filter other
- * than afterSeq is given. The stored texts go out as they are.
+ * than afterSeq is given. The response contains the stored JSON of the events.
  */
 export const EventsHttp = HttpApiBuilder.group(
   ControlPlaneApi,
@@ -28,14 +28,14 @@ export const EventsHttp = HttpApiBuilder.group(
       const filter = filterOf(query)
       const read = (from: EventFilter, limit: number) => events.text(runId, from, limit)
       const first = yield* read(filter, Math.min(query.limit, EVENTS_PER_READ))
-      // A run always has events, so only an empty page leaves a doubt whether it exists.
+      // A run has at least one event, so only an empty page needs a check that the run exists.
       if (first.count === 0 && (yield* events.head(runId)) === undefined) {
         return yield* runNotFound(reference)
       }
       const whole = () => endOfReading(runId, runs.status(runId))
       if (!isFiltered(query)) return jsonPages(eventAnswer(bareArray, filter, query.limit, first, read, whole))
       const total = yield* events.count(runId, filter)
-      // Deleted between the two reads.
+      // The run was deleted between the two reads.
       if (total < first.count) return yield* runNotFound(reference)
       return jsonPages(eventAnswer(eventEnvelope(total, query.limit), filter, query.limit, first, read, whole))
     })
@@ -54,16 +54,16 @@ const filterOf = ({ afterSeq, afterTs, beforeTs, type }: RunEventsQuery): EventF
 const isFiltered = ({ afterTs, beforeTs, type }: RunEventsQuery): boolean =>
   afterTs !== undefined || beforeTs !== undefined || (type !== undefined && type.length > 0)
 
-/** What stands around the events. */
-interface Frame {
+/** The JSON around the events. */
+interface Envelope {
   readonly before: string
   readonly after: (count: number, lastSeq: number | undefined) => string
 }
 
-const bareArray: Frame = { before: "[", after: () => "]" }
+const bareArray: Envelope = { before: "[", after: () => "]" }
 
 /** `nextCursor` only on a full page. */
-export const eventEnvelope = (total: number, limit: number): Frame => ({
+export const eventEnvelope = (total: number, limit: number): Envelope => ({
   before: `{"data":[`,
   after: (count, lastSeq) => {
     const cursor = count === limit && lastSeq !== undefined ? `,"nextCursor":${lastSeq}` : ""
@@ -72,12 +72,12 @@ export const eventEnvelope = (total: number, limit: number): Frame => ({
 })
 
 /**
- * An answer of up to `limit` events: the first page is at hand, the others are read as they are wanted. After the last
- * of several pages `whole` checks the runs of these events and their number; it fails when a run was deleted meanwhile
+ * A response of up to `limit` events: the first page, and others that are read as the client receives them. After the
+ * last of several pages, `whole` checks their runs and their number, and fails when a run was deleted meanwhile
  * (docs/reference/http.md#deleted-while-read).
  */
 export const eventAnswer = <Filter extends EventFilter, E>(
-  frame: Frame,
+  envelope: Envelope,
   filter: Filter,
   limit: number,
   first: EventText,
@@ -92,12 +92,12 @@ export const eventAnswer = <Filter extends EventFilter, E>(
       return Effect.as(whole([...sent, page.runIds].flat(), before + page.count), next)
     })
   const piece = (page: EventText, before: number, sent: Sent, lastBefore: number | undefined): TextPage<E> => {
-    const opening = before === 0 ? frame.before : page.count === 0 ? "" : ","
+    const opening = before === 0 ? envelope.before : page.count === 0 ? "" : ","
     const text = opening + page.text
     const count = before + page.count
     const lastSeq = page.lastSeq ?? lastBefore
     const isEnd = !page.isCut && page.count < Math.min(limit - before, EVENTS_PER_READ)
-    if (isEnd || count === limit || lastSeq === undefined) return { text: text + frame.after(count, lastSeq) }
+    if (isEnd || count === limit || lastSeq === undefined) return { text: text + envelope.after(count, lastSeq) }
     return { text, next: more(count, [...sent, page.runIds], lastSeq) }
   }
   return piece(first, 0, [], undefined)

@@ -13,33 +13,33 @@ import type { StoredRun } from "../../event-log/runs/RunRow.ts"
 import { sha256 } from "../../event-log/seal/HashChain.ts"
 import { readBounded } from "../../platform/postgres/BoundedRows.ts"
 
-/** What stands before the events of an export, all of one moment; the numbers say how much of the log belongs to it. */
+/** The head of an export, read at one moment, with the numbers of its events. */
 export interface ExportHead {
   readonly run: StoredRun
-  /** JSON texts; undefined where there is nothing yet. */
+  /** JSON; undefined before the first value. */
   readonly session: string | undefined
   readonly projection: string | undefined
   readonly metrics: string | undefined
   readonly canonicalEvents: number
   readonly rawEvents: number
-  /** Over all of its events; undefined while the run goes on. */
+  /** The seal of all events; undefined before the end of the run. */
   readonly seal: Seal | undefined
 }
 
-/** A raw event as JSON text, with its dense place in the run. */
+/** The JSON of a raw event, with its dense index in the run. */
 export interface RawEventText {
   readonly seq: number
   readonly json: string
 }
 
-/** The reads of exports that no other capability has. */
+/** The reads of exports. */
 export class ExportRepository extends Context.Service<
   ExportRepository,
   {
     readonly head: (reference: string) => Effect.Effect<ExportHead | undefined, SqlError>
-    /** The references that no run has, in their order. */
+    /** The references without a run, in order. */
     readonly missing: (references: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, SqlError>
-    /** The next ones, as many as may be held at a time; none only at the end. */
+    /** The next page, bounded in bytes; empty only at the end. */
     readonly rawEvents: (
       runId: RunId,
       afterSeq: number,

@@ -14,13 +14,13 @@ import { emptyChain, extendChain } from "../../event-log/seal/HashChain.ts"
 import type { BoundedRows } from "../../platform/postgres/BoundedRows.ts"
 import type { ExportHead, RawEventText } from "./ExportRepository.ts"
 
-/** Events read from the database at a time, fewer when they are large: what an export of any length holds in memory. */
+/** Events of one read, fewer when they are large: the memory of an export of any length. */
 export const EVENTS_PER_EXPORT_READ = 500
 
-/** Text that is made as it is taken. */
+/** Text that is made as the client receives it. */
 export type ExportText = Stream.Stream<string, SqlError | RunGone>
 
-/** Where the rows of an export come from; every read is one page, which is empty only when there are no more. */
+/** The rows of an export; each read is one page, and the page after the last one is empty. */
 export interface ExportRows {
   readonly artifacts: (
     runId: RunId,
@@ -37,7 +37,7 @@ export interface ExportRows {
     afterSeq: number,
     limit: number
   ) => Effect.Effect<ReadonlyArray<RawEventText>, SqlError>
-  /** The run's status; undefined when it is deleted. */
+  /** The status of the run; undefined when it was deleted. */
   readonly status: (runId: RunId) => Effect.Effect<RunStatus | undefined, SqlError>
 }
 
@@ -51,7 +51,7 @@ export interface RunExport {
   readonly head: ExportHead
   readonly exportedAt: string
   readonly options: ExportOptions
-  /** Signs the export; it is unsigned without. */
+  /** Signs the export, which is unsigned without it. */
   readonly signer: Signer | undefined
 }
 
@@ -69,7 +69,7 @@ export const bundleText = (rows: ExportRows, exported: RunExport): ExportText =>
     )
   })
 
-/** The form of one JSON object a line: the head, each event, and what proves them. */
+/** The export as JSON lines: the head, each event, and the proof. */
 export const linesText = (rows: ExportRows, exported: RunExport): ExportText =>
   proven("jsonl", exported, (chained) => {
     const { exportedAt, head, options } = exported
@@ -85,9 +85,8 @@ export const linesText = (rows: ExportRows, exported: RunExport): ExportText =>
 type Pages<A, E> = Stream.Stream<ReadonlyArray<A>, E>
 
 /**
- * Ends a text with what proves it (docs/reference/seal.md#exports): the seal with the heads of the chain, which grows
- * with the events as they pass, and the digest of every byte before it. Beside the page it holds 64 characters an
- * event.
+ * Appends the proof of an export (docs/reference/seal.md#exports): the seal with the heads of the hash chain, and the
+ * digest of all bytes before it. Its memory is one page, and 64 characters an event.
  */
 const proven = (
   format: keyof typeof exportEnds,
@@ -150,14 +149,14 @@ interface Row {
   readonly json: string
 }
 
-/** Pages as the inside of a JSON array. */
+/** The elements of a JSON array in pages. */
 const listed = <E>(pages: Stream.Stream<ReadonlyArray<Row>, E>): Stream.Stream<string, E> =>
   Stream.map(Stream.zipWithIndex(pages), ([page, number]) => {
     const text = page.map((row) => row.json).join(",")
     return number === 0 ? text : `,${text}`
   })
 
-/** How many there are is not known before: the run has to be there after the last of them. */
+/** The number of rows is unknown, so the run must exist after the last page. */
 const artifacts = (rows: ExportRows, { run: { record } }: ExportHead): Pages<ArtifactText, SqlError | RunGone> =>
   Stream.concat(
     Stream.paginate<ArtifactPlace | undefined, ReadonlyArray<ArtifactText>, SqlError>(undefined, (after) =>
@@ -180,9 +179,8 @@ const rawEvents = (rows: ExportRows, { rawEvents, run }: ExportHead, options: Ex
   counted(run.record.id, options.includeRaw ? Math.min(rawEvents, options.eventLimit) : 0, rows.rawEvents)
 
 /**
- * The first so many rows of a run, a page at a time, each read when it is asked for. The places of a run's rows have no
- * gaps, so the number that belongs to the head of the export is known, whatever is appended meanwhile; fewer mean that
- * the run is gone.
+ * The first rows of a run in pages that are read as the client receives them. The head of the export has their number,
+ * because indexes have no gaps; fewer rows prove that the run was deleted.
  */
 const counted = <A extends { readonly seq: number }>(
   runId: RunId,

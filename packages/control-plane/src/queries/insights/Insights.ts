@@ -6,17 +6,129 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
+import { EventLog } from "../../event-log/EventLog.ts"
+import { EventRepository } from "../../event-log/EventRepository.ts"
+import { beginning, emptyProjected, foldOn, projectAndMeasure } from "../../event-log/projection/ReplayLog.ts"
 import { RunStateReader } from "../../event-log/projection/RunStateReader.ts"
+import { RunAdministration } from "../../event-log/runs/RunAdministration.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
+import type { StoredRun } from "../../event-log/runs/RunRow.ts"
+import { AuditTrail, type Caller } from "../../platform/audit/AuditTrail.ts"
+import type { DatabaseFailure } from "../../platform/http/OutageAnswers.ts"
 import { Decisions } from "../decisions/Decisions.ts"
-import { ComparedState, compareRuns } from "./RunComparison.ts"
+
+/** The fields of a projection that are compared. */
+export const ComparedState = Schema.Struct({
+  participants: Schema.Array(Schema.Struct({ participantId: Schema.String })),
+  signals: Schema.Struct({ signals: Schema.Array(Schema.Struct({ name: Schema.String })) }),
+  decision: Schema.Struct({
+    current: Schema.optionalKey(Schema.Struct({ confidence: Schema.optionalKey(Schema.Number) }))
+  })
+})
+
+/** A run with the compared fields of its projection. */
+export interface ComparedRun {
+  readonly run: StoredRun
+  readonly state: typeof ComparedState.Type
+}
+
+/** Two runs side by side: added, removed and changed in the right one (docs/reference/http.md#compare). */
+export const compareRuns = (left: ComparedRun, right: ComparedRun): Omit<RunComparison, "divergence"> => {
+  const [leftMs, rightMs] = [durationOf(left), durationOf(right)]
+  const [leftConfidence, rightConfidence] = [confidenceOf(left), confidenceOf(right)]
+  const participants = difference(participantsOf(left), participantsOf(right))
+  const { added, removed } = difference(signalsOf(left), signalsOf(right))
+  return {
+    left: summaryOf(left),
+    right: summaryOf(right),
+    statusMatch: left.run.record.status === right.run.record.status,
+    ...(leftMs !== undefined && rightMs !== undefined && { durationDeltaMs: rightMs - leftMs }),
+    ...(leftConfidence !== undefined &&
+      rightConfidence !== undefined && { confidenceDelta: rightConfidence - leftConfidence }),
+    participantsDiff: participants,
+    signalsDiff: { added, removed }
+  }
+}
+
+const summaryOf = (side: ComparedRun): RunComparison["left"] => {
+  const { modeName, record } = side.run
+  const durationMs = durationOf(side)
+  return {
+    runId: record.runId,
+    status: record.status,
+    ...(modeName !== "" && { modeName }),
+    ...(durationMs !== undefined && { durationMs })
+  }
+}
+
+/** Milliseconds from start to end; undefined while the run has not ended. */
+const durationOf = ({ run: { record } }: ComparedRun): number | undefined =>
+  record.startedAt === undefined || record.endedAt === undefined
+    ? undefined
+    : Math.max(0, Date.parse(record.endedAt) - Date.parse(record.startedAt))
+
+const confidenceOf = ({ state }: ComparedRun): number | undefined => state.decision.current?.confidence
+
+const participantsOf = ({ state }: ComparedRun): ReadonlySet<string> =>
+  new Set(state.participants.map((participant) => participant.participantId))
+
+const signalsOf = ({ state }: ComparedRun): ReadonlySet<string> =>
+  new Set(state.signals.signals.map((signal) => signal.name))
+
+const difference = (left: ReadonlySet<string>, right: ReadonlySet<string>) => ({
+  added: [...right].filter((item) => !left.has(item)),
+  removed: [...left].filter((item) => !right.has(item)),
+  common: [...left].filter((item) => right.has(item))
+})
+
+/**
+ * `POST /runs/:id/projection/rebuild` (docs/reference/http.md#rebuild). Most of the log is folded without
+ * a lock; the run is locked for the fold of the new events and the replacement of the projection and counters. The
+ * revision of the head increases, so that no process uses a cached projection.
+ */
+export class ProjectionRebuild extends Context.Service<
+  ProjectionRebuild,
+  {
+    /** The JSON of the response: `rebuilt`, `latestSeq`, and all keys of the state. */
+    readonly rebuild: (reference: string, caller: Caller) => Effect.Effect<string, NotFound | DatabaseFailure>
+  }
+>()("runplane/control-plane/ProjectionRebuild") {
+  static readonly layer = Layer.effect(
+    ProjectionRebuild,
+    Effect.gen(function* () {
+      const audit = yield* AuditTrail
+      const events = yield* EventRepository
+      const log = yield* EventLog
+      const runs = yield* RunRepository
+      const upkeep = yield* RunAdministration
+
+      const rebuild = Effect.fn("ProjectionRebuild.rebuild")(function* (reference: string, caller: Caller) {
+        const runId = yield* runs.resolve(reference)
+        if (runId === undefined) return yield* runNotFound(reference)
+        const before = yield* foldOn(events, runId, beginning(emptyProjected(runId)), projectAndMeasure)
+
+        const refold = Effect.fnUntraced(function* (lastSeq: number) {
+          const whole = yield* foldOn(events, runId, before, projectAndMeasure)
+          if (whole.lastSeq === lastSeq) return whole.folded
+          return yield* Effect.die(new Error(`the log ends at ${whole.lastSeq}, its head says ${lastSeq}`))
+        })
+        const also = Effect.fnUntraced(function* (at: string) {
+          yield* upkeep.raiseRevision(runId)
+          yield* audit.record({ caller, action: "run.rebuild", resource: "run", resourceId: runId, details: {}, at })
+        })
+        const { lastSeq, state } = yield* log
+          .rebuild({ runId, refold, also })
+          .pipe(Effect.catchTag("RunNotFound", () => Effect.fail(runNotFound(reference))))
+        return `{"rebuilt":true,"latestSeq":${lastSeq},${JSON.stringify(state).slice(1)}`
+      })
+      return ProjectionRebuild.of({ rebuild })
+    })
+  )
+}
 
 const TracedState = Schema.Struct({ trace: RunState.fields.trace })
 
-/**
- * What can be said about runs from their record and their projection (docs/reference/http.md#compare,
- * docs/reference/http.md#traces).
- */
+/** Comparisons and traces of runs (docs/reference/http.md#compare, docs/reference/http.md#traces). */
 export class Insights extends Context.Service<
   Insights,
   {
@@ -34,7 +146,7 @@ export class Insights extends Context.Service<
       const runs = yield* RunRepository
       const decisions = yield* Decisions
 
-      /** Of the projection, only what is asked for is decoded. */
+      /** Decodes only the needed fields of the projection. */
       const load = Effect.fnUntraced(function* <S>(reference: string, part: Schema.Decoder<S>) {
         const run = yield* runs.find(reference)
         const current = run && (yield* states.current(run.record.id))

@@ -7,11 +7,10 @@ import { asCaller, currentCaller } from "../../platform/http/CurrentCaller.ts"
 import { cutOnFailure, jsonText } from "../../platform/http/JsonAnswer.ts"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { type ExportText, exportTexts } from "./ExportText.ts"
-import { Insights } from "./Insights.ts"
-import { ProjectionRebuild } from "./ProjectionRebuild.ts"
+import { Insights, ProjectionRebuild } from "./Insights.ts"
 import { RunExports } from "./RunExports.ts"
 
-/** An answer of exported text, made as the client takes it; what fails on the way cuts the connection. */
+/** A response that is made as the client receives it; an error cuts the connection. */
 export const exportAnswer = (text: ExportText, contentType: string, status = 200) =>
   HttpServerResponse.stream(Stream.encodeText(cutOnFailure("an export")(text)), { contentType, status })
 

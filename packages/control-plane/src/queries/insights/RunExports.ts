@@ -17,13 +17,13 @@ import { streamReadsAt } from "../../platform/postgres/PoolUse.ts"
 import { ExportRepository } from "./ExportRepository.ts"
 import { bundleText, type ExportOptions, type ExportRows, type ExportText, exportTexts } from "./ExportText.ts"
 
-/** What a batch export takes of each run (docs/reference/http.md#batch). */
+/** The options of a batch export (docs/reference/http.md#batch). */
 export const BATCH_EXPORT: ExportOptions = { includeCanonical: true, includeRaw: false, eventLimit: 10_000 }
 
 /**
- * Exports runs (docs/reference/http.md#export) as text that is read from the database as the client takes it: an export
- * of any length holds one page. Its head is one moment of the run, and its events are those up to that moment, so they
- * fold to the very projection beside them, even while the run goes on.
+ * Exports runs (docs/reference/http.md#export) as text that is read as the client receives it, one page in memory. The
+ * head is read at one moment, and the events are those up to it, so they fold to the exported projection, also of an
+ * open run.
  */
 export class RunExports extends Context.Service<
   RunExports,
@@ -34,7 +34,7 @@ export class RunExports extends Context.Service<
       options: ExportOptions,
       caller: Caller
     ) => Effect.Effect<ExportText, NotFound | SqlError | TurnRefused>
-    /** A JSON array of bundles, in the order given. Fails before any text when one of the runs is unknown. */
+    /** A JSON array of bundles, in the given order. Fails before the first text when a run is unknown. */
     readonly many: (
       references: ReadonlyArray<string>,
       caller: Caller
@@ -54,7 +54,7 @@ export class RunExports extends Context.Service<
       const poolMax = yield* readSetting(ControlPlaneSettings.DB_POOL_MAX)
       const turns = makeFairTurns("export", streamReadsAt(poolMax))
 
-      /** Rows for one caller. They are read while the answer is sent, in a fiber that may not know the request. */
+      /** The rows for one caller, read by the fiber that sends the response. */
       const rowsFor = (facts: typeof RequestFacts.Service): ExportRows => {
         const inTurn = <A, E>(read: Effect.Effect<A, E>) => readFor({ facts })(turns.goOn(read))
         return {
@@ -66,17 +66,17 @@ export class RunExports extends Context.Service<
         }
       }
 
-      /** What a batch does not read, because its client left, has no entry. */
+      /** Runs that a batch does not reach, because its client left, have no audit entry. */
       const open = Effect.fnUntraced(function* (
         reference: string,
         { format, ...options }: ExportOptions & { readonly format: keyof typeof exportTexts },
         caller: Caller
       ) {
         const runId = yield* runs.resolve(reference)
-        // A run of a release without seals gets one now; one that cannot be sealed is exported without.
+        // A run that cannot be sealed is exported without a seal.
         const sealed = runId === undefined ? undefined : yield* seals.sealed(runId)
         const found = yield* repository.head(reference)
-        // A stored seal that does not count is not exported.
+        // A seal of other events is not exported.
         const head =
           found !== undefined && typeof sealed === "object" && sealed.events === found.canonicalEvents
             ? { ...found, seal: sealed }

@@ -1,43 +1,40 @@
 import { type Query, RunId } from "@runplane/domain"
 import type { CrossRunFilter } from "../events/CrossRunEvents.ts"
 
-/** A search over events, taken apart: what indexes find stands in the filter, the rest is asked of each event. */
+/** A search over events: a filter for the indexes, and conditions that each event is tested with. */
 export interface EventQuery {
   readonly filter: CrossRunFilter
   /** The last seq that matches; undefined for no bound. */
   readonly upToSeq: number | undefined
-  /** Undefined when the filter says it all. */
-  readonly rest: Query | undefined
+  /** Undefined when the filter is the whole search. */
+  readonly conditions: Query | undefined
 }
 
-/**
- * The types of the events that match behind the first place, an empty list for all; undefined when more is asked of an
- * event than its type.
- */
-export const typesOf = ({ filter, rest, upToSeq }: EventQuery): ReadonlyArray<string> | undefined => {
+/** Whether every event behind the position matches. */
+export const matchesAll = ({ conditions, filter, upToSeq }: EventQuery): boolean => {
   const { afterSeq: _, types, ...others } = filter
-  return Object.keys(others).length === 0 && rest === undefined && upToSeq === undefined ? types : undefined
+  return types.length === 0 && Object.keys(others).length === 0 && conditions === undefined && upToSeq === undefined
 }
 
-/** Matches nothing: there is no such type. */
+/** An unknown type, which matches nothing. */
 const NO_TYPE = ""
 
 const MILLISECOND = 1
 
-/** The filter and the conditions of the query that every match fulfils, as one. */
+/** Moves conditions of the query into the filter where indexes support them. */
 export const eventQueryOf = (filter: CrossRunFilter, query: Query): EventQuery => {
   const parts = query.kind === "and" ? query.of : [query]
-  let found: EventQuery = { filter, upToSeq: undefined, rest: undefined }
+  let found: EventQuery = { filter, upToSeq: undefined, conditions: undefined }
   const others: Array<Query> = []
   for (const part of parts) {
     const narrowed = narrow(found, part)
     if (narrowed === undefined) others.push(part)
     else found = narrowed
   }
-  return others.length === 0 ? found : { ...found, rest: { kind: "and", of: others } }
+  return others.length === 0 ? found : { ...found, conditions: { kind: "and", of: others } }
 }
 
-/** The search with this condition in its filter; undefined when a filter cannot say it. */
+/** The search with this condition in its filter; undefined when the filter does not support it. */
 const narrow = (search: EventQuery, part: Query): EventQuery | undefined => {
   if (part.kind !== "compare" && part.kind !== "in" && part.kind !== "range") return undefined
   switch (part.field) {
@@ -107,7 +104,7 @@ const withFilter = (search: EventQuery, more: Partial<CrossRunFilter>): EventQue
   filter: { ...search.filter, ...more }
 })
 
-/** Types that are in both lists, of which an empty one says nothing. */
+/** The common types; an empty list stands for all types. */
 const both = (left: ReadonlyArray<string>, right: ReadonlyArray<string>): ReadonlyArray<string> => {
   if (left.length === 0) return right
   const common = left.filter((type) => right.includes(type))
@@ -117,7 +114,7 @@ const both = (left: ReadonlyArray<string>, right: ReadonlyArray<string>): Readon
 const FIRST_TIME = "0001-01-01T00:00:00.000Z"
 const LAST_TIME = "9999-12-31T23:59:59.999Z"
 
-/** ISO text of a time within the years that the database holds. */
+/** A time as ISO text, within the years that the database supports. */
 const timeAt = (millis: number): string => {
   const time = Math.min(Math.max(millis, Date.parse(FIRST_TIME)), Date.parse(LAST_TIME))
   return new Date(time).toISOString()

@@ -7,34 +7,86 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { StoredEvent } from "../../event-log/EventRepository.ts"
 import { Watermark } from "../../event-log/subscribe/Watermark.ts"
 import { READ_BYTES } from "../../platform/postgres/BoundedRows.ts"
-import { conditionOf } from "../../platform/postgres/search/QueryConditions.ts"
+import {
+  type ColumnType,
+  conditionOf,
+  type QueryColumn,
+  type QueryMeaning
+} from "../../platform/postgres/search/QueryConditions.ts"
 import { SearchBudget, type SearchFailure, SearchTooSlow } from "../../platform/postgres/search/SearchBudget.ts"
 import { ofRuns } from "../events/CrossRunEvents.ts"
-import { eventMeaning } from "./EventMeaning.ts"
 import type { EventQuery } from "./EventQuery.ts"
 
-/** How many seqs are looked at with the first statement; more or fewer with the next, by the time it takes. */
+const COLUMNS: Readonly<Record<string, readonly [type: ColumnType, column: string]>> = {
+  seq: ["integer", "e.seq"],
+  runId: ["uuid", "e.run_id"],
+  type: ["text", "e.type"],
+  ts: ["time", "e.ts"],
+  index: ["integer", "e.index"],
+  subjectKind: ["text", "(e.event #>> '{subject,kind}')"],
+  subjectId: ["text", "(e.event #>> '{subject,id}')"],
+  sourceKind: ["text", "(e.event #>> '{source,kind}')"],
+  sourceName: ["text", "(e.event #>> '{source,name}')"],
+  sender: ["text", "(e.event #>> '{data,sender}')"],
+  messageType: ["text", "(e.event #>> '{data,messageType}')"]
+}
+
+const ASCII = /^[\u0000-\u007f]*$/
+
+const OF_RUN: Readonly<Record<string, readonly [type: ColumnType, column: string]>> = {
+  scenarioRef: ["folded", "r.scenario_ref"],
+  sourceRef: ["text", "r.source_ref"],
+  environment: ["text", "r.environment"],
+  tags: ["among", "r.tags"]
+}
+
+/** The columns of the fields `eventQueryFields`, for a row of `canonical_events` with the name `e`. */
+const eventMeaning = (sql: PgClient.PgClient): QueryMeaning => ({
+  column: (field, path): QueryColumn => {
+    if (field === "data") {
+      return { type: "text", where: (test) => test(sql`(e.event #>> ${["data", ...path.split(".")]}::text[])`) }
+    }
+    const plain = COLUMNS[field]
+    if (plain !== undefined) return { type: plain[0], where: (test) => test(sql.literal(plain[1])) }
+    const ofRun = OF_RUN[field]
+    if (ofRun === undefined) throw new Error(`the field ${field} of events has no column`)
+    const [type, column] = ofRun
+    return {
+      type,
+      where: (test) => sql`EXISTS (SELECT FROM runs r WHERE r.id = e.run_id AND ${test(sql.literal(column))})`,
+      ...(type === "among" && { has: (tags) => sql`cardinality(${tags}) > 0` })
+    }
+  },
+  // The text is searched in the JSON of the event. For ASCII, lower() is enough and much faster.
+  search: (text) => {
+    const part = sql`${JSON.stringify(text).slice(1, -1)}::text`
+    return ASCII.test(text)
+      ? sql`strpos(lower(e.event::text), lower(${part})) > 0`
+      : sql`strpos(fold_text(e.event::text), fold_text(${part})) > 0`
+  }
+})
+
+/** Seqs that the first statement reads; the next window depends on the time it takes. */
 const FIRST_WINDOW = 2_000
 const LARGEST_WINDOW = 2 ** 22
-/** A window that takes less is made larger, one that takes more smaller. Milliseconds. */
+/** A faster window grows, a slower one shrinks. Milliseconds. */
 const QUICK_MS = 50
 const LONG_MS = 400
-/** After this time a page ends where it is. Milliseconds. */
+/** After this time a page ends at its position. Milliseconds. */
 const PAGE_MS = 1_000
 
-/** What a search has found so far. */
+/** A page of a search. */
 export interface FoundEvents {
   readonly events: ReadonlyArray<StoredEvent>
-  /** Every match up to this seq is among the events. */
+  /** The page has every match up to this seq. */
   readonly upTo: number
-  /** Whether there was nothing behind it to be looked at. */
+  /** Whether the page reaches the end of the log. */
   readonly isEnd: boolean
 }
 
 /**
- * Searches over the log for what no index finds: stretch by stretch, for about a second, and then the page ends where
- * the search has come to. However large the log and however rare the match, a request takes no longer
- * (docs/reference/http.md#search-events).
+ * Searches over the log without an index: window by window, for about a second, then the page ends at its position. So
+ * the time of a request does not depend on the size of the log (docs/reference/http.md#search-events).
  */
 export class EventSearch extends Context.Service<
   EventSearch,
@@ -45,9 +97,9 @@ export class EventSearch extends Context.Service<
       limit: number,
       mostBytes?: number
     ) => Effect.Effect<FoundEvents, SqlError | SearchFailure>
-    /** The same for all events behind a seq; with one exchange. */
+    /** The page of all events behind a seq, in one statement. */
     readonly endOfLog: (afterSeq: number, limit: number) => Effect.Effect<FoundEvents, SqlError>
-    /** Whether there are events behind a seq, be they below the watermark or not. */
+    /** Whether there are events behind a seq, also above the watermark. */
     readonly isBeyond: (seq: number) => Effect.Effect<boolean, SqlError>
   }
 >()("runplane/control-plane/EventSearch") {
@@ -59,7 +111,7 @@ export class EventSearch extends Context.Service<
       const watermark = yield* Watermark
       const meaning = eventMeaning(sql)
 
-      const conditions = ({ filter, rest }: EventQuery) => [
+      const conditions = ({ conditions: others, filter }: EventQuery) => [
         ...(filter.afterTs === undefined ? [] : [sql`e.ts >= ${filter.afterTs}::timestamptz`]),
         ...(filter.beforeTs === undefined ? [] : [sql`e.ts < ${filter.beforeTs}::timestamptz`]),
         ...(filter.types.length === 0 ? [] : [sql`e.type = ANY(${filter.types}::text[])`]),
@@ -67,10 +119,10 @@ export class EventSearch extends Context.Service<
         ...(filter.scenarioRef === undefined
           ? []
           : [sql`EXISTS (SELECT FROM runs r WHERE r.id = e.run_id AND ${ofRuns(sql, filter)})`]),
-        ...(rest === undefined ? [] : [conditionOf(sql, rest, meaning)])
+        ...(others === undefined ? [] : [conditionOf(sql, others, meaning)])
       ]
 
-      const stretch = (search: EventQuery, after: number, upTo: number, limit: number, mostBytes: number) =>
+      const readWindow = (search: EventQuery, after: number, upTo: number, limit: number, mostBytes: number) =>
         sql<Row>`
           SELECT seq, index, json, bytes
           FROM (SELECT seq, index, json, sum(octet_length(json)) OVER (ORDER BY seq) AS bytes
@@ -93,8 +145,8 @@ export class EventSearch extends Context.Service<
         while (at < end && events.length < limit && bytes < mostBytes && now - startedAt < PAGE_MS) {
           const upTo = Math.min(at + window, end)
           const wanted = limit - events.length
-          const statement = stretch(search, at, upTo, wanted, mostBytes)
-          const read = search.rest === undefined ? statement : budget.limited(statement)
+          const statement = readWindow(search, at, upTo, wanted, mostBytes)
+          const read = search.conditions === undefined ? statement : budget.limited(statement)
           const tooMany = (error: SearchFailure) => {
             failure = error
             return Effect.undefined
@@ -121,7 +173,7 @@ export class EventSearch extends Context.Service<
       })
       const page = Effect.fn("EventSearch.page")((search: EventQuery, limit: number, mostBytes = READ_BYTES) => {
         const read = readPage(search, limit, mostBytes)
-        return search.rest === undefined ? read : budget.inTurn(read)
+        return search.conditions === undefined ? read : budget.inTurn(read)
       })
       const endOfLog = Effect.fn("EventSearch.endOfLog")(function* (afterSeq: number, limit: number) {
         const rows = yield* sql<{ readonly mark: bigint } & (Row | { readonly seq: null })>`

@@ -12,7 +12,7 @@ import { type AuditRow, auditColumns, toAuditEntry } from "../../platform/audit/
 import { type LedgerRow, ledgerColumns, sealsOf, toLedgerEntry } from "../../platform/ledger/LedgerWriter.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 
-/** The ledger, with what the database holds of its contents (docs/reference/seal.md#ledger). */
+/** The ledger, compared with the stored contents of its entries (docs/reference/seal.md#ledger). */
 export class Ledger extends Context.Service<
   Ledger,
   { readonly list: (query: LedgerQuery) => Effect.Effect<LedgerPage, SqlError> }
@@ -22,7 +22,7 @@ export class Ledger extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
-      /** The digests of what is stored now, by subject. */
+      /** The digests of the stored contents, by subject. */
       const stored = Effect.fnUntraced(function* (entries: ReadonlyArray<LedgerEntry>) {
         const subjects = (kind: LedgerEntry["kind"]) =>
           entries.flatMap((entry) => (entry.kind === kind ? [entry.subject] : []))
@@ -30,7 +30,7 @@ export class Ledger extends Context.Service<
         const add = (kind: LedgerEntry["kind"], subject: string, content: Schema.Json) =>
           digests.set(`${kind} ${subject}`, contentDigestOf(sha256, content))
         for (const [subject, seal] of yield* sealsOf(sql, subjects("seal"))) add("seal", subject, JSON.parse(seal))
-        // A writer of the database may have put in subjects of another form: nothing is stored of them.
+        // A writer of the database may have added subjects of another form, which have no content.
         const tombstones = subjects("tombstone")
           .map((subject) => subject.split("/"))
           .flatMap(([runId = "", at = ""]) =>
@@ -49,7 +49,7 @@ export class Ledger extends Context.Service<
         return digests
       })
 
-      /** The runs among these of which there is a tombstone. */
+      /** The runs among these that have a tombstone. */
       const buriedOf = (runIds: ReadonlyArray<string>) =>
         Effect.map(
           sql<{ readonly id: string }>`
@@ -57,7 +57,7 @@ export class Ledger extends Context.Service<
           (rows) => new Set(rows.map(({ id }) => id))
         )
 
-      /** Audit entries before this time have expired, as the ledger says; an entry of another writer says nothing. */
+      /** Audit entries before this time have expired according to the ledger, without entries of other writers. */
       const expiredBefore = Effect.map(
         sql<{ readonly before: string | null }>`
           SELECT max(subject) AS before FROM ledger WHERE kind = 'expiry' AND (vouched OR key_id IS NULL)`,
@@ -77,16 +77,14 @@ export class Ledger extends Context.Service<
           const found = digests.get(`${kind} ${subject}`)
           if (found !== undefined) return found === digest ? "kept" : "changed"
           if (kind === "seal" && buried.has(subject.split("/")[0] ?? "")) return "deleted"
-          // A content gets its number after it is stored.
+          // A content is stored before it has a number in the ledger.
           return kind === "audit" && at < expired ? "expired" : "missing"
         }
         const data = entries.map((entry) => ({ ...entry, content: contentOf(entry) }))
         return { data, limit, ...(data.length < limit && { unlisted: yield* unlisted }) }
       })
 
-      /**
-       * What has no entry. What is older than the ledger is not counted: its times say so, and nothing proves them.
-       */
+      /** The number of contents without an entry, except those that are older than the ledger by their times. */
       const unlisted = Effect.gen(function* () {
         const listed = (kind: string, subject: string) => sql`
           (SELECT FROM ledger l WHERE l.kind = ${sql.literal(`'${kind}'`)} AND l.subject = ${sql.literal(subject)}

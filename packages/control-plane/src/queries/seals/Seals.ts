@@ -1,3 +1,4 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
 import {
   type Conflict,
   MAX_EARLIER_SEALS,
@@ -6,7 +7,9 @@ import {
   runCannotBeSealed,
   runNotFound,
   runNotSealed,
-  type SealKeySet
+  type SealKeySet,
+  type TombstonePage,
+  type TombstonesQuery
 } from "@runplane/api"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -14,7 +17,46 @@ import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { RunStateReader } from "../../event-log/projection/RunStateReader.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
+import { type TombstoneRow, tombstoneColumns, toTombstone } from "../../event-log/runs/TombstoneRow.ts"
 import { RunSeals } from "../../event-log/seal/RunSeals.ts"
+import { cursorOf, isPlaceValue, placeOf, UnknownCursor } from "../../platform/postgres/search/PageCursor.ts"
+
+const ORDER = "tombstones desc"
+
+/** The permanent tombstones of deleted runs, the latest first (docs/reference/seal.md#tombstones). */
+export class Tombstones extends Context.Service<
+  Tombstones,
+  { readonly list: (query: TombstonesQuery) => Effect.Effect<TombstonePage, SqlError | UnknownCursor> }
+>()("runplane/control-plane/Tombstones") {
+  static readonly layer = Layer.effect(
+    Tombstones,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      const list = Effect.fn("Tombstones.list")(function* ({ cursor, limit, runId }: TombstonesQuery) {
+        const after = cursor === undefined ? undefined : placeOf(ORDER, cursor)
+        if (cursor !== undefined && (after === undefined || !isPlaceValue.bigint(after.id))) {
+          return yield* new UnknownCursor()
+        }
+        const where = sql.and([
+          sql`true`,
+          ...(runId === undefined ? [] : [sql`run_id = ${runId}::uuid`]),
+          ...(after === undefined ? [] : [sql`id < ${BigInt(after.id)}`])
+        ])
+        const rows = yield* sql<TombstoneRow>`
+          SELECT ${tombstoneColumns(sql)} FROM run_tombstones WHERE ${where} ORDER BY run_tombstones.id DESC LIMIT ${BigInt(limit)}`
+        const last = rows.at(-1)
+        return {
+          data: rows.map(toTombstone),
+          limit,
+          ...(last !== undefined &&
+            rows.length === limit && { nextCursor: cursorOf(ORDER, { value: "", id: last.id }) })
+        }
+      })
+      return Tombstones.of({ list })
+    })
+  )
+}
 
 /** The seals of runs, and the keys to verify them (docs/reference/seal.md#seals, docs/reference/seal.md#keys). */
 export class Seals extends Context.Service<

@@ -3,8 +3,7 @@ import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { Ledger } from "./Ledger.ts"
-import { Seals } from "./Seals.ts"
-import { Tombstones } from "./Tombstones.ts"
+import { Seals, Tombstones } from "./Seals.ts"
 
 /** The `seals` group (docs/reference/seal.md#seals, docs/reference/seal.md#tombstones). */
 export const SealsHttp = HttpApiBuilder.group(

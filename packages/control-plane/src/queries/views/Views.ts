@@ -3,6 +3,7 @@ import {
   type BadRequest,
   badRequest,
   type Conflict,
+  ControlPlaneApi,
   controlPlaneError,
   type Forbidden,
   MAX_VIEWS,
@@ -24,14 +25,32 @@ import { parseQuery } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { HttpApiBuilder } from "effect/http-api"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { AuditTrail, type Caller } from "../../platform/audit/AuditTrail.ts"
-import { listPage, type TextPage } from "../../platform/http/JsonAnswer.ts"
+import { asCaller } from "../../platform/http/CurrentCaller.ts"
+import { jsonPages, listPage, type TextPage } from "../../platform/http/JsonAnswer.ts"
+import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { readBounded } from "../../platform/postgres/BoundedRows.ts"
+
+/** The endpoints of saved views (docs/reference/http.md#views). */
+export const ViewsHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "views",
+  Effect.fn(function* (handlers) {
+    const views = yield* Views
+    return handlers.handleAll({
+      list: ({ query }) => orUnavailable(Effect.map(views.list(query.resource), jsonPages)),
+      create: ({ payload }) => asCaller((caller) => views.create(payload, caller)),
+      update: ({ params, payload }) => asCaller((caller) => views.update(params.id, payload, caller)),
+      remove: ({ params }) => asCaller((caller) => views.remove(params.id, caller))
+    })
+  })
+)
 
 /**
  * Saved views (docs/reference/http.md#views). Their owner and administrators change them; every change commits with its
@@ -40,7 +59,7 @@ import { readBounded } from "../../platform/postgres/BoundedRows.ts"
 export class Views extends Context.Service<
   Views,
   {
-    /** An array of views as text, which is read as it is taken. */
+    /** A JSON array of views, read as the client receives it. */
     readonly list: (resource: QueryResource | undefined) => Effect.Effect<TextPage<SqlError>, SqlError>
     readonly create: (view: NewView, caller: Caller) => Effect.Effect<View, BadRequest | Conflict | SqlError>
     readonly update: (
@@ -126,10 +145,10 @@ export class Views extends Context.Service<
         yield* requireWritable(id)
         const at = yield* now
         const apply = Effect.gen(function* () {
-          const [known] = yield* sql<ViewRow>`SELECT ${columns} FROM views WHERE id = ${id}::uuid FOR UPDATE`
-          if (known === undefined) return yield* viewNotFound(id)
-          yield* requireOwn(toView(known), caller)
-          const changed = { ...toView(known), ...change }
+          const [found] = yield* sql<ViewRow>`SELECT ${columns} FROM views WHERE id = ${id}::uuid FOR UPDATE`
+          if (found === undefined) return yield* viewNotFound(id)
+          yield* requireOwn(toView(found), caller)
+          const changed = { ...toView(found), ...change }
           yield* requireReadable(changed)
           yield* sql`
             UPDATE views SET name = ${changed.name}, q = ${changed.q}, columns = ${changed.columns}::text[],
@@ -145,11 +164,11 @@ export class Views extends Context.Service<
         yield* requireWritable(id)
         const at = yield* now
         const apply = Effect.gen(function* () {
-          const [known] = yield* sql<ViewRow>`SELECT ${columns} FROM views WHERE id = ${id}::uuid FOR UPDATE`
-          if (known === undefined) return
-          yield* requireOwn(toView(known), caller)
+          const [found] = yield* sql<ViewRow>`SELECT ${columns} FROM views WHERE id = ${id}::uuid FOR UPDATE`
+          if (found === undefined) return
+          yield* requireOwn(toView(found), caller)
           yield* sql`DELETE FROM views WHERE id = ${id}::uuid`
-          yield* record("delete", toView(known), caller, at)
+          yield* record("delete", toView(found), caller, at)
         })
         yield* sql.withTransaction(apply)
       })

@@ -1,7 +1,6 @@
 import { ControlPlaneApi, type CrossRunEventsQuery, eventQueryFields } from "@runplane/api"
 import { parseQuery, RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
 import type { SqlError } from "effect/sql/SqlError"
 import { eventText } from "../../event-log/EventRepository.ts"
@@ -14,15 +13,14 @@ import { CrossRunEvents, type CrossRunFilter } from "../../queries/events/CrossR
 import { EVENTS_PER_READ, eventAnswer, eventEnvelope } from "../../queries/events/EventsHttp.ts"
 import { type EventQuery, eventQueryOf } from "../../queries/query/EventQuery.ts"
 import { EventSearch } from "../../queries/query/EventSearch.ts"
-import { currentClient } from "../run/StreamClient.ts"
-import { seqOf, sse } from "../run/StreamHttp.ts"
-import { StreamSlots } from "../run/StreamSlots.ts"
+import { currentConnection, lastEventSeq, sseResponse } from "../SseConnection.ts"
+import { StreamSlots } from "../StreamSlots.ts"
 import { LogStream } from "./LogStream.ts"
 
 /**
- * `GET /events` (docs/reference/http.md#cross-run-events): always the envelope; the stored texts go out as they are. A
- * search that filters can say is one of them (docs/reference/http.md#search-events). `GET /events/stream` is
- * docs/reference/http.md#log-stream.
+ * `GET /events` (docs/reference/http.md#cross-run-events) always returns the envelope, with the stored JSON of the
+ * events. A search that is equal to filters is read as filters (docs/reference/http.md#search-events).
+ * `GET /events/stream` is docs/reference/http.md#log-stream.
  */
 export const CrossRunEventsHttp = HttpApiBuilder.group(
   ControlPlaneApi,
@@ -39,7 +37,7 @@ export const CrossRunEventsHttp = HttpApiBuilder.group(
     }: Filtered): Effect.fn.Return<TextPage<SqlError | RunGone>, SqlError> {
       const wanted = Math.min(limit, EVENTS_PER_READ)
       const first = yield* events.page(filter, wanted)
-      // A page that is not full holds all that there is to be read.
+      // A page that is not full contains all matches.
       const isAll = !first.isCut && first.events.length < wanted
       const total = isAll ? first.events.length : yield* events.count(filter)
       // A run was deleted between the two reads.
@@ -47,7 +45,7 @@ export const CrossRunEventsHttp = HttpApiBuilder.group(
       const whole = Effect.fnUntraced(function* (runIds: ReadonlyArray<RunId>, count: number) {
         const gone = yield* events.gone(runIds)
         if (gone !== undefined) return yield* new RunGone({ runId: gone })
-        // What is above the watermark is counted and not read, so fewer events prove nothing; a smaller total does.
+        // The count includes events above the watermark, so only a smaller count proves that a run was deleted.
         if (count < Math.min(total, limit) && (yield* events.count(filter)) < total) {
           return yield* new RunGone({ runId: undefined })
         }
@@ -67,21 +65,21 @@ export const CrossRunEventsHttp = HttpApiBuilder.group(
     const list = Effect.fnUntraced(function* (query: CrossRunEventsQuery) {
       const filter = filterOf(query)
       if (query.q === undefined) return yield* filtered(filter, query.limit)
-      // The contract has read it once.
+      // The request was validated, so the query parses.
       const parsed = yield* Effect.orDie(Effect.fromResult(parseQuery(query.q, eventQueryFields)))
       const search = eventQueryOf(filter, parsed)
-      const isFilter = search.rest === undefined && search.upToSeq === undefined
+      const isFilter = search.conditions === undefined && search.upToSeq === undefined
       return yield* isFilter ? filtered(search.filter, query.limit) : searched(search, query.limit)
     })
 
     return handlers.handleAll({
       list: ({ query }) => orUnavailable(list(query)),
       stream: Effect.fnUntraced(function* ({ headers, query }) {
-        const refusal = yield* slots.take
-        if (refusal !== undefined) return refusal
-        const client = yield* currentClient
-        const afterSeq = query.afterSeq ?? seqOf(headers["last-event-id"])
-        return HttpServerResponse.stream(streams.open(query, afterSeq, client), sse)
+        const rejection = yield* slots.take
+        if (rejection !== undefined) return rejection
+        const connection = yield* currentConnection
+        const afterSeq = query.afterSeq ?? lastEventSeq(headers["last-event-id"])
+        return sseResponse(streams.open(query, afterSeq, connection), "a stream of the log")
       })
     })
   })

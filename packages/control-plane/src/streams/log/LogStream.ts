@@ -2,39 +2,38 @@ import type { LogStreamQuery } from "@runplane/api"
 import { eventQueryFields } from "@runplane/api"
 import { parseQuery } from "@runplane/domain"
 import { ControlPlaneSettings, readSetting, Shutdown } from "@runplane/server"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Random from "effect/Random"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { Watermark } from "../../event-log/subscribe/Watermark.ts"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
-import { retryHint } from "../../platform/http/RetryHint.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { type EventQuery, eventQueryOf } from "../../queries/query/EventQuery.ts"
-import type { StreamClient } from "../run/StreamClient.ts"
-import { LogTail } from "./LogTail.ts"
-import { makeTailFeed } from "./TailFeed.ts"
-
-const rereads = Schedule.min([Schedule.exponential("100 millis", 2), Schedule.spaced("2 seconds")]).pipe(
-  Schedule.jittered
-)
+import { type FollowerSource, follow, retried } from "../FollowerLoop.ts"
+import { type Input, type LiveInput, openLog, type State } from "../FollowerState.ts"
+import { retryHint, type SseConnection } from "../SseConnection.ts"
+import { retries } from "../StreamReads.ts"
+import { LogTail, type TailSubscription } from "./LogTail.ts"
 
 /**
- * The SSE frames of the whole log as bytes (docs/reference/http.md#log-stream). Ends on shutdown, or with its client.
+ * The SSE frames of the whole log as bytes (docs/reference/http.md#log-stream). A stream ends on shutdown, or with its
+ * client.
  */
 export class LogStream extends Context.Service<
   LogStream,
   {
     /**
-     * `afterSeq` undefined starts with what happens from now on. The client is greeted once the stream knows where it
-     * starts; the bytes are those that it has not been handed by itself.
+     * `afterSeq` undefined starts with the next event. The headers are flushed as soon as the stream has its position;
+     * the bytes are those that were not written to the socket directly.
      */
     readonly open: (
       query: LogStreamQuery,
       afterSeq: number | undefined,
-      client: StreamClient
+      connection: SseConnection
     ) => Stream.Stream<Uint8Array>
   }
 >()("runplane/control-plane/LogStream") {
@@ -48,54 +47,97 @@ export class LogStream extends Context.Service<
       const defaultHeartbeatMs = yield* readSetting(ControlPlaneSettings.STREAM_SSE_HEARTBEAT_MS)
 
       /**
-       * Behind the cursor; at the end of the log without one, or when it is beyond the end
-       * (docs/reference/http.md#reset).
+       * The cursor, or the end of the log without one or when the cursor is beyond it (docs/reference/http.md#reset).
        */
       const startOf = Effect.fnUntraced(function* (afterSeq: number | undefined) {
         if (afterSeq === undefined) return { afterSeq: yield* watermark.now }
-        // A read that streams share may have begun before the client's last event was committed; the next has not.
-        const isBeyond = Effect.map(watermark.lastPlace, (last) => last < afterSeq)
+        // A shared read may have begun before the client's last event was committed; the second one has not.
+        const isBeyond = Effect.map(watermark.lastSeq, (last) => last < afterSeq)
         if ((yield* isBeyond) && (yield* isBeyond)) return { afterSeq: yield* watermark.now, resetFrom: afterSeq }
         return { afterSeq }
       })
 
-      const feed = Effect.fnUntraced(function* (
+      const frames = Effect.fnUntraced(function* (
         query: LogStreamQuery,
         afterSeq: number | undefined,
-        client: StreamClient
+        connection: SseConnection
       ) {
         yield* Effect.acquireRelease(Effect.sync(metrics.sseOpened), () => Effect.sync(metrics.sseClosed))
         const subscription = yield* tail.subscribe(keyOf(query), searchOf(query))
-        // The answer has begun, so it is too late to refuse: a database that is away is waited for.
-        const start = yield* Effect.raceFirst(Effect.orDie(Effect.retry(startOf(afterSeq), rereads)), shutdown.begun)
+        // The response has begun, so the stream waits for a database that is away.
+        const start = yield* Effect.raceFirst(Effect.orDie(Effect.retry(startOf(afterSeq), retries)), shutdown.begun)
         if (start === undefined) return Stream.empty
-        yield* client.greet
+        yield* connection.flushHeaders
         const options = { ...start, heartbeatMs: query.heartbeatMs ?? defaultHeartbeatMs }
-        const next = yield* makeTailFeed(options, {
-          ...subscription,
-          read: (from) => readFor(client)(subscription.read(from)),
-          ended: shutdown.begun,
-          client
-        })
-        return Stream.fromPull(Effect.succeed(next))
+        const state = openLog(options, yield* Clock.currentTimeMillis, subscription.buffer.restores)
+        const read = readFor(connection)
+        const readPage: TailSubscription["readPage"] = (from) => read(subscription.readPage(from))
+        const source = logSource({ ...subscription, readPage }, shutdown.begun)
+        // Only a run can be deleted.
+        return Stream.orDie(Stream.fromPull(Effect.succeed(yield* follow(state, source, connection))))
       })
-      const open = (query: LogStreamQuery, afterSeq: number | undefined, client: StreamClient) =>
-        Stream.concat(Stream.unwrap(feed(query, afterSeq, client)), retryHint(shutdown))
+      const open = (query: LogStreamQuery, afterSeq: number | undefined, connection: SseConnection) =>
+        Stream.concat(Stream.unwrap(frames(query, afterSeq, connection)), retryHint(shutdown))
       return LogStream.of({ open })
     })
   )
 }
 
-/** Types in another order are the same search, and so is one that is written twice. */
+/** The log as the source of a stream: its ring buffer, and older pages of the database. */
+export const logSource = (
+  { buffer, readPage, wakeup }: TailSubscription,
+  ended: Effect.Effect<void>
+): FollowerSource<never> => {
+  const take = ({ restores, seq }: State): LiveInput | undefined => {
+    if (buffer.restores !== restores) {
+      return buffer.start === undefined ? undefined : { _tag: "Restored", seq: buffer.end, restores: buffer.restores }
+    }
+    const found = buffer.behind(seq)
+    if (found === undefined) return { _tag: "Gap" }
+    if (found.frames.length === 0 && found.upTo <= seq) return undefined
+    return { _tag: "Frames", frames: found.frames, seq: found.upTo }
+  }
+  const page = Effect.fnUntraced(function* ({ index, restores, seq }: State): Effect.fn.Return<Input, PageError> {
+    const none = { _tag: "Page", frames: [], seq, index, isLast: true } as const
+    if (buffer.restores !== restores) return none
+    const { frames, upTo } = yield* readPage(seq)
+    if (upTo > seq) {
+      return { ...none, frames: frames.map(({ bytes }) => bytes), seq: upTo, isLast: upTo >= (buffer.start ?? 0) }
+    }
+    // A database that was restored from a backup returns nothing for a while.
+    return { _tag: "Failed", now: yield* Clock.currentTimeMillis, jitter: yield* Random.next }
+  })
+  return {
+    wakeup,
+    take,
+    read: (state, read) =>
+      read._tag === "ReadPage"
+        ? retried(page(state))
+        : Effect.sync(() => ({ _tag: "Head", head: headOf(state, take) })),
+    audience: () => 1,
+    ended
+  }
+}
+
+type PageError = Effect.Error<ReturnType<TailSubscription["readPage"]>>
+
+/** The seq that a heartbeat names: the end of the buffer when the client has every match before it. */
+const headOf = (state: State, take: (state: State) => LiveInput | undefined) => {
+  const input = take(state)
+  const isQuiet = input?._tag === "Frames" && input.frames.length === 0
+  return { lastSeq: isQuiet ? input.seq : state.seq, lastIndex: 0 }
+}
+
+/** The order of types and repeated types do not change a search. */
 const keyOf = ({ q, types }: LogStreamQuery): string => JSON.stringify([[...new Set(types)].sort(), q ?? ""])
 
 const searchOf = ({ q, types }: LogStreamQuery): EventQuery => {
   const filter = { afterSeq: 0, types: types ?? [] }
-  if (q === undefined) return { filter, upToSeq: undefined, rest: undefined }
-  // The contract has read it once.
+  if (q === undefined) return { filter, upToSeq: undefined, conditions: undefined }
+  // The request was validated, so the query parses.
   const query = Result.getOrThrow(parseQuery(q, eventQueryFields))
   const search = eventQueryOf(filter, query)
-  // Where a stream stands is its own matter: conditions on places are asked of each event.
-  const isPlaced = search.filter.afterSeq > 0 || search.upToSeq !== undefined
-  return isPlaced ? { filter, upToSeq: undefined, rest: query } : search
+  // A stream has its own position, so conditions on positions apply to each event.
+  const hasPosition = search.filter.afterSeq > 0 || search.upToSeq !== undefined
+  return hasPosition ? { filter, upToSeq: undefined, conditions: query } : search
 }

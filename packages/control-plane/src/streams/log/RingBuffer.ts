@@ -1,147 +1,133 @@
 import type { StoredEvent } from "../../event-log/EventRepository.ts"
-import { canonicalEventFrame } from "../../event-log/subscribe/LiveBatch.ts"
-import { SharedFrames } from "../../platform/http/SharedFrames.ts"
+import { SharedFrames } from "../SharedFrames.ts"
+import { canonicalEventFrame } from "../SseConnection.ts"
 
-/** Bytes of frames that the windows of all searches hold together. */
-export const WINDOWS_BYTES = 32 * 1024 * 1024
-/** Stretches that one window holds; many small ones would make the way through them long. */
-const WINDOW_STRETCHES = 2_048
-/** A client is handed so many bytes at a time, or one stretch. */
-const HANDED_BYTES = 256 * 1024
+/** Bytes of frames in the buffers of all searches together. */
+export const BUFFER_BYTES = 32 * 1024 * 1024
+/** Parts of one buffer; a read walks through all of them. */
+const CAPACITY = 2_048
+/** Bytes that one read returns, or one part. */
+const READ_BYTES = 256 * 1024
 
-/** Frames, the same bytes for everybody who is sent them, and the seq up to which nothing else matches. */
-export interface TailFrames {
+/** Frames that all subscribers share, and the seq up to which nothing else matches. */
+export interface BufferedFrames {
   readonly upTo: number
   readonly frames: ReadonlyArray<SharedFrames>
 }
 
-/** A stretch of the log: it begins where the one before it ends. */
-interface Stretch {
+/** Consecutive events; a part begins where the one before it ends. */
+interface Part {
   readonly upTo: number
   readonly seqs: ReadonlyArray<number>
-  /** Where the frame of each event ends in the bytes. */
+  /** The offset behind the frame of each event. */
   readonly ends: ReadonlyArray<number>
   readonly frames: SharedFrames
 }
 
-/** The frames of events, and where each ends. */
+/** The frames of events, and the offset behind each. */
 export const framesOf = (events: ReadonlyArray<StoredEvent>) => {
-  const texts = events.map((event) => Buffer.from(canonicalEventFrame(event)))
+  const frames = events.map((event) => Buffer.from(canonicalEventFrame(event)))
   let end = 0
-  const ends = texts.map(({ length }) => {
+  const ends = frames.map(({ length }) => {
     end += length
     return end
   })
-  return { ends, frames: new SharedFrames(texts) }
+  return { ends, frames: new SharedFrames(frames) }
 }
 
 /**
- * The last stretch of the log as the followers of one search are sent it (docs/reference/http.md#log-stream), in so
- * many bytes at most. Each follower knows its own place, so one that is slow costs nothing here: it is handed all that
- * has come since at once, and reads the database only when its place is older than the window.
+ * The frames at the end of the log that match one search (docs/reference/http.md#log-stream), bounded in bytes. Each
+ * subscriber has its own position, so a slow one costs no memory: it receives many frames at once, and reads the
+ * database when its position is before the start of the buffer.
  */
 export class RingBuffer {
-  #stretches: Array<Stretch> = []
+  #parts: Array<Part> = []
   #bytes = 0
-  /** The window knows every match behind this seq; undefined before the first look at the log. */
+  /** The buffer has every match behind this seq; undefined before the first read of the log. */
   #start: number | undefined
   #end = 0
-  #restarts = 0
-  /** What was answered last, and where the window ended then. */
-  #last: { readonly seq: number; readonly end: number; readonly frames: TailFrames } | undefined
+  #restores = 0
 
   get start(): number | undefined {
     return this.#start
   }
 
-  /** Up to where the log has been looked at. */
+  /** The seq up to which the log was read. */
   get end(): number {
     return this.#end
   }
 
-  /** How often the log was found to end before the window, because it was restored from a backup. */
-  get restarts(): number {
-    return this.#restarts
+  /** How often the log was restored from a backup. */
+  get restores(): number {
+    return this.#restores
   }
 
   get bytes(): number {
     return this.#bytes
   }
 
-  /** The log is followed from here on. */
+  /** Sets the start and the end of an empty buffer. */
   begin(at: number): void {
     this.#start ??= at
     this.#end = Math.max(this.#end, at)
   }
 
-  /** The log ends before the window, so the events in the window are not part of the log. */
-  restart(): void {
-    this.#stretches = []
+  /** Removes all events, because the log was restored from a backup. */
+  empty(): void {
+    this.#parts = []
     this.#bytes = 0
     this.#start = undefined
     this.#end = 0
-    this.#last = undefined
-    this.#restarts += 1
+    this.#restores += 1
   }
 
-  /** These events are all that match behind the end, up to a seq. */
-  push(upTo: number, events: ReadonlyArray<StoredEvent>, mostBytes: number): void {
+  /** Adds all matches behind the end, up to a seq. */
+  push(upTo: number, events: ReadonlyArray<StoredEvent>, maxBytes: number): void {
     this.#end = upTo
     if (events.length > 0) {
-      const stretch = { upTo, seqs: events.map(({ seq }) => seq), ...framesOf(events) }
-      this.#stretches.push(stretch)
-      this.#bytes += bytesOf(stretch)
+      const part = { upTo, seqs: events.map(({ seq }) => seq), ...framesOf(events) }
+      this.#parts.push(part)
+      this.#bytes += bytesOf(part)
     }
-    this.trim(mostBytes)
+    this.trim(maxBytes)
   }
 
-  /** Lets go of the oldest stretches until no more than so many bytes are held. */
-  trim(mostBytes: number): void {
-    let gone = 0
-    while (this.#bytes > mostBytes || this.#stretches.length - gone > WINDOW_STRETCHES) {
-      const oldest = this.#stretches[gone]
+  /** Removes the oldest parts until the buffer has at most this many bytes. */
+  trim(maxBytes: number): void {
+    let removed = 0
+    while (this.#bytes > maxBytes || this.#parts.length - removed > CAPACITY) {
+      const oldest = this.#parts[removed]
       if (oldest === undefined) break
       this.#bytes -= bytesOf(oldest)
       this.#start = oldest.upTo
-      gone += 1
+      removed += 1
     }
-    if (gone === 0) return
-    this.#stretches = this.#stretches.slice(gone)
-    // Nothing that was let go is held for whoever asks next.
-    this.#last = undefined
+    if (removed > 0) this.#parts = this.#parts.slice(removed)
   }
 
-  /** What comes behind a seq; undefined when the window does not know it any more. */
-  behind(seq: number): TailFrames | undefined {
+  /** The frames behind a seq; undefined when the buffer starts after it. */
+  behind(seq: number): BufferedFrames | undefined {
     if (this.#start === undefined) return { upTo: 0, frames: [] }
     if (seq < this.#start) return undefined
-    // Nearly all of its followers stand at the same place.
-    if (this.#last?.seq === seq && this.#last.end === this.#end) return this.#last.frames
-    const frames = this.#framesBehind(seq)
-    this.#last = { seq, end: this.#end, frames }
-    return frames
-  }
-
-  #framesBehind(seq: number): TailFrames {
-    let place = this.#stretches.length
-    while (place > 0 && (this.#stretches[place - 1]?.upTo ?? 0) > seq) place -= 1
+    let index = this.#parts.length
+    while (index > 0 && (this.#parts[index - 1]?.upTo ?? 0) > seq) index -= 1
     const frames: Array<SharedFrames> = []
     let bytes = 0
-    for (let stretch = this.#stretches[place]; stretch !== undefined; stretch = this.#stretches[++place]) {
-      const rest = restOf(stretch, seq)
-      if (frames.length > 0 && bytes + rest.bytes.length > HANDED_BYTES) {
-        return { upTo: this.#stretches[place - 1]?.upTo ?? seq, frames }
+    for (let part = this.#parts[index]; part !== undefined; part = this.#parts[++index]) {
+      const behind = framesBehind(part, seq)
+      if (frames.length > 0 && bytes + behind.bytes.length > READ_BYTES) {
+        return { upTo: this.#parts[index - 1]?.upTo ?? seq, frames }
       }
-      if (rest.bytes.length > 0) frames.push(rest)
-      bytes += rest.bytes.length
+      if (behind.bytes.length > 0) frames.push(behind)
+      bytes += behind.bytes.length
     }
     return { upTo: this.#end, frames }
   }
 }
 
-const bytesOf = ({ frames }: Stretch): number => frames.bytes.length
+const bytesOf = ({ frames }: Part): number => frames.bytes.length
 
-const restOf = ({ ends, frames, seqs }: Stretch, seq: number): SharedFrames => {
+const framesBehind = ({ ends, frames, seqs }: Part, seq: number): SharedFrames => {
   if ((seqs[0] ?? 0) > seq) return frames
   const next = seqs.findIndex((known) => known > seq)
   return new SharedFrames(next < 0 ? [] : [frames.bytes.subarray(ends[next - 1] ?? 0)])

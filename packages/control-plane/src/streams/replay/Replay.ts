@@ -6,27 +6,28 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
-import { EventRepository } from "../../event-log/EventRepository.ts"
+import { type EventPage, EventRepository } from "../../event-log/EventRepository.ts"
 import { RunGone } from "../../event-log/runs/RunGone.ts"
+import { Wakeup } from "../../event-log/subscribe/Wakeup.ts"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
-import { untilShutdown } from "../../platform/http/RetryHint.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
-import { passiveClient, type StreamClient } from "../run/StreamClient.ts"
-import { StreamReads } from "../run/StreamReads.ts"
-import { replayFrames } from "./ReplayFrames.ts"
+import { type FollowerSource, follow } from "../FollowerLoop.ts"
+import { type Input, openReplay } from "../FollowerState.ts"
+import { detachedConnection, retryHint, type SseConnection } from "../SseConnection.ts"
+import { StreamReads } from "../StreamReads.ts"
 
 /**
- * Replays of runs as SSE bytes (docs/reference/http.md#replay). A replay goes up to the run's last event as of its
- * beginning; it ends before that when its client leaves, or on shutdown.
+ * Replays of runs as SSE bytes (docs/reference/http.md#replay). A replay ends at the event that was the last one of the
+ * run when it began; before that when its client leaves, or on shutdown.
  */
 export class Replay extends Context.Service<
   Replay,
   {
-    /** Callers that owe a 404 look before: fails when the run is gone by now, or before the replay ends. */
+    /** Fails when the run was deleted, before the replay or during it. */
     readonly open: (
       runId: RunId,
       query: ReplayStreamQuery,
-      client?: Pick<StreamClient, "facts">
+      connection?: SseConnection
     ) => Stream.Stream<Uint8Array, SqlError | RunGone>
   }
 >()("runplane/control-plane/Replay") {
@@ -42,34 +43,52 @@ export class Replay extends Context.Service<
         maxDelayMs: ControlPlaneSettings.REPLAY_MAX_DELAY_MS
       })
 
-      const frames = Effect.fnUntraced(function* (
-        runId: RunId,
-        query: ReplayStreamQuery,
-        client: Pick<StreamClient, "facts">
-      ) {
-        const read = readFor(client)
+      const frames = Effect.fnUntraced(function* (runId: RunId, query: ReplayStreamQuery, connection: SseConnection) {
+        const read = readFor(connection)
         yield* Effect.acquireRelease(Effect.sync(metrics.sseOpened), () => Effect.sync(metrics.sseClosed))
-        const head = yield* read(inTurn(events.head(runId)))
-        if (head === undefined) return yield* new RunGone({ runId })
-        return replayFrames(
-          (afterSeq, limit) => read(inTurn(events.page(runId, { afterSeq, types: [] }, limit))),
-          {
-            runId,
-            mode: query.mode,
-            speed: query.speed,
-            fromSeq: query.fromSeq ?? 1,
-            toSeq: Math.min(query.toSeq ?? Number.MAX_SAFE_INTEGER, head.lastSeq)
-          },
-          limits
+        const head = yield* Effect.raceFirst(
+          read(inTurn(events.head(runId))),
+          Effect.as(shutdown.begun, "stopping" as const)
         )
+        if (head === "stopping") return Stream.empty
+        if (head === undefined) return yield* new RunGone({ runId })
+        const state = openReplay(
+          {
+            _tag: "Replay",
+            runId,
+            toSeq: Math.min(query.toSeq ?? Number.MAX_SAFE_INTEGER, head.lastSeq),
+            speed: query.mode === "timed" ? query.speed : undefined,
+            maxDelayMs: limits.maxDelayMs
+          },
+          query.fromSeq ?? 1
+        )
+        const readPage = (afterSeq: number) =>
+          read(inTurn(events.page(runId, { afterSeq, types: [] }, limits.batchSize)))
+        return Stream.fromPull(Effect.succeed(yield* follow(state, replaySource(readPage, shutdown.begun), connection)))
       })
 
-      const open = (runId: RunId, query: ReplayStreamQuery, client: Pick<StreamClient, "facts"> = passiveClient) =>
-        Stream.unwrap(frames(runId, query, client)).pipe(Stream.encodeText, untilShutdown(shutdown))
+      const open = (runId: RunId, query: ReplayStreamQuery, connection: SseConnection = detachedConnection) =>
+        Stream.concat(
+          Stream.onStart(Stream.unwrap(frames(runId, query, connection)), connection.flushHeaders),
+          retryHint(shutdown)
+        )
       return Replay.of({ open })
     })
   )
 }
+
+/** The pages of a run as the source of a stream; a failed read ends the replay. */
+export const replaySource = <E>(
+  readPage: (afterSeq: number) => Effect.Effect<EventPage, E>,
+  ended: Effect.Effect<void>
+): FollowerSource<E> => ({
+  wakeup: new Wakeup(),
+  take: () => undefined,
+  read: ({ index, seq }) =>
+    Effect.map(readPage(seq), ({ events }): Input => ({ _tag: "Page", frames: [], events, seq, index, isLast: false })),
+  audience: () => 1,
+  ended
+})
 
 /** Where a replay with these options can be read; the addresses are relative to the service. */
 export const describeReplay = (runId: RunId, { fromSeq, mode, speed, toSeq }: ReplayStreamQuery): ReplayDescriptor => {

@@ -1,15 +1,12 @@
 import { ControlPlaneApi, runNotFound } from "@runplane/api"
 import * as Effect from "effect/Effect"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
-import * as Stream from "effect/Stream"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
-import { cutOnFailure, jsonText } from "../../platform/http/JsonAnswer.ts"
+import { jsonText } from "../../platform/http/JsonAnswer.ts"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
-import { currentClient } from "../run/StreamClient.ts"
-import { sse } from "../run/StreamHttp.ts"
-import { StreamReads } from "../run/StreamReads.ts"
-import { StreamSlots } from "../run/StreamSlots.ts"
+import { currentConnection, sseResponse } from "../SseConnection.ts"
+import { StreamReads } from "../StreamReads.ts"
+import { StreamSlots } from "../StreamSlots.ts"
 import { describeReplay, Replay } from "./Replay.ts"
 import { ReplayStates } from "./ReplayStates.ts"
 
@@ -32,12 +29,10 @@ export const ReplayHttp = HttpApiBuilder.group(
       describe: ({ params, payload }) =>
         orUnavailable(Effect.map(resolve(params.id), (runId) => describeReplay(runId, payload))),
       stream: Effect.fnUntraced(function* ({ params, query }) {
-        const refusal = yield* slots.take
-        if (refusal !== undefined) return refusal
+        const rejection = yield* slots.take
+        if (rejection !== undefined) return rejection
         const runId = (yield* reads.resolve(params.id)) ?? (yield* runNotFound(params.id))
-        const client = yield* currentClient
-        const frames = Stream.onStart(replay.open(runId, query, client), client.greet)
-        return HttpServerResponse.stream(cutOnFailure("a replay")(frames), sse)
+        return sseResponse(replay.open(runId, query, yield* currentConnection), "a replay")
       }, orUnavailable),
       state: Effect.fnUntraced(function* ({ params, query }) {
         const state = yield* states.stateAt(yield* resolve(params.id), query.seq)

@@ -10,23 +10,23 @@ import { makeByteCache } from "../../event-log/projection/ByteCache.ts"
 import { beginning, type FoldedPrefix, foldOn } from "../../event-log/projection/ReplayLog.ts"
 import { RunStateReader } from "../../event-log/projection/RunStateReader.ts"
 
-/** Prefixes that stay in memory, over all runs: scrubbing goes on from the nearest one. Bytes of their texts. */
-export const KEPT_PREFIX_BYTES = 16 * 1024 * 1024
-/** A long fold leaves a prefix behind after so many events. */
+/** Bytes of cached prefixes of all runs; a fold continues from the nearest one. */
+export const CACHED_PREFIX_BYTES = 16 * 1024 * 1024
+/** A long fold caches a prefix after this many events. */
 export const EVENTS_PER_PREFIX = 5_000
 
-/** Folds at a time: they compute, in turns by caller (docs/reference/http.md#turns). */
+/** Concurrent folds, in turns by caller (docs/reference/http.md#turns). */
 const FOLDS_AT_ONCE = 2
 
-interface KeptPrefix extends FoldedPrefix<RunState> {
+interface CachedPrefix extends FoldedPrefix<RunState> {
   readonly runId: RunId
-  /** Seq of the run's first event: another run that later has the same id has another one. */
+  /** The seq of the first event, which differs when a later run has the same id. */
   readonly firstSeq: number
 }
 
 /**
- * States of runs as of an event (docs/reference/http.md#replay). The end of the log is answered as the state of the
- * run, which is the same fold; any other place is folded in pages from the nearest prefix that is remembered.
+ * States of runs as of an event (docs/reference/http.md#replay). The state at the end of the log is the stored state of
+ * the run, which is the same fold; the states before are folded in pages from the nearest cached prefix.
  */
 export class ReplayStates extends Context.Service<
   ReplayStates,
@@ -45,18 +45,18 @@ export class ReplayStates extends Context.Service<
       const events = yield* EventRepository
       const states = yield* RunStateReader
       const turns = makeFairTurns("replay", FOLDS_AT_ONCE)
-      const kept = makeByteCache<string, KeptPrefix>(KEPT_PREFIX_BYTES)
+      const cached = makeByteCache<string, CachedPrefix>(CACHED_PREFIX_BYTES)
 
-      const keep = (prefix: KeptPrefix): string => {
+      const cache = (prefix: CachedPrefix): string => {
         const text = JSON.stringify(prefix.folded)
-        kept.put(`${prefix.firstSeq} ${prefix.lastSeq}`, prefix, text.length)
+        cached.put(`${prefix.firstSeq} ${prefix.lastSeq}`, prefix, text.length)
         return text
       }
       const nearest = (runId: RunId, firstSeq: number, seq: number): FoldedPrefix<RunState> => {
         let best: FoldedPrefix<RunState> = beginning(emptyRunState(runId))
-        for (const prefix of kept.values()) {
-          const isOnTheWay = prefix.runId === runId && prefix.firstSeq === firstSeq && prefix.lastSeq <= seq
-          if (isOnTheWay && prefix.lastSeq > best.lastSeq) best = prefix
+        for (const prefix of cached.values()) {
+          const isUsable = prefix.runId === runId && prefix.firstSeq === firstSeq && prefix.lastSeq <= seq
+          if (isUsable && prefix.lastSeq > best.lastSeq) best = prefix
         }
         return best
       }
@@ -75,7 +75,7 @@ export class ReplayStates extends Context.Service<
         while (true) {
           const stop = prefix.lastIndex + EVENTS_PER_PREFIX
           const next = yield* foldOn(endingAt(stop), runId, prefix, project, seq)
-          const text = next.lastIndex > 0 ? keep({ ...next, runId, firstSeq }) : JSON.stringify(next.folded)
+          const text = next.lastIndex > 0 ? cache({ ...next, runId, firstSeq }) : JSON.stringify(next.folded)
           if (next.lastIndex < stop) return text
           prefix = next
         }
@@ -96,7 +96,7 @@ export class ReplayStates extends Context.Service<
         if (row === undefined) return undefined
         if (seq === undefined || seq >= Number(row.last_seq)) return (yield* states.current(runId))?.state
         const state = yield* turns.run(fold(runId, Number(row.first_seq ?? 0n), seq))
-        // Of a run that is deleted while it is folded, no part is answered as its state.
+        // The fold of a run that was deleted meanwhile is incomplete.
         return (yield* endsOf(runId))?.first_seq === row.first_seq ? state : undefined
       })
       return ReplayStates.of({ stateAt })

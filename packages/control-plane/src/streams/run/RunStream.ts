@@ -1,23 +1,23 @@
 import type { RunId } from "@runplane/domain"
 import { Shutdown } from "@runplane/server"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { RunGone } from "../../event-log/runs/RunGone.ts"
 import { LiveEvents } from "../../event-log/subscribe/LiveEvents.ts"
+import type { Subscription } from "../../event-log/subscribe/Subscription.ts"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
-import { retryHint } from "../../platform/http/RetryHint.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
-import { type FeedOptions, makeRunFeed } from "./RunFeed.ts"
-import { passiveClient, type StreamClient } from "./StreamClient.ts"
-import { StreamReads } from "./StreamReads.ts"
+import { type FollowerSource, follow, retried } from "../FollowerLoop.ts"
+import { type Input, openRun, type RunOptions, type State } from "../FollowerState.ts"
+import { detachedConnection, pageFrames, retryHint, type SseConnection } from "../SseConnection.ts"
+import { type RunReads, retries, StreamReads } from "../StreamReads.ts"
 
-const rereads = Schedule.min([Schedule.exponential("100 millis", 2), Schedule.spaced("2 seconds")]).pipe(
-  Schedule.jittered
-)
+/** Events of a page, and fewer when they are large. */
+export const BACKFILL_PAGE = 500
 
 /**
  * The SSE frames of runs as bytes (docs/reference/http.md#stream-end). A stream ends with its run, on shutdown, or with
@@ -27,14 +27,14 @@ export class RunStream extends Context.Service<
   RunStream,
   {
     /**
-     * Opens a stream for the lifetime of the scope; fails when the run is gone by now. The stream fails when the run is
-     * deleted before its end is sent. It greets the client when it begins and sends every event that is committed from
-     * the opening on. The bytes are those that the client has not been handed by itself.
+     * Opens a stream for the lifetime of the scope, with every event that is committed from now on. It flushes the
+     * headers, and returns the bytes that were not written to the socket directly. Fails when the run was deleted; the
+     * stream fails when the run is deleted before its end is sent.
      */
     readonly open: (
       runId: RunId,
-      options: FeedOptions,
-      client?: StreamClient
+      options: RunOptions,
+      connection?: SseConnection
     ) => Effect.Effect<Stream.Stream<Uint8Array, RunGone>, RunGone, Scope.Scope>
   }
 >()("runplane/control-plane/RunStream") {
@@ -46,34 +46,80 @@ export class RunStream extends Context.Service<
       const metrics = yield* Metrics
       const shutdown = yield* Shutdown
 
-      const feed = Effect.fnUntraced(function* (runId: RunId, options: FeedOptions, client: StreamClient) {
+      const frames = Effect.fnUntraced(function* (runId: RunId, options: RunOptions, connection: SseConnection) {
         yield* Effect.acquireRelease(Effect.sync(metrics.sseOpened), () => Effect.sync(metrics.sseClosed))
+        // Subscribed before the state is read, so that no event falls between the two.
         const subscription = yield* live.subscribe(runId)
-        const read = readFor(client)
-        // A database that is away is waited for, as everywhere in a stream.
-        const current = Effect.flatMap(Effect.orDie(Effect.retry(read(states.current(runId)), rereads)), (state) =>
-          state === undefined ? Effect.fail(new RunGone({ runId })) : Effect.succeed(state)
+        const read = readFor(connection)
+        const current = Effect.orDie(Effect.retry(read(states.current(runId)), retries))
+        const found = Effect.filterOrFail(
+          current,
+          (state) => state !== undefined,
+          () => new RunGone({ runId })
         )
-        const start = yield* Effect.raceFirst(current, Effect.as(shutdown.begun, undefined))
+        const start = yield* Effect.raceFirst(found, Effect.as(shutdown.begun, undefined))
         if (start === undefined) return Stream.empty
-        const next = yield* makeRunFeed(runId, options, {
+        const { position } = subscription
+        const state = openRun(options, start, { now: yield* Clock.currentTimeMillis, position })
+        const reads: RunReads = {
           events: { slice: (...of) => read(events.slice(...of)) },
-          states: { current: (...of) => read(states.current(...of)), head: (...of) => read(states.head(...of)) },
-          subscription,
-          start,
-          ended: shutdown.begun,
-          client
-        })
-        return Stream.unfold(undefined, () =>
-          Effect.map(next, (bytes) => (bytes === undefined ? undefined : ([bytes, undefined] as const)))
+          states: { current: (...of) => read(states.current(...of)), head: (...of) => read(states.head(...of)) }
+        }
+        return Stream.fromPull(
+          Effect.succeed(yield* follow(state, runSource(runId, subscription, reads, shutdown.begun), connection))
         )
       })
 
-      const open = (runId: RunId, options: FeedOptions, client: StreamClient = passiveClient) =>
-        Effect.map(feed(runId, options, client), (frames) =>
-          Stream.concat(Stream.onStart(frames, client.greet), retryHint(shutdown))
+      const open = (runId: RunId, options: RunOptions, connection: SseConnection = detachedConnection) =>
+        Effect.map(frames(runId, options, connection), (stream) =>
+          Stream.concat(Stream.onStart(stream, connection.flushHeaders), retryHint(shutdown))
         )
       return RunStream.of({ open })
     })
   )
+}
+
+/** A run as the source of a stream: the subscription, and the pages, the head and the state of the database. */
+export const runSource = (
+  runId: RunId,
+  subscription: Subscription,
+  { events, states }: RunReads,
+  ended: Effect.Effect<void>
+): FollowerSource<never> => {
+  const readPage = Effect.fnUntraced(function* ({ index, seq }: State, upToSeq: number | undefined) {
+    const page = yield* events.slice(runId, { afterSeq: seq, ...(upToSeq !== undefined && { upToSeq }) }, BACKFILL_PAGE)
+    const last = page.events.at(-1)
+    const input: Input = {
+      _tag: "Page",
+      frames: last === undefined ? [] : [pageFrames(page)],
+      seq: last?.seq ?? seq,
+      index: last?.index ?? index,
+      isLast: page.isLast
+    }
+    return input
+  })
+  const readHead = Effect.fnUntraced(function* ({ seq }: State) {
+    const first = yield* states.head(runId)
+    const head = first !== undefined && first.lastSeq < seq ? yield* states.head(runId) : first
+    const input: Input = { _tag: "Head", head }
+    return input
+  })
+  const readCurrent = Effect.gen(function* () {
+    const input: Input = { _tag: "Current", current: yield* states.current(runId), now: yield* Clock.currentTimeMillis }
+    return input
+  })
+  return {
+    wakeup: subscription,
+    take: () => subscription.poll(),
+    read: (state, read) =>
+      retried(
+        read._tag === "ReadPage"
+          ? readPage(state, read.upToSeq)
+          : read._tag === "ReadHead"
+            ? readHead(state)
+            : readCurrent
+      ),
+    audience: () => subscription.audience,
+    ended
+  }
 }

@@ -15,12 +15,12 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 
-/** How long a ticket is worth something, milliseconds. */
+/** Lifetime of a ticket, milliseconds. */
 export const TICKET_MS = 60_000
 
 const TICKET_BYTES = 32
 
-/** Characters of a text that could be a ticket; others are not looked up. */
+/** The form of a ticket; the database is not queried for other texts. */
 const TICKET = /^[\w-]{43}$/
 
 const Holder = Schema.Struct({
@@ -37,17 +37,16 @@ export interface IssuedTicket {
 }
 
 /**
- * The tickets that open the stream of a run in place of a key: for one run, for a minute, once
- * (docs/reference/http.md#tickets). They are kept in the database, so that any process behind a proxy takes those of
- * the others.
+ * Tickets replace the API key when a stream opens: for one run, for a minute, once (docs/reference/http.md#tickets).
+ * The database stores them, so that a process accepts the tickets of the others.
  */
 export class StreamTickets extends Context.Service<
   StreamTickets,
   {
     readonly issue: (runId: RunId, actor: Actor) => Effect.Effect<IssuedTicket, SqlError>
-    /** Whose a ticket is; undefined when it is not one for this run, or no longer. */
+    /** The actor of a ticket; undefined when the ticket is for another run, has expired or was used. */
     readonly find: (ticket: string, runId: string) => Effect.Effect<Actor | undefined, SqlError>
-    /** The same, and uses it up. */
+    /** As `find`, and deletes the ticket. */
     readonly redeem: (ticket: string, runId: string) => Effect.Effect<Actor | undefined, SqlError>
   }
 >()("runplane/control-plane/StreamTickets") {
@@ -100,7 +99,7 @@ export class StreamTickets extends Context.Service<
     })
   ).pipe(Layer.provide([SecureRandom.layerWebCrypto, Digest.layerWebCrypto]))
 
-  /** The tickets for the guard in front of the handlers, which is told when the database is away. */
+  /** The tickets for the authentication in front of the handlers, which returns 503 when the database is away. */
   static readonly layerGuard = Layer.effect(
     Tickets,
     Effect.map(StreamTickets, ({ find, redeem }) => ({

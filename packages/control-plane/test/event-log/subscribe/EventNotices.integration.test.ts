@@ -18,7 +18,7 @@ import { layerTestDatabase } from "../../support/TestDatabase.ts"
 const instance = Layer.build(Layer.fresh(EventNotices.layer.pipe(Layer.provideMerge(layerTestLog))))
 
 layer(layerTestDatabase, { excludeTestServices: true })("EventNotices", (it) => {
-  it.effect("wakes the subscribers of a run on another instance, and no others", () =>
+  it.effect("wakes only the subscribers of the run in another process", () =>
     Effect.gen(function* () {
       const here = yield* instance
       const there = yield* instance
@@ -31,11 +31,10 @@ layer(layerTestDatabase, { excludeTestServices: true })("EventNotices", (it) => 
         runId,
         events: [streamOpened("2026-07-01T10:00:00.000Z", runId, { status: "reconnecting" })]
       })
-      // The other instance may still be opening its LISTEN: a notice is a wake-up and may be lost, so it is given
-      // again.
+      // The other process may not listen yet, and a notification may be lost, so it is repeated.
       yield* append.pipe(Effect.schedule(Schedule.spaced("50 millis")), Effect.forkScoped)
-      // A new listener sends all subscribers to the database once, so the second wake-up comes from the notice.
-      for (const word of [yield* subscription.take, yield* subscription.take]) assert.strictEqual(word._tag, "Gap")
+      // The first gap comes from the LISTEN, and the second one from the notification.
+      for (const item of [yield* subscription.take, yield* subscription.take]) assert.strictEqual(item._tag, "Gap")
       yield* Effect.timeoutOption(bystander.take, "50 millis")
       yield* subscription.take
       assert.isTrue(
@@ -44,7 +43,7 @@ layer(layerTestDatabase, { excludeTestServices: true })("EventNotices", (it) => 
     })
   )
 
-  it.effect("sends every subscriber to the database once it listens again after its connection was lost", () =>
+  it.effect("makes every subscriber read the database when it listens again after a lost connection", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const there = yield* instance
@@ -54,7 +53,7 @@ layer(layerTestDatabase, { excludeTestServices: true })("EventNotices", (it) => 
         SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`
       const [before] = yield* until(listeners, (rows) => rows.length > 0)
       yield* sql`SELECT pg_terminate_backend(${before?.pid ?? 0})`
-      // What another instance says from here on is lost until there is a listener again, so that is the time to look.
+      // Notifications are lost until the next LISTEN, so every subscriber reads the database then.
       while (true) {
         assert.strictEqual((yield* subscription.take)._tag, "Gap")
         if ((yield* listeners).some(({ pid }) => pid !== before?.pid)) break

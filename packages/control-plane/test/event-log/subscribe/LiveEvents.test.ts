@@ -10,6 +10,7 @@ import {
   SUBSCRIBER_CHARACTERS,
   type Subscription
 } from "../../../src/event-log/subscribe/Subscription.ts"
+import { batchFrames, batchSnapshot } from "../../../src/streams/SseConnection.ts"
 
 const runId = RunId.make("5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10")
 
@@ -19,12 +20,12 @@ const batch = (index: number, characters: number) =>
     status: "running",
     changed: false,
     events: [{ seq: index, index, type: "message.received", json: "x".repeat(characters) }],
-    state: () => assert.fail("no subscriber needs a snapshot"),
+    state: () => assert.fail("no stream reads the snapshot"),
     lastSeq: index,
     lastIndex: index
   })
 
-/** The indexes before the gap. */
+/** The indexes of the batches before the gap. */
 const upToGap = Effect.fnUntraced(function* ({ take }: Subscription) {
   const indexes: Array<number> = []
   while (true) {
@@ -34,14 +35,14 @@ const upToGap = Effect.fnUntraced(function* ({ take }: Subscription) {
   }
 })
 
-describe("a subscriber that does not keep up", () => {
-  const cases: ReadonlyArray<readonly [string, characters: number, held: number]> = [
-    ["holds so many small batches", 10, SUBSCRIBER_CAPACITY],
-    ["holds large ones in so many characters", SUBSCRIBER_CHARACTERS / 4, 4],
-    ["holds one of any size", 3 * SUBSCRIBER_CHARACTERS, 1]
+describe("a slow subscriber", () => {
+  const cases: ReadonlyArray<readonly [title: string, characters: number, queued: number]> = [
+    ["queues small batches up to its capacity", 10, SUBSCRIBER_CAPACITY],
+    ["queues large batches up to a number of characters", SUBSCRIBER_CHARACTERS / 4, 4],
+    ["queues one batch of any size", 3 * SUBSCRIBER_CHARACTERS, 1]
   ]
-  for (const [says, characters, held] of cases) {
-    it.effect(`${says}, and gets a gap after them`, () =>
+  for (const [title, characters, queued] of cases) {
+    it.effect(`${title}, and receives a gap after them`, () =>
       Effect.gen(function* () {
         const live = yield* LiveEvents
         const subscription = yield* live.subscribe(runId)
@@ -50,7 +51,7 @@ describe("a subscriber that does not keep up", () => {
           for (let index = first; index < first + 200; index++) live.publish([batch(index, characters)])
           assert.deepStrictEqual(
             yield* upToGap(subscription),
-            Array.from({ length: held }, (_, place) => first + place)
+            Array.from({ length: queued }, (_, offset) => first + offset)
           )
         }
       }).pipe(Effect.scoped, Effect.provide(LiveEvents.layer))
@@ -60,7 +61,7 @@ describe("a subscriber that does not keep up", () => {
 
 describe("many subscribers of one run", () => {
   const MANY = 500
-  const REST_MS = 30
+  const PAUSE_MS = 30
   const frameOf = (at: number) => `event: canonical_event\nid: ${at}\ndata: {"at":${at}}\n\n`
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
   const batchOf = (index: number, more: { readonly status?: "completed"; readonly changed?: boolean } = {}) =>
@@ -81,12 +82,12 @@ describe("many subscribers of one run", () => {
     if (first === undefined || last === undefined) return assert.fail("there is no subscriber")
     const take = Effect.map(Effect.all([first.take, last.take]), ([one, other]) => {
       assert.strictEqual(one, other)
-      return one._tag === "Gap" ? assert.fail("nothing was held back for long") : one
+      return one._tag === "Gap" ? assert.fail("there are few pending batches") : one
     })
     return { live, take }
   })
 
-  it.effect("are notified at once, and then once for all commits within the pause", () =>
+  it.effect("receive a batch at once, and the batches of a pause as one", () =>
     Effect.gen(function* () {
       const { live, take } = yield* subscribed
       live.publish([batchOf(1)])
@@ -94,7 +95,7 @@ describe("many subscribers of one run", () => {
       live.publish([batchOf(2, { changed: true })])
       live.publish([batchOf(3), batchOf(4)])
       const taking = yield* Effect.forkChild(take, { startImmediately: true })
-      yield* TestClock.adjust(REST_MS - 1)
+      yield* TestClock.adjust(PAUSE_MS - 1)
       assert.isUndefined(taking.pollUnsafe())
       yield* TestClock.adjust(1)
       const received = yield* Fiber.join(taking)
@@ -103,9 +104,9 @@ describe("many subscribers of one run", () => {
         [2, 3, 4]
       )
       assert.isTrue(received.changed)
-      assert.strictEqual(text(received.frames().bytes), [2, 3, 4].map((at) => frameOf(at)).join(""))
-      assert.strictEqual(text(received.snapshot()), 'event: snapshot\ndata: {"state":4}\n\n')
-      yield* TestClock.adjust(REST_MS)
+      assert.strictEqual(text(batchFrames(received).bytes), [2, 3, 4].map((at) => frameOf(at)).join(""))
+      assert.strictEqual(text(batchSnapshot(received)), 'event: snapshot\ndata: {"state":4}\n\n')
+      yield* TestClock.adjust(PAUSE_MS)
       live.publish([batchOf(5)])
       assert.strictEqual((yield* take).lastIndex, 5)
     }).pipe(Effect.scoped, Effect.provide(LiveEvents.layer))
@@ -119,11 +120,11 @@ describe("many subscribers of one run", () => {
       live.publish([batchOf(2), batchOf(3, { status: "completed", changed: true })])
       const received = yield* take
       assert.isTrue(endsRun(received))
-      assert.strictEqual(text(received.frames().bytes), frameOf(2) + frameOf(3))
+      assert.strictEqual(text(batchFrames(received).bytes), frameOf(2) + frameOf(3))
     }).pipe(Effect.scoped, Effect.provide(LiveEvents.layer))
   )
 
-  it.effect("have little held back for them", () =>
+  it.effect("have few pending batches", () =>
     Effect.gen(function* () {
       const { live, take } = yield* subscribed
       live.publish([batchOf(1)])

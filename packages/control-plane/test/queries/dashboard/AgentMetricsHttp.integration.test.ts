@@ -13,7 +13,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/agents/
   const agents = Effect.map(call("GET", "/dashboard/agents/metrics"), ({ body }) => body)
   const message = (number: number, sender: string) => messageDraft(number, undefined, undefined, { sender })
 
-  it.effect("counts runs, messages and signals by participant, and forgets a deleted run", () =>
+  it.effect("counts runs, messages and signals by participant, without deleted runs", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* agents, [])
       const log = yield* EventLog

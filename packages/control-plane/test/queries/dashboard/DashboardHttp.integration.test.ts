@@ -153,7 +153,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overvie
     ["environment=staging&scenarioRef=loans/fast", 1, 2],
     ["environment=production&scenarioRef=loans/fast", 0, 0]
   ] as const) {
-    it.effect(`narrows everything to the runs of ${filter}`, () =>
+    it.effect(`filters all figures by ${filter}`, () =>
       Effect.gen(function* () {
         const { charts, kpis, recentRuns } = yield* overview(`${WINDOW}&${filter}`)
         assert.strictEqual(kpis.totalRuns, runs)
@@ -166,14 +166,14 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overvie
     )
   }
 
-  it.effect("has nothing in a window at the end of all times", () =>
+  it.effect("is empty in a window at the latest time", () =>
     Effect.gen(function* () {
       const { kpis } = yield* overview("from=9999-12-31T23:59:59.999Z")
       assert.strictEqual(kpis.totalRuns, 0)
     })
   )
 
-  it.effect("lists the ten newest runs that are not archived, whatever the window", () =>
+  it.effect("lists the ten newest runs that are not archived, in any window", () =>
     Effect.gen(function* () {
       const { recentRuns } = yield* overview("from=2020-01-01&to=2020-02-01")
       assert.lengthOf(recentRuns, 10)
@@ -199,7 +199,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overvie
     })
   )
 
-  it.effect("shows of the newest runs what they ended with", () =>
+  it.effect("includes the results of the newest runs", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const runId = yield* endedRun
@@ -219,7 +219,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overvie
     })
   )
 
-  it.effect("tells the health of the runtime", () =>
+  it.effect("includes the health of the runtime", () =>
     Effect.gen(function* () {
       const { runtimeHealth } = yield* overview("")
       assert.strictEqual(runtimeHealth.ok, true)
@@ -227,7 +227,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overvie
     })
   )
 
-  it.effect("looks at the time up to now unless told otherwise", () =>
+  it.effect("ends now without other bounds", () =>
     Effect.gen(function* () {
       const { kpis: before } = yield* overview("")
       yield* seedRun({ status: "queued", createdAt: new Date().toISOString() })
@@ -246,7 +246,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overvie
     `from=${at("10:00:00")}&to=x`,
     "from=2026-07-02&to=2026-07-01"
   ]) {
-    it.effect(`refuses ?${query}`, () =>
+    it.effect(`rejects ?${query}`, () =>
       Effect.gen(function* () {
         const { body, status } = yield* call("GET", `/dashboard/overview?${query}`)
         assert.strictEqual(status, 400)
@@ -263,7 +263,7 @@ layer(layerTestService(), { excludeTestServices: true })("the sums of the overvi
   const queries = bounds.flatMap((from) =>
     ends.flatMap((to) => filters.map((filter) => `/dashboard/overview?from=${from}&to=${to}${filter}`))
   )
-  /** Every overview, and every count of runs; the times of the runs themselves are left out of both. */
+  /** Every overview, and every count of runs, without the times of the runs. */
   const answers = Effect.gen(function* () {
     const lists = [
       "",
@@ -278,7 +278,7 @@ layer(layerTestService(), { excludeTestServices: true })("the sums of the overvi
     )
     return { overviews, totals }
   })
-  /** Sums that were made of all runs and marks as they are now. */
+  /** Sums of the current runs and marks. */
   const addedUpAnew = Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     yield* sql.withTransaction(startOver)
@@ -294,14 +294,14 @@ layer(layerTestService(), { excludeTestServices: true })("the sums of the overvi
   })
   const fold = Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
-    // It does nothing while the service does the same by itself.
+    // It does nothing while the service runs it.
     yield* until(
       Effect.andThen(sql`SELECT fold_tallies(3)`, sql`SELECT FROM tally_changes`),
       (left) => left.length === 0
     )
   })
 
-  it.effect("say the same before and after what has happened is added up, whatever has happened", () =>
+  it.effect("are equal before and after changed runs are added to them", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const log = yield* EventLog
@@ -312,7 +312,7 @@ layer(layerTestService(), { excludeTestServices: true })("the sums of the overvi
       assert(first !== undefined && second !== undefined && third !== undefined)
       let before = yield* answers
       const happenings = [
-        // Late events of a run that has ended: they come with tokens.
+        // Late events of an ended run add tokens.
         log.record({ runId: ended, events: [llmCall(at("12:30:00"), 40), signal(at("12:31:00"))] }),
         log.record({ runId: ended, events: [decision(at("12:32:00"), false)] }),
         Effect.all([
@@ -340,7 +340,7 @@ layer(layerTestService(), { excludeTestServices: true })("the sums of the overvi
 })
 
 layer(layerTestService(), { excludeTestServices: true })("the dashboard", (it) => {
-  it.effect("has no negative figure of runs that end before they start", () =>
+  it.effect("has no negative durations of runs that end before they start", () =>
     Effect.gen(function* () {
       const ends = ["11:00:00", "11:30:00"].map((end) => ({ startedAt: at("12:00:00"), endedAt: at(end) }))
       const runIds = yield* Effect.forEach(ends, (times) =>
@@ -368,7 +368,7 @@ layer(layerTestService(), { excludeTestServices: true })("the dashboard", (it) =
     })
   )
 
-  it.effect("reads nothing of the event log", () =>
+  it.effect("does not read the event log", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const log = yield* EventLog

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { DashboardQuery } from "@runplane/api"
-import { type DashboardWindow, dashboardWindow, windowOf } from "../../../src/queries/dashboard/DashboardWindow.ts"
+import { type DashboardWindow, dashboardWindow, windowOf } from "../../../src/queries/dashboard/WindowParts.ts"
 
 const now = Date.parse("2026-07-31T12:30:00.000Z")
 const day = "2026-07-30T12:30:00.000Z"

@@ -5,12 +5,12 @@ import { countOf, meanOf, percentilesOf, sorted } from "../../../src/queries/das
 
 const FRACTIONS = [0, 0.25, 0.5, 0.95, 0.99, 1]
 
-/** By the definition, over one list. */
+/** The definition, over one list. */
 const plainly = (values: ReadonlyArray<number>, fraction: number): number => {
   const all = values.toSorted((left, right) => left - right)
-  const place = fraction * (all.length - 1)
-  const low = all[Math.floor(place)] ?? Number.NaN
-  return low + ((all[Math.ceil(place)] ?? low) - low) * (place - Math.floor(place))
+  const position = fraction * (all.length - 1)
+  const low = all[Math.floor(position)] ?? Number.NaN
+  return low + ((all[Math.ceil(position)] ?? low) - low) * (position - Math.floor(position))
 }
 
 const part = (values: ReadonlyArray<number>) => sorted(Float64Array.from(values).sort())
@@ -18,12 +18,12 @@ const part = (values: ReadonlyArray<number>) => sorted(Float64Array.from(values)
 /** Splits a list into parts of these lengths, and a last one. */
 const split = (values: ReadonlyArray<number>, lengths: ReadonlyArray<number>) => {
   const parts: Array<ReadonlyArray<number>> = []
-  let rest = values
+  let others = values
   for (const length of lengths) {
-    parts.push(rest.slice(0, length))
-    rest = rest.slice(length)
+    parts.push(others.slice(0, length))
+    others = others.slice(length)
   }
-  return [...parts, rest].map(part)
+  return [...parts, others].map(part)
 }
 
 const numbers = (most: number, least = 1) =>
@@ -43,18 +43,18 @@ const check = (kept: ReadonlyArray<number>, gone: ReadonlyArray<number>, lengths
   const parts = { added: split([...gone, ...kept], lengths), removed: gone.length === 0 ? [] : split(gone, lengths) }
   assert.strictEqual(countOf(parts), kept.length)
   assert.closeTo(meanOf(parts), kept.reduce((sum, value) => sum + value, 0) / kept.length, 1e-3)
-  for (const [place, found] of percentilesOf(parts, FRACTIONS).entries()) {
-    assert.closeTo(found, plainly(kept, FRACTIONS[place] ?? 0), 1e-3)
+  for (const [index, found] of percentilesOf(parts, FRACTIONS).entries()) {
+    assert.closeTo(found, plainly(kept, FRACTIONS[index] ?? 0), 1e-3)
   }
 }
 
 describe("percentiles of parts", () => {
-  it.prop("are those of all numbers together", [numbers(40), numbers(20, 0), lengths], ([kept, gone, cuts]) =>
+  it.prop("are those of all numbers in one list", [numbers(40), numbers(20, 0), lengths], ([kept, gone, cuts]) =>
     check(kept, gone, cuts)
   )
 
-  const many = Array.from({ length: 9_000 }, (_, place) => (place * 7_919) % 10_007)
-  it.prop("are the same where so many are searched", [numbers(200), numbers(200)], ([some, gone]) =>
+  const many = Array.from({ length: 9_000 }, (_, index) => (index * 7_919) % 10_007)
+  it.prop("are the same in large parts", [numbers(200), numbers(200)], ([some, gone]) =>
     check([...many, ...some], gone, [3_000, 4_000, 0])
   )
 })

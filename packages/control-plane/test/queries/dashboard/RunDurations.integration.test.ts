@@ -4,8 +4,8 @@ import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { RunFilter } from "../../../src/queries/dashboard/DashboardSql.ts"
-import { type DashboardWindow, windowOf } from "../../../src/queries/dashboard/DashboardWindow.ts"
 import { type Latency, RunDurations } from "../../../src/queries/dashboard/RunDurations.ts"
+import { type DashboardWindow, windowOf } from "../../../src/queries/dashboard/WindowParts.ts"
 import { layerTestDatabase } from "../../support/TestDatabase.ts"
 
 const RUNS = 400
@@ -25,12 +25,12 @@ for (const [most, name] of [
   [0, "sorted by the database"]
 ] as const) {
   layer(Layer.provideMerge(RunDurations.layerOf(most), layerTestDatabase))(`durations that are ${name}`, (it) => {
-    it.effect("are those of the runs, whatever happens to them and whenever it is added up", () =>
+    it.effect("are those of the current runs before and after changes are added to the sums", () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
         const { latencies } = yield* RunDurations
 
-        /** What the runs themselves say. */
+        /** The durations from the rows of the runs. */
         const plainly = (
           { bucket, from, to }: DashboardWindow,
           { environment, scenarioRef }: RunFilter
@@ -56,9 +56,9 @@ for (const [most, name] of [
                 about
               )
               const figures = (row: Omit<Latency, "at"> | undefined) => [row?.mean, ...(row?.percentiles ?? [])]
-              for (const [place, row] of found.entries()) {
+              for (const [index, row] of found.entries()) {
                 for (const [which, figure] of figures(row).entries()) {
-                  assert.closeTo(figure ?? Number.NaN, figures(expected[place])[which] ?? Number.NaN, 0.01, about)
+                  assert.closeTo(figure ?? Number.NaN, figures(expected[index])[which] ?? Number.NaN, 0.01, about)
                 }
               }
             }
@@ -92,11 +92,11 @@ for (const [most, name] of [
           sql`DELETE FROM runs WHERE environment = 'staging' AND extract(hour FROM created_at) = 5`,
           sql`UPDATE runs SET status = 'failed' WHERE scenario_ref IS NULL`
         ]
-        for (const [place, happening] of happenings.entries()) {
+        for (const [number, happening] of happenings.entries()) {
           yield* happening
-          yield* agree(`after happening ${place}`)
+          yield* agree(`after happening ${number}`)
           yield* fold
-          yield* agree(`after happening ${place} is added up`)
+          yield* agree(`after happening ${number} is added up`)
         }
       })
     )

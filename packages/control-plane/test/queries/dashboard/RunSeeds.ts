@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { EventLog } from "../../../src/event-log/EventLog.ts"
 import { createRun } from "../../support/Runs.ts"
 
-/** A run of a certain age, end and cost, with what its log says. */
+/** A run with a start, an end and a cost, and the figures of its log. */
 export interface RunSeed {
   readonly status: string
   readonly createdAt: string
@@ -61,15 +61,15 @@ export const seedRun = Effect.fnUntraced(function* (seed: RunSeed) {
   const updateMetrics = sql`
     UPDATE run_metrics SET total_tokens = ${String(seed.tokens ?? 0)}::float8, estimated_cost_usd = ${String(seed.cost ?? 0)}::float8
     WHERE run_id = ${runId}::uuid`
-  // At once, as an append does it: the sums of overviews may take the run in as soon as it has ended.
+  // In one transaction, as an append does it, because the sums may include the run as soon as it has ended.
   yield* sql.withTransaction(Effect.andThen(updateRun, updateMetrics))
   return runId
 })
 
-/** A time of the day that the seeds lie on. */
+/** A time on the day of the seeds. */
 export const at = (time: string) => `2026-07-01T${time}.000Z`
 
-/** Runs of one day; the last two lie outside of the window that the tests look at. */
+/** Runs of one day; the last two are outside of the window of the tests. */
 export const seeds: ReadonlyArray<RunSeed> = [
   {
     status: "completed",

@@ -25,7 +25,7 @@ import { lockedEvents, readingEvents } from "../../support/EventLocks.ts"
 import { layerTestService } from "../../support/HttpService.ts"
 
 layer(layerTestService(), { excludeTestServices: true })("POST /policies/backtest", (it) => {
-  it.effect("tells line by line which runs another policy would have ended otherwise", () =>
+  it.effect("lists the runs that another policy would have ended otherwise", () =>
     Effect.gen(function* () {
       const [flips, other] = [yield* decided, yield* recorded(...opened)]
       const task = yield* recorded(sessionBound(AT, session("p.t", "macp.mode.task.v1")), proposes, commits)
@@ -72,7 +72,7 @@ layer(layerTestService(), { excludeTestServices: true })("POST /policies/backtes
     })
   )
 
-  it.effect("judges a run that is too large for one reading like the others", () =>
+  it.effect("evaluates a run that is larger than one read", () =>
     Effect.gen(function* () {
       const many = Array.from({ length: 1_100 }, (_, at) => votes(RISK, at % 2 === 0 ? "REJECT" : "APPROVE"))
       const runId = yield* recorded(...opened, ...many, votes(COST, "APPROVE"), votes(LEAD, "REJECT"), commits)
@@ -87,7 +87,7 @@ layer(layerTestService(), { excludeTestServices: true })("POST /policies/backtes
     })
   )
 
-  it.effect("names what is wrong with a policy or a scope before the first line", () =>
+  it.effect("rejects an invalid policy or scope before the first line", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
       yield* fake.client.registerPolicy({ ...MAJORITY, policyId: "p.broken", rules: '{"voting":{"algorithm":7}}' })
@@ -114,7 +114,7 @@ layer(layerTestService(), { excludeTestServices: true })("POST /policies/backtes
     })
   )
 
-  it.effect("stops at work when the client leaves", () =>
+  it.effect("stops when the client leaves", () =>
     Effect.gen(function* () {
       yield* decided
       const reading = yield* readingEvents("ORDER BY run_id, seq")

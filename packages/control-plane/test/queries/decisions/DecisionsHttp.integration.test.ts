@@ -49,7 +49,7 @@ layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", 
     })
   )
 
-  it.effect("tells why, in three forms", () =>
+  it.effect("explains a decision in three forms", () =>
     Effect.gen(function* () {
       const runId = yield* decided
       const json = yield* call("GET", `/runs/${runId}/decision/why`)
@@ -68,7 +68,7 @@ layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", 
     })
   )
 
-  it.effect("says what is missing of a run without decision, and of one without rules", () =>
+  it.effect("names the missing facts of a run without a decision, and of one without rules", () =>
     Effect.gen(function* () {
       const open = yield* recorded(...opened)
       const { body } = yield* call("GET", `/runs/${open}/decision/why`)
@@ -81,7 +81,7 @@ layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", 
     })
   )
 
-  it.effect("asks the registry for a policy that is not on record, and says so when nobody has it", () =>
+  it.effect("reads a policy that is not on record from the registry, and reports a missing one", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
       yield* fake.client.registerPolicy({ ...MAJORITY, policyId: "p.registered" })
@@ -95,7 +95,7 @@ layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", 
     })
   )
 
-  it.effect("tells what other votes and other rules would have made of a run", () =>
+  it.effect("computes the result of other votes and other rules", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
       const runId = yield* decided
@@ -180,7 +180,7 @@ layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", 
       }
       const bad = yield* Effect.all([
         call("GET", `/runs/${runId}/divergence`),
-        call("GET", `/runs/${runId}/divergence?with=nobody`),
+        call("GET", `/runs/${runId}/divergence?with=unknown`),
         call("GET", `/runs/${runId}/forecast?atSeq=-1`),
         call("GET", `/runs/${runId}/forecast?atSeq=soon`)
       ])
@@ -191,7 +191,7 @@ layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", 
     })
   )
 
-  it.effect("takes nothing for the whole of a run that is deleted while it is read", () =>
+  it.effect("returns 404 for a run that is deleted while it is read", () =>
     Effect.gen(function* () {
       const runId = yield* decided
       const sql = yield* PgClient.PgClient
@@ -210,12 +210,12 @@ layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", 
     })
   )
 
-  it.effect("tells of runs that were stored without policy and participants what they show, and says what not", () =>
+  it.effect("explains runs that were stored without policy and participants as far as their events allow", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const bound = sessionBound(AT, session("p.old"))
       const old = yield* recorded(bound, proposes, votes(RISK, "APPROVE"), votes(COST, "REJECT"), commits)
-      // As an earlier version wrote them: an older form, and nobody but the speakers by name.
+      // The older form of events, without participants.
       yield* sql`
         UPDATE canonical_events SET event = (jsonb_set(event::jsonb, '{schemaVersion}', '1') #- '{data,participants}'
           #- '{data,initiator}' #- '{data,decodedPayload,outcome_positive}')::json
@@ -257,9 +257,9 @@ layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", 
     })
   )
 
-  it.effect("has a plain answer for runs of no mode that it knows, without decision, and after their deletion", () =>
+  it.effect("has an answer for runs with an unknown mode, without a decision, and after their deletion", () =>
     Effect.gen(function* () {
-      const told = yield* decided
+      const known = yield* decided
       const bound = sessionBound(AT, session("policy.default", "ext.mode.multi.v1"))
       const other = yield* recorded(bound, proposes, votes(RISK, "APPROVE"), commits)
       const empty = yield* createRun()
@@ -273,9 +273,9 @@ layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", 
           call("GET", `/runs/${runId}/forecast`),
           call("GET", `/runs/${runId}/decision/why`),
           ask(runId, { policy }),
-          call("GET", `/runs/${runId}/divergence?with=${told}`),
-          call("GET", `/runs/${told}/divergence?with=${runId}`),
-          call("POST", "/runs/compare", { body: { leftRunId: told, rightRunId: runId } })
+          call("GET", `/runs/${runId}/divergence?with=${known}`),
+          call("GET", `/runs/${known}/divergence?with=${runId}`),
+          call("POST", "/runs/compare", { body: { leftRunId: known, rightRunId: runId } })
         ])
       const [forecast, why, whatIf, ...others] = yield* questions(other)
       assert.deepStrictEqual([forecast.status, why.status, whatIf.status], [200, 200, 400])

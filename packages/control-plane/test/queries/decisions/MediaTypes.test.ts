@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { preferred } from "../../../src/queries/decisions/MediaTypes.ts"
+import { preferred } from "../../../src/queries/decisions/DecisionsHttp.ts"
 
 const FORMS = ["application/json", "text/markdown", "text/html"] as const
 

@@ -35,7 +35,7 @@ const storedSeqs = Effect.gen(function* () {
   return rows.map((row) => Number(row.seq))
 })
 
-/** Pages through the log until this many events have come; an append under way may hold a page up. */
+/** Reads pages until they have this many events; an open append may delay a page. */
 const pageUntil = Effect.fnUntraced(function* (count: number, limit: number, filter: CrossRunFilter = everything) {
   const events = yield* CrossRunEvents
   const seqs: Array<number> = []
@@ -47,7 +47,7 @@ const pageUntil = Effect.fnUntraced(function* (count: number, limit: number, fil
 })
 
 layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
-  it.effect("stop in front of a transaction that has its places and has not committed", () =>
+  it.effect("stop before a transaction that has its seqs and has not committed", () =>
     Effect.gen(function* () {
       const { within } = yield* PipelinedTransactions
       const rows = yield* InsertEvents
@@ -55,14 +55,14 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
       const slow = yield* createRun()
       const fast = yield* createRun()
       const before = yield* pageUntil(2, 10)
-      const held = yield* Deferred.make<number>()
+      const allocated = yield* Deferred.make<number>()
       const release = yield* Deferred.make<void>()
 
-      // What an append does, with a pause where it has its places and nobody sees them.
+      // An append with a pause after the allocation of its seqs.
       const writer = within(() =>
         Effect.gen(function* () {
           const [seq = 0] = (yield* rows.open({ runIds: [slow], messages: [], count: 1 })).seqs
-          yield* Deferred.succeed(held, seq)
+          yield* Deferred.succeed(allocated, seq)
           yield* Deferred.await(release)
           const batch = noEventRows()
           batch.events.push({
@@ -77,7 +77,7 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
         })
       )
       const writing = yield* Effect.forkChild(writer)
-      const lower = yield* Deferred.await(held)
+      const lower = yield* Deferred.await(allocated)
       const { lastSeq: higher } = yield* log.record({ runId: fast, events: [messageDraft(1)] })
       assert.isAbove(higher, lower)
       assert.include(yield* storedSeqs, higher)
@@ -91,7 +91,7 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
       ]) {
         assert.deepStrictEqual((yield* events.page({ ...filter, afterSeq: cursor }, 10)).events, [])
       }
-      // Within one run there is nothing to wait for: its appends follow each other.
+      // The reads of one run do not wait, because its appends follow each other.
       assert.lengthOf((yield* events.page({ ...everything, runId: fast, afterSeq: cursor }, 10)).events, 1)
 
       yield* Deferred.succeed(release, undefined)
@@ -100,26 +100,26 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
     }).pipe(Effect.provide(InsertEvents.layer))
   )
 
-  it.effect("do not wait for transactions of another database, nor for those that append nothing", () =>
+  it.effect("do not wait for transactions of another database, or without an append", () =>
     Effect.gen(function* () {
       const log = yield* EventLog
       const events = yield* CrossRunEvents
       const runId = yield* createRun()
-      /** A transaction that has written and stays open. */
-      const writing = (held: Deferred.Deferred<void>) =>
+      /** An open transaction with a write. */
+      const writing = (allocated: Deferred.Deferred<void>) =>
         Effect.gen(function* () {
           const sql = yield* PgClient.PgClient
           const insert = sql`
             INSERT INTO audit_log (actor, actor_type, action, resource, details, created_at)
             VALUES ('a', 't', 'x', 'r', '{}', now())`
           yield* sql.withTransaction(
-            Effect.andThen(insert, Effect.andThen(Deferred.succeed(held, undefined), Effect.never))
+            Effect.andThen(insert, Effect.andThen(Deferred.succeed(allocated, undefined), Effect.never))
           )
         })
       for (const there of [Layer.empty, Layer.fresh(layerTestDatabase)]) {
-        const held = yield* Deferred.make<void>()
-        const open = yield* Effect.forkChild(Effect.provide(writing(held), there))
-        yield* Deferred.await(held)
+        const allocated = yield* Deferred.make<void>()
+        const open = yield* Effect.forkChild(Effect.provide(writing(allocated), there))
+        yield* Deferred.await(allocated)
         const { lastSeq } = yield* log.record({ runId, events: [messageDraft(1)] })
         const { events: page } = yield* events.page({ ...everything, afterSeq: lastSeq - 1 }, 10)
         assert.deepStrictEqual(
@@ -131,7 +131,7 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
     })
   )
 
-  it.effect("go on when an append that froze with its places is ended by the server", () =>
+  it.effect("continue when the server ends an append that has its seqs", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const { within } = yield* PipelinedTransactions
@@ -139,32 +139,32 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
       const log = yield* EventLog
       const frozen = yield* createRun()
       const other = yield* createRun()
-      const held = yield* Deferred.make<void>()
+      const allocated = yield* Deferred.make<void>()
       const writing = yield* Effect.forkChild(
         Effect.exit(
           within(() =>
             Effect.gen(function* () {
               yield* sql`SET LOCAL idle_in_transaction_session_timeout = '300ms'`.unprepared
               yield* rows.open({ runIds: [frozen], messages: [], count: 1 })
-              yield* Deferred.succeed(held, undefined)
+              yield* Deferred.succeed(allocated, undefined)
               yield* Effect.never
             })
           )
         )
       )
-      yield* Deferred.await(held)
+      yield* Deferred.await(allocated)
       const { lastSeq } = yield* log.record({ runId: other, events: [messageDraft(1)] })
       assert.deepStrictEqual(yield* pageUntil(1, 10, { ...everything, afterSeq: lastSeq - 1 }), [lastSeq])
       yield* Fiber.interrupt(writing)
     }).pipe(Effect.provide(InsertEvents.layer))
   )
 
-  it.effect("skip and repeat nothing while two processes append, hold transactions open and roll some back", () =>
+  it.effect("skip and repeat no event while two processes append, keep transactions open and roll some back", () =>
     Effect.gen(function* () {
       const { config } = yield* PgClient.PgClient
       const start = (yield* storedSeqs).at(-1) ?? 0
       const appends = 25
-      // Each with a log of its own, half of them with a pool of their own; each append is held open for a while.
+      // Each writer has its own log, half of them their own pool, and each append stays open for a while.
       const writer = Effect.fnUntraced(function* (number: number) {
         const sql = yield* PgClient.PgClient
         const log = Context.get(yield* Layer.build(Layer.fresh(layerTestLog)), EventLog)
@@ -173,7 +173,7 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
           const pause = ((number * 7 + append * 3) % 10) / 1000
           const lost = (number + append) % 5 === 0
           const also = () => Effect.asVoid(sql`SELECT pg_sleep(${pause}::float8), 1 / ${lost ? 0 : 1}::int`)
-          const events = Array.from({ length: 1 + ((number + append) % 4) }, (_, place) => messageDraft(place))
+          const events = Array.from({ length: 1 + ((number + append) % 4) }, (_, number) => messageDraft(number))
           const exit = yield* Effect.exit(log.record({ runId, events, also }))
           assert.strictEqual(Exit.isFailure(exit), lost)
         }
@@ -196,20 +196,20 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
         }
         return seqs
       })
-      /** What stood at or below the watermark, each time it was looked at. */
-      const looks: Array<{ readonly mark: number; readonly seqs: ReadonlyArray<number> }> = []
-      const looking = Effect.gen(function* () {
+      /** The watermarks that were read, and the stored seqs up to each of them. */
+      const marks: Array<{ readonly mark: number; readonly seqs: ReadonlyArray<number> }> = []
+      const readMarks = Effect.gen(function* () {
         const watermark = yield* Watermark
         while (!(yield* Deferred.isDone(last))) {
           const mark = yield* watermark.now
-          looks.push({ mark, seqs: (yield* storedSeqs).filter((seq) => seq <= mark) })
+          marks.push({ mark, seqs: (yield* storedSeqs).filter((seq) => seq <= mark) })
         }
       })
       const readers = yield* Effect.forEach([1, 7, 500], (limit) => Effect.forkChild(reader(limit, {})))
       const ofMessages = yield* Effect.forkChild(
         reader(20, { afterTs: "2026-01-01T00:00:00.000Z", types: ["message.received"] })
       )
-      const look = yield* Effect.forkChild(looking)
+      const marking = yield* Effect.forkChild(readMarks)
       const secondPool = yield* Layer.build(
         Layer.fresh(layerDatabase({ url: Redacted.value(config.url ?? Redacted.make("")), maxConnections: 10 }))
       )
@@ -222,13 +222,13 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
       const stored = (yield* storedSeqs).filter((seq) => seq > start)
       yield* Deferred.succeed(last, stored.at(-1) ?? 0)
       for (const reading of readers) assert.deepStrictEqual(yield* Fiber.join(reading), stored)
-      // Each run begins with an event that is no message.
+      // The first event of each run has another type.
       assert.lengthOf(yield* Fiber.join(ofMessages), stored.length - 8)
       assert.strictEqual(new Set(runs).size, 8)
-      yield* Fiber.join(look)
+      yield* Fiber.join(marking)
       const all = yield* storedSeqs
-      assert.isNotEmpty(looks)
-      for (const { mark, seqs } of looks) {
+      assert.isNotEmpty(marks)
+      for (const { mark, seqs } of marks) {
         assert.deepStrictEqual(
           seqs,
           all.filter((seq) => seq <= mark)
@@ -239,7 +239,7 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
 })
 
 layer(layerReads, { excludeTestServices: true })("counts across runs", (it) => {
-  /** Four runs over a stretch of places each, with a type that is rare and times that follow the places. */
+  /** Four runs over a range of seqs each, with a rare type and times in the order of the seqs. */
   const seeded = Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const log = yield* EventLog
@@ -275,7 +275,7 @@ layer(layerReads, { excludeTestServices: true })("counts across runs", (it) => {
     return rows.map((row) => Number(row.seq))
   })
 
-  it.effect("agree with a look at every row, for every filter, also after a deletion", () =>
+  it.effect("are equal to a count of rows, for every filter, also after a deletion", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const events = yield* CrossRunEvents
@@ -317,7 +317,7 @@ layer(layerReads, { excludeTestServices: true })("counts across runs", (it) => {
         }
       })
       const blocks = yield* CrossRunEventBlocks
-      // Before, between and after the counting: what is not counted is looked at row by row.
+      // Before, during and after the count of blocks: the rows of uncounted blocks are read.
       yield* check()
       yield* blocks.countClosed
       yield* check()

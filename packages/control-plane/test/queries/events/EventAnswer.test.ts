@@ -9,13 +9,13 @@ import { EVENTS_PER_READ, eventAnswer, eventEnvelope } from "../../../src/querie
 const runs = [1, 2, 3].map((number) => RunId.make(`00000000-0000-4000-8000-00000000000${number}`))
 const filter: EventFilter = { afterSeq: 0, types: [] }
 
-/** A log of so many events, one page for each of the runs. */
+/** A log with one page for each run. */
 const logOf = (events: number) => {
-  const asked: Array<{ readonly runIds: ReadonlyArray<RunId>; readonly count: number }> = []
+  const checks: Array<{ readonly runIds: ReadonlyArray<RunId>; readonly count: number }> = []
   const page = (afterSeq: number, limit: number): EventText => {
     const seqs = Array.from(
       { length: Math.max(0, Math.min(limit, events - afterSeq)) },
-      (_, place) => afterSeq + place + 1
+      (_, offset) => afterSeq + offset + 1
     )
     const runId = runs[Math.floor(afterSeq / EVENTS_PER_READ)]
     return eventText({
@@ -33,11 +33,11 @@ const logOf = (events: number) => {
       ({ afterSeq }, most) => Effect.sync(() => page(afterSeq, most)),
       (runIds, count) =>
         Effect.suspend(() => {
-          asked.push({ runIds, count })
+          checks.push({ runIds, count })
           return gone === undefined ? Effect.void : Effect.fail(new RunGone({ runId: gone }))
         })
     )
-  return { answer, asked }
+  return { answer, checks }
 }
 
 const textOf = Effect.fnUntraced(function* (first: TextPage<RunGone>) {
@@ -56,17 +56,17 @@ describe("an answer of events", () => {
     [2 * EVENTS_PER_READ, 10 * EVENTS_PER_READ],
     [3 * EVENTS_PER_READ, 2 * EVENTS_PER_READ]
   ] as const) {
-    it.effect(`checks once that the runs of all its pages are there (${events} events, limit ${limit})`, () =>
+    it.effect(`checks once that the runs of all its pages exist (${events} events, limit ${limit})`, () =>
       Effect.gen(function* () {
-        const { answer, asked } = logOf(events)
+        const { answer, checks } = logOf(events)
         const { data } = JSON.parse(yield* textOf(answer(limit)))
         const count = Math.min(events, limit)
         assert.lengthOf(data, count)
-        assert.deepStrictEqual(asked, [{ runIds: runs.slice(0, Math.ceil(count / EVENTS_PER_READ)), count }])
+        assert.deepStrictEqual(checks, [{ runIds: runs.slice(0, Math.ceil(count / EVENTS_PER_READ)), count }])
       })
     )
 
-    it.effect(`fails in place of its end when one is gone (${events} events, limit ${limit})`, () =>
+    it.effect(`fails before its end when a run was deleted (${events} events, limit ${limit})`, () =>
       Effect.gen(function* () {
         const failure = yield* Effect.flip(textOf(logOf(events).answer(limit, runs[0])))
         assert.strictEqual(failure._tag, "RunGone")
@@ -76,10 +76,10 @@ describe("an answer of events", () => {
 
   it.effect("of one page needs no check", () =>
     Effect.gen(function* () {
-      const { answer, asked } = logOf(5)
+      const { answer, checks } = logOf(5)
       yield* textOf(answer(10))
       yield* textOf(answer(5))
-      assert.deepStrictEqual(asked, [])
+      assert.deepStrictEqual(checks, [])
     })
   )
 })

@@ -33,7 +33,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /runs/:id/events",
   })
   const indexes = (events: ReadonlyArray<{ readonly index: number }>) => events.map((event) => event.index)
 
-  it.effect("answers a bare array of the stored texts, ascending", () =>
+  it.effect("returns a bare array of the stored JSON, ascending", () =>
     Effect.gen(function* () {
       const { runId } = yield* fixture
       const answer = yield* call("GET", `/runs/${runId}/events`)
@@ -61,7 +61,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /runs/:id/events",
     ["type=signal.emitted,run.created", [1, 4]],
     ["type=no.such.type", []]
   ] as const) {
-    it.effect(`answers the envelope for ?${query}`, () =>
+    it.effect(`returns the envelope for ?${query}`, () =>
       Effect.gen(function* () {
         const { runId } = yield* fixture
         const { body } = yield* call("GET", `/runs/${runId}/events?${query}`)
@@ -73,7 +73,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /runs/:id/events",
     )
   }
 
-  it.effect("gives a cursor on full pages only, and the cursor leads to the rest", () =>
+  it.effect("has a cursor on full pages only, which continues with the next page", () =>
     Effect.gen(function* () {
       const { runId, seqs } = yield* fixture
       const first = yield* call("GET", `/runs/${runId}/events?type=message.received&limit=3`)
@@ -99,7 +99,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /runs/:id/events",
       assert.lengthOf(all.body, count + 1)
       assert.deepStrictEqual(
         indexes(all.body),
-        Array.from({ length: count + 1 }, (_, place) => place + 1)
+        Array.from({ length: count + 1 }, (_, offset) => offset + 1)
       )
       const exact = yield* call("GET", `/runs/${runId}/events?type=message.received&limit=${count}`)
       assert.lengthOf(exact.body.data, count)
@@ -108,7 +108,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /runs/:id/events",
     })
   )
 
-  it.effect("answers an empty page after the last event, and 404 for an unknown run", () =>
+  it.effect("returns an empty page after the last event, and 404 for an unknown run", () =>
     Effect.gen(function* () {
       const { runId } = yield* fixture
       const beyond = yield* call("GET", `/runs/${runId}/events?afterSeq=999999999999`)
@@ -119,7 +119,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /runs/:id/events",
   )
 
   for (const query of ["limit=0", "afterSeq=-1", "afterSeq=x", "afterTs=yesterday", "beforeTs=1"]) {
-    it.effect(`refuses ?${query}`, () =>
+    it.effect(`rejects ?${query}`, () =>
       Effect.gen(function* () {
         const { runId } = yield* fixture
         const { body, status } = yield* call("GET", `/runs/${runId}/events?${query}`)
@@ -129,7 +129,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /runs/:id/events",
     )
   }
 
-  it.effect("answers the fold of the log and the stored counters", () =>
+  it.effect("returns the fold of the log and the stored counters", () =>
     Effect.gen(function* () {
       const { runId } = yield* fixture
       const stored = yield* assertLogIsExact(runId)

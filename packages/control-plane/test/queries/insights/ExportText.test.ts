@@ -58,7 +58,7 @@ describe("the text of an export", () => {
     ["json", bundleText],
     ["jsonl", linesText]
   ] as const) {
-    it.effect(`holds one page of rows at most, whatever the length of the run (${format})`, () =>
+    it.effect(`has at most one page of rows in memory, for a run of any length (${format})`, () =>
       Effect.gen(function* () {
         const rows = new CountedRows()
         let taken = 0
@@ -75,7 +75,7 @@ describe("the text of an export", () => {
       })
     )
 
-    it.effect(`reads nothing that nobody takes (${format})`, () =>
+    it.effect(`reads no pages that the client does not receive (${format})`, () =>
       Effect.gen(function* () {
         const rows = new CountedRows()
         yield* textOf(rows.madeUp(TOTAL), exported(TOTAL)).pipe(Stream.take(4), Stream.runDrain)
@@ -83,7 +83,7 @@ describe("the text of an export", () => {
       })
     )
 
-    it.effect(`takes the events of its head only, whatever is appended meanwhile (${format})`, () =>
+    it.effect(`has the events of its head only, also after later appends (${format})`, () =>
       Effect.gen(function* () {
         const rows = new CountedRows()
         const text = yield* Stream.mkString(textOf(rows.madeUp(TOTAL), exported(1_234)))
@@ -91,7 +91,7 @@ describe("the text of an export", () => {
       })
     )
 
-    it.effect(`fails when the run is deleted on the way (${format})`, () =>
+    it.effect(`fails when the run is deleted meanwhile (${format})`, () =>
       Effect.gen(function* () {
         const rows = new CountedRows()
         const failure = yield* Effect.flip(Stream.runDrain(textOf(rows.madeUp(700), exported(1_000))))
@@ -107,7 +107,7 @@ describe("the text of an export", () => {
     )
   }
 
-  it.effect("is one JSON document whose lists are whole", () =>
+  it.effect("is one JSON document with complete lists", () =>
     Effect.gen(function* () {
       for (const events of [0, 1, EVENTS_PER_EXPORT_READ, EVENTS_PER_EXPORT_READ + 1]) {
         const text = yield* Stream.mkString(bundleText(new CountedRows().madeUp(events), exported(events, true)))
@@ -122,7 +122,7 @@ describe("the text of an export", () => {
     })
   )
 
-  it.effect("gives each line its kind, and the type of its event beside", () =>
+  it.effect("has a kind in each line, and the type of its event", () =>
     Effect.gen(function* () {
       const text = yield* Stream.mkString(linesText(new CountedRows().madeUp(1), exported(1, true)))
       const [first, event, raw, seal, digest, end] = text.split("\n")

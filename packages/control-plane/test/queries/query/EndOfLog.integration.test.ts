@@ -9,7 +9,7 @@ import { createRun } from "../../support/Runs.ts"
 const LARGE = "x".repeat(3 * 1024 * 1024)
 
 layer(layerTestService(), { excludeTestServices: true })("the end of the log", (it) => {
-  it.effect("comes in pages of so many events, up to the watermark, and says when there is no more", () =>
+  it.effect("has pages up to the watermark, and marks the last one", () =>
     Effect.gen(function* () {
       const log = yield* EventLog
       const search = yield* EventSearch

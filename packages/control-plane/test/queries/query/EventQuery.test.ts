@@ -9,14 +9,17 @@ const RUN = "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10"
 const none: CrossRunFilter = { afterSeq: 0, types: [] }
 
 const read = (q: string, filter: Partial<CrossRunFilter> = {}) => {
-  const { rest, ...found } = eventQueryOf({ ...none, ...filter }, Result.getOrThrow(parseQuery(q, eventQueryFields)))
-  return { ...found, hasRest: rest !== undefined }
+  const { conditions, ...found } = eventQueryOf(
+    { ...none, ...filter },
+    Result.getOrThrow(parseQuery(q, eventQueryFields))
+  )
+  return { ...found, hasConditions: conditions !== undefined }
 }
 
 const filters = (filter: Partial<CrossRunFilter>, more = {}) => ({
   filter: { ...none, ...filter },
   upToSeq: undefined,
-  hasRest: false,
+  hasConditions: false,
   ...more
 })
 
@@ -41,9 +44,9 @@ describe("a search over events", () => {
     ["seq:5..9", {}, filters({ afterSeq: 4 }, { upToSeq: 9 })],
     ["seq:<5", {}, filters({}, { upToSeq: 4 })],
     ["seq:<-5", {}, filters({}, { upToSeq: 0 })],
-    ["type:run.failed sender:a", {}, filters({ types: ["run.failed"] }, { hasRest: true })],
-    ["type:run.failed OR sender:a", {}, filters({}, { hasRest: true })],
-    ["-type:run.failed", {}, filters({}, { hasRest: true })]
+    ["type:run.failed sender:a", {}, filters({ types: ["run.failed"] }, { hasConditions: true })],
+    ["type:run.failed OR sender:a", {}, filters({}, { hasConditions: true })],
+    ["-type:run.failed", {}, filters({}, { hasConditions: true })]
   ])("puts into a filter what it can say: %s %j", (q, given, expected) => {
     assert.deepStrictEqual(read(q, given), expected)
   })

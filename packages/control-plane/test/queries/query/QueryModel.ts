@@ -2,21 +2,21 @@ import type { DescribedField } from "@runplane/api"
 import type { Query, QueryValue } from "@runplane/domain"
 import type { Chance } from "../../contract/Chance.ts"
 
-/** What is known of an entry: the values of each field, and the text that bare words are looked for in. */
+/** An entry: the values of each field, and the text that bare words are searched in. */
 export interface Facts {
   readonly values: (field: string, path: string | undefined) => ReadonlyArray<QueryValue>
   readonly text: string
-  /** Whether that text is JSON, in which a word stands as JSON writes it. */
+  /** Whether that text is JSON, with words in their JSON form. */
   readonly isJson?: boolean
 }
 
-/** Figures are there when they are more than nothing. */
+/** Figures exist when they are above zero. */
 const FIGURES = new Set(["cost", "tokens", "events", "signals", "decisions"])
 const FOLDED = new Set(["scenarioRef"])
 
 const asWritten = (word: string, { isJson }: Facts) => (isJson === true ? JSON.stringify(word).slice(1, -1) : word)
 
-/** What a query means, said once more and without a database. */
+/** A second implementation of queries, without a database. */
 export const isMatch = (query: Query, facts: Facts): boolean => {
   switch (query.kind) {
     case "and":
@@ -69,7 +69,7 @@ const HOSTILE = [
   "x".repeat(600)
 ]
 
-/** A query over these fields, mostly of values that some entry has. */
+/** A query over these fields, mostly with values of existing entries. */
 export const someQuery = (
   chance: Chance,
   fields: ReadonlyArray<DescribedField>,

@@ -24,9 +24,9 @@ import { type Facts, isMatch, someQuery } from "./QueryModel.ts"
 import { durationOf, factsOf, LABEL_PATHS, SECRET, type Seed, seedRuns } from "./SearchSeeds.ts"
 
 const RUNS = 40
-/** Searches of each resource that are made up; more in the continuous integration. */
+/** Generated searches of each resource; more in continuous integration. */
 const SEARCHES = Math.ceil(Number(process.env["CONTRACT_FUZZ_REQUESTS"] || 1_000) / 20)
-/** Gives the searches of an earlier test run again; failures name it. */
+/** The seed of an earlier test run, which failures name. */
 const SEED = Number(process.env["CONTRACT_FUZZ_SEED"] || randomInt(2 ** 31))
 
 const searched = (path: string, q: string, more = "") =>
@@ -49,7 +49,7 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
     return cached
   })
 
-  it.effect("finds the runs that a look at each of them finds, in any order, and breaks at nothing", () =>
+  it.effect("finds the runs that the model finds, in any order, for any text", () =>
     Effect.gen(function* () {
       const seeds = yield* seeded
       const entries = seeds.map(factsOf)
@@ -77,7 +77,7 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
     })
   )
 
-  it.effect("finds nothing by the secrets that answers redact", () =>
+  it.effect("finds no runs by redacted secrets", () =>
     Effect.gen(function* () {
       yield* seeded
       for (const path of [
@@ -93,7 +93,7 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
     })
   )
 
-  it.effect("goes together with the other parameters; archived runs are left out unless the search names them", () =>
+  it.effect("combines with other parameters; archived runs are omitted unless the search names them", () =>
     Effect.gen(function* () {
       const seeds = yield* seeded
       const count = (keep: (seed: Seed) => boolean) => seeds.filter(keep).length
@@ -127,7 +127,7 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
 
   for (const key of runSortKeys) {
     for (const order of ["asc", "desc"] as const) {
-      it.effect(`leads through all runs by cursor, sorted by ${key} ${order}, like the pages by offset`, () =>
+      it.effect(`pages through all runs by cursor, sorted by ${key} ${order}, like the pages by offset`, () =>
         Effect.gen(function* () {
           const seeds = yield* seeded
           const path = `/runs?includeArchived=true&limit=7&sortBy=${key}&sortOrder=${order}`
@@ -152,7 +152,7 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
     }
   }
 
-  it.effect("refuses a cursor of another order, of another list, or of nobody", () =>
+  it.effect("rejects a cursor of another order, of another list, or a forged one", () =>
     Effect.gen(function* () {
       yield* seeded
       const cursorOf = Effect.fnUntraced(function* (path: string) {
@@ -183,7 +183,7 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
     })
   )
 
-  it.effect("is refused with the place and what is allowed there", () =>
+  it.effect("is rejected with the position and the allowed values", () =>
     Effect.gen(function* () {
       for (const [path, q, message] of [
         ["/runs", "status:done", /^q at 8: "done" is not a value of status; expected queued, starting/],
@@ -219,7 +219,7 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
     })
   )
 
-  it.effect("is kept in views: those of the product can be read, and neither changed nor removed", () =>
+  it.effect("is stored in views: those of the product are read-only", () =>
     Effect.gen(function* () {
       yield* seeded
       const { body: views } = yield* call("GET", "/views")
@@ -238,7 +238,7 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
     })
   )
 
-  it.effect("is kept in views: saved, listed, changed, removed, and checked as a search is", () =>
+  it.effect("is stored in views: saved, listed, changed, removed, and validated as a search", () =>
     Effect.gen(function* () {
       const save = (body: unknown) => call("POST", "/views", { body })
       const saved = yield* save({
@@ -288,7 +288,7 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
     })
   )
 
-  it.effect("finds the audit entries that a look at each of them finds, page by page", () =>
+  it.effect("finds the audit entries that the model finds, page by page", () =>
     Effect.gen(function* () {
       const trail = yield* AuditTrail
       for (let number = 0; number < 30; number++) {
@@ -336,7 +336,7 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
     }).pipe(Effect.provide(AuditTrail.layer))
   )
 
-  it.effect("finds the events that a look at each of them finds, led on by nextCursor", () =>
+  it.effect("finds the events that the model finds, with nextCursor", () =>
     Effect.gen(function* () {
       const log = yield* EventLog
       const runs = [yield* createRun(), yield* createRun()]

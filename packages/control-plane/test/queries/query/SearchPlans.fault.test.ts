@@ -18,19 +18,19 @@ import { layerTestLog } from "../../support/ControlPlane.ts"
 import { scansOf } from "../../support/Plans.ts"
 import { layerTestDatabase } from "../../support/TestDatabase.ts"
 
-/** `SEARCH_ROWS=1000000` tries a million, which takes some minutes to fill in. */
+/** `SEARCH_ROWS=1000000` tests a million rows, which takes some minutes. */
 const RUNS = Number(process.env["SEARCH_ROWS"] ?? 100_000)
-/** Of every search that an index serves, on a machine with other work: far below a look at each row. Milliseconds. */
+/** Limit of an indexed search on a busy machine, far below a scan of all rows. Milliseconds. */
 const SLOWEST_MS = 2_000
 
 const layerSearches = AuditLog.layer.pipe(Layer.provideMerge(layerTestLog), Layer.provideMerge(layerTestDatabase))
 
 const BIG_TABLES = ["runs", "run_heads", "tallied_runs", "run_labels", "run_participants", "audit_log"]
 
-/** Ended runs with all that stands beside them, and as many audit entries. */
+/** Ended runs with their related rows, and as many audit entries. */
 const fill = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
-  // The rows are consistent as they are written here.
+  // The rows are consistent without triggers.
   yield* sql`SET LOCAL session_replication_role = replica`.unprepared
   yield* sql`SET LOCAL statement_timeout = 0`.unprepared
   // Indexes are made behind the rows, which takes a third of the time.
@@ -75,7 +75,7 @@ const fill = Effect.gen(function* () {
 })
 
 const ID = "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10"
-/** A time that some hundred of the rows come after. */
+/** A time before some hundred of the rows. */
 const recent = () => new Date(Date.now() - 5 * 3_600_000).toISOString()
 
 /** A rare value of every fast field of runs. */

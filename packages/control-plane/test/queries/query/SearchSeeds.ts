@@ -11,7 +11,7 @@ const at = (day: number, hour = 0) =>
 
 const STATUSES = ["running", "completed", "failed", "cancelled", "completed", "queued", "completed", "failed"]
 
-/** A run in the rows of all tables that a search over runs looks at. */
+/** A run in the rows of all tables that a search over runs reads. */
 const seedOf = (number: number) => {
   const status = STATUSES[number % STATUSES.length] ?? ""
   const isEnded = !["running", "queued"].includes(status)
@@ -53,7 +53,7 @@ const seedOf = (number: number) => {
 
 export type Seed = ReturnType<typeof seedOf>
 
-/** Runs in all tables: most of those that have ended are folded into the sums, some were changed afterwards. */
+/** Runs in all tables: most ended ones are in the sums, and some were changed afterwards. */
 export const seedRuns = Effect.fnUntraced(function* (count: number) {
   const sql = yield* PgClient.PgClient
   const seeds = Array.from({ length: count }, (_, number) => seedOf(number))
@@ -89,7 +89,7 @@ export const seedRuns = Effect.fnUntraced(function* (count: number) {
     }
   }
   yield* sql`SELECT fold_tallies(100000)`
-  // What a late event changes: the figures of an ended run, and a note that they are not those of the sums any more.
+  // A late event changes the figures of an ended run, and adds a note that the sums are outdated.
   const late = seeds.filter(({ endedAt }, number) => endedAt !== undefined && number % 4 === 1)
   const ids = late.map(({ id }) => id)
   yield* sql`UPDATE run_metrics SET total_tokens = total_tokens + 5 WHERE run_id = ANY(${ids}::text[]::uuid[])`
@@ -104,14 +104,14 @@ const LABELS: Readonly<Record<string, (seed: Seed) => ReadonlyArray<QueryValue>>
   size: ({ metadata }) => [String(metadata.size)],
   flags: () => ["a", "true"],
   "inner.deep.er": ({ metadata }) => [metadata.inner.deep.er],
-  // Texts are told apart by their first 400 characters.
+  // The first 400 characters of a text are compared.
   long: () => ["x".repeat(400)]
 }
 
-/** Names that stand after `metadata.`; those of secrets match nothing. */
+/** Names behind `metadata.`; those of secrets match nothing. */
 export const LABEL_PATHS = [...Object.keys(LABELS), "nothing", "cancelCallback.bearer", "executionRequest", "no.such"]
 
-/** What a search over runs may know of a seed. */
+/** The searchable values of a seed. */
 export const factsOf = (seed: Seed): Facts => {
   const known: Readonly<Record<string, ReadonlyArray<QueryValue>>> = {
     id: [seed.id],

@@ -11,7 +11,7 @@ import { call, layerTestService } from "../../support/HttpService.ts"
 import { createRun, readLog } from "../../support/Runs.ts"
 import { publishedKeys } from "../../support/SealTests.ts"
 
-/** The seal that the service answers for a run, with a signature of its key. */
+/** The seal that the service returns for a run, with a signature of its key. */
 const sealOf = Effect.fnUntraced(function* (runId: RunId) {
   const { body, status } = yield* call("GET", `/runs/${runId}/seal`)
   assert.strictEqual(status, 200)
@@ -39,7 +39,7 @@ const plainHead = Effect.fnUntraced(function* (runId: RunId) {
   return { events: events.length, head: Buffer.from(head).toString("hex") }
 })
 
-/** Makes the head of the run fit the stored events, and says what was sealed of it. */
+/** Sets the head of the run to the stored events, and its sealed part. */
 const resetHead = Effect.fnUntraced(function* (runId: RunId, sealed: { events: number; head: string } | undefined) {
   const sql = yield* PgClient.PgClient
   const { events, head } = yield* plainHead(runId)
@@ -57,7 +57,7 @@ const endedWithMessages = Effect.gen(function* () {
 })
 
 layer(layerTestService(), { excludeTestServices: true })("the seal of a changed history", (it) => {
-  it.effect("proves all of a run that the service wrote, whoever writes to it", () =>
+  it.effect("proves all events of a run that the service appended, after changes by other writers", () =>
     Effect.gen(function* () {
       const runId = yield* endedWithMessages
       const seal = yield* sealOf(runId)

@@ -24,7 +24,7 @@ const page = Effect.fnUntraced(function* (query = "") {
   return yield* Schema.decodeUnknownEffect(LedgerPage)(body)
 })
 
-/** What the walk along the whole ledger finds. */
+/** The contents of all entries of the ledger. */
 const walked = Effect.gen(function* () {
   const walk = walkLedger(sha256, yield* publishedKeys)
   const { data } = yield* page()
@@ -39,7 +39,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const SEAL_HEADS_FILE = join(folder, "heads.jsonl")
 
 layer(layerTestService({ settings: { SEAL_HEADS_FILE } }), { excludeTestServices: true })("the ledger", (it) => {
-  it.effect("numbers seals, tombstones and audit entries, and says what became of them", () =>
+  it.effect("numbers seals, tombstones and audit entries, and compares their contents", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const [kept, deleted] = [yield* endedRun, yield* endedRun]
@@ -86,7 +86,7 @@ layer(layerTestService({ settings: { SEAL_HEADS_FILE } }), { excludeTestServices
           yield* change
           return yield* contents
         }).pipe(Effect.orDie)
-      assert.include(yield* after(sql`UPDATE audit_log SET actor = 'somebody'`), "audit changed")
+      assert.include(yield* after(sql`UPDATE audit_log SET actor = 'mallory'`), "audit changed")
       assert.include(yield* after(sql`DELETE FROM audit_log`), "audit missing")
       assert.include(yield* after(sql`UPDATE run_tombstones SET deleted_by = 'retention'`), "tombstone changed")
       const seals = yield* after(sql`DELETE FROM run_tombstones`)
@@ -96,7 +96,7 @@ layer(layerTestService({ settings: { SEAL_HEADS_FILE } }), { excludeTestServices
     })
   )
 
-  it.effect("shows an entry that was changed, removed or put in, and what has none", () =>
+  it.effect("shows changed, removed and inserted entries, and contents without an entry", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       yield* endedRun
@@ -138,7 +138,7 @@ layer(layerTestService({ settings: { SEAL_HEADS_FILE } }), { excludeTestServices
     })
   )
 
-  it.effect("says which audit entries have expired", () =>
+  it.effect("marks expired audit entries", () =>
     Effect.gen(function* () {
       const { removeAuditEntries } = yield* ExpiredRows
       const runId = yield* endedRun

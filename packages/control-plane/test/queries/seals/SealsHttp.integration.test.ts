@@ -68,7 +68,7 @@ layer(layerTestService(), { excludeTestServices: true })("the seal of a run", (i
     })
   )
 
-  it.effect("is refused with a reason", () =>
+  it.effect("fails with a reason", () =>
     Effect.gen(function* () {
       const unknown = yield* sealOf(randomUUID())
       assert.strictEqual(unknown.status, 404)

@@ -19,7 +19,7 @@ interface Item {
   readonly ts: string
 }
 
-/** Asks until the log is passed so far; other transactions of the server may hold the reads up for a moment. */
+/** Repeats the request until it returns all events; open transactions may delay the watermark. */
 const listed = Effect.fnUntraced(function* (path: string, count: number) {
   while (true) {
     const answer: Answer = yield* call("GET", path)
@@ -27,7 +27,7 @@ const listed = Effect.fnUntraced(function* (path: string, count: number) {
   }
 })
 
-// Nobody takes up the runs, which would add events of their own.
+// No observer claims the runs, because it would append events.
 const service = layerTestService({ observer: { recoveryEnabled: false } })
 
 layer(service, { excludeTestServices: true })("GET /events", (it) => {

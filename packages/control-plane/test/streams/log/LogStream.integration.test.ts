@@ -18,7 +18,7 @@ import { createRun } from "../../support/Runs.ts"
 
 const isEvent = (frame: SseFrame) => frame.event === "canonical_event"
 
-/** What `GET /events` lists, in all pages. */
+/** The seqs of all pages of `GET /events`. */
 const listed = Effect.fnUntraced(function* (path: string) {
   const seqs: Array<number> = []
   let after: number | undefined = 0
@@ -41,7 +41,7 @@ const cancel = Effect.fnUntraced(function* (runId: RunId) {
 layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestServices: true })(
   "GET /events/stream",
   (it) => {
-    it.effect("begins with where it stands, goes on with what is appended, and resumes behind any frame", () =>
+    it.effect("begins with its position, continues with appended events, and resumes behind any frame", () =>
       Effect.gen(function* () {
         const log = yield* EventLog
         const runId = yield* createRun()
@@ -69,12 +69,12 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
       })
     )
 
-    it.effect("says in heartbeats how far it has come, also where nothing matches", () =>
+    it.effect("names its position in heartbeats, also without matches", () =>
       Effect.gen(function* () {
         const log = yield* EventLog
         const runId = yield* createRun()
         const rare = yield* openStream("/events/stream?types=artifact.created&heartbeatMs=1000")
-        const none = yield* openStream("/events/stream?q=sender:nobody&heartbeatMs=1000")
+        const none = yield* openStream("/events/stream?q=sender:absent&heartbeatMs=1000")
         for (const stream of [rare, none]) assert.strictEqual((yield* stream.next)?.event, "heartbeat")
         const { lastSeq } = yield* log.record({ runId, events: [messageDraft(1), messageDraft(2)] })
         for (const stream of [rare, none]) {
@@ -85,7 +85,7 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
       })
     )
 
-    it.effect("refuses what it cannot read before it begins", () =>
+    it.effect("rejects an invalid query before it begins", () =>
       Effect.gen(function* () {
         for (const [query, text] of [
           ["q=type:x", /^q at 6: "x" is not a value of type/],
@@ -99,14 +99,14 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
       })
     )
 
-    it.effect("brings exactly the rows of GET /events in order, while two processes append", () =>
+    it.effect("sends exactly the rows of GET /events in order, while two processes append", () =>
       Effect.gen(function* () {
         const { config } = yield* PgClient.PgClient
         const start = (yield* listed("")).at(-1) ?? 0
         const types: ReadonlyArray<CanonicalEventType> = ["message.received", "signal.emitted"]
         const served = yield* EventLog
-        // Two with the log of the service, the others with one of their own, half of all with a pool of their own; each
-        // append is held open for a while.
+        // Two writers use the log of the service, the others have their own, and half have their own pool. Each
+        // append stays open for a while.
         const writer = Effect.fnUntraced(function* (number: number) {
           const sql = yield* PgClient.PgClient
           const own = Context.get(yield* Layer.build(Layer.fresh(layerTestLog)), EventLog)
@@ -116,29 +116,29 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
             const pause = ((number * 7 + append * 3) % 10) / 1000
             const isLost = (number + append) % 5 === 0
             const also = () => Effect.asVoid(sql`SELECT pg_sleep(${pause}::float8), 1 / ${isLost ? 0 : 1}::int`)
-            const events = Array.from({ length: 1 + ((number + append) % 4) }, (_, place) =>
-              messageDraft(place, undefined, "x".repeat(append % 7 === 0 ? 20_000 : 10), {
+            const events = Array.from({ length: 1 + ((number + append) % 4) }, (_, offset) =>
+              messageDraft(offset, undefined, "x".repeat(append % 7 === 0 ? 20_000 : 10), {
                 sender: `agent://${number}`,
-                type: types[(number + place) % 2] ?? "message.received"
+                type: types[(number + offset) % 2] ?? "message.received"
               })
             )
             assert.strictEqual(Exit.isFailure(yield* Effect.exit(log.record({ runId, events, also }))), isLost)
           }
         })
         const last = yield* Deferred.make<number>()
-        /** Follows from the start, cuts the line after so many events, and goes on from the last frame. */
+        /** Follows from the start, disconnects after some events, and resumes behind the last frame. */
         const follower = Effect.fnUntraced(function* (query: string, cutAfter: number, isSlow = false) {
           const seqs: Array<number> = []
-          let place = String(start)
+          let lastId = String(start)
           const session = Effect.gen(function* () {
             const path = `/events/stream?heartbeatMs=1000&${query}`
-            const stream = yield* openStream(path, { "last-event-id": place })
-            // What it does not take is held back in the connection, and then in the database.
+            const stream = yield* openStream(path, { "last-event-id": lastId })
+            // Frames that it does not read wait in the connection, and then in the database.
             if (isSlow) yield* Deferred.await(last)
             for (let taken = 0; taken < cutAfter; ) {
               const frame = yield* stream.next
               if (frame === undefined) return assert.fail("the stream ended")
-              place = frame.id ?? place
+              lastId = frame.id ?? lastId
               if (isEvent(frame)) {
                 taken += 1
                 seqs.push(frame.data.seq)
@@ -183,7 +183,7 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
     const waiting = (runId: RunId, timeoutMs: number) =>
       call("GET", `/runs/${runId}?wait=terminal&timeoutMs=${timeoutMs}`)
 
-    it.effect("and GET /runs/:id?wait=terminal answers when the run has ended, or as it is when time is up", () =>
+    it.effect("and GET /runs/:id?wait=terminal returns when the run has ended, or after the timeout", () =>
       Effect.gen(function* () {
         const runId = yield* createRun()
         const early = yield* waiting(runId, 50)
@@ -200,8 +200,8 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
         for (const query of ["wait=forever", "wait=terminal&timeoutMs=60001", "wait=terminal&timeoutMs=-1"]) {
           assert.strictEqual((yield* call("GET", `/runs/${runId}?${query}`)).status, 400, query)
         }
-        const nobody = "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10"
-        assert.strictEqual((yield* call("GET", `/runs/${nobody}?wait=terminal`)).status, 404)
+        const unknown = "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10"
+        assert.strictEqual((yield* call("GET", `/runs/${unknown}?wait=terminal`)).status, 404)
       })
     )
   }

@@ -12,34 +12,38 @@ import { LogTail, type TailSubscription } from "../../../src/streams/log/LogTail
 
 const START = 10
 const runId = RunId.make("5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10")
-const everything: EventQuery = { filter: { afterSeq: 0, types: [] }, upToSeq: undefined, rest: undefined }
+const everything: EventQuery = { filter: { afterSeq: 0, types: [] }, upToSeq: undefined, conditions: undefined }
 const signals: EventQuery = { ...everything, filter: { afterSeq: 0, types: ["signal.emitted"] } }
 
-/** What the database would be asked, and answers. */
+/** A database with committed events up to its watermark. */
 class Database {
-  looks = 0
-  foreign: ReadonlyArray<number> = []
+  reads = 0
+  seqs: ReadonlyArray<number> = []
   upTo = START
 
-  readonly look = (afterSeq: number) =>
+  commit(...seqs: ReadonlyArray<number>) {
+    this.seqs = [...this.seqs, ...seqs]
+    this.upTo = seqs.at(-1) ?? this.upTo
+  }
+
+  readonly read = (afterSeq: number) =>
     Effect.sync(() => {
-      this.looks += 1
-      const seqs = this.foreign.filter((seq) => seq > afterSeq && seq <= this.upTo)
+      this.reads += 1
+      const seqs = this.seqs.filter((seq) => seq > afterSeq && seq <= this.upTo)
       const events = seqs.map((seq) => ({ seq, index: seq, json: "{}" }))
       return { events, upTo: Math.max(this.upTo, afterSeq), isEnd: true }
     })
 
   readonly layer = Layer.mergeAll(
     Layer.mock(EventSearch, {
-      endOfLog: this.look,
-      page: ({ filter }) => this.look(filter.afterSeq),
+      endOfLog: this.read,
+      page: ({ filter }) => this.read(filter.afterSeq),
       isBeyond: () => Effect.succeed(false)
     }),
     Layer.succeed(Watermark, {
       now: Effect.sync(() => this.upTo),
       known: Effect.sync(() => this.upTo),
-      // The places of commits that are on their way are given out.
-      lastPlace: Effect.succeed(Number.MAX_SAFE_INTEGER)
+      lastSeq: Effect.succeed(Number.MAX_SAFE_INTEGER)
     })
   )
 }
@@ -47,20 +51,19 @@ class Database {
 const publish = (live: LiveEvents["Service"], seqs: ReadonlyArray<number>, type: CanonicalEventType) => {
   const lastSeq = seqs.at(-1) ?? 0
   const events = seqs.map((seq) => ({ seq, index: seq, type, json: "{}" }))
-  const state = () => assert.fail("nobody has asked for a snapshot")
-  live.publish(
-    [makeLiveBatch({ runId, status: "running", changed: false, events, state, lastSeq, lastIndex: lastSeq })],
-    seqs
-  )
+  const state = () => assert.fail("no stream reads the snapshot")
+  live.publish([
+    makeLiveBatch({ runId, status: "running", changed: false, events, state, lastSeq, lastIndex: lastSeq })
+  ])
 }
 
-const idsOf = ({ window }: TailSubscription) => {
-  const text = Buffer.concat((window.behind(START)?.frames ?? []).map(({ bytes }) => bytes)).toString("utf8")
+const idsOf = ({ buffer }: TailSubscription) => {
+  const text = Buffer.concat((buffer.behind(START)?.frames ?? []).map(({ bytes }) => bytes)).toString("utf8")
   return [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
 }
 
-/** Looks at the log follow each other after a rest. */
-const rested = TestClock.adjust("100 millis")
+/** The pause between two reads of the log. */
+const paused = TestClock.adjust("100 millis")
 
 const following = <E>(
   search: EventQuery,
@@ -70,9 +73,9 @@ const following = <E>(
   return Effect.gen(function* () {
     const live = yield* LiveEvents
     const tail = yield* (yield* LogTail).subscribe("key", search)
-    yield* rested
-    assert.strictEqual(tail.window.end, START)
-    database.looks = 0
+    yield* paused
+    assert.strictEqual(tail.buffer.end, START)
+    database.reads = 0
     yield* use(tail, live, database)
   }).pipe(
     Effect.scoped,
@@ -82,70 +85,53 @@ const following = <E>(
 
 // docs/reference/http.md#log-stream
 describe("the end of the log", () => {
-  it.effect("takes what this process has committed as it is, where nobody has a place before it", () =>
+  it.effect("reads the commits of this process in one read for all of them", () =>
     following(everything, (tail, live, database) =>
       Effect.gen(function* () {
-        publish(live, [11, 12], "message.received")
-        yield* rested
-        publish(live, [13], "message.received")
-        yield* rested
-        assert.deepStrictEqual([tail.window.end, idsOf(tail), database.looks], [13, [11, 12, 13], 0])
-      })
-    )
-  )
-
-  it.effect("asks the database for what stands before it", () =>
-    following(everything, (tail, live, database) =>
-      Effect.gen(function* () {
-        publish(live, [12, 13], "message.received")
-        yield* rested
-        assert.deepStrictEqual([tail.window.end, idsOf(tail)], [START, []])
-        assert.isAtLeast(database.looks, 1)
-        // Another process's event, of which no word has come.
-        database.foreign = [11]
-        database.upTo = 11
-        yield* rested
-        yield* rested
-        assert.deepStrictEqual([tail.window.end, idsOf(tail)], [13, [11, 12, 13]])
-      })
-    )
-  )
-
-  it.effect("asks the database when another process has committed", () =>
-    following(everything, (tail, live, database) =>
-      Effect.gen(function* () {
-        database.foreign = [12]
-        database.upTo = 12
-        live.poke(runId)
+        database.commit(11, 12)
         publish(live, [11], "message.received")
-        yield* rested
-        assert.deepStrictEqual([tail.window.end, idsOf(tail)], [12, [11, 12]])
-        assert.isAtLeast(database.looks, 1)
+        publish(live, [12], "message.received")
+        yield* paused
+        assert.deepStrictEqual([tail.buffer.end, idsOf(tail), database.reads], [12, [11, 12], 1])
+        // An open transaction delays the next one.
+        publish(live, [13], "message.received")
+        yield* paused
+        assert.strictEqual(tail.buffer.end, 12)
+        database.commit(13)
+        yield* paused
+        assert.deepStrictEqual([tail.buffer.end, idsOf(tail)], [13, [11, 12, 13]])
       })
     )
   )
 
-  it.effect("looks once a second although nobody has said anything", () =>
+  it.effect("reads the commits of another process", () =>
+    following(everything, (tail, live, database) =>
+      Effect.gen(function* () {
+        database.commit(11, 12)
+        live.poke(runId)
+        yield* paused
+        assert.deepStrictEqual([tail.buffer.end, idsOf(tail)], [12, [11, 12]])
+      })
+    )
+  )
+
+  it.effect("reads once a second without a notification", () =>
     following(everything, (tail, _, database) =>
       Effect.gen(function* () {
-        database.foreign = [11]
-        database.upTo = 11
+        database.commit(11)
         yield* TestClock.adjust("1 second")
-        assert.deepStrictEqual([tail.window.end, idsOf(tail)], [11, [11]])
+        assert.deepStrictEqual([tail.buffer.end, idsOf(tail)], [11, [11]])
       })
     )
   )
 
-  it.effect("knows the types that are followed", () =>
+  it.effect("reads the matches of a search", () =>
     following(signals, (tail, live, database) =>
       Effect.gen(function* () {
-        publish(live, [11, 12], "message.received")
-        yield* rested
-        publish(live, [13], "signal.emitted")
-        yield* rested
-        publish(live, [14], "message.received")
-        yield* rested
-        assert.deepStrictEqual([tail.window.end, idsOf(tail), database.looks], [14, [13], 0])
+        database.commit(11, 12)
+        publish(live, [11], "message.received")
+        yield* paused
+        assert.deepStrictEqual([tail.buffer.end, idsOf(tail)], [12, [11, 12]])
       })
     )
   )

@@ -93,7 +93,7 @@ layer(layerTestService(), { excludeTestServices: true })("the replay of a run", 
     )
   }
 
-  it.effect("answers 404 for an unknown run, and 400 for what is no id", () =>
+  it.effect("returns 404 for an unknown run, and 400 for an invalid id", () =>
     Effect.gen(function* () {
       for (const [method, path] of [
         ["POST", "replay"],

@@ -7,7 +7,7 @@ import { appendMessages, messageDraft } from "../../support/Appends.ts"
 import { call, layerTestService, openStream } from "../../support/HttpService.ts"
 import { createRun } from "../../support/Runs.ts"
 
-/** What a backup that was made after the run's event with this index holds. */
+/** Restores a backup that was made after the event with this index. */
 const restore = Effect.fnUntraced(function* (runId: RunId, index: number) {
   const sql = yield* PgClient.PgClient
   yield* sql.withTransaction(
@@ -41,9 +41,9 @@ layer(layerTestService(), { excludeTestServices: true })("event streams of a dat
         yield* openStream("/events/stream", { "last-event-id": String(beyond) })
       ]
       const firsts = yield* Effect.forEach([...streams, ...tails], (stream) => stream.next)
-      for (const [place, reset] of firsts.entries()) {
+      for (const [position, reset] of firsts.entries()) {
         const { ts, ...data } = reset?.data ?? {}
-        const index = place < streams.length ? { index: 3 } : {}
+        const index = position < streams.length ? { index: 3 } : {}
         assert.deepStrictEqual(
           [reset?.event, reset?.id, data],
           ["reset", String(latestSeq), { seq: latestSeq, ...index, afterSeq: beyond }]
@@ -65,7 +65,7 @@ layer(layerTestService(), { excludeTestServices: true })("event streams of a dat
     })
   )
 
-  it.effect("go on where the cursor is the end", () =>
+  it.effect("continue where the cursor is the end", () =>
     Effect.gen(function* () {
       const log = yield* EventLog
       const runId = yield* createRun()
@@ -78,7 +78,7 @@ layer(layerTestService(), { excludeTestServices: true })("event streams of a dat
     })
   )
 
-  it.effect("begin again when it is restored under them", () =>
+  it.effect("begin again when it is restored while they are open", () =>
     Effect.gen(function* () {
       const log = yield* EventLog
       const runId = yield* createRun()

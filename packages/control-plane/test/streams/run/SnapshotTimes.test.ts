@@ -1,17 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import { CLIENTS_A_SNAPSHOT, snapshotTimeAfter } from "../../../src/streams/run/SnapshotTimes.ts"
+import { CLIENTS_A_SNAPSHOT, snapshotTimeAfter } from "../../../src/streams/SnapshotTurns.ts"
 
 const INTERVAL_MS = 100
 const START = 1_764_000_000_050
 
 /** The times of the snapshots of each client, within ten seconds. */
 const timesOf = (audience: number) =>
-  Array.from({ length: audience }, (_, place) => {
+  Array.from({ length: audience }, (_, position) => {
     const times: Array<number> = []
-    let at = snapshotTimeAfter(START, INTERVAL_MS, { audience, place })
+    let at = snapshotTimeAfter(START, INTERVAL_MS, { audience, position })
     while (at <= START + 10_000) {
       times.push(at)
-      at = snapshotTimeAfter(at, INTERVAL_MS, { audience, place })
+      at = snapshotTimeAfter(at, INTERVAL_MS, { audience, position })
     }
     return times
   })
@@ -30,9 +30,9 @@ describe("the times of snapshots", () => {
       const all = timesOf(audience)
       for (const times of all) {
         assert.isAtMost((times[0] ?? 0) - START, turns * INTERVAL_MS)
-        for (const [place, at] of times.entries()) {
+        for (const [index, at] of times.entries()) {
           assert.strictEqual(at % INTERVAL_MS, 0)
-          if (place > 0) assert.strictEqual(at - (times[place - 1] ?? 0), turns * INTERVAL_MS)
+          if (index > 0) assert.strictEqual(at - (times[index - 1] ?? 0), turns * INTERVAL_MS)
         }
       }
       const atOnce = Map.groupBy(all.flat(), (at) => at)
@@ -42,7 +42,7 @@ describe("the times of snapshots", () => {
     })
   }
 
-  it("is one for a client whose audience has left", () => {
-    assert.strictEqual(snapshotTimeAfter(START, INTERVAL_MS, { audience: 0, place: 7 }), START + 50)
+  it("is the next interval for a client that is left alone", () => {
+    assert.strictEqual(snapshotTimeAfter(START, INTERVAL_MS, { audience: 0, position: 7 }), START + 50)
   })
 })

@@ -25,18 +25,18 @@ const cancel = Effect.fnUntraced(function* (runId: RunId) {
 })
 
 const canonical = (frames: ReadonlyArray<SseFrame>) => frames.filter((frame) => frame.event === "canonical_event")
-const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, place) => from + place)
+const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, offset) => from + offset)
 
-/** Indexes without gap or repeat, seqs ascending, ids the seqs; and snapshots that never go back. */
+/** Indexes have no gaps and repeats, seqs ascend, ids are the seqs, and snapshots never go back. */
 const assertInOrder = (frames: ReadonlyArray<SseFrame>, firstIndex: number, lastIndex: number) => {
   const events = canonical(frames)
   assert.deepStrictEqual(
     events.map((frame) => frame.data.index),
     numbers(firstIndex, lastIndex)
   )
-  events.forEach((frame, place) => {
+  events.forEach((frame, position) => {
     assert.strictEqual(frame.id, String(frame.data.seq))
-    if (place > 0) assert.isAbove(frame.data.seq, events[place - 1]?.data.seq)
+    if (position > 0) assert.isAbove(frame.data.seq, events[position - 1]?.data.seq)
   })
   const snapshots = frames.filter((frame) => frame.event === "snapshot").map((frame) => frame.data.timeline.latestIndex)
   assert.deepStrictEqual(
@@ -45,7 +45,7 @@ const assertInOrder = (frames: ReadonlyArray<SseFrame>, firstIndex: number, last
   )
 }
 
-// Nobody takes the unfinished runs of these tests up: what is in their logs is what the tests put there.
+// No observer claims the runs, because it would append events.
 layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestServices: true })(
   "GET /runs/:id/stream",
   (it) => {
@@ -74,7 +74,7 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
         const ann = { actorId: "user:f3b1", actorType: "user", name: "user:ann", role: "viewer" } as const
         assert.deepStrictEqual(yield* tickets.redeem((yield* tickets.issue(runId, ann)).ticket, runId), ann)
         const late = yield* get
-        // The clock of the database is finer than ours: its now is a little later than the millisecond it is in.
+        // The clock of the database is finer than that of the service.
         yield* sql`UPDATE stream_tickets SET expires_at = now() - interval '1 millisecond'`
         assert.isUndefined(yield* tickets.redeem(late, runId))
         yield* get
@@ -105,7 +105,7 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
       })
     )
 
-    it.effect("fails before its answer begins when the run is deleted while it opens", () =>
+    it.effect("fails before the response begins when the run is deleted while it opens", () =>
       Effect.gen(function* () {
         const runId = RunId.make("00000000-0000-4000-8000-000000000404")
         const options = { afterSeq: 0, includeSnapshot: true, snapshotIntervalMs: 10, heartbeatMs: 1_000 }
@@ -117,7 +117,7 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
     it.effect("sends each batch's events, then the snapshot that includes them, to every subscriber", () =>
       Effect.gen(function* () {
         const runId = yield* createRun()
-        // Without a first snapshot only the headers tell that the stream is open: they must not wait for a byte.
+        // Without a first snapshot only the headers show that the stream is open, so they must not wait for a frame.
         const bare = yield* openStream(`/runs/${runId}/stream?includeSnapshot=false`)
         yield* appendMessages(runId, 2, 2)
         const frames = [yield* bare.next, yield* bare.next, yield* bare.next]
@@ -147,7 +147,7 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
       })
     )
 
-    it.effect("resumes after Last-Event-ID; afterSeq wins over it; what is no number is ignored", () =>
+    it.effect("resumes after Last-Event-ID; afterSeq wins over it; other text is ignored", () =>
       Effect.gen(function* () {
         const runId = yield* createRun()
         yield* appendMessages(runId, 10)
@@ -163,7 +163,7 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
       })
     )
 
-    it.effect("hands over from the database to the live log without gap or repeat, under load", () =>
+    it.effect("switches from the database to live events without gap or repeat, under load", () =>
       Effect.gen(function* () {
         const runId = yield* createRun()
         const writer = yield* Effect.forkChild(appendMessages(runId, 1_000, 5))
@@ -172,7 +172,7 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
           const stream = yield* openStream(`/runs/${runId}/stream?afterSeq=0`)
           const first = yield* stream.next
           yield* Queue.offer(opened, first)
-          // Some take their time, so that the log runs ahead of them.
+          // Some are slow, so that the log is ahead of them.
           if (number % 3 === 0) yield* Fiber.join(writer)
           return first === undefined ? [] : [first, ...(yield* stream.rest)]
         })
@@ -184,21 +184,21 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
       })
     )
 
-    it.effect("brings a reader that stood still back into step, from the database", () =>
+    it.effect("sends a slow reader all events from the database", () =>
       Effect.gen(function* () {
         const runId = yield* createRun()
         const slow = yield* openStream(`/runs/${runId}/stream`)
         yield* slow.next
-        // More than the buffers of a connection hold, while nothing is read.
+        // More bytes than the buffers of a connection hold.
         yield* appendMessages(runId, 1_500, 10, "x".repeat(10_000))
         yield* cancel(runId)
         assertInOrder(yield* slow.rest, 2, 1_502)
       })
     )
 
-    it.effect("reads the database when told of a gap, and finds what nobody published", () =>
+    it.effect("reads the database after a gap, and finds unpublished events", () =>
       Effect.gen(function* () {
-        // A queued one would be taken for a new run of another process.
+        // The service would adopt a queued run as a new run of another process.
         const runId = yield* createRun({ status: "starting" })
         const stream = yield* openStream(`/runs/${runId}/stream`)
         yield* stream.nextOf("snapshot")
@@ -225,14 +225,14 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
         assert.deepStrictEqual(Object.keys(beat?.data), ["ts", "seq", "index"])
         assert.strictEqual(beat?.data.seq, events.at(-1).seq)
         assert.strictEqual(beat?.data.index, 2)
-        // A late frame of the session is still told.
+        // A late frame of the session is still sent.
         yield* appendMessages(runId, 1)
         assert.strictEqual((yield* stream.nextOf("canonical_event"))?.data.index, 3)
       })
     )
 
     for (const query of ["heartbeatMs=999", "heartbeatMs=1.5", "heartbeatMs=x", "afterSeq=-1", "afterSeq=x"]) {
-      it.effect(`refuses ?${query} before the stream starts`, () =>
+      it.effect(`rejects ?${query} before the stream starts`, () =>
         Effect.gen(function* () {
           const runId = yield* createRun()
           const { body, status } = yield* call("GET", `/runs/${runId}/stream?${query}`)
@@ -242,7 +242,7 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
       )
     }
 
-    it.effect("speaks HTTP/1.0 without the coding of HTTP/1.1, also in what it hands on", () =>
+    it.effect("serves HTTP/1.0 without chunked encoding, also in direct writes", () =>
       Effect.gen(function* () {
         const { address } = yield* HttpServer.HttpServer
         const runId = yield* createRun()
@@ -255,15 +255,15 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
           text += piece
         })
         socket.write(`GET /runs/${runId}/stream?snapshots=first HTTP/1.0\r\n\r\n`)
-        const come = (wanted: RegExp) =>
+        const receive = (wanted: RegExp) =>
           until(
             Effect.sync(() => text),
             (all) => wanted.test(all)
           )
-        yield* come(/\r\n\r\nevent: snapshot\ndata: .*\n\n$/)
+        yield* receive(/\r\n\r\nevent: snapshot\ndata: .*\n\n$/)
         for (const index of [2, 3, 4]) {
           yield* appendMessages(runId, 1, 1)
-          yield* come(new RegExp(`\n\nevent: canonical_event\nid: .*\ndata: .*"index":${index},.*\n\n$`))
+          yield* receive(new RegExp(`\n\nevent: canonical_event\nid: .*\ndata: .*"index":${index},.*\n\n$`))
         }
       }).pipe(Effect.scoped)
     )
@@ -289,7 +289,7 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
 )
 
 layer(layerTestService(), { excludeTestServices: true })("a service that stops", (it) => {
-  it.effect("says that it is not ready, and ends its streams with a hint when to come back", () =>
+  it.effect("reports that it is not ready, and ends its streams with a reconnect delay", () =>
     Effect.gen(function* () {
       const runId = yield* createRun()
       const stream = yield* openStream(`/runs/${runId}/stream`)

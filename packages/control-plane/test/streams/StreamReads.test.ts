@@ -5,19 +5,19 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
-import { EventRepository, type EventSlice } from "../../../src/event-log/EventRepository.ts"
-import { RunStateReader } from "../../../src/event-log/projection/RunStateReader.ts"
-import { RunRepository } from "../../../src/event-log/runs/RunRepository.ts"
-import { streamReadsAt } from "../../../src/platform/postgres/PoolUse.ts"
-import { StreamReads } from "../../../src/streams/run/StreamReads.ts"
+import { EventRepository, type EventSlice } from "../../src/event-log/EventRepository.ts"
+import { RunStateReader } from "../../src/event-log/projection/RunStateReader.ts"
+import { RunRepository } from "../../src/event-log/runs/RunRepository.ts"
+import { streamReadsAt } from "../../src/platform/postgres/PoolUse.ts"
+import { StreamReads } from "../../src/streams/StreamReads.ts"
 
 const POOL = 8
 
-/** A database that answers when it is let, and counts what it is asked at a time. */
+/** A database that returns when the latch opens, and counts concurrent reads. */
 const database = () => {
   const latch = Latch.makeUnsafe(false)
   const counts = { reads: 0, atOnce: 0, most: 0 }
-  const asked = <A>(answer: () => A) =>
+  const read = <A>(result: () => A) =>
     Effect.suspend(() => {
       counts.reads++
       counts.atOnce++
@@ -26,22 +26,22 @@ const database = () => {
         latch.await,
         Effect.sync(() => {
           counts.atOnce--
-          return answer()
+          return result()
         })
       )
     })
   const layer = StreamReads.layer.pipe(
     Layer.provide([
-      Layer.mock(EventRepository, { slice: () => asked((): EventSlice => ({ events: [], isLast: true })) }),
-      Layer.mock(RunRepository, { resolve: () => asked(() => undefined) }),
-      Layer.mock(RunStateReader, { current: () => asked(() => undefined), head: () => asked(() => undefined) }),
+      Layer.mock(EventRepository, { slice: () => read((): EventSlice => ({ events: [], isLast: true })) }),
+      Layer.mock(RunRepository, { resolve: () => read(() => undefined) }),
+      Layer.mock(RunStateReader, { current: () => read(() => undefined), head: () => read(() => undefined) }),
       ConfigProvider.layer(ConfigProvider.fromEnv({ env: { DB_POOL_MAX: String(POOL) } }))
     ])
   )
-  return { another: asked(() => undefined), counts, latch, layer }
+  return { another: read(() => undefined), counts, latch, layer }
 }
 
-const run = (place: number) => RunId.make(`0197c0de-6f0a-7c53-9a56-${String(place).padStart(12, "0")}`)
+const run = (number: number) => RunId.make(`0197c0de-6f0a-7c53-9a56-${String(number).padStart(12, "0")}`)
 
 const openAll = <A, E>(opened: ReadonlyArray<Effect.Effect<A, E>>, latch: Latch.Latch) =>
   Effect.gen(function* () {
@@ -52,8 +52,8 @@ const openAll = <A, E>(opened: ReadonlyArray<Effect.Effect<A, E>>, latch: Latch.
   })
 
 // docs/reference/http.md#stream-reads
-describe("what streams read", () => {
-  it.effect("is read once for all that want the same page of a run at the same time", () => {
+describe("the reads of streams", () => {
+  it.effect("are shared by streams that read the same page of a run at the same time", () => {
     const { counts, latch, layer } = database()
     return Effect.gen(function* () {
       const { events } = yield* StreamReads
@@ -62,21 +62,21 @@ describe("what streams read", () => {
       const others = Array.from({ length: 300 }, () => events.slice(run(1), { afterSeq: 0 }, 500))
       const pages = yield* openAll(others, latch)
       yield* Fiber.join(first)
-      // Who came while the first read was under way is not answered with what it had read before.
+      // Later streams do not receive the result of a read that has begun.
       assert.strictEqual(counts.reads, 2)
       assert.strictEqual(new Set(pages).size, 1)
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("takes a share of the pool and no more, whatever is read", () => {
+  it.effect("use at most their share of the pool", () => {
     const { another, counts, latch, layer } = database()
     return Effect.gen(function* () {
       const { events, inTurn, resolve, states } = yield* StreamReads
-      const opened = Array.from({ length: 40 }, (_, place) => [
-        Effect.asVoid(events.slice(run(place), { afterSeq: place }, 500)),
-        Effect.asVoid(states.current(run(place))),
-        Effect.asVoid(states.head(run(place))),
-        Effect.asVoid(resolve(run(place))),
+      const opened = Array.from({ length: 40 }, (_, number) => [
+        Effect.asVoid(events.slice(run(number), { afterSeq: number }, 500)),
+        Effect.asVoid(states.current(run(number))),
+        Effect.asVoid(states.head(run(number))),
+        Effect.asVoid(resolve(run(number))),
         Effect.asVoid(inTurn(another))
       ]).flat()
       yield* openAll(opened, latch)
@@ -85,7 +85,7 @@ describe("what streams read", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it("may always read something", () => {
+  it("have at least one connection", () => {
     assert.deepStrictEqual([1, 3, 8, 20].map(streamReadsAt), [1, 1, 2, 5])
   })
 })

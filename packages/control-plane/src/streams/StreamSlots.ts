@@ -6,26 +6,26 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 
-/** Seconds after which a client that found no room may try again. */
-export const ROOM_RETRY_SECONDS = 10
+/** Seconds after which a rejected client may retry. */
+export const SLOT_RETRY_SECONDS = 10
 
-/** Streams that open between two turns of the event loop. */
+/** Streams that open in one turn of the event loop. */
 const AT_ONCE = 16
 
-/** About how many bytes of the database a stream is given at a time: what one slow reader holds. */
+/** Approximate bytes of a page, which a slow client holds in memory. */
 export const STREAM_PAGE_BYTES = 1024 * 1024
 
 /**
- * The event streams that are open in this process: so many for a caller, and so many in all, because each holds memory
- * and reads from the database (docs/reference/http.md#stream-limits). They open a few at a time, so that the process
- * does its other work in between (docs/reference/http.md#stream-pace).
+ * The open event streams of this process, limited for each caller and in total, because each uses memory and reads the
+ * database (docs/reference/http.md#stream-limits). A few open at a time, so that the process serves other requests in
+ * between (docs/reference/http.md#stream-pace).
  */
 export class StreamSlots extends Context.Service<
   StreamSlots,
   {
     /**
-     * Counts a stream of the caller until the scope of its request closes, and waits until it may open; the refusal
-     * when there is no room.
+     * Takes a slot for the caller until the scope of the request closes, and waits for its turn to open. Returns the
+     * error response when all slots are in use.
      */
     readonly take: Effect.Effect<HttpServerResponse.HttpServerResponse | undefined, never, Scope.Scope>
   }
@@ -68,7 +68,7 @@ export class StreamSlots extends Context.Service<
 const later = (error: { readonly statusCode: number; readonly errorCode: string; readonly message: string }) =>
   HttpServerResponse.jsonUnsafe(
     { statusCode: error.statusCode, errorCode: error.errorCode, message: error.message },
-    { status: error.statusCode, headers: { "retry-after": String(ROOM_RETRY_SECONDS) } }
+    { status: error.statusCode, headers: { "retry-after": String(SLOT_RETRY_SECONDS) } }
   )
 
 const tooManyOfCaller = (most: number) =>

@@ -4,8 +4,8 @@ import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
-import { call, layerTestService, openStream } from "../../support/HttpService.ts"
-import { createRun } from "../../support/Runs.ts"
+import { call, layerTestService, openStream } from "../support/HttpService.ts"
+import { createRun } from "../support/Runs.ts"
 
 const settings = { AUTH_API_KEYS: "ann,bob", STREAM_MAX: "3", STREAM_MAX_PER_KEY: "2" }
 const as = (key: string) => ({ authorization: `Bearer ${key}` })
@@ -24,7 +24,7 @@ layer(layerTestService({ observer: { recoveryEnabled: false }, settings }), { ex
         assert.strictEqual(third.status, 429)
         assert.strictEqual(third.headers.get("retry-after"), "10")
         assert.include(third.body.message, "STREAM_MAX_PER_KEY")
-        // Nobody has looked whether there is such a run.
+        // A rejected request does not read the run.
         const unknown = yield* call("GET", `/runs/${randomUUID()}/stream`, { headers: as("ann") })
         assert.strictEqual(unknown.status, 429)
         assert.strictEqual((yield* call("GET", "/events/stream", { headers: as("ann") })).status, 429)

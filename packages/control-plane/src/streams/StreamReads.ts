@@ -3,25 +3,36 @@ import { ControlPlaneSettings, makeFairTurns, readSettings } from "@runplane/ser
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { EventRepository } from "../../event-log/EventRepository.ts"
-import { RunStateReader } from "../../event-log/projection/RunStateReader.ts"
-import { RunRepository } from "../../event-log/runs/RunRepository.ts"
-import { streamReadsAt } from "../../platform/postgres/PoolUse.ts"
-import { shareReads } from "../../platform/postgres/SharedRead.ts"
-import type { FeedReads } from "./RunFeed.ts"
+import * as Schedule from "effect/Schedule"
+import { EventRepository } from "../event-log/EventRepository.ts"
+import { RunStateReader } from "../event-log/projection/RunStateReader.ts"
+import { RunRepository } from "../event-log/runs/RunRepository.ts"
+import { streamReadsAt } from "../platform/postgres/PoolUse.ts"
+import { shareReads } from "../platform/postgres/SharedRead.ts"
 import { STREAM_PAGE_BYTES } from "./StreamSlots.ts"
 
+/** Waits for a database that is away: doubling from 100 ms, at most 2 s. */
+export const retries = Schedule.min([Schedule.exponential("100 millis", 2), Schedule.spaced("2 seconds")]).pipe(
+  Schedule.jittered
+)
+
+/** The reads of the stream of a run. Streams may share a page. */
+export interface RunReads {
+  readonly events: Pick<EventRepository["Service"], "slice">
+  readonly states: Pick<RunStateReader["Service"], "current" | "head">
+}
+
 /**
- * What the streams of runs read (docs/reference/http.md#stream-reads): on a share of the pool of their own, so that
- * however many open at once, observers, requests and audit have the rest. They read in turns by caller, and streams
- * that want the same of a run at the same time share one read of it.
+ * The reads of event streams (docs/reference/http.md#stream-reads). They use a share of the connection pool, so that
+ * many opening streams leave connections to observers, requests and audit. Callers take turns, and streams share equal
+ * reads of the same time.
  */
 export class StreamReads extends Context.Service<
   StreamReads,
-  FeedReads & {
-    /** The id behind a reference; undefined when there is no such run. */
+  RunReads & {
+    /** The id of a run by its id or session id; undefined for an unknown run. */
     readonly resolve: RunRepository["Service"]["resolve"]
-    /** Another read of a stream, which waits for the turn of its caller. */
+    /** Runs another read of a stream in the turn of its caller. */
     readonly inTurn: <A, E, R>(read: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("runplane/control-plane/StreamReads") {
@@ -62,6 +73,6 @@ export class StreamReads extends Context.Service<
 
 interface SliceQuery {
   readonly runId: RunId
-  readonly between: Parameters<FeedReads["events"]["slice"]>[1]
+  readonly between: Parameters<RunReads["events"]["slice"]>[1]
   readonly limit: number
 }

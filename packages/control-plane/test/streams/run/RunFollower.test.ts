@@ -5,72 +5,71 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
-import { BACKFILL_PAGE, type FeedOptions, makeRunFeed } from "../../../src/streams/run/RunFeed.ts"
-import { MEMORY_RUN, MemoryLog } from "../../support/MemoryLog.ts"
-import { collect, eventIndexes, type Frame, framesOf, options, snapshotIndexes } from "./FeedFrames.ts"
+import { BACKFILL_PAGE } from "../../../src/streams/run/RunStream.ts"
+import { batchFrames } from "../../../src/streams/SseConnection.ts"
+import { MemoryLog } from "../../support/MemoryLog.ts"
+import { collect, eventIndexes, type Frame, framesOf, openFollower, snapshotIndexes } from "./OpenFollower.ts"
 
-const opened = Effect.fnUntraced(function* (log: MemoryLog, over: Partial<FeedOptions> = {}) {
-  const { sources, tell } = yield* log.sources
-  const next = yield* makeRunFeed(MEMORY_RUN, { ...options, ...over }, sources)
-  return { next: Effect.orDie(next), tell }
+const opened = Effect.fnUntraced(function* (...of: Parameters<typeof openFollower>) {
+  const { next, publish } = yield* openFollower(...of)
+  return { next: Effect.orDie(next), publish }
 })
 
-describe("the feed of a run", () => {
-  it.effect("passes a batch that is exactly in step on as the bytes that all subscribers share", () =>
+describe("the stream of a run", () => {
+  it.effect("sends the next batch as the bytes that all subscribers share", () =>
     Effect.gen(function* () {
       const log = new MemoryLog()
       log.commit(3)
-      const { next, tell } = yield* opened(log)
+      const { next, publish } = yield* opened(log)
       yield* next
       const batch = log.commit(2)
-      tell(batch)
-      assert.strictEqual(yield* next, batch.frames().bytes)
+      publish(batch)
+      assert.strictEqual(yield* next, batchFrames(batch).bytes)
       assert.strictEqual(log.pagesRead, 0)
     })
   )
 
-  it.effect("sends only the new part of a batch that it knows half of", () =>
+  it.effect("sends only the new events of a batch that overlaps", () =>
     Effect.gen(function* () {
       const log = new MemoryLog()
       log.commit(2)
-      const { next, tell } = yield* opened(log)
+      const { next, publish } = yield* opened(log)
       yield* next
       const early = log.commit(2)
-      tell(early)
+      publish(early)
       yield* next
       const late = log.commit(1, "cancelled")
-      // One word about all three, as when two appends of one run share a transaction.
-      tell({ ...late, events: [...early.events, ...late.events] })
+      // One batch of all three events, as when two appends of a run share a transaction.
+      publish({ ...late, events: [...early.events, ...late.events] })
       assert.deepStrictEqual(eventIndexes(yield* collect(next)), [5])
     })
   )
 
-  it.effect("reads one page for each time it is asked, and none before", () =>
+  it.effect("reads one page for each read of the client", () =>
     Effect.gen(function* () {
       const log = new MemoryLog()
       log.commit(3 * BACKFILL_PAGE)
-      const { next, tell } = yield* opened(log, { afterSeq: 0 })
+      const { next, publish } = yield* opened(log, { afterSeq: 0 })
       yield* next
-      for (let batch = 0; batch < 100; batch++) tell(log.commit(1))
+      for (let batch = 0; batch < 100; batch++) publish(log.commit(1))
       assert.strictEqual(log.pagesRead, 0)
-      const page = framesOf((yield* next) ?? new Uint8Array())
+      const page = framesOf(yield* next)
       assert.lengthOf(page, BACKFILL_PAGE)
       assert.strictEqual(log.pagesRead, 1)
     })
   )
 
-  it.effect("ends with the service, whatever it waits for", () =>
+  it.effect("ends with the service, from each of its waits", () =>
     Effect.gen(function* () {
       for (const isAway of [false, true]) {
         const log = new MemoryLog()
         log.commit(3)
-        const { sources, tell } = yield* log.sources
         const shutdown = yield* Deferred.make<void>()
-        const over = { ...sources, ended: Deferred.await(shutdown) }
-        const next = yield* makeRunFeed(MEMORY_RUN, { ...options, heartbeatMs: 3_600_000 }, over)
+        const ended = Deferred.await(shutdown)
+        const { next, publish } = yield* opened(log, { heartbeatMs: 3_600_000, ended })
         yield* next
         log.away = isAway
-        if (isAway) tell({ _tag: "Gap" })
+        if (isAway) publish({ _tag: "Gap" })
         const last = yield* Effect.forkChild(next, { startImmediately: true })
         yield* Effect.yieldNow
         assert.isUndefined(last.pollUnsafe())
@@ -80,13 +79,13 @@ describe("the feed of a run", () => {
     })
   )
 
-  it.effect("reads what an index jump has left out", () =>
+  it.effect("reads the events that an index jump skips", () =>
     Effect.gen(function* () {
       const log = new MemoryLog()
-      const { next, tell } = yield* opened(log)
+      const { next, publish } = yield* opened(log)
       yield* next
       log.commit(4)
-      tell(log.commit(1, "cancelled"))
+      publish(log.commit(1, "cancelled"))
       const frames = yield* collect(next)
       assert.deepStrictEqual(eventIndexes(frames), [1, 2, 3, 4, 5])
       assert.deepStrictEqual(snapshotIndexes(frames), [5])
@@ -97,7 +96,7 @@ describe("the feed of a run", () => {
     Effect.gen(function* () {
       const log = new MemoryLog()
       log.commit(2)
-      const { next, tell } = yield* opened(log, { heartbeatMs: 1_000, includeSnapshot: false })
+      const { next, publish } = yield* opened(log, { heartbeatMs: 1_000, includeSnapshot: false })
       const first = yield* Effect.forkChild(next)
       yield* TestClock.adjust(1_000)
       const bytes = yield* Fiber.join(first)
@@ -105,11 +104,11 @@ describe("the feed of a run", () => {
         new TextDecoder().decode(bytes),
         `event: heartbeat\ndata: {"ts":"1970-01-01T00:00:01.000Z","seq":6,"index":2}\n\n`
       )
-      // Busy with events and past the time: the heartbeat is not starved.
+      // Events do not starve the heartbeat.
       yield* TestClock.adjust(1_500)
-      tell(log.commit(1))
-      tell(log.commit(1))
-      const frames = [...framesOf((yield* next) ?? new Uint8Array()), ...framesOf((yield* next) ?? new Uint8Array())]
+      publish(log.commit(1))
+      publish(log.commit(1))
+      const frames = [...framesOf(yield* next), ...framesOf(yield* next)]
       assert.include(
         frames.map((frame) => frame.event),
         "heartbeat"
@@ -117,7 +116,7 @@ describe("the feed of a run", () => {
     })
   )
 
-  it.effect("finds at a heartbeat what nobody told of, and sends it first", () =>
+  it.effect("finds unpublished events at a heartbeat, and sends them first", () =>
     Effect.gen(function* () {
       const log = new MemoryLog()
       log.commit(1)
@@ -125,7 +124,7 @@ describe("the feed of a run", () => {
       log.commit(2)
       const waiting = yield* Effect.forkChild(Effect.all([next, next, next]))
       yield* TestClock.adjust(1_000)
-      const frames = (yield* Fiber.join(waiting)).flatMap((bytes) => framesOf(bytes ?? new Uint8Array()))
+      const frames = (yield* Fiber.join(waiting)).flatMap((bytes) => framesOf(bytes))
       assert.deepStrictEqual(frames, [
         { event: "canonical_event", index: 2 },
         { event: "canonical_event", index: 3 },
@@ -135,37 +134,37 @@ describe("the feed of a run", () => {
     })
   )
 
-  it.effect("goes on with heartbeats while the database is away, and reads on when it is back", () =>
+  it.effect("sends heartbeats while the database is away, and reads when it is back", () =>
     Effect.gen(function* () {
       const log = new MemoryLog()
       log.commit(1)
-      const { next, tell } = yield* opened(log, { heartbeatMs: 1_000, includeSnapshot: false })
+      const { next, publish } = yield* opened(log, { heartbeatMs: 1_000, includeSnapshot: false })
       log.away = true
       log.commit(2)
-      tell({ _tag: "Gap" })
+      publish({ _tag: "Gap" })
       const beating = yield* Effect.forkChild(Effect.all(Array.from({ length: 30 }, () => next)))
       yield* TestClock.adjust(30_000)
-      const beats = (yield* Fiber.join(beating)).flatMap((bytes) => framesOf(bytes ?? new Uint8Array()))
+      const beats = (yield* Fiber.join(beating)).flatMap((bytes) => framesOf(bytes))
       assert.deepStrictEqual(
         beats,
         Array.from({ length: 30 }, () => ({ event: "heartbeat", index: 1 }))
       )
       log.away = false
       log.commit(0, "cancelled")
-      const rest = yield* Effect.forkChild(collect(next))
+      const last = yield* Effect.forkChild(collect(next))
       yield* TestClock.adjust(3_000)
-      const frames = yield* Fiber.join(rest)
+      const frames = yield* Fiber.join(last)
       assert.deepStrictEqual(eventIndexes(frames), [2, 3])
       assert.deepStrictEqual(snapshotIndexes(frames), [3])
     })
   )
 
-  it.effect("ends after the event that ends the run, and not for a run that had ended before", () =>
+  it.effect("ends after the event that ends the run, and stays open for a run that had ended before", () =>
     Effect.gen(function* () {
       const running = new MemoryLog()
       running.commit(1)
       const live = yield* opened(running)
-      live.tell(running.commit(1, "failed"))
+      live.publish(running.commit(1, "failed"))
       const frames = yield* collect(live.next)
       assert.deepStrictEqual(frames.at(-1), { event: "snapshot", index: 2 })
 
@@ -173,45 +172,45 @@ describe("the feed of a run", () => {
       yield* ended.next
       const beat = yield* Effect.forkChild(ended.next)
       yield* TestClock.adjust(15_000)
-      assert.strictEqual(framesOf((yield* Fiber.join(beat)) ?? new Uint8Array())[0]?.event, "heartbeat")
+      assert.strictEqual(framesOf(yield* Fiber.join(beat))[0]?.event, "heartbeat")
     })
   )
 
-  it.effect("sends the rest of a run that ends between two reads of the database", () =>
+  it.effect("sends all events of a run that ends between two reads of the database", () =>
     Effect.gen(function* () {
       const log = new MemoryLog()
       log.commit(2)
-      const { next, tell } = yield* opened(log)
+      const { next, publish } = yield* opened(log)
       yield* next
       log.commit(1)
       log.afterPage = () => {
         log.afterPage = () => {}
         log.commit(2, "failed")
       }
-      tell({ _tag: "Gap" })
+      publish({ _tag: "Gap" })
       const frames = yield* collect(next)
       assert.deepStrictEqual(eventIndexes(frames), [3, 4, 5])
       assert.deepStrictEqual(frames.at(-1), { event: "snapshot", index: 5 })
     })
   )
 
-  it.effect("sends one snapshot for each interval, of the batch that came last, and makes no other", () =>
+  it.effect("sends one snapshot for each interval, of the last batch, and encodes no other", () =>
     Effect.gen(function* () {
       const log = new MemoryLog()
-      const { next, tell } = yield* opened(log)
+      const { next, publish } = yield* opened(log)
       yield* next
       const frames: Array<Frame> = []
       const pulling = yield* Effect.forkChild(
-        Effect.forever(Effect.map(next, (bytes) => void frames.push(...framesOf(bytes ?? new Uint8Array()))))
+        Effect.forever(Effect.map(next, (bytes) => void frames.push(...framesOf(bytes))))
       )
       let made = 0
-      for (let batch = 0; batch < 50; batch++) {
-        const told = log.commit(2)
-        tell({
-          ...told,
-          snapshot: () => {
+      for (let count = 0; count < 50; count++) {
+        const batch = log.commit(2)
+        publish({
+          ...batch,
+          state: () => {
             made += 1
-            return told.snapshot()
+            return batch.state()
           }
         })
         yield* TestClock.adjust(10)
@@ -222,7 +221,7 @@ describe("the feed of a run", () => {
         eventIndexes(frames),
         Array.from({ length: 100 }, (_, place) => 1 + place)
       )
-      // 100, 200, 300 and 400 ms after the first one, and at last the end of it.
+      // 100, 200, 300 and 400 ms after the first one, and after the last batch.
       const snapshots = snapshotIndexes(frames)
       assert.lengthOf(snapshots, 5)
       assert.strictEqual(snapshots.at(-1), 100)
@@ -230,18 +229,16 @@ describe("the feed of a run", () => {
     })
   )
 
-  it.effect("sends fewer of them to each of many clients, and the last one to all", () =>
+  it.effect("sends fewer snapshots to each of many clients, and the last one to all", () =>
     Effect.gen(function* () {
       const log = new MemoryLog()
       log.audience = { size: 500 }
-      const { next, tell } = yield* opened(log)
+      const { next, publish } = yield* opened(log)
       yield* next
       const frames: Array<Frame> = []
-      yield* Effect.forkChild(
-        Effect.forever(Effect.map(next, (bytes) => void frames.push(...framesOf(bytes ?? new Uint8Array()))))
-      )
+      yield* Effect.forkChild(Effect.forever(Effect.map(next, (bytes) => void frames.push(...framesOf(bytes)))))
       for (let batch = 0; batch < 150; batch++) {
-        tell(log.commit(1))
+        publish(log.commit(1))
         yield* TestClock.adjust(10)
       }
       yield* TestClock.adjust(500)
@@ -253,35 +250,35 @@ describe("the feed of a run", () => {
     })
   )
 
-  it.effect("sends no snapshot after the first to a client that wants none, also at the end", () =>
+  it.effect("sends no snapshot after the first with snapshots=first, also at the end", () =>
     Effect.gen(function* () {
       const log = new MemoryLog()
       log.commit(1)
-      const { next, tell } = yield* opened(log, { snapshots: "first" })
-      tell(log.commit(1))
-      tell({ _tag: "Gap" })
+      const { next, publish } = yield* opened(log, { snapshots: "first" })
+      publish(log.commit(1))
+      publish({ _tag: "Gap" })
       log.commit(2)
-      tell({ _tag: "Gap" })
-      tell(log.commit(1, "completed"))
+      publish({ _tag: "Gap" })
+      publish(log.commit(1, "completed"))
       const frames = yield* collect(next)
       assert.deepStrictEqual(snapshotIndexes(frames), [1])
       assert.deepStrictEqual(eventIndexes(frames), [2, 3, 4, 5])
     })
   )
 
-  it.effect("holds a stored snapshot back until what is in it has been sent", () =>
+  it.effect("sends a stored snapshot after all its events", () =>
     Effect.gen(function* () {
       const log = new MemoryLog()
-      const { next, tell } = yield* opened(log)
+      const { next, publish } = yield* opened(log)
       yield* next
       log.commit(1)
-      tell({ _tag: "Gap" })
-      const frames = [...framesOf((yield* next) ?? new Uint8Array())]
+      publish({ _tag: "Gap" })
+      const frames = [...framesOf(yield* next)]
       const waiting = yield* Effect.forkChild(Effect.all([next, next]), { startImmediately: true })
-      // Committed by another process, and told of by nobody yet.
+      // Committed by another process, and not published yet.
       log.commit(2)
       yield* TestClock.adjust(100)
-      frames.push(...(yield* Fiber.join(waiting)).flatMap((bytes) => framesOf(bytes ?? new Uint8Array())))
+      frames.push(...(yield* Fiber.join(waiting)).flatMap((bytes) => framesOf(bytes)))
       assert.deepStrictEqual(frames, [
         { event: "canonical_event", index: 1 },
         { event: "canonical_event", index: 2 },
@@ -291,20 +288,20 @@ describe("the feed of a run", () => {
     })
   )
 
-  it.effect("ends when a stored snapshot brought the end of the run before anybody told of it", () =>
+  it.effect("ends when a stored snapshot contains the end of the run before its batch is published", () =>
     Effect.gen(function* () {
       const log = new MemoryLog()
-      const { next, tell } = yield* opened(log)
+      const { next, publish } = yield* opened(log)
       yield* next
       log.commit(1)
-      tell({ _tag: "Gap" })
+      publish({ _tag: "Gap" })
       yield* next
-      const rest = yield* Effect.forkChild(collect(next), { startImmediately: true })
+      const last = yield* Effect.forkChild(collect(next), { startImmediately: true })
       const end = log.commit(2, "cancelled")
       yield* TestClock.adjust(100)
-      tell(end)
+      publish(end)
       yield* TestClock.adjust(100)
-      const frames = yield* Fiber.join(rest)
+      const frames = yield* Fiber.join(last)
       assert.deepStrictEqual(eventIndexes(frames), [2, 3])
       assert.deepStrictEqual(snapshotIndexes(frames), [3])
     })
@@ -313,36 +310,36 @@ describe("the feed of a run", () => {
   const count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))
   const step = Schema.Union([
     Schema.Struct({ do: Schema.tag("commit"), count: count.check(Schema.isGreaterThan(0)) }),
-    Schema.Struct({ do: Schema.Literals(["tell", "tell", "lose", "gap", "pull", "pull", "pull"]) })
+    Schema.Struct({ do: Schema.Literals(["publish", "publish", "lose", "gap", "pull", "pull", "pull"]) })
   ])
   const script = Schema.Array(step).check(Schema.isMaxLength(60))
 
   it.effect.prop(
-    "misses nothing and repeats nothing, whatever is told late, merged into a gap, or not at all",
+    "misses and repeats no event when batches are late, merged into a gap, or lost",
     [script, count, Schema.NullOr(count)],
     ([steps, before, after]) =>
       Effect.gen(function* () {
         const log = new MemoryLog()
         if (before > 0) log.commit(before)
         const afterSeq = after === null ? undefined : 3 * Math.min(after, before)
-        const { next, tell } = yield* opened(log, { afterSeq })
-        const untold: Array<ReturnType<MemoryLog["commit"]>> = []
+        const { next, publish } = yield* opened(log, { afterSeq })
+        const unpublished: Array<ReturnType<MemoryLog["commit"]>> = []
         const frames: Array<Frame> = []
-        /** Pulls once, if there is anything that comes without waiting. */
+        /** Reads once, if frames are available without waiting. */
         const pull = Effect.gen(function* () {
           const fiber = yield* Effect.forkChild(Effect.timeoutOption(next, 1), { startImmediately: true })
           yield* TestClock.adjust(1)
-          frames.push(...framesOf(Option.getOrUndefined(yield* Fiber.join(fiber)) ?? new Uint8Array()))
+          frames.push(...framesOf(Option.getOrUndefined(yield* Fiber.join(fiber))))
         })
         for (const step of steps) {
-          const oldest = step.do === "tell" || step.do === "lose" ? untold.shift() : undefined
-          if (step.do === "commit") untold.push(log.commit(step.count))
-          if (step.do === "tell" && oldest !== undefined) tell(oldest)
-          if (step.do === "lose" && oldest !== undefined) tell({ _tag: "Gap" })
-          if (step.do === "gap") tell({ _tag: "Gap" })
+          const oldest = step.do === "publish" || step.do === "lose" ? unpublished.shift() : undefined
+          if (step.do === "commit") unpublished.push(log.commit(step.count))
+          if (step.do === "publish" && oldest !== undefined) publish(oldest)
+          if (step.do === "lose" && oldest !== undefined) publish({ _tag: "Gap" })
+          if (step.do === "gap") publish({ _tag: "Gap" })
           if (step.do === "pull") yield* pull
         }
-        tell(log.commit(1, "completed"))
+        publish(log.commit(1, "completed"))
         frames.push(...(yield* collect(next)))
         const first = afterSeq === undefined ? before + 1 : afterSeq / 3 + 1
         assert.deepStrictEqual(

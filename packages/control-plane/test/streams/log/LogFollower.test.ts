@@ -4,12 +4,13 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
-import { SharedFrames } from "../../../src/platform/http/SharedFrames.ts"
-import { LogWakeup } from "../../../src/streams/log/LogWakeup.ts"
-import { RingBuffer, type TailFrames } from "../../../src/streams/log/RingBuffer.ts"
-import { makeTailFeed } from "../../../src/streams/log/TailFeed.ts"
-import type { StreamClient } from "../../../src/streams/run/StreamClient.ts"
-import { passiveClient } from "../../../src/streams/run/StreamClient.ts"
+import { Wakeup } from "../../../src/event-log/subscribe/Wakeup.ts"
+import { follow } from "../../../src/streams/FollowerLoop.ts"
+import { openLog } from "../../../src/streams/FollowerState.ts"
+import { logSource } from "../../../src/streams/log/LogStream.ts"
+import { type BufferedFrames, RingBuffer } from "../../../src/streams/log/RingBuffer.ts"
+import { SharedFrames } from "../../../src/streams/SharedFrames.ts"
+import { detachedConnection, type SseConnection } from "../../../src/streams/SseConnection.ts"
 
 const event = (seq: number) => ({ seq, index: seq, json: `{"seq":${seq}}` })
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
@@ -22,38 +23,37 @@ const idsIn = (bytes: Uint8Array) =>
     ?.map(Number)
 
 interface Opening {
-  readonly pages?: ReadonlyArray<TailFrames>
-  readonly client?: StreamClient
+  readonly pages?: ReadonlyArray<BufferedFrames>
+  readonly connection?: SseConnection
 }
 
-const opened = Effect.fnUntraced(function* (afterSeq: number, { client = passiveClient, pages = [] }: Opening = {}) {
-  const window = new RingBuffer()
-  const news = new LogWakeup()
+const opened = Effect.fnUntraced(function* (afterSeq: number, of: Opening = {}) {
+  const { connection = detachedConnection, pages = [] } = of
+  const buffer = new RingBuffer()
+  const wakeup = new Wakeup()
   const over = yield* Deferred.make<void>()
-  const asked: Array<number> = []
-  const read = (after: number) =>
+  const reads: Array<number> = []
+  const readPage = (after: number) =>
     Effect.sync(() => {
-      asked.push(after)
-      return pages[asked.length - 1] ?? { upTo: after, frames: [] }
+      reads.push(after)
+      return pages[reads.length - 1] ?? { upTo: after, frames: [] }
     })
-  const next = yield* makeTailFeed(
-    { afterSeq, heartbeatMs: HEARTBEAT_MS },
-    { window, news, read, ended: Deferred.await(over), client }
-  )
+  const state = openLog({ afterSeq, heartbeatMs: HEARTBEAT_MS }, 0, 0)
+  const next = yield* follow(state, logSource({ buffer, wakeup, readPage }, Deferred.await(over)), connection)
   const ids = Effect.map(next, (frames) => idsIn(Buffer.concat(frames)))
   const push = (upTo: number, ...seqs: ReadonlyArray<number>) => {
-    window.push(upTo, seqs.map(event), NO_LIMIT)
-    news.tell()
+    buffer.push(upTo, seqs.map(event), NO_LIMIT)
+    if (!wakeup.offer(undefined)) wakeup.wake()
   }
-  return { asked, ids, over, push, window }
+  return { buffer, ids, over, push, reads }
 })
 
 // docs/reference/http.md#log-stream
-describe("the feed of the log", () => {
-  it.effect("begins with a heartbeat, hands out what has come since the last time at once, and waits for more", () =>
+describe("the stream of the log", () => {
+  it.effect("begins with a heartbeat, sends all new frames at once, and waits for more", () =>
     Effect.gen(function* () {
-      const { ids, push, window } = yield* opened(5)
-      window.begin(5)
+      const { buffer, ids, push } = yield* opened(5)
+      buffer.begin(5)
       assert.deepStrictEqual(yield* ids, [5])
       push(6, 6)
       push(9, 7, 8)
@@ -66,50 +66,50 @@ describe("the feed of the log", () => {
     })
   )
 
-  it.effect("reads the database only up to where the window begins", () =>
+  it.effect("reads the database only up to the start of the buffer", () =>
     Effect.gen(function* () {
       const page = { upTo: 20, frames: [new SharedFrames(["id: 11\n\n"])] }
-      const { asked, ids, push, window } = yield* opened(10, { pages: [page] })
-      window.begin(20)
+      const { buffer, ids, push, reads } = yield* opened(10, { pages: [page] })
+      buffer.begin(20)
       push(22, 21)
       assert.deepStrictEqual(yield* ids, [10])
       assert.deepStrictEqual(yield* ids, [11])
       assert.deepStrictEqual(yield* ids, [21])
-      assert.deepStrictEqual(asked, [10])
+      assert.deepStrictEqual(reads, [10])
     })
   )
 
-  it.effect("beats at its time where nothing matches, and says how far the log was looked at", () =>
+  it.effect("sends heartbeats with the position up to which no event matches", () =>
     Effect.gen(function* () {
-      const { ids, push, window } = yield* opened(5)
-      window.begin(5)
+      const { buffer, ids, push } = yield* opened(5)
+      buffer.begin(5)
       yield* ids
-      for (const place of [40, 50]) {
+      for (const seq of [40, 50]) {
         const waiting = yield* Effect.forkChild(ids)
-        push(place)
+        push(seq)
         yield* Effect.repeat(Effect.yieldNow, { times: 20 })
         assert.isUndefined(waiting.pollUnsafe())
         yield* TestClock.adjust(HEARTBEAT_MS)
-        assert.deepStrictEqual(yield* Fiber.join(waiting), [place])
+        assert.deepStrictEqual(yield* Fiber.join(waiting), [seq])
       }
     })
   )
 
-  it.effect("hands what comes while it waits to a client that takes it, and wakes for one that does not", () =>
+  it.effect("writes frames to a ready socket, and wakes when the socket is not ready", () =>
     Effect.gen(function* () {
-      const taken: Array<number> = []
+      const written: Array<number> = []
       let isReady = true
-      const client: StreamClient = {
-        ...passiveClient,
-        take: ({ bytes }) => {
-          if (isReady) taken.push(...(idsIn(bytes) ?? []))
+      const connection: SseConnection = {
+        ...detachedConnection,
+        tryWrite: ({ bytes }) => {
+          if (isReady) written.push(...(idsIn(bytes) ?? []))
           return isReady
         }
       }
-      const { ids, push, window } = yield* opened(5, { client })
-      window.begin(5)
+      const { buffer, ids, push } = yield* opened(5, { connection })
+      buffer.begin(5)
       yield* ids
-      // Nobody waits yet, so it is the feed that has to bring it.
+      // The stream does not wait yet, so it sends the frames itself.
       push(6, 6)
       assert.deepStrictEqual(yield* ids, [6])
       const waiting = yield* Effect.forkChild(ids, { startImmediately: true })
@@ -118,22 +118,22 @@ describe("the feed of the log", () => {
       push(13, 13)
       yield* Effect.repeat(Effect.yieldNow, { times: 20 })
       assert.isUndefined(waiting.pollUnsafe())
-      assert.deepStrictEqual(taken, [7, 8, 13])
+      assert.deepStrictEqual(written, [7, 8, 13])
       isReady = false
       push(14, 14)
       isReady = true
-      // It is awake, and what comes now waits for its turn.
+      // The stream is awake and sends the next frames itself.
       push(15, 15)
       assert.deepStrictEqual(yield* Fiber.join(waiting), [14])
       assert.deepStrictEqual(yield* ids, [15])
-      assert.deepStrictEqual(taken, [7, 8, 13])
+      assert.deepStrictEqual(written, [7, 8, 13])
     })
   )
 
   it.effect("ends when the service stops, also while it waits", () =>
     Effect.gen(function* () {
-      const { ids, over, window } = yield* opened(5)
-      window.begin(5)
+      const { buffer, ids, over } = yield* opened(5)
+      buffer.begin(5)
       yield* ids
       const waiting = yield* Effect.forkChild(Effect.exit(ids))
       yield* Effect.repeat(Effect.yieldNow, { times: 20 })

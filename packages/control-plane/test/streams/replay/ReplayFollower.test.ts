@@ -1,46 +1,57 @@
 import { assert, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import type { StoredEvent } from "../../../src/event-log/EventRepository.ts"
-import { type ReplayOptions, replayFrames } from "../../../src/streams/replay/ReplayFrames.ts"
+import { follow } from "../../../src/streams/FollowerLoop.ts"
+import { openReplay, type ReplayTarget } from "../../../src/streams/FollowerState.ts"
+import { replaySource } from "../../../src/streams/replay/Replay.ts"
+import { detachedConnection } from "../../../src/streams/SseConnection.ts"
 import { MEMORY_RUN } from "../../support/MemoryLog.ts"
+import { bytesOf } from "../run/OpenFollower.ts"
 
 const epoch = Date.parse("2026-07-01T10:00:00.000Z")
 
 /** Events with the seqs 10, 20, 30, ... at these milliseconds. */
 const logOf = (...times: ReadonlyArray<number>): ReadonlyArray<StoredEvent> =>
-  times.map((time, place) => {
-    const seq = (place + 1) * 10
-    return { seq, index: place + 1, json: JSON.stringify({ seq, ts: new Date(epoch + time).toISOString() }) }
+  times.map((time, index) => {
+    const seq = (index + 1) * 10
+    return { seq, index: index + 1, json: JSON.stringify({ seq, ts: new Date(epoch + time).toISOString() }) }
   })
 
-const limits = { batchSize: 2, maxDelayMs: 2_000 }
-const whole: ReplayOptions = { runId: MEMORY_RUN, mode: "timed", speed: 1, fromSeq: 1, toSeq: 1_000_000 }
+const BATCH_SIZE = 2
+const whole = { mode: "timed", speed: 1, fromSeq: 1, toSeq: 1_000_000 }
 
-/** Replays a log and notes what was sent when, in milliseconds of the test clock, and how many pages were read. */
-const replay = (log: ReadonlyArray<StoredEvent>, options: Partial<ReplayOptions>) => {
+/** Replays a log and records the seq and the time of each event, in milliseconds, and the reads of pages. */
+const replay = (log: ReadonlyArray<StoredEvent>, options: Partial<typeof whole>) => {
   const sent: Array<readonly [seq: number, at: number]> = []
   const reads: Array<number> = []
-  const read = (afterSeq: number, limit: number) =>
+  const readPage = (afterSeq: number) =>
     Effect.sync(() => {
       reads.push(afterSeq)
-      return { events: log.filter((event) => event.seq > afterSeq).slice(0, limit), isCut: false }
+      return { events: log.filter((event) => event.seq > afterSeq).slice(0, BATCH_SIZE), isCut: false }
     })
-  const toSeq = Math.min(options.toSeq ?? whole.toSeq, log.at(-1)?.seq ?? 0)
-  const run = replayFrames(read, { ...whole, ...options, toSeq }, limits).pipe(
-    Stream.runForEach((text) =>
-      TestClock.testClockWith((clock) =>
-        Effect.sync(() => {
-          for (const [, id] of text.matchAll(/^event: canonical_event\nid: (\d+)\ndata: \{.*\}\n\n/gm)) {
-            sent.push([Number(id), clock.currentTimeMillisUnsafe()])
-          }
-        })
-      )
-    )
-  )
-  return { run, sent, reads }
+  const { fromSeq, mode, speed } = { ...whole, ...options }
+  const target: ReplayTarget = {
+    _tag: "Replay",
+    runId: MEMORY_RUN,
+    toSeq: Math.min(options.toSeq ?? whole.toSeq, log.at(-1)?.seq ?? 0),
+    speed: mode === "timed" ? speed : undefined,
+    maxDelayMs: 2_000
+  }
+  const run = Effect.gen(function* () {
+    const source = replaySource(readPage, Effect.never)
+    const next = bytesOf(yield* follow(openReplay(target, fromSeq), source, detachedConnection))
+    for (let bytes = yield* next; bytes !== undefined; bytes = yield* next) {
+      const at = yield* Clock.currentTimeMillis
+      const text = Buffer.from(bytes).toString()
+      for (const [, id] of text.matchAll(/^event: canonical_event\nid: (\d+)\ndata: \{.*\}\n\n/gm)) {
+        sent.push([Number(id), at])
+      }
+    }
+  })
+  return { run: Effect.scoped(run), sent, reads }
 }
 
 it.effect("keeps the pauses between events, also across pages", () =>

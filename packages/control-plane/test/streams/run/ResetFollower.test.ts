@@ -2,51 +2,50 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
-import { BACKFILL_PAGE, type FeedOptions, makeRunFeed } from "../../../src/streams/run/RunFeed.ts"
-import { MEMORY_RUN, MemoryLog } from "../../support/MemoryLog.ts"
-import { type Frame, framesOf, options } from "./FeedFrames.ts"
+import type { RunOptions } from "../../../src/streams/FollowerState.ts"
+import { BACKFILL_PAGE } from "../../../src/streams/run/RunStream.ts"
+import { MemoryLog } from "../../support/MemoryLog.ts"
+import { type Frame, framesOf, openFollower } from "./OpenFollower.ts"
 
-const opened = Effect.fnUntraced(function* (log: MemoryLog, over: Partial<FeedOptions>) {
-  const { sources, tell } = yield* log.sources
-  const next = yield* makeRunFeed(MEMORY_RUN, { ...options, ...over }, sources)
-  const frames = Effect.map(next, (bytes): ReadonlyArray<Frame> => (bytes === undefined ? [] : framesOf(bytes)))
-  return { frames: Effect.orDie(frames), tell }
+const opened = Effect.fnUntraced(function* (log: MemoryLog, over: Partial<RunOptions>) {
+  const { next, publish } = yield* openFollower(log, over)
+  return { frames: Effect.orDie(Effect.map(next, framesOf)), publish }
 })
 
 const named = (frames: ReadonlyArray<Frame>) => frames.map(({ event, index }) => `${event} ${index}`)
 
 // docs/reference/http.md#reset
-describe("the feed of a run whose log ends before the cursor", () => {
+describe("the stream of a run whose log ends before the cursor", () => {
   for (const over of [{}, { includeSnapshot: false }, { snapshots: "first" }] satisfies ReadonlyArray<
-    Partial<FeedOptions>
+    Partial<RunOptions>
   >) {
-    it.effect(`begins with a reset and a snapshot, and goes on live (${JSON.stringify(over)})`, () =>
+    it.effect(`begins with a reset and a snapshot, and continues live (${JSON.stringify(over)})`, () =>
       Effect.gen(function* () {
         const log = new MemoryLog()
         log.commit(3)
-        const { frames, tell } = yield* opened(log, { ...over, afterSeq: log.head.lastSeq + 1 })
+        const { frames, publish } = yield* opened(log, { ...over, afterSeq: log.head.lastSeq + 1 })
         assert.deepStrictEqual(named(yield* frames), ["reset 3", "snapshot 3"])
         const live = yield* Effect.forkChild(frames, { startImmediately: true })
-        tell(log.commit(2))
+        publish(log.commit(2))
         assert.deepStrictEqual(named(yield* Fiber.join(live)), ["canonical_event 4", "canonical_event 5"])
       })
     )
   }
 
-  it.effect("begins again when the log is restored under it", () =>
+  it.effect("begins again when the log is restored while it is open", () =>
     Effect.gen(function* () {
       for (const during of ["a gap", "a heartbeat"] as const) {
         const log = new MemoryLog()
         log.commit(BACKFILL_PAGE)
-        const { frames, tell } = yield* opened(log, { heartbeatMs: 1_000 })
+        const { frames, publish } = yield* opened(log, { heartbeatMs: 1_000 })
         assert.deepStrictEqual(named(yield* frames), [`snapshot ${BACKFILL_PAGE}`])
         log.events.splice(2)
         const reset = yield* Effect.forkChild(frames, { startImmediately: true })
-        if (during === "a gap") tell({ _tag: "Gap" })
+        if (during === "a gap") publish({ _tag: "Gap" })
         else yield* TestClock.adjust(1_000)
         assert.deepStrictEqual(named(yield* Fiber.join(reset)), ["reset 2", "snapshot 2"])
         const live = yield* Effect.forkChild(frames, { startImmediately: true })
-        tell(log.commit(1))
+        publish(log.commit(1))
         assert.deepStrictEqual(named(yield* Fiber.join(live)), ["canonical_event 3"])
       }
     })
@@ -56,9 +55,9 @@ describe("the feed of a run whose log ends before the cursor", () => {
     Effect.gen(function* () {
       const log = new MemoryLog()
       log.commit(2)
-      const { frames, tell } = yield* opened(log, { heartbeatMs: 1_000, snapshots: "first" })
+      const { frames, publish } = yield* opened(log, { heartbeatMs: 1_000, snapshots: "first" })
       yield* frames
-      tell(log.commit(1))
+      publish(log.commit(1))
       yield* frames
       log.staleHeads = 1
       const beat = yield* Effect.forkChild(frames, { startImmediately: true })

@@ -6,14 +6,14 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
-import { StreamSlots } from "../../../src/streams/run/StreamSlots.ts"
+import { StreamSlots } from "../../src/streams/StreamSlots.ts"
 
 const slotsWith = (env: Readonly<Record<string, string>>) =>
   StreamSlots.layer.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))))
 
 const as = (client: string) => Effect.provideService(RequestFacts, { client, actor: undefined, address: "" })
 
-/** How many of so many effects have ended after each turn of the event loop, until all have. */
+/** The number of effects that end in each turn of the event loop. */
 const endsByTurn = Effect.fnUntraced(function* (count: number, effect: Effect.Effect<unknown>) {
   let ended = 0
   const all = yield* Effect.forkChild(
@@ -39,7 +39,7 @@ describe("the slots of event streams", () => {
       const { take } = yield* StreamSlots
       const scope = yield* Scope.make()
       const statusFor = (client: string) =>
-        Effect.map(Scope.provide(as(client)(take), scope), (refusal) => refusal?.status)
+        Effect.map(Scope.provide(as(client)(take), scope), (rejection) => rejection?.status)
       assert.deepStrictEqual(
         [yield* statusFor("203.0.113.1"), yield* statusFor("203.0.113.1"), yield* statusFor("203.0.113.2")],
         [undefined, 429, undefined]

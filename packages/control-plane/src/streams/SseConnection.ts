@@ -1,0 +1,110 @@
+import { ServerResponse } from "node:http"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { RequestFacts, type Shutdown } from "@runplane/server"
+import * as Effect from "effect/Effect"
+import { HttpServerRequest } from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Random from "effect/Random"
+import * as Stream from "effect/Stream"
+import type { EventSlice } from "../event-log/EventRepository.ts"
+import type { LiveBatch } from "../event-log/subscribe/LiveBatch.ts"
+import { cutOnFailure } from "../platform/http/JsonAnswer.ts"
+import { memoized, SharedFrames } from "./SharedFrames.ts"
+
+/** The connection of one client of an event stream. */
+export interface SseConnection {
+  /** The facts of its request: reads for the stream wait for the turn of its caller (docs/reference/http.md#turns). */
+  readonly facts: typeof RequestFacts.Service
+  /** Sends the headers at once. Node would send them with the first frame, which may be a heartbeat away. */
+  readonly flushHeaders: Effect.Effect<void>
+  /**
+   * Writes frames to the socket directly (docs/reference/http.md#one-write). Returns false when the socket is not
+   * ready: the frames then go through the stream, which waits for the client.
+   */
+  readonly tryWrite: (frames: SharedFrames) => boolean
+}
+
+/** A connection without a socket. */
+export const detachedConnection: SseConnection = {
+  facts: { client: "", actor: undefined, address: "" },
+  flushHeaders: Effect.void,
+  tryWrite: () => false
+}
+
+/** The connection of the current request. */
+export const currentConnection = Effect.gen(function* (): Effect.fn.Return<SseConnection, never, HttpServerRequest> {
+  const facts = yield* RequestFacts
+  const response: unknown = NodeHttpServerRequest.toServerResponse(yield* HttpServerRequest)
+  if (!(response instanceof ServerResponse)) return { ...detachedConnection, facts }
+  return {
+    facts,
+    flushHeaders: Effect.sync(() => response.flushHeaders()),
+    tryWrite: ({ chunk }) => {
+      if (!isReady(response)) return false
+      response.socket?.write(chunk)
+      return true
+    }
+  }
+})
+
+/** Whether the response is open, chunked, and has no unsent bytes. */
+const isReady = (response: ServerResponse): boolean =>
+  response.headersSent &&
+  response.chunkedEncoding &&
+  response.writableLength === 0 &&
+  !response.writableEnded &&
+  response.socket?.writable === true
+
+/** A response that neither a proxy nor a cache holds back; `name` names it in the log when it fails. */
+export const sseResponse = <E>(frames: Stream.Stream<Uint8Array, E>, name: string) =>
+  HttpServerResponse.stream(cutOnFailure(name)(frames), {
+    contentType: "text/event-stream",
+    headers: {
+      "cache-control": "private, no-cache, no-store, must-revalidate, max-age=0, no-transform",
+      connection: "keep-alive",
+      "x-accel-buffering": "no"
+    }
+  })
+
+/** The seq of a Last-Event-ID header; other text is ignored. */
+export const lastEventSeq = (lastEventId: string | undefined): number | undefined => {
+  const text = lastEventId?.trim() ?? ""
+  const seq = Number(text)
+  return /^\d+$/.test(text) && Number.isSafeInteger(seq) ? seq : undefined
+}
+
+/** Clients of a stopped process reconnect at different times. Milliseconds. */
+const RETRY_MS = { least: 500, most: 3_000 }
+
+const encoder = new TextEncoder()
+
+/**
+ * When the service stops, the last bytes of a stream: the client's reconnect delay (docs/reference/http.md#stream-end).
+ */
+export const retryHint = (shutdown: Shutdown["Service"]): Stream.Stream<Uint8Array> => {
+  const hint = Effect.map(Random.nextIntBetween(RETRY_MS.least, RETRY_MS.most), (ms) =>
+    encoder.encode(`retry: ${ms}\n\n`)
+  )
+  return Stream.unwrap(Effect.map(shutdown.stopping, (stopping) => (stopping ? Stream.fromEffect(hint) : Stream.empty)))
+}
+
+export const canonicalEventFrame = (event: { readonly seq: number; readonly json: string }): string =>
+  `event: canonical_event\nid: ${event.seq}\ndata: ${event.json}\n\n`
+
+export const snapshotFrame = (state: string): string => `event: snapshot\ndata: ${state}\n\n`
+
+/** A heartbeat or a reset; `id` becomes the Last-Event-ID of the client. */
+export const controlFrame = (event: "heartbeat" | "reset", id: number | undefined, data: object): string =>
+  `event: ${event}\n${id === undefined ? "" : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`
+
+export const encodeFrames = (...frames: ReadonlyArray<string>): Uint8Array => encoder.encode(frames.join(""))
+
+/** The frames of a page, made once for all streams that read it together. */
+export const pageFrames = memoized((page: EventSlice) => encodeFrames(...page.events.map(canonicalEventFrame)))
+
+/** The frames of a batch, made once for all subscribers. */
+export const batchFrames = memoized((batch: LiveBatch) => new SharedFrames(batch.events.map(canonicalEventFrame)))
+
+/** The snapshot frame of the state after a batch, made once for all subscribers. */
+export const batchSnapshot = (batch: LiveBatch): Uint8Array => stateFrame(batch.state)
+const stateFrame = memoized((state: LiveBatch["state"]) => encodeFrames(snapshotFrame(state())))

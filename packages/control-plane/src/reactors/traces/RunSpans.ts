@@ -80,7 +80,14 @@ export const makeRunSpans = Effect.gen(function* () {
       for (const { requestedAt, change, events, frames, runId } of appends) {
         const eventCount = events.length
         if (eventCount > 0 || frames.length > 0) {
-          offer({ _tag: "Persisted", runId, eventCount, start: requestedAt, end: now, frames: frames.map(toFrameRecord) })
+          offer({
+            _tag: "Persisted",
+            runId,
+            eventCount,
+            start: requestedAt,
+            end: now,
+            frames: frames.map(toFrameRecord)
+          })
         }
         for (const event of events) {
           if (event.type === "llm.call.completed") offer({ _tag: "LlmCall", runId, call: llmSpan(event) })

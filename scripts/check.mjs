@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { delimiter, dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { deadCitations, wideLines } from "./documents.mjs"
+import { refusedWords } from "./words.mjs"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const windows = process.platform === "win32"
@@ -21,6 +22,7 @@ const all = [
   { name: "migrations", run: () => findings(misnumberedMigrations()) },
   { name: "citations", run: () => findings(deadCitations()) },
   { name: "width", run: () => findings(wideLines()) },
+  { name: "words", run: () => findings(refusedWords()) },
   { name: "length", run: () => longFiles() }
 ]
 

@@ -10,7 +10,7 @@ import {
 } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { readPricing } from "./event-log/append/TokenPricing.ts"
+import { readPrices } from "./event-log/append/Prices.ts"
 import { readSealKey } from "./platform/ledger/SealKeys.ts"
 import { readDatabaseTls } from "./platform/postgres/DatabaseTls.ts"
 
@@ -34,7 +34,7 @@ const readTlsOf = (url: string) => {
 
 const validate = Effect.fnUntraced(function* (texts: SettingTexts) {
   const { faults, warnings } = validateDeployment(texts)
-  const pricing = yield* fileFaults(texts, ControlPlaneSettings.PROTO_TOKEN_PRICING_FILE.name, readPricing)
+  const pricing = yield* fileFaults(texts, ControlPlaneSettings.PROTO_TOKEN_PRICING_FILE.name, readPrices)
   const sealKey = yield* fileFaults(texts, ControlPlaneSettings.SEAL_PRIVATE_KEY_FILE.name, readSealKey)
   const runtimeCa = yield* fileFaults(texts, RuntimeSettings.RUNTIME_TLS_CA_FILE.name, readCertificates)
   const databaseCa = yield* fileFaults(texts, ControlPlaneSettings.DATABASE_TLS_CA_FILE.name, readCertificates)

@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from "node:crypto"
-import { builtinTokenPricing } from "@runplane/domain"
+import { specifiedPrices } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { FrameNormaliser } from "../../src/event-log/append/FrameNormaliser.ts"
+import { Prices } from "../../src/event-log/append/Prices.ts"
 import { Reactors } from "../../src/event-log/append/Reactors.ts"
 import { Redactor } from "../../src/event-log/append/Redactor.ts"
-import { TokenPricing } from "../../src/event-log/append/TokenPricing.ts"
 import * as Log from "../../src/event-log/Log.ts"
 import { SealKeys, sealKeyOf } from "../../src/platform/ledger/SealKeys.ts"
 import { DatabaseClock } from "../../src/platform/postgres/DatabaseClock.ts"
@@ -17,7 +17,7 @@ import { makeWebhookOutbox } from "../../src/reactors/webhooks/WebhookOutbox.ts"
 export const testSealKey = sealKeyOf(generateKeyPairSync("ed25519").privateKey)
 
 export const layerTestNormaliser = FrameNormaliser.layer.pipe(
-  Layer.provide([Layer.orDie(Redactor.layer), Layer.succeed(TokenPricing, builtinTokenPricing)])
+  Layer.provide([Layer.orDie(Redactor.layer), Layer.succeed(Prices, specifiedPrices)])
 )
 
 /** The reactors that write: webhooks are put into the outbox, and not delivered. */

@@ -1,4 +1,4 @@
-import type { ModelName } from "./ModelNames.ts"
+import { MAX_MODEL_NAME, type ModelName } from "./ModelNames.ts"
 import { BUILTIN_RATES, emptyPriceList, namesOf, type PriceList } from "./PriceFile.ts"
 import { costOf, type PricedUsage, type Rates } from "./Rates.ts"
 
@@ -53,9 +53,8 @@ const PRICE_PERIOD_MS = 1_800_000
 /** The prices of a list and a catalogue. Without a catalogue a model needs its exact name, as the specification has it. */
 export const makeModelPrices = (list: PriceList = emptyPriceList, catalogue?: ModelCatalogue): ModelPrices => {
   const kept = new Map<string, ModelPrice>()
-  const search = ({ at, model, provider }: Omit<PricedCall, "usage">): ModelPrice => {
-    const guess: ModelPrice = { rates: list.fallback, basis: "fallback" }
-    if (model === undefined) return guess
+  const guess: ModelPrice = { rates: list.fallback, basis: "fallback" }
+  const search = (model: string, provider: string | undefined, at: number): ModelPrice => {
     const names = namesOf(model, provider, catalogue !== undefined)
     const listed = list.find(names, at)
     if (listed !== undefined) return { rates: listed.rates, basis: "override", key: `file/${listed.entry}` }
@@ -72,12 +71,14 @@ export const makeModelPrices = (list: PriceList = emptyPriceList, catalogue?: Mo
     return guess
   }
   const find: ModelPrices["find"] = (call) => {
-    const { at, model, provider } = call
-    const period = Math.floor(at / PRICE_PERIOD_MS)
-    const key = JSON.stringify([provider, model, period])
+    if (call.model === undefined) return guess
+    const model = call.model.slice(0, MAX_MODEL_NAME)
+    const provider = call.provider?.slice(0, MAX_MODEL_NAME)
+    // The length keeps two pairs of texts apart that are one text together.
+    const key = `${provider?.length} ${provider} ${model} ${Math.floor(call.at / PRICE_PERIOD_MS)}`
     const known = kept.get(key)
     if (known !== undefined) return known
-    const found = search(call)
+    const found = search(model, provider, call.at)
     const [oldest] = kept.keys()
     if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest)
     kept.set(key, found)

@@ -40,11 +40,10 @@ export interface Rates {
 
 /** Rates are counted in whole millionths of a dollar per 1,000,000 tokens, so a token costs whole picodollars. */
 const PICO_PER_RATE = 1_000_000
-const PICO_PER_NANO = 1000n
-const FACTOR_PARTS = 1_000_000
+const PICO_PER_NANO = 1000
 
 /**
- * The cost of a call in US dollars, exact to a billionth (docs/reference/prices.md#cost). The parts of a count never
+ * The cost of a call in US dollars, in whole billionths (docs/reference/prices.md#cost). The parts of a count never
  * exceed it: a larger part is cut to the count. A cached token never costs more than an uncached one.
  */
 export const costOf = (rates: Rates, usage: PricedUsage): number => {
@@ -53,14 +52,23 @@ export const costOf = (rates: Rates, usage: PricedUsage): number => {
   const cacheWrite = Math.min(usage.cacheWrite ?? 0, input - cacheRead)
   const reasoning = Math.min(usage.reasoning ?? 0, output)
   const at = ratesAt(rates, input)
-  const pico =
-    amount(input - cacheRead - cacheWrite, at.input) +
-    amount(cacheRead, Math.min(at.cacheRead ?? at.input, at.input)) +
-    amount(cacheWrite, at.cacheWrite ?? at.input) +
-    amount(output - reasoning, at.output) +
-    amount(reasoning, at.reasoning ?? at.output)
+  const parts: ReadonlyArray<readonly [tokens: number, rate: number]> = [
+    [input - cacheRead - cacheWrite, at.input],
+    [cacheRead, Math.min(at.cacheRead ?? at.input, at.input)],
+    [cacheWrite, at.cacheWrite ?? at.input],
+    [output - reasoning, at.output],
+    [reasoning, at.reasoning ?? at.output]
+  ]
+  const pico = picoOf(parts)
   const factor = usage.batch === true ? (rates.batchFactor ?? 1) : 1
-  return usdOfNano(Number(rounded(pico * integer(factor, FACTOR_PARTS), PICO_PER_NANO * BigInt(FACTOR_PARTS))))
+  return usdOfNano(Math.round((pico * factor) / PICO_PER_NANO))
+}
+
+/** Exact while the sum is below 2^53 picodollars, which are 9,007 dollars; beyond, to the nearest double. */
+const picoOf = (parts: ReadonlyArray<readonly [tokens: number, rate: number]>): number => {
+  let sum = 0
+  for (const [tokens, rate] of parts) sum += tokens * Math.round(rate * PICO_PER_RATE)
+  return sum
 }
 
 /** The rates of a call with so many input tokens. */
@@ -75,9 +83,3 @@ const ratesAt = ({ tiers = [], ...base }: Rates, input: number): Rates => {
   }
   return rates
 }
-
-const amount = (tokens: number, rate: number): bigint => BigInt(tokens) * integer(rate, PICO_PER_RATE)
-
-const integer = (value: number, parts: number): bigint => BigInt(Math.round(value * parts))
-
-const rounded = (value: bigint, by: bigint): bigint => (value + by / 2n) / by

@@ -232,6 +232,11 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     true,
     "Whether models that neither the price file nor the built-in table has are priced by the catalogue of real models."
   ),
+  MODEL_PRICES_FILE: row(
+    path,
+    undefined,
+    "JSON file that `runplane prices update` writes; it replaces the bundled catalogue of real models."
+  ),
 
   SEAL_PRIVATE_KEY_FILE: row(
     path,

@@ -22,15 +22,16 @@ const SCOPE = "@runplane/"
 export const ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
   domain: [],
   postgres: [],
+  prices: ["domain"],
   testing: ["postgres"],
   api: ["domain"],
   runtime: ["domain"],
   server: ["api", "domain"],
   agents: ["runtime", "domain"],
   sandbox: ["runtime", "domain", "server"],
-  "control-plane": ["api", "domain", "runtime", "server"],
+  "control-plane": ["api", "domain", "prices", "runtime", "server"],
   launcher: ["api", "domain", "runtime", "server", "agents"],
-  cli: ["api", "domain"],
+  cli: ["api", "domain", "prices"],
   console: ["api", "domain"],
   stack: ["cli", "api", "domain", "postgres", "runtime", "server", "agents", "sandbox", "control-plane", "launcher"],
   bench: ["api", "domain", "postgres", "runtime", "server", "agents", "sandbox", "control-plane", "launcher", "stack"]

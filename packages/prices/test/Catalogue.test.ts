@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { makeModelPrices, type PricedUsage } from "@runplane/domain"
-import { bundledCatalogue, CATALOGUE_VERSION } from "@runplane/domain/catalogue"
+import { bundledCatalogue, CATALOGUE_VERSION } from "@runplane/prices"
 
 const MILLION = 1_000_000
 const AT = Date.parse("2026-11-25T12:00:00Z")
@@ -24,9 +24,8 @@ const LISTS = {
  * Prices that were copied by hand from the lists of the providers, US dollars per 1,000,000 tokens: a name as agents
  * state it, the provider as they state it, the list, input, output, and input from a cache where the list has one.
  */
-const PRICES: ReadonlyArray<
-  readonly [string, string | undefined, keyof typeof LISTS, input: number, output: number, cached?: number]
-> = [
+type Listed = [string, string | undefined, keyof typeof LISTS, input: number, output: number, cached?: number]
+const PRICES: ReadonlyArray<Listed> = [
   ["gpt-4o", "openai", "openai", 2.5, 10, 1.25],
   ["gpt-4o-2024-08-06", undefined, "openai", 2.5, 10, 1.25],
   ["gpt-4o-2024-05-13", "openai", "openai", 5, 15],
@@ -79,15 +78,18 @@ describe("the bundled catalogue", () => {
   const costOf = (model: string, provider: string | undefined, usage: Partial<PricedUsage>) =>
     prices.price({ model, provider, at: AT, usage: { input: 0, output: 0, ...usage } })
 
-  it.each(PRICES)("prices %s of %s as the list of %s has it", (model, provider, list, input, output, cached) => {
-    const thousand = 1000
-    const of = (usage: Partial<PricedUsage>) => (costOf(model, provider, usage).costUsd * MILLION) / thousand
-    assert.strictEqual(costOf(model, provider, { input: 1 }).basis, "catalogue", LISTS[list])
-    assert.approximately(of({ input: thousand }), input, 1e-6, LISTS[list])
-    assert.approximately(of({ output: thousand }), output, 1e-6, LISTS[list])
-    if (cached !== undefined)
-      assert.approximately(of({ input: thousand, cacheRead: thousand }), cached, 1e-6, LISTS[list])
-  })
+  it.each<Listed>(PRICES)(
+    "prices %s of %s as the list of %s has it",
+    (model, provider, list, input, output, cached) => {
+      const thousand = 1000
+      const of = (usage: Partial<PricedUsage>) => (costOf(model, provider, usage).costUsd * MILLION) / thousand
+      assert.strictEqual(costOf(model, provider, { input: 1 }).basis, "catalogue", LISTS[list])
+      assert.approximately(of({ input: thousand }), input, 1e-6, LISTS[list])
+      assert.approximately(of({ output: thousand }), output, 1e-6, LISTS[list])
+      if (cached !== undefined)
+        assert.approximately(of({ input: thousand, cacheRead: thousand }), cached, 1e-6, LISTS[list])
+    }
+  )
 
   it("has more than 40 prices that were checked by hand", () => {
     assert.isAtLeast(PRICES.length, 40)
@@ -117,7 +119,7 @@ describe("the bundled catalogue", () => {
   })
 
   it("has the version of the installed package", () => {
-    const file = new URL("../../node_modules/@pydantic/genai-prices/package.json", import.meta.url)
+    const file = new URL("../node_modules/@pydantic/genai-prices/package.json", import.meta.url)
     assert.strictEqual(JSON.parse(readFileSync(file, "utf8")).version, CATALOGUE_VERSION)
   })
 

@@ -1,6 +1,7 @@
-import { calcPrice, findProvider } from "@pydantic/genai-prices"
-import type { ModelCatalogue } from "./ModelPrices.ts"
-import type { Rates, RateTier } from "./Rates.ts"
+import { calcPrice, findProvider, type Provider, updatePrices } from "@pydantic/genai-prices"
+import type { ModelCatalogue, Rates, RateTier } from "@runplane/domain"
+import * as Data from "effect/Data"
+import * as Result from "effect/Result"
 
 /** The version of the bundled data. A test holds it against the package. */
 export const CATALOGUE_VERSION = "0.1.8"
@@ -35,6 +36,44 @@ export const bundledCatalogue: ModelCatalogue = {
     return found && rates && { id: `${found.provider.id}/${found.model.id}`, rates }
   }
 }
+
+/** A file of prices does not have the form of the package's data. */
+export class CatalogueInvalid extends Data.TaggedError("CatalogueInvalid")<{ readonly detail: string }> {
+  override get message(): string {
+    return `is not a list of model prices: ${this.detail}`
+  }
+}
+
+/**
+ * The prices of a file in the data form of the package, in place of the bundled ones; `version` is the date of the file.
+ * The package has one set of prices for the process, so a process uses one file.
+ */
+export const catalogueOf = (text: string, version: string): Result.Result<ModelCatalogue, CatalogueInvalid> => {
+  try {
+    const data: unknown = JSON.parse(text)
+    if (!isProviders(data))
+      return Result.fail(new CatalogueInvalid({ detail: "it must be a list of providers with models" }))
+    updatePrices(({ setProviderData }) => setProviderData([...data]))
+    return Result.succeed({ ...bundledCatalogue, version })
+  } catch (error) {
+    return Result.fail(new CatalogueInvalid({ detail: error instanceof Error ? error.message : "it cannot be read" }))
+  }
+}
+
+/** The members that a look-up reads; the package checks the prices themselves. */
+const isProviders = (data: unknown): data is ReadonlyArray<Provider> =>
+  Array.isArray(data) &&
+  data.length > 0 &&
+  data.every((each) => isObject(each) && typeof each["id"] === "string" && hasModels(each["models"]))
+
+const hasModels = (models: unknown): boolean =>
+  Array.isArray(models) &&
+  models.every(
+    (each) => isObject(each) && typeof each["id"] === "string" && isObject(each["match"]) && isObject(each["prices"])
+  )
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
 
 /** A provider that the package does not have is a gateway, whose model has the name of another provider. */
 const lookUp = (model: string, provider: string | undefined, at: number) => {

@@ -63,7 +63,7 @@ export const layerControlPlane = (options: ControlPlaneOptions) =>
       ObserverSettings.layer,
       layerLogSettings,
       layerProjectionSettings,
-      FrameNormaliser.layer.pipe(Layer.provideMerge(Redactor.layer), Layer.provide(Prices.layer)),
+      FrameNormaliser.layer.pipe(Layer.provideMerge(Redactor.layer), Layer.provideMerge(Prices.layer)),
       layerSealKeys,
       layerDatabase(options.database)
     ]),

@@ -98,6 +98,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
   },
   "control-plane/src/queries": {
     insights: { meaning: "exports, comparison, rebuild", knows: ["decisions"] },
+    pricing: { meaning: "prices of models, and models without one", knows: [] },
     query: { meaning: "the query language over runs and events", knows: ["events"] },
     dashboard: { meaning: "the overview", knows: [] },
     decisions: { meaning: "forecast, why, divergence, what-if, backtest", knows: [] },

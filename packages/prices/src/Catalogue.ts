@@ -45,8 +45,8 @@ export class CatalogueInvalid extends Data.TaggedError("CatalogueInvalid")<{ rea
 }
 
 /**
- * The prices of a file in the data form of the package, in place of the bundled ones; `version` is the date of the file.
- * The package has one set of prices for the process, so a process uses one file.
+ * The prices of a file in the data form of the package, in place of the bundled ones; `version` is the date of the
+ * file. The package has one set of prices for the process, so a process uses one file.
  */
 export const catalogueOf = (text: string, version: string): Result.Result<ModelCatalogue, CatalogueInvalid> => {
   try {

@@ -86,8 +86,8 @@ const reportedDenial = (context: EnvelopeContext, redactor: Redactor): EventDraf
 
 /**
  * One event for each call that the message reports. The event has the cost, its basis and the key of the price
- * (docs/reference/prices.md#basis), so a later fold needs no price list. A call without counts and without a stated cost
- * has none.
+ * (docs/reference/prices.md#basis), so a later fold needs no price list. A call without counts and without a stated
+ * cost has none.
  */
 const llmEvents = (context: EnvelopeContext, prices: ModelPrices): ReadonlyArray<EventDraft> => {
   const usages = extractLlmUsage(context.messageType, context.payload)

@@ -50,7 +50,9 @@ const MAX_KEPT = 4096
 /** Prices of some providers change with the time of day, at the earliest each half hour. Milliseconds. */
 const PRICE_PERIOD_MS = 1_800_000
 
-/** The prices of a list and a catalogue. Without a catalogue a model needs its exact name, as the specification has it. */
+/**
+ * The prices of a list and a catalogue. Without a catalogue a model needs its exact name, as the specification has it.
+ */
 export const makeModelPrices = (list: PriceList = emptyPriceList, catalogue?: ModelCatalogue): ModelPrices => {
   const kept = new Map<string, ModelPrice>()
   const guess: ModelPrice = { rates: list.fallback, basis: "fallback" }

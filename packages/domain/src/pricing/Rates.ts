@@ -16,7 +16,9 @@ export interface PricedUsage {
   readonly batch?: boolean
 }
 
-/** Rates of a call whose input is above a number of tokens. All its tokens cost them. A missing rate is the base rate. */
+/**
+ * Rates of a call whose input is above a number of tokens. All its tokens cost them. A missing rate is the base rate.
+ */
 export interface RateTier {
   readonly above: number
   readonly input?: number

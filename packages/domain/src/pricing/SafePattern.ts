@@ -3,7 +3,9 @@ export const MAX_PATTERN = 512
 /** Quantifiers without an upper bound in one pattern: each multiplies the time of a match by the length of a name. */
 const MAX_UNBOUNDED = 3
 
-/** Why a regular expression is not used for names; undefined where it is safe. Its time is bounded by what it allows. */
+/**
+ * Why a regular expression is not used for names; undefined where it is safe. Its time is bounded by what it allows.
+ */
 export const patternFault = (pattern: string): string | undefined => {
   if (pattern.length > MAX_PATTERN) return `must have at most ${MAX_PATTERN} characters`
   try {

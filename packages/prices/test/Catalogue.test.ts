@@ -123,7 +123,7 @@ describe("the bundled catalogue", () => {
     assert.strictEqual(JSON.parse(readFileSync(file, "utf8")).version, CATALOGUE_VERSION)
   })
 
-  it("prices 10,000 calls of models that it has looked up in under 50 ms", () => {
+  it("prices 10,000 calls of models that it has looked up in under 50 ms of CPU", () => {
     const calls = PRICES.map(([model, provider]) => ({
       model,
       provider,
@@ -132,12 +132,12 @@ describe("the bundled catalogue", () => {
     }))
     for (const call of calls) prices.price(call)
     const measure = () => {
-      const started = performance.now()
+      const started = process.cpuUsage()
       for (let index = 0; index < 10_000; index++) {
         const call = calls[index % calls.length]
         if (call !== undefined) prices.price(call)
       }
-      return performance.now() - started
+      return process.cpuUsage(started).user / 1000
     }
     assert.isBelow(Math.min(measure(), measure(), measure()), 50)
   })

@@ -201,18 +201,11 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     projector: { meaning: "the fold of a run", knows: ["events", ...VALUES, "OutboundMessage.ts", "RunState.ts"] },
     normaliser: {
       meaning: "frames become canonical events",
-      knows: [
-        "events",
-        ...VALUES,
-        "LlmUsage.ts",
-        "OutboundMessage.ts",
-        "PayloadTypes.ts",
-        "Redaction.ts",
-        "TokenPricing.ts"
-      ]
+      knows: ["events", ...VALUES, "LlmUsage.ts", "OutboundMessage.ts", "PayloadTypes.ts", "pricing", "Redaction.ts"]
     },
     events: { meaning: "the typed events", knows: VALUES },
     usage: { meaning: "token usage in payloads", knows: VALUES },
+    pricing: { meaning: "prices of model calls", knows: VALUES },
     policies: { meaning: "policy rules and their evaluation", knows: VALUES },
     query: { meaning: "the search language", knows: VALUES }
   },

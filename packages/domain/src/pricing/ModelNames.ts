@@ -103,7 +103,7 @@ export const modelNames = (model: string, provider?: string): ReadonlyArray<Mode
   return names
 }
 
-/** A name with what stands before it, and without: `openrouter/openai/gpt-4o`, `openai/gpt-4o`, `gpt-4o`. */
+/** A name with its prefixes, and without them: `openrouter/openai/gpt-4o`, `openai/gpt-4o`, `gpt-4o`. */
 const prefixesOf = (name: string, provider: string | undefined, left = MAX_PREFIXES): ReadonlyArray<ModelName> => {
   const withProvider = (model: string, of: string | undefined): ModelName => ({
     model,

@@ -235,7 +235,7 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   MODEL_PRICES_FILE: row(
     path,
     undefined,
-    "JSON file that `runplane prices update` writes; it replaces the bundled catalogue of real models."
+    "JSON file in the data form of `@pydantic/genai-prices`; it replaces the bundled catalogue of real models."
   ),
 
   SEAL_PRIVATE_KEY_FILE: row(

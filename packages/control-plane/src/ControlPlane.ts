@@ -15,8 +15,8 @@ import * as Layer from "effect/Layer"
 import * as Admin from "./admin/Admin.ts"
 import { Health } from "./admin/health/Health.ts"
 import { FrameNormaliser } from "./event-log/append/FrameNormaliser.ts"
+import { Prices } from "./event-log/append/Prices.ts"
 import { Redactor } from "./event-log/append/Redactor.ts"
-import { TokenPricing } from "./event-log/append/TokenPricing.ts"
 import { layerLogSettings } from "./event-log/EventLogSettings.ts"
 import * as Log from "./event-log/Log.ts"
 import { layerProjectionSettings } from "./event-log/projection/ProjectionSettings.ts"
@@ -63,7 +63,7 @@ export const layerControlPlane = (options: ControlPlaneOptions) =>
       ObserverSettings.layer,
       layerLogSettings,
       layerProjectionSettings,
-      FrameNormaliser.layer.pipe(Layer.provideMerge(Redactor.layer), Layer.provide(TokenPricing.layer)),
+      FrameNormaliser.layer.pipe(Layer.provideMerge(Redactor.layer), Layer.provideMerge(Prices.layer)),
       layerSealKeys,
       layerDatabase(options.database)
     ]),

@@ -10,7 +10,7 @@ import {
 } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { readPricing } from "./event-log/append/TokenPricing.ts"
+import { readCatalogue, readPrices } from "./event-log/append/Prices.ts"
 import { readSealKey } from "./platform/ledger/SealKeys.ts"
 import { readDatabaseTls } from "./platform/postgres/DatabaseTls.ts"
 
@@ -34,12 +34,16 @@ const readTlsOf = (url: string) => {
 
 const validate = Effect.fnUntraced(function* (texts: SettingTexts) {
   const { faults, warnings } = validateDeployment(texts)
-  const pricing = yield* fileFaults(texts, ControlPlaneSettings.PROTO_TOKEN_PRICING_FILE.name, readPricing)
+  const pricing = yield* fileFaults(texts, ControlPlaneSettings.PROTO_TOKEN_PRICING_FILE.name, readPrices)
+  const catalogue = yield* fileFaults(texts, ControlPlaneSettings.MODEL_PRICES_FILE.name, readCatalogue)
   const sealKey = yield* fileFaults(texts, ControlPlaneSettings.SEAL_PRIVATE_KEY_FILE.name, readSealKey)
   const runtimeCa = yield* fileFaults(texts, RuntimeSettings.RUNTIME_TLS_CA_FILE.name, readCertificates)
   const databaseCa = yield* fileFaults(texts, ControlPlaneSettings.DATABASE_TLS_CA_FILE.name, readCertificates)
   const databaseTls = yield* fileFaults(texts, ControlPlaneSettings.DATABASE_URL.name, readTlsOf)
-  return { faults: [...faults, ...pricing, ...sealKey, ...runtimeCa, ...databaseCa, ...databaseTls], warnings }
+  return {
+    faults: [...faults, ...pricing, ...catalogue, ...sealKey, ...runtimeCa, ...databaseCa, ...databaseTls],
+    warnings
+  }
 })
 
 /** The faults and warnings of the settings of the control plane. */

@@ -11,6 +11,7 @@ export interface RunEnrichment {
   readonly finalConfidence?: number
   readonly totalTokens?: number
   readonly estimatedCostUsd?: number
+  readonly guessedCostUsd?: number
   readonly callsWithoutUsage?: number
 }
 
@@ -27,6 +28,7 @@ export const enrichMetadata = (
   const decision = state.decision.current?.finalized === true ? state.decision.current : undefined
   const durationMs = durationOf(run.startedAt, run.endedAt)
   const { callsWithoutUsage = 0, decisionCount, estimatedCostUsd, eventCount, signalCount, totalTokens } = metrics
+  const { guessedCostUsd = 0 } = metrics
   return {
     ...(durationMs > 0 && { durationMs }),
     ...(eventCount > 0 && { eventCount }),
@@ -36,6 +38,7 @@ export const enrichMetadata = (
     ...(decision?.confidence !== undefined && decision.confidence !== 0 && { finalConfidence: decision.confidence }),
     ...(totalTokens > 0 && { totalTokens }),
     ...(estimatedCostUsd > 0 && { estimatedCostUsd }),
+    ...(guessedCostUsd > 0 && { guessedCostUsd }),
     ...(callsWithoutUsage > 0 && { callsWithoutUsage })
   }
 }

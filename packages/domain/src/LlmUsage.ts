@@ -29,6 +29,8 @@ interface CallMembers {
   /** US dollars, only as supplied by the agent. */
   readonly estimatedCostUsd?: number
   readonly artifactId?: string
+  /** Whether the provider ran the call as part of a batch, at its price for batches. */
+  readonly batch?: true
 }
 
 /** Signal type under which the example agents report their calls. */
@@ -212,6 +214,7 @@ const readMembers = (object: JsonObject): CallMembers => {
   const provider = textAt(object, "provider")
   const cost = numberAt(object, "estimatedCostUsd", "estimated_cost_usd")
   const artifactId = textAt(object, "artifactId", "artifact_id")
+  const tier = textAt(object, "serviceTier", "service_tier")
   return {
     ...(model !== undefined && { model }),
     ...(latencyMs !== undefined && latencyMs >= 0 && { latencyMs }),
@@ -219,7 +222,8 @@ const readMembers = (object: JsonObject): CallMembers => {
     ...(prompt !== undefined && { prompt }),
     ...(response !== undefined && { response }),
     ...(cost !== undefined && cost >= 0 && { estimatedCostUsd: Math.min(cost, MAX_COST_USD_PER_CALL) }),
-    ...(artifactId !== undefined && { artifactId })
+    ...(artifactId !== undefined && { artifactId }),
+    ...(tier?.toLowerCase() === "batch" && { batch: true })
   }
 }
 

@@ -73,9 +73,16 @@ const clockOf = (metrics: RunMetrics, { ts }: CanonicalEvent) => {
 }
 
 const tokensOf = (metrics: RunMetrics, usage: EventData<"llm.call.completed">) => ({
+  ...guessedOf(metrics, usage),
   promptTokens: metrics.promptTokens + usage.promptTokens,
   completionTokens: metrics.completionTokens + usage.completionTokens,
   totalTokens: metrics.totalTokens + usage.totalTokens,
   estimatedCostUsd: sumUsd([metrics.estimatedCostUsd, usage.estimatedCostUsd ?? 0]),
   ...(usage.usage === "missing" && { callsWithoutUsage: (metrics.callsWithoutUsage ?? 0) + usage.calls })
 })
+
+const guessedOf = ({ guessedCostUsd = 0 }: RunMetrics, usage: EventData<"llm.call.completed">) => {
+  const guessed =
+    usage.costBasis === "fallback" ? sumUsd([guessedCostUsd, usage.estimatedCostUsd ?? 0]) : guessedCostUsd
+  return guessed > 0 ? { guessedCostUsd: guessed } : {}
+}

@@ -16,6 +16,9 @@ export const RunMetrics = Schema.Struct({
   completionTokens: Field.number("Output tokens of all LLM calls"),
   totalTokens: Field.number("Tokens of all LLM calls"),
   estimatedCostUsd: Field.number("US dollars: as the agents stated, else by the rate of the model"),
+  guessedCostUsd: Schema.optionalKey(
+    Field.number("Part of estimatedCostUsd whose model has no known price; absent when there is none")
+  ),
   callsWithoutUsage: Schema.optionalKey(
     Field.integer("LLM calls of which the agents stated no count; absent when there are none. The sums lack them", 1)
   ),

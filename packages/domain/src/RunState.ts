@@ -177,7 +177,15 @@ export const LlmCall = Schema.Struct({
   ts: Field.time("When it was reported"),
   messageId: optional(Field.text("Message that reported it")),
   artifactId: optional(Field.text("Artifact that holds prompt or response")),
-  estimatedCostUsd: optional(Field.number("US dollars: as stated, else by the rate of the model"))
+  estimatedCostUsd: optional(Field.number("US dollars: as stated, else by the rate of the model")),
+  provider: optional(Field.text("Provider of the model, as the agent stated it", "openai")),
+  cachedTokens: optional(Field.number("Part of the input that was read from a cache")),
+  cacheWriteTokens: optional(Field.number("Part of the input that was written to a cache")),
+  reasoningTokens: optional(Field.number("Part of the output")),
+  costBasis: optional(
+    Field.text("Where the cost comes from: supplied, override, builtin, catalogue, or fallback (a guess)", "catalogue")
+  ),
+  priceKey: optional(Field.text("Entry of the price list that the cost comes from", "openai/gpt-4o@0.1.8"))
 }).annotate({ identifier: "LlmCall", description: "A call of a language model, as an agent reported it" })
 export type LlmCall = typeof LlmCall.Type
 
@@ -272,6 +280,9 @@ export const RunState = Schema.Struct({
       completionTokens: Field.number("Output tokens"),
       totalTokens: Field.number("All tokens"),
       estimatedCostUsd: Field.number("US dollars"),
+      guessedCostUsd: optional(
+        Field.number("Part of estimatedCostUsd whose model has no known price; absent when there is none")
+      ),
       callsWithoutUsage: optional(
         Field.integer("Calls of which the agents stated no count; absent when there are none. The sums lack them", 1)
       )

@@ -132,6 +132,18 @@ export { policyRuleFaults } from "./policies/RuleFaults.ts"
 export { PolicyRules } from "./policies/RuleSchemas.ts"
 export { highestSchemaVersion } from "./policies/SchemaVersions.ts"
 export type * from "./policies/SessionRecord.ts"
+export { type ModelName, modelNames } from "./pricing/ModelNames.ts"
+export * from "./pricing/ModelPrices.ts"
+export {
+  BUILTIN_RATES,
+  emptyPriceList,
+  type ListedPrice,
+  MAX_PRICE_FILE,
+  PriceFileInvalid,
+  type PriceList,
+  readPriceFile
+} from "./pricing/PriceFile.ts"
+export { costOf, type PricedUsage, type Rates, type RateTier } from "./pricing/Rates.ts"
 export { boundName, boundProse } from "./projector/Bounds.ts"
 export { parseQuery } from "./query/Parser.ts"
 export * from "./query/Query.ts"
@@ -158,6 +170,5 @@ export { elementsOf } from "./seal/JsonSpans.ts"
 export * from "./seal/Ledger.ts"
 export * from "./seal/Seal.ts"
 export { type Mismatch, type SignatureState, type Verification, type Walk, walkSealed } from "./seal/Verification.ts"
-export * from "./TokenPricing.ts"
 export { MAX_TOKENS_PER_CALL, type TokenCounts } from "./usage/TokenCounts.ts"
 export * from "./VisibleText.ts"

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
-  builtinTokenPricing,
   type EventDraft,
   type JsonObject,
   makeNormaliser,
   makeRedactor,
-  type RawFrame
+  type RawFrame,
+  specifiedPrices
 } from "@runplane/domain"
 import { recordedDraft } from "./support/events.ts"
 import {
@@ -197,7 +197,9 @@ describe("Normaliser: LLM usage", () => {
         promptTokens: 1000,
         completionTokens: 100,
         totalTokens: 1100,
-        estimatedCostUsd: 0.0035
+        estimatedCostUsd: 0.0035,
+        costBasis: "builtin",
+        priceKey: "builtin/vendor1-4o"
       }
     })
   })
@@ -214,7 +216,8 @@ describe("Normaliser: LLM usage", () => {
     assert.deepStrictEqual(decodedOf(usageOf({ llmCall: { model: "m", estimatedCostUsd: 2 } })), {
       model: "m",
       ...counts,
-      estimatedCostUsd: 2
+      estimatedCostUsd: 2,
+      costBasis: "supplied"
     })
   })
 
@@ -239,7 +242,7 @@ describe("Normaliser: LLM usage", () => {
 
 describe("Normaliser: redaction", () => {
   const { redactor } = makeRedactor("sk-\\d+")
-  const redacting = makeNormaliser({ decode: fakeDecoder, redactor, pricing: builtinTokenPricing })
+  const redacting = makeNormaliser({ decode: fakeDecoder, redactor, prices: specifiedPrices })
   const run = (frame: RawFrame) => redacting.normalise(new Set(), frame, NOW)
 
   it("takes matches out of every event and out of the raw form", () => {

@@ -16,6 +16,7 @@ import { HealthGroup } from "./HealthGroup.ts"
 import { InsightsGroup } from "./InsightsGroup.ts"
 import { ManagementGroup } from "./ManagementGroup.ts"
 import { PoliciesGroup } from "./PoliciesGroup.ts"
+import { PricingGroup } from "./PricingGroup.ts"
 import { QueryGroup } from "./QueryGroup.ts"
 import { RemovedGroup } from "./RemovedGroup.ts"
 import { ReplayGroup } from "./ReplayGroup.ts"
@@ -43,6 +44,7 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(BatchGroup)
   .add(InsightsGroup)
   .add(QueryGroup)
+  .add(PricingGroup)
   .add(MeGroup)
   .add(DecisionsGroup)
   .add(ViewsGroup)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { builtinTokenPricing, makeNormaliser, makeRedactor, type RawEnvelope } from "@runplane/domain"
+import { makeNormaliser, makeRedactor, type RawEnvelope, specifiedPrices } from "@runplane/domain"
 import { decodePayload, type Envelope } from "@runplane/runtime"
 import {
   EVENTS_PER_STAMPED_ENVELOPE,
@@ -13,7 +13,7 @@ import {
 const normaliser = makeNormaliser({
   decode: decodePayload,
   redactor: makeRedactor("").redactor,
-  pricing: builtinTokenPricing
+  prices: specifiedPrices
 })
 
 const eventsOf = (envelope: Envelope) => {

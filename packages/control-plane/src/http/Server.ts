@@ -27,6 +27,7 @@ import { DashboardHttp } from "../queries/dashboard/Dashboard.ts"
 import { DecisionsHttp } from "../queries/decisions/DecisionsHttp.ts"
 import { EventsHttp } from "../queries/events/EventsHttp.ts"
 import { InsightsHttp } from "../queries/insights/InsightsHttp.ts"
+import { PricingHttp } from "../queries/pricing/PricingHttp.ts"
 import { QueryHttp } from "../queries/query/QueryHttp.ts"
 import { LedgerHttp, SealKeysHttp, SealsHttp } from "../queries/seals/SealsHttp.ts"
 import { ViewsHttp } from "../queries/views/Views.ts"
@@ -73,6 +74,7 @@ const handlers = Layer.mergeAll(
   BatchHttp,
   InsightsHttp,
   QueryHttp,
+  PricingHttp,
   DecisionsHttp,
   ViewsHttp,
   SealsHttp,

@@ -99,6 +99,8 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       yield* get("/events", "limit=10&q=sender:*")
       yield* get("/query/fields", "resource=runs")
       yield* get("/me")
+      yield* get("/pricing", "model=gpt-4o")
+      yield* get("/pricing/unknown")
       yield* post("/runs/{id}/stream-tickets")
       yield* get("/runs/{id}/export", "includeRaw=true")
       yield* get("/runs/{id}/export", "includeRaw=true&format=jsonl")

@@ -128,7 +128,7 @@ const flags = [
   ...["RUNTIME_TLS", "RUNTIME_ALLOW_INSECURE", "RUNTIME_USE_DEV_HEADER", "PROTO_AUTH_TOKEN_CAN_MANAGE_REGISTRY"],
   ...["SESSION_DISCOVERY_ENABLED", "RUN_RECOVERY_ENABLED", "STREAM_RESUME_ENABLED", "DATA_RETENTION_ENABLED"],
   ...["CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS", "WEBHOOK_ALLOW_PRIVATE_TARGETS", "OTEL_ENABLED"],
-  ...["CONSOLE_ENABLED", "MIGRATE_ON_START"]
+  ...["CONSOLE_ENABLED", "MIGRATE_ON_START", "MODEL_PRICE_CATALOGUE"]
 ]
 
 /** Of these any text is good, a wrong pattern is skipped, and the file is looked at below. */
@@ -145,6 +145,7 @@ const withoutBadValue = [
     "PROTO_AUTH_TOKEN_SENDER",
     "PROTO_REDACT_PATTERNS",
     "PROTO_TOKEN_PRICING_FILE",
+    "MODEL_PRICES_FILE",
     "SEAL_PRIVATE_KEY_FILE",
     "SEAL_HEADS_FILE",
     "RUNTIME_TLS_CA_FILE",
@@ -230,12 +231,17 @@ describe("every setting", () => {
 
   it.effect("that names a file of prices is opened", () =>
     Effect.gen(function* () {
-      const { lines, outcome } = yield* check({ PROTO_TOKEN_PRICING_FILE: "/nowhere/prices.json", PORT: "-1" })
+      const { lines, outcome } = yield* check({
+        PROTO_TOKEN_PRICING_FILE: "/nowhere/prices.json",
+        MODEL_PRICES_FILE: "/nowhere/catalogue.json",
+        PORT: "-1"
+      })
       assert.strictEqual(outcome._tag, "Failure")
-      assert.lengthOf(lines, 2)
+      assert.lengthOf(lines, 3)
+      assert.match(lines[0] ?? "", /^Error: PROTO_TOKEN_PRICING_FILE cannot be used: \/nowhere\/prices\.json: /)
       assert.match(
-        lines[0] ?? "",
-        /^Error: PROTO_TOKEN_PRICING_FILE cannot be used: invalid token pricing: \/nowhere\/prices\.json: /
+        lines[1] ?? "",
+        /^Error: MODEL_PRICES_FILE cannot be used: is not a list of model prices: \/nowhere\/catalogue\.json: /
       )
     })
   )

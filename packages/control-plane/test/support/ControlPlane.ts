@@ -1,11 +1,12 @@
 import { generateKeyPairSync } from "node:crypto"
-import { builtinTokenPricing } from "@runplane/domain"
+import { makeModelPrices } from "@runplane/domain"
+import { bundledCatalogue } from "@runplane/prices"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { FrameNormaliser } from "../../src/event-log/append/FrameNormaliser.ts"
+import { Prices } from "../../src/event-log/append/Prices.ts"
 import { Reactors } from "../../src/event-log/append/Reactors.ts"
 import { Redactor } from "../../src/event-log/append/Redactor.ts"
-import { TokenPricing } from "../../src/event-log/append/TokenPricing.ts"
 import * as Log from "../../src/event-log/Log.ts"
 import { SealKeys, sealKeyOf } from "../../src/platform/ledger/SealKeys.ts"
 import { DatabaseClock } from "../../src/platform/postgres/DatabaseClock.ts"
@@ -16,8 +17,11 @@ import { makeWebhookOutbox } from "../../src/reactors/webhooks/WebhookOutbox.ts"
 /** Seals what ends in a test; its public half verifies that. */
 export const testSealKey = sealKeyOf(generateKeyPairSync("ed25519").privateKey)
 
+/** The prices of a service without a price file. */
+export const layerTestPrices = Layer.succeed(Prices, makeModelPrices(undefined, bundledCatalogue))
+
 export const layerTestNormaliser = FrameNormaliser.layer.pipe(
-  Layer.provide([Layer.orDie(Redactor.layer), Layer.succeed(TokenPricing, builtinTokenPricing)])
+  Layer.provide([Layer.orDie(Redactor.layer), layerTestPrices])
 )
 
 /** The reactors that write: webhooks are put into the outbox, and not delivered. */

@@ -21,7 +21,7 @@ import * as Queries from "../../src/queries/Queries.ts"
 import * as Reactions from "../../src/reactors/Reactions.ts"
 import * as RunActions from "../../src/runs/RunActions.ts"
 import * as Streams from "../../src/streams/Streams.ts"
-import { layerReactingLog, testSealKey } from "./ControlPlane.ts"
+import { layerReactingLog, layerTestPrices, testSealKey } from "./ControlPlane.ts"
 import { layerObservedBy } from "./Observation.ts"
 import { layerTestDatabase } from "./TestDatabase.ts"
 
@@ -46,6 +46,7 @@ export const layerTestService = ({ database, observer, port, settings }: TestSer
     Layer.provideMerge(Operations.layer),
     Layer.provideMerge(Layer.merge(Streams.layer.pipe(Layer.provideMerge(Queries.layer)), RunActions.layer)),
     Layer.provide(Redactor.layer),
+    Layer.provideMerge(layerTestPrices),
     Layer.provideMerge(Layer.merge(RuntimeHealth.layer, Shutdown.layer)),
     Layer.provideMerge(
       layerObservedBy(

@@ -88,6 +88,10 @@ export const LlmCallCompleted = eventType("llm.call.completed", {
   latencyMs: inPayload.number(),
   /** US dollars: as stated, else by the rate of the model; absent when neither is known. */
   estimatedCostUsd: inPayload.number(),
+  /** Basis of the cost: one of `costBases`. A `fallback` is a guess. */
+  costBasis: inPayload.text(),
+  /** Entry of the price list that the cost comes from. */
+  priceKey: inPayload.text(),
   /** Artifact that holds prompt or response. */
   artifactId: inPayload.text()
 })

@@ -7,9 +7,9 @@ import { extractLlmUsage, type LlmUsage, signalDataOf, signalDataText } from "..
 import { type OutboundMessageDraft, outboundCategoryOf } from "../OutboundMessage.ts"
 import type { JsonObject, PayloadDecoder } from "../PayloadDecoder.ts"
 import { type DecodedPayload, decodePayload, lossyTextOf, parseExactObject } from "../PayloadTypes.ts"
+import type { CallCost, ModelPrices } from "../pricing/ModelPrices.ts"
 import type { Redactor } from "../Redaction.ts"
 import type { RawEnvelope } from "../RuntimeFrames.ts"
-import { estimateCostUsd, type TokenPricing } from "../TokenPricing.ts"
 import { derivedEvent, taskProgressEvent } from "./DerivedEvents.ts"
 import { alteredData, derivedData, type EnvelopeContext, headOf, makeEnvelopeContext } from "./EnvelopeContext.ts"
 import { type NormalisedFrame, type RawEventDraft, rawEvent } from "./NormalisedFrame.ts"
@@ -19,7 +19,7 @@ import { denialOfSignal, REFUSAL_SIGNAL } from "./PolicyDenial.ts"
 export interface NormaliserOptions {
   readonly decode: PayloadDecoder
   readonly redactor: Redactor
-  readonly pricing: TokenPricing
+  readonly prices: ModelPrices
 }
 
 /**
@@ -27,7 +27,7 @@ export interface NormaliserOptions {
  * language model that it reports, what it means, the progress of a task, and a denial that an agent reports.
  */
 export const normaliseEnvelope = (
-  { decode, pricing, redactor }: NormaliserOptions,
+  { decode, prices, redactor }: NormaliserOptions,
   known: ReadonlySet<string>,
   envelope: RawEnvelope,
   ambient: boolean,
@@ -39,7 +39,7 @@ export const normaliseEnvelope = (
   const context = makeEnvelopeContext(envelope, decoded, payload, ambient, receivedAt)
   const isNew = context.sender !== "" && !known.has(context.sender)
   const derived = derivedEvent(context)
-  const usages = llmEvents(context, pricing)
+  const usages = llmEvents(context, prices)
   const progress = taskProgressEvent(context)
   const denial = reportedDenial(context, redactor)
   const drafts: Array<EventDraft> = []
@@ -85,26 +85,47 @@ const reportedDenial = (context: EnvelopeContext, redactor: Redactor): EventDraf
 }
 
 /**
- * One event for each call that the message reports. The cost is in the event, as supplied or as priced now, so that no
- * later fold needs the price table. A call without counts and without a supplied cost has none.
+ * One event for each call that the message reports. The event has the cost, its basis and the key of the price
+ * (docs/reference/prices.md#basis), so a later fold needs no price list. A call without counts and without a stated
+ * cost has none.
  */
-const llmEvents = (context: EnvelopeContext, pricing: TokenPricing): ReadonlyArray<EventDraft> => {
+const llmEvents = (context: EnvelopeContext, prices: ModelPrices): ReadonlyArray<EventDraft> => {
   const usages = extractLlmUsage(context.messageType, context.payload)
   if (usages.length === 0) return []
   const marked = { ...context, altered: context.altered ?? alteredInSignal(context) }
   return usages.map((usage) => {
-    const estimatedCostUsd = usage.estimatedCostUsd ?? (usage.usage === "missing" ? undefined : priceOf(pricing, usage))
+    const cost = costOfCall(prices, usage, context.ts)
     const { payloadTypeName: _, ...data } = derivedData(marked, {
       ...usage,
-      ...(estimatedCostUsd !== undefined && { estimatedCostUsd })
+      ...(cost !== undefined && {
+        estimatedCostUsd: cost.costUsd,
+        costBasis: cost.basis,
+        ...(cost.key !== undefined && { priceKey: cost.key })
+      })
     })
     return draftEvent("llm.call.completed", headOf(context, "message", context.messageId), data)
   })
 }
 
 /** Tokens of the total that are neither input nor output by the agent's account cost as much as output. */
-const priceOf = (pricing: TokenPricing, { model, promptTokens, totalTokens }: LlmUsage): number =>
-  estimateCostUsd(pricing, model, promptTokens, totalTokens - promptTokens)
+const costOfCall = (prices: ModelPrices, usage: LlmUsage, at: string): CallCost | undefined => {
+  const { cachedTokens, cacheWriteTokens, estimatedCostUsd, model, promptTokens, provider, reasoningTokens } = usage
+  if (estimatedCostUsd !== undefined) return { costUsd: estimatedCostUsd, basis: "supplied" }
+  if (usage.usage === "missing") return undefined
+  return prices.price({
+    model,
+    provider,
+    at: Date.parse(at),
+    usage: {
+      input: promptTokens,
+      output: usage.totalTokens - promptTokens,
+      ...(cachedTokens !== undefined && { cacheRead: cachedTokens }),
+      ...(cacheWriteTokens !== undefined && { cacheWrite: cacheWriteTokens }),
+      ...(reasoningTokens !== undefined && { reasoning: reasoningTokens }),
+      ...(usage.batch === true && { batch: true })
+    }
+  })
+}
 
 /** The mark for usage that stood in the JSON of a signal's `data`; the signal itself keeps that JSON as it is. */
 const alteredInSignal = ({ messageType, payload }: EnvelopeContext): Altered | undefined => {

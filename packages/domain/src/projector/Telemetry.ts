@@ -123,9 +123,10 @@ export const foldOutbound = (
 /** Folds `llm`: the last calls, and totals over all of them. */
 export const foldLlm = (section: RunState["llm"], event: KnownEvent): RunState["llm"] => {
   if (event.type !== "llm.call.completed") return section
-  const { calls, completionTokens, estimatedCostUsd = 0, promptTokens, totalTokens, usage } = event.data
+  const { calls, completionTokens, costBasis, estimatedCostUsd = 0, promptTokens, totalTokens, usage } = event.data
   const { totals } = section
   const callsWithoutUsage = (totals.callsWithoutUsage ?? 0) + (usage === "missing" ? calls : 0)
+  const guessedCostUsd = sumUsd([totals.guessedCostUsd ?? 0, costBasis === "fallback" ? estimatedCostUsd : 0])
   return {
     calls: appendCapped(section.calls, llmCallOf(event.data, event.ts), MAX_LLM_CALLS),
     totals: {
@@ -134,6 +135,7 @@ export const foldLlm = (section: RunState["llm"], event: KnownEvent): RunState["
       completionTokens: totals.completionTokens + completionTokens,
       totalTokens: totals.totalTokens + totalTokens,
       estimatedCostUsd: sumUsd([totals.estimatedCostUsd, estimatedCostUsd]),
+      ...(guessedCostUsd > 0 && { guessedCostUsd }),
       ...(callsWithoutUsage > 0 && { callsWithoutUsage })
     }
   }
@@ -152,6 +154,12 @@ const llmCallOf = (data: EventData<"llm.call.completed">, ts: string): LlmCall =
     ts,
     ...(messageId !== "" && { messageId: boundName(messageId) }),
     ...(artifactId !== undefined && { artifactId: boundName(artifactId) }),
-    ...(estimatedCostUsd !== undefined && { estimatedCostUsd })
+    ...(estimatedCostUsd !== undefined && { estimatedCostUsd }),
+    ...(data.provider !== undefined && { provider: boundName(data.provider) }),
+    ...(data.cachedTokens !== undefined && { cachedTokens: data.cachedTokens }),
+    ...(data.cacheWriteTokens !== undefined && { cacheWriteTokens: data.cacheWriteTokens }),
+    ...(data.reasoningTokens !== undefined && { reasoningTokens: data.reasoningTokens }),
+    ...(data.costBasis !== undefined && { costBasis: boundName(data.costBasis) }),
+    ...(data.priceKey !== undefined && { priceKey: boundName(data.priceKey) })
   }
 }

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
-  builtinTokenPricing,
   makeNormaliser,
   makeRedactor,
   noRedactor,
   OutboundMessageDraft,
   projectAll,
-  RecordedEvent
+  RecordedEvent,
+  specifiedPrices
 } from "@runplane/domain"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
@@ -14,7 +14,7 @@ import { arbitraryFrame } from "../support/arbitraries.ts"
 import { RUN_ID, recordedDraft, reread, stored } from "../support/events.ts"
 import { fakeDecoder, NOW } from "../support/frames.ts"
 
-const options = { decode: fakeDecoder, redactor: noRedactor, pricing: builtinTokenPricing }
+const options = { decode: fakeDecoder, redactor: noRedactor, prices: specifiedPrices }
 const plain = makeNormaliser(options)
 const redacting = makeNormaliser({ ...options, redactor: makeRedactor("[ab]\\w*,\\d+").redactor })
 const isEvent = Schema.is(RecordedEvent)

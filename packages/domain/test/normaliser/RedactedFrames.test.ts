@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
-  builtinTokenPricing,
   type EventDraft,
   emptyRunMetrics,
   type JsonObject,
@@ -9,7 +8,8 @@ import {
   measure,
   type NormalisedFrame,
   type RawFrame,
-  RunId
+  RunId,
+  specifiedPrices
 } from "@runplane/domain"
 import * as Arbitrary from "effect/Arbitrary"
 import { pick } from "../support/arbitraries.ts"
@@ -22,7 +22,7 @@ const PATTERNS = "\\d{13,16}, sk-\\w+, \\w+@\\w+\\.\\w+"
 const SECRETS = /\d{13,}|sk-\w|\w@\w+\.\w/
 
 const { redactor } = makeRedactor(PATTERNS)
-const redacting = makeNormaliser({ decode: fakeDecoder, redactor, pricing: builtinTokenPricing })
+const redacting = makeNormaliser({ decode: fakeDecoder, redactor, prices: specifiedPrices })
 const run = (frame: RawFrame) => redacting.normalise(new Set(), frame, NOW)
 
 const only = (drafts: ReadonlyArray<EventDraft>, type: EventDraft["type"]): EventDraft => {
@@ -132,7 +132,7 @@ describe("redaction of a payload", () => {
 
   it("leaves the base64 of bytes alone that a pattern for keys would match", () => {
     const keys = makeRedactor("[A-Za-z0-9+/]{40}").redactor
-    const normaliser = makeNormaliser({ decode: fakeDecoder, redactor: keys, pricing: builtinTokenPricing })
+    const normaliser = makeNormaliser({ decode: fakeDecoder, redactor: keys, prices: specifiedPrices })
     const { drafts } = normaliser.normalise(new Set(), envelopeFrame("Signal", proto(callSignal(usage))), NOW)
     assert.deepInclude(decodedOf(only(drafts, "llm.call.completed")), usage)
   })

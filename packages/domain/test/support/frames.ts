@@ -1,5 +1,5 @@
 import type { JsonObject, PayloadDecoder, RawEnvelope, RawFrame, SendAck, SessionSnapshot } from "@runplane/domain"
-import { builtinTokenPricing, makeNormaliser, noRedactor } from "@runplane/domain"
+import { makeNormaliser, noRedactor, specifiedPrices } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
 const PROTO_MARK = 0x01
@@ -75,7 +75,7 @@ export const ack = (rest: Partial<SendAck> = {}): SendAck => ({
   ...rest
 })
 
-export const normaliser = makeNormaliser({ decode: fakeDecoder, redactor: noRedactor, pricing: builtinTokenPricing })
+export const normaliser = makeNormaliser({ decode: fakeDecoder, redactor: noRedactor, prices: specifiedPrices })
 
 /** Normalises with agent://a and agent://b known. */
 export const normalise = (frame: RawFrame) => normaliser.normalise(new Set(["agent://a", "agent://b"]), frame, NOW)

@@ -1,7 +1,6 @@
 import {
   type ActivePolicy,
   activePolicy,
-  builtinTokenPricing,
   type CanonicalEvent,
   type Deliberation,
   decisionRecord,
@@ -13,7 +12,8 @@ import {
   type Policy,
   type Release,
   RunId,
-  recordEvent
+  recordEvent,
+  specifiedPrices
 } from "@runplane/domain"
 import { decodePayload, type Envelope } from "@runplane/runtime"
 import * as Result from "effect/Result"
@@ -40,7 +40,7 @@ interface Message {
   readonly payload: Uint8Array<ArrayBuffer>
 }
 
-const { normalise } = makeNormaliser({ decode: decodePayload, redactor: noRedactor, pricing: builtinTokenPricing })
+const { normalise } = makeNormaliser({ decode: decodePayload, redactor: noRedactor, prices: specifiedPrices })
 
 /** A session of the rules, and beside it the events that an observer has of it. */
 export class Observed {

@@ -222,7 +222,21 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     "",
     "Regular expressions between commas of texts to be redacted before they are stored; one that is not valid is skipped."
   ),
-  PROTO_TOKEN_PRICING_FILE: row(path, undefined, "JSON file with the prices of tokens by model."),
+  PROTO_TOKEN_PRICING_FILE: row(
+    path,
+    undefined,
+    "JSON file with the deployment's own prices of models; its prices win over all others."
+  ),
+  MODEL_PRICE_CATALOGUE: row(
+    flag,
+    true,
+    "Whether models that neither the price file nor the built-in table has are priced by the catalogue of real models."
+  ),
+  MODEL_PRICES_FILE: row(
+    path,
+    undefined,
+    "JSON file in the data form of `@pydantic/genai-prices`; it replaces the bundled catalogue of real models."
+  ),
 
   SEAL_PRIVATE_KEY_FILE: row(
     path,

@@ -24,3 +24,18 @@ export const Views = HttpApiBuilder.group(ControlPlaneApi, "views", (handlers) =
     remove: () => Effect.void
   })
 )
+
+export const Pricing = HttpApiBuilder.group(ControlPlaneApi, "pricing", (handlers) =>
+  handlers.handleAll({
+    price: () => Effect.succeed({ costBasis: "fallback", input: 1, output: 3 } as const),
+    unknown: () =>
+      Effect.succeed({
+        since: "2026-07-01T00:00:00.000Z",
+        calls: 0,
+        estimatedCostUsd: 0,
+        guessedCostUsd: 0,
+        isPartial: false,
+        models: []
+      })
+  })
+)

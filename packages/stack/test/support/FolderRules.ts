@@ -98,6 +98,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
   },
   "control-plane/src/queries": {
     insights: { meaning: "exports, comparison, rebuild", knows: ["decisions"] },
+    pricing: { meaning: "prices of models, and models without one", knows: [] },
     query: { meaning: "the query language over runs and events", knows: ["events"] },
     dashboard: { meaning: "the overview", knows: [] },
     decisions: { meaning: "forecast, why, divergence, what-if, backtest", knows: [] },
@@ -200,18 +201,11 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     projector: { meaning: "the fold of a run", knows: ["events", ...VALUES, "OutboundMessage.ts", "RunState.ts"] },
     normaliser: {
       meaning: "frames become canonical events",
-      knows: [
-        "events",
-        ...VALUES,
-        "LlmUsage.ts",
-        "OutboundMessage.ts",
-        "PayloadTypes.ts",
-        "Redaction.ts",
-        "TokenPricing.ts"
-      ]
+      knows: ["events", ...VALUES, "LlmUsage.ts", "OutboundMessage.ts", "PayloadTypes.ts", "pricing", "Redaction.ts"]
     },
     events: { meaning: "the typed events", knows: VALUES },
     usage: { meaning: "token usage in payloads", knows: VALUES },
+    pricing: { meaning: "prices of model calls", knows: VALUES },
     policies: { meaning: "policy rules and their evaluation", knows: VALUES },
     query: { meaning: "the search language", knows: VALUES }
   },

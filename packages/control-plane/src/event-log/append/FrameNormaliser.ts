@@ -3,8 +3,8 @@ import { decodePayload } from "@runplane/runtime"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { Prices } from "./Prices.ts"
 import { Redactor } from "./Redactor.ts"
-import { TokenPricing } from "./TokenPricing.ts"
 
 /** The pure normaliser with this deployment's redaction patterns and token prices. */
 export class FrameNormaliser extends Context.Service<FrameNormaliser, Normaliser>()(
@@ -13,7 +13,7 @@ export class FrameNormaliser extends Context.Service<FrameNormaliser, Normaliser
   static readonly layer = Layer.effect(
     FrameNormaliser,
     Effect.gen(function* () {
-      return makeNormaliser({ decode: decodePayload, redactor: yield* Redactor, pricing: yield* TokenPricing })
+      return makeNormaliser({ decode: decodePayload, redactor: yield* Redactor, prices: yield* Prices })
     })
   )
 }

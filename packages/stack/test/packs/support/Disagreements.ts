@@ -1,7 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf"
 import {
   activePolicy,
-  builtinTokenPricing,
   type CanonicalEvent,
   decisionRecord,
   draftEvent,
@@ -13,6 +12,7 @@ import {
   type PolicyText,
   RunId,
   recordEvent,
+  specifiedPrices,
   whatIf,
   why
 } from "@runplane/domain"
@@ -20,7 +20,7 @@ import { decodePayload, SessionStartPayloadSchema } from "@runplane/runtime"
 import * as Result from "effect/Result"
 import type { Played } from "./Rehearsal.ts"
 
-const { normalise } = makeNormaliser({ decode: decodePayload, redactor: noRedactor, pricing: builtinTokenPricing })
+const { normalise } = makeNormaliser({ decode: decodePayload, redactor: noRedactor, prices: specifiedPrices })
 
 /** The events that an observer has of a played session. */
 const eventsOf = ({ history }: Played): ReadonlyArray<CanonicalEvent> => {

@@ -1,0 +1,103 @@
+import { about, costBases, Field } from "@runplane/domain"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as Schema from "effect/Schema"
+import * as Failure from "../errors/ControlPlaneFailures.ts"
+import { operation, tag } from "../openapi/Describe.ts"
+import { isoDate } from "../validation/Fields.ts"
+import { querySchema } from "../validation/RequestSchema.ts"
+
+const optional = Schema.optionalKey
+
+const rate = (text: string, example: number) => Field.number(`US dollars for 1,000,000 ${text}`, example)
+
+/** The price of one model (docs/reference/prices.md). */
+export const ModelPriceAnswer = Schema.Struct({
+  model: optional(Field.text("The model of the request", "gpt-4o-2024-08-06")),
+  provider: optional(Field.text("The provider of the request", "openai")),
+  costBasis: Schema.Literals(costBases.filter((basis) => basis !== "supplied")).annotate(
+    about("The list that has the price. `fallback` is a guess", "catalogue")
+  ),
+  priceKey: optional(Field.text("The entry of the list; absent for a guess", "openai/gpt-4o@0.1.8")),
+  input: rate("input tokens", 2.5),
+  output: rate("output tokens", 10),
+  cacheRead: optional(rate("input tokens that were read from a cache", 1.25)),
+  cacheWrite: optional(rate("input tokens that were written to a cache", 3.75)),
+  reasoning: optional(rate("output tokens of reasoning", 10)),
+  tiers: optional(
+    Schema.Array(
+      Schema.Struct({
+        above: Field.integer("Input tokens above which all tokens of a call have these prices", 200000),
+        input: optional(rate("input tokens", 5)),
+        output: optional(rate("output tokens", 15)),
+        cacheRead: optional(rate("input tokens that were read from a cache", 2.5)),
+        cacheWrite: optional(rate("input tokens that were written to a cache", 5))
+      })
+    ).annotate({ description: "Prices of long calls" })
+  ),
+  batchFactor: optional(Field.number("The cost of a call in a batch is multiplied by it", 0.5))
+}).annotate({ identifier: "ModelPrice", description: "The price of a model, and the list that has it" })
+export type ModelPriceAnswer = typeof ModelPriceAnswer.Type
+
+/** Models that no list prices, of at most this many. */
+export const MAX_UNKNOWN_MODELS = 500
+
+export const UnknownModels = Schema.Struct({
+  since: Field.time("The calls since this time are counted"),
+  calls: Field.integer("Calls that were counted, of all models"),
+  estimatedCostUsd: Field.number("US dollars of all these calls"),
+  guessedCostUsd: Field.number("US dollars of the calls whose model has no known price"),
+  isPartial: Field.flag("Whether there are more calls than were counted; the newest 200,000 are"),
+  models: Schema.Array(
+    Schema.Struct({
+      model: optional(Field.text("The model as the agents stated it; absent when they stated none", "our-model")),
+      provider: optional(Field.text("The provider as the agents stated it", "our-gateway")),
+      calls: Field.integer("Calls", 12),
+      totalTokens: Field.number("Tokens", 34000),
+      guessedCostUsd: Field.number("US dollars, by the fallback price", 0.05),
+      share: Field.number("Share of the cost of all calls, from 0 to 1", 0.4)
+    })
+  ).annotate({ description: `The models without a known price, at most ${MAX_UNKNOWN_MODELS}, the dearest first` })
+}).annotate({ identifier: "UnknownModels", description: "Models whose cost is a guess" })
+export type UnknownModels = typeof UnknownModels.Type
+
+const Name = Schema.String.check(Schema.isMaxLength(256))
+
+/** The query of `GET /pricing`. */
+export const pricingQuery = querySchema({
+  model: optional(Name.annotate(about("The name of the model, as an agent states it", "gpt-4o-2024-08-06"))),
+  provider: optional(Name.annotate(about("The provider, as an agent states it", "openai")))
+})
+
+/** The query of `GET /pricing/unknown`. */
+export const unknownModelsQuery = querySchema({
+  since: optional(isoDate("Calls since this time; the last 30 days unless given", "2026-07-01"))
+})
+
+/** Prices of models. */
+export class PricingGroup extends HttpApiGroup.make("pricing")
+  .add(
+    HttpApiEndpoint.get("price", "/pricing", { query: pricingQuery, success: ModelPriceAnswer }).annotateMerge(
+      operation({
+        id: "getModelPrice",
+        access: "viewer",
+        summary: "Read the price of a model",
+        description:
+          "The price that a call of this model has now, and the list that has it: the price file of the deployment, the " +
+          "built-in table, the catalogue of real models, or the fallback, which is a guess."
+      })
+    ),
+    HttpApiEndpoint.get("unknown", "/pricing/unknown", {
+      query: unknownModelsQuery,
+      success: UnknownModels,
+      error: Failure.SearchTooSlow
+    }).annotateMerge(
+      operation({
+        id: "listUnknownModels",
+        access: "viewer",
+        summary: "List the models whose cost is a guess",
+        description: "Counted from the recorded calls whose `costBasis` is `fallback`, with their share of the cost."
+      })
+    )
+  )
+  .annotateMerge(tag("Pricing", "Prices of models")) {}

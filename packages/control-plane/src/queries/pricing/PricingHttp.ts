@@ -1,0 +1,26 @@
+import { ControlPlaneApi } from "@runplane/api"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Prices } from "../../event-log/append/Prices.ts"
+import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
+import { orSearchRefused } from "../../platform/http/SearchAnswers.ts"
+import { UnpricedCalls } from "./UnpricedCalls.ts"
+
+/** The `pricing` group (docs/reference/prices.md). */
+export const PricingHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "pricing",
+  Effect.fn(function* (handlers) {
+    const prices = yield* Prices
+    const calls = yield* UnpricedCalls
+    return handlers.handleAll({
+      price: ({ query }) =>
+        Effect.map(Clock.currentTimeMillis, (at) => {
+          const { basis, key, rates } = prices.find({ ...query, at })
+          return { ...query, costBasis: basis, ...(key !== undefined && { priceKey: key }), ...rates }
+        }),
+      unknown: ({ query }) => orUnavailable(orSearchRefused([])(calls.since(query.since)))
+    })
+  })
+)

@@ -1,0 +1,85 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { MAX_UNKNOWN_MODELS, type UnknownModels } from "@runplane/api"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
+import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
+
+/** Calls that one answer counts, the newest ones. */
+const MAX_CALLS = 200_000
+const DEFAULT_WINDOW_MS = 30 * 86_400_000
+/** Characters of a model's name in the answer. */
+const MAX_NAME = 256
+
+interface Row {
+  readonly calls: number
+  readonly cost: number
+  readonly guessed: number
+  readonly models: ReadonlyArray<{
+    readonly model: string | null
+    readonly provider: string | null
+    readonly calls: number
+    readonly tokens: number
+    readonly cost: number
+  }>
+}
+
+/** The recorded calls whose model no list prices (docs/reference/prices.md#unknown-models). */
+export class UnpricedCalls extends Context.Service<
+  UnpricedCalls,
+  {
+    /** Counts the calls since an ISO time; the last 30 days without one. */
+    readonly since: (since: string | undefined) => Effect.Effect<UnknownModels, SqlError | SearchFailure>
+  }
+>()("runplane/control-plane/UnpricedCalls") {
+  static readonly layer = Layer.effect(
+    UnpricedCalls,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const budget = yield* SearchBudget
+
+      const count = (since: string) => sql<Row>`
+        WITH calls AS MATERIALIZED (
+          SELECT payload ->> 'costBasis' IS NOT DISTINCT FROM 'fallback' AS is_guessed,
+                 left(payload ->> 'model', ${MAX_NAME}) AS model, left(payload ->> 'provider', ${MAX_NAME}) AS provider,
+                 coalesce((payload ->> 'totalTokens')::numeric, 0) AS tokens,
+                 coalesce((payload ->> 'estimatedCostUsd')::numeric, 0) AS cost
+          FROM (SELECT event -> 'data' -> 'decodedPayload' AS payload FROM canonical_events
+                WHERE type = 'llm.call.completed' AND ts >= ${since}::timestamptz
+                ORDER BY seq DESC LIMIT ${MAX_CALLS + 1}) AS newest),
+        models AS (
+          SELECT model, provider, count(*)::int AS calls, sum(tokens)::float8 AS tokens, sum(cost)::float8 AS cost
+          FROM calls WHERE is_guessed GROUP BY model, provider
+          ORDER BY sum(cost) DESC, model, provider LIMIT ${MAX_UNKNOWN_MODELS})
+        SELECT count(*)::int AS calls, coalesce(sum(cost), 0)::float8 AS cost,
+               coalesce(sum(cost) FILTER (WHERE is_guessed), 0)::float8 AS guessed,
+               (SELECT coalesce(json_agg(m), '[]') FROM models m) AS models
+        FROM calls`
+
+      return UnpricedCalls.of({
+        since: Effect.fnUntraced(function* (given) {
+          const since = given ?? new Date((yield* Clock.currentTimeMillis) - DEFAULT_WINDOW_MS).toISOString()
+          const [row] = yield* budget.inTurn(budget.limited(count(since)))
+          const { calls = 0, cost = 0, guessed = 0, models = [] } = row ?? {}
+          return {
+            since,
+            calls: Math.min(calls, MAX_CALLS),
+            estimatedCostUsd: cost,
+            guessedCostUsd: guessed,
+            isPartial: calls > MAX_CALLS,
+            models: models.map((each) => ({
+              ...(each.model !== null && { model: each.model }),
+              ...(each.provider !== null && { provider: each.provider }),
+              calls: each.calls,
+              totalTokens: each.tokens,
+              guessedCostUsd: each.cost,
+              share: cost === 0 ? 0 : each.cost / cost
+            }))
+          }
+        })
+      })
+    })
+  )
+}

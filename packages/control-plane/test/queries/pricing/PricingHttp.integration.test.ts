@@ -1,0 +1,118 @@
+import { assert, layer } from "@effect/vitest"
+import type { RunId } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import { observed } from "../../../src/event-log/append/FrameBytes.ts"
+import { EventLog } from "../../../src/event-log/EventLog.ts"
+import { call, layerTestService } from "../../support/HttpService.ts"
+import { createRun } from "../../support/Runs.ts"
+
+const MILLION = 1_000_000
+const receivedAt = new Date().toISOString()
+
+/** Messages that report one call of a model each. */
+const report = (runId: RunId, calls: ReadonlyArray<Readonly<Record<string, unknown>>>) =>
+  EventLog.use((log) =>
+    log.observe({
+      runId,
+      frames: calls.map((llmCall, index) =>
+        observed(
+          {
+            kind: "stream-envelope",
+            ambient: false,
+            envelope: {
+              macpVersion: "1.0",
+              mode: "macp.mode.decision.v1",
+              messageType: "Note",
+              messageId: `call-${index}`,
+              sessionId: runId,
+              sender: "agent://a",
+              timestampUnixMs: 1_790_000_000_000,
+              payload: new TextEncoder().encode(JSON.stringify({ llmCall }))
+            }
+          },
+          receivedAt
+        )
+      )
+    })
+  )
+
+layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestServices: true })("prices", (it) => {
+  it.effect("say what a model costs, and where the price comes from", () =>
+    Effect.gen(function* () {
+      const price = (query: string) => Effect.map(call("GET", `/pricing?${query}`), ({ body }) => body)
+      assert.deepStrictEqual(yield* price("model=vendor1-4o"), {
+        model: "vendor1-4o",
+        costBasis: "builtin",
+        priceKey: "builtin/vendor1-4o",
+        input: 2.5,
+        output: 10
+      })
+      assert.deepInclude(yield* price("model=GPT-4o-2024-08-06&provider=azure.ai.openai"), {
+        costBasis: "catalogue",
+        input: 2.5,
+        cacheRead: 1.25
+      })
+      assert.deepInclude(yield* price("model=gemini-2.5-pro&provider=google"), { input: 1.25 })
+      assert.deepStrictEqual(yield* price("model=unknown-7"), {
+        model: "unknown-7",
+        costBasis: "fallback",
+        input: 1,
+        output: 3
+      })
+      const long = yield* call("GET", `/pricing?model=${"m".repeat(257)}`)
+      assert.deepStrictEqual([long.status, long.body.message], [400, long.body.message])
+      assert.include(long.text, "model")
+    })
+  )
+
+  it.effect("are recorded with each call, and the guessed part of each sum is known", () =>
+    Effect.gen(function* () {
+      const runId = yield* createRun()
+      yield* report(runId, [
+        { model: "gpt-4o", provider: "openai", promptTokens: MILLION, completionTokens: 0, cachedTokens: MILLION },
+        { model: "house-model", provider: "house", promptTokens: MILLION, completionTokens: MILLION },
+        { model: "house-model", provider: "house", promptTokens: MILLION, completionTokens: 0 },
+        { model: "any", promptTokens: 1, completionTokens: 1, estimatedCostUsd: 2 },
+        { promptTokens: MILLION, completionTokens: 0 }
+      ])
+      const { body: events } = yield* call("GET", `/runs/${runId}/events?type=llm.call.completed`)
+      assert.deepStrictEqual(
+        events.data.map(({ data: { decodedPayload: call } }: { data: { decodedPayload: Record<string, unknown> } }) => [
+          call["estimatedCostUsd"],
+          call["costBasis"],
+          String(call["priceKey"]).replace(/@.*/, "")
+        ]),
+        [
+          [1.25, "catalogue", "openai/gpt-4o"],
+          [4, "fallback", "undefined"],
+          [1, "fallback", "undefined"],
+          [2, "supplied", "undefined"],
+          [1, "fallback", "undefined"]
+        ]
+      )
+      const { body: state } = yield* call("GET", `/runs/${runId}/state`)
+      assert.deepInclude(state.llm.totals, { estimatedCostUsd: 9.25, guessedCostUsd: 6 })
+      assert.deepInclude(state.llm.calls[0], { provider: "openai", cachedTokens: MILLION, costBasis: "catalogue" })
+      const { body: metrics } = yield* call("GET", `/runs/${runId}/metrics`)
+      assert.deepInclude(metrics, { estimatedCostUsd: 9.25, guessedCostUsd: 6 })
+
+      const { body: unknown } = yield* call("GET", "/pricing/unknown")
+      assert.deepInclude(unknown, { calls: 5, estimatedCostUsd: 9.25, guessedCostUsd: 6, isPartial: false })
+      assert.deepStrictEqual(unknown.models, [
+        {
+          model: "house-model",
+          provider: "house",
+          calls: 2,
+          totalTokens: 3 * MILLION,
+          guessedCostUsd: 5,
+          share: 5 / 9.25
+        },
+        { calls: 1, totalTokens: MILLION, guessedCostUsd: 1, share: 1 / 9.25 }
+      ])
+      const later = new Date(Date.parse(receivedAt) + 60_000).toISOString()
+      const { body: none } = yield* call("GET", `/pricing/unknown?since=${later}`)
+      assert.deepStrictEqual([none.calls, none.models], [0, []])
+      assert.strictEqual((yield* call("GET", "/pricing/unknown?since=yesterday")).status, 400)
+    })
+  )
+})

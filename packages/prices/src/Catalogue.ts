@@ -1,0 +1,115 @@
+import { calcPrice, findProvider, type Provider, updatePrices } from "@pydantic/genai-prices"
+import type { ModelCatalogue, Rates, RateTier } from "@runplane/domain"
+import * as Data from "effect/Data"
+import * as Result from "effect/Result"
+
+/** The version of the bundled data. A test holds it against the package. */
+export const CATALOGUE_VERSION = "0.1.8"
+
+/** Providers that run a model on a machine of the caller: a price of another provider is not theirs. */
+const LOCAL = new Set([
+  "ollama",
+  "vllm",
+  "llamacpp",
+  "llama.cpp",
+  "llama_cpp",
+  "lmstudio",
+  "lm_studio",
+  "local",
+  "localai"
+])
+
+/** Models that OpenRouter serves without charge. */
+const FREE: Rates = { input: 0, output: 0 }
+
+/**
+ * The prices of `@pydantic/genai-prices` (docs/reference/prices.md#catalogue). Only its rates are used, looked up
+ * without counts: with counts it throws where cached tokens exceed the input, and prints names of counts that it does
+ * not know.
+ */
+export const bundledCatalogue: ModelCatalogue = {
+  version: CATALOGUE_VERSION,
+  find: ({ model, provider }, at) => {
+    if (provider === "openrouter" && model.endsWith(":free")) return { id: `openrouter/${model}`, rates: FREE }
+    const found = lookUp(model, provider, at)
+    const rates = found && ratesOf(found.model_price)
+    return found && rates && { id: `${found.provider.id}/${found.model.id}`, rates }
+  }
+}
+
+/** A file of prices does not have the form of the package's data. */
+export class CatalogueInvalid extends Data.TaggedError("CatalogueInvalid")<{ readonly detail: string }> {
+  override get message(): string {
+    return `is not a list of model prices: ${this.detail}`
+  }
+}
+
+/**
+ * The prices of a file in the data form of the package, in place of the bundled ones; `version` is the date of the
+ * file. The package has one set of prices for the process, so a process uses one file.
+ */
+export const catalogueOf = (text: string, version: string): Result.Result<ModelCatalogue, CatalogueInvalid> => {
+  try {
+    const data: unknown = JSON.parse(text)
+    if (!isProviders(data))
+      return Result.fail(new CatalogueInvalid({ detail: "it must be a list of providers with models" }))
+    updatePrices(({ setProviderData }) => setProviderData([...data]))
+    return Result.succeed({ ...bundledCatalogue, version })
+  } catch (error) {
+    return Result.fail(new CatalogueInvalid({ detail: error instanceof Error ? error.message : "it cannot be read" }))
+  }
+}
+
+/** The members that a look-up reads; the package checks the prices themselves. */
+const isProviders = (data: unknown): data is ReadonlyArray<Provider> =>
+  Array.isArray(data) &&
+  data.length > 0 &&
+  data.every((each) => isObject(each) && typeof each["id"] === "string" && hasModels(each["models"]))
+
+const hasModels = (models: unknown): boolean =>
+  Array.isArray(models) &&
+  models.every(
+    (each) => isObject(each) && typeof each["id"] === "string" && isObject(each["match"]) && isObject(each["prices"])
+  )
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
+
+/** A provider that the package does not have is a gateway, whose model has the name of another provider. */
+const lookUp = (model: string, provider: string | undefined, at: number) => {
+  if (provider !== undefined && LOCAL.has(provider)) return undefined
+  try {
+    const isKnown = provider !== undefined && findProvider({ providerId: provider }) !== undefined
+    return calcPrice({}, model, { timestamp: new Date(at), ...(isKnown && { providerId: provider }) }) ?? undefined
+  } catch {
+    // Data that the package cannot evaluate is not a price.
+    return undefined
+  }
+}
+
+type Prices = NonNullable<ReturnType<typeof calcPrice>>["model_price"]
+
+const ratesOf = (prices: Prices): Rates | undefined => {
+  const input = prices["input_mtok"]
+  const output = prices["output_mtok"]
+  if (input === undefined && output === undefined) return undefined
+  const parts = {
+    input: input ?? 0,
+    output: output ?? 0,
+    cacheRead: prices["cache_read_mtok"],
+    cacheWrite: prices["cache_write_mtok"]
+  }
+  const tiers = new Map<number, Record<string, number>>()
+  const base: Record<string, number> = {}
+  for (const [name, price] of Object.entries(parts)) {
+    if (price === undefined) continue
+    if (typeof price === "number") base[name] = price
+    else {
+      base[name] = price.base
+      for (const { price: rate, start } of price.tiers) tiers.set(start, { ...tiers.get(start), [name]: rate })
+    }
+  }
+  const { input: inputRate = 0, output: outputRate = 0, ...cache } = base
+  const list: ReadonlyArray<RateTier> = [...tiers].map(([above, rates]) => ({ above, ...rates }))
+  return { input: inputRate, output: outputRate, ...cache, ...(list.length > 0 && { tiers: list }) }
+}

@@ -1,0 +1,1 @@
+export { bundledCatalogue, CATALOGUE_VERSION, CatalogueInvalid, catalogueOf } from "./Catalogue.ts"

@@ -99,7 +99,7 @@ describe("a run larger than what a browser holds", () => {
       // The beginning was dropped: it is read again, with the state of its own.
       run.refuse(true)
       await go(page, `/runs/${decided}?view=raw&part=state&at=1500`)
-      const refused = page.getByRole("alert").filter({ hasText: "cannot be read again" })
+      const refused = page.getByRole("alert").filter({ hasText: "Earlier events of this run cannot be read" })
       await refused.getByText("run not found").waitFor()
       run.refuse(false)
       await refused.getByRole("button", { name: "Try again" }).click()

@@ -170,7 +170,7 @@ describe("the pages of the fleet", () => {
     const row = page.getByRole("table").filter({ hasText: "Reconnects" }).getByRole("row").nth(1)
     await row.getByText(only.name, { exact: true }).waitFor()
     assert.deepStrictEqual((await row.getByRole("cell").allTextContents()).slice(0, 6), [
-      `${only.name}this one`,
+      `${only.name}this process`,
       only.version,
       String(only.shards),
       String(only.observedRuns),

@@ -61,7 +61,7 @@ describe("the views of a run in a browser", () => {
 
       await open("messages")
       const messages = (await get("/messages")).filter(({ status }: { status: string }) => status === "accepted")
-      await page.getByText(`${messages.length} were accepted`).waitFor()
+      await page.getByText(`${messages.length} accepted`).waitFor()
       await open("signals")
       const metrics = await get("/metrics")
       await page.getByText(`${metrics.signalCount} signals`).waitFor()

@@ -207,10 +207,13 @@ const unknownEvent = (recorded: EventCore, around: Around = {}): UnknownEvent =>
   }
 }
 
+/** The type by its name: written out, the types of the endpoints with events exceed what the compiler can declare. */
+const TypedEvent: Schema.Codec<CanonicalEvent> = Schema.toType(AnyEvent)
+
 /** An event in the form in which it is served, typed by the receiver; encoded, it is the recorded event. */
 export const CanonicalEvent = RecordedEvent.pipe(
   Schema.decodeTo(
-    Schema.toType(AnyEvent),
+    TypedEvent,
     SchemaTransformation.transformEffect({
       decode: (recorded) => Effect.succeed(typedEvent(recorded)),
       encode: ({ recorded }) => SchemaParser.decodeUnknownEffect(RecordedEvent)(recorded)

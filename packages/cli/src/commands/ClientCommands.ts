@@ -9,6 +9,7 @@ import { events } from "./Events.ts"
 import { launch } from "./Launch.ts"
 import { ledger } from "./Ledger.ts"
 import { policies } from "./Policies.ts"
+import { prices } from "./Prices.ts"
 import { processes } from "./Processes.ts"
 import { runs } from "./Runs.ts"
 import { scenarios } from "./Scenarios.ts"
@@ -41,5 +42,5 @@ export const completions = Command.make(
 /** The commands that need nothing but the services' addresses. */
 export const clientCommands = [
   ...[runs, launch, scenarios, processes, events],
-  ...[policies, webhooks, verify, ledger, completions]
+  ...[policies, webhooks, verify, ledger, prices, completions]
 ] as const

@@ -74,6 +74,11 @@ describe("the outcome", () => {
     assert.deepInclude(rows, ["Tokens", "1,500 in 2 calls, about $0.0073 and 1 call without usage"])
   })
 
+  it("marks the part of the cost that is a guess", () => {
+    const rows = describeOutcome(decided, { ...metrics, guessedCostUsd: 0.001 }, story)
+    assert.deepInclude(rows, ["Tokens", "1,500 in 2 calls, about $0.0073, ≈ $0.0010 of it guessed"])
+  })
+
   it("says what was decided, by whom, with how many ballots and at what cost", () => {
     assert.deepStrictEqual(describeOutcome(decided, metrics, story), [
       ["Decision", "decision.rejected, negative, by lead"],

@@ -97,9 +97,14 @@ export const dollars = (value: number): string => {
 /** A share from 0 to 1 as `88 %`. */
 export const percent = (share: number): string => `${Math.round(share * 100)} %`
 
-/** What calls cost, and that it is more where calls lack their usage: an unknown cost is never `$0`. */
-export const costOf = (costUsd: number, callsWithoutUsage = 0): string =>
-  callsWithoutUsage === 0 ? dollars(costUsd) : costUsd === 0 ? "cost unknown" : `over ${dollars(costUsd)}`
+/**
+ * The cost of calls: `over` where calls lack their usage, so an unknown cost is never `$0`; `≈` where a part of it is a
+ * guess, because no price of the model is known.
+ */
+export const costOf = (costUsd: number, callsWithoutUsage = 0, guessedCostUsd = 0): string => {
+  const cost = guessedCostUsd > 0 ? `≈ ${dollars(costUsd)}` : dollars(costUsd)
+  return callsWithoutUsage === 0 ? cost : costUsd === 0 ? "cost unknown" : `over ${cost}`
+}
 
 /** An id with its middle left out; short ones stay whole. */
 export const middleCut = (id: string, edge = 6): string => {

@@ -14,6 +14,7 @@ const Metadata = Schema.Struct({
   finalConfidence: optional(Schema.Unknown),
   totalTokens: optional(Schema.Unknown),
   estimatedCostUsd: optional(Schema.Unknown),
+  guessedCostUsd: optional(Schema.Unknown),
   callsWithoutUsage: optional(Schema.Unknown)
 })
 const readMetadata = Schema.decodeUnknownOption(Metadata)
@@ -32,6 +33,8 @@ export interface RunFacts {
   readonly confidence: number | undefined
   readonly tokens: number | undefined
   readonly costUsd: number | undefined
+  /** Part of the cost that is a guess. */
+  readonly guessedCostUsd: number | undefined
   /** Calls without counts, which tokens and cost lack. */
   readonly callsWithoutUsage: number | undefined
 }
@@ -54,6 +57,7 @@ export const runFacts = (run: Run): RunFacts => {
     confidence: number(metadata.finalConfidence),
     tokens: number(metadata.totalTokens),
     costUsd: number(metadata.estimatedCostUsd),
+    guessedCostUsd: number(metadata.guessedCostUsd),
     callsWithoutUsage: number(metadata.callsWithoutUsage)
   }
 }

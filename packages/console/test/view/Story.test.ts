@@ -180,6 +180,7 @@ describe("what was spent", () => {
       ]
     )
     assert.deepStrictEqual([costOf(0.5), costOf(0, 2), costOf(0.5, 1)], ["$0.50", "cost unknown", "over $0.50"])
+    assert.deepStrictEqual([costOf(0.5, 0, 0.1), costOf(0.5, 1, 0.1)], ["≈ $0.50", "over ≈ $0.50"])
   })
 
   it("is counted from every call", () => {

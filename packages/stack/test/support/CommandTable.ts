@@ -149,7 +149,9 @@ const rows: ReadonlyArray<Row> = [
   { name: "webhooks deliveries", args: ({ webhook }) => [webhook], stranger: [UNKNOWN] },
   { name: "webhooks redeliver", args: ({ delivery, webhook }) => [webhook, delivery], stranger: [UNKNOWN, UNKNOWN] },
   { name: "webhooks remove", args: ({ webhook }) => [webhook] },
-  { name: "ledger verify", args: () => [] }
+  { name: "ledger verify", args: () => [] },
+  { name: "prices show", args: () => ["vendor1-4o"] },
+  { name: "prices check", args: () => ["--since", "30d"] }
 ]
 
 /** Commands that ask no service: they read files, or are the services. `LocalCommands.ts` looks at them. */

@@ -155,7 +155,11 @@ const Position = ({ index, log, onMove, title }: PositionProps) => {
         <span className="num">{votesOf(state)}</span>
         <span className="num">
           {whole(state.llm.totals.totalTokens)} tokens,{" "}
-          {costOf(state.llm.totals.estimatedCostUsd, state.llm.totals.callsWithoutUsage)}
+          {costOf(
+            state.llm.totals.estimatedCostUsd,
+            state.llm.totals.callsWithoutUsage,
+            state.llm.totals.guessedCostUsd
+          )}
         </span>
       </p>
     </div>

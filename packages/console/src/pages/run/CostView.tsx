@@ -19,7 +19,7 @@ export default function CostView({ page, set, shown }: RunViewProps) {
   const columns = useMemo(() => columnsOf(calls, MOST_COLUMNS), [calls])
   const selected = page.event === undefined ? undefined : shown.all[page.event - shown.start - 1]
   const { callCount, callsWithoutUsage = 0, completionTokens, ...totals } = shown.state.llm.totals
-  const { estimatedCostUsd, promptTokens, totalTokens } = totals
+  const { estimatedCostUsd, guessedCostUsd = 0, promptTokens, totalTokens } = totals
   if (callCount === 0) {
     return <Empty title="No calls of language models">Agents report their calls as signals.</Empty>
   }
@@ -28,7 +28,7 @@ export default function CostView({ page, set, shown }: RunViewProps) {
     <div tabIndex={0} className="h-full overflow-auto">
       <div className="mx-auto flex max-w-[1000px] flex-col gap-5 p-4">
         <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-4">
-          <Figure title="Cost, estimated" value={costOf(estimatedCostUsd, callsWithoutUsage)} />
+          <Figure title="Cost, estimated" value={costOf(estimatedCostUsd, callsWithoutUsage, guessedCostUsd)} />
           <Figure title="Calls" value={whole(callCount)} />
           <Figure title="Tokens" value={whole(totalTokens)} />
           <Figure title="Input + output" value={`${whole(promptTokens)} + ${whole(completionTokens)}`} />
@@ -36,6 +36,12 @@ export default function CostView({ page, set, shown }: RunViewProps) {
         {callsWithoutUsage === 0 ? null : (
           <p className="text-warn">
             {counted(callsWithoutUsage, "call")} without token counts: tokens and cost do not include them.
+          </p>
+        )}
+        {guessedCostUsd === 0 ? null : (
+          <p className="text-warn">
+            {dollars(guessedCostUsd)} of the cost is a guess: no price of these models is known. The setting
+            PROTO_TOKEN_PRICING_FILE gives them one.
           </p>
         )}
         <section className="panel p-4">

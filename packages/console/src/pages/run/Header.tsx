@@ -79,7 +79,7 @@ export const Header = ({ shown }: { readonly shown: ShownRun }) => {
   const elapsed = runDuration(run, now)
   const deadline = isTerminal(state.run.status) ? undefined : deadlineOf(shown)
   const mode = state.run.modeName ?? facts.modeName
-  const { callCount, callsWithoutUsage = 0, estimatedCostUsd, totalTokens } = state.llm.totals
+  const { callCount, callsWithoutUsage = 0, estimatedCostUsd, guessedCostUsd, totalTokens } = state.llm.totals
   return (
     <header className="shrink-0 border-b border-line bg-panel px-4 pt-2.5 pb-2">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
@@ -159,7 +159,7 @@ export const Header = ({ shown }: { readonly shown: ShownRun }) => {
         {callCount === 0 ? null : (
           <InlineFact title="Cost">
             <span className="num">
-              {costOf(estimatedCostUsd, callsWithoutUsage)} · {whole(totalTokens)} tokens
+              {costOf(estimatedCostUsd, callsWithoutUsage, guessedCostUsd)} · {whole(totalTokens)} tokens
               {callsWithoutUsage === 0 ? null : ` · ${counted(callsWithoutUsage, "call")} without usage`}
             </span>
           </InlineFact>

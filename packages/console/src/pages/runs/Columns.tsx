@@ -103,11 +103,11 @@ export const COLUMNS: ReadonlyArray<Column> = [
     width: "70px",
     align: "right",
     from: "lg",
-    cell: (_, { callsWithoutUsage, costUsd }) =>
+    cell: (_, { callsWithoutUsage, costUsd, guessedCostUsd }) =>
       costUsd === undefined && callsWithoutUsage === undefined ? (
         none
       ) : (
-        <span className="num">{costOf(costUsd ?? 0, callsWithoutUsage)}</span>
+        <span className="num">{costOf(costUsd ?? 0, callsWithoutUsage, guessedCostUsd)}</span>
       )
   },
   {

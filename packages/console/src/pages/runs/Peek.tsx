@@ -65,7 +65,7 @@ export default function Peek({ onClose, run }: { readonly run: Run; readonly onC
                 "Cost",
                 facts.costUsd === undefined && facts.callsWithoutUsage === undefined
                   ? "–"
-                  : costOf(facts.costUsd ?? 0, facts.callsWithoutUsage)
+                  : costOf(facts.costUsd ?? 0, facts.callsWithoutUsage, facts.guessedCostUsd)
               ],
               ["Tags", run.tags.length === 0 ? "–" : run.tags.join(", ")]
             ]}

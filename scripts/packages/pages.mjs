@@ -6,7 +6,7 @@ import { root } from "./support.mjs"
 /** The blocks under a heading of a page, each as its lines. */
 export const blocksUnder = (page, heading) => {
   const text = readFileSync(join(root, page), "utf8")
-  const at = text.search(new RegExp(`^#+ ${heading}$`, "m"))
+  const at = text.search(new RegExp(`^#+ ${heading}$`, "im"))
   if (at < 0) throw new Error(`${page} has no heading "${heading}"`)
   const section = text.slice(text.indexOf("\n", at) + 1).split(/^#+ /m)[0]
   return section.split(/\n{2,}(?=\S)|\n(?=\S)|\n{2,}(?= {4})/).flatMap((part) => {

@@ -144,6 +144,7 @@ export {
   readPriceFile
 } from "./pricing/PriceFile.ts"
 export { costOf, type PricedUsage, type Rates, type RateTier } from "./pricing/Rates.ts"
+export { patternFault } from "./pricing/SafePattern.ts"
 export { boundName, boundProse } from "./projector/Bounds.ts"
 export { parseQuery } from "./query/Parser.ts"
 export * from "./query/Query.ts"

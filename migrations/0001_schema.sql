@@ -257,6 +257,8 @@ CREATE TABLE run_metrics (
   completion_tokens double precision NOT NULL,
   total_tokens double precision NOT NULL,
   estimated_cost_usd double precision NOT NULL,
+  -- Part of the cost whose models have no known price.
+  guessed_cost_usd double precision NOT NULL DEFAULT 0,
   signal_count integer NOT NULL,
   decision_count integer NOT NULL
 );
@@ -664,7 +666,9 @@ CREATE TABLE tallied_runs (
   cost numeric NOT NULL,
   -- Microseconds from its start to its end; of a completed run that has both times.
   took bigint,
-  events integer NOT NULL DEFAULT 0
+  events integer NOT NULL DEFAULT 0,
+  -- US dollars, part of `cost`.
+  guessed numeric NOT NULL DEFAULT 0
 );
 CREATE INDEX tallied_runs_created_at ON tallied_runs (created_at) INCLUDE (ended_at, took);
 CREATE INDEX tallied_runs_ended_at ON tallied_runs (ended_at);
@@ -693,6 +697,7 @@ CREATE TABLE run_tallies (
   declined integer NOT NULL,
   tokens numeric NOT NULL,
   cost numeric NOT NULL,
+  guessed numeric NOT NULL,
   took numeric NOT NULL,
   timed integer NOT NULL,
   -- Number of the last change, ascending: a reader that caches sums knows whether they are still right.
@@ -734,7 +739,7 @@ SELECT r.id AS run_id, r.created_at, r.ended_at, r.status, r.archived_at IS NOT 
        CASE WHEN r.status = 'completed' AND r.ended_at < r.started_at THEN 0
             WHEN r.status = 'completed' THEN (extract(epoch FROM r.ended_at - r.started_at) * 1000000)::bigint
        END AS took,
-       coalesce(h.last_index, 0) AS events
+       coalesce(h.last_index, 0) AS events, coalesce(m.guessed_cost_usd, 0)::numeric AS guessed
 FROM runs r
 LEFT JOIN run_metrics m ON m.run_id = r.id
 LEFT JOIN run_heads h ON h.run_id = r.id
@@ -801,7 +806,7 @@ BEGIN
          t.environment, t.error_code, sign * count(*), sign * count(*) FILTER (WHERE t.status = 'completed'),
          sign * count(*) FILTER (WHERE t.status = 'failed'), sign * count(*) FILTER (WHERE t.status = 'cancelled'),
          sign * count(*) FILTER (WHERE t.declined), sign * sum(t.tokens), sign * sum(t.cost),
-         sign * coalesce(sum(t.took), 0), sign * count(t.took), change
+         sign * sum(t.guessed), sign * coalesce(sum(t.took), 0), sign * count(t.took), change
   FROM tallied_runs t
   CROSS JOIN LATERAL (VALUES ('created', t.created_at), ('ended', t.ended_at)) AS axis (name, at)
   CROSS JOIN unnest(ARRAY['minute', 'hour', 'day']) AS unit
@@ -811,7 +816,7 @@ BEGIN
   SET runs = known.runs + excluded.runs, completed = known.completed + excluded.completed,
       failed = known.failed + excluded.failed, cancelled = known.cancelled + excluded.cancelled,
       declined = known.declined + excluded.declined, tokens = known.tokens + excluded.tokens,
-      cost = known.cost + excluded.cost, took = known.took + excluded.took, timed = known.timed + excluded.timed,
+      cost = known.cost + excluded.cost, guessed = known.guessed + excluded.guessed, took = known.took + excluded.took, timed = known.timed + excluded.timed,
       version = excluded.version;
   INSERT INTO run_totals AS known
   SELECT status, archived, sign * count(*) FROM tallied_runs WHERE run_id = ANY(ids) GROUP BY 1, 2

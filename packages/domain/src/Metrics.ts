@@ -1,7 +1,7 @@
-import type { CanonicalEvent, EventData } from "./events/CanonicalEvent.ts"
+import type { CanonicalEvent } from "./events/CanonicalEvent.ts"
 import type { RunId } from "./Ids.ts"
-import { sumUsd } from "./Money.ts"
 import type { RunMetrics } from "./RunMetrics.ts"
+import { addUsage, noUsage } from "./UsageSums.ts"
 
 /** The counters of a run without events: every number is there and is 0. */
 export const emptyRunMetrics = (runId: RunId): RunMetrics => ({
@@ -13,10 +13,7 @@ export const emptyRunMetrics = (runId: RunId): RunMetrics => ({
   toolCallCount: 0,
   decisionCount: 0,
   streamReconnectCount: 0,
-  promptTokens: 0,
-  completionTokens: 0,
-  totalTokens: 0,
-  estimatedCostUsd: 0
+  ...noUsage
 })
 
 /**
@@ -50,7 +47,7 @@ export const measure = (metrics: RunMetrics, event: CanonicalEvent): RunMetrics 
       return sessionState === undefined ? next : { ...next, sessionState }
     }
     case "llm.call.completed":
-      return { ...next, ...tokensOf(metrics, event.data) }
+      return { ...next, ...addUsage(metrics, event.data) }
     case "run.completed":
     case "run.failed":
     case "run.cancelled":
@@ -70,19 +67,4 @@ const clockOf = (metrics: RunMetrics, { ts }: CanonicalEvent) => {
     lastEventAt: ts,
     ...(Number.isFinite(durationMs) && { durationMs: Math.max(durationMs, 0) })
   }
-}
-
-const tokensOf = (metrics: RunMetrics, usage: EventData<"llm.call.completed">) => ({
-  ...guessedOf(metrics, usage),
-  promptTokens: metrics.promptTokens + usage.promptTokens,
-  completionTokens: metrics.completionTokens + usage.completionTokens,
-  totalTokens: metrics.totalTokens + usage.totalTokens,
-  estimatedCostUsd: sumUsd([metrics.estimatedCostUsd, usage.estimatedCostUsd ?? 0]),
-  ...(usage.usage === "missing" && { callsWithoutUsage: (metrics.callsWithoutUsage ?? 0) + usage.calls })
-})
-
-const guessedOf = ({ guessedCostUsd = 0 }: RunMetrics, usage: EventData<"llm.call.completed">) => {
-  const guessed =
-    usage.costBasis === "fallback" ? sumUsd([guessedCostUsd, usage.estimatedCostUsd ?? 0]) : guessedCostUsd
-  return guessed > 0 ? { guessedCostUsd: guessed } : {}
 }

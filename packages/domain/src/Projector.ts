@@ -16,6 +16,7 @@ import {
 } from "./projector/Telemetry.ts"
 import type { RunState } from "./RunState.ts"
 import { isTerminal } from "./RunStatus.ts"
+import { noUsage } from "./UsageSums.ts"
 
 /** The state of a run without events: every section is there. */
 export const emptyRunState = (runId: string): RunState => ({
@@ -31,7 +32,7 @@ export const emptyRunState = (runId: string): RunState => ({
   policy: { policyVersion: "", commitmentEvaluations: [] },
   llm: {
     calls: [],
-    totals: { callCount: 0, promptTokens: 0, completionTokens: 0, totalTokens: 0, estimatedCostUsd: 0 }
+    totals: { callCount: 0, ...noUsage }
   }
 })
 

@@ -4,6 +4,7 @@ import { Subject } from "./events/RecordedEvent.ts"
 import { Field } from "./Field.ts"
 import { ParticipantStatus } from "./ParticipantStatus.ts"
 import { RunStatus } from "./RunStatus.ts"
+import { usageSums } from "./UsageSums.ts"
 
 /** Caps of the projection: the last so many of each. */
 export const MAX_DECISION_PROPOSALS = 50
@@ -276,16 +277,7 @@ export const RunState = Schema.Struct({
     calls: Schema.Array(LlmCall).annotate(latest(MAX_LLM_CALLS, "calls")),
     totals: Schema.Struct({
       callCount: Field.integer("Calls"),
-      promptTokens: Field.number("Input tokens"),
-      completionTokens: Field.number("Output tokens"),
-      totalTokens: Field.number("All tokens"),
-      estimatedCostUsd: Field.number("US dollars"),
-      guessedCostUsd: optional(
-        Field.number("Part of estimatedCostUsd whose model has no known price; absent when there is none")
-      ),
-      callsWithoutUsage: optional(
-        Field.integer("Calls of which the agents stated no count; absent when there are none. The sums lack them", 1)
-      )
+      ...usageSums
     }).annotate({ description: "Over the whole run, also of calls that are no longer listed" })
   }).annotate({ description: "Calls of language models" })
 }).annotate({

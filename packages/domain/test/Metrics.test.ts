@@ -65,6 +65,20 @@ describe("Metrics", () => {
     assert.strictEqual(fold(calls).llm.totals.estimatedCostUsd, 0.300_000_001)
   })
 
+  it("adds up the parts of the counts and the guessed cost, and leaves out those that are 0", () => {
+    const guess = { ...call, cachedTokens: 3, cacheWriteTokens: 1, reasoningTokens: 2, costBasis: "fallback" }
+    const llm = derived("llm.call.completed", "Signal", "a", guess)
+    const plain = derived("llm.call.completed", "Signal", "a", { ...call, costBasis: "catalogue" })
+    assert.deepInclude(count(llm, llm, plain), {
+      cachedTokens: 6,
+      cacheWriteTokens: 2,
+      reasoningTokens: 4,
+      estimatedCostUsd: 1.5,
+      guessedCostUsd: 1
+    })
+    assert.doesNotHaveAnyKeys(count(plain), ["cachedTokens", "cacheWriteTokens", "reasoningTokens", "guessedCostUsd"])
+  })
+
   it("counts the LLM calls without usage, and says nothing where there are none", () => {
     const missing = derived("llm.call.completed", "Signal", "a", { usage: "missing" })
     const many = derived("llm.call.completed", "Signal", "a", { usage: "missing", calls: 4 })

@@ -1,3 +1,4 @@
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { printSettings, wantsSettings } from "@runplane/server"
 import * as Cause from "effect/Cause"
@@ -7,7 +8,7 @@ import * as Layer from "effect/Layer"
 import { environment, layerFromSettings } from "./FromSettings.ts"
 
 const program = wantsSettings(process.argv)
-  ? Effect.provide(printSettings("launcher"), environment)
+  ? Effect.provide(printSettings("launcher"), [environment, NodeFileSystem.layer])
   : Layer.launch(layerFromSettings)
 
 NodeRuntime.runMain(program, {

@@ -1,5 +1,12 @@
-import { calcPrice, findProvider, type Provider, updatePrices } from "@pydantic/genai-prices"
-import type { ModelCatalogue, Rates, RateTier } from "@runplane/domain"
+import {
+  calcPrice,
+  findProvider,
+  type MatchLogic,
+  type Provider,
+  updatePrices,
+  waitForUpdate
+} from "@pydantic/genai-prices"
+import { type ModelCatalogue, patternFault, type Rates, type RateTier } from "@runplane/domain"
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 
@@ -22,20 +29,36 @@ const LOCAL = new Set([
 /** Models that OpenRouter serves without charge. */
 const FREE: Rates = { input: 0, output: 0 }
 
+/** The list that the installed version of the package brings. */
+export const bundledProviders: ReadonlyArray<Provider> = (await waitForUpdate()) ?? []
+
+/** The list that the package uses: it has one for the process, so each look-up selects that of its catalogue first. */
+let selected = bundledProviders
+
+/** Throws where a constraint of a price is of an unknown kind. */
+const select = (providers: ReadonlyArray<Provider>): void => {
+  if (selected === providers) return
+  updatePrices(({ setProviderData }) => setProviderData([...providers]))
+  selected = providers
+}
+
 /**
- * The prices of `@pydantic/genai-prices` (docs/reference/prices.md#catalogue). Only its rates are used, looked up
- * without counts: with counts it throws where cached tokens exceed the input, and prints names of counts that it does
- * not know.
+ * The prices of a list of providers. Only the rates of the package are used, looked up without counts: with counts it
+ * throws where cached tokens exceed the input, and prints names of counts that it does not know.
  */
-export const bundledCatalogue: ModelCatalogue = {
-  version: CATALOGUE_VERSION,
+const catalogueWith = (providers: ReadonlyArray<Provider>, version: string): ModelCatalogue => ({
+  version,
   find: ({ model, provider }, at) => {
+    select(providers)
     if (provider === "openrouter" && model.endsWith(":free")) return { id: `openrouter/${model}`, rates: FREE }
     const found = lookUp(model, provider, at)
     const rates = found && ratesOf(found.model_price)
     return found && rates && { id: `${found.provider.id}/${found.model.id}`, rates }
   }
-}
+})
+
+/** The prices of `@pydantic/genai-prices` (docs/reference/prices.md#catalogue). */
+export const bundledCatalogue: ModelCatalogue = catalogueWith(bundledProviders, CATALOGUE_VERSION)
 
 /** A file of prices does not have the form of the package's data. */
 export class CatalogueInvalid extends Data.TaggedError("CatalogueInvalid")<{ readonly detail: string }> {
@@ -44,20 +67,42 @@ export class CatalogueInvalid extends Data.TaggedError("CatalogueInvalid")<{ rea
   }
 }
 
-/**
- * The prices of a file in the data form of the package, in place of the bundled ones; `version` is the date of the
- * file. The package has one set of prices for the process, so a process uses one file.
- */
-export const catalogueOf = (text: string, version: string): Result.Result<ModelCatalogue, CatalogueInvalid> => {
+/** The prices of a file in the data form of the package, in place of the bundled ones; `version` is its date. */
+export const catalogueOf = (text: string, version: string): Result.Result<ModelCatalogue, CatalogueInvalid> =>
+  Result.map(providersOf(text), (providers) => catalogueWith(providers, version))
+
+/** The providers of a file, with their models. */
+export const providersOf = (text: string): Result.Result<ReadonlyArray<Provider>, CatalogueInvalid> => {
+  const refuse = (detail: string) => Result.fail(new CatalogueInvalid({ detail }))
   try {
     const data: unknown = JSON.parse(text)
-    if (!isProviders(data))
-      return Result.fail(new CatalogueInvalid({ detail: "it must be a list of providers with models" }))
-    updatePrices(({ setProviderData }) => setProviderData([...data]))
-    return Result.succeed({ ...bundledCatalogue, version })
+    if (!isProviders(data)) return refuse("it must be a list of providers with models")
+    const fault = regexFault(data)
+    if (fault !== undefined) return refuse(fault)
+    select(data)
+    return Result.succeed(data)
   } catch (error) {
-    return Result.fail(new CatalogueInvalid({ detail: error instanceof Error ? error.message : "it cannot be read" }))
+    return refuse(error instanceof Error ? error.message : "it cannot be read")
   }
+}
+
+/** The first regular expression of a list that could take long on some name (docs/reference/prices.md#price-file). */
+const regexFault = (providers: ReadonlyArray<Provider>): string | undefined => {
+  for (const { id, model_match, models, provider_match } of providers) {
+    for (const match of [model_match, provider_match, ...models.map((model) => model.match)]) {
+      for (const regex of regexesOf(match)) {
+        const fault = patternFault(regex)
+        if (fault !== undefined) return `a regular expression of ${id} ${fault}`
+      }
+    }
+  }
+  return undefined
+}
+
+const regexesOf = (match: MatchLogic | undefined): ReadonlyArray<string> => {
+  if (match === undefined) return []
+  if ("regex" in match) return [match.regex]
+  return ("or" in match ? match.or : "and" in match ? match.and : []).flatMap(regexesOf)
 }
 
 /** The members that a look-up reads; the package checks the prices themselves. */

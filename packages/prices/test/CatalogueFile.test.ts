@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { catalogueOf } from "@runplane/prices"
+import { bundledCatalogue, catalogueOf } from "@runplane/prices"
 import * as Result from "effect/Result"
 
 const provider = {
@@ -27,12 +27,18 @@ describe("a file of the catalogue", () => {
     assert.deepStrictEqual(rates("2025-06-01"), { input: 4, output: 8 })
     assert.deepStrictEqual(rates("2026-06-01"), { input: 2, output: 4 })
     assert.isUndefined(catalogue.find({ model: "gpt-4o", provider: "openai" }, 0))
+    assert.strictEqual(bundledCatalogue.find({ model: "gpt-4o", provider: "openai" }, 0)?.rates.input, 2.5)
+    assert.deepStrictEqual(rates("2026-06-01"), { input: 2, output: 4 })
   })
 
   it.each([
     ["no JSON", "{"],
     ["no list", "{}"],
     ["an empty list", "[]"],
+    [
+      "a regular expression that could take long",
+      JSON.stringify([{ ...provider, models: [{ ...provider.models[0], match: { or: [{ regex: "(a+)+$" }] } }] }])
+    ],
     ["a provider without models", '[{"id": "a"}]'],
     ["a model without prices", '[{"id": "a", "models": [{"id": "b", "match": {"equals": "b"}}]}]'],
     [

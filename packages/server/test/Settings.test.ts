@@ -1,6 +1,8 @@
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as TestConsole from "effect/testing/TestConsole"
 import { defaultsOf, readSetting, readSettings } from "../src/settings/ReadSettings.ts"
 import { PROGRAMS, row, settingsOf } from "../src/settings/Setting.ts"
@@ -136,6 +138,22 @@ describe("the printed settings", () => {
       assert.include(lines, "HOST=0.0.0.0 with API keys, 127.0.0.1 without (default)")
       assert.include(lines, "AUTH_API_KEYS=****")
       assert.notInclude(lines.join("\n"), "hush")
-    }).pipe(withEnv({ PORT: "4000", AUTH_API_KEYS: "hush", DATABASE_URL: "postgres://u:hush@db/x" }))
+    }).pipe(
+      withEnv({ PORT: "4000", AUTH_API_KEYS: "hush", DATABASE_URL: "postgres://u:hush@db/x" }),
+      Effect.provide(NodeFileSystem.layer)
+    )
+  )
+
+  it.effect("show the date of the catalogue of model prices, or why it has none", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const file = yield* files.makeTempFileScoped()
+      const date = new Date("2026-02-03T04:05:06Z")
+      yield* files.utimes(file, date, date)
+      yield* printSettings("control-plane").pipe(withEnv({ MODEL_PRICES_FILE: file }))
+      assert.include(yield* TestConsole.logLines, `MODEL_PRICES_FILE=${file} (2026-02-03)`)
+      yield* printSettings("control-plane").pipe(withEnv({ MODEL_PRICES_FILE: "/nowhere/prices.json" }))
+      assert.include(yield* TestConsole.logLines, "MODEL_PRICES_FILE=/nowhere/prices.json (cannot be read: NotFound)")
+    }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
   )
 })

@@ -1,6 +1,7 @@
-import { Field, RunId, RunStatus } from "@runplane/domain"
+import { Field, guessedPart, RunId, RunStatus } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { RuntimeHealth } from "./HealthGroup.ts"
+import { RunUsage } from "./Run.ts"
 
 const optional = Schema.optionalKey
 
@@ -23,6 +24,7 @@ export const DashboardKpis = Schema.Struct({
   totalTokens: Field.number("Tokens of all LLM calls of the runs"),
   totalCostUsd: Field.number("Estimated cost of these, US dollars with two decimals"),
   totalCostUsdExact: optional(Field.number("The same with all decimals, nine at most")),
+  guessedCostUsd: guessedPart,
   avgDurationMs: Schema.NullOr(Schema.Int).annotate({
     description: "Mean duration of completed runs, milliseconds; null when there is none"
   }),
@@ -49,8 +51,10 @@ export const RecentRun = Schema.Struct({
     scenarioRef: optional(Field.text("metadata.scenarioRef of the run")),
     totalTokens: optional(Field.number("Tokens of the whole run, once it has ended with any")),
     estimatedCostUsd: optional(Field.number("US dollars of the whole run, once it has ended with any")),
+    guessedCostUsd: guessedPart,
     finalAction: optional(Field.text("Action of the decision that the run ended with", "go"))
   }).annotate({ description: "Some keys of the run's metadata" }),
+  usage: optional(RunUsage),
   startedAt: optional(Field.time("When the service began to look for the session")),
   endedAt: optional(Field.time("When the run ended")),
   createdAt: Field.time("When the run was created")
@@ -93,7 +97,8 @@ export const DashboardTrends = Schema.Struct({
   suspendedRuns: perBucket("Of these, suspended"),
   declinedRuns: perBucket("Of these, completed with a negative decision"),
   tokens: perBucket("Tokens of their LLM calls"),
-  costUsd: perBucket("Estimated cost of these, US dollars")
+  costUsd: perBucket("Estimated cost of these, US dollars"),
+  guessedCostUsd: optional(perBucket("Part of it whose models have no known price"))
 }).annotate({ identifier: "DashboardTrends", description: "The key figures by the time at which runs were created" })
 export type DashboardTrends = typeof DashboardTrends.Type
 
@@ -109,6 +114,7 @@ export const ScenarioFigures = Schema.Struct({
   declinedRuns: Field.integer("Of these, completed with a negative decision"),
   tokens: Field.number("Tokens of their LLM calls"),
   costUsd: Field.number("Estimated cost of these, US dollars"),
+  guessedCostUsd: guessedPart,
   avgDurationMs: Schema.NullOr(Schema.Int).annotate({
     description: "Mean duration of completed runs, milliseconds; null when there is none"
   })

@@ -1,4 +1,4 @@
-import { about, Field, RunId } from "@runplane/domain"
+import { about, Field, guessedPart, RunId } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
 /** What is answered about decisions (docs/reference/decisions.md). */
@@ -129,6 +129,7 @@ export const DecisionWhy = Schema.Struct({
   cost: Schema.Struct({
     totalTokens: Field.number("Tokens up to the commitment"),
     costUsd: Field.number("US dollars"),
+    guessedCostUsd: guessedPart,
     callsWithoutUsage: optional(Field.integer("Calls without counts, which the sums lack; absent when there are none")),
     byParticipant: Schema.Array(
       Schema.Struct({
@@ -136,6 +137,7 @@ export const DecisionWhy = Schema.Struct({
         calls: Field.integer("Calls of models"),
         totalTokens: Field.number("Tokens"),
         costUsd: Field.number("US dollars"),
+        guessedCostUsd: guessedPart,
         callsWithoutUsage: optional(Field.integer("Calls of these without counts; absent when there are none"))
       })
     ).annotate({ description: "In order of first spending" })
@@ -194,7 +196,10 @@ export const RunDivergence = Schema.Struct({
     outcomeRight: outcome("right"),
     eventsAfterLeft: Field.integer("Events of the left run after it"),
     eventsAfterRight: Field.integer("Events of the right run after it"),
-    costDeltaUsd: Field.number("US dollars that the right run spent after it, less those of the left")
+    costDeltaUsd: Field.number("US dollars that the right run spent after it, less those of the left"),
+    guessedCostUsd: optional(
+      Field.number("US dollars of what both runs spent after it that are a guess; absent when there are none", 0.0021)
+    )
   }).annotate({ description: "What followed" })
 }).annotate({ identifier: "RunDivergence", description: "The first difference between two runs" })
 

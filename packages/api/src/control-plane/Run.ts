@@ -1,4 +1,4 @@
-import { Field, RunId, RunMode, RunStatus } from "@runplane/domain"
+import { Field, guessedPart, RunId, RunMode, RunStatus } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
 const optional = Schema.optionalKey
@@ -8,6 +8,17 @@ export const Timestamp = Schema.String.annotate({
   format: "date-time",
   examples: ["2026-07-01T10:00:00.000Z"]
 })
+
+/** Tokens and cost of a run in lists, whatever its status; absent while it has no call of a language model. */
+export const RunUsage = Schema.Struct({
+  totalTokens: Field.number("Tokens of all LLM calls so far", 4200),
+  estimatedCostUsd: Field.number("US dollars of these", 0.0123),
+  guessedCostUsd: guessedPart,
+  callsWithoutUsage: optional(
+    Field.integer("LLM calls of which the agents stated no count; absent when there are none. The sums lack them", 1)
+  )
+}).annotate({ identifier: "RunUsage", description: "In lists: what the calls of language models cost so far" })
+export type RunUsage = typeof RunUsage.Type
 
 /**
  * A run as the API shows it (docs/reference/http.md#run-record). Absent optional values are absent keys, except
@@ -57,6 +68,7 @@ export const Run = Schema.Struct({
   participantCount: optional(
     Field.integer("In lists that include participants: how many have said or signalled something, or were seen")
   ),
+  usage: optional(RunUsage),
   createdAt: Field.time("When the run was created"),
   updatedAt: Field.time("When the record last changed"),
   startedAt: optional(Field.time("When the service began to look for the session")),

@@ -1,7 +1,7 @@
 import { CanonicalEvent, ExportDigest, Field, RunId, RunMetrics, RunState, RunStatus, Seal } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { RunDivergence } from "./Decisions.ts"
-import { Run, Timestamp } from "./Run.ts"
+import { Run, RunUsage, Timestamp } from "./Run.ts"
 import { Artifact } from "./RunRecords.ts"
 
 const optional = Schema.optionalKey
@@ -21,7 +21,8 @@ const ComparedRun = Schema.Struct({
   runId: RunId,
   status: RunStatus,
   modeName: optional(Field.text("Session mode", "macp.mode.decision.v1")),
-  durationMs: optional(Field.number("Milliseconds from start to end"))
+  durationMs: optional(Field.number("Milliseconds from start to end")),
+  usage: optional(RunUsage)
 }).annotate({ identifier: "ComparedRun", description: "One side of a comparison" })
 
 /** The answer of `POST /runs/compare` (docs/reference/http.md#compare). */

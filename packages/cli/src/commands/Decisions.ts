@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import { usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
 import { output, printedAsJson, printFacts } from "../Output.ts"
-import { amongCommitments, lacking } from "../story/Outcome.ts"
+import { amongCommitments, guessed, lacking } from "../story/Outcome.ts"
 import { plainText } from "../story/PlainText.ts"
 import { row } from "../story/Story.ts"
 import { policyFlags, readPolicyFlags } from "./PolicyFlags.ts"
@@ -61,7 +61,7 @@ const printWhy = Effect.fnUntraced(function* (answer: typeof DecisionWhy.Type) {
       ? []
       : [["Settled", `${(decidedAt.msBeforeCommitment / 1_000).toFixed(1)} s before the commitment`] as const]),
     ["Policy", `${policyVersion || "unknown"} (${policySource})`],
-    ["Cost", `${cost.totalTokens} tokens, ${usdText(cost.costUsd, 4)}${lacking(cost)}`]
+    ["Cost", `${cost.totalTokens} tokens, ${usdText(cost.costUsd, 4)}${guessed(cost)}${lacking(cost)}`]
   ])
   yield* printSections([
     ["What was missing", missing],

@@ -5,7 +5,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { usageProblem } from "../CliFailure.ts"
 import { plainText } from "../story/PlainText.ts"
-import { bytesOf } from "./SealKeys.ts"
+import { bytesOf } from "./Download.ts"
 
 /** Largest file with seals. */
 const MOST_BYTES = 1024 * 1024 * 1024

@@ -9,7 +9,8 @@ import { failed, failedAndPrinted, usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
 import { printedAsJson, printFacts } from "../Output.ts"
 import { plainText } from "../story/PlainText.ts"
-import { adviceOn, allowFlag, bytesOf, checkBy, keysFlag, keysOf, sha256, UNSIGNED } from "./SealKeys.ts"
+import { bytesOf } from "./Download.ts"
+import { adviceOn, allowFlag, checkBy, keysFlag, keysOf, sha256, UNSIGNED } from "./SealKeys.ts"
 
 /** Entries of one request. */
 const PAGE = 500

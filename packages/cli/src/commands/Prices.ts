@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import { usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
 import { printFacts, printRows } from "../Output.ts"
+import { update } from "./PricesUpdate.ts"
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
@@ -91,5 +92,5 @@ const check = Command.make(
 /** `runplane prices ...` (docs/reference/prices.md). */
 export const prices = Command.make("prices").pipe(
   Command.withDescription("Prices of models"),
-  Command.withSubcommands([show, check])
+  Command.withSubcommands([show, check, update])
 )

@@ -3,16 +3,13 @@ import { SealKeySet } from "@runplane/api"
 import { doubtsOf, isUnchecked, type Mismatch, type Seal, type Sha256, type SignatureCheck } from "@runplane/domain"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
+import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { CliFailure, EXIT_CODES, usageProblem } from "../CliFailure.ts"
-import { whyUnreachable } from "../Unreachable.ts"
+import { type CliFailure, usageProblem } from "../CliFailure.ts"
+import { bytesOf, type Download, fetchBytes, isAddress } from "./Download.ts"
 
-/** Largest set of keys. */
-const MOST_KEY_BYTES = 1024 * 1024
-/** How long a service may take to answer with its keys. Milliseconds. */
-const KEYS_TIMEOUT_MS = 10_000
+const KEYS: Download = { what: "keys", setBy: "--keys", most: 1024 * 1024, timeoutMs: 10_000 }
 const WELL_KNOWN = "/.well-known/runplane-keys.json"
 
 export const sha256: Sha256 = (...parts) => {
@@ -31,53 +28,14 @@ export const checkBy =
     return key && verifySignature(null, message, key, signature)
   }
 
-/** The bytes of a file, or a usage problem that names it. */
-export const bytesOf = Effect.fnUntraced(
-  function* (file: string, most: number) {
-    const fs = yield* FileSystem.FileSystem
-    const info = yield* fs.stat(file)
-    if (info.type !== "File") return yield* usageProblem(`${file} is not a file`)
-    if (Number(info.size) > most) {
-      return yield* usageProblem(`${file} is larger than ${most / 1024 / 1024} MB`)
-    }
-    return yield* fs.readFile(file)
-  },
-  (read, file) =>
-    Effect.catchTag(read, "PlatformError", ({ reason }) =>
-      Effect.fail(usageProblem(`${file} cannot be read (${reason._tag})`))
-    )
-)
-
-const isAddress = (text: string): boolean => /^https?:\/\//.test(text)
-
-const fetched = (address: string) =>
-  Effect.tryPromise({
-    try: async (signal) => {
-      const answer = await fetch(address, { signal: AbortSignal.any([signal, AbortSignal.timeout(KEYS_TIMEOUT_MS)]) })
-      if (!answer.ok) throw new Error(`it answered ${answer.status}`)
-      const pieces: Array<Uint8Array> = []
-      let bytes = 0
-      for await (const piece of answer.body ?? []) {
-        bytes += piece.length
-        if (bytes > MOST_KEY_BYTES) throw new Error("its answer is too large for keys")
-        pieces.push(piece)
-      }
-      return Buffer.concat(pieces)
-    },
-    catch: (error) => {
-      const why = whyUnreachable(error, { baseUrl: address, setBy: "--keys" })
-      return new CliFailure({ reason: `no keys from ${address}: ${why}`, code: EXIT_CODES.unreachable })
-    }
-  })
-
 const decodeKeys = Schema.decodeUnknownEffect(Schema.fromJsonString(SealKeySet))
 
 /** The keys of a file, or of a service: of its well-known address when only the service is named. */
 const readKeys = Effect.fnUntraced(function* (source: string) {
   const isBare = isAddress(source) && URL.canParse(source) && new URL(source).pathname === "/"
   const text = isAddress(source)
-    ? yield* fetched(isBare ? new URL(WELL_KNOWN, source).href : source)
-    : yield* bytesOf(source, MOST_KEY_BYTES)
+    ? yield* fetchBytes(isBare ? new URL(WELL_KNOWN, source).href : source, KEYS)
+    : yield* bytesOf(source, KEYS.most)
   const unreadable = () => usageProblem(`${source} holds no keys in the form of ${WELL_KNOWN} of a service`)
   const { keys } = yield* Effect.mapError(decodeKeys(Buffer.from(text).toString("utf8")), unreadable)
   return yield* Effect.try({

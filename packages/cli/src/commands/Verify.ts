@@ -6,11 +6,11 @@ import * as Option from "effect/Option"
 import { failed, failedAndPrinted } from "../CliFailure.ts"
 import { printedAsJson, printFacts } from "../Output.ts"
 import { plainText } from "../story/PlainText.ts"
+import { bytesOf } from "./Download.ts"
 import { keptSeal, sealFlag } from "./KeptSeals.ts"
 import {
   adviceOn,
   allowFlag,
-  bytesOf,
   checkBy,
   eventsUnder,
   keysFlag,

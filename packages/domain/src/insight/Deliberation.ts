@@ -25,6 +25,8 @@ export interface Spending {
   readonly calls: number
   readonly totalTokens: number
   readonly costUsd: number
+  /** Part of `costUsd` that is a guess; absent when there is none. */
+  readonly guessedCostUsd?: number
   /** Calls that the participant stated no count for; absent when there are none. */
   readonly callsWithoutUsage?: number
 }
@@ -196,14 +198,16 @@ const denialOf = (event: EventOf<"policy.denied">): Denial => {
 const boundOr = (text: string | undefined): string | undefined => (text === undefined ? undefined : boundProse(text))
 
 const spend = (spending: Map<string, Spending>, usage: EventData<"llm.call.completed">): void => {
-  const { calls, estimatedCostUsd = 0, sender, totalTokens } = usage
+  const { calls, costBasis, estimatedCostUsd = 0, sender, totalTokens } = usage
   const so = spending.get(sender)
   const callsWithoutUsage = (so?.callsWithoutUsage ?? 0) + (usage.usage === "missing" ? calls : 0)
+  const guessedCostUsd = sumUsd([so?.guessedCostUsd ?? 0, costBasis === "fallback" ? estimatedCostUsd : 0])
   spending.set(sender, {
     participantId: sender,
     calls: (so?.calls ?? 0) + calls,
     totalTokens: (so?.totalTokens ?? 0) + totalTokens,
     costUsd: sumUsd([so?.costUsd ?? 0, estimatedCostUsd]),
+    ...(guessedCostUsd > 0 && { guessedCostUsd }),
     ...(callsWithoutUsage > 0 && { callsWithoutUsage })
   })
 }

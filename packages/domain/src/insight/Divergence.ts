@@ -26,6 +26,8 @@ export interface Divergence {
     readonly eventsAfterRight: number
     /** US dollars that the right run spent after the difference, less what the left one did. */
     readonly costDeltaUsd: number
+    /** US dollars of what both runs spent after the difference that are a guess; absent when there are none. */
+    readonly guessedCostUsd?: number
   }
 }
 
@@ -36,7 +38,7 @@ export interface RunOutline {
   readonly steps: ReadonlyArray<RunStep>
   readonly outcome: Outcome
   readonly lastIndex: number
-  readonly spendings: ReadonlyArray<{ readonly index: number; readonly costUsd: number }>
+  readonly spendings: ReadonlyArray<{ readonly index: number; readonly costUsd: number; readonly isGuess: boolean }>
 }
 
 /**
@@ -54,6 +56,8 @@ export const divergenceOf = (left: RunOutline, right: RunOutline): Divergence | 
   const first = firstDifference(left.steps, right.steps)
   if (first === undefined) return null
   const at = { left: positionOf(first.left ?? first.before.left), right: positionOf(first.right ?? first.before.right) }
+  const [spentLeft, spentRight] = [spentAfter(left, at.left), spentAfter(right, at.right)]
+  const guessedCostUsd = totalOf([...spentLeft, ...spentRight].filter(({ isGuess }) => isGuess))
   return {
     ...at,
     kind: first.left === undefined ? "only-right" : first.right === undefined ? "only-left" : "different",
@@ -64,7 +68,8 @@ export const divergenceOf = (left: RunOutline, right: RunOutline): Divergence | 
       outcomeRight: right.outcome,
       eventsAfterLeft: left.lastIndex - at.left.index,
       eventsAfterRight: right.lastIndex - at.right.index,
-      costDeltaUsd: spentAfter(right, at.right) - spentAfter(left, at.left)
+      costDeltaUsd: sumUsd([totalOf(spentRight), -totalOf(spentLeft)]),
+      ...(guessedCostUsd > 0 && { guessedCostUsd })
     }
   }
 }
@@ -85,7 +90,10 @@ export const outlineReader = (): OutlineReader => {
     take: (event) => {
       const { index } = event
       lastIndex = index
-      if (event.type === "llm.call.completed") spendings.push({ index, costUsd: event.data.estimatedCostUsd ?? 0 })
+      if (event.type === "llm.call.completed") {
+        const { costBasis, estimatedCostUsd = 0 } = event.data
+        spendings.push({ index, costUsd: estimatedCostUsd, isGuess: costBasis === "fallback" })
+      }
       if (event.type === "decision.finalized") outcome = outcomeOf(event.data.outcomePositive)
       if (event.type === "run.failed" && outcome === "none") outcome = "failed"
       if (event.type === "run.cancelled" && outcome === "none") outcome = "cancelled"
@@ -104,8 +112,10 @@ const outlineOf = (events: Iterable<CanonicalEvent>): RunOutline => {
 const outcomeOf = (positive: boolean | null): Outcome =>
   positive === null ? "unstated" : positive ? "positive" : "negative"
 
-const spentAfter = ({ spendings }: RunOutline, { index }: RunPosition): number =>
-  sumUsd(spendings.filter((spending) => spending.index > index).map(({ costUsd }) => costUsd))
+const spentAfter = ({ spendings }: RunOutline, { index }: RunPosition): RunOutline["spendings"] =>
+  spendings.filter((spending) => spending.index > index)
+
+const totalOf = (spendings: RunOutline["spendings"]): number => sumUsd(spendings.map(({ costUsd }) => costUsd))
 
 interface Difference {
   readonly left: RunStep | undefined

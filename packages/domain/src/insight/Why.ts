@@ -50,6 +50,8 @@ export interface Why {
   readonly cost: {
     readonly totalTokens: number
     readonly costUsd: number
+    /** Part of `costUsd` that is a guess; absent when there is none. */
+    readonly guessedCostUsd?: number
     /** Calls without counts, which the sums lack; absent when there are none. */
     readonly callsWithoutUsage?: number
     readonly byParticipant: ReadonlyArray<Spending>
@@ -132,9 +134,11 @@ const outcomeOf = ({ action, by, positive, reason, seq }: Commitment, commitment
 
 const costOf = (byParticipant: ReadonlyArray<Spending>): Why["cost"] => {
   const callsWithoutUsage = byParticipant.reduce((total, { callsWithoutUsage: without = 0 }) => total + without, 0)
+  const guessedCostUsd = sumUsd(byParticipant.map(({ guessedCostUsd = 0 }) => guessedCostUsd))
   return {
     totalTokens: byParticipant.reduce((total, { totalTokens }) => total + totalTokens, 0),
     costUsd: sumUsd(byParticipant.map(({ costUsd }) => costUsd)),
+    ...(guessedCostUsd > 0 && { guessedCostUsd }),
     ...(callsWithoutUsage > 0 && { callsWithoutUsage }),
     byParticipant
   }

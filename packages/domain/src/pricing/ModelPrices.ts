@@ -37,6 +37,9 @@ export interface ModelCatalogue {
   readonly find: (name: ModelName, at: number) => { readonly id: string; readonly rates: Rates } | undefined
 }
 
+/** Bytes of a file with a catalogue. */
+export const MAX_CATALOGUE_FILE = 16 * 1_048_576
+
 /** What models cost in a deployment (docs/reference/prices.md). */
 export interface ModelPrices {
   /** The price of a model: of the deployment's file, of the specification, of the catalogue, or the fallback. */

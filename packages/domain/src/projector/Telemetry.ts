@@ -1,5 +1,4 @@
 import type { EventData, EventOf, KnownEvent, UnknownEvent } from "../events/CanonicalEvent.ts"
-import { sumUsd } from "../Money.ts"
 import { outboundChangeOf } from "../OutboundMessage.ts"
 import {
   type LlmCall,
@@ -11,6 +10,7 @@ import {
   type RunState,
   type SignalEntry
 } from "../RunState.ts"
+import { addUsage } from "../UsageSums.ts"
 import { appendCapped, boundName, boundPayload, boundProse, replaceAt } from "./Bounds.ts"
 
 /** The sections that only collect what was observed: signals, progress, timeline, trace, outbound messages, llm. */
@@ -123,21 +123,10 @@ export const foldOutbound = (
 /** Folds `llm`: the last calls, and totals over all of them. */
 export const foldLlm = (section: RunState["llm"], event: KnownEvent): RunState["llm"] => {
   if (event.type !== "llm.call.completed") return section
-  const { calls, completionTokens, costBasis, estimatedCostUsd = 0, promptTokens, totalTokens, usage } = event.data
   const { totals } = section
-  const callsWithoutUsage = (totals.callsWithoutUsage ?? 0) + (usage === "missing" ? calls : 0)
-  const guessedCostUsd = sumUsd([totals.guessedCostUsd ?? 0, costBasis === "fallback" ? estimatedCostUsd : 0])
   return {
     calls: appendCapped(section.calls, llmCallOf(event.data, event.ts), MAX_LLM_CALLS),
-    totals: {
-      callCount: totals.callCount + calls,
-      promptTokens: totals.promptTokens + promptTokens,
-      completionTokens: totals.completionTokens + completionTokens,
-      totalTokens: totals.totalTokens + totalTokens,
-      estimatedCostUsd: sumUsd([totals.estimatedCostUsd, estimatedCostUsd]),
-      ...(guessedCostUsd > 0 && { guessedCostUsd }),
-      ...(callsWithoutUsage > 0 && { callsWithoutUsage })
-    }
+    totals: { callCount: totals.callCount + event.data.calls, ...addUsage(totals, event.data) }
   }
 }
 

@@ -209,6 +209,17 @@ describe("the first divergence", () => {
     })
   })
 
+  it("says how much of the money that both runs spent after it is a guess", () => {
+    const call = (estimatedCostUsd: number, costBasis = "fallback") =>
+      derived("llm.call.completed", "Signal", "a", { estimatedCostUsd, costBasis })
+    const left = [...changed(2, votes("b", "APPROVE"), call(0.1), call(5, "catalogue"))]
+    const right = changed(2, votes("b", "REJECT"), call(0.2), call(5.2, "supplied"))
+    const before = call(9)
+    const { consequence } = divergence([before, ...left], [before, ...right]) ?? {}
+    assert.strictEqual(consequence?.costDeltaUsd, 0.3)
+    assert.strictEqual(consequence?.guessedCostUsd, 0.3)
+  })
+
   it("places a step that one run lacks behind the last one that both have", () => {
     const found = divergence(story, changed(2))
     assert.deepInclude(found, { kind: "only-left", left: { seq: 60, index: 6 }, right: { seq: 50, index: 5 } })

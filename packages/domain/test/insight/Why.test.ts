@@ -171,6 +171,23 @@ describe("why", () => {
     assert.include(whyMarkdown(story), "b: 2 calls, 0 tokens, $0.0000 and 2 calls without usage")
   })
 
+  it("says which part of the cost is a guess", () => {
+    const call = (sender: string, estimatedCostUsd: number, costBasis: string) =>
+      derived("llm.call.completed", "Signal", sender, { totalTokens: 1, estimatedCostUsd, costBasis })
+    const calls = [call("a", 0.1, "fallback"), call("a", 0.2, "fallback"), call("a", 1, "catalogue")]
+    const story = whyOf(opened(four), ...calls, call("b", 2, "override"), proposes("a"))
+    assert.deepStrictEqual(story.cost, {
+      totalTokens: 4,
+      costUsd: 3.3,
+      guessedCostUsd: 0.3,
+      byParticipant: [
+        { participantId: "a", calls: 3, totalTokens: 3, costUsd: 1.3, guessedCostUsd: 0.3 },
+        { participantId: "b", calls: 1, totalTokens: 1, costUsd: 2 }
+      ]
+    })
+    assert.include(whyMarkdown(story), "a: 3 calls, 3 tokens, $1.3000, ≈ $0.3000 of it guessed")
+  })
+
   it("adds up the cost, and keeps refusals of the policy", () => {
     const call = derived("llm.call.completed", "Signal", "a", { totalTokens: 100, estimatedCostUsd: 0.5 })
     const denied = derived("policy.denied", "PolicyDenied", "lead", { reasons: ["too early"] })

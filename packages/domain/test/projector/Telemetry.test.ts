@@ -97,6 +97,29 @@ describe("telemetry sections", () => {
     )
   })
 
+  it("adds up the cached, written and reasoning tokens of LLM calls, and the guessed part of their cost", () => {
+    const counts = { promptTokens: 10, completionTokens: 5, totalTokens: 15 }
+    const state = given().when(
+      derived("llm.call.completed", "Signal", "a", {
+        ...{ ...counts, cachedTokens: 4, cacheWriteTokens: 2, reasoningTokens: 3 },
+        ...{ estimatedCostUsd: 0.2, costBasis: "catalogue" }
+      }),
+      derived("llm.call.completed", "Signal", "a", { ...counts, cachedTokens: 1, estimatedCostUsd: 1 }),
+      derived("llm.call.completed", "Signal", "b", { ...counts, estimatedCostUsd: 0.1, costBasis: "fallback" })
+    )
+    assert.deepStrictEqual(state.llm.totals, {
+      callCount: 3,
+      promptTokens: 30,
+      completionTokens: 15,
+      totalTokens: 45,
+      cachedTokens: 5,
+      cacheWriteTokens: 2,
+      reasoningTokens: 3,
+      estimatedCostUsd: 1.3,
+      guessedCostUsd: 0.1
+    })
+  })
+
   it("lists LLM calls and adds them up", () => {
     const call = { promptTokens: 10, completionTokens: 5, totalTokens: 15, estimatedCostUsd: 0.25 }
     const state = given().when(

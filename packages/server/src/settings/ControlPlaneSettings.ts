@@ -235,7 +235,8 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   MODEL_PRICES_FILE: row(
     path,
     undefined,
-    "JSON file in the data form of `@pydantic/genai-prices`; it replaces the bundled catalogue of real models."
+    "JSON file in the data form of `@pydantic/genai-prices`, version 2; it replaces the bundled catalogue of real models. `runplane prices update` writes one.",
+    { showsDate: true }
   ),
 
   SEAL_PRIVATE_KEY_FILE: row(

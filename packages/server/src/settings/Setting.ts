@@ -33,6 +33,8 @@ export interface Setting<A> {
   readonly meaning: string
   /** The value must not be shown anywhere. */
   readonly secret: boolean
+  /** The value names a file, and `--print-settings` shows the day of its last change. */
+  readonly showsDate: boolean
   /** An empty value means something other than no value. */
   readonly emptyCounts: boolean
   /** The first version that reads it. */
@@ -55,6 +57,7 @@ export const row = <A, const D = A>(
 ): Row<A | D> => ({
   aliases: [],
   secret: false,
+  showsDate: false,
   emptyCounts: false,
   since: FIRST_VERSION,
   shownDefault: textOf(fallback),

@@ -1,5 +1,7 @@
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
 import { readText } from "./ReadSettings.ts"
 import type { Program, Setting } from "./Setting.ts"
 import { settingsOfProgram, settingsTable } from "./SettingsTable.ts"
@@ -47,10 +49,19 @@ export const settingsInForce = (program: Program) =>
 
 /** Prints the settings that a program would start with, a line each. Secrets are masked. */
 export const printSettings = Effect.fn("printSettings")(function* (program: Program) {
+  const dated = new Set(settingsOfProgram(program).flatMap(({ name, showsDate }) => (showsDate ? [name] : [])))
   for (const { isDefault, name, value } of yield* settingsInForce(program)) {
-    yield* Console.log(`${name}=${value}${isDefault ? " (default)" : ""}`)
+    const note = isDefault ? " (default)" : dated.has(name) ? ` (${yield* dateOf(value)})` : ""
+    yield* Console.log(`${name}=${value}${note}`)
   }
 })
+
+/** The day of the last change of a file. */
+const dateOf = (file: string) =>
+  FileSystem.FileSystem.use((files) => files.stat(file)).pipe(
+    Effect.map(({ mtime }) => Option.getOrUndefined(mtime)?.toISOString().slice(0, 10) ?? "without a date"),
+    Effect.catchTag("PlatformError", ({ reason }) => Effect.succeed(`cannot be read: ${reason._tag}`))
+  )
 
 const MASK = "****"
 

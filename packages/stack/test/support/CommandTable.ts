@@ -156,7 +156,7 @@ const rows: ReadonlyArray<Row> = [
 
 /** Commands that ask no service: they read files, or are the services. `LocalCommands.ts` looks at them. */
 const elsewhere = [
-  ...["verify", "completions", "dev", "migrate", "settings"],
+  ...["verify", "completions", "dev", "migrate", "settings", "prices update"],
   ...["serve control-plane", "serve launcher", "serve sandbox", "serve all"],
   ...["packs validate", "packs lint", "packs compile", "packs new"]
 ]

@@ -198,7 +198,10 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
   domain: {
     seal: { meaning: "hash chain and proofs", knows: ["events", ...VALUES, "Metrics.ts", "Projector.ts"] },
     insight: { meaning: "forecast, what-if, divergence", knows: ["projector", "policies", "events", ...VALUES] },
-    projector: { meaning: "the fold of a run", knows: ["events", ...VALUES, "OutboundMessage.ts", "RunState.ts"] },
+    projector: {
+      meaning: "the fold of a run",
+      knows: ["events", ...VALUES, "OutboundMessage.ts", "RunState.ts", "UsageSums.ts"]
+    },
     normaliser: {
       meaning: "frames become canonical events",
       knows: ["events", ...VALUES, "LlmUsage.ts", "OutboundMessage.ts", "PayloadTypes.ts", "pricing", "Redaction.ts"]

@@ -31,7 +31,7 @@ export const ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
   sandbox: ["runtime", "domain", "server"],
   "control-plane": ["api", "domain", "prices", "runtime", "server"],
   launcher: ["api", "domain", "runtime", "server", "agents"],
-  cli: ["api", "domain"],
+  cli: ["api", "domain", "prices"],
   console: ["api", "domain"],
   stack: ["cli", "api", "domain", "postgres", "runtime", "server", "agents", "sandbox", "control-plane", "launcher"],
   bench: ["api", "domain", "postgres", "runtime", "server", "agents", "sandbox", "control-plane", "launcher", "stack"]

@@ -59,7 +59,8 @@ export const checkDocumentedLines = Effect.gen(function* () {
     const args = line.map((word) => (word === "strict.json" ? file : word))
     const { code, complaint } = yield* command([...args, ...nowhere])
     // The reader's own files are missing here. A command that reads only files calls no service.
-    const expected = line[0] === "verify" ? 2 : ["packs", "settings", "completions"].includes(line[0] ?? "") ? 0 : 5
+    const readsFile = line[0] === "verify" || (line[0] === "prices" && ["update", "whatif"].includes(line[1] ?? ""))
+    const expected = readsFile ? 2 : ["packs", "settings", "completions"].includes(line[0] ?? "") ? 0 : 5
     assert.strictEqual(code, expected, `${line.join(" ")}: ${complaint}`)
     if (expected === 2) assert.include(complaint, "cannot be read")
   }
@@ -79,6 +80,13 @@ export const checkLocalCommands = Effect.gen(function* () {
     assert.deepInclude(json, { shell })
     assert.notInclude(JSON.stringify(json), "--completions")
   }
+
+  const list = join(yield* temporaryFolder, "prices.json")
+  const models = [{ id: "m", match: { equals: "m" }, prices: { input_mtok: 1, output_mtok: 2 } }]
+  writeFileSync(list, JSON.stringify([{ id: "p", name: "P", api_pattern: "p", models }]))
+  const updated = yield* documents("prices", "update", "--from", list, "--to", `${list}.new`)
+  assert.deepInclude(updated.json, { source: list, models: 1, changed: [] })
+  assert.lengthOf(updated.jsonl, 1)
 
   const packs = join(yield* temporaryFolder, "packs")
   cpSync(join(ROOT, "packs"), packs, { recursive: true })

@@ -61,6 +61,7 @@ const headRow = (run: RunInProgress, seal: Seal | undefined, key: SealKey | unde
     completion_tokens: metrics.completionTokens,
     total_tokens: metrics.totalTokens,
     cost_usd: metrics.estimatedCostUsd,
+    guessed_usd: metrics.guessedCostUsd ?? 0,
     signal_count: metrics.signalCount,
     decision_count: metrics.decisionCount,
     chain: Hex.encode(run.chain),

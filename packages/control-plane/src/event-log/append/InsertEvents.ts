@@ -50,6 +50,7 @@ export interface HeadRow {
   readonly completion_tokens: number
   readonly total_tokens: number
   readonly cost_usd: number
+  readonly guessed_usd: number
   readonly signal_count: number
   readonly decision_count: number
   /** Head of the hash chain after `last_index`. */
@@ -203,6 +204,7 @@ const make = Effect.gen(function* () {
         completion_tokens: "float8",
         total_tokens: "float8",
         cost_usd: "float8",
+        guessed_usd: "float8",
         signal_count: "int",
         decision_count: "int",
         chain: "text",
@@ -233,12 +235,13 @@ const make = Effect.gen(function* () {
       ${unnestRows(sql, seals, { run_id: "uuid", events: "int", seal: "json" })}
     ), new_pending AS (${insertPending(sql, pending)})
     INSERT INTO run_metrics (run_id, metrics, prompt_tokens, completion_tokens, total_tokens, estimated_cost_usd,
-                             signal_count, decision_count)
-    SELECT run_id, metrics, prompt_tokens, completion_tokens, total_tokens, cost_usd, signal_count, decision_count FROM head
+                             guessed_cost_usd, signal_count, decision_count)
+    SELECT run_id, metrics, prompt_tokens, completion_tokens, total_tokens, cost_usd, guessed_usd, signal_count, decision_count
+    FROM head
     ON CONFLICT (run_id) DO UPDATE
     SET metrics = excluded.metrics, prompt_tokens = excluded.prompt_tokens,
         completion_tokens = excluded.completion_tokens, total_tokens = excluded.total_tokens,
-        estimated_cost_usd = excluded.estimated_cost_usd, signal_count = excluded.signal_count,
+        estimated_cost_usd = excluded.estimated_cost_usd, guessed_cost_usd = excluded.guessed_cost_usd, signal_count = excluded.signal_count,
         decision_count = excluded.decision_count`
 
   /** The metadata of the runs, as text. */

@@ -1,5 +1,6 @@
 import {
   emptyPriceList,
+  MAX_CATALOGUE_FILE,
   MAX_PRICE_FILE,
   type ModelPrices,
   makeModelPrices,
@@ -24,9 +25,6 @@ export const readPrices = Effect.fnUntraced(function* (path: string) {
   const text = yield* Effect.mapError(files.readFileString(path), refuse)
   return yield* Effect.mapError(Effect.fromResult(readPriceFile(text)), refuse)
 })
-
-/** Bytes of a file with the catalogue. */
-const MAX_CATALOGUE_FILE = 16 * 1_048_576
 
 /**
  * Reads a file that replaces the bundled catalogue (docs/reference/prices.md#catalogue). Its version is the day of its

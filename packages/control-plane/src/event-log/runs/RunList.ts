@@ -100,7 +100,7 @@ export class RunList extends Context.Service<
       const recordsWith = (columns: string) => (places: ReadonlyArray<RunPlace>) =>
         readBounded<RunRow>(sql, {
           keys: sql`${places.map(({ id }) => id)}::text[]::uuid[]`,
-          from: sql`runs r JOIN run_heads h ON h.run_id = r.id`,
+          from: sql`runs r JOIN run_heads h ON h.run_id = r.id LEFT JOIN run_metrics m ON m.run_id = r.id`,
           isOf: (id) => sql`r.id = ${id}`,
           columns: sql.literal(columns),
           large: LARGE_LISTED

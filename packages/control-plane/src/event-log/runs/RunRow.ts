@@ -1,4 +1,4 @@
-import type { Run } from "@runplane/api"
+import type { Run, RunUsage } from "@runplane/api"
 import { isJsonObject, objectAt, RunId, type RunMode, type RunStatus, textAt } from "@runplane/domain"
 import type * as Schema from "effect/Schema"
 import { shownUrl } from "../../platform/http/CallbackTargets.ts"
@@ -12,8 +12,16 @@ const columnsWith = (metadata: string) => `
 
 export const runColumns = columnsWith("r.metadata::text AS metadata")
 
+/** The usage of a run, of its row `m` of `run_metrics`; null while it has no call of a language model. */
+export const usageColumn = `
+  CASE WHEN m.total_tokens > 0 OR m.estimated_cost_usd > 0 OR m.metrics -> 'callsWithoutUsage' IS NOT NULL THEN
+    json_strip_nulls(json_build_object(
+      'totalTokens', m.total_tokens, 'estimatedCostUsd', m.estimated_cost_usd,
+      'guessedCostUsd', nullif(m.guessed_cost_usd, 0), 'callsWithoutUsage', m.metrics -> 'callsWithoutUsage'))
+  END AS usage`
+
 /** The same for lists, which leave large metadata out: nothing of those is read (docs/reference/http.md#list-runs). */
-export const listColumns = columnsWith("r.listed_metadata::text AS metadata, r.omitted_metadata")
+export const listColumns = `${columnsWith("r.listed_metadata::text AS metadata, r.omitted_metadata")}, ${usageColumn}`
 
 /** Those of a list that includes participants: an index has each run's together. */
 export const countingColumns = `${listColumns},
@@ -44,6 +52,8 @@ export interface RunRow {
   readonly metadata: string
   /** Of a list the keys of the metadata that are left out of it. */
   readonly omitted_metadata?: ReadonlyArray<string>
+  /** Of a list. */
+  readonly usage?: RunUsage | null
   /** Of a list that includes participants. */
   readonly participant_count?: number
   readonly error_code: string | null
@@ -99,6 +109,7 @@ const afterMetadata = (row: RunRow) => ({
   ...(row.error_message !== null && { errorMessage: row.error_message }),
   ...(row.history_gap && { historyGap: true as const }),
   ...(row.participant_count !== undefined && { participantCount: row.participant_count }),
+  ...(row.usage !== undefined && row.usage !== null && { usage: row.usage }),
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
   ...(row.started_at !== null && { startedAt: row.started_at.toISOString() }),

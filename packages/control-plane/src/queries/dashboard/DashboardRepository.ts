@@ -1,11 +1,12 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import type { AgentMetrics, RecentRun } from "@runplane/api"
+import type { AgentMetrics, RecentRun, RunUsage } from "@runplane/api"
 import { RunId, type RunStatus } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { BeginTransaction } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
+import { usageColumn } from "../../event-log/runs/RunRow.ts"
 import { hasStatus } from "../../event-log/runs/RunSearch.ts"
 import { dashboardSql, type RunFilter } from "./DashboardSql.ts"
 import { type Latency, RunDurations } from "./RunDurations.ts"
@@ -33,6 +34,8 @@ export interface CreatedRuns {
   readonly tokens: number
   /** US dollars. */
   readonly cost: number
+  /** Part of `cost` that is a guess. */
+  readonly guessed: number
   /** Milliseconds of all completed runs with both times, and the number of these runs. */
   readonly duration: number
   readonly timed: number
@@ -101,14 +104,15 @@ export class DashboardRepository extends Context.Service<
         CASE WHEN r.status = 'failed' THEN ${sql.literal(sign)} ELSE 0 END,
         CASE WHEN r.status = 'cancelled' THEN ${sql.literal(sign)} ELSE 0 END,
         CASE WHEN r.declined THEN ${sql.literal(sign)} ELSE 0 END, ${sql.literal(sign)} * r.tokens, ${sql.literal(sign)} * r.cost,
+        ${sql.literal(sign)} * r.guessed,
         ${sql.literal(sign)} * coalesce(r.took, 0), CASE WHEN r.took IS NOT NULL THEN ${sql.literal(sign)} ELSE 0 END`
 
       /** The sums of the window, minus changed runs, plus the runs that are not in the sums. */
       const parts = (axis: "created" | "ended", window: DashboardWindow, filter: RunFilter) => sql`
         parts (at, source_ref, scenario_ref, error_code, runs, waiting, running, suspended, completed, failed, cancelled,
-               declined, tokens, cost, took, timed) AS MATERIALIZED (
+               declined, tokens, cost, guessed, took, timed) AS MATERIALIZED (
           SELECT ${bucketOfSums(window)}, r.source_ref, r.scenario_ref, r.error_code, r.runs, 0, 0, 0, r.completed, r.failed, r.cancelled,
-                 r.declined, r.tokens, r.cost, r.took, r.timed
+                 r.declined, r.tokens, r.cost, r.guessed, r.took, r.timed
           FROM run_tallies r WHERE r.axis = ${axis} AND ${inside(window)} AND ${chosen(filter)}
           UNION ALL
           SELECT ${ofRun(axis, window, "1")}
@@ -125,7 +129,7 @@ export class DashboardRepository extends Context.Service<
         sum(runs)::int AS runs, sum(waiting)::int AS waiting, sum(running)::int AS running,
         sum(suspended)::int AS suspended, sum(completed)::int AS completed, sum(failed)::int AS failed,
         sum(cancelled)::int AS cancelled, sum(declined)::int AS declined, sum(tokens)::float8 AS tokens,
-        sum(cost)::float8 AS cost, sum(took)::float8 / 1000 AS duration, sum(timed)::int AS timed`
+        sum(cost)::float8 AS cost, sum(guessed)::float8 AS guessed, sum(took)::float8 / 1000 AS duration, sum(timed)::int AS timed`
 
       const created = (window: DashboardWindow, filter: RunFilter) => sql<RunPart>`
         WITH ${pending}, ${parts("created", window, filter)}
@@ -178,8 +182,9 @@ export class DashboardRepository extends Context.Service<
           sql<RecentRow>`
             SELECT r.id::text AS id, r.status, r.runtime_kind, r.source_kind, r.source_ref, r.scenario_ref, r.environment,
                    r.listed_metadata->'totalTokens' AS total_tokens, r.listed_metadata->'finalAction' AS final_action,
-                   r.listed_metadata->'estimatedCostUsd' AS cost, r.started_at, r.ended_at, r.created_at
-            FROM runs r WHERE r.archived_at IS NULL AND ${chosen(filter)}
+                   r.listed_metadata->'estimatedCostUsd' AS cost, r.listed_metadata->'guessedCostUsd' AS guessed,
+                   r.started_at, r.ended_at, r.created_at, ${sql.literal(usageColumn)}
+            FROM runs r LEFT JOIN run_metrics m ON m.run_id = r.id WHERE r.archived_at IS NULL AND ${chosen(filter)}
             ORDER BY r.created_at DESC, r.id DESC LIMIT ${RECENT_RUNS}`,
           (rows) => rows.map(toRecentRun)
         )
@@ -239,6 +244,8 @@ interface RecentRow {
   /** Metadata of the end of a run; its creator may have set other values. */
   readonly total_tokens: unknown
   readonly cost: unknown
+  readonly guessed: unknown
+  readonly usage: RunUsage | null
   readonly final_action: unknown
   readonly started_at: Date | null
   readonly ended_at: Date | null
@@ -261,8 +268,10 @@ const toRecentRun = (row: RecentRow): RecentRun => ({
     ...(row.scenario_ref !== null && { scenarioRef: row.scenario_ref }),
     ...(typeof row.total_tokens === "number" && { totalTokens: row.total_tokens }),
     ...(typeof row.cost === "number" && { estimatedCostUsd: row.cost }),
+    ...(typeof row.guessed === "number" && { guessedCostUsd: row.guessed }),
     ...(typeof row.final_action === "string" && { finalAction: row.final_action })
   },
+  ...(row.usage !== null && { usage: row.usage }),
   ...(row.started_at !== null && { startedAt: row.started_at.toISOString() }),
   ...(row.ended_at !== null && { endedAt: row.ended_at.toISOString() }),
   createdAt: row.created_at.toISOString()

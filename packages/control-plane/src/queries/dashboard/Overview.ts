@@ -19,6 +19,7 @@ export const kpisOf = ({ created, latencies, signals }: OverviewRows): Dashboard
   const all = ended({ completed: completedRuns, failed: failedRuns, cancelled: cancelledRuns })
   const timed = sumOf(created, (row) => row.timed)
   const cost = sumUsd(created.map((row) => row.cost))
+  const guessed = sumUsd(created.map((row) => row.guessed))
   const [p50, p95] = latencies.find(({ at }) => at === null)?.percentiles ?? []
   return {
     totalRuns: sumOf(created, (row) => row.runs),
@@ -32,6 +33,7 @@ export const kpisOf = ({ created, latencies, signals }: OverviewRows): Dashboard
     totalTokens: sumOf(created, (row) => row.tokens),
     totalCostUsd: Math.round(nanoUsd(cost) / NANO_PER_CENT) / 100,
     totalCostUsdExact: cost,
+    ...(guessed > 0 && { guessedCostUsd: guessed }),
     avgDurationMs: timed === 0 ? null : Math.round(sumOf(created, (row) => row.duration) / timed),
     ...(p50 !== undefined && { p50DurationMs: Math.round(p50) }),
     ...(p95 !== undefined && { p95DurationMs: Math.round(p95) }),
@@ -50,7 +52,8 @@ export const trendsOf = ({ created }: OverviewRows): DashboardTrends => ({
   suspendedRuns: created.map(({ suspended }) => suspended),
   declinedRuns: created.map(({ declined }) => declined),
   tokens: created.map(({ tokens }) => tokens),
-  costUsd: created.map(({ cost }) => cost)
+  costUsd: created.map(({ cost }) => cost),
+  guessedCostUsd: created.map(({ guessed }) => guessed)
 })
 
 /** The results of the runs of each scenario of `perScenario`. */
@@ -64,6 +67,7 @@ export const scenariosOf = ({ scenarios }: OverviewRows): ReadonlyArray<Scenario
     declinedRuns: row.declined,
     tokens: row.tokens,
     costUsd: row.cost,
+    ...(row.guessed > 0 && { guessedCostUsd: row.guessed }),
     avgDurationMs: row.timed === 0 ? null : Math.round(row.duration / row.timed)
   }))
 

@@ -23,7 +23,8 @@ export const ComparedState = Schema.Struct({
   signals: Schema.Struct({ signals: Schema.Array(Schema.Struct({ name: Schema.String })) }),
   decision: Schema.Struct({
     current: Schema.optionalKey(Schema.Struct({ confidence: Schema.optionalKey(Schema.Number) }))
-  })
+  }),
+  llm: Schema.Struct({ totals: RunState.fields.llm.fields.totals })
 })
 
 /** A run with the compared fields of its projection. */
@@ -53,11 +54,25 @@ export const compareRuns = (left: ComparedRun, right: ComparedRun): Omit<RunComp
 const summaryOf = (side: ComparedRun): RunComparison["left"] => {
   const { modeName, record } = side.run
   const durationMs = durationOf(side)
+  const usage = usageOf(side)
   return {
     runId: record.runId,
     status: record.status,
     ...(modeName !== "" && { modeName }),
-    ...(durationMs !== undefined && { durationMs })
+    ...(durationMs !== undefined && { durationMs }),
+    ...(usage !== undefined && { usage })
+  }
+}
+
+/** Tokens and cost of the run; undefined without a call of a language model. */
+const usageOf = ({ state }: ComparedRun): RunComparison["left"]["usage"] => {
+  const { callCount, callsWithoutUsage, estimatedCostUsd, guessedCostUsd, totalTokens } = state.llm.totals
+  if (callCount === 0) return undefined
+  return {
+    totalTokens,
+    estimatedCostUsd,
+    ...(guessedCostUsd !== undefined && { guessedCostUsd }),
+    ...(callsWithoutUsage !== undefined && { callsWithoutUsage })
   }
 }
 

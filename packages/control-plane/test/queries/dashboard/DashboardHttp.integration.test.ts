@@ -55,6 +55,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overvie
         totalTokens: 111,
         totalCostUsd: 1.33,
         totalCostUsdExact: 1.334,
+        guessedCostUsd: 0.134,
         avgDurationMs: Math.round((3_601_000 + 2_000 + 4_000) / 3),
         p50DurationMs: 4_000,
         p95DurationMs: Math.round(4_000 + 0.9 * (3_601_000 - 4_000)),
@@ -105,6 +106,15 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overvie
       }
       assert.strictEqual(sum(trends.tokens), kpis.totalTokens)
       assert.strictEqual(sum(trends.suspendedRuns), kpis.suspendedRuns)
+      assert.deepStrictEqual(trends.guessedCostUsd, [0.134, 0, 0, 0])
+      assert.deepStrictEqual(
+        scenarios.map((figures: Readonly<Record<string, number>>) => [figures["costUsd"], figures["guessedCostUsd"]]),
+        [
+          [0, undefined],
+          [1.334, 0.134],
+          [0, undefined]
+        ]
+      )
       assert.deepStrictEqual(
         scenarios.map(({ runs, scenario }: { readonly runs: number; readonly scenario: string }) => [scenario, runs]),
         [
@@ -192,6 +202,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overvie
         sourceRef: "loans/fast@1",
         source: { ref: "loans/fast@1" },
         metadata: { environment: "staging", scenarioRef: "Loans/Fast" },
+        usage: { totalTokens: 100, estimatedCostUsd: 1.234, guessedCostUsd: 0.034 },
         startedAt: at("10:06:00"),
         endedAt: at("11:06:01"),
         createdAt: at("10:05:00")
@@ -203,7 +214,8 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overvie
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const runId = yield* endedRun
-      const ended = { totalTokens: 743, estimatedCostUsd: 0.002, finalAction: "go", finalConfidence: 1 }
+      const costs = { totalTokens: 743, estimatedCostUsd: 0.002, guessedCostUsd: 0.001 }
+      const ended = { ...costs, finalAction: "go", finalConfidence: 1 }
       const change = (metadata: object) =>
         sql`UPDATE runs SET metadata = ${JSON.stringify(metadata)}::json WHERE id = ${runId}::uuid`
       const shown = Effect.gen(function* () {
@@ -212,9 +224,9 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overvie
       })
       yield* sql`UPDATE runs SET environment = ${`ended-${runId}`} WHERE id = ${runId}::uuid`
       yield* change(ended)
-      assert.deepInclude(yield* shown, { totalTokens: 743, estimatedCostUsd: 0.002, finalAction: "go" })
-      yield* change({ totalTokens: "many", estimatedCostUsd: null, finalAction: { a: 1 } })
-      assert.doesNotHaveAnyKeys(yield* shown, ["totalTokens", "estimatedCostUsd", "finalAction"])
+      assert.deepInclude(yield* shown, { ...costs, finalAction: "go" })
+      yield* change({ totalTokens: "many", estimatedCostUsd: null, guessedCostUsd: "all", finalAction: { a: 1 } })
+      assert.doesNotHaveAnyKeys(yield* shown, [...Object.keys(costs), "finalAction"])
       yield* sql`DELETE FROM runs WHERE id = ${runId}::uuid`
     })
   )
@@ -316,7 +328,8 @@ layer(layerTestService(), { excludeTestServices: true })("the sums of the overvi
         log.record({ runId: ended, events: [llmCall(at("12:30:00"), 40), signal(at("12:31:00"))] }),
         log.record({ runId: ended, events: [decision(at("12:32:00"), false)] }),
         Effect.all([
-          sql`UPDATE run_metrics SET total_tokens = 70, estimated_cost_usd = 0.7 WHERE run_id = ${third}::uuid`,
+          sql`UPDATE run_metrics SET total_tokens = 70, estimated_cost_usd = 0.7, guessed_cost_usd = 0.2
+              WHERE run_id = ${third}::uuid`,
           sql`INSERT INTO tally_changes (run_id) VALUES (${third}::uuid)`
         ]),
         upkeep.archive(second, at("19:00:00")),

@@ -17,6 +17,7 @@ export interface RunSeed {
   readonly archived?: boolean
   readonly tokens?: number
   readonly cost?: number
+  readonly guessed?: number
   readonly events?: ReadonlyArray<EventDraft>
 }
 
@@ -59,7 +60,8 @@ export const seedRun = Effect.fnUntraced(function* (seed: RunSeed) {
                     archived_at = ${seed.archived === true ? seed.createdAt : null}::timestamptz
     WHERE id = ${runId}::uuid`
   const updateMetrics = sql`
-    UPDATE run_metrics SET total_tokens = ${String(seed.tokens ?? 0)}::float8, estimated_cost_usd = ${String(seed.cost ?? 0)}::float8
+    UPDATE run_metrics SET total_tokens = ${String(seed.tokens ?? 0)}::float8, estimated_cost_usd = ${String(seed.cost ?? 0)}::float8,
+                           guessed_cost_usd = ${String(seed.guessed ?? 0)}::float8
     WHERE run_id = ${runId}::uuid`
   // In one transaction, as an append does it, because the sums may include the run as soon as it has ended.
   yield* sql.withTransaction(Effect.andThen(updateRun, updateMetrics))
@@ -81,6 +83,7 @@ export const seeds: ReadonlyArray<RunSeed> = [
     environment: "staging",
     tokens: 100,
     cost: 1.234,
+    guessed: 0.034,
     events: [
       signal(at("10:30:00")),
       signal(at("10:40:00")),
@@ -97,6 +100,7 @@ export const seeds: ReadonlyArray<RunSeed> = [
     environment: "production",
     tokens: 11,
     cost: 0.1,
+    guessed: 0.1,
     events: [decision(at("11:00:00"), true), decision(at("11:00:01"), false)]
   },
   {

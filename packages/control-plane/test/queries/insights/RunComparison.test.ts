@@ -13,6 +13,7 @@ interface Side {
   readonly confidence?: number
   readonly participants?: ReadonlyArray<string>
   readonly signals?: ReadonlyArray<string>
+  readonly totals?: Partial<RunState["llm"]["totals"]>
 }
 
 const side = ({
@@ -21,12 +22,14 @@ const side = ({
   id = LEFT,
   participants = [],
   signals = [],
-  status = "running"
+  status = "running",
+  totals = {}
 }: Side): ComparedRun => {
   const empty = emptyRunState(id)
   const state: RunState = {
     ...empty,
     participants: participants.map((participantId) => ({ participantId, status: "idle" })),
+    llm: { calls: [], totals: { ...empty.llm.totals, ...totals } },
     signals: { signals: signals.map((name, index) => ({ id: String(index), name, ts: START })) },
     decision: confidence === undefined ? {} : { current: { confidence, finalized: false, reasons: [], proposals: [] } }
   }
@@ -105,5 +108,15 @@ describe("the comparison of two runs", () => {
         statusMatch: true
       }
     )
+  })
+
+  it("has tokens, cost and the guessed part of a run that called models", () => {
+    const usage = { totalTokens: 30, estimatedCostUsd: 1.5, guessedCostUsd: 0.5, callsWithoutUsage: 1 }
+    const { left, right } = compareRuns(
+      side({ totals: { callCount: 2, promptTokens: 30, cachedTokens: 3, ...usage } }),
+      side({ id: RIGHT })
+    )
+    assert.deepStrictEqual(left.usage, usage)
+    assert.notProperty(right, "usage")
   })
 })

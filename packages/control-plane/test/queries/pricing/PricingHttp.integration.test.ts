@@ -1,3 +1,4 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import type { RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
@@ -96,6 +97,12 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
       const { body: metrics } = yield* call("GET", `/runs/${runId}/metrics`)
       assert.deepInclude(metrics, { estimatedCostUsd: 9.25, guessedCostUsd: 6 })
 
+      const { body: list } = yield* call("GET", "/runs")
+      assert.deepStrictEqual(
+        list.data.map(({ id, usage }: { readonly id: string; readonly usage?: unknown }) => [id, usage]),
+        [[runId, { totalTokens: 5 * MILLION + 2, estimatedCostUsd: 9.25, guessedCostUsd: 6 }]]
+      )
+
       const { body: unknown } = yield* call("GET", "/pricing/unknown")
       assert.deepInclude(unknown, { calls: 5, estimatedCostUsd: 9.25, guessedCostUsd: 6, isPartial: false })
       assert.deepStrictEqual(unknown.models, [
@@ -113,6 +120,30 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
       const { body: none } = yield* call("GET", `/pricing/unknown?since=${later}`)
       assert.deepStrictEqual([none.calls, none.models], [0, []])
       assert.strictEqual((yield* call("GET", "/pricing/unknown?since=yesterday")).status, 400)
+    })
+  )
+
+  it.effect("are in lists of runs of every status, also of those that have not ended", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      for (const status of ["running", "suspended", "failed", "cancelled", "completed"]) {
+        const runId = yield* createRun()
+        yield* report(runId, [
+          { model: "vendor1-4o", promptTokens: MILLION, completionTokens: 0 },
+          { model: "vendor1-4o" }
+        ])
+        yield* sql`UPDATE runs SET status = ${status} WHERE id = ${runId}::uuid`
+        const { body } = yield* call("GET", `/runs?status=${status}&include=participants`)
+        const run = body.data.find(({ id }: { readonly id: string }) => id === runId)
+        assert.deepStrictEqual(run.usage, { totalTokens: MILLION, estimatedCostUsd: 2.5, callsWithoutUsage: 1 }, status)
+        const { body: overview } = yield* call("GET", "/dashboard/overview")
+        const recent = overview.recentRuns.find(({ id }: { readonly id: string }) => id === runId)
+        assert.deepStrictEqual(recent.usage, run.usage)
+      }
+      const silent = yield* createRun()
+      const { body } = yield* call("GET", "/runs?limit=200")
+      const run = body.data.find(({ id }: { readonly id: string }) => id === silent)
+      assert.notProperty(run, "usage")
     })
   )
 })

@@ -88,10 +88,13 @@ const costLines = ({ cost }: Why): ReadonlyArray<string> =>
     : [
         ...cost.byParticipant.map(
           ({ calls, costUsd, participantId, totalTokens, ...spending }) =>
-            `${participantId || "unnamed"}: ${calls} calls, ${totalTokens} tokens, ${usdText(costUsd, 4)}${lacking(spending)}`
+            `${participantId || "unnamed"}: ${calls} calls, ${totalTokens} tokens, ${usdText(costUsd, 4)}${guessed(spending)}${lacking(spending)}`
         ),
-        `together: ${cost.totalTokens} tokens, ${usdText(cost.costUsd, 4)}${lacking(cost)}`
+        `together: ${cost.totalTokens} tokens, ${usdText(cost.costUsd, 4)}${guessed(cost)}${lacking(cost)}`
       ]
+
+const guessed = ({ guessedCostUsd = 0 }: { readonly guessedCostUsd?: number }): string =>
+  guessedCostUsd === 0 ? "" : `, ≈ ${usdText(guessedCostUsd, 4)} of it guessed`
 
 const lacking = ({ callsWithoutUsage = 0 }: { readonly callsWithoutUsage?: number }): string =>
   callsWithoutUsage === 0 ? "" : ` and ${callsWithoutUsage} calls without usage`

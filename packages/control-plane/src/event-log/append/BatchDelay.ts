@@ -1,10 +1,11 @@
+/**
+ * Without this: 1,000 events a second of one run take 8.0 s of the service's CPU in 10 s instead of 3.8
+ * (docs/internals/scale.md); costs this file and up to 8 ms for a single frame.
+ */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-
-// Without this: 1,000 events a second of one run took 8.0 s of the service's CPU in 10 s instead of 3.8
-// (docs/internals/scale.md); costs this file and up to 8 ms for a single frame.
 
 /** Least time from the beginning of one transaction to the next, for frames that arrive one by one. Milliseconds. */
 export const PACE_MS = 8

@@ -6,8 +6,9 @@ interface Waiting {
 }
 
 /**
- * A number of permits, granted in the order of the requests: a large request is not starved by small ones. A request
- * for more than the capacity gets all permits, alone.
+ * A number of permits, granted in the order of the requests. A request for more than the capacity gets all permits,
+ * alone. The `Semaphore` of effect grants a small request before a large one that waits, so a stream of small frames
+ * would starve a large frame.
  */
 export class Permits {
   readonly #capacity: number

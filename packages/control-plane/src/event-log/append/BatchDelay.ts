@@ -41,7 +41,7 @@ export class BatchDelay extends Context.Service<
       /** Since the last transaction began. */
       let frames = 0
 
-      const letGo = () => {
+      const resumeAll = () => {
         for (const resume of waiting) resume()
         waiting.clear()
       }
@@ -51,12 +51,12 @@ export class BatchDelay extends Context.Service<
         return Effect.sync(() => waiting.delete(go))
       })
       const due = Effect.suspend(() => {
-        const wanting = nextAt - clock.currentTimeMillisUnsafe()
-        if (wanting <= 0 || frames >= WORTH_ANOTHER) return Effect.void
+        const remaining = nextAt - clock.currentTimeMillisUnsafe()
+        if (remaining <= 0 || frames >= WORTH_ANOTHER) return Effect.void
         if (waiting.size > 0) return wait
         // Transactions that begin meanwhile do not extend the wait of the first.
-        const ring = Effect.delay(Effect.sync(letGo), Math.min(wanting, PACE_MS))
-        return Effect.andThen(Effect.forkIn(ring, scope), wait)
+        const timer = Effect.delay(Effect.sync(resumeAll), Math.min(remaining, PACE_MS))
+        return Effect.andThen(Effect.forkIn(timer, scope), wait)
       })
       return BatchDelay.of({
         begun: () => {
@@ -65,7 +65,7 @@ export class BatchDelay extends Context.Service<
         },
         come: (count) => {
           frames += count
-          if (frames >= WORTH_ANOTHER) letGo()
+          if (frames >= WORTH_ANOTHER) resumeAll()
         },
         due
       })

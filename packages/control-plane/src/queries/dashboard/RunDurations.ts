@@ -26,7 +26,7 @@ const MICROS_PER_MILLI = 1_000
 const MILLIS_PER_SECOND = 1_000
 
 /** With more runs in the window, the database sorts the durations. */
-export const MOST_CACHED = 500_000
+const MOST_CACHED = 500_000
 /** Runs of one read of durations; one bucket may have more. */
 const READ_AT_ONCE = 100_000
 /** The size of the cache. */

@@ -20,7 +20,7 @@ import { STREAM_PAGE_BYTES } from "../StreamSlots.ts"
 import { BUFFER_BYTES, type BufferedFrames, framesOf, RingBuffer } from "./RingBuffer.ts"
 
 /** Events of a read, for all subscribers of a search or for one that is behind. */
-export const TAIL_PAGE = 500
+const TAIL_PAGE = 500
 /**
  * Pause between two reads of the end of the log, so that commits share a read and a write; per subscriber.
  * Milliseconds.

@@ -119,10 +119,9 @@ const client = (given: DatabaseOptions, use: PoolCounts) =>
           lock_timeout: String(options.lockTimeoutMs),
           statement_timeout: String(options.statementTimeoutMs),
           idle_in_transaction_session_timeout: String(options.idleInTransactionTimeoutMs),
-          // By which a pipelined transaction is known, so none may be deferrable by itself.
+          // A pipelined transaction is identified by it, so no other transaction may be deferrable.
           default_transaction_deferrable: "off",
-          // All statements are short, but the planner estimates that some are long: compiling those takes a thousand times longer
-          // than running them.
+          // The planner takes some short statements for long ones, whose compilation takes a thousand times longer.
           jit: "off"
         }
       })

@@ -22,9 +22,9 @@ export const placeholderFor = (
   const { bytes, receivedAt } = refused
   const frame = withoutContent(refused.frame, noteOf(reason, bytes))
   if (frame === undefined) return undefined
-  const standIn = { ...observed(frame, receivedAt), withheld: shorten(reason) }
+  const placeholder = { ...observed(frame, receivedAt), withheld: shorten(reason) }
   // A repetition of the frame is found by its whole content.
-  return { ...prepareFrame(normaliser, new Set(), standIn), messageKey: prepared.messageKey }
+  return { ...prepareFrame(normaliser, new Set(), placeholder), messageKey: prepared.messageKey }
 }
 
 /**

@@ -1,5 +1,6 @@
 export { type ControlPlaneOptions, layerControlPlane, layerFromSettings } from "./ControlPlane.ts"
 export { emptyChain, extendChain } from "./event-log/seal/HashChain.ts"
 export { layerRuntime } from "./platform/http/RuntimeFromSettings.ts"
+export { TALLY_LOCK } from "./platform/postgres/AdvisoryLocks.ts"
 export { DatabaseUnavailable, databaseSettings, migrateDatabase } from "./platform/postgres/Database.ts"
 export { validateControlPlaneSettings } from "./SettingsCheck.ts"

@@ -13,9 +13,7 @@ const MOST_ENDS = 5
 const ENDS_WITHIN = Duration.minutes(5)
 
 /** After a kill the old server's processes may still hold its shared memory for a moment. */
-const AGAIN = Schedule.max([Schedule.exponential("100 millis"), Schedule.spaced("1 second")]).pipe(
-  Schedule.upTo({ duration: "15 seconds" })
-)
+const AGAIN = Schedule.spaced("1 second").pipe(Schedule.upTo({ duration: "15 seconds" }))
 
 /** A server that is started again, on the same port and data, when it ends by itself. */
 export interface KeptServer {

@@ -1,4 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
+import { TALLY_LOCK } from "@runplane/control-plane"
 import * as Effect from "effect/Effect"
 
 /** A text of a template run in pieces: every second piece, from the second on, names the value of a copy. */
@@ -101,7 +102,10 @@ export const copyRun = Effect.fn("BigDatabase.copyRun")(function* (runId: string
   yield* sql`SELECT setval('event_seq', (SELECT max(seq) FROM canonical_events))`
   // The service counts blocks too, one of them at a time.
   yield* sql.withTransaction(
-    Effect.andThen(sql`SELECT pg_advisory_xact_lock(7266422)`, sql`SELECT count_event_blocks(event_watermark())::text`)
+    Effect.andThen(
+      sql`SELECT pg_advisory_xact_lock(${TALLY_LOCK})`,
+      sql`SELECT count_event_blocks(event_watermark())::text`
+    )
   )
   const fold = sql<{ readonly done: boolean }>`SELECT fold_tallies(20000) AS done`
   yield* Effect.repeat(fold, { until: ([row]) => row?.done === true })

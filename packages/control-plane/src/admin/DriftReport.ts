@@ -78,7 +78,7 @@ const compare = (
   }
 }
 
-/** A runtime that cannot be asked has its own answer here; the rest is passed on as everywhere. */
+/** A runtime that does not answer has its own answer here; other failures are those of every request. */
 const answerOfDrift = (error: RuntimeError) => {
   if (error.reason === "UNAVAILABLE") return unavailable("RUNTIME_UNAVAILABLE", error.message)
   if (error.reason === "CIRCUIT_BREAKER_OPEN") return unavailable("CIRCUIT_BREAKER_OPEN", error.message)

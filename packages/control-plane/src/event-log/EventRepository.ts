@@ -24,14 +24,14 @@ export interface EventFilter {
   readonly types: ReadonlyArray<string>
 }
 
-/** Matching events in their order, as many as may be held at a time (docs/reference/http.md#page-bytes). */
+/** Matching events in their order, as many as fit in memory (docs/reference/http.md#page-bytes). */
 export interface EventPage {
   readonly events: ReadonlyArray<StoredEvent>
   /** Whether the page ends early, because its events are large. */
   readonly isCut: boolean
 }
 
-/** Events of a run in their order, as many as may be held at a time. */
+/** Events of a run in their order, as many as fit in memory. */
 export interface EventSlice {
   readonly events: ReadonlyArray<StoredEvent>
   /** Whether there were no further ones when it was read. */
@@ -110,8 +110,8 @@ export class EventRepository extends Context.Service<
     /** The same page; the database joins the events, which is cheaper than rows of their own. */
     readonly text: (runId: RunId, filter: EventFilter, limit: number) => Effect.Effect<EventText, SqlError>
     /**
-     * The next events of a run, bounded in number and in bytes, whatever their size: a reader of the whole log holds
-     * one slice at a time, of about `mostBytes`, or `READ_BYTES` unless said.
+     * The next events of a run, bounded in number and in bytes, whatever their size: a reader of the whole log has
+     * one slice at a time, of about `mostBytes`, `READ_BYTES` by default.
      */
     readonly slice: (
       runId: RunId,

@@ -44,7 +44,7 @@ import { consoleRoutes } from "./console/ConsoleRoutes.ts"
 const RemovedHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "removed",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     return yield* Effect.succeed(
       handlers.handleAll({
         messages: () => Effect.fail(endpointRemoved("POST /runs/:id/messages")),
@@ -56,7 +56,7 @@ const RemovedHttp = HttpApiBuilder.group(
 )
 
 /** Time for pending answers at shutdown; event streams end at once. */
-export const GRACEFUL_SHUTDOWN_MS = 3_000
+const GRACEFUL_SHUTDOWN_MS = 3_000
 
 /** The handlers of all groups. */
 const handlers = Layer.mergeAll(

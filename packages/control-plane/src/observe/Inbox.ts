@@ -77,8 +77,8 @@ export const makeInbox = Effect.fnUntraced(function* ({
 
   const take = Effect.gen(function* () {
     if (current !== undefined) {
-      budget.give(current.bytes)
-      others.give(current.others)
+      budget.release(current.bytes)
+      others.release(current.others)
       current = undefined
       if (missed !== undefined) update(missed)
     }
@@ -106,7 +106,7 @@ export const makeInbox = Effect.fnUntraced(function* ({
       Effect.forEach(
         partsOfBytes(frames, appendBytes),
         (part) =>
-          budget.hold(totalBytes(part), () => {
+          budget.acquire(totalBytes(part), () => {
             delay.come(part.length)
             for (const frame of prepare(part)) Queue.offerUnsafe(queue, { _tag: "Frame", subscription, frame })
           }),

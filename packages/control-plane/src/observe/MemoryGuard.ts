@@ -1,3 +1,7 @@
+/**
+ * Without this: a process that adopts more runs than fit runs out of memory, restarts and fails again; costs an
+ * observer of garbage collections.
+ */
 import { constants, type PerformanceEntry, PerformanceObserver } from "node:perf_hooks"
 import { getHeapStatistics } from "node:v8"
 import * as Context from "effect/Context"
@@ -7,12 +11,7 @@ import * as Layer from "effect/Layer"
 /** Share of the heap's limit above which no run is adopted; the rest is for requests and events. */
 const FULL_SHARE = 3 / 4
 
-/**
- * Whether V8's heap is too full for more runs (docs/reference/operations.md#memory).
- *
- * Without this: a process that adopts more runs than fit runs out of memory, restarts and fails again; costs an
- * observer of garbage collections.
- */
+/** Whether V8's heap is too full for more runs (docs/reference/operations.md#memory). */
 export class MemoryGuard extends Context.Service<MemoryGuard, { readonly isFull: Effect.Effect<boolean> }>()(
   "runplane/control-plane/MemoryGuard"
 ) {

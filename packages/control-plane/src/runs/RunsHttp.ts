@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { SqlError } from "effect/sql/SqlError"
 import { RunStateReader } from "../event-log/projection/RunStateReader.ts"
-import { ARTIFACTS_PER_READ, type ArtifactPlace, ArtifactRepository } from "../event-log/runs/ArtifactRepository.ts"
+import { ARTIFACTS_PER_READ, type ArtifactPosition, ArtifactRepository } from "../event-log/runs/ArtifactRepository.ts"
 import { RunDocuments } from "../event-log/runs/RunDocuments.ts"
 import { endOfReading, type RunGone } from "../event-log/runs/RunGone.ts"
 import { RunRepository } from "../event-log/runs/RunRepository.ts"
@@ -46,7 +46,7 @@ export const RunsHttp = HttpApiBuilder.group(
         return isEnd ? { text } : { text, next: readOn(runId, messages(runId, last.ordinal)) }
       })
 
-    const listArtifacts = (runId: RunId, after: ArtifactPlace | undefined): Effect.Effect<Page, SqlError> =>
+    const listArtifacts = (runId: RunId, after: ArtifactPosition | undefined): Effect.Effect<Page, SqlError> =>
       Effect.map(artifacts.page(runId, after, ARTIFACTS_PER_READ), ({ isCut, rows }) => {
         const last = rows.at(-1)
         const isEnd = last === undefined || (!isCut && rows.length < ARTIFACTS_PER_READ)

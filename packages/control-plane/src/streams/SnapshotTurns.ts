@@ -1,7 +1,6 @@
 /**
- * Without this: each of 500 clients of a run receives every snapshot, and the events wait behind them; costs 9.6 to
- * 10.4 s instead of 7.3 to 8.2 s of CPU in 12 s, and 152 to 210 ms instead of 75 to 98 ms at the 99th percentile
- * (docs/internals/scale.md).
+ * Without this: each of 500 clients of a run receives every snapshot and its events wait, 152 to 210 ms at the 99th
+ * percentile instead of 75 to 98 (docs/internals/scale.md); costs late snapshots for popular runs.
  */
 
 /** Up to this number, all clients of a run receive snapshots at the same times; more clients take turns. */

@@ -1,9 +1,9 @@
 import type { RunId } from "@runplane/domain"
+import { jitteredBackoff } from "@runplane/runtime"
 import { ControlPlaneSettings, makeFairTurns, readSettings } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
 import { EventRepository } from "../event-log/EventRepository.ts"
 import { RunStateReader } from "../event-log/projection/RunStateReader.ts"
 import { RunRepository } from "../event-log/runs/RunRepository.ts"
@@ -11,10 +11,8 @@ import { streamReadsAt } from "../platform/postgres/PoolUse.ts"
 import { shareReads } from "../platform/postgres/SharedRead.ts"
 import { STREAM_PAGE_BYTES } from "./StreamSlots.ts"
 
-/** Waits for a database that is away: doubling from 100 ms, at most 2 s. */
-export const retries = Schedule.min([Schedule.exponential("100 millis", 2), Schedule.spaced("2 seconds")]).pipe(
-  Schedule.jittered
-)
+/** Waits for a database that is away. */
+export const retries = jitteredBackoff(100, 2_000)
 
 /** The reads of the stream of a run. Streams may share a page. */
 export interface RunReads {

@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 
 /** Seconds after which a rejected client may retry. */
-export const SLOT_RETRY_SECONDS = 10
+const SLOT_RETRY_SECONDS = 10
 
 /** Streams that open in one turn of the event loop. */
 const AT_ONCE = 16

@@ -18,7 +18,7 @@ const frame = (code: string) =>
 const inboxWith = Effect.gen(function* () {
   const due = yield* Deferred.make<void>()
   const inbox = yield* makeInbox({
-    budget: { hold: (_, hand) => Effect.sync(hand), give: () => {} },
+    budget: { acquire: (_, then) => Effect.sync(then), release: () => {} },
     delay: { come: () => {}, due: Deferred.await(due) },
     appendBytes: 1_000_000,
     prepare: (frames) => frames

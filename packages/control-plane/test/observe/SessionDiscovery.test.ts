@@ -93,7 +93,7 @@ class World {
       Layer.mock(SessionDirectory, { isWatching: () => true, isObserved: () => false, publish: () => {} }),
       ObserverSettings.layerFrom({ discoveryGraceMs: GRACE_MS }),
       Ids.layer,
-      DatabaseClock.ofProcess,
+      DatabaseClock.layerProcess,
       RuntimeFake.layer
     ])
   )

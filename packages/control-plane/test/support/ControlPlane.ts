@@ -39,7 +39,7 @@ export const layerReactingLog = Log.layer.pipe(Layer.provide(layerSurroundings))
 export const layerDatabaseTimeLog = layerReactingLog.pipe(Layer.provide(layerTestReactors))
 
 /** The log on whatever database the test provides, by the clock of the test. */
-export const layerTestLog = Log.layerBy(DatabaseClock.ofProcess).pipe(
+export const layerTestLog = Log.layerBy(DatabaseClock.layerProcess).pipe(
   Layer.provide(layerSurroundings),
   Layer.provide(layerTestReactors)
 )

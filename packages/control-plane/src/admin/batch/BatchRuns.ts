@@ -13,7 +13,7 @@ import { RunManagement } from "../../runs/RunManagement.ts"
 import { Runs } from "../../runs/Runs.ts"
 
 /** Runs of one batch that are worked on at the same time. */
-export const BATCH_CONCURRENCY = 8
+const BATCH_CONCURRENCY = 8
 const CANCEL_REASON = "batch cancel"
 
 type BatchOperation<Done extends string> = (
@@ -22,9 +22,8 @@ type BatchOperation<Done extends string> = (
 ) => Effect.Effect<ReadonlyArray<BatchOutcome<Done>>>
 
 /**
- * One operation on many runs (docs/reference/http.md#batch). Every run succeeds or fails by itself; a run that is named
- * twice is worked on once and answered twice. The word of success says that the operation was accepted, as its single
- * form would have answered 2xx.
+ * One operation on many runs (docs/reference/http.md#batch). Every run succeeds or fails by itself; a repeated id
+ * is processed once and answered twice. `success`: the operation was accepted, where its single form answers 2xx.
  */
 export class BatchRuns extends Context.Service<
   BatchRuns,
@@ -85,7 +84,7 @@ const reasonOfFailure = (operation: Effect.Effect<unknown, { readonly message: s
 export const BatchHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "batch",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     const batch = yield* BatchRuns
     const exports = yield* RunExports
     return handlers.handleAll({

@@ -14,7 +14,7 @@ import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
 import { WriteCheck } from "../../platform/postgres/WriteCheck.ts"
 
 /** Probes are not throttled: the dependencies are checked at most this often. Milliseconds. */
-export const READINESS_TTL_MS = 1_000
+const READINESS_TTL_MS = 1_000
 /** A run this young may not have found its observer yet. Seconds. */
 const ADOPTION_GRACE_SECONDS = 30
 /** How often the service checks without a probe. Milliseconds. */
@@ -64,10 +64,10 @@ export class Health extends Context.Service<
       )
 
       /** A process without shards observes no run. */
-      const placed = Effect.gen(function* () {
-        const lacking = yield* placement.lacksShards
-        yield* lacking ? outages.placement.lost("this process holds the lock of no shard") : outages.placement.back
-        return !lacking
+      const hasShards = Effect.gen(function* () {
+        const lacks = yield* placement.lacksShards
+        yield* lacks ? outages.placement.lost("this process holds the lock of no shard") : outages.placement.back
+        return !lacks
       })
 
       // A run is connected, or retried on schedule, exactly while its observer lives, in whichever process.
@@ -75,7 +75,7 @@ export class Health extends Context.Service<
         Effect.map((unobserved) => (unobserved.length === 0 ? ("ok" as const) : ("unhealthy" as const))),
         Effect.catch(() => Effect.succeed("unhealthy" as const)),
         Effect.timeoutOrElse(tooSlow("unhealthy" as const)),
-        Effect.flatMap((found) => Effect.map(placed, (isPlaced) => (isPlaced ? found : ("unhealthy" as const))))
+        Effect.flatMap((found) => Effect.map(hasShards, (has) => (has ? found : ("unhealthy" as const))))
       )
 
       const log = Effect.gen(function* () {

@@ -16,7 +16,7 @@ interface StandingRow {
 }
 
 /**
- * Adds what one process has counted to the counts of all processes on the database, and gives back the sums: one
+ * Adds what one process has counted to the counts of all processes on the database, and returns the sums: one
  * statement for any number of clients (docs/reference/http.md#rate-limit). Times travel as what is left of them, so
  * that the clocks of the processes do not matter; rows are written in the order of their names, so that no two
  * processes wait for each other. The table is not logged: after a crash of the database every count starts at 0.
@@ -33,17 +33,17 @@ export const makeRequestCounts = Effect.gen(function* () {
       .toSorted((a, b) => (a.client < b.client ? -1 : 1))
       .map(({ blockedMs, windowMs, ...each }) => ({ ...each, window_ms: windowMs, blocked_ms: blockedMs }))
     const rows = yield* sql<StandingRow>`
-      INSERT INTO request_budgets AS held (client, spent, window_ends, blocked_until)
+      INSERT INTO request_budgets AS stored (client, spent, window_ends, blocked_until)
       SELECT given.client, given.spent, statement_timestamp() + given.window_ms * interval '1 millisecond',
              statement_timestamp() + given.blocked_ms * interval '1 millisecond'
       FROM ${unnestRows(sql, ordered, { client: "text", spent: "int", window_ms: "int", blocked_ms: "int" })} AS given
       ON CONFLICT (client) DO UPDATE SET
         spent = EXCLUDED.spent + CASE
-          WHEN greatest(held.window_ends, held.blocked_until) > statement_timestamp() THEN held.spent ELSE 0 END,
+          WHEN greatest(stored.window_ends, stored.blocked_until) > statement_timestamp() THEN stored.spent ELSE 0 END,
         window_ends = CASE
-          WHEN greatest(held.window_ends, held.blocked_until) > statement_timestamp() THEN held.window_ends
+          WHEN greatest(stored.window_ends, stored.blocked_until) > statement_timestamp() THEN stored.window_ends
           ELSE EXCLUDED.window_ends END,
-        blocked_until = greatest(held.blocked_until, EXCLUDED.blocked_until)
+        blocked_until = greatest(stored.blocked_until, EXCLUDED.blocked_until)
       RETURNING client, spent::float8 AS spent,
                 (1000 * extract(epoch FROM window_ends - statement_timestamp()))::float8 AS window_ms,
                 (1000 * extract(epoch FROM blocked_until - statement_timestamp()))::float8 AS blocked_ms`

@@ -62,7 +62,7 @@ export class Processes extends Context.Service<
           AND l.objid::int8 = processes.seat
           AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()))`
 
-      /** Says how this process is, and forgets those that have gone without a word. */
+      /** Reports this process, and deletes the rows of processes that have stopped without a report. */
       const report = Effect.gen(function* () {
         const oldest = yield* appends.oldest
         yield* sql`
@@ -81,12 +81,12 @@ export class Processes extends Context.Service<
             oldest_append_ms = excluded.oldest_append_ms, reconnects = excluded.reconnects`
       }).pipe(Effect.withTracerEnabled(false))
 
-      const farewell = sql`DELETE FROM processes WHERE seat = ${placement.seat}::int`.pipe(
+      const deregister = sql`DELETE FROM processes WHERE seat = ${placement.seat}::int`.pipe(
         Effect.timeout(FAREWELL_LIMIT_MS),
         Effect.interruptible,
         Effect.ignore
       )
-      yield* Effect.addFinalizer(() => farewell)
+      yield* Effect.addFinalizer(() => deregister)
       yield* report.pipe(
         Effect.catch((error) => Effect.logDebug(`cannot say how this process is: ${describeSqlError(error)}`)),
         Effect.repeat(Schedule.spaced(REPORT_MS)),

@@ -11,15 +11,15 @@ import { insertPending, pendingEntry } from "../../platform/ledger/PendingEntrie
 import { SealKeys } from "../../platform/ledger/SealKeys.ts"
 
 /** A transaction takes no further run once it deletes that many events, so that a batch of long runs stays short. */
-export const EVENTS_PER_BATCH = 50_000
+const EVENTS_PER_BATCH = 50_000
 /** Rows of the audit log, or webhook deliveries, that one statement deletes. */
-export const ROWS_PER_BATCH = 5_000
+const ROWS_PER_BATCH = 5_000
 
 /** Who deletes runs because of their age, as their tombstones name it. */
 const RETENTION = "retention"
 
 /** Where a walk through the expired runs stands: the last run that was looked at. */
-export interface ExpiredPlace {
+export interface ExpiredPosition {
   readonly endedAt: string
   readonly id: string
 }
@@ -27,8 +27,8 @@ export interface ExpiredPlace {
 export interface RemovedRuns {
   readonly runs: number
   readonly events: number
-  /** Where the next batch begins; undefined when this one found nothing to look at. */
-  readonly place: ExpiredPlace | undefined
+  /** Where the next batch begins; undefined when this one has found no run. */
+  readonly next: ExpiredPosition | undefined
 }
 
 /**
@@ -40,7 +40,11 @@ export class ExpiredRows extends Context.Service<
   ExpiredRows,
   {
     /** Terminal runs by the time they ended, each with all of its rows, in one transaction. */
-    readonly removeRuns: (cutoff: string, limit: number, after?: ExpiredPlace) => Effect.Effect<RemovedRuns, SqlError>
+    readonly removeRuns: (
+      cutoff: string,
+      limit: number,
+      after?: ExpiredPosition
+    ) => Effect.Effect<RemovedRuns, SqlError>
     readonly removeAuditEntries: (cutoff: string) => Effect.Effect<number, SqlError>
     readonly removeDeliveries: (cutoff: string) => Effect.Effect<number, SqlError>
   }
@@ -54,11 +58,11 @@ export class ExpiredRows extends Context.Service<
 
       const expired = (cutoff: string) => sql`r.ended_at < ${cutoff}::timestamptz AND ${hasStatus(sql, "ended", "r")}`
 
-      const behind = (after: ExpiredPlace | undefined) =>
+      const behind = (after: ExpiredPosition | undefined) =>
         after === undefined ? sql`true` : sql`(r.ended_at, r.id) > (${after.endedAt}::timestamptz, ${after.id}::uuid)`
 
       /** The oldest runs, up to the one with which the batch is full. */
-      const oldest = (cutoff: string, limit: number, after: ExpiredPlace | undefined) => sql<ExpiredPlace>`
+      const oldest = (cutoff: string, limit: number, after: ExpiredPosition | undefined) => sql<ExpiredPosition>`
         SELECT id::text AS id, ended_at::text AS "endedAt" FROM (
           SELECT r.id, r.ended_at, sum(h.last_index) OVER (ORDER BY r.ended_at, r.id) - h.last_index AS events_before
           FROM (
@@ -78,7 +82,7 @@ export class ExpiredRows extends Context.Service<
       const removeRuns = Effect.fn("ExpiredRows.removeRuns")(function* (
         cutoff: string,
         limit: number,
-        after?: ExpiredPlace
+        after?: ExpiredPosition
       ) {
         const candidates = yield* oldest(cutoff, limit, after)
         const runs = yield* lock(
@@ -93,7 +97,7 @@ export class ExpiredRows extends Context.Service<
           )
         }
         const events = runs.reduce((sum, run) => sum + run.last_index, 0)
-        return { runs: runs.length, events, place: candidates.at(-1) }
+        return { runs: runs.length, events, next: candidates.at(-1) }
       }, sql.withTransaction)
 
       const count = Effect.map(([row]: ReadonlyArray<{ readonly removed: number }>) => row?.removed ?? 0)

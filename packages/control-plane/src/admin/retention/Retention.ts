@@ -9,7 +9,7 @@ import { Placement } from "../../observe/placement/Placement.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
 import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
-import { type ExpiredPlace, ExpiredRows } from "./ExpiredRows.ts"
+import { type ExpiredPosition, ExpiredRows } from "./ExpiredRows.ts"
 
 const settings = {
   enabled: ControlPlaneSettings.DATA_RETENTION_ENABLED,
@@ -78,11 +78,11 @@ export class Retention extends Context.Service<
         const removeRuns = Effect.fnUntraced(function* (cutoff: string) {
           let runs = 0
           let events = 0
-          let place: ExpiredPlace | undefined
+          let next: ExpiredPosition | undefined
           while (true) {
-            const removed = yield* inRests(rows.removeRuns(cutoff, options.batchSize, place))
-            place = removed.place
-            if (place === undefined) return { runs, events }
+            const removed = yield* inRests(rows.removeRuns(cutoff, options.batchSize, next))
+            next = removed.next
+            if (next === undefined) return { runs, events }
             metrics.retentionRemoved("run", removed.runs)
             metrics.retentionRemoved("event", removed.events)
             runs += removed.runs

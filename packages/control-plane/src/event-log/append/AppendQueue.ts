@@ -14,7 +14,7 @@ import type { PreparedFrame } from "./PreparedFrame.ts"
 import type { QueuedAppend } from "./QueuedAppend.ts"
 
 /** Most frames and most requests that share one transaction. */
-export const GROUP_FRAMES = 2000
+const GROUP_FRAMES = 2000
 export const GROUP_REQUESTS = 64
 /** Transactions in flight: some commit while the next is being folded. */
 export const WRITERS = 3

@@ -62,18 +62,18 @@ export const makeAppendTransaction = Effect.gen(function* () {
    * projections. `elsewhere` are the runs that another transaction has locked; unknown runs are missing.
    */
   const openRuns = Effect.fnUntraced(function* (group: ReadonlyArray<QueuedAppend>, { begun }: PipelinedTransaction) {
-    const asked = [...new Set<string>(group.map(({ request }) => request.runId))]
+    const runIds = [...new Set<string>(group.map(({ request }) => request.runId))]
     const count = group.reduce((sum, append) => sum + numbersFor(append), 0)
     const before = yield* Clock.currentTimeMillis
     const { databaseTime, fresh, heads, seqs } = yield* rows.open({
-      runIds: asked,
+      runIds,
       messages: messageRows(group, clock.shift),
       count
     })
     const after = yield* Clock.currentTimeMillis
     if (databaseTime !== undefined) yield* clock.correct({ before, database: databaseTime, after })
     yield* begun
-    const missing = asked.filter((id) => !heads.has(id))
+    const missing = runIds.filter((id) => !heads.has(id))
     const elsewhere = missing.length === 0 ? new Set<string>() : yield* rows.existing(missing)
     const refolded = Effect.fnUntraced(function* ({ lastSeq }: LockedHead, refold: RebuildRequest["refold"]) {
       const projected = yield* refold(lastSeq)
@@ -132,34 +132,34 @@ export const makeAppendTransaction = Effect.gen(function* () {
     const refuse = (append: QueuedAppend, refusal: AppendRefusal) => {
       settled.push({ append, outcome: Exit.fail(refusal) })
     }
-    const taken = new Set<QueuedAppend>()
+    const existing = new Set<QueuedAppend>()
     yield* Effect.forEach(
       group.flatMap((append) => (append.request._tag === "Create" ? [{ append, insert: append.request.insert }] : [])),
-      ({ append, insert }) => Effect.map(insert, (inserted) => (inserted ? undefined : taken.add(append))),
+      ({ append, insert }) => Effect.map(insert, (inserted) => (inserted ? undefined : existing.add(append))),
       { concurrency: "unbounded", discard: true }
     )
-    for (const append of taken) refuse(append, new RunAlreadyExists({ runId: append.request.runId }))
-    const asked = group.filter((append) => !taken.has(append))
+    for (const append of existing) refuse(append, new RunAlreadyExists({ runId: append.request.runId }))
+    const remaining = group.filter((append) => !existing.has(append))
     const { elsewhere, fresh, runs, seqs } = yield* openRuns(group, transaction)
-    const rightful = asked.filter(({ request }) => !elsewhere.has(request.runId))
-    const locked = asked.filter(({ request }) => elsewhere.has(request.runId))
+    const unlocked = remaining.filter(({ request }) => !elsewhere.has(request.runId))
+    const locked = remaining.filter(({ request }) => elsewhere.has(request.runId))
     const now = yield* Clock.currentTimeMillis
     const at = new Date(yield* clock.now).toISOString()
     const time = { at, shift: clock.shift }
 
     const decisions: Array<Decision> = []
-    for (const append of rightful) {
+    for (const append of unlocked) {
       const { runId } = append.request
       const run = runs.get(runId)
       const decided = run === undefined ? new RunNotFound({ runId }) : decide(append, run, fresh, time)
       if ("_tag" in decided) refuse(append, decided)
       else decisions.push(decided)
     }
-    // Unused messages belong to refused appends: a stored one would make the later append look like a repetition.
+    // Unused messages belong to refused appends: with a stored one, the later append would count as a repetition.
     if (fresh.size > 0) yield* rows.forgetMessages(fresh)
     const count = decisions.reduce((sum, decision) => sum + decision.drafts.length, 0)
     const further = count > seqs.length ? yield* rows.allocate(count - seqs.length) : []
-    const places = { seqs: [...seqs, ...further], ids: yield* ids.uuids(count), next: 0 }
+    const positions = { seqs: [...seqs, ...further], ids: yield* ids.uuids(count), next: 0 }
 
     const committed: Array<Changed> = []
     const appends: Array<WrittenAppend> = []
@@ -171,7 +171,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
       const events: Array<KnownEvent> = []
       const texts: Array<CommittedEvent> = []
       for (const part of partsOf(decision)) {
-        const folded = fold(part, places, batch)
+        const folded = fold(part, positions, batch)
         events.push(...folded.events)
         texts.push(...folded.committed)
         if (isWorthSending(batch)) {
@@ -284,7 +284,7 @@ const transactionOf = (runs: ReadonlyMap<string, RunInProgress>): string | undef
 
 const keyOf = ({ lastSeq, revision, run }: LockedHead): CacheKey => ({ runId: run.id, lastSeq, revision })
 
-/** Events of a change of status without `places`. More numbers are allocated later. */
+/** Events of a change of status without `mostEvents`. More numbers are allocated later. */
 const EVENTS_OF_A_CHANGE = 3
 
 /**
@@ -299,7 +299,7 @@ const numbersFor = ({ frames, request }: QueuedAppend): number => {
     case "Create":
       return request.events.length
     case "Change":
-      return request.places ?? EVENTS_OF_A_CHANGE
+      return request.mostEvents ?? EVENTS_OF_A_CHANGE
     case "Rebuild":
       return 0
   }

@@ -1,10 +1,11 @@
+/**
+ * Without this: 1,000 events a second of one run take 8.0 s of the service's CPU in 10 s instead of 3.8
+ * (docs/internals/scale.md); costs this file and up to 8 ms for a single frame.
+ */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-
-// Without this: 1,000 events a second of one run took 8.0 s of the service's CPU in 10 s instead of 3.8
-// (docs/internals/scale.md); costs this file and up to 8 ms for a single frame.
 
 /** Least time from the beginning of one transaction to the next, for frames that arrive one by one. Milliseconds. */
 export const PACE_MS = 8
@@ -40,7 +41,7 @@ export class BatchDelay extends Context.Service<
       /** Since the last transaction began. */
       let frames = 0
 
-      const letGo = () => {
+      const resumeAll = () => {
         for (const resume of waiting) resume()
         waiting.clear()
       }
@@ -50,12 +51,12 @@ export class BatchDelay extends Context.Service<
         return Effect.sync(() => waiting.delete(go))
       })
       const due = Effect.suspend(() => {
-        const wanting = nextAt - clock.currentTimeMillisUnsafe()
-        if (wanting <= 0 || frames >= WORTH_ANOTHER) return Effect.void
+        const remaining = nextAt - clock.currentTimeMillisUnsafe()
+        if (remaining <= 0 || frames >= WORTH_ANOTHER) return Effect.void
         if (waiting.size > 0) return wait
         // Transactions that begin meanwhile do not extend the wait of the first.
-        const ring = Effect.delay(Effect.sync(letGo), Math.min(wanting, PACE_MS))
-        return Effect.andThen(Effect.forkIn(ring, scope), wait)
+        const timer = Effect.delay(Effect.sync(resumeAll), Math.min(remaining, PACE_MS))
+        return Effect.andThen(Effect.forkIn(timer, scope), wait)
       })
       return BatchDelay.of({
         begun: () => {
@@ -64,7 +65,7 @@ export class BatchDelay extends Context.Service<
         },
         come: (count) => {
           frames += count
-          if (frames >= WORTH_ANOTHER) letGo()
+          if (frames >= WORTH_ANOTHER) resumeAll()
         },
         due
       })

@@ -119,9 +119,9 @@ export const messageRows = (
     for (const frame of frames) {
       const key = frame.messageKey
       if (key === undefined || frame.message === undefined) continue
-      const place = `${request.runId} ${key}`
-      if (byKey.get(place)?.message.status === "accepted") continue
-      byKey.set(place, { runId: request.runId, key, message: frame.message })
+      const id = `${request.runId} ${key}`
+      if (byKey.get(id)?.message.status === "accepted") continue
+      byKey.set(id, { runId: request.runId, key, message: frame.message })
     }
   }
   return [...byKey.values()].map(({ key, message, runId }) => {
@@ -274,8 +274,8 @@ export const partsOf = (decision: Decision): ReadonlyArray<Decision> => {
   const { drafts, frames } = decision
   const rows = Math.max(drafts.length, frames.length)
   if (rows <= EVENTS_AT_A_TIME) return [decision]
-  return Array.from({ length: Math.ceil(rows / EVENTS_AT_A_TIME) }, (_, place) => {
-    const from = place * EVENTS_AT_A_TIME
+  return Array.from({ length: Math.ceil(rows / EVENTS_AT_A_TIME) }, (_, part) => {
+    const from = part * EVENTS_AT_A_TIME
     const to = from + EVENTS_AT_A_TIME
     return { ...decision, drafts: drafts.slice(from, to), frames: frames.slice(from, to) }
   })
@@ -288,7 +288,7 @@ export const isWorthSending = ({ characters, events }: EventRows): boolean =>
 /** Numbers the drafts of a decision, folds them into the run, and adds their rows to the batch. Changes the run. */
 export const fold = (
   decision: Decision,
-  places: { readonly seqs: ReadonlyArray<number>; readonly ids: ReadonlyArray<string>; next: number },
+  positions: { readonly seqs: ReadonlyArray<number>; readonly ids: ReadonlyArray<string>; next: number },
   batch: EventRows
 ): { readonly events: ReadonlyArray<KnownEvent>; readonly committed: ReadonlyArray<CommittedEvent> } => {
   const { append, drafts, frames, run } = decision
@@ -298,10 +298,10 @@ export const fold = (
   const events: Array<KnownEvent> = []
   const committed: Array<CommittedEvent> = []
   for (const draft of drafts) {
-    const seq = places.seqs[places.next] ?? 0
-    const id = places.ids[places.next] ?? ""
+    const seq = positions.seqs[positions.next] ?? 0
+    const id = positions.ids[positions.next] ?? ""
     const event = recordEvent(draft, { id, runId, seq, index: run.lastIndex + 1, trace })
-    places.next += 1
+    positions.next += 1
     run.lastSeq = seq
     run.lastIndex = event.index
     projected = projectAndMeasure(projected, event)

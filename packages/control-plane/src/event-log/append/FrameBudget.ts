@@ -5,18 +5,18 @@ import type * as Scope from "effect/Scope"
 import { EventLogSettings } from "../EventLogSettings.ts"
 import { Permits } from "./Permits.ts"
 
-/** The part of the budget that one run may hold. */
+/** The part of the budget that one run may acquire. */
 export interface BudgetShare {
-  /** Waits until the bytes are available, and then calls `hand`. */
-  readonly hold: (bytes: number, hand: () => void) => Effect.Effect<void>
+  /** Waits until the bytes are available, then acquires them and calls `then`. */
+  readonly acquire: (bytes: number, then: () => void) => Effect.Effect<void>
   /** Releases bytes, in the amounts in which they were acquired. */
-  readonly give: (bytes: number) => void
+  readonly release: (bytes: number) => void
 }
 
 /**
  * The one budget, in bytes, of the frames that wait for the log, shared by everything that reads from the runtime
  * (docs/reference/events.md#bounds). A reader without capacity waits, and with it the stream that it reads, so a slow
- * database or a large session slows the runtime down instead of filling memory. A run holds at most its share of the
+ * database or a large session slows the runtime down instead of filling memory. A run uses at most its share of the
  * budget, and waiting readers are served in their order, so no run starves the others.
  */
 export class FrameBudget extends Context.Service<
@@ -24,8 +24,8 @@ export class FrameBudget extends Context.Service<
   {
     /** A share for one run; its bytes are released when the scope ends. */
     readonly share: Effect.Effect<BudgetShare, never, Scope.Scope>
-    /** Bytes that are held now, of all runs. */
-    readonly held: () => number
+    /** Bytes in use by all runs. */
+    readonly used: () => number
   }
 >()("runplane/control-plane/FrameBudget") {
   static readonly layer = Layer.effect(
@@ -36,27 +36,29 @@ export class FrameBudget extends Context.Service<
 
       const share = Effect.map(
         Effect.acquireRelease(
-          Effect.sync(() => ({ own: new Permits(runBufferBytes), held: 0 })),
-          (ours) => Effect.sync(() => all.give(ours.held))
+          Effect.sync(() => ({ own: new Permits(runBufferBytes), used: 0 })),
+          (ours) => Effect.sync(() => all.release(ours.used))
         ),
         (ours): BudgetShare => ({
-          hold: (bytes, hand) =>
+          acquire: (bytes, then) =>
             Effect.uninterruptibleMask((interruptible) =>
               Effect.gen(function* () {
                 yield* interruptible(ours.own.take(bytes))
-                yield* Effect.onInterrupt(interruptible(all.take(bytes)), () => Effect.sync(() => ours.own.give(bytes)))
-                ours.held += Math.min(bytes, bufferBytes)
-                hand()
+                yield* Effect.onInterrupt(interruptible(all.take(bytes)), () =>
+                  Effect.sync(() => ours.own.release(bytes))
+                )
+                ours.used += Math.min(bytes, bufferBytes)
+                then()
               })
             ),
-          give: (bytes) => {
-            ours.held -= Math.min(bytes, bufferBytes)
-            all.give(bytes)
-            ours.own.give(bytes)
+          release: (bytes) => {
+            ours.used -= Math.min(bytes, bufferBytes)
+            all.release(bytes)
+            ours.own.release(bytes)
           }
         })
       )
-      return FrameBudget.of({ share, held: () => all.held })
+      return FrameBudget.of({ share, used: () => all.used })
     })
   )
 }

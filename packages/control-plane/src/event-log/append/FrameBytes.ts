@@ -40,16 +40,16 @@ export const partsOfBytes = <A extends ObservedFrame>(
   most: number
 ): ReadonlyArray<ReadonlyArray<A>> => {
   const parts: Array<Array<A>> = []
-  let room = 0
+  let left = 0
   for (const frame of frames) {
     const { bytes } = frame
     const part = parts.at(-1)
-    if (part === undefined || bytes > room) {
+    if (part === undefined || bytes > left) {
       parts.push([frame])
-      room = most - bytes
+      left = most - bytes
     } else {
       part.push(frame)
-      room -= bytes
+      left -= bytes
     }
   }
   return parts

@@ -39,7 +39,7 @@ export class FramePreparation extends Context.Service<
       const mostBytes = (yield* EventLogSettings).bufferBytes / 4
       return FramePreparation.of({
         ahead: (runId, frames) => {
-          if (budget.held() > mostBytes) return frames
+          if (budget.used() > mostBytes) return frames
           const known = cache.participants(runId)
           if (known.size === 0) return frames
           return frames.map((frame) => ({ ...frame, prepared: prepareFrame(normaliser, known, frame) }))

@@ -15,7 +15,7 @@ import { makeAppendTransaction, type Written } from "./AppendTransaction.ts"
 import { totalBytes } from "./FrameBytes.ts"
 import { FrameNormaliser } from "./FrameNormaliser.ts"
 import { InsertEvents } from "./InsertEvents.ts"
-import { standInFor } from "./PlaceholderEvent.ts"
+import { placeholderFor } from "./PlaceholderEvent.ts"
 import type { QueuedAppend, Settled } from "./QueuedAppend.ts"
 
 /**
@@ -37,14 +37,14 @@ export const inTurn = Effect.fnUntraced(function* <Part, E>(
 })
 
 /** How often a transaction that lost against others, or its connection, is repeated. */
-export const GROUP_RETRIES = 4
+const GROUP_RETRIES = 4
 /** The pause before the first of them, doubling, with jitter. Milliseconds. */
 const RETRY_PAUSE_MS = 10
 /** How long the outcome of a COMMIT whose answer was lost is queried. Milliseconds. */
-export const FATE_PATIENCE_MS = 30_000
-const FATE_POLL_MS = 100
-/** Transactions of groups that are being taken apart, beside those of the writers. */
-const TRANSACTIONS_APART = 2
+export const OUTCOME_TIMEOUT_MS = 30_000
+const OUTCOME_POLL_MS = 100
+/** Concurrent transactions of parts of split groups, beside those of the writers. */
+const SPLIT_TRANSACTIONS = 2
 /** The pause before a part whose run is locked is tried again. Milliseconds. */
 const LOCKED_PAUSE_MS = 100
 /** Of an error's text, in the log and in the answer. */
@@ -61,8 +61,8 @@ interface Attempt {
   readonly group: ReadonlyArray<QueuedAppend>
   /** How often it has been tried already. */
   readonly tries: number
-  /** It is part of a group that failed: another one's failure, so it must not keep a writer. */
-  readonly apart: boolean
+  /** A part of a group that failed; it occupies no writer. */
+  readonly isSplit: boolean
 }
 
 /**
@@ -83,7 +83,7 @@ export const makeGroupCommit = Effect.gen(function* () {
   const normaliser = yield* FrameNormaliser
   const transaction = yield* makeAppendTransaction
   const scope = yield* Effect.scope
-  const besides = yield* Semaphore.make(TRANSACTIONS_APART)
+  const splitTransactions = yield* Semaphore.make(SPLIT_TRANSACTIONS)
 
   const attempt = (group: ReadonlyArray<QueuedAppend>): Effect.Effect<Written, Failed> =>
     Effect.suspend(() => {
@@ -109,69 +109,71 @@ export const makeGroupCommit = Effect.gen(function* () {
     )
 
   /** The outcome of a COMMIT: waits for the end of the transaction, and then searches its events. */
-  const fateOf = ({ transactionId, witness }: Written) =>
+  const outcomeOf = ({ transactionId, witness }: Written) =>
     Effect.gen(function* () {
       if (transactionId === undefined || witness === undefined) return "unknown" as const
       yield* rows
         .transactionStatus(transactionId)
-        .pipe(Effect.repeat({ schedule: Schedule.spaced(FATE_POLL_MS), while: (status) => status === "in progress" }))
+        .pipe(
+          Effect.repeat({ schedule: Schedule.spaced(OUTCOME_POLL_MS), while: (status) => status === "in progress" })
+        )
       // A server that has crashed may use the ids of lost transactions again, so their status proves nothing.
       return (yield* rows.holds(witness)) ? ("committed" as const) : ("aborted" as const)
     }).pipe(
       Effect.tapError((error) => Effect.logDebug(`cannot query the outcome of a COMMIT: ${describeSqlError(error)}`)),
-      Effect.retry(Schedule.jittered(Schedule.spaced(FATE_POLL_MS))),
-      Effect.timeoutOption(FATE_PATIENCE_MS),
+      Effect.retry(Schedule.jittered(Schedule.spaced(OUTCOME_POLL_MS))),
+      Effect.timeoutOption(OUTCOME_TIMEOUT_MS),
       Effect.map(Option.getOrElse(() => "unknown" as const))
     )
 
-  const settle = (asked: Attempt): Effect.Effect<void> => {
-    const { apart, group } = asked
-    return Effect.matchEffect(apart ? besides.withPermits(1)(attempt(group)) : attempt(group), {
+  const settle = (tried: Attempt): Effect.Effect<void> => {
+    const { isSplit, group } = tried
+    return Effect.matchEffect(isSplit ? splitTransactions.withPermits(1)(attempt(group)) : attempt(group), {
       onSuccess: complete,
       onFailure: ({ cause, written }) =>
         // After an error of the server itself, nothing is stored.
         written === undefined || !isUnanswered(cause)
-          ? notStored(asked, cause)
+          ? notStored(tried, cause)
           : // In a fiber of its own: it may take as long as the outage, and the writers have other groups.
-            Effect.asVoid(Effect.forkIn(learnFate(asked, cause, written), scope))
+            Effect.asVoid(Effect.forkIn(resolveOutcome(tried, cause, written), scope))
     })
   }
 
   const failed = (group: ReadonlyArray<QueuedAppend>, cause: Cause.Cause<SqlError>) =>
     Effect.forEach(group, (append) => append.complete(Exit.fail(failure(append, cause))), { discard: true })
 
-  const notStored = (asked: Attempt, cause: Cause.Cause<SqlError>): Effect.Effect<void> => {
-    const { group, tries } = asked
+  const notStored = (tried: Attempt, cause: Cause.Cause<SqlError>): Effect.Effect<void> => {
+    const { group, tries } = tried
     if (tries < GROUP_RETRIES && isWorthRepeating(cause, group.length)) {
-      return Effect.andThen(pause(tries), settle({ ...asked, tries: tries + 1 }))
+      return Effect.andThen(pause(tries), settle({ ...tried, tries: tries + 1 }))
     }
     // A request may be what breaks the connections, so others are tried without it.
     if (isOutageCause(cause) && (group.length === 1 || !isBroken(cause))) return failed(group, cause)
-    return Effect.asVoid(Effect.forkIn(takeApart(group, cause), scope))
+    return Effect.asVoid(Effect.forkIn(split(group, cause), scope))
   }
 
-  const learnFate = (asked: Attempt, cause: Cause.Cause<SqlError>, written: Written) =>
+  const resolveOutcome = (tried: Attempt, cause: Cause.Cause<SqlError>, written: Written) =>
     Effect.gen(function* () {
-      const fate = yield* fateOf(written)
-      yield* Effect.logWarning(`the answer to a COMMIT was lost; the transaction: ${fate}`)
-      if (fate === "unknown") return yield* failed(asked.group, cause)
-      if (fate === "aborted") return yield* notStored(asked, cause)
+      const outcome = yield* outcomeOf(written)
+      yield* Effect.logWarning(`the answer to a COMMIT was lost; the transaction: ${outcome}`)
+      if (outcome === "unknown") return yield* failed(tried.group, cause)
+      if (outcome === "aborted") return yield* notStored(tried, cause)
       yield* publish(written)
       yield* complete(written)
-    }).pipe(Effect.onInterrupt(() => failed(asked.group, cause)))
+    }).pipe(Effect.onInterrupt(() => failed(tried.group, cause)))
 
   /** Finds the request at fault, and within it the frame. */
-  const takeApart = (group: ReadonlyArray<QueuedAppend>, cause: Cause.Cause<SqlError>): Effect.Effect<void> => {
+  const split = (group: ReadonlyArray<QueuedAppend>, cause: Cause.Cause<SqlError>): Effect.Effect<void> => {
     const [append, ...others] = group
     if (append === undefined) return Effect.void
     if (others.length > 0) {
-      return Effect.forEach(halvesOf(group), (half) => settle({ group: half, tries: 0, apart: true }), {
+      return Effect.forEach(halvesOf(group), (half) => settle({ group: half, tries: 0, isSplit: true }), {
         discard: true
       })
     }
     const { request } = append
     if (request._tag !== "Observe" || isTransient(cause)) return failed(group, cause)
-    return request.frames.length > 1 ? storeInHalves(append, request) : storeStandIn(append, request, cause)
+    return request.frames.length > 1 ? storeInHalves(append, request) : storePlaceholder(append, request, cause)
   }
 
   const storeInHalves = Effect.fnUntraced(function* (append: QueuedAppend, request: ObserveRequest) {
@@ -187,7 +189,7 @@ export const makeGroupCommit = Effect.gen(function* () {
     yield* append.complete(yield* Effect.exit(stored))
   })
 
-  const storeStandIn = Effect.fnUntraced(function* (
+  const storePlaceholder = Effect.fnUntraced(function* (
     append: QueuedAppend,
     request: ObserveRequest,
     cause: Cause.Cause<SqlError>
@@ -195,10 +197,10 @@ export const makeGroupCommit = Effect.gen(function* () {
     const reason = reasonOf(cause)
     const [frame] = request.frames
     const [prepared] = append.frames
-    const standIn = frame && prepared && standInFor(normaliser, prepared, frame, reason)
-    if (standIn === undefined) return yield* failed([append], cause)
+    const placeholder = frame && prepared && placeholderFor(normaliser, prepared, frame, reason)
+    if (placeholder === undefined) return yield* failed([append], cause)
     // As an append without frames, so that it is not halved again when the placeholder fails too.
-    const stored = store(append, { ...request, frames: [] }, [standIn])
+    const stored = store(append, { ...request, frames: [] }, [placeholder])
     yield* append.complete(yield* Effect.exit(Effect.map(stored, (done) => ({ ...done, refusals: [reason] }))))
   })
 
@@ -214,12 +216,12 @@ export const makeGroupCommit = Effect.gen(function* () {
         complete: (outcome) => Deferred.done(done, outcome),
         postpone: Effect.suspend(() => Effect.delay(again, LOCKED_PAUSE_MS))
       }
-      const again: Effect.Effect<void> = Effect.suspend(() => settle({ group: [part], tries: 0, apart: true }))
+      const again: Effect.Effect<void> = Effect.suspend(() => settle({ group: [part], tries: 0, isSplit: true }))
       yield* again
       return yield* Deferred.await(done)
     })
 
-  return (group: ReadonlyArray<QueuedAppend>) => settle({ group, tries: 0, apart: false })
+  return (group: ReadonlyArray<QueuedAppend>) => settle({ group, tries: 0, isSplit: false })
 })
 
 /** Completes the appends of a committed transaction. */

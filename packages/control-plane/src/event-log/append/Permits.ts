@@ -6,28 +6,29 @@ interface Waiting {
 }
 
 /**
- * A number of permits, granted in the order of the requests: a large request is not starved by small ones. A request
- * for more than the capacity gets all permits, alone.
+ * A number of permits, granted in the order of the requests. A request for more than the capacity gets all permits,
+ * alone. The `Semaphore` of effect grants a small request before a large one that waits, so a stream of small frames
+ * would starve a large frame.
  */
 export class Permits {
   readonly #capacity: number
   /** Made when the first request has to wait: most never do. */
   #waiting: Set<Waiting> | undefined
-  #held = 0
+  #used = 0
 
   constructor(capacity: number) {
     this.#capacity = capacity
   }
 
-  get held(): number {
-    return this.#held
+  get used(): number {
+    return this.#used
   }
 
   /** Takes available permits when no request waits; false when it would have to wait. */
   tryTake(wanted: number): boolean {
     const count = Math.min(wanted, this.#capacity)
     if (!this.#isAvailable(count)) return false
-    this.#held += count
+    this.#used += count
     return true
   }
 
@@ -37,10 +38,10 @@ export class Permits {
       let granted = false
       const grant = () => {
         granted = true
-        this.#held += count
+        this.#used += count
       }
       return this.#whenAvailable(count, grant).pipe(
-        Effect.onInterrupt(() => Effect.sync(() => (granted ? this.give(count) : undefined)))
+        Effect.onInterrupt(() => Effect.sync(() => (granted ? this.release(count) : undefined)))
       )
     })
   }
@@ -66,17 +67,17 @@ export class Permits {
 
   /** No request waits, and the permits are available. */
   #isAvailable(count: number): boolean {
-    return (this.#waiting?.size ?? 0) === 0 && this.#held + count <= this.#capacity
+    return (this.#waiting?.size ?? 0) === 0 && this.#used + count <= this.#capacity
   }
 
-  give(given: number): void {
-    this.#held -= Math.min(given, this.#capacity)
+  release(count: number): void {
+    this.#used -= Math.min(count, this.#capacity)
     this.#serve()
   }
 
   #serve(): void {
     for (const waiting of this.#waiting ?? []) {
-      if (this.#held + waiting.count > this.#capacity) return
+      if (this.#used + waiting.count > this.#capacity) return
       this.#waiting?.delete(waiting)
       waiting.grant()
     }

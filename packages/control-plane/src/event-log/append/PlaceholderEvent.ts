@@ -13,7 +13,7 @@ const shorten = (text: string) => text.slice(0, KEPT_CHARACTERS)
  * message with a note instead of its payload, and for an envelope of the session's history a mark of the gap. Undefined
  * for a frame without a payload.
  */
-export const standInFor = (
+export const placeholderFor = (
   normaliser: Normaliser,
   prepared: PreparedFrame,
   refused: ObservedFrame,
@@ -22,9 +22,9 @@ export const standInFor = (
   const { bytes, receivedAt } = refused
   const frame = withoutContent(refused.frame, noteOf(reason, bytes))
   if (frame === undefined) return undefined
-  const standIn = { ...observed(frame, receivedAt), withheld: shorten(reason) }
-  // Known again by what the frame said in full.
-  return { ...prepareFrame(normaliser, new Set(), standIn), messageKey: prepared.messageKey }
+  const placeholder = { ...observed(frame, receivedAt), withheld: shorten(reason) }
+  // A repetition of the frame is found by its whole content.
+  return { ...prepareFrame(normaliser, new Set(), placeholder), messageKey: prepared.messageKey }
 }
 
 /**

@@ -1,7 +1,10 @@
-/** A cache with room for so many bytes, as their owner counts them; what was put in first goes first. */
+/**
+ * A cache of a bounded number of bytes, which its owner counts; the oldest entries leave first. The `Cache` of effect
+ * bounds only the number of entries, and states differ by a factor of a thousand.
+ */
 export interface ByteCache<K, V> {
   readonly get: (key: K) => V | undefined
-  /** Replaces what the key had, and moves it to the end. What alone is larger than the cache is not kept. */
+  /** Replaces the value of the key, as the newest entry. A value that is larger than the cache is not kept. */
   readonly put: (key: K, value: V, bytes: number) => void
   readonly forget: (key: K) => void
   readonly values: () => IterableIterator<V>

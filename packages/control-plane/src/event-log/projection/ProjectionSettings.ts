@@ -11,7 +11,7 @@ const settings = {
   cacheBytes: ControlPlaneSettings.PROJECTION_CACHE_BYTES
 }
 
-/** How far stored projections may lag behind (docs/reference/events.md#checkpoint), and what is remembered of them. */
+/** How far stored projections lag behind (docs/reference/events.md#checkpoint), and how many bytes are cached. */
 export const ProjectionSettings = Context.Reference<SettingValues<typeof settings>>(
   "runplane/control-plane/ProjectionSettings",
   { defaultValue: () => defaultsOf(settings) }

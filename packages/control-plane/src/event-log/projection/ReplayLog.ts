@@ -71,11 +71,11 @@ export const foldOn = Effect.fnUntraced(function* <A>(
   const ask = (afterSeq: number) =>
     Effect.forkChild(events.slice(runId, { afterSeq, upToSeq }, EVENTS_PER_FOLD), { startImmediately: true })
   let prefix = from
-  let asked: Fiber.Fiber<EventSlice, SqlError> | undefined = yield* ask(prefix.lastSeq)
-  while (asked !== undefined) {
-    const page: EventSlice = yield* Fiber.join(asked)
+  let pending: Fiber.Fiber<EventSlice, SqlError> | undefined = yield* ask(prefix.lastSeq)
+  while (pending !== undefined) {
+    const page: EventSlice = yield* Fiber.join(pending)
     const last = page.events.at(-1)
-    asked = page.isLast || last === undefined ? undefined : yield* ask(last.seq)
+    pending = page.isLast || last === undefined ? undefined : yield* ask(last.seq)
     for (const stored of page.events) prefix = foldOne(prefix, stored, step)
   }
   return prefix

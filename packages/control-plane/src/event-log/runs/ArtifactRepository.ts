@@ -11,13 +11,13 @@ import { type BoundedRows, readBounded } from "../../platform/postgres/BoundedRo
 export const ARTIFACTS_PER_READ = 200
 
 /** A position among the artifacts of a run: ordered by time and, within a millisecond, as they were stored. */
-export interface ArtifactPlace {
+export interface ArtifactPosition {
   readonly createdAt: string
   readonly ordinal: bigint
 }
 
 /** A stored artifact as JSON text, with its position. */
-export interface ArtifactText extends ArtifactPlace {
+export interface ArtifactText extends ArtifactPosition {
   readonly json: string
 }
 
@@ -29,7 +29,7 @@ export class ArtifactRepository extends Context.Service<
     /** The next artifacts after a position, or the first ones, by createdAt, then as stored; bounded in bytes. */
     readonly page: (
       runId: RunId,
-      after: ArtifactPlace | undefined,
+      after: ArtifactPosition | undefined,
       limit: number
     ) => Effect.Effect<BoundedRows<ArtifactText>, SqlError>
   }
@@ -47,7 +47,7 @@ export class ArtifactRepository extends Context.Service<
                   ${artifact.uri ?? null}, ${inline}::text::json, ${artifact.createdAt}::timestamptz)`)
       })
       const page = Effect.fn("ArtifactRepository.page")(
-        (runId: RunId, after: ArtifactPlace | undefined, limit: number) => {
+        (runId: RunId, after: ArtifactPosition | undefined, limit: number) => {
           const behind =
             after === undefined
               ? sql`true`

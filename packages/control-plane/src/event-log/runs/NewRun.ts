@@ -2,7 +2,7 @@ import { RunDescriptor, RunId, textAt } from "@runplane/domain"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 
-/** A run to be inserted, with the values that the filters of `GET /runs` look at in columns of their own. */
+/** A run to be inserted; the values that `GET /runs` filters by have columns of their own. */
 export interface NewRun {
   readonly id: RunId
   readonly mode: RunDescriptor["mode"]

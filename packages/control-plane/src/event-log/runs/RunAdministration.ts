@@ -11,7 +11,7 @@ import { searchTextOf } from "./NewRun.ts"
 import { type TombstoneRow, tombstoneColumns, tombstoneSubject, toTombstone } from "./TombstoneRow.ts"
 
 /** The tag that every archived run carries. */
-export const ARCHIVED_TAG = "archived"
+const ARCHIVED_TAG = "archived"
 
 /** Who deletes runs, and when (ISO-8601): a caller, or retention because of their age. */
 export interface Deletion {

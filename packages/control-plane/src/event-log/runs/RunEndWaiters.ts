@@ -14,7 +14,7 @@ import { LiveEvents } from "../subscribe/LiveEvents.ts"
 export class RunEndWaiters extends Context.Service<
   RunEndWaiters,
   {
-    /** Listens from now on; the effect waits for word that the run has ended, or may have. */
+    /** Listens from now on; the effect waits until the run has ended, or may have ended. */
     readonly listen: (runId: RunId) => Effect.Effect<Effect.Effect<void>, never, Scope.Scope>
   }
 >()("runplane/control-plane/RunEndWaiters") {
@@ -25,29 +25,29 @@ export class RunEndWaiters extends Context.Service<
       const waiting = new Map<string, Set<Deferred.Deferred<void>>>()
 
       const wake = (runId: string) => {
-        for (const word of waiting.get(runId) ?? []) Deferred.doneUnsafe(word, Effect.void)
+        for (const waiter of waiting.get(runId) ?? []) Deferred.doneUnsafe(waiter, Effect.void)
       }
       yield* live.listen((batch) => {
         if (endsRun(batch)) wake(batch.runId)
       })
-      yield* live.listenElsewhere((word) => {
-        if (word === "anything") for (const runId of waiting.keys()) wake(runId)
-        else if (word.ended) wake(word.runId)
+      yield* live.listenElsewhere((commit) => {
+        if (commit === "anything") for (const runId of waiting.keys()) wake(runId)
+        else if (commit.ended) wake(commit.runId)
       })
 
       const listen = (runId: RunId) =>
         Effect.map(
           Effect.acquireRelease(
             Effect.sync(() => {
-              const word = Deferred.makeUnsafe<void>()
-              waiting.set(runId, (waiting.get(runId) ?? new Set()).add(word))
-              return word
+              const waiter = Deferred.makeUnsafe<void>()
+              waiting.set(runId, (waiting.get(runId) ?? new Set()).add(waiter))
+              return waiter
             }),
-            (word) =>
+            (waiter) =>
               Effect.sync(() => {
-                const words = waiting.get(runId)
-                words?.delete(word)
-                if (words?.size === 0) waiting.delete(runId)
+                const others = waiting.get(runId)
+                others?.delete(waiter)
+                if (others?.size === 0) waiting.delete(runId)
               })
           ),
           Deferred.await

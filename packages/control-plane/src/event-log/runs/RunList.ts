@@ -11,9 +11,9 @@ import { readBounded } from "../../platform/postgres/BoundedRows.ts"
 import { shareReads } from "../../platform/postgres/SharedRead.ts"
 import {
   cursorOf,
-  isPlaceValue,
-  type Place,
-  placeOf,
+  isPositionValue,
+  type Position,
+  positionOf,
   UnknownCursor
 } from "../../platform/postgres/search/PageCursor.ts"
 import { conditionOf } from "../../platform/postgres/search/QueryConditions.ts"
@@ -25,7 +25,7 @@ import { DURATION, namesArchival, runMeaning, scenarioFilter } from "./RunSearch
 export class RunList extends Context.Service<
   RunList,
   {
-    /** A `RunPage` as text, which is read as it is taken. */
+    /** A `RunPage` as text, which is read while it is sent. */
     readonly list: (query: RunListQuery) => Effect.Effect<TextPage<SqlError>, SqlError | SearchFailure | UnknownCursor>
   }
 >()("runplane/control-plane/RunList") {
@@ -56,8 +56,8 @@ export class RunList extends Context.Service<
         desc: { order: sql`DESC`, beyond: sql`<` }
       } as const
 
-      /** The positions of a page: `id` of the run and the `place`, its sort value. */
-      const placesOf = (query: RunListQuery, where: Fragment, after: Place | undefined) => {
+      /** The positions of a page: `id` of the run and the `sort_value`, its sort value. */
+      const positionsOf = (query: RunListQuery, where: Fragment, after: Position | undefined) => {
         const { beyond, order } = directions[query.sortOrder]
         const key = SORT_KEYS[query.sortBy]
         const limit = BigInt(query.limit)
@@ -70,15 +70,15 @@ export class RunList extends Context.Service<
         if (key.column !== undefined) {
           const value = sql.literal(key.column)
           return sql`
-            SELECT r.id, ${value} AS place FROM runs r WHERE ${where} AND ${behind(value, sql`r.id`)}
+            SELECT r.id, ${value} AS sort_value FROM runs r WHERE ${where} AND ${behind(value, sql`r.id`)}
             ${sorted(value, sql`r.id`)} LIMIT ${limit} OFFSET ${offset}`
         }
-        // The runs whose figures stand in an index give their first ones, all others are sorted with them.
+        // The first runs of the index of figures, sorted together with all runs whose figures are not in it yet.
         const figure = sql.literal(query.sortBy)
         return sql`
-          SELECT id, place FROM (
+          SELECT id, sort_value FROM (
             (
-              SELECT t.run_id AS id, t.${figure} AS place FROM tallied_runs t JOIN runs r ON r.id = t.run_id
+              SELECT t.run_id AS id, t.${figure} AS sort_value FROM tallied_runs t JOIN runs r ON r.id = t.run_id
               WHERE ${where} AND ${behind(sql`t.${figure}`, sql`t.run_id`)}
                 AND NOT EXISTS (SELECT FROM tally_changes c WHERE c.run_id = t.run_id)
               ${sorted(sql`t.${figure}`, sql`t.run_id`)} LIMIT ${limit + offset}
@@ -86,20 +86,20 @@ export class RunList extends Context.Service<
             UNION ALL
             SELECT f.run_id, f.${figure} FROM moving_figures f JOIN runs r ON r.id = f.run_id
             WHERE ${where} AND ${behind(sql`f.${figure}`, sql`f.run_id`)}
-          ) AS found ${sorted(sql`place`, sql`id`)} LIMIT ${limit} OFFSET ${offset}`
+          ) AS found ${sorted(sql`sort_value`, sql`id`)} LIMIT ${limit} OFFSET ${offset}`
       }
 
-      const pageOf = (query: RunListQuery, where: Fragment, after: Place | undefined) => {
+      const pageOf = (query: RunListQuery, where: Fragment, after: Position | undefined) => {
         const { order } = directions[query.sortOrder]
-        return sql<RunPlace>`
-          WITH page AS MATERIALIZED (${placesOf(query, where, after)})
-          SELECT page.id::text AS id, ${sql.literal(SORT_KEYS[query.sortBy].text)} AS place FROM page
-          ORDER BY page.place ${order}, page.id ${order}`
+        return sql<RunPosition>`
+          WITH page AS MATERIALIZED (${positionsOf(query, where, after)})
+          SELECT page.id::text AS id, ${sql.literal(SORT_KEYS[query.sortBy].text)} AS sort_value FROM page
+          ORDER BY page.sort_value ${order}, page.id ${order}`
       }
 
-      const recordsWith = (columns: string) => (places: ReadonlyArray<RunPlace>) =>
+      const recordsWith = (columns: string) => (positions: ReadonlyArray<RunPosition>) =>
         readBounded<RunRow>(sql, {
-          keys: sql`${places.map(({ id }) => id)}::text[]::uuid[]`,
+          keys: sql`${positions.map(({ id }) => id)}::text[]::uuid[]`,
           from: sql`runs r JOIN run_heads h ON h.run_id = r.id LEFT JOIN run_metrics m ON m.run_id = r.id`,
           isOf: (id) => sql`r.id = ${id}`,
           columns: sql.literal(columns),
@@ -113,9 +113,9 @@ export class RunList extends Context.Service<
 
       const list = Effect.fn("RunList.list")(function* (query: RunListQuery) {
         const order = `runs ${query.sortBy} ${query.sortOrder}`
-        const from = query.cursor === undefined ? undefined : placeOf(order, query.cursor)
-        if (query.cursor !== undefined && !isPlace(query.sortBy, from)) return yield* new UnknownCursor()
-        // The contract has read it once.
+        const from = query.cursor === undefined ? undefined : positionOf(order, query.cursor)
+        if (query.cursor !== undefined && !isPosition(query.sortBy, from)) return yield* new UnknownCursor()
+        // The request was validated, so the query parses.
         const search =
           query.q === undefined
             ? undefined
@@ -124,13 +124,13 @@ export class RunList extends Context.Service<
         const read = Effect.all([pageOf(query, where, from), totalOf(query, where)], {
           concurrency: search === undefined ? 2 : 1
         })
-        const [places, counts] = yield* search === undefined ? read : budget.inTurn(budget.limited(read))
-        const last = places.at(-1)
-        const isFull = last !== undefined && places.length === query.limit
-        const cursor = isFull ? `,"nextCursor":"${cursorOf(order, { value: last.place, id: last.id })}"` : ""
+        const [positions, counts] = yield* search === undefined ? read : budget.inTurn(budget.limited(read))
+        const last = positions.at(-1)
+        const isFull = last !== undefined && positions.length === query.limit
+        const cursor = isFull ? `,"nextCursor":"${cursorOf(order, { value: last.sort_value, id: last.id })}"` : ""
         const after = `],"total":${counts[0]?.total ?? 0},"limit":${query.limit},"offset":${query.offset}${cursor}}`
         const records = recordsWith(query.include === "participants" ? countingColumns : listColumns)
-        return yield* listPage(places, records, publicRunText, after)
+        return yield* listPage(positions, records, publicRunText, after)
       })
       // All callers see the same list, and many poll its first page. A search counts against the budget of its caller.
       const keyOf = (query: RunListQuery, client: string) =>
@@ -140,9 +140,9 @@ export class RunList extends Context.Service<
   )
 }
 
-interface RunPlace {
+interface RunPosition {
   readonly id: string
-  readonly place: string
+  readonly sort_value: string
 }
 
 interface Total {
@@ -150,11 +150,11 @@ interface Total {
 }
 
 interface SortKey {
-  /** The column of runs; undefined for the figures, which stand in a table of their own. */
+  /** The column of runs; undefined for the figures, which have a table of their own. */
   readonly column?: string
   /** Its type in the database. */
   readonly type: string
-  /** The value of `page.place` as a cursor has it. */
+  /** The value of `page.sort_value` as a cursor has it. */
   readonly text: string
   readonly isValue: (text: string) => boolean
 }
@@ -162,10 +162,10 @@ interface SortKey {
 const timeKey = (column: string): SortKey => ({
   column,
   type: "timestamptz",
-  text: `to_char(page.place AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
-  isValue: (text) => isPlaceValue.time(text) && parseIsoDate(text) !== undefined
+  text: `to_char(page.sort_value AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
+  isValue: (text) => isPositionValue.time(text) && parseIsoDate(text) !== undefined
 })
-const numberKey: SortKey = { type: "numeric", text: "page.place::text", isValue: isPlaceValue.number }
+const numberKey: SortKey = { type: "numeric", text: "page.sort_value::text", isValue: isPositionValue.number }
 
 const SORT_KEYS: Readonly<Record<RunSortKey, SortKey>> = {
   createdAt: timeKey("r.created_at"),
@@ -173,11 +173,11 @@ const SORT_KEYS: Readonly<Record<RunSortKey, SortKey>> = {
   duration: { ...numberKey, column: DURATION },
   cost: numberKey,
   tokens: numberKey,
-  events: { ...numberKey, type: "int", isValue: isPlaceValue.integer }
+  events: { ...numberKey, type: "int", isValue: isPositionValue.integer }
 }
 
-const isPlace = (key: RunSortKey, place: Place | undefined): boolean =>
-  place !== undefined && isUuid(place.id) && SORT_KEYS[key].isValue(place.value)
+const isPosition = (key: RunSortKey, position: Position | undefined): boolean =>
+  position !== undefined && isUuid(position.id) && SORT_KEYS[key].isValue(position.value)
 
 /**
  * Whether the query filters only by status and archival: those runs are counted already

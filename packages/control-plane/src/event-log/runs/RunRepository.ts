@@ -133,17 +133,17 @@ export class RunRepository extends Context.Service<
         )
 
       /** Of insertions of one run the first may succeed, so the others come after it. */
-      const insertAll = (asked: ReadonlyArray<Insertion>): Effect.Effect<ReadonlyArray<boolean>, SqlError> =>
+      const insertAll = (insertions: ReadonlyArray<Insertion>): Effect.Effect<ReadonlyArray<boolean>, SqlError> =>
         Effect.gen(function* () {
           const first = new Map<string, Insertion>()
-          for (const insertion of asked) {
+          for (const insertion of insertions) {
             if (!first.has(insertion.run.id)) first.set(insertion.run.id, insertion)
           }
           const inserted = yield* insertOnce([...first.values()])
-          const others = asked.filter((insertion) => first.get(insertion.run.id) !== insertion)
+          const others = insertions.filter((insertion) => first.get(insertion.run.id) !== insertion)
           const later = others.length === 0 ? [] : yield* insertAll(others)
           let next = 0
-          return asked.map((insertion) =>
+          return insertions.map((insertion) =>
             first.get(insertion.run.id) === insertion ? inserted.has(insertion.run.id) : (later[next++] ?? false)
           )
         })
@@ -152,7 +152,7 @@ export class RunRepository extends Context.Service<
         insertBatched({ run, earlier })
       )
 
-      // What the run has gained since its discovery stays; what the discovery itself said gives way.
+      // Values that the run received after its discovery stay; those of the discovery are replaced.
       const claim = Effect.fn("RunRepository.claim")((run: NewRun, at: string) =>
         Effect.map(
           sql`
@@ -180,7 +180,7 @@ export class RunRepository extends Context.Service<
       const named = (reference: string) =>
         isUuid(reference) ? sql`r.id = ${reference}::uuid` : sql`r.runtime_session_id = ${reference}`
 
-      // A run that gave its session up stands behind the one that got it.
+      // A run that lost its session sorts behind the one that has it.
       const latest = sql`ORDER BY (r.error_code IS NOT DISTINCT FROM 'RUNTIME_TIMEOUT'), r.created_at DESC, r.id DESC LIMIT 1`
 
       const readOne = (condition: ReturnType<typeof named>) =>
@@ -196,10 +196,10 @@ export class RunRepository extends Context.Service<
       const readMany = (ids: ReadonlyArray<string>) =>
         Effect.map(
           sql<RunRow>`
-            SELECT run.* FROM ${idRows(sql, ids)} AS asked (id)
+            SELECT run.* FROM ${idRows(sql, ids)} AS requested (id)
             CROSS JOIN LATERAL (
               SELECT ${columns} FROM runs r JOIN run_heads h ON h.run_id = r.id
-              WHERE r.id = asked.id AND ${sql.literal(bytesOf(LARGE_COLUMNS))} <= ${BATCHED_BYTES} LIMIT 1
+              WHERE r.id = requested.id AND ${sql.literal(bytesOf(LARGE_COLUMNS))} <= ${BATCHED_BYTES} LIMIT 1
             ) AS run`,
           (rows) => new Map(rows.map((row) => [row.id, row]))
         )

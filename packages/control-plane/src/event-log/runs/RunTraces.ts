@@ -12,8 +12,8 @@ import * as Tracer from "effect/Tracer"
 import { batchedReads } from "../../platform/postgres/Batched.ts"
 import { idRows } from "../../platform/postgres/KeptPlans.ts"
 
-/** Runs whose trace is remembered. */
-export const REMEMBERED_TRACES = 10_000
+/** Runs whose trace is cached. */
+const REMEMBERED_TRACES = 10_000
 
 /** The trace of a run, as it was decided at its creation: the ids of its `run.lifecycle` span. */
 export interface RunTrace {

@@ -103,7 +103,7 @@ export class RunSeals extends Context.Service<
        * The stored seal over all events of a run. One that this key signed counts only when the head is the one that
        * this key wrote with it.
        */
-      const standing = Effect.fnUntraced(function* (runId: RunId, head: Head) {
+      const currentSeal = Effect.fnUntraced(function* (runId: RunId, head: Head) {
         if (head.sealed?.events !== head.lastIndex) return undefined
         const seal = yield* sealAt(runId, head.lastIndex)
         if (seal === undefined || seal.keyId !== current?.keyId || current === undefined || isUnchecked(seal))
@@ -133,7 +133,7 @@ export class RunSeals extends Context.Service<
       const store = Effect.fnUntraced(function* (runId: RunId, { chain, index }: Chain) {
         const now = yield* read(runId, true)
         if (now === undefined || !isTerminal(now.status)) return undefined
-        const seal = yield* standing(runId, now)
+        const seal = yield* currentSeal(runId, now)
         if (seal !== undefined) return seal
         if (now.lastIndex !== index) return undefined
         const sealedAt = new Date(yield* clock.now).toISOString()
@@ -173,7 +173,7 @@ export class RunSeals extends Context.Service<
           const head = yield* read(runId, false)
           if (head === undefined) return undefined
           if (!isTerminal(head.status)) return "open" as const
-          const found = yield* standing(runId, head)
+          const found = yield* currentSeal(runId, head)
           if (found !== undefined) return found
           const chain = head.isTrusted ? { index: head.lastIndex, chain: head.chain } : yield* computed(runId)
           const seal = yield* store(runId, chain)
@@ -199,7 +199,7 @@ export class RunSeals extends Context.Service<
         const head = yield* read(runId, false)
         if (head === undefined) return undefined
         if (!isTerminal(head.status)) return "open" as const
-        return (yield* standing(runId, head)) ?? (yield* lateSeals.withPermits(1)(sealLate(runId)))
+        return (yield* currentSeal(runId, head)) ?? (yield* lateSeals.withPermits(1)(sealLate(runId)))
       })
 
       const before = Effect.fn("RunSeals.before")((seal: Seal, limit: number) =>

@@ -11,13 +11,13 @@ import { endsRun } from "./LiveBatch.ts"
 import { LiveEvents } from "./LiveEvents.ts"
 
 /** The PostgreSQL channel of notifications between the processes: runs with new events, and messages. */
-export const NOTICE_CHANNEL = "runplane_run_events"
+const NOTICE_CHANNEL = "runplane_run_events"
 /** Commits within this time share one notification. Milliseconds. */
-export const NOTICE_INTERVAL_MS = 5
+const NOTICE_INTERVAL_MS = 5
 /** The pause after a notification, because each one costs every process a few round trips. Milliseconds. */
 const NOTICE_PAUSE_MS = 10
 /** Run ids in one notification, whose text is limited to 8,000 bytes. */
-export const RUNS_PER_NOTICE = 100
+const RUNS_PER_NOTICE = 100
 /** The prefix of a second id of a run that has ended. */
 const ENDED = "!"
 /** The prefix of the subject of a message, which comes instead of run ids. */

@@ -11,7 +11,11 @@ export interface LiveGap {
 export const SUBSCRIBER_CAPACITY = 64
 export const SUBSCRIBER_CHARACTERS = 1024 * 1024
 
-/** The bounded queue of one subscriber of a run. When it is full, a gap replaces the next batches. */
+/**
+ * The bounded queue of one subscriber of a run. When it is full, a gap replaces the next batches. A subscriber that
+ * keeps up has an empty queue; a ring buffer, as the streams of the log share it, would keep the last batches of each of
+ * thousands of runs.
+ */
 export class Subscription extends Wakeup<LiveBatch> {
   readonly #queue: Array<LiveBatch | LiveGap> = []
   /** Of the events in the queue. */

@@ -125,7 +125,7 @@ export class EarlySubscriptions extends Context.Service<
         const offer = (frames: ReadonlyArray<ObservedFrame>) => {
           // A claimed subscription passes one batch at a time: the inbox of the observer is the buffer then.
           const bytes = early.isClaimed ? CAPACITY_BYTES : totalBytes(frames)
-          const batch: Batch = { frames, release: () => capacity.give(bytes) }
+          const batch: Batch = { frames, release: () => capacity.release(bytes) }
           return Effect.map(capacity.take(bytes), () => void Queue.offerUnsafe(queue, batch))
         }
         const feed = observedFrames(runtime, { sessionId, afterSequence: 0 }).pipe(

@@ -1,3 +1,7 @@
+/**
+ * Without this: 10,000 idle sessions take 60 % of a core instead of 4.7, because each has a GetSession in every idle
+ * timeout (docs/internals/scale.md); costs a listing for all of them.
+ */
 import type { RunId, RunStatus, SessionSnapshot } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -39,8 +43,6 @@ interface Pending extends Omit<IdleCheck, "at"> {
  * Compares the sessions of all idle observations with one listing, at most twice in an idle timeout
  * (docs/internals/runtime.md#quiet). Where nothing has changed the check is due an idle timeout later; otherwise the
  * observation checks its session itself, at the time it has set.
- *
- * Without this: each idle session costs a GetSession in every idle timeout; costs a listing for all of them.
  */
 export class IdleChecks extends Context.Service<
   IdleChecks,

@@ -1,3 +1,7 @@
+/**
+ * Without this: a restart sends a GetSession for each of thousands of sessions at the same time, and each observer has
+ * a watch and a listing of its own; costs up to a second for a query.
+ */
 import type { RuntimeSessionState, SessionLifecycleEvent, SessionSnapshot } from "@runplane/domain"
 import { eachSessionPage, RuntimeClient, type RuntimeError, reconnect } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
@@ -80,8 +84,7 @@ export class SessionDirectory extends Context.Service<
     readonly isListingCheaper: (queries: number) => Effect.Effect<boolean>
     /**
      * The session as it is now, for queries that can wait: a listing answers many of them together. An answer is never
-     * older than its query. Without this: a GetSession for each of thousands of sessions at the same time; costs up to
-     * a second.
+     * older than its query.
      */
     readonly query: (sessionId: string) => Effect.Effect<SessionSnapshot, RuntimeError>
   }

@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { listPage, type TextPage } from "../http/JsonAnswer.ts"
 import { readBounded } from "../postgres/BoundedRows.ts"
-import { cursorOf, isPlaceValue, type Place, placeOf, UnknownCursor } from "../postgres/search/PageCursor.ts"
+import { cursorOf, isPositionValue, type Position, positionOf, UnknownCursor } from "../postgres/search/PageCursor.ts"
 import { type ColumnType, conditionOf, type QueryMeaning } from "../postgres/search/QueryConditions.ts"
 import { SearchBudget, type SearchFailure } from "../postgres/search/SearchBudget.ts"
 import { type AuditRow, auditColumns, toAuditEntry } from "./AuditRow.ts"
@@ -77,9 +77,9 @@ export class AuditLog extends Context.Service<
         ])
       }
 
-      const entries = (places: ReadonlyArray<AuditPlace>) =>
+      const entries = (positions: ReadonlyArray<AuditPosition>) =>
         readBounded<AuditRow>(sql, {
-          keys: sql`${places.map(({ id }) => id)}::text[]::uuid[]`,
+          keys: sql`${positions.map(({ id }) => id)}::text[]::uuid[]`,
           from: sql`audit_log`,
           isOf: (id) => sql`id = ${id}`,
           columns: auditColumns(sql),
@@ -87,9 +87,9 @@ export class AuditLog extends Context.Service<
         })
 
       const list = Effect.fn("AuditLog.list")(function* (query: AuditQuery) {
-        const from = query.cursor === undefined ? undefined : placeOf(ORDER, query.cursor)
-        if (query.cursor !== undefined && !isPlace(from)) return yield* new UnknownCursor()
-        // The contract has read it once.
+        const from = query.cursor === undefined ? undefined : positionOf(ORDER, query.cursor)
+        if (query.cursor !== undefined && !isPosition(from)) return yield* new UnknownCursor()
+        // The request was validated, so the query parses.
         const search =
           query.q === undefined
             ? undefined
@@ -99,35 +99,35 @@ export class AuditLog extends Context.Service<
           from === undefined ? sql`true` : sql`(created_at, ordinal) < (${from.value}::timestamptz, ${BigInt(from.id)})`
         const read = Effect.all(
           [
-            sql<AuditPlace>`
-              SELECT id::text AS id, ordinal::text AS place_id,
-                     to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS place
+            sql<AuditPosition>`
+              SELECT id::text AS id, ordinal::text AS ordinal,
+                     to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS sort_value
               FROM audit_log WHERE ${where} AND ${behind} ORDER BY created_at DESC, ordinal DESC
               LIMIT ${BigInt(query.limit)} OFFSET ${BigInt(query.offset)}`,
             sql<{ readonly total: number }>`SELECT count(*)::int AS total FROM audit_log WHERE ${where}`
           ],
           { concurrency: search === undefined ? 2 : 1 }
         )
-        const [places, counts] = yield* search === undefined ? read : budget.inTurn(budget.limited(read))
-        const last = places.at(-1)
-        const isFull = last !== undefined && places.length === query.limit
-        const cursor = isFull ? `,"nextCursor":"${cursorOf(ORDER, { value: last.place, id: last.place_id })}"` : ""
+        const [positions, counts] = yield* search === undefined ? read : budget.inTurn(budget.limited(read))
+        const last = positions.at(-1)
+        const isFull = last !== undefined && positions.length === query.limit
+        const cursor = isFull ? `,"nextCursor":"${cursorOf(ORDER, { value: last.sort_value, id: last.ordinal })}"` : ""
         const after = `],"total":${counts[0]?.total ?? 0},"limit":${query.limit},"offset":${query.offset}${cursor}}`
-        return yield* listPage(places, entries, (row) => JSON.stringify(toAuditEntry(row)), after)
+        return yield* listPage(positions, entries, (row) => JSON.stringify(toAuditEntry(row)), after)
       })
       return AuditLog.of({ list })
     })
   )
 }
 
-interface AuditPlace {
+interface AuditPosition {
   readonly id: string
-  readonly place_id: string
-  readonly place: string
+  readonly ordinal: string
+  readonly sort_value: string
 }
 
-const isPlace = (place: Place | undefined): place is Place =>
-  place !== undefined &&
-  isPlaceValue.time(place.value) &&
-  parseIsoDate(place.value) !== undefined &&
-  isPlaceValue.bigint(place.id)
+const isPosition = (position: Position | undefined): position is Position =>
+  position !== undefined &&
+  isPositionValue.time(position.value) &&
+  parseIsoDate(position.value) !== undefined &&
+  isPositionValue.bigint(position.id)

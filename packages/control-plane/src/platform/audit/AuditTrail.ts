@@ -36,7 +36,7 @@ export interface AuditEntry {
   readonly action: string
   readonly resource: string
   readonly resourceId: string
-  /** `succeeded` unless said; kept among the details. */
+  /** `succeeded` by default; stored in the details. */
   readonly outcome?: AuditOutcome
   readonly details: Schema.JsonObject
   /** ISO-8601. */

@@ -61,8 +61,8 @@ export const jsonPages = <E>(first: TextPage<E>): HttpServerResponse.HttpServerR
 }
 
 /**
- * The content of an answer that is made as the client takes it. A failure cuts the connection, so that a part does
- * not look complete, and is logged: `what` names the answer.
+ * The content of an answer that is made while it is sent. A failure is logged, where `what` names the answer, and cuts
+ * the connection, so that the client detects the incomplete answer.
  */
 export const cutOnFailure =
   (what: string) =>

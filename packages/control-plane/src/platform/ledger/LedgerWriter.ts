@@ -25,7 +25,7 @@ import { pendingMac } from "./PendingEntries.ts"
 import { SealKeys } from "./SealKeys.ts"
 
 /** Entries that one transaction numbers. */
-export const ENTRIES_PER_BATCH = 500
+const ENTRIES_PER_BATCH = 500
 /** The pause while nothing waits for its number. Milliseconds. */
 const PAUSE_MS = 1_000
 

@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import { Counter, Gauge, Histogram, Registry } from "prom-client"
 
 /** The value of a label that is beyond a bound. */
-export const OTHER_LABEL = "other"
+const OTHER_LABEL = "other"
 
 /** UTF-16 code units of a label's value. */
 export const MAX_LABEL_LENGTH = 64
@@ -17,7 +17,7 @@ const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
 const isPrintable = (value: string): boolean => value.length <= MAX_LABEL_LENGTH && !UNPRINTABLE.test(value)
 
 /** Whether a value is among the first `limit` different ones. */
-export const amongFirst = (limit: number): ((value: string) => boolean) => {
+const amongFirst = (limit: number): ((value: string) => boolean) => {
   const first = new Set<string>()
   return (value) => {
     if (first.has(value)) return true

@@ -1,7 +1,7 @@
 import * as Data from "effect/Data"
 
 /**
- * The transaction of an append did not commit, or its outcome stayed unknown for `FATE_PATIENCE_MS`: read the cursor
+ * The transaction of an append did not commit, or its outcome stayed unknown for `OUTCOME_TIMEOUT_MS`: read the cursor
  * again before the next append. A change of status, a creation and frames may be retried in any case, because the log
  * recognises them.
  */

@@ -24,7 +24,7 @@ interface Wanted {
   readonly columns: Fragment
   /** The columns that a row may be large of: text, json, or arrays of text; NULL counts nothing. */
   readonly large: ReadonlyArray<string>
-  /** About how many bytes of rows at a time; `READ_BYTES` unless said. */
+  /** About how many bytes of rows at a time; `READ_BYTES` by default. */
   readonly mostBytes?: number | undefined
 }
 
@@ -55,41 +55,41 @@ export const readBounded = <Row extends object>(
   { columns, from, isOf, keys, large, mostBytes = READ_BYTES }: Wanted
 ): Effect.Effect<BoundedRows<Row>, SqlError> =>
   Effect.map(
-    sql<Row & Place>`
-      WITH RECURSIVE asked AS MATERIALIZED (SELECT ${keys} AS keys), taken (count, bytes) AS (
+    sql<Row & KeyRow>`
+      WITH RECURSIVE requested AS MATERIALIZED (SELECT ${keys} AS keys), taken (count, bytes) AS (
         SELECT 0, 0::bigint
         UNION ALL
         SELECT taken.count + 1, taken.bytes + coalesce(next.bytes, 0)
-        FROM taken CROSS JOIN asked
+        FROM taken CROSS JOIN requested
         LEFT JOIN LATERAL (
           SELECT ${sql.literal(bytesOf(large))} AS bytes FROM ${from}
-          WHERE ${isOf(sql`asked.keys[taken.count + 1]`)} LIMIT 1
+          WHERE ${isOf(sql`requested.keys[taken.count + 1]`)} LIMIT 1
         ) AS next ON true
-        WHERE taken.bytes < ${mostBytes} AND taken.count < cardinality(asked.keys)
+        WHERE taken.bytes < ${mostBytes} AND taken.count < cardinality(requested.keys)
       ), thin AS MATERIALIZED (
         SELECT coalesce(sum(next.bytes), 0) < ${mostBytes} AS are_all
-        FROM asked CROSS JOIN LATERAL unnest(asked.keys) AS key CROSS JOIN LATERAL (
+        FROM requested CROSS JOIN LATERAL unnest(requested.keys) AS key CROSS JOIN LATERAL (
           SELECT ${sql.literal(mostBytesOf(large))} AS bytes FROM ${from} WHERE ${isOf(sql`key`)} LIMIT 1
         ) AS next
       )
-      SELECT cardinality(asked.keys) AS asked_keys, row.*
-      FROM asked
+      SELECT cardinality(requested.keys) AS requested_keys, row.*
+      FROM requested
       CROSS JOIN LATERAL unnest(
-        asked.keys[1:CASE WHEN (SELECT are_all FROM thin) THEN cardinality(asked.keys)
+        requested.keys[1:CASE WHEN (SELECT are_all FROM thin) THEN cardinality(requested.keys)
                           ELSE (SELECT max(count) FROM taken) END]
-      ) WITH ORDINALITY AS place (key, number)
+      ) WITH ORDINALITY AS entry (key, number)
       LEFT JOIN LATERAL (
-        SELECT true AS is_found, ${columns} FROM ${from} WHERE ${isOf(sql`place.key`)} LIMIT 1
+        SELECT true AS is_found, ${columns} FROM ${from} WHERE ${isOf(sql`entry.key`)} LIMIT 1
       ) AS row ON true
-      ORDER BY place.number`,
+      ORDER BY entry.number`,
     (rows) => ({
       rows: rows.filter((row) => row.is_found === true),
       taken: rows.length,
-      isCut: rows.length < (rows[0]?.asked_keys ?? 0)
+      isCut: rows.length < (rows[0]?.requested_keys ?? 0)
     })
   )
 
-interface Place {
-  readonly asked_keys: number
+interface KeyRow {
+  readonly requested_keys: number
   readonly is_found: true | null
 }

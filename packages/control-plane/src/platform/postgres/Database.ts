@@ -77,16 +77,16 @@ const describeMigration = (error: Migrator.MigrationError) =>
   error.cause instanceof SqlError.SqlError ? `${error.message}: ${describeSqlError(error.cause)}` : error.message
 
 /**
- * Connections that are held for as long as the process lives: the locks of its shards of the runs, the one that shows
+ * Connections that the process keeps until it ends: the locks of its shards of the runs, the one that shows
  * that it is there, the notices of the other instances. They come on top of the pool, so that the smallest one still
  * serves.
  */
 export const HELD_CONNECTIONS = 3
 
-const client = (asked: DatabaseOptions, use: PoolCounts) =>
+const client = (given: DatabaseOptions, use: PoolCounts) =>
   Layer.effectContext(
     Effect.gen(function* () {
-      const options = { ...defaults, ...asked }
+      const options = { ...defaults, ...given }
       use.max = options.maxConnections + HELD_CONNECTIONS
       const address = yield* Effect.fromResult(readDatabaseAddress(options.url, options.caFile)).pipe(
         Effect.mapError((problem) => new DatabaseUnavailable({ reason: `DATABASE_URL ${problem}` }))
@@ -119,10 +119,9 @@ const client = (asked: DatabaseOptions, use: PoolCounts) =>
           lock_timeout: String(options.lockTimeoutMs),
           statement_timeout: String(options.statementTimeoutMs),
           idle_in_transaction_session_timeout: String(options.idleInTransactionTimeoutMs),
-          // By which a pipelined transaction is known, so none may be deferrable by itself.
+          // A pipelined transaction is identified by it, so no other transaction may be deferrable.
           default_transaction_deferrable: "off",
-          // All statements are short, but to the planner some look long: compiling those takes a thousand times longer
-          // than running them.
+          // The planner takes some short statements for long ones, whose compilation takes a thousand times longer.
           jit: "off"
         }
       })

@@ -27,7 +27,7 @@ import {
 } from "./SqlFailures.ts"
 
 /** How long the pool does not grow after the server has refused a connection. Milliseconds. */
-export const FULL_MS = 5_000
+const FULL_MS = 5_000
 /** Before a caller whose new connection was refused waits for another one. Milliseconds. */
 const FULL_PAUSE_MS = 20
 
@@ -50,7 +50,7 @@ export interface DatabaseClientOptions extends ServerPoolOptions {
  * - a caller that waits longer than `acquireTimeoutMs` for a connection gets a `SqlError` that says so, whether for a
  *   free connection or for a server that does not answer; an exhausted pool blocks no caller for ever;
  * - a pool whose server refuses one more connection (53300) is full: the caller waits for a free one;
- * - a statement that a server refuses because it takes no writes (25006) makes the pool look for one that does;
+ * - a statement that a server refuses because it takes no writes (25006) makes the pool search for one that does;
  * - a transaction whose connection breaks fails with the `SqlError` of the break. The driver makes it a defect, because
  *   the rollback fails too; but there is nothing left to roll back.
  */
@@ -107,12 +107,12 @@ export const makeDatabaseClient = Effect.fnUntraced(function* (options: Database
   const inSlot = (session: typeof servers.get): typeof servers.get =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
-        const held = yield* Scope.fork(yield* Effect.scope)
-        const placed = restore(slots.takeScoped(1)).pipe(Effect.andThen(counted), Effect.andThen(restore(session)))
-        return yield* placed.pipe(
+        const ours = yield* Scope.fork(yield* Effect.scope)
+        const acquired = restore(slots.takeScoped(1)).pipe(Effect.andThen(counted), Effect.andThen(restore(session)))
+        return yield* acquired.pipe(
           Effect.tapError((error) => (isTooManyConnections(error) ? stopGrowing(error) : Effect.void)),
-          Scope.provide(held),
-          Effect.onError(() => Scope.close(held, Exit.void))
+          Scope.provide(ours),
+          Effect.onError(() => Scope.close(ours, Exit.void))
         )
       })
     )

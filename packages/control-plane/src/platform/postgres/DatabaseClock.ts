@@ -74,7 +74,7 @@ export class DatabaseClock extends Context.Service<
   )
 
   /** The clock of the process, whatever the database says: for tests that set the time. */
-  static readonly ofProcess = Layer.succeed(DatabaseClock, {
+  static readonly layerProcess = Layer.succeed(DatabaseClock, {
     now: Clock.currentTimeMillis,
     shift: (ts) => ts,
     correct: () => Effect.void

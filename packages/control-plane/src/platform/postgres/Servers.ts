@@ -49,7 +49,7 @@ export const makeServers = Effect.fnUntraced(function* (pools: readonly [ServerP
     inUse = pool
     return isNew ? Effect.logWarning("the pool has changed to a server that takes writes") : Effect.void
   }
-  const look = Effect.gen(function* () {
+  const findServer = Effect.gen(function* () {
     const sightings = seen
     for (const pool of pools) {
       const moment = pool.now()
@@ -72,7 +72,7 @@ export const makeServers = Effect.fnUntraced(function* (pools: readonly [ServerP
       searchedAt = clock.currentTimeMillisUnsafe()
       return Deferred.succeed(done, undefined)
     })
-    return Effect.andThen(Effect.forkIn(Effect.ensuring(look, ended), scope), Deferred.await(done))
+    return Effect.andThen(Effect.forkIn(Effect.ensuring(findServer, ended), scope), Deferred.await(done))
   })
 
   const follow = searched.pipe(

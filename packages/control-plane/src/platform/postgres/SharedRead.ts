@@ -1,3 +1,7 @@
+/**
+ * Without this: 16 callers that poll one list take 1.4 ms of the service's CPU a call instead of 0.35, and 0.61 with
+ * `Batched.ts`, which joins only the requests of one moment (docs/internals/scale.md); costs this file.
+ */
 import { RequestFacts } from "@runplane/server"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"

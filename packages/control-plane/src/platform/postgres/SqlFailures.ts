@@ -43,7 +43,7 @@ export class TransactionAborted extends Data.TaggedError("TransactionAborted") {
   }
 }
 
-/** The server's own words of a failed statement; `SqlError.message` only says that it failed. */
+/** The server's text of a failed statement, which `SqlError.message` does not have. */
 export const describeSqlError = (error: SqlError): string => {
   const cause: unknown = error.reason.cause
   if (!(cause instanceof Error)) return error.message
@@ -74,7 +74,7 @@ const OUTAGE_STATES = new Set([READ_ONLY, "3D000", "25P03"])
  */
 const STATEMENT_STATES = new Set(["08P01", "53200", "53400"])
 
-/** The answer, or the message to the server, was beyond what the driver takes: it gives up the connection over it. */
+/** The answer, or the message to the server, was too large for the driver, which then closes the connection. */
 const isBeyondDriver = ({ reason: { cause } }: SqlError): boolean =>
   cause instanceof PgProtocol.ParseError || cause instanceof RangeError
 
@@ -99,13 +99,13 @@ export const isTooManyConnections = (error: SqlError): boolean => sqlStateOf(err
 /** Whether no session came about, for whatever reason. */
 export const isConnectFailure = ({ reason: { operation } }: SqlError): boolean => operation === "connect"
 
-/** Whether a function was asked about something that it cannot know. */
+/** Whether a function was called with a value that it does not know. */
 export const isBadArgument = (error: SqlError): boolean => sqlStateOf(error) === "22023"
 
 /** Whether the transaction lost against another and would do well when made again from its beginning. */
 export const isContention = ({ reason: { _tag } }: SqlError): boolean =>
   _tag === "DeadlockError" || _tag === "SerializationError" || _tag === "LockTimeoutError"
 
-/** Whether time ran out for a lock or for the statement: not a word about what was asked. */
+/** Whether the timeout of a lock or of the statement ended it, whatever the statement was. */
 export const isTimeout = ({ reason: { _tag } }: SqlError): boolean =>
   _tag === "LockTimeoutError" || _tag === "StatementTimeoutError"

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 
-/** How often both connections are asked, because other clients of a pooler may hide what it does. */
+/** How often both connections are queried: other clients of a pooler can hide that it shares sessions. */
 const ROUNDS = 5
 
 /** A pooler gives each transaction of a connection a session of its own choice. */

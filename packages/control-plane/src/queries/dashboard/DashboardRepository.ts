@@ -13,11 +13,11 @@ import { type Latency, RunDurations } from "./RunDurations.ts"
 import type { DashboardWindow } from "./WindowParts.ts"
 
 /** Limits of the lists of an overview. */
-export const RECENT_RUNS = 10
-export const TOP_ERRORS = 10
-export const TOP_SCENARIOS = 10
+const RECENT_RUNS = 10
+const TOP_ERRORS = 10
+const TOP_SCENARIOS = 10
 /** Participants of one response, those with the most runs. */
-export const MAX_AGENTS = 10_000
+const MAX_AGENTS = 10_000
 
 /** The current statuses of the runs that were created in one bucket. */
 export interface CreatedRuns {

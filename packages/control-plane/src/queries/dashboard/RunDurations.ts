@@ -1,6 +1,6 @@
 /**
- * Without this: the database sorts the durations of all runs of a window for each overview; costs 389 instead of 33 ms
- * for a month of 6,000 runs a day (docs/internals/scale.md).
+ * Without this: the database sorts all durations of a window, 389 ms instead of 33 for an overview of a month of 6,000
+ * runs a day (docs/internals/scale.md); costs a cache of sorted durations.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Context from "effect/Context"
@@ -26,7 +26,7 @@ const MICROS_PER_MILLI = 1_000
 const MILLIS_PER_SECOND = 1_000
 
 /** With more runs in the window, the database sorts the durations. */
-export const MOST_CACHED = 500_000
+const MOST_CACHED = 500_000
 /** Runs of one read of durations; one bucket may have more. */
 const READ_AT_ONCE = 100_000
 /** The size of the cache. */

@@ -1,16 +1,17 @@
 /**
- * Without this: the `total` of `GET /events` counts every matching row; costs a scan of 10 million rows in a full log.
+ * Without this: the `total` of `GET /events` scans every row, 10 million in a full log; costs a table of counts, which
+ * a background fiber maintains.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
+import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
 import type { EventFilter } from "../../event-log/EventRepository.ts"
 import { Watermark } from "../../event-log/subscribe/Watermark.ts"
 import { TALLY_LOCK } from "../../platform/postgres/AdvisoryLocks.ts"
-import { shareRead } from "../../platform/postgres/SharedRead.ts"
 
 /** The sizes of blocks, as powers of two of their seqs; the same as in `migrations/0001_schema.sql`. */
 const LEVELS = [20, 15, 10] as const
@@ -57,13 +58,11 @@ export class CrossRunEventBlocks extends Context.Service<
             if (lock?.locked === true) yield* sql`SELECT count_event_blocks(${BigInt(seq)})::text`
           })
         )
-      const countClosed = yield* shareRead(
-        Effect.gen(function* () {
-          const seq = yield* watermark.now
-          yield* countUpTo(seq)
-          counted = seq
-        })
-      )
+      const countClosed = Effect.gen(function* () {
+        const seq = yield* watermark.now
+        yield* countUpTo(seq)
+        counted = seq
+      }).pipe(Semaphore.makeUnsafe(1).withPermits(1))
       const inBackground = countClosed.pipe(
         Effect.catch((error) => Effect.logWarning("could not count the blocks of the log", error))
       )

@@ -7,7 +7,11 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import type { StoredEvent } from "../../event-log/EventRepository.ts"
-import { ARTIFACTS_PER_READ, type ArtifactPlace, type ArtifactText } from "../../event-log/runs/ArtifactRepository.ts"
+import {
+  ARTIFACTS_PER_READ,
+  type ArtifactPosition,
+  type ArtifactText
+} from "../../event-log/runs/ArtifactRepository.ts"
 import { endOfReading, RunGone } from "../../event-log/runs/RunGone.ts"
 import { publicRun } from "../../event-log/runs/RunRow.ts"
 import { emptyChain, extendChain } from "../../event-log/seal/HashChain.ts"
@@ -24,7 +28,7 @@ export type ExportText = Stream.Stream<string, SqlError | RunGone>
 export interface ExportRows {
   readonly artifacts: (
     runId: RunId,
-    after: ArtifactPlace | undefined,
+    after: ArtifactPosition | undefined,
     limit: number
   ) => Effect.Effect<BoundedRows<ArtifactText>, SqlError>
   readonly canonicalEvents: (
@@ -159,7 +163,7 @@ const listed = <E>(pages: Stream.Stream<ReadonlyArray<Row>, E>): Stream.Stream<s
 /** The number of rows is unknown, so the run must exist after the last page. */
 const artifacts = (rows: ExportRows, { run: { record } }: ExportHead): Pages<ArtifactText, SqlError | RunGone> =>
   Stream.concat(
-    Stream.paginate<ArtifactPlace | undefined, ReadonlyArray<ArtifactText>, SqlError>(undefined, (after) =>
+    Stream.paginate<ArtifactPosition | undefined, ReadonlyArray<ArtifactText>, SqlError>(undefined, (after) =>
       Effect.map(rows.artifacts(record.id, after, ARTIFACTS_PER_READ), ({ isCut, rows: page }) => [
         page.length === 0 ? [] : [page],
         !isCut && page.length < ARTIFACTS_PER_READ ? Option.none() : Option.fromUndefinedOr(page.at(-1))

@@ -18,7 +18,7 @@ import { ExportRepository } from "./ExportRepository.ts"
 import { bundleText, type ExportOptions, type ExportRows, type ExportText, exportTexts } from "./ExportText.ts"
 
 /** The options of a batch export (docs/reference/http.md#batch). */
-export const BATCH_EXPORT: ExportOptions = { includeCanonical: true, includeRaw: false, eventLimit: 10_000 }
+const BATCH_EXPORT: ExportOptions = { includeCanonical: true, includeRaw: false, eventLimit: 10_000 }
 
 /**
  * Exports runs (docs/reference/http.md#export) as text that is read as the client receives it, one page in memory. The

@@ -19,7 +19,7 @@ import { RunStateReader } from "../../event-log/projection/RunStateReader.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import { type TombstoneRow, tombstoneColumns, toTombstone } from "../../event-log/runs/TombstoneRow.ts"
 import { RunSeals } from "../../event-log/seal/RunSeals.ts"
-import { cursorOf, isPlaceValue, placeOf, UnknownCursor } from "../../platform/postgres/search/PageCursor.ts"
+import { cursorOf, isPositionValue, positionOf, UnknownCursor } from "../../platform/postgres/search/PageCursor.ts"
 
 const ORDER = "tombstones desc"
 
@@ -34,8 +34,8 @@ export class Tombstones extends Context.Service<
       const sql = yield* PgClient.PgClient
 
       const list = Effect.fn("Tombstones.list")(function* ({ cursor, limit, runId }: TombstonesQuery) {
-        const after = cursor === undefined ? undefined : placeOf(ORDER, cursor)
-        if (cursor !== undefined && (after === undefined || !isPlaceValue.bigint(after.id))) {
+        const after = cursor === undefined ? undefined : positionOf(ORDER, cursor)
+        if (cursor !== undefined && (after === undefined || !isPositionValue.bigint(after.id))) {
           return yield* new UnknownCursor()
         }
         const where = sql.and([

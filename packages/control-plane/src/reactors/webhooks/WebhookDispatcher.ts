@@ -1,3 +1,4 @@
+import { jitteredBackoff } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -21,10 +22,7 @@ export const CLAIM_MARGIN_MS = 20_000
  * Milliseconds.
  */
 const RECORD_PATIENCE_MS = CLAIM_MARGIN_MS - 5_000
-const records = Schedule.min([Schedule.exponential("50 millis", 2), Schedule.spaced("1 second")]).pipe(
-  Schedule.jittered,
-  Schedule.upTo({ duration: RECORD_PATIENCE_MS })
-)
+const records = jitteredBackoff(50, 1_000).pipe(Schedule.upTo({ duration: RECORD_PATIENCE_MS }))
 /** The status with which a receiver ends its subscription. */
 const GONE = 410
 

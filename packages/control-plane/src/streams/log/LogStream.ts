@@ -63,7 +63,7 @@ export class LogStream extends Context.Service<
         connection: SseConnection
       ) {
         yield* Effect.acquireRelease(Effect.sync(metrics.sseOpened), () => Effect.sync(metrics.sseClosed))
-        const subscription = yield* tail.subscribe(keyOf(query), searchOf(query))
+        const subscription = yield* tail.subscribe(searchOf(query))
         // The response has begun, so the stream waits for a database that is away.
         const start = yield* Effect.raceFirst(Effect.orDie(Effect.retry(startOf(afterSeq), retries)), shutdown.begun)
         if (start === undefined) return Stream.empty
@@ -128,11 +128,9 @@ const headOf = (state: State, take: (state: State) => LiveInput | undefined) => 
   return { lastSeq: isQuiet ? input.seq : state.seq, lastIndex: 0 }
 }
 
-/** The order of types and repeated types do not change a search. */
-const keyOf = ({ q, types }: LogStreamQuery): string => JSON.stringify([[...new Set(types)].sort(), q ?? ""])
-
+/** Equal for equal searches: the order of types and repeated types do not change a search. */
 const searchOf = ({ q, types }: LogStreamQuery): EventQuery => {
-  const filter = { afterSeq: 0, types: types ?? [] }
+  const filter = { afterSeq: 0, types: [...new Set(types)].sort() }
   if (q === undefined) return { filter, upToSeq: undefined, conditions: undefined }
   // The request was validated, so the query parses.
   const query = Result.getOrThrow(parseQuery(q, eventQueryFields))

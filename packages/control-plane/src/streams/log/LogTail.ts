@@ -1,12 +1,11 @@
 import { ControlPlaneSettings, makeFairTurns, readSetting } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as FiberMap from "effect/FiberMap"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
+import * as RcMap from "effect/RcMap"
 import type * as Scope from "effect/Scope"
-import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
 import { LiveEvents } from "../../event-log/subscribe/LiveEvents.ts"
 import { Wakeup } from "../../event-log/subscribe/Wakeup.ts"
@@ -21,7 +20,7 @@ import { STREAM_PAGE_BYTES } from "../StreamSlots.ts"
 import { BUFFER_BYTES, type BufferedFrames, framesOf, RingBuffer } from "./RingBuffer.ts"
 
 /** Events of a read, for all subscribers of a search or for one that is behind. */
-export const TAIL_PAGE = 500
+const TAIL_PAGE = 500
 /**
  * Pause between two reads of the end of the log, so that commits share a read and a write; per subscriber.
  * Milliseconds.
@@ -63,10 +62,10 @@ export class LogTail extends Context.Service<
   LogTail,
   {
     /**
-     * Subscribes to the events behind the current watermark that match; equal searches have equal keys. The search has
-     * no `afterSeq` or `afterTs`, because the subscriber knows its position.
+     * Subscribes to the events behind the current watermark that match. The search has no `afterSeq` or `afterTs`,
+     * because the subscriber knows its position.
      */
-    readonly subscribe: (key: string, search: EventQuery) => Effect.Effect<TailSubscription, never, Scope.Scope>
+    readonly subscribe: (search: EventQuery) => Effect.Effect<TailSubscription, never, Scope.Scope>
   }
 >()("runplane/control-plane/LogTail") {
   static readonly layer = Layer.effect(
@@ -76,10 +75,7 @@ export class LogTail extends Context.Service<
       const searches = yield* EventSearch
       const watermark = yield* Watermark
       const poolMax = yield* readSetting(ControlPlaneSettings.DB_POOL_MAX)
-      const all = new Map<string, Subscribers>()
-      /** The readers, by the key of their search. */
-      const fibers = yield* FiberMap.make<string>()
-      const lock = yield* Semaphore.make(1)
+      const all = new Set<Subscribers>()
       // Subscribers that are behind do not delay the others.
       const tailReads = makeFairTurns("the end of the log", streamReadsAt(poolMax))
       const pageReads = makeFairTurns("pages of the log", streamReadsAt(poolMax))
@@ -87,7 +83,7 @@ export class LogTail extends Context.Service<
       let committed = 0
 
       const notify = (isOther: boolean) => {
-        for (const subscribers of all.values()) {
+        for (const subscribers of all) {
           if (isOther) subscribers.hasOtherCommits = true
           Queue.offerUnsafe(subscribers.notified, undefined)
         }
@@ -150,7 +146,7 @@ export class LogTail extends Context.Service<
           const page: BufferedFrames = { upTo, frames: events.length === 0 ? [] : [framesOf(events).frames] }
           return page
         }, pageReads.goOn),
-        ({ afterSeq, key }) => `${afterSeq} ${key}`
+        ({ afterSeq, search }) => `${afterSeq} ${JSON.stringify(search)}`
       )
 
       const run = Effect.fnUntraced(function* (subscribers: Subscribers) {
@@ -172,35 +168,30 @@ export class LogTail extends Context.Service<
         }
       }, Effect.withTracerEnabled(false))
 
-      const join = Effect.fnUntraced(function* (key: string, search: EventQuery, wakeup: Wakeup) {
-        const known = all.get(key)
-        if (known !== undefined) {
-          known.wakeups.add(wakeup)
-          return known
-        }
+      /** The subscribers of a search, with the fiber that reads for them; both end with the last subscriber. */
+      const open = Effect.fnUntraced(function* (search: EventQuery) {
         const notified = yield* Queue.sliding<void>(1)
         const buffer = new RingBuffer()
-        const subscribers: Subscribers = { search, buffer, wakeups: new Set([wakeup]), notified, hasOtherCommits: true }
-        all.set(key, subscribers)
-        for (const other of all.values()) other.buffer.trim(capacity())
-        Queue.offerUnsafe(notified, undefined)
-        yield* FiberMap.run(fibers, key, run(subscribers))
-        return subscribers
-      }, lock.withPermits(1))
-
-      const leave = Effect.fnUntraced(function* (key: string, subscribers: Subscribers, wakeup: Wakeup) {
-        subscribers.wakeups.delete(wakeup)
-        if (subscribers.wakeups.size > 0) return
-        all.delete(key)
-        yield* FiberMap.remove(fibers, key)
-      }, lock.withPermits(1))
-
-      const subscribe = Effect.fnUntraced(function* (key: string, search: EventQuery) {
-        const wakeup = new Wakeup()
-        const { buffer } = yield* Effect.acquireRelease(join(key, search, wakeup), (joined) =>
-          leave(key, joined, wakeup)
+        const subscribers: Subscribers = { search, buffer, wakeups: new Set(), notified, hasOtherCommits: true }
+        yield* Effect.acquireRelease(
+          Effect.sync(() => all.add(subscribers)),
+          () => Effect.sync(() => all.delete(subscribers))
         )
-        return { buffer, wakeup, readPage: (afterSeq: number) => readPage({ key, search, buffer, afterSeq }) }
+        for (const other of all) other.buffer.trim(capacity())
+        Queue.offerUnsafe(notified, undefined)
+        yield* Effect.forkScoped(run(subscribers))
+        return subscribers
+      })
+      const bySearch = yield* RcMap.make({ lookup: open })
+
+      const subscribe = Effect.fnUntraced(function* (search: EventQuery) {
+        const { buffer, wakeups } = yield* RcMap.get(bySearch, search)
+        const wakeup = new Wakeup()
+        yield* Effect.acquireRelease(
+          Effect.sync(() => wakeups.add(wakeup)),
+          () => Effect.sync(() => wakeups.delete(wakeup))
+        )
+        return { buffer, wakeup, readPage: (afterSeq: number) => readPage({ search, buffer, afterSeq }) }
       })
       return LogTail.of({ subscribe })
     })
@@ -208,7 +199,6 @@ export class LogTail extends Context.Service<
 }
 
 interface PageQuery {
-  readonly key: string
   readonly search: EventQuery
   readonly buffer: RingBuffer
   readonly afterSeq: number

@@ -11,7 +11,7 @@ import { beginning, type FoldedPrefix, foldOn } from "../../event-log/projection
 import { RunStateReader } from "../../event-log/projection/RunStateReader.ts"
 
 /** Bytes of cached prefixes of all runs; a fold continues from the nearest one. */
-export const CACHED_PREFIX_BYTES = 16 * 1024 * 1024
+const CACHED_PREFIX_BYTES = 16 * 1024 * 1024
 /** A long fold caches a prefix after this many events. */
 export const EVENTS_PER_PREFIX = 5_000
 

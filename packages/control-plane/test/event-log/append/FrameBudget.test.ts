@@ -23,7 +23,7 @@ const holding = (handed: Array<string>) =>
     name: string,
     bytes: number
   ) {
-    const fiber = yield* Effect.forkChild(share.hold(bytes, () => handed.push(name)))
+    const fiber = yield* Effect.forkChild(share.acquire(bytes, () => handed.push(name)))
     yield* Effect.yieldNow
     return fiber
   })
@@ -31,7 +31,7 @@ const holding = (handed: Array<string>) =>
 describe("FrameBudget", () => {
   it.effect("lets a run hold its share, and the runs together no more than the budget", () =>
     Effect.gen(function* () {
-      const { held, share } = yield* FrameBudget
+      const { used, share } = yield* FrameBudget
       const handed: Array<string> = []
       const hold = holding(handed)
       const a = yield* share
@@ -40,11 +40,11 @@ describe("FrameBudget", () => {
       yield* hold(a, "a2", 40)
       yield* hold(b, "b1", 50)
       assert.deepStrictEqual(handed, ["a1", "b1"])
-      assert.strictEqual(held(), 90)
-      a.give(40)
+      assert.strictEqual(used(), 90)
+      a.release(40)
       yield* Effect.yieldNow
       assert.deepStrictEqual(handed, ["a1", "b1", "a2"])
-      assert.strictEqual(held(), 90)
+      assert.strictEqual(used(), 90)
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
@@ -58,7 +58,7 @@ describe("FrameBudget", () => {
       yield* hold(b, "large", 50)
       yield* hold(c, "small", 10)
       assert.deepStrictEqual(handed, ["first"])
-      a.give(60)
+      a.release(60)
       yield* Effect.yieldNow
       assert.deepStrictEqual(handed, ["first", "large", "small"])
     }).pipe(Effect.scoped, Effect.provide(layer))
@@ -66,23 +66,23 @@ describe("FrameBudget", () => {
 
   it.effect("lets one frame pass that is larger than the whole budget, alone", () =>
     Effect.gen(function* () {
-      const { held, share } = yield* FrameBudget
+      const { used, share } = yield* FrameBudget
       const handed: Array<string> = []
       const hold = holding(handed)
       const [a, b] = [yield* share, yield* share]
       yield* hold(a, "huge", 10_000)
       yield* hold(b, "next", 1)
       assert.deepStrictEqual(handed, ["huge"])
-      a.give(10_000)
+      a.release(10_000)
       yield* Effect.yieldNow
       assert.deepStrictEqual(handed, ["huge", "next"])
-      assert.strictEqual(held(), 1)
+      assert.strictEqual(used(), 1)
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
   it.effect("gets everything back from who is interrupted, and from a run that ends", () =>
     Effect.gen(function* () {
-      const { held, share } = yield* FrameBudget
+      const { used, share } = yield* FrameBudget
       const handed: Array<string> = []
       const hold = holding(handed)
       const scope = yield* Scope.make()
@@ -94,7 +94,7 @@ describe("FrameBudget", () => {
       yield* hold(a, "a2", 40)
       assert.deepStrictEqual(handed, ["b1", "a2"])
       yield* Scope.close(scope, Exit.void)
-      assert.strictEqual(held(), 60)
+      assert.strictEqual(used(), 60)
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 })

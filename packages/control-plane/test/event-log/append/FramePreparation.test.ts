@@ -31,7 +31,7 @@ class World {
   readonly layer = FramePreparation.layer.pipe(
     Layer.provide([
       Layer.succeed(FrameNormaliser, this.normaliser),
-      Layer.succeed(FrameBudget, { share: Effect.die("not called"), held: () => this.held }),
+      Layer.succeed(FrameBudget, { share: Effect.die("not called"), used: () => this.held }),
       Layer.succeed(EventLogSettings, {
         bufferBytes: 4_000,
         runBufferBytes: 4_000,

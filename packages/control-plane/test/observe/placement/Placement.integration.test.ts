@@ -11,7 +11,7 @@ import * as Scope from "effect/Scope"
 import { type ObserverOptions, ObserverSettings } from "../../../src/observe/ObserverSettings.ts"
 import { Placement } from "../../../src/observe/placement/Placement.ts"
 import { SHARDS } from "../../../src/observe/placement/ShardLocks.ts"
-import { FIRST_SHARD_LOCK, SHARD_LOCKS } from "../../../src/platform/postgres/AdvisoryLocks.ts"
+import { FIRST_SHARD_LOCK, PRESENCE_LOCKS, SHARD_LOCKS } from "../../../src/platform/postgres/AdvisoryLocks.ts"
 import { layerTestDatabase } from "../../support/TestDatabase.ts"
 
 const shards = Array.from({ length: SHARDS }, (_, index) => index + 1)
@@ -58,6 +58,26 @@ layer(layerTestDatabase, { excludeTestServices: true })("the shards of the runs"
         assert.deepStrictEqual(
           [...(yield* only.placement.taken)].sort((a, b) => a - b),
           shards
+        )
+        yield* only.leave
+      })
+    )
+  )
+
+  // The lock numbers of effect/cluster are not part of its interface.
+  it.effect("have the advisory locks of AdvisoryLocks.ts, and effect/cluster locks nothing else", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const only = yield* join()
+        const locks = yield* sql<{ readonly first: bigint; readonly second: bigint }>`
+          SELECT classid::int8 AS first, objid::int8 AS second FROM pg_locks
+          WHERE locktype = 'advisory' AND granted AND classid <> ${PRESENCE_LOCKS}::int8::oid
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+          ORDER BY objid`
+        assert.deepStrictEqual(
+          locks.map(({ first, second }) => [Number(first), Number(second)]),
+          shards.map((shard) => [SHARD_LOCKS, FIRST_SHARD_LOCK + shard])
         )
         yield* only.leave
       })

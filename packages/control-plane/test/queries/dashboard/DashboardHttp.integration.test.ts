@@ -6,6 +6,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { EventLog } from "../../../src/event-log/EventLog.ts"
 import { RunAdministration } from "../../../src/event-log/runs/RunAdministration.ts"
+import { TALLY_LOCK } from "../../../src/platform/postgres/AdvisoryLocks.ts"
 import { messageDraft } from "../../support/Appends.ts"
 import { endedRun } from "../../support/EndedRuns.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
@@ -298,7 +299,7 @@ layer(layerTestService(), { excludeTestServices: true })("the sums of the overvi
   })
   const startOver = Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
-    yield* sql`SELECT pg_advisory_xact_lock(7266422)`
+    yield* sql`SELECT pg_advisory_xact_lock(${TALLY_LOCK})`
     yield* sql`TRUNCATE tally_changes, tallied_runs, run_tallies, run_totals, mark_tallies, removed_marks`
     yield* sql`UPDATE tallied_marks SET seq = 0`
     yield* sql`

@@ -72,7 +72,7 @@ const following = <E>(
   const database = new Database()
   return Effect.gen(function* () {
     const live = yield* LiveEvents
-    const tail = yield* (yield* LogTail).subscribe("key", search)
+    const tail = yield* (yield* LogTail).subscribe(search)
     yield* paused
     assert.strictEqual(tail.buffer.end, START)
     database.reads = 0

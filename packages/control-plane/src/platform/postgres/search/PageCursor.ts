@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 export class UnknownCursor extends Data.TaggedError("UnknownCursor") {}
 
 /** A position in a sorted list: the sort value and the id of the entry. */
-export interface Place {
+export interface Position {
   readonly value: string
   readonly id: string
 }
@@ -14,12 +14,12 @@ export interface Place {
 const Cursor = Schema.fromJsonString(Schema.Tuple([Schema.String, Schema.String, Schema.String]))
 const decode = Schema.decodeUnknownOption(Cursor)
 
-/** The cursor behind an entry, for callers to give back as it is; `order` names the list and its order. */
-export const cursorOf = (order: string, { id, value }: Place): string =>
+/** The cursor behind an entry, an opaque text; `order` names the list and its order. */
+export const cursorOf = (order: string, { id, value }: Position): string =>
   Buffer.from(JSON.stringify([order, value, id])).toString("base64url")
 
 /** The position of a cursor of this order; undefined for any other text. */
-export const placeOf = (order: string, cursor: string): Place | undefined => {
+export const positionOf = (order: string, cursor: string): Position | undefined => {
   const parts = decode(Buffer.from(cursor, "base64url").toString("utf8"))
   if (Option.isNone(parts) || parts.value[0] !== order) return undefined
   const [, value, id] = parts.value
@@ -30,7 +30,7 @@ const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/
 const NUMBER = /^(-?\d{1,400}(\.\d{1,400})?|NaN|-?Infinity)$/
 
 /** Whether a sort value can be a time with microseconds, a number, a whole number of 4 or of 8 bytes. */
-export const isPlaceValue = {
+export const isPositionValue = {
   time: (text: string) => TIME.test(text) && !Number.isNaN(new Date(text).getTime()) && !text.startsWith("0000"),
   number: (text: string) => NUMBER.test(text),
   integer: (text: string) => /^\d{1,9}$/.test(text),

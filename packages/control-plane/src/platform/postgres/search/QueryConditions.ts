@@ -16,7 +16,7 @@ export interface QueryColumn {
   readonly type: ColumnType
   /** The condition on a row whose value passes the test: of its column, or in a table beside it. */
   readonly where: (test: (value: Fragment) => Fragment) => Fragment
-  /** What `has:` means; that there is a value, unless said. */
+  /** The condition of `has:`; by default that there is a value. */
   readonly has?: (value: Fragment) => Fragment
 }
 

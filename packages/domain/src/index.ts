@@ -69,7 +69,7 @@ export * from "./Ids.ts"
 export {
   type Act,
   counting,
-  judgeActs,
+  evaluateActs,
   type LogPosition,
   type Skipped,
   type StandardMode,

@@ -12,7 +12,7 @@ export { HttpObserver, type ObservedRequest, RequestId } from "./http/HttpObserv
 export { LauncherEdge } from "./http/LauncherEdge.ts"
 export { ListenFailed, type ListenOptions, layerHttpServer } from "./http/Listening.ts"
 export { readinessAnswer } from "./http/ReadinessAnswer.ts"
-export type { Spent, Standing } from "./http/RequestBudget.ts"
+export type { AccountState, Spent } from "./http/RequestBudget.ts"
 export { RequestFacts } from "./http/RequestFacts.ts"
 export { Tickets } from "./http/Tickets.ts"
 export { jsonLine, layerLogging, pairsLine, personLine } from "./Logging.ts"

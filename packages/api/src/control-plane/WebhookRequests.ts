@@ -18,12 +18,12 @@ const url = httpUrl("Absolute http or https URL", "https://example.org/hooks/run
  * The names that a subscription may list (docs/reference/http.md#webhook-subscriptions): the other types of the log
  * match nothing, but readers offer them.
  */
-const askedEvents: ReadonlyArray<string> = [...new Set([...webhookEvents, ...CANONICAL_EVENT_TYPES])]
-const isAskedEvent = Schema.makeFilter((name: string) => askedEvents.includes(name), {
+const requestableEvents: ReadonlyArray<string> = [...new Set([...webhookEvents, ...CANONICAL_EVENT_TYPES])]
+const isRequestableEvent = Schema.makeFilter((name: string) => requestableEvents.includes(name), {
   expected: `one of the following values: ${webhookEvents.join(", ")}`,
-  toJsonSchema: () => ({ enum: askedEvents })
+  toJsonSchema: () => ({ enum: requestableEvents })
 })
-const events = Schema.Array(Schema.String.check(isAskedEvent))
+const events = Schema.Array(Schema.String.check(isRequestableEvent))
   .annotate(
     about(`Of ${webhookEvents.join(", ")}; empty means all, other types of the log match nothing`, ["run.completed"])
   )

@@ -4,7 +4,7 @@ import { ConnectError } from "@connectrpc/connect"
 import { GRPC_CODES } from "@runplane/domain"
 import { toUpperCase } from "effect/String"
 import type { FaultStatus, FaultStream } from "./Fault.ts"
-import type { FaultPlan, FramePlace } from "./FaultPlan.ts"
+import type { FaultPlan, FrameAddress } from "./FaultPlan.ts"
 
 /** Waits; resolves after `ms` milliseconds. */
 export type Sleep = (ms: number) => Promise<unknown>
@@ -33,9 +33,9 @@ export class FaultyFrames<Desc extends DescMessage> {
   /** What is delivered of a frame for which `passes` answered false. */
   async *deliver(
     frame: MessageInitShape<Desc>,
-    place: Omit<FramePlace, "stream">
+    address: Omit<FrameAddress, "stream">
   ): AsyncGenerator<MessageInitShape<Desc> | MessageShape<Desc>> {
-    const { copies, delayMs, extraBytes } = this.#plan.treat({ stream: this.#stream, ...place })
+    const { copies, delayMs, extraBytes } = this.#plan.treat({ stream: this.#stream, ...address })
     if (delayMs > 0) await this.#sleep(delayMs)
     const sent = extraBytes === 0 ? frame : enlarged(this.#schema, frame, extraBytes)
     for (let copy = 0; copy < copies; copy += 1) yield sent

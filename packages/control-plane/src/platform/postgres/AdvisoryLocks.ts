@@ -17,7 +17,7 @@ export const LEDGER_LOCK = 7_245_031
 
 // First keys of locks with two.
 
-/** A process that runs; the second key is its seat. */
+/** A process that runs; the second key is its number. */
 export const PRESENCE_LOCKS = 7_266_422
 /** An open append; the second key is the last number of the log before it. Only in the schema. */
 export const APPEND_LOCKS = 7_266_423

@@ -47,7 +47,7 @@ export const selectHistory = (history: ReadonlyArray<CircuitTransition>, query: 
 export const AdminHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "admin",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     const audit = yield* AuditTrail
     const breaker = yield* CircuitBreaker
     const drift = yield* DriftReport

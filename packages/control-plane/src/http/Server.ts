@@ -44,7 +44,7 @@ import { consoleRoutes } from "./console/ConsoleRoutes.ts"
 const RemovedHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "removed",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     return yield* Effect.succeed(
       handlers.handleAll({
         messages: () => Effect.fail(endpointRemoved("POST /runs/:id/messages")),

@@ -20,7 +20,7 @@ export const MESSAGES_PER_READ = 1_000
 export const RunsHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "runs",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     const artifacts = yield* ArtifactRepository
     const documents = yield* RunDocuments
     const states = yield* RunStateReader

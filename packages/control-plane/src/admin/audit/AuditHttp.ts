@@ -10,7 +10,7 @@ import { orSearchRefused } from "../../platform/http/SearchAnswers.ts"
 export const AuditHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "audit",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     const log = yield* AuditLog
     return handlers.handle("list", ({ query }) =>
       orUnavailable(Effect.map(orSearchRefused(auditQueryFields)(log.list(query)), jsonPages))

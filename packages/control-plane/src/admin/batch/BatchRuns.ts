@@ -85,7 +85,7 @@ const reasonOfFailure = (operation: Effect.Effect<unknown, { readonly message: s
 export const BatchHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "batch",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     const batch = yield* BatchRuns
     const exports = yield* RunExports
     return handlers.handleAll({

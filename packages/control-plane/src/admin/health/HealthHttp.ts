@@ -14,7 +14,7 @@ import { Health } from "./Health.ts"
 export const HealthHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "health",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     const breaker = yield* CircuitBreaker
     const health = yield* Health
     const metrics = yield* Metrics

@@ -13,7 +13,7 @@ const RUNTIME_ITSELF = ""
 export const RuntimeHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "runtime",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     const health = yield* RuntimeHealth
     const runtime = yield* RuntimeClient
     const read = <A>(call: Effect.Effect<A, RuntimeError>) => Effect.mapError(call, answerOfRuntimeError)

@@ -143,7 +143,7 @@ const toDescriptor = (policy: RuntimePolicy): PolicyDescriptor => ({
 export const PoliciesHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "policies",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     const policies = yield* Policies
     return handlers.handleAll({
       register: ({ payload }) => Effect.flatMap(currentCaller, (caller) => policies.register(payload, caller)),

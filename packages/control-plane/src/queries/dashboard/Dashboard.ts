@@ -26,7 +26,7 @@ import { dashboardWindow } from "./WindowParts.ts"
 export const DashboardHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "dashboard",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     const dashboard = yield* Dashboard
 
     return handlers.handleAll({

@@ -77,7 +77,7 @@ const page = (text: string, contentType: string) =>
 export const DecisionsHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "decisions",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     const backtests = yield* Backtests
     const decisions = yield* Decisions
     return handlers.handleAll({

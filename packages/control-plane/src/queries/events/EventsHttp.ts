@@ -18,7 +18,7 @@ export const EVENTS_PER_READ = 1_000
 export const EventsHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "events",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     const events = yield* EventRepository
     const runs = yield* RunRepository
 

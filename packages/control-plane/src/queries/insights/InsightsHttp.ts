@@ -18,7 +18,7 @@ export const exportAnswer = (text: ExportText, contentType: string, status = 200
 export const InsightsHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "insights",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     const exports = yield* RunExports
     const insights = yield* Insights
     const projections = yield* ProjectionRebuild

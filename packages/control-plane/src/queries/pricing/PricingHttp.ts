@@ -11,7 +11,7 @@ import { UnpricedCalls } from "./UnpricedCalls.ts"
 export const PricingHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "pricing",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     const prices = yield* Prices
     const calls = yield* UnpricedCalls
     return handlers.handleAll({

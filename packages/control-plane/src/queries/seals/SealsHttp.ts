@@ -9,7 +9,7 @@ import { Seals, Tombstones } from "./Seals.ts"
 export const SealsHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "seals",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     const seals = yield* Seals
     const tombstones = yield* Tombstones
     return handlers.handleAll({
@@ -26,7 +26,7 @@ export const SealsHttp = HttpApiBuilder.group(
 export const LedgerHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "ledger",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     const ledger = yield* Ledger
     return handlers.handleAll({ list: ({ query }) => orUnavailable(ledger.list(query)) })
   })
@@ -36,7 +36,7 @@ export const LedgerHttp = HttpApiBuilder.group(
 export const SealKeysHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "sealKeys",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     const seals = yield* Seals
     return handlers.handleAll({ keys: () => orUnavailable(seals.keys) })
   })

@@ -41,7 +41,7 @@ import { readBounded } from "../../platform/postgres/BoundedRows.ts"
 export const ViewsHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "views",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     const views = yield* Views
     return handlers.handleAll({
       list: ({ query }) => orUnavailable(Effect.map(views.list(query.resource), jsonPages)),

@@ -25,7 +25,7 @@ import { LogStream } from "./LogStream.ts"
 export const CrossRunEventsHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "crossRunEvents",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     const events = yield* CrossRunEvents
     const searches = yield* EventSearch
     const streams = yield* LogStream

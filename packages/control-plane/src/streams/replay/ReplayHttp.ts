@@ -14,7 +14,7 @@ import { ReplayStates } from "./ReplayStates.ts"
 export const ReplayHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "replay",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     const replay = yield* Replay
     const runs = yield* RunRepository
     const states = yield* ReplayStates

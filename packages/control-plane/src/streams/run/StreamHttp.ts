@@ -16,7 +16,7 @@ import { StreamTickets, TICKET_MS } from "./StreamTickets.ts"
 export const StreamHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "stream",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     const runs = yield* RunRepository
     const streams = yield* RunStream
     const { defaultHeartbeatMs, snapshotIntervalMs } = yield* readSettings({

@@ -132,7 +132,7 @@ const isId = (name: string) => name === "id" || name === "deliveryId"
 const MAX_SHARED_FAILURES = 3
 
 /** Failures whose answers say when to try again. */
-const TELL_WHEN = ["TooManyRequests", "DatabaseUnavailable", "IssuerUnavailable"]
+const WITH_RETRY_AFTER = ["TooManyRequests", "DatabaseUnavailable", "IssuerUnavailable"]
 
 const errorResponses = (
   failures: ReadonlyArray<string>,
@@ -145,7 +145,7 @@ const errorResponses = (
       const overBudget = group.every(([name]) => name === "TooManyRequests")
       // A body that is too large is refused before it is counted.
       const isCounted = counted && !overBudget && status !== 413 && (countsRefused || status !== 401)
-      const retry = group.some(([name]) => TELL_WHEN.includes(name))
+      const retry = group.some(([name]) => WITH_RETRY_AFTER.includes(name))
       const response = errorResponse(group, answerHeaders({ counted: isCounted, retry }))
       if (group.length > MAX_SHARED_FAILURES) return [String(status), response]
       const name = counted ? responseName(group) : `${responseName(group)}Uncounted`

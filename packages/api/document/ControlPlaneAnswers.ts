@@ -34,20 +34,6 @@ import { errorAnswer } from "./ErrorAnswer.ts"
 const RUN = "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10"
 const WEBHOOK = "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a10"
 
-/** The numbers of gRPC status codes. */
-const GRPC = {
-  unknown: 2,
-  invalidArgument: 3,
-  deadlineExceeded: 4,
-  notFound: 5,
-  permissionDenied: 7,
-  resourceExhausted: 8,
-  failedPrecondition: 9,
-  unimplemented: 12,
-  unavailable: 14,
-  unauthenticated: 16
-}
-
 /**
  * Every failure of an operation of the control plane (docs/reference/errors.md#error-codes). The constructors of the
  * service make the bodies, so the document cannot show other texts.
@@ -161,44 +147,41 @@ export const controlPlaneAnswers = {
   ),
   RuntimeRefusedArgument: errorAnswer(
     "the runtime finds an argument wrong",
-    runtimeFailure(GRPC.invalidArgument, "session_id must not be empty")
+    runtimeFailure("INVALID_ARGUMENT", "session_id must not be empty")
   ),
   RuntimeRefusedService: errorAnswer(
     "the runtime refused the service's own credential",
-    runtimeFailure(GRPC.unauthenticated, "token has expired")
+    runtimeFailure("UNAUTHENTICATED", "token has expired")
   ),
   RuntimeForbids: errorAnswer(
     "the runtime does not allow the service to do this",
-    runtimeFailure(GRPC.permissionDenied, "not allowed to manage the registry")
+    runtimeFailure("PERMISSION_DENIED", "not allowed to manage the registry")
   ),
   RuntimeKnowsNoSuchThing: errorAnswer(
     "the runtime does not know the thing",
-    runtimeFailure(GRPC.notFound, "policy policy.incident.strict not found")
+    runtimeFailure("NOT_FOUND", "policy policy.incident.strict not found")
   ),
   RuntimeConflict: errorAnswer(
     "the state of the thing on the runtime does not allow this",
-    runtimeFailure(GRPC.failedPrecondition, "session is not open")
+    runtimeFailure("FAILED_PRECONDITION", "session is not open")
   ),
   RuntimeLimit: errorAnswer(
     "the runtime's own limit is reached",
-    runtimeFailure(GRPC.resourceExhausted, "rate limit exceeded")
+    runtimeFailure("RESOURCE_EXHAUSTED", "rate limit exceeded")
   ),
-  RuntimeFault: errorAnswer("a fault of the runtime", runtimeFailure(GRPC.unknown, "storage failed")),
+  RuntimeFault: errorAnswer("a fault of the runtime", runtimeFailure("UNKNOWN", "storage failed")),
   RuntimeLacksOperation: errorAnswer(
     "the runtime does not know this operation",
-    runtimeFailure(GRPC.unimplemented, "unknown method")
+    runtimeFailure("UNIMPLEMENTED", "unknown method")
   ),
-  RuntimeUnavailable: errorAnswer(
-    "the runtime cannot be reached",
-    runtimeFailure(GRPC.unavailable, "connection refused")
-  ),
+  RuntimeUnavailable: errorAnswer("the runtime cannot be reached", runtimeFailure("UNAVAILABLE", "connection refused")),
   CircuitBreakerOpen: errorAnswer(
     "after consecutive failures the runtime is not called for a while",
     controlPlaneError("CIRCUIT_BREAKER_OPEN", "circuit breaker is open")
   ),
   RuntimeTimeout: errorAnswer(
     "the runtime did not answer in time",
-    runtimeFailure(GRPC.deadlineExceeded, "deadline exceeded")
+    runtimeFailure("DEADLINE_EXCEEDED", "deadline exceeded")
   ),
   DatabaseUnavailable: errorAnswer(
     "the database cannot be used; `Retry-After` says when to try again",

@@ -30,7 +30,7 @@ const reasons = (code: string, status: number, answers: Readonly<Record<string, 
  * Codes that no operation answers with: those of the record of a failed run, or of an entry of a batch, and that of a
  * request for an unknown operation.
  */
-const codesElsewhere: Readonly<Record<string, string>> = {
+const codesOfOtherAnswers: Readonly<Record<string, string>> = {
   METHOD_NOT_ALLOWED: "of no operation: the path has other methods, which the header Allow lists",
   STREAM_EXHAUSTED: "of no operation: reserved, no answer and no run has it",
   SESSION_EXPIRED: "of a failed run: the session ran out of time",
@@ -54,7 +54,7 @@ export const controlPlaneIntroduction = (answers: Readonly<Record<string, ErrorA
           status,
           [
             ...reasons(code, status, answers),
-            ...(codesElsewhere[code] === undefined ? [] : [codesElsewhere[code]])
+            ...(codesOfOtherAnswers[code] === undefined ? [] : [codesOfOtherAnswers[code]])
           ].join("; ")
         )
       )

@@ -64,11 +64,12 @@ export * from "./FailureCodes.ts"
 export { type FairQueue, makeFairQueue } from "./FairQueue.ts"
 export { about, Field, isOneLine } from "./Field.ts"
 export * from "./Graphemes.ts"
+export * from "./GrpcCodes.ts"
 export * from "./Ids.ts"
 export {
   type Act,
   counting,
-  judgeActs,
+  evaluateActs,
   type LogPosition,
   type Skipped,
   type StandardMode,

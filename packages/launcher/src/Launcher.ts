@@ -48,7 +48,7 @@ export class Launcher extends Context.Service<
 >()("runplane/launcher/Launcher") {
   /** The whole service inside another process, with settings from code. */
   static readonly layer = (options: ListenOptions & { readonly settings?: LauncherOptions }) =>
-    serve(options, LauncherSettings.layerOptions(options.settings ?? {}))
+    serve(options, LauncherSettings.layerFrom(options.settings ?? {}))
 
   /** The whole service with settings from the environment. */
   static readonly layerConfig = (options: ListenOptions) =>
@@ -61,7 +61,7 @@ const launcherCapabilities = ExampleRuns.layer.pipe(
   Layer.provideMerge(LaunchCompiler.layer),
   Layer.provideMerge(Layer.mergeAll(PackRegistry.layer, AgentCatalog.layer, AgentSlots.layer)),
   Layer.provide(LaunchPressure.layer),
-  Layer.provide(Layer.mergeAll(AgentTokens.layer, AgentHost.layerNode, CancelCallbacks.layer, LaunchedRuns.layer)),
+  Layer.provide(Layer.mergeAll(AgentTokens.layer, AgentHost.layer, CancelCallbacks.layer, LaunchedRuns.layer)),
   Layer.provideMerge(PolicyRegistration.layer)
 )
 

@@ -125,7 +125,7 @@ export class LauncherSettings extends Context.Service<LauncherSettings, Launcher
   )
 
   /** Settings from code: for a composition that runs the service inside another process, and for tests. */
-  static readonly layerOptions = (options: LauncherOptions) => Layer.effect(LauncherSettings, resolve(options))
+  static readonly layerFrom = (options: LauncherOptions) => Layer.effect(LauncherSettings, resolve(options))
 }
 
 /** HOST and PORT. */

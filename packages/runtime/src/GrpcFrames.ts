@@ -99,7 +99,7 @@ export class FrameReader {
   #readMessage(chunk: Uint8Array): Uint8Array | undefined {
     const length = this.#length
     const part = chunk.subarray(this.#offset, this.#offset + length - this.#filled)
-    const message = this.#room(this.#filled + part.length)
+    const message = this.#buffer(this.#filled + part.length)
     message.set(part, this.#filled)
     this.#offset += part.length
     this.#filled += part.length
@@ -112,7 +112,7 @@ export class FrameReader {
   }
 
   /** A message with room for so many bytes, and never for more than its length. */
-  #room(bytes: number): Uint8Array {
+  #buffer(bytes: number): Uint8Array {
     const message = this.#message
     if (message !== undefined && message.length >= bytes) return message
     const doubled = message === undefined ? FIRST_BYTES : message.length * 2

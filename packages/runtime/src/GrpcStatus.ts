@@ -1,10 +1,10 @@
 import { constants, type IncomingHttpHeaders } from "node:http2"
 import { ConnectError, decodeBinaryHeader } from "@connectrpc/connect"
-import type { RawEnvelope } from "@runplane/domain"
+import { GRPC_CODES, type GrpcStatusName, grpcStatusName, type RawEnvelope } from "@runplane/domain"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { UnreadableFrame } from "./GrpcFrames.ts"
-import { type GrpcStatusName, grpcStatusName, RuntimeError } from "./RuntimeError.ts"
+import { RuntimeError } from "./RuntimeError.ts"
 
 /** Metadata with the reasons of a policy denial. */
 const DENIAL_DETAILS = "macp-error-details-bin"
@@ -91,14 +91,12 @@ const failureOfStatus = (
   const status = field(fields, "grpc-status")
   if (status === undefined || status === "0") return undefined
   const code = /^\d{1,2}$/.test(status) ? Number(status) : undefined
-  if (code === undefined || (grpcStatusName(code) === "UNKNOWN" && code !== UNKNOWN)) {
+  if (code === undefined || (grpcStatusName(code) === "UNKNOWN" && code !== GRPC_CODES.UNKNOWN)) {
     return failure(method, "INTERNAL", `invalid grpc-status: ${status}`)
   }
   const message = percentDecoded(field(fields, "grpc-message") ?? "")
   return failure(method, grpcStatusName(code), message, denialDetailsOf(fields) ?? denialDetails)
 }
-
-const UNKNOWN = 2
 
 const failure = (
   method: string,

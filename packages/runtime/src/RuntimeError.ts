@@ -1,27 +1,5 @@
-import type { RawEnvelope } from "@runplane/domain"
+import { GRPC_CODES, type GrpcStatusName, type RawEnvelope } from "@runplane/domain"
 import * as Data from "effect/Data"
-
-/** gRPC status names by number; OK is not a failure. */
-const STATUS_CODES = {
-  CANCELLED: 1,
-  UNKNOWN: 2,
-  INVALID_ARGUMENT: 3,
-  DEADLINE_EXCEEDED: 4,
-  NOT_FOUND: 5,
-  ALREADY_EXISTS: 6,
-  PERMISSION_DENIED: 7,
-  RESOURCE_EXHAUSTED: 8,
-  FAILED_PRECONDITION: 9,
-  ABORTED: 10,
-  OUT_OF_RANGE: 11,
-  UNIMPLEMENTED: 12,
-  INTERNAL: 13,
-  UNAVAILABLE: 14,
-  DATA_LOSS: 15,
-  UNAUTHENTICATED: 16
-} as const
-
-export type GrpcStatusName = keyof typeof STATUS_CODES
 
 /** Why a call failed: the gRPC status, or our own circuit breaker refused to make the call. */
 export type RuntimeErrorReason = GrpcStatusName | "CIRCUIT_BREAKER_OPEN"
@@ -61,7 +39,7 @@ export class RuntimeError extends Data.TaggedError("RuntimeError")<{
 }> {
   /** Number of the gRPC status; undefined when the breaker refused the call. */
   get grpcCode(): number | undefined {
-    return this.reason === "CIRCUIT_BREAKER_OPEN" ? undefined : STATUS_CODES[this.reason]
+    return this.reason === "CIRCUIT_BREAKER_OPEN" ? undefined : GRPC_CODES[this.reason]
   }
 
   /** Whether trying again later makes sense without changing the request. */
@@ -74,16 +52,6 @@ export class RuntimeError extends Data.TaggedError("RuntimeError")<{
     return saysHistoryGone(this.message)
   }
 }
-
-/** Name of a gRPC status number; numbers that gRPC does not define are UNKNOWN. */
-export const grpcStatusName = (code: number): GrpcStatusName => NAMES[code] ?? "UNKNOWN"
-
-const NAMES: ReadonlyArray<GrpcStatusName | undefined> = (() => {
-  const names: Array<GrpcStatusName | undefined> = []
-  let name: GrpcStatusName
-  for (name in STATUS_CODES) names[STATUS_CODES[name]] = name
-  return names
-})()
 
 /**
  * Whether the text of an inline error or of a status says that history before some ordinal was compacted; covers the

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { grpcStatusName, RuntimeError, saysHistoryGone } from "@runplane/runtime"
+import { grpcStatusName } from "@runplane/domain"
+import { RuntimeError, saysHistoryGone } from "@runplane/runtime"
 
 describe("RuntimeError", () => {
   it("names every gRPC status and takes other numbers for UNKNOWN", () => {

@@ -4,7 +4,7 @@ import { ControlPlaneClient } from "@runplane/api"
 import { temporaryFolder } from "@runplane/postgres"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { lookAtEveryCommand } from "./support/CommandTable.ts"
+import { checkEveryCommand } from "./support/CommandTable.ts"
 import { checkDocumentedLines, checkLocalCommands } from "./support/LocalCommands.ts"
 import { startStack } from "./support/StackProcess.ts"
 
@@ -19,7 +19,7 @@ layer(Layer.empty, { excludeTestServices: true })("runplane", (it) => {
       const { data } = yield* Effect.flatMap(ControlPlaneClient, ({ api }) => api.runs.list({ query })).pipe(
         Effect.provide(ControlPlaneClient.layer({ baseUrl: url }).pipe(Layer.provide(NodeHttpClient.layerNodeHttp)))
       )
-      yield* lookAtEveryCommand(ports, String(data[0]?.id))
+      yield* checkEveryCommand(ports, String(data[0]?.id))
     })
   )
 

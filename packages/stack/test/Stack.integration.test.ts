@@ -9,7 +9,7 @@ import * as Stream from "effect/Stream"
 import { readByCommandLine } from "./support/CommandLineReads.ts"
 import { checkTraces, tracedTo } from "./support/OneTrace.ts"
 import { descendants } from "./support/Processes.ts"
-import { stopAndLook } from "./support/StackEnd.ts"
+import { stopAndCheck } from "./support/StackEnd.ts"
 import { type StackProcess, startStack } from "./support/StackProcess.ts"
 import { checkStory } from "./support/Story.ts"
 
@@ -33,10 +33,10 @@ layer(Layer.empty, { excludeTestServices: true })("npm start", (it) => {
         Effect.gen(function* () {
           const stack = yield* startStack({ env: { ...env, ...tracedTo(collector.url) } })
           assert.isDefined(yield* stack.line("Serving"))
-          const found = yield* lookAtRun.pipe(Effect.provide(clientOf(stack)))
+          const found = yield* readRun.pipe(Effect.provide(clientOf(stack)))
           const started = descendants(stack.pid)
           assert.isNotEmpty(started)
-          const { stdout } = yield* stopAndLook(stack, started)
+          const { stdout } = yield* stopAndCheck(stack, started)
           checkStory(stdout)
           assert.isDefined(stdout.find((line) => line.includes(`/runs/${found}/state`)))
           assert.lengthOf(
@@ -55,13 +55,13 @@ layer(Layer.empty, { excludeTestServices: true })("npm start", (it) => {
         data.map(({ id, status }) => [String(id), status]),
         [[runId, "completed"]]
       )
-      yield* stopAndLook(again, descendants(again.pid))
+      yield* stopAndCheck(again, descendants(again.pid))
     })
   )
 })
 
 /** The only run: decided, counted, and complete on the public stream. */
-const lookAtRun = Effect.gen(function* () {
+const readRun = Effect.gen(function* () {
   const { api, streamRun } = yield* ControlPlaneClient
   const { data } = yield* listRuns
   const [run] = data

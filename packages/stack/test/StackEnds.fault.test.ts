@@ -9,7 +9,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { descendants } from "./support/Processes.ts"
-import { STOP_LIMIT_MS, stopAndLook } from "./support/StackEnd.ts"
+import { STOP_LIMIT_MS, stopAndCheck } from "./support/StackEnd.ts"
 import { startStack } from "./support/StackProcess.ts"
 import { untilGone } from "./support/StackRuns.ts"
 import { checkStory } from "./support/Story.ts"
@@ -23,7 +23,7 @@ layer(Layer.empty, { excludeTestServices: true })("npm start, ended in every way
       assert.isDefined(yield* stack.line("evaluates"))
       const started = descendants(stack.pid)
       assert.isAtLeast(started.length, AGENTS)
-      yield* stopAndLook(stack, started)
+      yield* stopAndCheck(stack, started)
     })
   )
 

@@ -1,6 +1,7 @@
 import { type Client, ConnectError, createClient } from "@connectrpc/connect"
 import { createGrpcTransport } from "@connectrpc/connect-node"
-import { GuardedSessionManager, grpcStatusName, MACPRuntimeService, type StreamSessionRequest } from "@runplane/runtime"
+import { grpcStatusName } from "@runplane/domain"
+import { GuardedSessionManager, MACPRuntimeService, type StreamSessionRequest } from "@runplane/runtime"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"

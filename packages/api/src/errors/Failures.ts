@@ -1,4 +1,4 @@
-import type { RunStatus } from "@runplane/domain"
+import { GRPC_CODES, type GrpcStatusName, type RunStatus } from "@runplane/domain"
 import type * as Schema from "effect/Schema"
 import type { Role } from "../caller/Access.ts"
 import {
@@ -135,27 +135,6 @@ export const INTERNAL_TEXT = "Internal server error"
 
 export const internalFailure = () => new InternalFailure({ errorCode: "INTERNAL_ERROR", message: INTERNAL_TEXT })
 
-/** The names of the gRPC status codes, by number. */
-const GRPC_STATUS = [
-  "OK",
-  "CANCELLED",
-  "UNKNOWN",
-  "INVALID_ARGUMENT",
-  "DEADLINE_EXCEEDED",
-  "NOT_FOUND",
-  "ALREADY_EXISTS",
-  "PERMISSION_DENIED",
-  "RESOURCE_EXHAUSTED",
-  "FAILED_PRECONDITION",
-  "ABORTED",
-  "OUT_OF_RANGE",
-  "UNIMPLEMENTED",
-  "INTERNAL",
-  "UNAVAILABLE",
-  "DATA_LOSS",
-  "UNAUTHENTICATED"
-] as const
-
 type RuntimeErrorCode =
   | "VALIDATION_ERROR"
   | "UNAUTHENTICATED"
@@ -168,7 +147,7 @@ type RuntimeErrorCode =
   | "RUNTIME_TIMEOUT"
   | "INTERNAL_ERROR"
 
-const errorCodeOfGrpcStatus: Readonly<Partial<Record<(typeof GRPC_STATUS)[number], RuntimeErrorCode>>> = {
+const errorCodeOfGrpcStatus: Readonly<Partial<Record<GrpcStatusName, RuntimeErrorCode>>> = {
   INVALID_ARGUMENT: "VALIDATION_ERROR",
   OUT_OF_RANGE: "VALIDATION_ERROR",
   UNAUTHENTICATED: "UNAUTHENTICATED",
@@ -184,14 +163,13 @@ const errorCodeOfGrpcStatus: Readonly<Partial<Record<(typeof GRPC_STATUS)[number
 }
 
 /**
- * The answer for a failed runtime call: its gRPC status code decides, its details text is the message
+ * The answer for a failed runtime call: its gRPC status decides, its details text is the message
  * (docs/reference/errors.md#runtime-errors).
  */
-export const runtimeFailure = (grpcCode: number, details: string): ErrorOfCode<RuntimeErrorCode> => {
-  const status = GRPC_STATUS[grpcCode]
-  const code = (status === undefined ? undefined : errorCodeOfGrpcStatus[status]) ?? "INTERNAL_ERROR"
-  return controlPlaneError(code, details === "" ? INTERNAL_TEXT : details, { grpcCode })
-}
+export const runtimeFailure = (status: GrpcStatusName, details: string): ErrorOfCode<RuntimeErrorCode> =>
+  controlPlaneError(errorCodeOfGrpcStatus[status] ?? "INTERNAL_ERROR", details === "" ? INTERNAL_TEXT : details, {
+    grpcCode: GRPC_CODES[status]
+  })
 
 export const circuitBreakerOpen = (details: string, metadata?: Schema.JsonObject) =>
   controlPlaneError("CIRCUIT_BREAKER_OPEN", details, metadata)

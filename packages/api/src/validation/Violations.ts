@@ -28,60 +28,58 @@ const sentenceIn = (issue: SchemaIssue.Issue): string | undefined => {
 }
 
 /** Where a value is: `session.participants.0.` and `id`. The text of a value inside begins with the path of all. */
-interface Place {
+interface Path {
   readonly prefix: string
   readonly key: string
 }
 
-const ROOT: Place = { prefix: "", key: "" }
+const ROOT: Path = { prefix: "", key: "" }
 
-const nameOf = ({ key, prefix }: Place) => `${prefix}${key}`
+const nameOf = ({ key, prefix }: Path) => `${prefix}${key}`
 
-const textsOf = (issue: SchemaIssue.Issue, place: Place, ast: SchemaAST.AST | undefined): ReadonlyArray<string> => {
+const textsOf = (issue: SchemaIssue.Issue, path: Path, ast: SchemaAST.AST | undefined): ReadonlyArray<string> => {
   switch (issue._tag) {
     case "Encoding":
-      return textsOf(issue.issue, place, ast)
+      return textsOf(issue.issue, path, ast)
     case "Composite":
-      return compositeTexts(issue, place)
+      return compositeTexts(issue, path)
     case "Pointer": {
       const [key = "", ...rest] = issue.path
       const inner = rest.length === 0 ? issue.issue : new SchemaIssue.Pointer(rest, issue.issue)
-      return textsOf(inner, memberPlace(place, key, ast), memberOf(ast, key))
+      return textsOf(inner, memberPath(path, key, ast), memberOf(ast, key))
     }
     case "Filter":
       return issue.issue._tag === "InvalidValue" && messageOf(issue.issue.annotations) === undefined
-        ? [checkText(issue.filter, place, ast)]
-        : textsOf(issue.issue, place, ast)
+        ? [checkText(issue.filter, path, ast)]
+        : textsOf(issue.issue, path, ast)
     case "AnyOf":
       // A choice of literals has no issues of its own; HttpApi makes a choice of the one body of an endpoint.
       return issue.issues.length === 0
-        ? typeTexts(ast ?? issue.ast, undefined, place)
-        : issue.issues.flatMap((inner) => textsOf(inner, place, ast))
+        ? typeTexts(ast ?? issue.ast, undefined, path)
+        : issue.issues.flatMap((inner) => textsOf(inner, path, ast))
     case "UnexpectedKey":
-      return [`${place.prefix}property ${place.key} should not exist`]
+      return [`${path.prefix}property ${path.key} should not exist`]
     case "InvalidValue": {
       const text = messageOf(issue.annotations)
-      return text === undefined
-        ? typeTexts(ast, undefined, place)
-        : [place === ROOT ? text : `${nameOf(place)} ${text}`]
+      return text === undefined ? typeTexts(ast, undefined, path) : [path === ROOT ? text : `${nameOf(path)} ${text}`]
     }
     default:
       return typeTexts(
         ast ?? ("ast" in issue ? issue.ast : undefined),
         SchemaIssue.hasInput(issue) ? issue.input : undefined,
-        place
+        path
       )
   }
 }
 
-const compositeTexts = (issue: SchemaIssue.Composite, place: Place): ReadonlyArray<string> => {
+const compositeTexts = (issue: SchemaIssue.Composite, path: Path): ReadonlyArray<string> => {
   const { ast } = issue
-  const all = (issues: ReadonlyArray<SchemaIssue.Issue>) => issues.flatMap((inner) => textsOf(inner, place, ast))
+  const all = (issues: ReadonlyArray<SchemaIssue.Issue>) => issues.flatMap((inner) => textsOf(inner, path, ast))
   if (!SchemaAST.isArrays(ast)) return all(issue.issues)
   // An array of the wrong length is reported as a whole: the answer stays small.
   const length = SchemaIssue.hasInput(issue) && Array.isArray(issue.input) ? issue.input.length : 0
   const outOfRange = checksOf(ast).filter((check) => !fitsLength(check, length))
-  if (outOfRange.length > 0) return outOfRange.map((check) => checkText(check, place, ast))
+  if (outOfRange.length > 0) return outOfRange.map((check) => checkText(check, path, ast))
   if (isObject(itemOf(ast))) return all(issue.issues)
   // The same is wrong with each of the values that have another type.
   const type = issue.issues.filter(isTypeIssue).slice(0, 1)
@@ -97,11 +95,11 @@ const memberOf = (ast: SchemaAST.AST | undefined, key: PropertyKey): SchemaAST.A
   return SchemaAST.isObjects(ast) ? ast.propertySignatures.find(({ name }) => name === key)?.type : undefined
 }
 
-const memberPlace = (place: Place, key: PropertyKey, ast: SchemaAST.AST | undefined): Place => {
+const memberPath = (path: Path, key: PropertyKey, ast: SchemaAST.AST | undefined): Path => {
   if (ast !== undefined && SchemaAST.isArrays(ast) && !isObject(itemOf(ast))) {
-    return { prefix: `${place.prefix}each value in `, key: place.key }
+    return { prefix: `${path.prefix}each value in `, key: path.key }
   }
-  return { prefix: place === ROOT ? "" : `${nameOf(place)}.`, key: String(key) }
+  return { prefix: path === ROOT ? "" : `${nameOf(path)}.`, key: String(key) }
 }
 
 const itemOf = (ast: SchemaAST.Arrays) => ast.rest[0]
@@ -110,11 +108,11 @@ const isObject = (ast: SchemaAST.AST | undefined) =>
   ast !== undefined && SchemaAST.isObjects(ast) && ast.propertySignatures.length > 0
 
 /** What is said of a value that has not the type at all: also of a missing one. */
-const typeTexts = (ast: SchemaAST.AST | undefined, input: unknown, place: Place): ReadonlyArray<string> => {
+const typeTexts = (ast: SchemaAST.AST | undefined, input: unknown, path: Path): ReadonlyArray<string> => {
   if (ast === undefined) return []
   const own = messageOf(ast.annotations)
   if (own !== undefined) return [own]
-  const must = (kind: string) => `${nameOf(place)} must be ${kind}`
+  const must = (kind: string) => `${nameOf(path)} must be ${kind}`
   const isAbsent = input === undefined || input === null
   const checks = checksOf(ast)
   switch (ast._tag) {
@@ -123,12 +121,12 @@ const typeTexts = (ast: SchemaAST.AST | undefined, input: unknown, place: Place)
       const type = must(typeof expected === "string" ? expected : "a string")
       const empty = checks
         .filter((check) => isAbsent && !fitsLength(check, 0))
-        .map((check) => checkText(check, place, ast))
+        .map((check) => checkText(check, path, ast))
       return emptyFirst === true ? [...empty, type] : [type, ...empty]
     }
     case "Number":
     case "Declaration":
-      return checks.map((check) => checkText(check, place, ast))
+      return checks.map((check) => checkText(check, path, ast))
     case "Boolean":
       return [must("a boolean value")]
     case "Union":
@@ -136,18 +134,18 @@ const typeTexts = (ast: SchemaAST.AST | undefined, input: unknown, place: Place)
     case "Arrays":
       return isObject(itemOf(ast))
         ? [must("an array")]
-        : [...typeTexts(itemOf(ast), "", memberPlace(place, 0, ast)), must("an array")]
+        : [...typeTexts(itemOf(ast), "", memberPath(path, 0, ast)), must("an array")]
     default:
-      return [isAbsent && isObject(ast) ? `${nameOf(place)} should not be null or undefined` : must("an object")]
+      return [isAbsent && isObject(ast) ? `${nameOf(path)} should not be null or undefined` : must("an object")]
   }
 }
 
 const literalOf = (ast: SchemaAST.AST) => (SchemaAST.isLiteral(ast) ? [String(ast.literal)] : [])
 
 /** The text of a broken check: its own, or the one of its kind. */
-const checkText = (check: SingleCheck, place: Place, ast: SchemaAST.AST | undefined): string => {
+const checkText = (check: SingleCheck, path: Path, ast: SchemaAST.AST | undefined): string => {
   const own = messageOf(check.annotations)
-  return own ?? `${nameOf(place)} ${rule(check, ast !== undefined && SchemaAST.isArrays(ast))}`
+  return own ?? `${nameOf(path)} ${rule(check, ast !== undefined && SchemaAST.isArrays(ast))}`
 }
 
 const rule = (check: SingleCheck, isArray: boolean): string => {

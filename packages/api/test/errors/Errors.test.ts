@@ -166,24 +166,24 @@ describe("the control plane's errors", () => {
   )
 
   it.effect.each([
-    [1, 500, "INTERNAL_ERROR"],
-    [3, 400, "VALIDATION_ERROR"],
-    [4, 504, "RUNTIME_TIMEOUT"],
-    [5, 404, "NOT_FOUND"],
-    [6, 409, "CONFLICT"],
-    [7, 403, "FORBIDDEN"],
-    [8, 429, "RATE_LIMITED"],
-    [9, 409, "CONFLICT"],
-    [10, 409, "CONFLICT"],
-    [11, 400, "VALIDATION_ERROR"],
-    [12, 501, "NOT_IMPLEMENTED"],
-    [13, 500, "INTERNAL_ERROR"],
-    [14, 503, "RUNTIME_UNAVAILABLE"],
-    [16, 401, "UNAUTHENTICATED"],
-    [99, 500, "INTERNAL_ERROR"]
-  ] as const)("answers gRPC status %s with %s %s", ([grpcCode, statusCode, errorCode]) =>
+    ["CANCELLED", 1, 500, "INTERNAL_ERROR"],
+    ["UNKNOWN", 2, 500, "INTERNAL_ERROR"],
+    ["INVALID_ARGUMENT", 3, 400, "VALIDATION_ERROR"],
+    ["DEADLINE_EXCEEDED", 4, 504, "RUNTIME_TIMEOUT"],
+    ["NOT_FOUND", 5, 404, "NOT_FOUND"],
+    ["ALREADY_EXISTS", 6, 409, "CONFLICT"],
+    ["PERMISSION_DENIED", 7, 403, "FORBIDDEN"],
+    ["RESOURCE_EXHAUSTED", 8, 429, "RATE_LIMITED"],
+    ["FAILED_PRECONDITION", 9, 409, "CONFLICT"],
+    ["ABORTED", 10, 409, "CONFLICT"],
+    ["OUT_OF_RANGE", 11, 400, "VALIDATION_ERROR"],
+    ["UNIMPLEMENTED", 12, 501, "NOT_IMPLEMENTED"],
+    ["INTERNAL", 13, 500, "INTERNAL_ERROR"],
+    ["UNAVAILABLE", 14, 503, "RUNTIME_UNAVAILABLE"],
+    ["UNAUTHENTICATED", 16, 401, "UNAUTHENTICATED"]
+  ] as const)("answers gRPC status %s (%s) with %s %s", ([name, grpcCode, statusCode, errorCode]) =>
     Effect.gen(function* () {
-      const { status, body } = yield* answerOf(Failures.runtimeFailure(grpcCode, "details"))
+      const { status, body } = yield* answerOf(Failures.runtimeFailure(name, "details"))
       assert.strictEqual(status, statusCode)
       assert.deepStrictEqual(body, { statusCode, errorCode, message: "details", metadata: { grpcCode } })
     })

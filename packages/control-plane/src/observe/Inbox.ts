@@ -22,7 +22,7 @@ interface Frame {
 /**
  * The messages to one observation, in the order of their arrival; replies of the log precede all others. Frames use
  * their share of the budget until the observation takes the next message, so a stream waits while the log is slow
- * (docs/reference/events.md#bounds).
+ * (docs/reference/events.md#bounds). Effect's Queue has neither the bound in bytes nor the merging of updates.
  */
 export interface Inbox {
   /** Waits while the inbox is full. */

@@ -45,7 +45,8 @@ export interface KeyedQueue<A> {
 /**
  * A queue for each key: items of one key are worked on in order and in batches, and do not delay other keys. It is
  * bounded in bytes, so producers wait while the work is slow; a blocked key fills only its share, and an owner of items
- * only a share of its key. The scope closes after the work on the remaining items, or after a timeout.
+ * only a share of its key. The scope closes after the work on the remaining items, or after a timeout. Effect's Queue
+ * counts items, and has neither keys nor shares.
  */
 export const makeKeyedQueue = Effect.fnUntraced(function* <A>(options: KeyedQueueOptions<A>) {
   const { batch, capacityBytes, concurrency, keyBytes, ownerBytes, work } = options

@@ -10,7 +10,7 @@ import { layerTracedObserver, RunObserver } from "./RunObserver.ts"
 import { RunWriter } from "./RunWriter.ts"
 import { SessionDiscovery } from "./SessionDiscovery.ts"
 import { SignalStore } from "./SignalStore.ts"
-import { SignalWatch } from "./SignalWatch.ts"
+import { layerSignalWatch } from "./SignalWatch.ts"
 import { EarlySubscriptions } from "./sessions/EarlySubscriptions.ts"
 import { IdleChecks } from "./sessions/IdleChecks.ts"
 import { SessionDirectory } from "./sessions/SessionDirectory.ts"
@@ -21,7 +21,7 @@ import { SessionDirectory } from "./sessions/SessionDirectory.ts"
 export const layer = Layer.mergeAll(
   SessionDiscovery.layerWatch,
   SessionDiscovery.layerReconciled,
-  SignalWatch.layer.pipe(Layer.provide(SignalStore.layer))
+  layerSignalWatch.pipe(Layer.provide(SignalStore.layer))
 ).pipe(
   Layer.provideMerge(SessionDiscovery.layer.pipe(Layer.provide(RunRepository.layer))),
   Layer.provideMerge(Observers.layer.pipe(Layer.provide(MemoryGuard.layer))),

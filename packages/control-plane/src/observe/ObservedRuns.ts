@@ -98,6 +98,8 @@ export class ObservedRuns extends Context.Service<
     readonly ofSessions: (
       sessionIds: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyMap<string, RunOfSession>, SqlError>
+    /** The run of the session; callers at the same time share a query. */
+    readonly ofSession: (sessionId: string) => Effect.Effect<RunOfSession | undefined, SqlError>
     /** The sessions whose run was deleted lately. */
     readonly deletedSessions: (sessionIds: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, SqlError>
     /** Every run that is not terminal, `queued` included, and those with a pending cancel. */
@@ -208,6 +210,7 @@ export class ObservedRuns extends Context.Service<
           ])
         )
       })
+      const ofSession = batchedReads(sql, RUNS_PER_QUERY, ofSessions)
       const deletedSessions = Effect.fn("ObservedRuns.deletedSessions")(function* (sessionIds: ReadonlyArray<string>) {
         if (sessionIds.length === 0) return new Set<string>()
         const rows = yield* sql<{ readonly id: string }>`
@@ -288,6 +291,7 @@ export class ObservedRuns extends Context.Service<
         summary,
         statuses,
         ofSessions,
+        ofSession,
         deletedSessions,
         unfinished,
         unfinishedFor,

@@ -10,11 +10,11 @@ const settings = {
   policyReadTimeoutMs: ControlPlaneSettings.SESSION_POLICY_TIMEOUT_MS,
   discoveryEnabled: ControlPlaneSettings.SESSION_DISCOVERY_ENABLED,
   recoveryEnabled: ControlPlaneSettings.RUN_RECOVERY_ENABLED,
-  takeOverIntervalMs: ControlPlaneSettings.RUN_TAKE_OVER_INTERVAL_MS,
-  takeUpConcurrency: ControlPlaneSettings.RUN_TAKE_UP_CONCURRENCY,
-  takeUpPatienceMs: ControlPlaneSettings.RUN_TAKE_UP_PATIENCE_MS,
+  recoveryIntervalMs: ControlPlaneSettings.RUN_TAKE_OVER_INTERVAL_MS,
+  recoveryConcurrency: ControlPlaneSettings.RUN_TAKE_UP_CONCURRENCY,
+  recoveryTimeoutMs: ControlPlaneSettings.RUN_TAKE_UP_PATIENCE_MS,
   leaseMs: ControlPlaneSettings.CLUSTER_LEASE_MS,
-  lookMs: ControlPlaneSettings.CLUSTER_LOOK_INTERVAL_MS,
+  refreshMs: ControlPlaneSettings.CLUSTER_LOOK_INTERVAL_MS,
   streamIdleTimeoutMs: ControlPlaneSettings.STREAM_IDLE_TIMEOUT_MS,
   streamMaxRetries: ControlPlaneSettings.STREAM_MAX_RETRIES,
   streamBackoffBaseMs: ControlPlaneSettings.STREAM_BACKOFF_BASE_MS,
@@ -38,7 +38,7 @@ export type ObserverOptions = SettingValues<typeof settings>
 /** An interval or a timeout with the setting 0 never ends. */
 const withoutZeros = (options: ObserverOptions): ObserverOptions => ({
   ...options,
-  takeOverIntervalMs: options.takeOverIntervalMs || Number.POSITIVE_INFINITY,
+  recoveryIntervalMs: options.recoveryIntervalMs || Number.POSITIVE_INFINITY,
   streamIdleTimeoutMs: options.streamIdleTimeoutMs || Number.POSITIVE_INFINITY,
   sessionLostAfterMs: options.sessionLostAfterMs || Number.POSITIVE_INFINITY
 })

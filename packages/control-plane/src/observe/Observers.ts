@@ -22,12 +22,12 @@ const NOTICED_RUNS = 10_000
 /** Between two checks of the heap. */
 const MEMORY_PAUSE = "1 second"
 
-export interface TakingUp {
+export interface RecoveryProgress {
   readonly done: number
   /** Undefined until they have been counted. */
   readonly of: number | undefined
   /** Whether the remaining runs wait for memory. */
-  readonly isHeld: boolean
+  readonly isWaitingForMemory: boolean
 }
 
 /**
@@ -45,7 +45,7 @@ export class Observers extends Context.Service<
     /** Runs that are observed by this process. */
     readonly active: Effect.Effect<number>
     /** Progress of the current recovery of unfinished runs; undefined without one. */
-    readonly takingUp: Effect.Effect<TakingUp | undefined>
+    readonly recovery: Effect.Effect<RecoveryProgress | undefined>
     /**
      * Unfinished runs of at least that age, in seconds, that neither this nor another process on the database observes.
      */
@@ -111,11 +111,11 @@ export class Observers extends Context.Service<
       const recover = Effect.fnUntraced(function* (runId: RunId) {
         const ready = yield* Deferred.make<void>()
         yield* start(runId, "recovered", Deferred.succeed(ready, undefined))
-        yield* Effect.timeoutOption(Deferred.await(ready), settings.takeUpPatienceMs)
+        yield* Effect.timeoutOption(Deferred.await(ready), settings.recoveryTimeoutMs)
       })
 
-      let progress: TakingUp | undefined = settings.recoveryEnabled
-        ? { done: 0, of: undefined, isHeld: false }
+      let progress: RecoveryProgress | undefined = settings.recoveryEnabled
+        ? { done: 0, of: undefined, isWaitingForMemory: false }
         : undefined
 
       /**
@@ -124,12 +124,12 @@ export class Observers extends Context.Service<
        */
       const recoverAll = Effect.gen(function* () {
         const waiting = (yield* runs.unfinished).filter((runId) => !FiberMap.hasUnsafe(fibers, runId) && isOurs(runId))
-        const current = { done: 0, of: waiting.length, isHeld: false }
+        const current = { done: 0, of: waiting.length, isWaitingForMemory: false }
         if (current.of > 0) progress = current
         let isLogged = false
         const awaitMemory = Effect.gen(function* () {
           while (yield* memory.isFull) {
-            current.isHeld = true
+            current.isWaitingForMemory = true
             if (!isLogged) {
               isLogged = true
               yield* Effect.logWarning(
@@ -139,7 +139,7 @@ export class Observers extends Context.Service<
             }
             yield* Effect.sleep(MEMORY_PAUSE)
           }
-          current.isHeld = false
+          current.isWaitingForMemory = false
         })
         yield* Effect.forEach(
           waiting,
@@ -151,7 +151,7 @@ export class Observers extends Context.Service<
               ),
               Effect.sync(() => (current.done += 1))
             ),
-          { concurrency: settings.takeUpConcurrency, discard: true }
+          { concurrency: settings.recoveryConcurrency, discard: true }
         )
       }).pipe(Effect.ensuring(Effect.sync(() => (progress = undefined))))
 
@@ -197,7 +197,7 @@ export class Observers extends Context.Service<
           Effect.catchTag("SqlError", (error) =>
             Effect.logWarning(`cannot read the unfinished runs: ${describeSqlError(error)}`)
           ),
-          Effect.andThen(Effect.timeoutOption(Queue.take(wake), settings.takeOverIntervalMs)),
+          Effect.andThen(Effect.timeoutOption(Queue.take(wake), settings.recoveryIntervalMs)),
           Effect.forever,
           Effect.forkScoped
         )
@@ -216,7 +216,7 @@ export class Observers extends Context.Service<
         adopt,
         dismiss: (runId) => FiberMap.remove(fibers, runId),
         active: FiberMap.size(fibers),
-        takingUp: Effect.sync(() => progress),
+        recovery: Effect.sync(() => progress),
         unobserved
       })
     })

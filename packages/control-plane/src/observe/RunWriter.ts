@@ -83,7 +83,7 @@ export class RunWriter extends Context.Service<
         runId: RunId,
         to: RunStatus,
         events: ChangeRequest["events"],
-        more: Pick<ChangeRequest, "failure" | "revision" | "also" | "mostEvents"> = {}
+        more: Pick<ChangeRequest, "failure" | "revision" | "also" | "maxEvents"> = {}
       ) =>
         log
           .change({ runId, to, events, ...more })
@@ -172,7 +172,7 @@ export class RunWriter extends Context.Service<
               ],
               {
                 also: (at) => runs.bind(run, request.session, request.capabilities, at),
-                mostEvents: request.session.participants.length + 2
+                maxEvents: request.session.participants.length + 2
               }
             )
           case "Run":

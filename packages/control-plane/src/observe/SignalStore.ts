@@ -5,14 +5,11 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Request from "effect/Request"
-import * as RequestResolver from "effect/RequestResolver"
-import type { SqlError } from "effect/sql/SqlError"
 import type { ObservedFrame, RunNotFound } from "../event-log/append/AppendRequest.ts"
 import { EventLog } from "../event-log/EventLog.ts"
 import { Metrics } from "../platform/metrics/Metrics.ts"
 import type { AppendFailed } from "../platform/postgres/AppendFailed.ts"
-import { ObservedRuns, type RunOfSession } from "./ObservedRuns.ts"
+import { ObservedRuns } from "./ObservedRuns.ts"
 import { outagePauses, retryOnOutage } from "./retryOnOutage.ts"
 import { SessionDiscovery } from "./SessionDiscovery.ts"
 import { shownSessionId } from "./SessionIds.ts"
@@ -20,17 +17,11 @@ import { shownSessionId } from "./SessionIds.ts"
 /** Sessions whose run is cached. */
 const REMEMBERED_SESSIONS = 10_000
 /** Sessions of one query. */
-const LOOK_UPS = 500
+const SESSIONS_PER_QUERY = 500
 /** Retries of a signal that cannot be stored although the database is available. */
 const RETRIES = 4
 /** Runs that are marked concurrently. */
 const MARKS_AT_ONCE = 16
-
-class FindRun extends Request.TaggedClass("FindRun")<
-  { readonly sessionId: string },
-  RunOfSession | undefined,
-  SqlError
-> {}
 
 /** The signal itself causes a defect. */
 class Poisoned extends Data.TaggedError("Poisoned")<{ readonly defect: unknown }> {}
@@ -59,27 +50,15 @@ export class SignalStore extends Context.Service<
       const metrics = yield* Metrics
       const remembered = new Map<string, RunId>()
 
-      // Concurrent reads share a query.
-      const resolver = RequestResolver.make<FindRun>(
-        Effect.fnUntraced(function* (entries) {
-          const found = yield* runs.ofSessions(entries.map(({ request }) => request.sessionId))
-          for (const entry of entries) yield* Request.succeed(entry, found.get(entry.request.sessionId))
-        })
-      ).pipe(RequestResolver.batchN(LOOK_UPS))
-
-      const lookUp = (sessionId: string) =>
-        Effect.request(new FindRun({ sessionId }), resolver).pipe(
-          retryOnOutage,
-          Effect.map((run) => run?.runId)
-        )
+      const readRun = (sessionId: string) => Effect.map(retryOnOutage(runs.ofSession(sessionId)), (run) => run?.runId)
 
       const runOf = Effect.fnUntraced(function* (sessionId: string) {
         const known = remembered.get(sessionId)
         if (known !== undefined) return known
-        let found = yield* lookUp(sessionId)
+        let found = yield* readRun(sessionId)
         if (found === undefined && discovery.isExpected(sessionId)) {
           yield* discovery.settled(sessionId)
-          found = yield* lookUp(sessionId)
+          found = yield* readRun(sessionId)
         }
         if (found === undefined) return undefined
         if (remembered.size >= REMEMBERED_SESSIONS) remembered.clear()
@@ -156,8 +135,8 @@ export class SignalStore extends Context.Service<
 
       const mark = Effect.fnUntraced(
         function* (sessionIds: ReadonlyArray<string>, detail: string) {
-          for (let from = 0; from < sessionIds.length; from += LOOK_UPS) {
-            const found = yield* runs.ofSessions(sessionIds.slice(from, from + LOOK_UPS)).pipe(retryOnOutage)
+          for (let from = 0; from < sessionIds.length; from += SESSIONS_PER_QUERY) {
+            const found = yield* runs.ofSessions(sessionIds.slice(from, from + SESSIONS_PER_QUERY)).pipe(retryOnOutage)
             const open = [...found].filter(([, run]) => run.isUnfinished)
             yield* Effect.forEach(open, ([sessionId, { runId }]) => noteIn(runId, sessionId, detail), {
               concurrency: MARKS_AT_ONCE,

@@ -1,5 +1,5 @@
 import { awaitsSession, isTerminal } from "@runplane/domain"
-import { type Action, log, type Quiet, type Write } from "./decide/Action.ts"
+import { type Action, type Idleness, log, type Write } from "./decide/Action.ts"
 import { follow, followSession } from "./decide/Bound.ts"
 import type { Input } from "./decide/Input.ts"
 import type { ObservedRun } from "./decide/ObservedRun.ts"
@@ -11,9 +11,9 @@ import type { ObserverOptions } from "./ObserverSettings.ts"
 
 /**
  * The condition under which the next alarm is not needed: the session goes on, its stream is open, and the alarm would
- * only check that (docs/internals/runtime.md#quiet).
+ * only check that (docs/internals/runtime.md#idle-sessions).
  */
-const quietUntil = (state: Bound, at: number): Quiet | undefined => {
+const idlenessUntil = (state: Bound, at: number): Idleness | undefined => {
   const { check, drain, stream } = state
   const { announced, deadline, endCheckAt, query, suspended } = check
   const isOpen = stream.connection._tag === "Open" && stream.connection.silence !== "queried"
@@ -49,7 +49,7 @@ export const decide = (state: ObserverState, input: Input): readonly [ObserverSt
   const [phase, actions] = decidePhase(state.phase, input)
   const armed = input._tag === "Tick" || state.isIdle ? undefined : state.wakeAt
   const next = deadlineOf(phase)
-  const unless = next !== undefined && phase._tag === "Bound" ? quietUntil(phase, next) : undefined
+  const unless = next !== undefined && phase._tag === "Bound" ? idlenessUntil(phase, next) : undefined
   // A tick that comes too early is harmless: it sets the next alarm.
   if (next === undefined || (unless === undefined && armed !== undefined && armed <= next)) {
     return [{ phase, wakeAt: armed, isIdle: false }, actions]

@@ -11,7 +11,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type * as Tracer from "effect/Tracer"
 import type { RunNotFound, StreamCursorMoved } from "../event-log/append/AppendRequest.ts"
 import type { AppendFailed } from "../platform/postgres/AppendFailed.ts"
-import type { Action, Quiet } from "./decide/Action.ts"
+import type { Action, Idleness } from "./decide/Action.ts"
 import type { Message } from "./decide/Input.ts"
 import type { ObservedRun } from "./decide/ObservedRun.ts"
 import type { Inbox } from "./Inbox.ts"
@@ -65,12 +65,12 @@ export const makePerform = Effect.gen(function* () {
       yield* timer.run(Effect.delay(ring, Math.max(0, at - now)))
     })
     const setIdleAlarm = (at: number) => setAlarm(at, true)
-    const awaitIdle = Effect.fnUntraced(function* (at: number, quiet: Quiet) {
+    const awaitIdle = Effect.fnUntraced(function* (at: number, idleness: Idleness) {
       // Every decision repeats this action, and an early alarm is harmless.
       if (alarm?.isIdle === true && alarm.at <= at) return
       alarm = undefined
       yield* timer.clear
-      yield* idleChecks.add({ runId: run.id, sessionId: run.sessionId, at, quiet, setAlarm: setIdleAlarm })
+      yield* idleChecks.add({ runId: run.id, sessionId: run.sessionId, at, idleness, setAlarm: setIdleAlarm })
     })
 
     /** Replies with the result of an append or a read; two errors of the log end the observation. */
@@ -143,8 +143,8 @@ export const makePerform = Effect.gen(function* () {
         case "Initialize":
           return send(Effect.map(Effect.result(runtime.initialize), (answer) => ({ _tag: "Identity", answer })))
         case "GetSession": {
-          const { patient, query } = action
-          const session = patient === true ? directory.query(run.sessionId) : runtime.getSession(run.sessionId)
+          const { isBatched, query } = action
+          const session = isBatched === true ? directory.query(run.sessionId) : runtime.getSession(run.sessionId)
           return send(
             Effect.map(Effect.result(session), (answer) => ({
               _tag: "Session",

@@ -34,9 +34,14 @@ export const makePauseRun = Effect.gen(function* () {
 
   const perform = (pause: Pause, run: StoredRun, reason: string | undefined, caller: Caller) =>
     // Once the runtime has accepted, the run follows, even when the caller no longer waits for the answer.
-    ask(pause, run, reason, caller).pipe(reasons.during(run.record.id, pause.to, reason), Effect.uninterruptible)
+    request(pause, run, reason, caller).pipe(reasons.during(run.record.id, pause.to, reason), Effect.uninterruptible)
 
-  const ask = Effect.fnUntraced(function* (pause: Pause, run: StoredRun, reason: string | undefined, caller: Caller) {
+  const request = Effect.fnUntraced(function* (
+    pause: Pause,
+    run: StoredRun,
+    reason: string | undefined,
+    caller: Caller
+  ) {
     const { id, runtimeSessionId } = run.record
     const refusal = refusalOf(runtime, runtimeSessionId)
     const ack = yield* pause

@@ -209,7 +209,7 @@ const ownMetadata = ({ cancelCallback, earlierRunId, ...metadata }: Schema.JsonO
 export const ManagementHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "management",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     const management = yield* RunManagement
     return handlers.handleAll({
       clone: ({ params, payload }) => asCaller((caller) => management.clone(params.id, payload.tags, caller)),

@@ -20,7 +20,7 @@ export const MESSAGES_PER_READ = 1_000
 export const RunsHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "runs",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     const artifacts = yield* ArtifactRepository
     const documents = yield* RunDocuments
     const states = yield* RunStateReader
@@ -55,7 +55,7 @@ export const RunsHttp = HttpApiBuilder.group(
       })
 
     return handlers.handleAll({
-      create: ({ payload }) => asCaller((who) => runs.create(payload, who)),
+      create: ({ payload }) => asCaller((caller) => runs.create(payload, caller)),
       validate: ({ payload }) => runs.validate(payload),
       list: ({ query }) => orUnavailable(Effect.map(runs.list(query), jsonPages)),
       get: ({ params, query }) =>
@@ -74,10 +74,10 @@ export const RunsHttp = HttpApiBuilder.group(
         orUnavailable(Effect.flatMap(resolve(params.id), (id) => Effect.map(listArtifacts(id, undefined), jsonPages))),
       messages: ({ params }) =>
         orUnavailable(Effect.flatMap(resolve(params.id), (id) => Effect.map(messages(id, 0), jsonPages))),
-      cancel: ({ params, payload }) => asCaller((who) => runs.cancel(params.id, payload.reason, who)),
-      suspend: ({ params, payload }) => asCaller((who) => runs.suspend(params.id, payload.reason, who)),
-      resume: ({ params, payload }) => asCaller((who) => runs.resume(params.id, payload.reason, who)),
-      abandon: ({ params, payload }) => asCaller((who) => runs.abandon(params.id, payload.reason, who))
+      cancel: ({ params, payload }) => asCaller((caller) => runs.cancel(params.id, payload.reason, caller)),
+      suspend: ({ params, payload }) => asCaller((caller) => runs.suspend(params.id, payload.reason, caller)),
+      resume: ({ params, payload }) => asCaller((caller) => runs.resume(params.id, payload.reason, caller)),
+      abandon: ({ params, payload }) => asCaller((caller) => runs.abandon(params.id, payload.reason, caller))
     })
   })
 )

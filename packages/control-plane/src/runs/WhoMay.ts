@@ -20,8 +20,8 @@ export const refusalOf = (runtime: RuntimeClient["Service"], sessionId: string) 
   const withWho = (message: string) => Effect.map(whoMay(runtime, sessionId), (who) => `${message}; ${who}`)
   return {
     ofError: (error: RuntimeError) =>
-      error.reason === "PERMISSION_DENIED" && error.grpcCode !== undefined
-        ? Effect.flatMap(withWho(error.message), (message) => Effect.fail(runtimeFailure(error.grpcCode ?? 7, message)))
+      error.reason === "PERMISSION_DENIED"
+        ? Effect.flatMap(withWho(error.message), (message) => Effect.fail(runtimeFailure("PERMISSION_DENIED", message)))
         : Effect.fail(answerOfRuntimeError(error)),
     ofAck: (...given: Parameters<typeof answerOfRefusedAck>) => {
       const answer = answerOfRefusedAck(...given)

@@ -64,7 +64,7 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("requests c
     Effect.gen(function* () {
       const exchange = yield* makeRequestCounts
       const counted = (spent: number, windowMs: number, blockedMs = 0) =>
-        Effect.map(exchange([{ client: "all carl", spent, windowMs, blockedMs }]), ([standing]) => standing)
+        Effect.map(exchange([{ client: "all carl", spent, windowMs, blockedMs }]), ([state]) => state)
       assert.strictEqual((yield* counted(3, 50_000))?.spent, 3)
       const sum = yield* counted(4, 60_000)
       assert.deepInclude(sum, { client: "all carl", spent: 7, blockedMs: 0 })

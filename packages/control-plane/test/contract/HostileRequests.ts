@@ -15,6 +15,9 @@ const NO_METHODS = ["get", "FOO", "CONNECT", "", "PRI", "G\u0000T", "POST POST"]
 /** Longest path; above it the whole head no longer fits what Node.js takes. */
 const LONG_PATHS = [500, 513, 5_000, 15_000, 20_000]
 
+/** Always present: a request that waits for the end of its run would last the default of 30 s. */
+const WAIT_LIMIT = "timeoutMs"
+
 const GARBAGE = ["%", "%2", "%zz", "%00", "%ff", "%c0%af", "%ED%A0%80", "%2e%2e%2f", "..", "//", "%2F", "%25", ";", "+"]
 
 const encoded = (text: string) => encodeURIComponent(text.toWellFormed())
@@ -56,6 +59,7 @@ const likedOf =
     // Addresses that no host has.
     if (field === "url") return "https://192.0.2.1/hook"
     if (field === "modeName" || field === "mode") return chance.happens(0.5) ? "macp.mode.decision.v1" : undefined
+    if (field === WAIT_LIMIT) return chance.below(200)
     if (field === "rules") return chance.happens(0.5) ? { voting: { algorithm: "majority" } } : undefined
     if (field === "metadata" && chance.happens(0.5)) {
       return chance.pick<unknown>([
@@ -76,7 +80,7 @@ const queryOf = ({ query }: DeclaredEndpoint, known: Known, chance: Chance): str
   if (chance.happens(0.02)) return `?${"a=1&".repeat(chance.below(3_000))}`
   const liked = likedOf(known)
   const parts = query.flatMap(({ name, schema }) => {
-    if (chance.happens(0.6)) return []
+    if (name !== WAIT_LIMIT && chance.happens(0.6)) return []
     const count = chance.happens(0.1) ? 2 : 1
     return Array.from({ length: count }, () => {
       const hostile = chance.happens(0.4)

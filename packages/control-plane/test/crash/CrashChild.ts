@@ -18,7 +18,7 @@ const Child = Observation.layer.pipe(
   Layer.provide([
     layerDatabase({ url, maxConnections: 6 }),
     layerRuntime,
-    ObserverSettings.layerFrom({ streamBackoffBaseMs: 10, discoveryGraceMs: 60_000, takeOverIntervalMs: 50 })
+    ObserverSettings.layerFrom({ streamBackoffBaseMs: 10, discoveryGraceMs: 60_000, recoveryIntervalMs: 50 })
   ])
 )
 

@@ -8,7 +8,17 @@ import { layerTestLog } from "../support/ControlPlane.ts"
 import { createRun } from "../support/Runs.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
 
-const UNKNOWN = RunId.make("00000000-0000-4000-8000-000000000001")
+/** The statements that the reads send. */
+const countStatements = Effect.fnUntraced(function* <A, E, R>(reads: Effect.Effect<A, E, R>) {
+  let statements = 0
+  const answers = yield* Effect.provideService(reads, CurrentTransformer, (statement) =>
+    Effect.sync(() => {
+      statements += 1
+      return statement
+    })
+  )
+  return { answers, statements }
+})
 
 layer(ObservedRuns.layer.pipe(Layer.provideMerge(layerTestLog), Layer.provideMerge(layerTestDatabase)))(
   "what observers read",
@@ -17,24 +27,31 @@ layer(ObservedRuns.layer.pipe(Layer.provideMerge(layerTestLog), Layer.provideMer
       Effect.gen(function* () {
         const runs = yield* ObservedRuns
         const known = yield* createRun()
-        const asked = Array.from({ length: 999 }, (_, place) =>
-          place === 0 ? known : RunId.make(`00000000-0000-4000-9000-${String(place).padStart(12, "0")}`)
+        const runIds = Array.from({ length: 1_000 }, (_, index) =>
+          index === 0 ? known : RunId.make(`00000000-0000-4000-9000-${String(index).padStart(12, "0")}`)
         )
-        let statements = 0
-        const counted = Effect.provideService(
-          Effect.forEach([...asked, UNKNOWN], runs.cursor, { concurrency: "unbounded" }),
-          CurrentTransformer,
-          (statement) =>
-            Effect.sync(() => {
-              statements += 1
-              return statement
-            })
+        const { answers, statements } = yield* countStatements(
+          Effect.forEach(runIds, runs.cursor, { concurrency: "unbounded" })
         )
-        const cursors = yield* counted
         assert.deepStrictEqual(
-          cursors.filter((cursor) => cursor !== undefined),
+          answers.filter((cursor) => cursor !== undefined),
           [0]
         )
+        assert.strictEqual(statements, 2)
+      })
+    )
+
+    it.effect("the runs of a thousand sessions in two statements", () =>
+      Effect.gen(function* () {
+        const runs = yield* ObservedRuns
+        const sessionId = "session-0"
+        const known = yield* createRun({ sessionId })
+        const names = Array.from({ length: 1_000 }, (_, index) => `session-${index}`)
+        const { answers, statements } = yield* countStatements(
+          Effect.forEach(names, runs.ofSession, { concurrency: "unbounded" })
+        )
+        assert.strictEqual(answers[0]?.runId, known)
+        assert.deepStrictEqual(new Set(answers.slice(1)), new Set([undefined]))
         assert.strictEqual(statements, 2)
       })
     )

@@ -11,11 +11,11 @@ const settingsOf = (env: Readonly<Record<string, string>>) =>
 describe("the settings of the observers", () => {
   it.effect("say never, and not all the time, with an interval of 0", () =>
     Effect.gen(function* () {
-      const { streamIdleTimeoutMs, takeOverIntervalMs } = yield* settingsOf({
+      const { streamIdleTimeoutMs, recoveryIntervalMs } = yield* settingsOf({
         RUN_TAKE_OVER_INTERVAL_MS: "0",
         STREAM_IDLE_TIMEOUT_MS: "0"
       })
-      assert.strictEqual(takeOverIntervalMs, Number.POSITIVE_INFINITY)
+      assert.strictEqual(recoveryIntervalMs, Number.POSITIVE_INFINITY)
       assert.strictEqual(streamIdleTimeoutMs, Number.POSITIVE_INFINITY)
     })
   )

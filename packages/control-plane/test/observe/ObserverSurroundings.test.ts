@@ -34,7 +34,13 @@ it.effect("an observer holds nothing of the request that made its run", () =>
         MemoryGuard.layer,
         Layer.mock(SessionDirectory, { isWatching: () => true, isObserved: () => false, publish: () => {} }),
         LiveEvents.layer,
-        Layer.mock(Placement, { seat: 1, shards: () => 64, shardOf: () => 1, has: () => true, follow: () => {} }),
+        Layer.mock(Placement, {
+          processNumber: 1,
+          shards: () => 64,
+          shardOf: () => 1,
+          has: () => true,
+          follow: () => {}
+        }),
         ObserverSettings.layerFrom({ recoveryEnabled: false })
       ])
     )

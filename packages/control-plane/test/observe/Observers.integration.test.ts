@@ -38,7 +38,7 @@ const layerObservers = (latch: Latch.Latch, observed: Set<RunId>, isFull: () => 
           )
       })
     ]),
-    Layer.provide(ObserverSettings.layerFrom({ takeUpPatienceMs: HOUR_MS, takeUpConcurrency: 2 }))
+    Layer.provide(ObserverSettings.layerFrom({ recoveryTimeoutMs: HOUR_MS, recoveryConcurrency: 2 }))
   )
 
 layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestServices: true })("a start", (it) => {
@@ -59,12 +59,12 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
       )
       yield* locked.await
       const observers = yield* Effect.provide(Observers, yield* Layer.build(layerObservers(latch, observed)))
-      assert.deepStrictEqual(yield* observers.takingUp, { done: 0, of: undefined, isHeld: false })
+      assert.deepStrictEqual(yield* observers.recovery, { done: 0, of: undefined, isWaitingForMemory: false })
       yield* readable.open
-      yield* until(observers.takingUp, (progress) => progress?.of === runIds.length)
-      assert.deepStrictEqual(yield* observers.takingUp, { done: 0, of: runIds.length, isHeld: false })
+      yield* until(observers.recovery, (progress) => progress?.of === runIds.length)
+      assert.deepStrictEqual(yield* observers.recovery, { done: 0, of: runIds.length, isWaitingForMemory: false })
       yield* latch.open
-      yield* until(observers.takingUp, (progress) => progress === undefined)
+      yield* until(observers.recovery, (progress) => progress === undefined)
       assert.deepStrictEqual([...observed].sort(), [...runIds].sort())
     })
   )
@@ -79,7 +79,7 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
       let room = 2
       const layer = layerObservers(yield* Latch.make(true), observed, () => observed.size >= room)
       const observers = yield* Effect.provide(Observers, yield* Layer.build(layer))
-      yield* until(observers.takingUp, (progress) => progress?.isHeld === true)
+      yield* until(observers.recovery, (progress) => progress?.isWaitingForMemory === true)
       const fresh = yield* createRun()
       yield* observers.adopt(fresh)
       const { size } = observed
@@ -91,7 +91,7 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
         (size) => size === 6
       )
       assert.deepStrictEqual([...observed].sort(), [first, ...others, fresh].sort())
-      yield* until(observers.takingUp, (progress) => progress === undefined)
+      yield* until(observers.recovery, (progress) => progress === undefined)
     })
   )
 

@@ -7,7 +7,7 @@ import * as TestClock from "effect/testing/TestClock"
 import { type Appended, type ObservedFrame, RunNotFound } from "../../src/event-log/append/AppendRequest.ts"
 import { observed } from "../../src/event-log/append/FrameBytes.ts"
 import { EventLog } from "../../src/event-log/EventLog.ts"
-import { ObservedRuns, type RunOfSession } from "../../src/observe/ObservedRuns.ts"
+import { ObservedRuns } from "../../src/observe/ObservedRuns.ts"
 import { SessionDiscovery } from "../../src/observe/SessionDiscovery.ts"
 import { SignalStore } from "../../src/observe/SignalStore.ts"
 import { AppendFailed } from "../../src/platform/postgres/AppendFailed.ts"
@@ -41,7 +41,6 @@ class World {
   readonly marks: Array<string> = []
   readonly expected = new Set<string>()
   onSettled = () => {}
-  lookUps = 0
   lost = 0
 
   readonly #append = (runId: RunId, write: () => void) =>
@@ -69,13 +68,7 @@ class World {
         record: ({ events, runId }) => this.#append(runId, () => this.marks.push(...events.map(({ type }) => type)))
       }),
       Layer.mock(ObservedRuns)({
-        ofSessions: (names) =>
-          Effect.sync(() => {
-            this.lookUps += 1
-            const { run } = this
-            if (run === undefined) return new Map<string, RunOfSession>()
-            return new Map(names.map((name) => [name, { runId: run, isUnfinished: true, hasTimedOut: false }]))
-          })
+        ofSession: () => Effect.sync(() => this.run && { runId: this.run, isUnfinished: true, hasTimedOut: false })
       }),
       Layer.mock(SessionDiscovery)({
         isExpected: (name) => this.expected.has(name),
@@ -146,17 +139,6 @@ describe("signals", () => {
     return Effect.gen(function* () {
       yield* store("a")
       assert.deepStrictEqual(world.stored, ["2 a"])
-    }).pipe(Effect.provide(world.layer))
-  })
-
-  it.effect("of many sessions are looked up together", () => {
-    const world = new World()
-    return Effect.gen(function* () {
-      const signals = yield* SignalStore
-      const names = Array.from({ length: 1_000 }, (_, number) => `session-${number}`)
-      yield* Effect.forEach(names, (name) => signals.store(name, [frame(name)]), { concurrency: "unbounded" })
-      assert.lengthOf(world.stored, 1_000)
-      assert.isAtMost(world.lookUps, 4)
     }).pipe(Effect.provide(world.layer))
   })
 })

@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
 import { ObserverSettings } from "../../src/observe/ObserverSettings.ts"
 import { SignalStore } from "../../src/observe/SignalStore.ts"
-import { SignalWatch } from "../../src/observe/SignalWatch.ts"
+import { layerSignalWatch } from "../../src/observe/SignalWatch.ts"
 import { countedMetrics } from "../support/CountedMetrics.ts"
 
 const SESSION = "0197f3a2-6b1e-7c44-9d1a-000000000001"
@@ -18,7 +18,7 @@ const makeWorld = Effect.gen(function* () {
   const stored = new Map<string, number>()
   const notes: Array<string> = []
   const losses = { lost: 0 }
-  const layer = SignalWatch.layer.pipe(
+  const layer = layerSignalWatch.pipe(
     Layer.provide([
       Layer.mock(SignalStore)({
         store: (sessionId, frames) =>

@@ -171,10 +171,8 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
             if (status === "queued" || status === "starting") continue
             yield* awaitEvent(runId, "session.stream.opened", (data) => data["status"] === "recovered")
           }
-          for (const [, runId] of left) {
-            yield* fake.transition(runId, "CANCELLED")
-            yield* awaitStatus(runId, "cancelled")
-          }
+          for (const [, runId] of left) yield* fake.transition(runId, "CANCELLED")
+          for (const [, runId] of left) yield* awaitStatus(runId, "cancelled")
         }).pipe(Effect.provide(layerTestObservation()))
         const { decoded } = yield* assertLogIsExact(finished).pipe(Effect.provide(layerTestObservation()))
         assert.deepStrictEqual(

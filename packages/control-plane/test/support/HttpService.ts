@@ -35,7 +35,7 @@ export interface TestServiceOptions {
 }
 
 /** Longer than any test, in milliseconds. */
-const NO_TAKE_OVER_MS = 3_600_000
+const NO_RECOVERY_MS = 3_600_000
 
 /**
  * The whole service on a free port of the loopback: a database of its own, real observers, a runtime in memory. A run
@@ -55,7 +55,7 @@ export const layerTestService = ({ database, observer, port, settings }: TestSer
           recoveryEnabled: false,
           endCheckDelayMs: 50,
           drainTimeoutMs: 100,
-          takeOverIntervalMs: NO_TAKE_OVER_MS,
+          recoveryIntervalMs: NO_RECOVERY_MS,
           ...observer
         },
         layerReactingLog

@@ -13,7 +13,7 @@ import { assertLogIsExact } from "./LogChecks.ts"
 const IMPATIENT: Partial<ObserverOptions> = {
   sessionPollBaseMs: 5,
   sessionPollMaxMs: 50,
-  takeOverIntervalMs: 100,
+  recoveryIntervalMs: 100,
   streamBackoffBaseMs: 5,
   streamBackoffMaxMs: 50,
   drainTimeoutMs: 300,

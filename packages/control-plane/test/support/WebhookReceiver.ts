@@ -39,7 +39,7 @@ export const webhookReceiver = Effect.fnUntraced(function* (
       const wanted = answer(count, received)
       count += 1
       Queue.offerUnsafe(requests, received)
-      if ("hangUp" in wanted) request.destroy()
+      if ("hangUp" in wanted) request.socket.destroy()
       if ("status" in wanted) response.writeHead(wanted.status, wanted.headers).end()
     })
   })

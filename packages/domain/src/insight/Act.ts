@@ -119,12 +119,12 @@ interface Committee {
  * Marks the acts that do not count: those of strangers, of another mode, about nothing on record, that cannot be read,
  * and that their sender replaced later.
  */
-export const judgeActs = (committee: Committee, acts: ReadonlyArray<Act>): ReadonlyArray<Act> => {
+export const evaluateActs = (committee: Committee, acts: ReadonlyArray<Act>): ReadonlyArray<Act> => {
   const { initiator, mode } = committee
   const members = new Set(committee.participants)
   const known = new Set<string>()
-  const counted = acts.map((judged): Act => {
-    const act = unjudged(judged)
+  const counted = acts.map((evaluated): Act => {
+    const act = unevaluated(evaluated)
     const opens = isOpening(mode, act.type)
     if (!opens && !answers[mode].includes(act.type)) return { ...act, skipped: "of another mode" }
     const isRequest = opens && mode !== "decision" && mode !== "proposal"
@@ -136,7 +136,7 @@ export const judgeActs = (committee: Committee, acts: ReadonlyArray<Act>): Reado
   return withoutReplaced(mode, counted)
 }
 
-const unjudged = (act: Act): Act => {
+const unevaluated = (act: Act): Act => {
   if (act.skipped === undefined) return act
   const { skipped: _, ...rest } = act
   return rest

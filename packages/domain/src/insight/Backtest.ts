@@ -29,7 +29,7 @@ export type Backtested =
     }
 
 /**
- * Types of the events that a backtest reads: a run's deliberation made of these alone is judged as that of all its
+ * Types of the events that a backtest reads: a run's deliberation made of these alone is evaluated as that of all its
  * events. Of `message.received` only those that open a session count, whose `messageType` is `SESSION_START`.
  */
 export const BACKTEST_TYPES: ReadonlyArray<CanonicalEventType> = [

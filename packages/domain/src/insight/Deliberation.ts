@@ -1,7 +1,7 @@
 import type { CanonicalEvent, EventData, EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
 import { sumUsd } from "../Money.ts"
 import { boundName, boundProse } from "../projector/Bounds.ts"
-import { type Act, judgeActs, type LogPosition, readAct, type StandardMode, standardMode } from "./Act.ts"
+import { type Act, evaluateActs, type LogPosition, readAct, type StandardMode, standardMode } from "./Act.ts"
 
 /** The end of the deliberation, as the runtime accepted it; the last one where it accepted several. */
 export interface Commitment extends LogPosition {
@@ -216,14 +216,14 @@ const finished = (draft: Draft): Deliberation => {
   const { acts, at, commitment, declared, denials, descriptor, expiresAtUnixMs, initiator } = draft
   const mode = standardMode(draft.modeName)
   const participants = [...new Set(declared ?? acts.map(({ by }) => by).filter((by) => by !== ""))]
-  const judged = mode === undefined ? acts : judgeActs({ mode, initiator, participants }, acts)
+  const evaluated = mode === undefined ? acts : evaluateActs({ mode, initiator, participants }, acts)
   return {
     runId: draft.runId,
     modeName: draft.modeName,
     mode,
     initiator,
     participants,
-    acts: judged,
+    acts: evaluated,
     commitment,
     commitments: draft.commitments,
     denials,
@@ -234,14 +234,14 @@ const finished = (draft: Draft): Deliberation => {
     state: draft.state,
     expiresAtUnixMs,
     at,
-    notes: notesOf(draft, judged)
+    notes: notesOf(draft, evaluated)
   }
 }
 
-const notesOf = (draft: Draft, judged: ReadonlyArray<Act>): ReadonlyArray<string> => {
-  const strangers = new Set(judged.flatMap(({ by, skipped }) => (skipped === "stranger" ? [by] : [])))
-  const lost = judged.filter(({ skipped }) => skipped === "nothing known by this id").length
-  const foreign = judged.filter(({ skipped }) => skipped === "of another mode").length
+const notesOf = (draft: Draft, evaluated: ReadonlyArray<Act>): ReadonlyArray<string> => {
+  const strangers = new Set(evaluated.flatMap(({ by, skipped }) => (skipped === "stranger" ? [by] : [])))
+  const lost = evaluated.filter(({ skipped }) => skipped === "nothing known by this id").length
+  const foreign = evaluated.filter(({ skipped }) => skipped === "of another mode").length
   return [
     draft.modeName === "" && "no event names the mode",
     draft.modeName !== "" && standardMode(draft.modeName) === undefined && `no rules are known for ${draft.modeName}`,

@@ -1,5 +1,5 @@
 import type { RuleRefusal } from "../policies/SessionRecord.ts"
-import { type Act, counting, judgeActs } from "./Act.ts"
+import { type Act, counting, evaluateActs } from "./Act.ts"
 import { actionLog } from "./ActionLog.ts"
 import { isAllowed, objectionsTo, type SessionRules } from "./ActivePolicy.ts"
 import type { Deliberation } from "./Deliberation.ts"
@@ -13,18 +13,19 @@ export interface Position {
 /** Judges the acts of each call anew: without a vote, the one that it replaced counts again. */
 export const positionUnder = ({ initiator, participants }: Deliberation, { mode, terms }: SessionRules): Position => {
   const recordOf = (acts: ReadonlyArray<Act>) =>
-    actionLog(mode, counting(judgeActs({ mode, initiator, participants }, acts)), terms.policy.rules)
+    actionLog(mode, counting(evaluateActs({ mode, initiator, participants }, acts)), terms.policy.rules)
   return {
     isAllowed: (acts, positive) => isAllowed(terms, recordOf(acts), positive),
     objections: (acts, positive) => objectionsTo(terms, recordOf(acts), positive)
   }
 }
 
-/** Most acts that are judged for one part of an answer; beyond it the part is left out. */
-const MAX_JUDGED = 60_000
+/** Most acts that are evaluated for one part of an answer; beyond it the part is left out. */
+const MAX_EVALUATED = 60_000
 
-/** How many times these acts may be judged for one part of an answer. */
-export const trialsOf = (acts: ReadonlyArray<Act>): number => Math.max(1, Math.floor(MAX_JUDGED / (acts.length || 1)))
+/** How many times these acts may be evaluated for one part of an answer. */
+export const trialsOf = (acts: ReadonlyArray<Act>): number =>
+  Math.max(1, Math.floor(MAX_EVALUATED / (acts.length || 1)))
 
 /** Which side of an outcome an act is on. */
 export type Side = "for" | "against" | "neither"

@@ -2,7 +2,7 @@ import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import type { PolicyText } from "../policies/Policy.ts"
 import { boundName } from "../projector/Bounds.ts"
-import { type Act, counting, judgeActs } from "./Act.ts"
+import { type Act, counting, evaluateActs } from "./Act.ts"
 import { type ActivePolicy, type SessionRules, underPolicy } from "./ActivePolicy.ts"
 import { type Ballot, ballotsOf, hasBallots, subjectsOf, VOTE_VALUES, type VoteValue, withBallots } from "./Ballots.ts"
 import type { Deliberation } from "./Deliberation.ts"
@@ -160,7 +160,7 @@ function* votesThatTurn(
   { allowed, outcome }: Verdict
 ): Sliced<Pick<WhatIf, "pivotal" | "smallestChange" | "basis">> {
   // A changed vote replaces all that its voter has cast, so those that do not count cannot come back.
-  const acts = counting(judgeActs({ mode, initiator, participants }, said))
+  const acts = counting(evaluateActs({ mode, initiator, participants }, said))
   const ballots = hasBallots(mode) ? ballotsOf({ acts, participants }) : []
   if (ballots.length > MAX_BALLOTS) return { pivotal: [], smallestChange: [], basis: "bounds" }
   const positive = outcome === "positive"

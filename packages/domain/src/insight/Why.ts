@@ -66,7 +66,7 @@ export const MAX_CLAIMS = 500
 /** Votes whose absence is tried, the latest ones. */
 const MAX_COUNTERFACTUALS = 200
 /** Acts before the commitment that are searched for the turning point. */
-const MAX_LOOK_BACK = 200
+const MAX_EARLIER_STEPS = 200
 
 /** The decision record of a run. A run without decision says what was missing. */
 export const why = (run: Deliberation, by: ActivePolicy): Why => runSliced(whyInSlices(run, by))
@@ -190,7 +190,7 @@ function* turningPoint(
   { ts }: Commitment,
   positive: boolean
 ): Sliced<Why["decidedAt"]> {
-  const farthest = Math.min(MAX_LOOK_BACK, trialsOf(acts))
+  const farthest = Math.min(MAX_EARLIER_STEPS, trialsOf(acts))
   let from = acts.length
   while (from > 0 && acts.length - from < farthest && position.isAllowed(acts.slice(0, from - 1), positive)) {
     from -= 1

@@ -37,8 +37,8 @@ const faultsUnderAnyMode = (key: string, value: Schema.Json): ReadonlyArray<stri
 const faultsUnder = (sections: Sections, rules: Schema.JsonObject): ReadonlyArray<string> => {
   const broken = ruleConditions.flatMap(({ fault, isBroken, section }) => {
     const written = rules[section]
-    const isAsked = fault !== undefined && Object.hasOwn(sections, section) && isJsonObject(written)
-    return isAsked && isBroken(written) ? [{ path: [section], reason: fault }] : []
+    const isRequested = fault !== undefined && Object.hasOwn(sections, section) && isJsonObject(written)
+    return isRequested && isBroken(written) ? [{ path: [section], reason: fault }] : []
   })
   const texts = inOrder(rules, [...shapeFaults(sections, rules), ...broken]).map(render)
   return [...new Set(texts)]

@@ -123,13 +123,13 @@ const startWalk = (sha256: Sha256, runId: string, seal: Seal | undefined, heads:
 }
 
 const misplaced = (event: Uint8Array, runId: string, index: number): string | undefined => {
-  const read = Result.getOrUndefined(decodePlace(textOf(event)))
+  const read = Result.getOrUndefined(decodePosition(textOf(event)))
   if (read === undefined) return "it is not an event"
   if (read.runId !== runId) return `it is of the run ${read.runId}`
   return read.index === index ? undefined : `it is event ${read.index} of its run`
 }
 
-const decodePlace = Schema.decodeUnknownResult(
+const decodePosition = Schema.decodeUnknownResult(
   Schema.fromJsonString(Schema.Struct({ runId: Schema.String, index: Schema.Int }))
 )
 

@@ -58,7 +58,7 @@ const programOf = ({ entrypoint: { type }, host }: AgentManifest): readonly [Rea
     : [["host", key], `install it, or correct host.${key}`]
 }
 
-const LOOKED_IN = "beside the manifest, in the agents' folder, in the service's root or in Runplane's own folder"
+const SEARCHED_FOLDERS = "beside the manifest, in the agents' folder, in the service's root or in Runplane's own folder"
 
 /** A manifest without one, or with `.`, means the service's root. */
 const workingDirectory = Effect.fnUntraced(function* (
@@ -72,7 +72,11 @@ const workingDirectory = Effect.fnUntraced(function* (
     const folder = path.resolve(base, named)
     if ((yield* kindOf(folder)) === "Directory") return folder
   }
-  return yield* missing(`no working directory ${named} ${LOOKED_IN}`, ["host", "cwd"], "make it, or correct host.cwd")
+  return yield* missing(
+    `no working directory ${named} ${SEARCHED_FOLDERS}`,
+    ["host", "cwd"],
+    "make it, or correct host.cwd"
+  )
 })
 
 /** The entrypoint as the process gets it: as written if it is in the working directory, else its path. */
@@ -88,7 +92,7 @@ const entrypoint = Effect.fnUntraced(function* (manifest: AgentManifest, cwd: st
     }
   }
   const at = ["entrypoint", "value"]
-  return yield* missing(`there is no ${value} ${LOOKED_IN}`, at, "put it there, or correct entrypoint.value")
+  return yield* missing(`there is no ${value} ${SEARCHED_FOLDERS}`, at, "put it there, or correct entrypoint.value")
 })
 
 /** Whether the program can be executed: a path from the working directory on, a bare name from the PATH. */

@@ -68,7 +68,7 @@ export class AgentHost extends Context.Service<
   }
 >()("runplane/launcher/AgentHost") {
   /** Agents as child processes of this Node process. */
-  static readonly layerNode = Layer.effect(
+  static readonly layer = Layer.effect(
     AgentHost,
     Effect.gen(function* () {
       const settings = yield* LauncherSettings

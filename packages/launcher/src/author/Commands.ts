@@ -60,7 +60,7 @@ const packs = Command.make("packs").pipe(
 )
 
 const settings = Effect.map(packs, ({ agentsDir, packsRoot, policiesDir, serviceRoot }) =>
-  LauncherSettings.layerOptions({ packsDir: packsRoot, agentsDir, policiesDir, serviceRoot })
+  LauncherSettings.layerFrom({ packsDir: packsRoot, agentsDir, policiesDir, serviceRoot })
 )
 
 /**
@@ -87,10 +87,7 @@ const agentsToCast = Effect.fnUntraced(function* (refs: ReadonlyArray<string>) {
   const path = yield* Path.Path
   const { agentsDir } = yield* Effect.provide(LauncherSettings, yield* settings)
   const catalogOf = (folder: string) =>
-    Effect.provide(
-      AgentCatalog,
-      Layer.provide(AgentCatalog.layer, LauncherSettings.layerOptions({ agentsDir: folder }))
-    )
+    Effect.provide(AgentCatalog, Layer.provide(AgentCatalog.layer, LauncherSettings.layerFrom({ agentsDir: folder })))
   const own = yield* catalogOf(path.join(OWN_PACKS, "_agents"))
   const known = (yield* fs.exists(path.join(agentsDir, "profiles"))) ? yield* catalogOf(agentsDir) : own
   return yield* Effect.forEach(refs, (ref) => Effect.catch(known.get(ref), () => own.get(ref)))

@@ -15,7 +15,7 @@ export const KEYS_TTL_MS = 300_000
 /** Milliseconds a key set may be used beyond that while it cannot be fetched again. */
 export const KEYS_STALE_MS = 3_600_000
 
-/** Milliseconds between two attempts while the held keys are stale. */
+/** Milliseconds between two attempts while the keys are stale. */
 export const KEYS_RETRY_MS = 10_000
 
 /** Milliseconds one fetch may take. */
@@ -42,7 +42,7 @@ export class KeySource extends Context.Service<
 }
 
 /** The last fetched keys, and the time of the next fetch. Unix milliseconds. */
-interface HeldKeys {
+interface FetchedKeys {
   readonly keys: ReadonlyArray<SigningKey>
   readonly fetchedAt: number
   readonly refreshAt: number
@@ -54,19 +54,19 @@ interface HeldKeys {
  */
 export const remember = Effect.fnUntraced(function* (fetch: Effect.Effect<ReadonlyArray<SigningKey>, KeysUnavailable>) {
   const turn = yield* Semaphore.make(1)
-  let held: HeldKeys | undefined
+  let current: FetchedKeys | undefined
   const renew = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    const old = held
+    const old = current
     if (old !== undefined && now < old.refreshAt) return old
     const fetched = Effect.map(fetch, (keys) => ({ keys, fetchedAt: now, refreshAt: now + KEYS_TTL_MS }))
     const mayUseOld = old !== undefined && now < old.fetchedAt + KEYS_TTL_MS + KEYS_STALE_MS
-    held = yield* mayUseOld
+    current = yield* mayUseOld
       ? Effect.catch(fetched, (failure) =>
           Effect.as(Effect.logWarning(failure.message), { ...old, refreshAt: now + KEYS_RETRY_MS })
         )
       : fetched
-    return held
+    return current
   })
   return Effect.map(turn.withPermits(1)(renew), ({ keys }) => keys)
 })

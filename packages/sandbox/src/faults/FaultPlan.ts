@@ -9,7 +9,7 @@ export interface ActiveFault {
 }
 
 /** Where a frame is about to go. */
-export interface FramePlace {
+export interface FrameAddress {
   readonly stream: FaultStream
   readonly sessionId: string
   readonly messageType: string
@@ -71,12 +71,12 @@ export class FaultPlan {
   }
 
   /** All faults that hit this frame, taken together. */
-  treat(place: FramePlace): Treatment {
+  treat(address: FrameAddress): Treatment {
     let copies = 1
     let delayMs = 0
     let extraBytes = 0
     for (const entry of this.#entries) {
-      if (!hits(entry.fault, place)) continue
+      if (!hits(entry.fault, address)) continue
       switch (entry.fault.kind) {
         case "drop":
           copies = 0
@@ -127,7 +127,7 @@ export class FaultPlan {
   }
 }
 
-const hits = (fault: Fault, { messageType, sessionId, stream }: FramePlace): boolean => {
+const hits = (fault: Fault, { messageType, sessionId, stream }: FrameAddress): boolean => {
   if (fault.kind === "cut" || fault.kind === "refuse") return false
   if (fault.kind === "resolve-early") {
     return stream === "session" && messageType === "Commitment" && isFor(fault, stream, sessionId)

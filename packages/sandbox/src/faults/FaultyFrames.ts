@@ -1,8 +1,10 @@
 import { create, type DescMessage, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf"
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire"
-import { Code, ConnectError } from "@connectrpc/connect"
+import { ConnectError } from "@connectrpc/connect"
+import { GRPC_CODES } from "@runplane/domain"
+import { toUpperCase } from "effect/String"
 import type { FaultStatus, FaultStream } from "./Fault.ts"
-import type { FaultPlan, FramePlace } from "./FaultPlan.ts"
+import type { FaultPlan, FrameAddress } from "./FaultPlan.ts"
 
 /** Waits; resolves after `ms` milliseconds. */
 export type Sleep = (ms: number) => Promise<unknown>
@@ -31,9 +33,9 @@ export class FaultyFrames<Desc extends DescMessage> {
   /** What is delivered of a frame for which `passes` answered false. */
   async *deliver(
     frame: MessageInitShape<Desc>,
-    place: Omit<FramePlace, "stream">
+    address: Omit<FrameAddress, "stream">
   ): AsyncGenerator<MessageInitShape<Desc> | MessageShape<Desc>> {
-    const { copies, delayMs, extraBytes } = this.#plan.treat({ stream: this.#stream, ...place })
+    const { copies, delayMs, extraBytes } = this.#plan.treat({ stream: this.#stream, ...address })
     if (delayMs > 0) await this.#sleep(delayMs)
     const sent = extraBytes === 0 ? frame : enlarged(this.#schema, frame, extraBytes)
     for (let copy = 0; copy < copies; copy += 1) yield sent
@@ -54,18 +56,8 @@ export class FaultyFrames<Desc extends DescMessage> {
   }
 }
 
-const CODES: Readonly<Record<FaultStatus, Code>> = {
-  unavailable: Code.Unavailable,
-  aborted: Code.Aborted,
-  internal: Code.Internal,
-  resource_exhausted: Code.ResourceExhausted,
-  permission_denied: Code.PermissionDenied,
-  unauthenticated: Code.Unauthenticated,
-  not_found: Code.NotFound
-}
-
 const failureOf = (status: FaultStatus | undefined, text: string): ConnectError | undefined =>
-  status === undefined ? undefined : new ConnectError(text, CODES[status])
+  status === undefined ? undefined : new ConnectError(text, GRPC_CODES[toUpperCase(status)])
 
 /** A field number no message of the protocol uses. */
 const PADDING_FIELD = 15_000

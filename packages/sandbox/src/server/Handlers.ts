@@ -1,4 +1,5 @@
 import { Code, ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect"
+import type { Release } from "@runplane/domain"
 import type { MACPRuntimeService } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -15,10 +16,38 @@ import { PolicyRegistry } from "../kernel/PolicyRegistry.ts"
 import type { SandboxOptions } from "../SandboxOptions.ts"
 import { ackOf, denialOfAck, statusOf } from "./Answers.ts"
 import { listSessions } from "./ListSessions.ts"
-import { RUNTIME_INFO, runtimeInfo } from "./RuntimeInfo.ts"
 import { send } from "./Send.ts"
 import { makeStreamSession, type StreamServices } from "./StreamSession.ts"
 import { makeWatches, type WatchServices } from "./Watches.ts"
+
+/**
+ * What Initialize answers, the modes excepted: identity and capabilities (docs/internals/runtime.md#rpcs). The version
+ * is the release whose rules are followed: by it clients judge what the runtime can do.
+ */
+const runtimeInfo = (release: Release) => ({
+  ...RUNTIME_INFO,
+  runtimeInfo: { ...RUNTIME_INFO.runtimeInfo, version: release }
+})
+
+const RUNTIME_INFO = {
+  selectedProtocolVersion: PROTOCOL_VERSION,
+  runtimeInfo: {
+    name: "macp-runtime",
+    title: "Runplane sandbox runtime",
+    description: "Development runtime: sessions in memory, gone when the process ends.",
+    websiteUrl: ""
+  },
+  capabilities: {
+    sessions: { stream: true, listSessions: true, watchSessions: true },
+    cancellation: { cancelSession: true },
+    progress: { progress: true },
+    manifest: { getManifest: true },
+    modeRegistry: { listModes: true, listChanged: true },
+    roots: { listRoots: true, listChanged: false },
+    policyRegistry: { registerPolicy: true, listPolicies: true, listChanged: true }
+  },
+  instructions: "Authenticate every call with `authorization: Bearer <token>`."
+} as const
 
 export type HandlerServices = StreamServices | WatchServices
 

@@ -1,12 +1,32 @@
 import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2"
-import type { ServiceImpl } from "@connectrpc/connect"
+import { Code, ConnectError, type ConnectRouter, type HandlerContext, type ServiceImpl } from "@connectrpc/connect"
 import { connectNodeAdapter } from "@connectrpc/connect-node"
-import { MACPRuntimeService } from "@runplane/runtime"
+import { Health, MACPRuntimeService, HealthCheckResponse_ServingStatus as ServingStatus } from "@runplane/runtime"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { SandboxOptions } from "../SandboxOptions.ts"
-import { serveHealth } from "./Health.ts"
+import { aborted } from "./Watches.ts"
+
+/** Empty asks about the whole server. */
+const KNOWN = new Set(["", MACPRuntimeService.typeName, Health.typeName])
+
+/**
+ * Serves `grpc.health.v1.Health` (docs/internals/runtime.md#rpcs). A server that answers is serving: there is nothing
+ * it depends on.
+ */
+const serveHealth = (router: ConnectRouter): void => {
+  router.service(Health, {
+    check: ({ service }) => {
+      if (!KNOWN.has(service)) throw new ConnectError("unknown service", Code.NotFound)
+      return { status: ServingStatus.SERVING }
+    },
+    async *watch({ service }, call: HandlerContext) {
+      yield { status: KNOWN.has(service) ? ServingStatus.SERVING : ServingStatus.SERVICE_UNKNOWN }
+      await aborted(call.signal)
+    }
+  })
+}
 
 /** Another process listens there already. */
 export class AddressInUse extends Data.TaggedError("AddressInUse")<{ readonly host: string; readonly port: number }> {

@@ -31,7 +31,7 @@ export class SessionSubscription {
   #failure: ConnectError | undefined
   #finished = false
   #wake: (() => void) | undefined
-  #room: (() => void) | undefined
+  #onCapacity: (() => void) | undefined
 
   constructor(bound: number, faults: FaultyFrames<typeof StreamSessionResponseSchema>) {
     this.#bound = bound
@@ -64,7 +64,7 @@ export class SessionSubscription {
     this.#wake?.()
     if (this.#inline.length < INLINE_CAPACITY) return
     await new Promise<void>((resolve) => {
-      this.#room = resolve
+      this.#onCapacity = resolve
     })
   }
 
@@ -78,7 +78,7 @@ export class SessionSubscription {
   finish(): void {
     this.#finished = true
     this.#wake?.()
-    this.#room?.()
+    this.#onCapacity?.()
   }
 
   async *frames(): AsyncGenerator<MessageInitShape<typeof StreamSessionResponseSchema>> {
@@ -104,7 +104,7 @@ export class SessionSubscription {
     } finally {
       this.#unlisten?.()
       this.#finished = true
-      this.#room?.()
+      this.#onCapacity?.()
     }
   }
 
@@ -112,7 +112,7 @@ export class SessionSubscription {
     for (;;) {
       const error = this.#inline.shift()
       if (error !== undefined) {
-        this.#room?.()
+        this.#onCapacity?.()
         yield create(StreamSessionResponseSchema, { response: { case: "error", value: error } })
         continue
       }

@@ -98,7 +98,7 @@ class FrameReader {
   }
 
   async #subscribe({ afterSequence, subscribeSessionId }: StreamSessionRequest): Promise<ConnectError | undefined> {
-    if (this.#isElsewhere(subscribeSessionId)) return malformed("the stream is bound to another session")
+    if (this.#isForeign(subscribeSessionId)) return malformed("the stream is bound to another session")
     const refusal = this.#faults.refusal(subscribeSessionId)
     if (refusal !== undefined) return refusal
     const session = this.#kernel.find(subscribeSessionId)
@@ -120,7 +120,7 @@ class FrameReader {
 
   async #submit(envelope: Envelope): Promise<ConnectError | undefined> {
     if (isAmbient(envelope)) return malformed("ambient messages cannot travel on a session stream")
-    if (this.#isElsewhere(envelope.sessionId)) return malformed("the stream is bound to another session")
+    if (this.#isForeign(envelope.sessionId)) return malformed("the stream is bound to another session")
     const misshapen = checkShape(envelope, this.#options.maxPayloadBytes)
     if (misshapen !== undefined) return this.#refuse(misshapen, envelope.sessionId)
     const before = this.#kernel.find(envelope.sessionId)
@@ -153,7 +153,7 @@ class FrameReader {
     return this.#subscription.sendError(inlineError(text, this.#bound ?? sessionId))
   }
 
-  #isElsewhere(sessionId: string): boolean {
+  #isForeign(sessionId: string): boolean {
     return this.#bound !== undefined && this.#bound !== sessionId
   }
 }

@@ -12,7 +12,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { Authenticator } from "../auth/Authenticator.ts"
 import type { FaultStream } from "../faults/Fault.ts"
-import type { FramePlace } from "../faults/FaultPlan.ts"
+import type { FrameAddress } from "../faults/FaultPlan.ts"
 import { FaultyFrames } from "../faults/FaultyFrames.ts"
 import { SandboxFaults } from "../faults/SandboxFaults.ts"
 import { Kernel } from "../kernel/Kernel.ts"
@@ -43,7 +43,7 @@ export const makeWatches = (context: Context.Context<WatchServices>, options: Sa
         schema: WatchSessionsResponseSchema,
         signal: call.signal,
         open: (signal) => lifecycleFrames(kernel, signal),
-        placeOf: ({ event }) => ({
+        addressOf: ({ event }) => ({
           sessionId: event?.session?.sessionId ?? "",
           messageType: SessionLifecycleEvent_EventTypeSchema.value[event?.eventType ?? 0]?.localName ?? ""
         })
@@ -57,7 +57,7 @@ export const makeWatches = (context: Context.Context<WatchServices>, options: Sa
         schema: WatchSignalsResponseSchema,
         signal: call.signal,
         open: (signal) => signalFrames(kernel, signal),
-        placeOf: ({ envelope }) => ({
+        addressOf: ({ envelope }) => ({
           sessionId: envelope?.sessionId ?? "",
           messageType: envelope?.messageType ?? ""
         })
@@ -116,14 +116,14 @@ interface FaultyWatch<Desc extends DescMessage> {
   readonly schema: Desc
   readonly signal: AbortSignal
   readonly open: (signal: AbortSignal) => AsyncGenerator<MessageInitShape<Desc>>
-  readonly placeOf: (frame: MessageInitShape<Desc>) => Omit<FramePlace, "stream">
+  readonly addressOf: (frame: MessageInitShape<Desc>) => Omit<FrameAddress, "stream">
 }
 
 /** Delivers a watch's frames through the faults in force, and ends it with a status when it lags. */
 const makeFaultyWatch = (context: Context.Context<SandboxFaults>) => {
   const run = Effect.runPromiseWith(context)
   const { plan } = Context.get(context, SandboxFaults)
-  return async function* <Desc extends DescMessage>({ open, placeOf, schema, signal, stream }: FaultyWatch<Desc>) {
+  return async function* <Desc extends DescMessage>({ open, addressOf, schema, signal, stream }: FaultyWatch<Desc>) {
     const faults = new FaultyFrames(plan, stream, schema, (ms) => run(Effect.sleep(ms)))
     let cut: ConnectError | undefined = faults.refusal("") ?? faults.cut("")
     if (cut !== undefined) throw cut
@@ -137,7 +137,7 @@ const makeFaultyWatch = (context: Context.Context<SandboxFaults>) => {
       for await (const frame of open(AbortSignal.any([signal, ending.signal]))) {
         if (faults.passes()) yield frame
         else {
-          yield* faults.deliver(frame, placeOf(frame))
+          yield* faults.deliver(frame, addressOf(frame))
           cut ??= faults.cut("")
         }
         if (cut !== undefined) break

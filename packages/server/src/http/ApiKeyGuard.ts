@@ -25,7 +25,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { RETRY_MS } from "../oidc/IssuerKeys.ts"
-import { looksLikeToken, TokenVerifier } from "../oidc/TokenVerifier.ts"
+import { isCompactToken, TokenVerifier } from "../oidc/TokenVerifier.ts"
 import { authenticationFaults, isOpen } from "../settings/DeploymentRules.ts"
 import { readSettings, SettingsRefused } from "../settings/ReadSettings.ts"
 import { ServiceSettings } from "../settings/ServiceSettings.ts"
@@ -115,7 +115,7 @@ const makeGuard = (form: EdgeForm) =>
       request: HttpServerRequest.HttpServerRequest,
       presented: ReadonlyArray<string>
     ) {
-      const token = tokens === undefined ? undefined : presented.find(looksLikeToken)
+      const token = tokens === undefined ? undefined : presented.find(isCompactToken)
       if (tokens === undefined || token === undefined) return undefined
       const { name, role, subject } = yield* Effect.catchTags(tokens.verify(token), {
         TokenRefused: ({ reason }) => refuseWrong(request, reason),

@@ -2,7 +2,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { makeOutageLog } from "../OutageLog.ts"
-import type { RequestBudget, Spent, Standing } from "./RequestBudget.ts"
+import type { AccountState, RequestBudget, Spent } from "./RequestBudget.ts"
 
 /** Milliseconds between two exchanges of counts between processes. */
 export const EXCHANGE_MS = 1_000
@@ -12,7 +12,7 @@ export const EXCHANGE_MS = 1_000
  * with the reason. Undefined, the default: this process counts for itself (docs/reference/http.md#rate-limit).
  */
 export const BudgetExchange = Context.Reference<
-  ((spent: ReadonlyArray<Spent>) => Effect.Effect<ReadonlyArray<Standing>, string>) | undefined
+  ((spent: ReadonlyArray<Spent>) => Effect.Effect<ReadonlyArray<AccountState>, string>) | undefined
 >("runplane/server/BudgetExchange", { defaultValue: () => undefined })
 
 /**
@@ -32,15 +32,15 @@ export const keepInStep = Effect.fnUntraced(function* (budgets: Readonly<Record<
       spent.map((entry) => ({ ...entry, client: `${name} ${entry.client}` }))
     )
     if (unsent.length === 0) return
-    const standings = yield* Effect.onError(exchange(unsent), () =>
+    const states = yield* Effect.onError(exchange(unsent), () =>
       Effect.sync(() => {
         for (const { budget, spent } of taken) budget.putBack(spent)
       })
     )
     const then = yield* Clock.currentTimeMillis
-    for (const { client, ...standing } of standings) {
+    for (const { client, ...state } of states) {
       const [name = "", ...rest] = client.split(" ")
-      budgets[name]?.settle({ ...standing, client: rest.join(" ") }, then)
+      budgets[name]?.settle({ ...state, client: rest.join(" ") }, then)
     }
     yield* outages.back
   })

@@ -14,7 +14,6 @@ import { isOpen } from "../settings/DeploymentRules.ts"
 import { readSettings } from "../settings/ReadSettings.ts"
 import { ServiceSettings } from "../settings/ServiceSettings.ts"
 import { RequestSpanName } from "../traces/RequestSpanName.ts"
-import { basePathRedirect, withoutBasePath } from "./BasePath.ts"
 import { InexactBody, withJsonBody } from "./BodyRules.ts"
 import { addressOf } from "./ClientAddress.ts"
 import { compressed } from "./Compression.ts"
@@ -25,6 +24,26 @@ import { HttpObserver, type ObservedRequest, RequestId } from "./HttpObserver.ts
 import type { MethodsOf } from "./Methods.ts"
 import { type Facts, RequestFacts } from "./RequestFacts.ts"
 import { withSecurityHeaders } from "./SecurityHeaders.ts"
+
+/**
+ * The request as routes know it: without the path below which a proxy serves the service
+ * (docs/reference/http.md#base-path). A request that is not below that path stays as it is: probes and neighbours call
+ * the service directly.
+ */
+const withoutBasePath = (
+  request: HttpServerRequest.HttpServerRequest,
+  basePath: string
+): HttpServerRequest.HttpServerRequest =>
+  basePath !== "" && request.url.startsWith(`${basePath}/`)
+    ? request.modify({ url: request.url.slice(basePath.length) })
+    : request
+
+/** Relative addresses need the slash behind the base path: the answer to a request without it, undefined to others. */
+const basePathRedirect = (url: string, basePath: string): HttpServerResponse.HttpServerResponse | undefined => {
+  const [path, ...query] = url.split("?")
+  if (basePath === "" || path !== basePath) return undefined
+  return HttpServerResponse.empty({ status: 308, headers: { location: [`${basePath}/`, ...query].join("?") } })
+}
 
 /** Largest request body, mebibytes. */
 export const MAX_BODY_MIB = 1

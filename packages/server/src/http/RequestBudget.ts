@@ -10,7 +10,7 @@ export type Spending =
   | { readonly allowed: false; readonly retryAfterMs: number }
 
 /** Where an account stands: what was spent in how much longer, milliseconds, and for how long its client is refused. */
-export interface Standing {
+export interface AccountState {
   readonly client: string
   readonly spent: number
   readonly windowMs: number
@@ -18,7 +18,7 @@ export interface Standing {
 }
 
 /** What an account has spent since this was last asked. */
-export type Spent = Standing
+export type Spent = AccountState
 
 interface Account {
   spent: number
@@ -47,7 +47,7 @@ export const makeRequestBudget = (budget: Budget, maxAccounts: number = MAX_ACCO
     const fresh = { spent: 0, unsent: 0, windowEnd: now + budget.windowMs, blockedUntil: 0 }
     // Taken out first, so that the map stays in the order in which the windows opened.
     accounts.delete(client)
-    if (accounts.size >= maxAccounts) makeRoom(now)
+    if (accounts.size >= maxAccounts) evict(now)
     accounts.set(client, fresh)
     return fresh
   }
@@ -57,7 +57,7 @@ export const makeRequestBudget = (budget: Budget, maxAccounts: number = MAX_ACCO
     unsent.delete(client)
   }
 
-  const makeRoom = (now: number) => {
+  const evict = (now: number) => {
     for (const [client, account] of accounts) if (isOver(account, now)) forget(client)
     for (const client of accounts.keys()) {
       if (accounts.size < maxAccounts) break
@@ -102,12 +102,12 @@ export const makeRequestBudget = (budget: Budget, maxAccounts: number = MAX_ACCO
       }
     },
     /** Adopts the count of an account in all processes, and adds the requests since the last exchange. */
-    settle: (standing: Standing, now: number) => {
-      const account = accounts.get(standing.client)
+    settle: (state: AccountState, now: number) => {
+      const account = accounts.get(state.client)
       if (account === undefined) return
-      account.spent = standing.spent + account.unsent
-      account.windowEnd = now + standing.windowMs
-      account.blockedUntil = standing.blockedMs === 0 ? account.blockedUntil : now + standing.blockedMs
+      account.spent = state.spent + account.unsent
+      account.windowEnd = now + state.windowMs
+      account.blockedUntil = state.blockedMs === 0 ? account.blockedUntil : now + state.blockedMs
     },
     size: () => accounts.size
   }

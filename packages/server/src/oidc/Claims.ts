@@ -28,8 +28,8 @@ export const claimAt = (claims: Claims, name: string): unknown =>
  */
 export const roleOf = (claims: Claims, name: string): Role | undefined => {
   const value = claimAt(claims, name)
-  const held = typeof value === "string" ? value.split(/\s+/) : Array.isArray(value) ? value : []
-  return roles.findLast((role) => held.includes(role))
+  const claimed = typeof value === "string" ? value.split(/\s+/) : Array.isArray(value) ? value : []
+  return roles.findLast((role) => claimed.includes(role))
 }
 
 const isName = (value: unknown): value is string =>

@@ -45,7 +45,7 @@ const KeySet = Schema.Struct({ keys: Schema.Array(Schema.Unknown) })
 /** Finds the key that a token names among those of one fetch. */
 export type FindKey = JWTVerifyGetKey
 
-interface HeldKeys {
+interface FetchedKeys {
   readonly find: FindKey
   /** Unix milliseconds. */
   readonly fetchedAt: number
@@ -71,7 +71,7 @@ export const makeIssuerKeys = Effect.fnUntraced(function* (issuer: string) {
   const scope = yield* Effect.scope
   const turn = yield* Semaphore.make(1)
   const outages = makeOutageLog(`the issuer of tokens ${issuer}`)
-  let held: HeldKeys | undefined
+  let fetched: FetchedKeys | undefined
   let attemptedAt: number | undefined
 
   const attempt = Effect.fnUntraced(function* (pauseMs: number) {
@@ -80,7 +80,7 @@ export const makeIssuerKeys = Effect.fnUntraced(function* (issuer: string) {
     attemptedAt = now
     yield* Effect.matchEffect(fetchKeys(issuer), {
       onSuccess: (find) => {
-        held = { find, fetchedAt: now }
+        fetched = { find, fetchedAt: now }
         return outages.back
       },
       onFailure: (why) => outages.lost(why)
@@ -89,20 +89,20 @@ export const makeIssuerKeys = Effect.fnUntraced(function* (issuer: string) {
 
   const start = (pauseMs: number) => Effect.forkIn(turn.withPermits(1)(attempt(pauseMs)), scope)
   const finish = (pauseMs: number) => Effect.flatMap(start(pauseMs), Fiber.join)
-  const ageOf = ({ fetchedAt }: HeldKeys) => Effect.map(Clock.currentTimeMillis, (now) => now - fetchedAt)
+  const ageOf = ({ fetchedAt }: FetchedKeys) => Effect.map(Clock.currentTimeMillis, (now) => now - fetchedAt)
 
   const current = Effect.gen(function* () {
-    const age = held === undefined ? Number.POSITIVE_INFINITY : yield* ageOf(held)
+    const age = fetched === undefined ? Number.POSITIVE_INFINITY : yield* ageOf(fetched)
     if (age >= KEYS_TTL_MS + KEYS_STALE_MS) {
-      held = undefined
+      fetched = undefined
       yield* finish(RETRY_MS)
     } else if (age >= KEYS_TTL_MS) yield* start(RETRY_MS)
-    return held?.find ?? (yield* new KeysUnavailable())
+    return fetched?.find ?? (yield* new KeysUnavailable())
   })
 
   const newerThan = Effect.fnUntraced(function* (known: FindKey) {
-    if (held?.find === known) yield* finish(UNKNOWN_KEY_MS)
-    return held?.find === known ? undefined : held?.find
+    if (fetched?.find === known) yield* finish(UNKNOWN_KEY_MS)
+    return fetched?.find === known ? undefined : fetched?.find
   })
 
   yield* start(0)

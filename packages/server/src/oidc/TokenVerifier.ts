@@ -35,7 +35,7 @@ export interface Holder {
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]*$/
 
 /** Whether a text could be a signed token. */
-export const looksLikeToken = (text: string): boolean => COMPACT.test(text)
+export const isCompactToken = (text: string): boolean => COMPACT.test(text)
 
 /**
  * The OpenID Connect issuer whose signed tokens are taken where keys are

@@ -155,7 +155,7 @@ const rows: ReadonlyArray<Row> = [
 ]
 
 /** Commands that ask no service: they read files, or are the services. `LocalCommands.ts` looks at them. */
-const elsewhere = [
+const testedElsewhere = [
   ...["verify", "completions", "dev", "migrate", "settings", "prices update"],
   ...["serve control-plane", "serve launcher", "serve sandbox", "serve all"],
   ...["packs validate", "packs lint", "packs compile", "packs new"]
@@ -251,11 +251,11 @@ const oneLine = (complaint: string, words: string) => {
  * documented exit code for a wrong flag, an unknown thing, a wrong key and a service that is not there
  * (docs/reference/cli.md#exit-codes).
  */
-export const lookAtEveryCommand = Effect.fnUntraced(function* (
+export const checkEveryCommand = Effect.fnUntraced(function* (
   ports: { readonly controlPlane: number; readonly launcher: number },
   ended: string
 ) {
-  assert.sameMembers([...new Set(rows.map(({ name }) => name)), ...elsewhere], [...leaves(runplane)])
+  assert.sameMembers([...new Set(rows.map(({ name }) => name)), ...testedElsewhere], [...leaves(runplane)])
   // The secret of deliveries is not a flag: flags are visible in the list of processes.
   process.env["RUNPLANE_WEBHOOK_SECRET"] = "a secret of the test"
   const made = { launched: "", created: "", waiting: "", webhook: "", delivery: "" }

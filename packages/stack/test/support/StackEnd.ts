@@ -8,7 +8,7 @@ import type { StackProcess } from "./StackProcess.ts"
 export const STOP_LIMIT_MS = 2_000
 
 /** Ctrl-C, and the proof that nothing of the stack is left. */
-export const stopAndLook = Effect.fnUntraced(function* (stack: StackProcess, started: ReadonlyArray<number>) {
+export const stopAndCheck = Effect.fnUntraced(function* (stack: StackProcess, started: ReadonlyArray<number>) {
   const limit = STOP_LIMIT_MS * (yield* slowness)
   const end = yield* stack.stop("SIGINT")
   assert.strictEqual(end.code, 0)

@@ -22,12 +22,19 @@ export const engineer =
     if (!hasSaid(session, brief.self, Task.Accept)) {
       const refusedBefore = messagesOf(session, Task.Reject).length > 0
       if (refusedBefore && !context.reassignable) return done
-      return isAsked(brief, session, requestedAssignee, request.sender) ? respond(brief, model, context, taskId) : wait
+      return isRequested(brief, session, requestedAssignee, request.sender)
+        ? respond(brief, model, context, taskId)
+        : wait
     }
     return isReported(session, brief.self) ? done : work(brief, context, taskId)
   }
 
-const isAsked = ({ participants, self }: Brief, session: Session, requested: string, initiator: string): boolean => {
+const isRequested = (
+  { participants, self }: Brief,
+  session: Session,
+  requested: string,
+  initiator: string
+): boolean => {
   if (requested !== "") return requested === self
   const before = participants.slice(0, participants.indexOf(self)).filter((other) => other !== initiator)
   return before.every((other) => hasSaid(session, other, Task.Reject))
@@ -60,8 +67,8 @@ const work = (brief: Brief, context: ErasureContext, taskId: string): Step => {
     )
   }
   const systems = recordsBySystem(context, seed)
-  const steps = systems.flatMap((system, place): ReadonlyArray<Action> => {
-    const fraction = (place + 1) / (systems.length + 1)
+  const steps = systems.flatMap((system, index): ReadonlyArray<Action> => {
+    const fraction = (index + 1) / (systems.length + 1)
     const message = stepOf(system, seed)
     return [
       think(system.system),

@@ -14,9 +14,9 @@ export const recordsBySystem = (
   const weights = systems.map((system) => 1 + (hash(`${seed}:${system}`) % 9))
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   let left = recordsEstimated
-  return systems.map((system, place) => {
-    const isLast = place === systems.length - 1
-    const records = isLast ? left : Math.min(left, Math.floor((recordsEstimated * (weights[place] ?? 1)) / total))
+  return systems.map((system, index) => {
+    const isLast = index === systems.length - 1
+    const records = isLast ? left : Math.min(left, Math.floor((recordsEstimated * (weights[index] ?? 1)) / total))
     left -= records
     return { system, records }
   })

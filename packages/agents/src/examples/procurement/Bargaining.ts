@@ -13,7 +13,7 @@ export interface Side {
 
 /** How the negotiators may differ in temperament: hundredths of the exponent of their concessions. */
 const HASTIEST = 70
-const MOST_PATIENT = 150
+const MOST_STEADFAST = 150
 
 /**
  * What a side offers with its n-th offer, counted from 0, when it makes `of` offers at most: it starts at its opening
@@ -21,7 +21,7 @@ const MOST_PATIENT = 150
  */
 export const offerOf = (side: Side, n: number, of: number, seed: string): Terms => {
   const { opening, limitPrice, settleDays } = side
-  const temperament = spread(seed, HASTIEST, MOST_PATIENT) / 100
+  const temperament = spread(seed, HASTIEST, MOST_STEADFAST) / 100
   const given = of <= 1 ? 0 : Math.min(n / (of - 1), 1) ** temperament
   return {
     ...opening,

@@ -31,11 +31,11 @@ export const answer = (party: Party, table: Table, offer: Offer): Answer => {
   const next = offerOf(side, made, party.offers, `${seed}:${self}`)
   const { terms } = offer
   const obstacle = terms === undefined ? "no readable terms" : party.obstacle(terms)
-  const isLastWord = table.rounds >= maxRounds
+  const isLastRound = table.rounds >= maxRounds
   const price = terms?.unitPrice ?? 0
-  const takes = isLastWord ? isAffordable(side, price) : isGoodEnough(side, price, next)
+  const takes = isLastRound ? isAffordable(side, price) : isGoodEnough(side, price, next)
   if (obstacle === undefined && takes) return accept(offer, `${euros(price)} is ${pick(`${seed}:${made}`, GOOD)}`)
-  if (!isLastWord) return counter(party, table, offer, next)
+  if (!isLastRound) return counter(party, table, offer, next)
   return walkAway(offer, obstacle ?? `${euros(price)} is ${wrongWay(side)} what we can do, and the rounds are used up`)
 }
 

@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import { AppendQueue, type FailingAppends, type OldestAppend } from "../../event-log/append/AppendQueue.ts"
 import { EventLogSettings } from "../../event-log/EventLogSettings.ts"
-import { Observers, type TakingUp } from "../../observe/Observers.ts"
+import { Observers, type RecoveryProgress } from "../../observe/Observers.ts"
 import { Placement } from "../../observe/placement/Placement.ts"
 import { CHECK_TIMEOUT_MS, RuntimeHealth } from "../../platform/http/RuntimeHealth.ts"
 import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
@@ -65,9 +65,9 @@ export class Health extends Context.Service<
 
       /** A process without shards observes no run. */
       const hasShards = Effect.gen(function* () {
-        const lacks = yield* placement.lacksShards
-        yield* lacks ? outages.placement.lost("this process holds the lock of no shard") : outages.placement.back
-        return !lacks
+        const isStarved = yield* placement.isStarved
+        yield* isStarved ? outages.placement.lost("this process holds the lock of no shard") : outages.placement.back
+        return !isStarved
       })
 
       // A run is connected, or retried on schedule, exactly while its observer lives, in whichever process.
@@ -98,7 +98,7 @@ export class Health extends Context.Service<
           runtime: runtimeCheck,
           streamConsumer,
           circuitBreaker: breaker.state,
-          takingUp: observers.takingUp
+          recovery: observers.recovery
         },
         { concurrency: "unbounded" }
       ).pipe(Effect.map(toReadiness), Effect.cachedWithTTL(READINESS_TTL_MS))
@@ -125,12 +125,12 @@ const describeFailing = ({ forMs }: FailingAppends): string =>
   `the database has refused every append for ${Math.floor(forMs / 1_000)} s; the log of the service has the reason`
 
 interface Found extends Omit<Readiness["checks"], "recovery"> {
-  readonly takingUp: TakingUp | undefined
+  readonly recovery: RecoveryProgress | undefined
 }
 
 /** Both forms: the checks, and the flat keys that older readers know. */
-const toReadiness = ({ takingUp, ...found }: Found): Readiness => {
-  const checks: Readiness["checks"] = takingUp === undefined ? found : { ...found, recovery: textOf(takingUp) }
+const toReadiness = ({ recovery, ...found }: Found): Readiness => {
+  const checks: Readiness["checks"] = recovery === undefined ? found : { ...found, recovery: textOf(recovery) }
   const ok =
     checks.database === "ok" &&
     checks.log.ok &&
@@ -140,7 +140,7 @@ const toReadiness = ({ takingUp, ...found }: Found): Readiness => {
   return { status: ok ? "ok" : "degraded", checks, ok, ...checks }
 }
 
-const textOf = ({ done, isHeld, of }: TakingUp) => {
+const textOf = ({ done, isWaitingForMemory, of }: RecoveryProgress) => {
   if (of === undefined) return "searching for unfinished runs"
-  return `adopting ${done} of ${of}${isHeld ? ", waiting for memory" : ""}`
+  return `adopting ${done} of ${of}${isWaitingForMemory ? ", waiting for memory" : ""}`
 }

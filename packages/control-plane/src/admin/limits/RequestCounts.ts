@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { BudgetExchange, ControlPlaneSettings, readSetting, type Spent, type Standing } from "@runplane/server"
+import { type AccountState, BudgetExchange, ControlPlaneSettings, readSetting, type Spent } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
@@ -8,7 +8,7 @@ import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 /** Exchanges between two removals of rows that count nothing any more. */
 const EXCHANGES_PER_SWEEP = 60
 
-interface StandingRow {
+interface AccountRow {
   readonly client: string
   readonly spent: number
   readonly window_ms: number
@@ -32,7 +32,7 @@ export const makeRequestCounts = Effect.gen(function* () {
     const ordered = spent
       .toSorted((a, b) => (a.client < b.client ? -1 : 1))
       .map(({ blockedMs, windowMs, ...each }) => ({ ...each, window_ms: windowMs, blocked_ms: blockedMs }))
-    const rows = yield* sql<StandingRow>`
+    const rows = yield* sql<AccountRow>`
       INSERT INTO request_budgets AS stored (client, spent, window_ends, blocked_until)
       SELECT given.client, given.spent, statement_timestamp() + given.window_ms * interval '1 millisecond',
              statement_timestamp() + given.blocked_ms * interval '1 millisecond'
@@ -48,7 +48,7 @@ export const makeRequestCounts = Effect.gen(function* () {
                 (1000 * extract(epoch FROM window_ends - statement_timestamp()))::float8 AS window_ms,
                 (1000 * extract(epoch FROM blocked_until - statement_timestamp()))::float8 AS blocked_ms`
     return rows.map(
-      (row): Standing => ({
+      (row): AccountState => ({
         client: row.client,
         spent: row.spent,
         windowMs: Math.max(0, Math.ceil(row.window_ms)),

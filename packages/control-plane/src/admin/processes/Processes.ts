@@ -72,7 +72,7 @@ export class Processes extends Context.Service<
           INSERT INTO processes AS p
             (seat, name, version, started_at, seen_at, shards, observed_runs, oldest_append_ms, reconnects)
           VALUES (
-            ${placement.seat}::int, ${name}, ${RUNPLANE_VERSION}, ${startedAt}, now(), ${placement.shards()}::int,
+            ${placement.processNumber}::int, ${name}, ${RUNPLANE_VERSION}, ${startedAt}, now(), ${placement.shards()}::int,
             ${yield* observers.active}::int, ${column(oldest?.waitedMs ?? 0)}::int,
             ${column(metrics.reconnects())}::int
           )
@@ -81,7 +81,7 @@ export class Processes extends Context.Service<
             oldest_append_ms = excluded.oldest_append_ms, reconnects = excluded.reconnects`
       }).pipe(Effect.withTracerEnabled(false))
 
-      const deregister = sql`DELETE FROM processes WHERE seat = ${placement.seat}::int`.pipe(
+      const deregister = sql`DELETE FROM processes WHERE seat = ${placement.processNumber}::int`.pipe(
         Effect.timeout(FAREWELL_LIMIT_MS),
         Effect.interruptible,
         Effect.ignore
@@ -97,12 +97,12 @@ export class Processes extends Context.Service<
         yield* report
         const rows = yield* sql<ProcessRow>`
           SELECT seat, name, version, started_at, seen_at, shards, observed_runs, oldest_append_ms, reconnects
-          FROM processes WHERE ${present} OR seat = ${placement.seat}::int
+          FROM processes WHERE ${present} OR seat = ${placement.processNumber}::int
           ORDER BY started_at, seat`
         return rows.map(
           (row): ProcessReport => ({
             name: row.name,
-            isThis: row.seat === placement.seat,
+            isThis: row.seat === placement.processNumber,
             version: row.version,
             startedAt: row.started_at.toISOString(),
             seenAt: row.seen_at.toISOString(),

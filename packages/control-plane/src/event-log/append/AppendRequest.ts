@@ -56,7 +56,7 @@ export interface ChangeRequest {
   /** The events of the change, called only when it is applied. `at` is the time of the change, ISO-8601. */
   readonly events: (run: LockedRun, at: string) => ReadonlyArray<EventDraft>
   /** The largest number of these events, where it can be more than three: their seqs are allocated with the lock. */
-  readonly mostEvents?: number
+  readonly maxEvents?: number
   readonly failure?: { readonly errorCode: string; readonly errorMessage: string }
   /**
    * The status revision on which the change was decided. When the status has changed since, the change is `superseded`

@@ -284,7 +284,7 @@ const transactionOf = (runs: ReadonlyMap<string, RunInProgress>): string | undef
 
 const keyOf = ({ lastSeq, revision, run }: LockedHead): CacheKey => ({ runId: run.id, lastSeq, revision })
 
-/** Events of a change of status without `mostEvents`. More numbers are allocated later. */
+/** Events of a change of status without `maxEvents`. More numbers are allocated later. */
 const EVENTS_OF_A_CHANGE = 3
 
 /**
@@ -299,7 +299,7 @@ const numbersFor = ({ frames, request }: QueuedAppend): number => {
     case "Create":
       return request.events.length
     case "Change":
-      return request.mostEvents ?? EVENTS_OF_A_CHANGE
+      return request.maxEvents ?? EVENTS_OF_A_CHANGE
     case "Rebuild":
       return 0
   }

@@ -38,7 +38,7 @@ export type Write =
 export type SessionQuery = "opened" | "ended" | "paused" | "reconnect" | "counted"
 
 /** An idle session: no alarm is needed while the runtime reports the same. */
-export interface Quiet {
+export interface Idleness {
   /** Messages of the session's participants that the log has. */
   readonly received: number
   /** Whether the session is suspended, and so is the run. */
@@ -59,8 +59,8 @@ export type Action =
   | { readonly _tag: "ReadAnnotations" }
   | { readonly _tag: "ReadSummary" }
   | { readonly _tag: "Initialize" }
-  /** A patient query may wait for others, so that one call answers them all. */
-  | { readonly _tag: "GetSession"; readonly query: SessionQuery; readonly patient?: boolean }
+  /** A batched query may wait for others, so that one call answers them all. */
+  | { readonly _tag: "GetSession"; readonly query: SessionQuery; readonly isBatched?: boolean }
   /** Reads the current policy of the runtime; the answer comes within a bounded time, also without a policy. */
   | { readonly _tag: "GetPolicy"; readonly policyId: string }
   /** Cancels the session of a run that was cancelled before the session opened. The answer is `Cancelled`. */
@@ -69,7 +69,7 @@ export type Action =
   | { readonly _tag: "Subscribe"; readonly subscription: number; readonly after: number }
   | { readonly _tag: "Unsubscribe" }
   /** With `unless` there may be no `Tick` for as long as the runtime reports just that. */
-  | { readonly _tag: "WakeAt"; readonly at: number; readonly unless?: Quiet }
+  | { readonly _tag: "WakeAt"; readonly at: number; readonly unless?: Idleness }
   /** The steps before a run is bound are spans of its trace. */
   | { readonly _tag: "EnterStep"; readonly step: "runtime.initialize" | "runtime.await_session_open" }
   | { readonly _tag: "LeaveStep"; readonly error: string | undefined }

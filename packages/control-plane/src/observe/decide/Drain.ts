@@ -57,9 +57,9 @@ export const drain = (state: Bound, { snapshot, state: ended }: SessionEnd, now:
 }
 
 /** A silence that begins now. */
-const silence = (quietMs: number, { at }: Moment) => ({ quietMs, slices: 0, sliceAt: at + sliceMs(quietMs) })
+const silence = (silenceMs: number, { at }: Moment) => ({ silenceMs, slices: 0, sliceAt: at + sliceMs(silenceMs) })
 
-const sliceMs = (quietMs: number): number => Math.max(1, Math.ceil(quietMs / SLICES))
+const sliceMs = (silenceMs: number): number => Math.max(1, Math.ceil(silenceMs / SLICES))
 
 const endOf = (end: SessionEnd) => write({ _tag: "End", ...end })
 
@@ -77,7 +77,7 @@ export const review = (state: Bound, now: Moment): Decision => {
   if (missing) return isGone ? giveUp(state, draining, now) : stay(state)
   const last = lastSilenceMs(state, draining)
   if (last === undefined || isGone) return endRun(draining.end)
-  if (draining.goal === "silent" && draining.quietMs === last) return stay(state)
+  if (draining.goal === "silent" && draining.silenceMs === last) return stay(state)
   const { cursor } = state
   return stay({ ...state, drain: { ...draining, goal: "silent", ...silence(last, now), cursor, since: now.at } })
 }
@@ -110,7 +110,7 @@ export const breakSilence = (state: Bound, now: Moment): Bound => {
     ...state,
     drain: {
       ...draining,
-      ...silence(draining.quietMs, now),
+      ...silence(draining.silenceMs, now),
       ...(moved ? { cursor: state.cursor, since: now.at, fruitless: 0 } : {})
     }
   }
@@ -132,7 +132,7 @@ export const sliceDue = (state: Bound, now: Moment): Decision => {
   const { drain: draining } = state
   if (draining === undefined) return stay(state)
   if (draining.goal === "late") return over()
-  const slice = sliceMs(draining.quietMs)
+  const slice = sliceMs(draining.silenceMs)
   const wasOpen = isConnected(state) && now.at - state.stream.openedAt >= slice / 2
   const slices = draining.slices + (wasOpen ? 1 : 0)
   const next: Bound = { ...state, drain: { ...draining, slices, sliceAt: now.at + slice } }
@@ -146,8 +146,8 @@ export const sliceDue = (state: Bound, now: Moment): Decision => {
 const fallSilent = (state: Bound, draining: Drain, now: Moment): Decision => {
   if (!isUncommitted(state, draining)) return endRun(draining.end)
   if (draining.recount === "requested") return listenOn(state, draining, [], now)
-  const asking: Drain = { ...draining, ...silence(draining.quietMs, now), recount: "requested" }
-  return [{ ...state, drain: asking }, [{ _tag: "GetSession", query: "counted" }]]
+  const recounting: Drain = { ...draining, ...silence(draining.silenceMs, now), recount: "requested" }
+  return [{ ...state, drain: recounting }, [{ _tag: "GetSession", query: "counted" }]]
 }
 
 /** The runtime has counted again; without an answer the first count stays. */

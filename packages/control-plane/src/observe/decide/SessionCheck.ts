@@ -5,7 +5,7 @@ import { isTerminalSession, log, write } from "./Action.ts"
 import { drain } from "./Drain.ts"
 import type { Moment, SessionUpdate, SessionView } from "./Input.ts"
 import type { RunSummary } from "./ObservedRun.ts"
-import { isConnected, judgeSilence } from "./SessionStream.ts"
+import { applySilenceAnswer, isConnected } from "./SessionStream.ts"
 import { type Bound, type Decision, over, type SessionCheck, stay } from "./State.ts"
 
 /**
@@ -66,7 +66,7 @@ export const check = (state: Bound, now: Moment): Decision => {
   const later = endCheckAt !== undefined && endCheckAt > now.at ? endCheckAt : undefined
   return [
     withCheck(state, { query: { _tag: "Ended" }, checkAt: undefined, endCheckAt: later }),
-    [{ _tag: "GetSession", query: "ended", patient: isRoutine(state, now) }]
+    [{ _tag: "GetSession", query: "ended", isBatched: isRoutine(state, now) }]
   ]
 }
 
@@ -124,10 +124,10 @@ export const answered = (
   const counted = countUnknown(state, answer, now)
   const view = viewOf(counted, answer, now)
   const lost = view === undefined ? lostFor(counted, now) : undefined
-  return lost === undefined ? judge(counted, reason, answer, view, now) : lose(counted, lost, now)
+  return lost === undefined ? applyAnswer(counted, reason, answer, view, now) : lose(counted, lost, now)
 }
 
-const judge = (
+const applyAnswer = (
   state: Bound,
   reason: "ended" | "paused",
   answer: Result.Result<SessionSnapshot, RuntimeError>,
@@ -140,7 +140,7 @@ const judge = (
       ? [log("Debug", `cannot query the session's state: ${answer.failure.message}`)]
       : []
   if (reason === "ended" && query?._tag === "Ended") {
-    const checked = judgeSilence(state, answer, now)
+    const checked = applySilenceAnswer(state, answer, now)
     return view === undefined ? [seen(checked, undefined, now), unanswered] : consider(checked, view, now)
   }
   if (reason === "ended" || query?._tag !== "Paused") return stay(state)
@@ -201,15 +201,15 @@ export const seen = (state: Bound, view: SessionView | undefined, { at }: Moment
   const deadline = view?.snapshot?.expiresAtUnixMs ?? state.check.deadline
   const isReported = view !== undefined && view.state !== "UNSPECIFIED"
   const suspended = isReported ? view.state === "SUSPENDED" : state.check.suspended
-  const patience =
+  const pauseMs =
     deadline === undefined || suspended
       ? streamIdleTimeoutMs
       : Math.max(deadline < at ? at - deadline : deadline - at + endCheckDelayMs, OVERDUE_CHECK_MS)
-  const lostPatience =
+  const lostPauseMs =
     state.check.unknown === undefined
       ? Number.POSITIVE_INFINITY
       : Math.max(1, Math.ceil(sessionLostAfterMs / (LOST_ANSWERS - 1)))
-  const next = at + Math.min(patience, streamIdleTimeoutMs, lostPatience)
+  const next = at + Math.min(pauseMs, streamIdleTimeoutMs, lostPauseMs)
   return withCheck(state, {
     deadline,
     suspended,

@@ -28,7 +28,7 @@ import * as Position from "./StreamPosition.ts"
 /** Jitter on top of a pause, at most this share of it. */
 const JITTER = 0.2
 /** Most doublings of the idle time-out. */
-const LONGEST_PATIENCE = 5
+const MAX_DOUBLINGS = 5
 /** Subscriptions in a row that may end at the same oversized message, before it is stored without its payload. */
 const OVERSIZED_TRIES = 3
 /** Longest pause during a drain, milliseconds. */
@@ -78,8 +78,8 @@ export const takeOver = (state: Bound, early: EarlyStream, now: Moment): Decisio
 
 /** A stream that stays silent is opened ever more rarely. */
 const opened = ({ options, stream: { silences } }: Bound, at: number) => {
-  const patience = options.streamIdleTimeoutMs * 2 ** Math.min(silences, LONGEST_PATIENCE)
-  return { _tag: "Open", idleAt: at + patience, silence: "none" } as const
+  const idleMs = options.streamIdleTimeoutMs * 2 ** Math.min(silences, MAX_DOUBLINGS)
+  return { _tag: "Open", idleAt: at + idleMs, silence: "none" } as const
 }
 
 export const isConnected = ({ stream }: Bound): boolean => stream.connection._tag === "Open"
@@ -295,7 +295,7 @@ const fallSilent = (state: Bound, silence: "none" | "queried" | "confirmed", now
 }
 
 /** The runtime's answer about a silent stream. A counted envelope may be in flight, so the stream waits for it. */
-export const judgeSilence = (
+export const applySilenceAnswer = (
   state: Bound,
   answer: Result.Result<SessionSnapshot, RuntimeError>,
   { at }: Moment

@@ -142,7 +142,7 @@ export interface Drain {
   /** The second count when the log lacks the Commitment that resolved the session. */
   readonly recount: "due" | "requested"
   /** The required silence, in slices, and how many of them have passed. */
-  readonly quietMs: number
+  readonly silenceMs: number
   readonly slices: number
   readonly sliceAt: number
   /** The cursor when it last moved, and when that was. */

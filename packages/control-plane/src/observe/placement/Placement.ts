@@ -34,14 +34,14 @@ export class Placement extends Context.Service<
   Placement,
   {
     /** The unique number of this process among those on the database. */
-    readonly seat: number
+    readonly processNumber: number
     /** How many shards this process has. */
     readonly shards: () => number
     /**
      * Whether it has had none for some time, although there are enough for all the processes on the database. Poll it:
      * the time counts from the first read.
      */
-    readonly lacksShards: Effect.Effect<boolean>
+    readonly isStarved: Effect.Effect<boolean>
     readonly shardOf: (runId: RunId) => number
     /** Whether the runs of this shard are this process's to observe. */
     readonly has: (shard: number) => boolean
@@ -58,17 +58,17 @@ export class Placement extends Context.Service<
 >()("runplane/control-plane/Placement") {
   static readonly layer = Layer.unwrap(
     Effect.gen(function* () {
-      const { leaseMs, lookMs } = yield* ObserverSettings
+      const { leaseMs, refreshMs } = yield* ObserverSettings
       const presence = yield* makePresence(leaseMs)
       const config = ShardingConfig.layer({
         // Runners do not call each other: the address is a name, and its port the number in the presence lock.
-        runnerAddress: Option.some(RunnerAddress.make(`${hostname()}:${process.pid}`, presence.seat)),
+        runnerAddress: Option.some(RunnerAddress.make(`${hostname()}:${process.pid}`, presence.processNumber)),
         shardsPerGroup: SHARDS,
         shardLockExpiration: leaseMs,
         shardLockRefreshInterval: leaseMs,
-        refreshAssignmentsInterval: lookMs
+        refreshAssignmentsInterval: refreshMs
       })
-      return placed(presence.seat, leaseMs).pipe(
+      return placed(presence.processNumber, leaseMs).pipe(
         Layer.provide(Sharding.layer.pipe(Layer.provide(quiet))),
         Layer.provide(Runners.layerNoop),
         Layer.provide([MessageStorage.layerNoop, RunnerHealth.layerNoop]),
@@ -86,20 +86,20 @@ export class Placement extends Context.Service<
 const quiet = Layer.succeed(References.MinimumLogLevel, "Error")
 
 /** Waits for the first shards, which an only process has at once, and one among others after a moment. */
-const placed = (seat: number, leaseMs: number) =>
+const placed = (processNumber: number, leaseMs: number) =>
   Layer.effect(
     Placement,
     Effect.gen(function* () {
       const sharding = yield* Sharding.Sharding
       const locks = yield* ShardLocks
       yield* Effect.timeoutOption(locks.requested, leaseMs)
-      let lackingSince: number | undefined
+      let starvedSince: number | undefined
       return Placement.of({
-        seat,
+        processNumber,
         shards: locks.count,
-        lacksShards: Effect.map(Clock.currentTimeMillis, (now) => {
-          lackingSince = locks.lacking() ? (lackingSince ?? now) : undefined
-          return lackingSince !== undefined && now - lackingSince >= GRACE_LEASES * leaseMs
+        isStarved: Effect.map(Clock.currentTimeMillis, (now) => {
+          starvedSince = locks.isStarved() ? (starvedSince ?? now) : undefined
+          return starvedSince !== undefined && now - starvedSince >= GRACE_LEASES * leaseMs
         }),
         shardOf: (runId) => sharding.getShardId(entityId(runId), GROUP).id,
         has: locks.has,

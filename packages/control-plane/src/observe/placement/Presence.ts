@@ -7,16 +7,16 @@ import type { Connection } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 import { PRESENCE_LOCKS } from "../../platform/postgres/AdvisoryLocks.ts"
 
-const LARGEST_SEAT = 2 ** 31 - 1
+const LARGEST_NUMBER = 2 ** 31 - 1
 /** Timeout for the cleaning of a connection before it returns to the pool. Milliseconds. */
 const CLEANING_LIMIT_MS = 1_000
 
 /** This process among those on the database. */
 export interface Presence {
   /** The unique number of this process. */
-  readonly seat: number
+  readonly processNumber: number
   /** The numbers of all live processes, this one included. Read it more often than once a lease. */
-  readonly seats: Effect.Effect<ReadonlySet<number>, SqlError>
+  readonly processNumbers: Effect.Effect<ReadonlySet<number>, SqlError>
 }
 
 /**
@@ -25,7 +25,7 @@ export interface Presence {
  */
 export const makePresence = Effect.fnUntraced(function* (leaseMs: number) {
   const sql = yield* PgClient.PgClient
-  const seat = yield* Random.nextIntBetween(1, LARGEST_SEAT)
+  const processNumber = yield* Random.nextIntBetween(1, LARGEST_NUMBER)
   let current: { readonly connection: Connection; readonly scope: Scope.Closeable } | undefined
 
   const drop = Effect.suspend(() => {
@@ -61,25 +61,29 @@ export const makePresence = Effect.fnUntraced(function* (leaseMs: number) {
     current = { connection, scope }
     yield* Scope.addFinalizer(scope, clean(connection))
     yield* endWhenIdle(connection, "$1", [String(leaseMs)])
-    yield* connection.execute("SELECT pg_try_advisory_lock($1::int, $2::int)", [PRESENCE_LOCKS, seat], undefined)
+    yield* connection.execute(
+      "SELECT pg_try_advisory_lock($1::int, $2::int)",
+      [PRESENCE_LOCKS, processNumber],
+      undefined
+    )
     return connection
   })
 
-  const seats = Effect.gen(function* () {
+  const processNumbers = Effect.gen(function* () {
     const connection = yield* open
     const rows = yield* connection.execute(
-      `SELECT objid::int8::int4 AS seat FROM pg_locks
+      `SELECT objid::int8::int4 AS process FROM pg_locks
        WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid = $1::int8::oid
          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
       [PRESENCE_LOCKS],
       undefined
     )
-    return new Set([seat, ...rows.map((row) => Number(row.seat))])
+    return new Set([processNumber, ...rows.map((row) => Number(row.process))])
   }).pipe(
     Effect.tapError(() => drop),
     Effect.withTracerEnabled(false)
   )
 
-  const presence: Presence = { seat, seats }
+  const presence: Presence = { processNumber, processNumbers }
   return presence
 })

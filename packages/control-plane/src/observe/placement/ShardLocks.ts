@@ -32,7 +32,7 @@ export class ShardLocks extends Context.Service<
     /** How many this process has. */
     readonly count: () => number
     /** Whether this process has none, although there are enough for all live processes. */
-    readonly lacking: () => boolean
+    readonly isStarved: () => boolean
     /** Shards whose lock any process holds. */
     readonly taken: Effect.Effect<ReadonlySet<number>, SqlError>
     readonly follow: (follower: Follower) => void
@@ -75,8 +75,8 @@ export const layerWatched = (presence: Presence) =>
         const doubtful = [...ours].filter((shard) => !locked.has(shard))
         if (doubtful.length === 0) return Effect.void
         return Effect.matchEffect(taken, {
-          onSuccess: (elsewhere) =>
-            leave(new Set(doubtful.filter((shard) => elsewhere.has(shard) && !locked.has(shard)))),
+          onSuccess: (lockedShards) =>
+            leave(new Set(doubtful.filter((shard) => lockedShards.has(shard) && !locked.has(shard)))),
           onFailure: (error) => Effect.logDebug(`cannot see who has which runs: ${describeSqlError(error)}`)
         })
       })
@@ -85,10 +85,10 @@ export const layerWatched = (presence: Presence) =>
         ...storage,
         getRunners: Effect.gen(function* () {
           const runners = yield* storage.getRunners
-          const seats = yield* Effect.orDie(presence.seats)
-          processes = seats.size
+          const processNumbers = yield* Effect.orDie(presence.processNumbers)
+          processes = processNumbers.size
           yield* settle
-          return runners.filter(([{ address }]) => seats.has(address.port))
+          return runners.filter(([{ address }]) => processNumbers.has(address.port))
         }),
         acquire: (address, shards) =>
           Effect.tap(storage.acquire(address, shards), (acquired) =>
@@ -124,7 +124,7 @@ export const layerWatched = (presence: Presence) =>
         requested: Deferred.await(requested),
         has: (shard) => ours.has(shard),
         count: () => ours.size,
-        lacking: () => ours.size === 0 && processes <= SHARDS,
+        isStarved: () => ours.size === 0 && processes <= SHARDS,
         taken,
         follow: (next) => {
           follower = next

@@ -49,7 +49,7 @@ const CAPACITY_BYTES = 128 * 1024
 /** Bytes of a batch, unless a single frame has more. */
 const BATCH_BYTES = 32 * 1024
 /** How long a subscription waits for its observer beyond the grace of the discovery. Milliseconds. */
-const PATIENCE_MS = 5_000
+const ADOPTION_LIMIT_MS = 5_000
 
 interface EarlySubscription {
   /** The last known state of the session. */
@@ -137,11 +137,11 @@ export class EarlySubscriptions extends Context.Service<
           // The observer may come later, and ends the fiber.
           Effect.andThen(Effect.never)
         )
-        const patience = Effect.sleep(discoveryGraceMs + PATIENCE_MS).pipe(
+        const timeout = Effect.sleep(discoveryGraceMs + ADOPTION_LIMIT_MS).pipe(
           Effect.andThen(Effect.suspend(() => (early.isClaimed ? Effect.never : Effect.void)))
         )
         const forget = Effect.sync(() => waiting.get(sessionId) === early && waiting.delete(sessionId))
-        yield* FiberMap.run(fibers, number, Effect.raceFirst(feed, patience).pipe(Effect.ensuring(forget)))
+        yield* FiberMap.run(fibers, number, Effect.raceFirst(feed, timeout).pipe(Effect.ensuring(forget)))
       })
 
       const claim = (sessionId: string, early: EarlySubscription) => {

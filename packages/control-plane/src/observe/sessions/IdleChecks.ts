@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
-import type { Quiet } from "../decide/Action.ts"
+import type { Idleness } from "../decide/Action.ts"
 import { historyLength, isCounted } from "../decide/State.ts"
 import { ObservedRuns } from "../ObservedRuns.ts"
 import { ObserverSettings } from "../ObserverSettings.ts"
@@ -30,7 +30,7 @@ export interface IdleCheck {
   /** When the observation checks its session; Unix milliseconds. */
   readonly at: number
   /** What the listing has to confirm. */
-  readonly quiet: Quiet
+  readonly idleness: Idleness
   /** Schedules the check of the observation. */
   readonly setAlarm: (at: number) => Effect.Effect<void>
 }
@@ -41,8 +41,8 @@ interface Pending extends Omit<IdleCheck, "at"> {
 
 /**
  * Compares the sessions of all idle observations with one listing, at most twice in an idle timeout
- * (docs/internals/runtime.md#quiet). Where nothing has changed the check is due an idle timeout later; otherwise the
- * observation checks its session itself, at the time it has set.
+ * (docs/internals/runtime.md#idle-sessions). Where nothing has changed the check is due an idle timeout later;
+ * otherwise the observation checks its session itself, at the time it has set.
  */
 export class IdleChecks extends Context.Service<
   IdleChecks,
@@ -93,7 +93,7 @@ export class IdleChecks extends Context.Service<
           Effect.sync(() => {
             for (const session of page) {
               const check = open.get(session.sessionId)
-              if (check === undefined || !isAsExpected(session, check.quiet, until)) continue
+              if (check === undefined || !isAsExpected(session, check.idleness, until)) continue
               open.delete(session.sessionId)
               listed.push(check)
             }
@@ -105,7 +105,7 @@ export class IdleChecks extends Context.Service<
           const checks = listed.slice(first, first + RUNS_PER_QUERY)
           const statuses = yield* statusesOf(checks)
           for (const check of checks) {
-            if (statuses.get(check.runId) === (check.quiet.suspended ? "suspended" : "running")) found.add(check)
+            if (statuses.get(check.runId) === (check.idleness.suspended ? "suspended" : "running")) found.add(check)
           }
         }
         return found
@@ -117,13 +117,13 @@ export class IdleChecks extends Context.Service<
         nextComparison = nextAfter(now)
         const due = [...pending.values()].filter(({ at }) => at < nextComparison)
         const isCheaper = yield* directory.isListingCheaper(due.length)
-        const quiet = isCheaper
+        const settled = isCheaper
           ? yield* Effect.catchDefect(unchanged(now + period), (defect) =>
               Effect.as(Effect.logError("idle sessions could not be compared", defect), new Set<Pending>())
             )
           : new Set<Pending>()
-        for (const check of quiet) if (isPending(check)) check.at = now + period
-        const others = due.filter((check) => !quiet.has(check))
+        for (const check of settled) if (isPending(check)) check.at = now + period
+        const others = due.filter((check) => !settled.has(check))
         for (let first = 0; first < others.length; first += WAKE_BATCH) {
           if (first > 0) yield* Effect.sleep(WAKE_PAUSE_MS)
           yield* Effect.forEach(others.slice(first, first + WAKE_BATCH), wake, { discard: true })
@@ -151,7 +151,7 @@ export class IdleChecks extends Context.Service<
 }
 
 /** The session has the expected state, the log has all its messages, and it does not expire before that time. */
-const isAsExpected = (session: SessionSnapshot, { received, suspended }: Quiet, until: number): boolean =>
+const isAsExpected = (session: SessionSnapshot, { received, suspended }: Idleness, until: number): boolean =>
   session.state === (suspended ? "SUSPENDED" : "OPEN") &&
   isCounted(session) &&
   historyLength(session) <= received &&

@@ -4,7 +4,9 @@ import type { RuntimeError } from "@runplane/runtime"
 
 /** The answer for a runtime call that failed: docs/reference/errors.md#runtime-errors. */
 export const answerOfRuntimeError = (error: RuntimeError): RuntimeFailure =>
-  error.grpcCode === undefined ? circuitBreakerOpen(error.message) : runtimeFailure(error.grpcCode, error.message)
+  error.reason === "CIRCUIT_BREAKER_OPEN"
+    ? circuitBreakerOpen(error.message)
+    : runtimeFailure(error.reason, error.message)
 
 /**
  * Registry codes of refused control calls (docs/internals/runtime.md#registry-codes); every other refusal is a conflict

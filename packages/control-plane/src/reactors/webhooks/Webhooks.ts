@@ -189,7 +189,7 @@ const describeChange = ({ secret, url, ...change }: WebhookChange): Schema.JsonO
 export const WebhooksHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "webhooks",
-  Effect.fn(function* (handlers) {
+  Effect.fnUntraced(function* (handlers) {
     const webhooks = yield* Webhooks
     return handlers.handleAll({
       create: ({ payload }) => asCaller((caller) => webhooks.create(payload, caller)),

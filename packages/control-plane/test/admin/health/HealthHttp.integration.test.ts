@@ -124,14 +124,14 @@ layer(layerTestService(), { excludeTestServices: true })("the database of GET /r
   it.effect("has an unhealthy streamConsumer while this process has no shard", () =>
     Effect.gen(function* () {
       const placement = yield* Placement
-      const asked = Effect.provideService(readiness, Placement, { ...placement, lacksShards: Effect.succeed(true) })
+      const asked = Effect.provideService(readiness, Placement, { ...placement, isStarved: Effect.succeed(true) })
       assert.deepInclude(yield* asked, { streamConsumer: "unhealthy", status: "degraded" })
     })
   )
 })
 
 // Without recovery the unobserved runs of the test are not adopted.
-layer(layerTestService({ observer: { recoveryEnabled: false, lookMs: 50 } }), { excludeTestServices: true })(
+layer(layerTestService({ observer: { recoveryEnabled: false, refreshMs: 50 } }), { excludeTestServices: true })(
   "the streamConsumer of GET /readyz",
   (it) => {
     it.effect("is unhealthy while an unfinished run is observed by no process at all", () =>
@@ -159,7 +159,9 @@ layer(layerTestService({ observer: { recoveryEnabled: false, lookMs: 50 } }), { 
           assert.strictEqual((yield* readiness).streamConsumer, "ok")
           return created
         }).pipe(
-          Effect.provide(Layer.fresh(Placement.layer).pipe(Layer.provide(ObserverSettings.layerFrom({ lookMs: 50 })))),
+          Effect.provide(
+            Layer.fresh(Placement.layer).pipe(Layer.provide(ObserverSettings.layerFrom({ refreshMs: 50 })))
+          ),
           Effect.scoped
         )
         // It has gone, and its shards are free or ours.

@@ -27,7 +27,7 @@ const other = Layer.fresh(Processes.layer).pipe(
         )
       )
     ),
-    Layer.fresh(Placement.layer).pipe(Layer.provide(ObserverSettings.layerFrom({ lookMs: 50 })))
+    Layer.fresh(Placement.layer).pipe(Layer.provide(ObserverSettings.layerFrom({ refreshMs: 50 })))
   ])
 )
 
@@ -36,49 +36,58 @@ const listed = Effect.map(call("GET", "/admin/processes"), ({ body }) => body.da
 /** Runs more than one process shows its share of, among others that do not matter here. */
 const shares = (rows: ReadonlyArray<{ readonly shards: number }>) => rows.map(({ shards }) => shards)
 
-layer(layerTestService({ observer: { lookMs: 50 } }), { excludeTestServices: true })("GET /admin/processes", (it) => {
-  it.effect("lists each process that is there with what it observes, and leaves out who has gone", () =>
-    Effect.gen(function* () {
-      const [only, ...none] = yield* listed
-      assert.deepStrictEqual(none, [])
-      assert.deepInclude(only, { isThis: true, version: RUNPLANE_VERSION, shards: 64, observedRuns: 0, reconnects: 0 })
-      assert.match(only.name, /.+:\d+$/)
+layer(layerTestService({ observer: { refreshMs: 50 } }), { excludeTestServices: true })(
+  "GET /admin/processes",
+  (it) => {
+    it.effect("lists each process that is there with what it observes, and leaves out who has gone", () =>
+      Effect.gen(function* () {
+        const [only, ...none] = yield* listed
+        assert.deepStrictEqual(none, [])
+        assert.deepInclude(only, {
+          isThis: true,
+          version: RUNPLANE_VERSION,
+          shards: 64,
+          observedRuns: 0,
+          reconnects: 0
+        })
+        assert.match(only.name, /.+:\d+$/)
 
-      const scope = yield* Scope.make()
-      yield* Layer.buildWithScope(other, scope)
-      const two = yield* until(listed, (rows) => rows.length === 2 && shares(rows).every((count) => count < 64))
-      assert.deepStrictEqual(
-        two.map(({ isThis, observedRuns, oldestAppendMs, reconnects }: typeof only) => ({
-          isThis,
-          observedRuns,
-          oldestAppendMs,
-          reconnects
-        })),
-        [
-          { isThis: true, observedRuns: 0, oldestAppendMs: 0, reconnects: 0 },
-          { isThis: false, observedRuns: 7, oldestAppendMs: 1_500, reconnects: 1 }
-        ]
-      )
-      assert.isAtLeast(Date.parse(two[1].startedAt), Date.parse(two[0].startedAt))
+        const scope = yield* Scope.make()
+        yield* Layer.buildWithScope(other, scope)
+        const two = yield* until(listed, (rows) => rows.length === 2 && shares(rows).every((count) => count < 64))
+        assert.deepStrictEqual(
+          two.map(({ isThis, observedRuns, oldestAppendMs, reconnects }: typeof only) => ({
+            isThis,
+            observedRuns,
+            oldestAppendMs,
+            reconnects
+          })),
+          [
+            { isThis: true, observedRuns: 0, oldestAppendMs: 0, reconnects: 0 },
+            { isThis: false, observedRuns: 7, oldestAppendMs: 1_500, reconnects: 1 }
+          ]
+        )
+        assert.isAtLeast(Date.parse(two[1].startedAt), Date.parse(two[0].startedAt))
 
-      yield* Scope.close(scope, Exit.void)
-      const left = yield* until(listed, ([first]) => first.shards === 64)
-      assert.strictEqual(left.length, 1)
-    })
-  )
+        yield* Scope.close(scope, Exit.void)
+        const left = yield* until(listed, ([first]) => first.shards === 64)
+        assert.strictEqual(left.length, 1)
+      })
+    )
 
-  it.effect("does not believe the words of a process whose lock is gone, and forgets them after an hour", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      yield* sql`
+    it.effect("does not believe the words of a process whose lock is gone, and forgets them after an hour", () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        yield* sql`
         INSERT INTO processes (seat, name, version, started_at, seen_at, shards, observed_runs, oldest_append_ms, reconnects)
         VALUES (1, 'dead:1', '0', now(), now(), 64, 9, 0, 0), (2, 'dead:2', '0', now(), now() - interval '2 hours', 1, 1, 0, 0)`
-      assert.strictEqual((yield* listed).length, 1)
-      const kept = yield* sql<{ readonly name: string }>`SELECT name FROM processes WHERE seat IN (1, 2)`
-      assert.deepStrictEqual(
-        kept.map(({ name }) => name),
-        ["dead:1"]
-      )
-    })
-  )
-})
+        assert.strictEqual((yield* listed).length, 1)
+        const kept = yield* sql<{ readonly name: string }>`SELECT name FROM processes WHERE seat IN (1, 2)`
+        assert.deepStrictEqual(
+          kept.map(({ name }) => name),
+          ["dead:1"]
+        )
+      })
+    )
+  }
+)

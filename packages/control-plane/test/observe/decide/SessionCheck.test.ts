@@ -163,7 +163,7 @@ describe("the session of a bound run", () => {
         }
         assert.deepStrictEqual(trial.wait(999), [])
         assert.deepStrictEqual(trial.wait(1), ["query ended"])
-        assert.isTrue(trial.isPatient)
+        assert.isTrue(trial.isBatched)
       }
     })
 
@@ -182,7 +182,7 @@ describe("the session of a bound run", () => {
       trial.receive(answer("ended", open))
       assert.deepStrictEqual(trial.wait(30_499), [])
       assert.deepStrictEqual(trial.wait(1), ["query ended"])
-      assert.isFalse(trial.isPatient)
+      assert.isFalse(trial.isBatched)
       for (const pause of [1_000, 1_500, 3_000, 6_000]) {
         trial.receive(answer("ended", open))
         assert.deepStrictEqual(trial.wait(pause - 1), [])
@@ -341,10 +341,10 @@ describe("the session of a bound run", () => {
     trial.receive(frames(1, "m1", "m2=Commitment"))
     trial.wait(400)
     assert.deepStrictEqual(trial.receive(check), ["query ended"])
-    assert.isFalse(trial.isPatient)
+    assert.isFalse(trial.isBatched)
     trial.receive(answer("ended", session("OPEN")))
     assert.deepStrictEqual(trial.wait(99), [])
     assert.deepStrictEqual(trial.wait(1), ["query ended"])
-    assert.isFalse(trial.isPatient)
+    assert.isFalse(trial.isBatched)
   })
 })

@@ -214,7 +214,7 @@ describe("the stream of a bound run", () => {
         assert.deepStrictEqual(trial.receive(answer("ended", session("OPEN", 1))), [])
         assert.deepStrictEqual(trial.wait(9_999), [])
         assert.deepStrictEqual(trial.wait(1), ["query ended"])
-        assert.isTrue(trial.isPatient)
+        assert.isTrue(trial.isBatched)
       }
     })
 

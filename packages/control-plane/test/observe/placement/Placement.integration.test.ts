@@ -20,7 +20,7 @@ const shards = Array.from({ length: SHARDS }, (_, index) => index + 1)
 const join = Effect.fnUntraced(function* (options: Partial<ObserverOptions> = {}) {
   const scope = yield* Scope.fork(yield* Effect.scope)
   const context = yield* Layer.buildWithScope(
-    Layer.fresh(Placement.layer).pipe(Layer.provide(ObserverSettings.layerFrom({ lookMs: 50, ...options }))),
+    Layer.fresh(Placement.layer).pipe(Layer.provide(ObserverSettings.layerFrom({ refreshMs: 50, ...options }))),
     scope
   )
   const placement = Context.get(context, Placement)
@@ -151,11 +151,11 @@ layer(layerTestDatabase, { excludeTestServices: true })("the shards of the runs"
           )
         }
         const only = yield* join({ leaseMs: 300 })
-        assert.isFalse(yield* only.placement.lacksShards)
-        yield* until(only.placement.lacksShards, (lacks) => lacks)
+        assert.isFalse(yield* only.placement.isStarved)
+        yield* until(only.placement.isStarved, (lacks) => lacks)
         yield* session.execute("SELECT pg_advisory_unlock_all()", [], undefined)
         yield* Scope.close(left, Exit.void)
-        yield* until(only.placement.lacksShards, (lacks) => !lacks)
+        yield* until(only.placement.isStarved, (lacks) => !lacks)
         yield* only.leave
       })
     )

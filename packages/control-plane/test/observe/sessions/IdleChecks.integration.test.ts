@@ -26,7 +26,7 @@ const quietRun = Effect.gen(function* () {
 })
 
 layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("observers of quiet sessions", (it) => {
-  // docs/internals/runtime.md#quiet
+  // docs/internals/runtime.md#idle-sessions
   it.effect("wait while one listing confirms their sessions, and find a change without a notice", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake

@@ -62,7 +62,7 @@ const resting = Effect.fnUntraced(function* (
   const rest = Effect.fnUntraced(function* (number: number, received = 2, suspended = false) {
     const at = (yield* Clock.currentTimeMillis) + timeoutMs
     const setAlarm = (at: number) => Effect.sync(() => void alarms.push([number, at]))
-    yield* quiet.add({ runId: runOf(number), sessionId: idOf(number), at, quiet: { received, suspended }, setAlarm })
+    yield* quiet.add({ runId: runOf(number), sessionId: idOf(number), at, idleness: { received, suspended }, setAlarm })
     return at
   })
   const open = (number: number, session: Partial<SessionSnapshot> = {}) =>
@@ -79,7 +79,7 @@ const counted = (messageCount: number) => ({
   participantActivity: [{ participantId: "agent://a", lastMessageAtUnixMs: 1, messageCount }]
 })
 
-// docs/internals/runtime.md#quiet
+// docs/internals/runtime.md#idle-sessions
 describe("quiet sessions", () => {
   test(
     "are compared with one listing in each idle time-out, and no observation is woken",
@@ -228,7 +228,7 @@ describe("quiet sessions", () => {
         runId: runOf(1),
         sessionId: idOf(1),
         at: 59_999,
-        quiet: { received: 1, suspended: false },
+        idleness: { received: 1, suspended: false },
         setAlarm
       }
       yield* quiet.add(soon)

@@ -43,7 +43,7 @@ const spoiled = <A, E, R>(statement: string, undo: string, effect: Effect.Effect
 
 const SIDE_EFFECTS = "proto_post_commit_side_effect_failures_total"
 
-const service = layerTestService({ observer: { takeOverIntervalMs: 50, recoveryEnabled: true } })
+const service = layerTestService({ observer: { recoveryIntervalMs: 50, recoveryEnabled: true } })
 
 // docs/reference/http.md#metrics-endpoint
 layer(service, { excludeTestServices: true })("the metrics of failures", (it) => {

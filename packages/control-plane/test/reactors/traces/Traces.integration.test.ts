@@ -41,7 +41,7 @@ const inService = <A, E, R>(env: Readonly<Record<string, string>>, effect: Effec
     Layer.provide(Reactions.layer),
     Layer.provide([
       AuditTrail.layer,
-      ObserverSettings.layerFrom({ discoveryEnabled: true, endCheckDelayMs: 20, takeOverIntervalMs: 50 })
+      ObserverSettings.layerFrom({ discoveryEnabled: true, endCheckDelayMs: 20, recoveryIntervalMs: 50 })
     ]),
     Layer.provideMerge(Tracing.layer),
     Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))

@@ -48,7 +48,7 @@ const VOTES = new Set(["APPROVE", "REJECT", "ABSTAIN"])
 const refused = Result.fail(InvalidPayload)
 
 /** Words are taken as they are from 0.13.0 on; earlier releases read them in any case. */
-const wordOf = (text: string, inCase: (text: string) => string, release: Release): string =>
+const spelled = (text: string, inCase: (text: string) => string, release: Release): string =>
   isReleaseFrom(release, "0.13.0") ? text : inCase(text)
 const upper = (text: string) => text.toUpperCase()
 const lower = (text: string) => text.toLowerCase()
@@ -65,7 +65,7 @@ const propose = (state: DecisionState, message: ModeMessage): Result.Result<Deci
 const evaluate: Move<DecisionState> = (state, message, { release }) => {
   if (state.phase !== "Evaluation") return refused
   return Result.flatMap(decodePayload(Wire.EvaluationPayloadSchema, message.payload), (payload) => {
-    const recommendation = wordOf(payload.recommendation, upper, release)
+    const recommendation = spelled(payload.recommendation, upper, release)
     const { confidence, proposalId } = payload
     // Written so that NaN is refused too.
     const inRange = confidence >= 0 && confidence <= 1
@@ -78,7 +78,7 @@ const evaluate: Move<DecisionState> = (state, message, { release }) => {
 const object: Move<DecisionState> = (state, message, { release }) => {
   if (state.phase !== "Evaluation") return refused
   return Result.flatMap(decodePayload(Wire.ObjectionPayloadSchema, message.payload), (payload) => {
-    const severity = wordOf(payload.severity, (text) => lower(text) || "medium", release)
+    const severity = spelled(payload.severity, (text) => lower(text) || "medium", release)
     if (!HashMap.has(state.proposals, payload.proposalId) || !SEVERITIES.has(severity)) return refused
     const objection = { proposalId: payload.proposalId, sender: message.sender, severity }
     return Result.succeed({ ...state, objections: Chunk.append(state.objections, objection) })
@@ -88,7 +88,7 @@ const object: Move<DecisionState> = (state, message, { release }) => {
 const vote: Move<DecisionState> = (state, message, { release }) => {
   if (state.phase !== "Evaluation" && state.phase !== "Voting") return refused
   return Result.flatMap(decodePayload(Wire.VotePayloadSchema, message.payload), (payload) => {
-    const choice = wordOf(payload.vote, upper, release)
+    const choice = spelled(payload.vote, upper, release)
     const key = JSON.stringify([payload.proposalId, message.sender])
     if (!HashMap.has(state.proposals, payload.proposalId) || !VOTES.has(choice) || HashMap.has(state.votes, key)) {
       return refused

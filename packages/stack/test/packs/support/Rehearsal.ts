@@ -91,7 +91,7 @@ export const play = Effect.fnUntraced(function* (
       (EXAMPLE_AGENTS[agentRef] ?? Effect.die(`no agent ${agentRef}`)).pipe(Effect.provide(clientOf(participantId))),
     { concurrency: "unbounded", discard: true }
   ).pipe(Effect.provideService(PaceFactor, 0))
-  return yield* lookAt(clientOf(compiled.initiator?.participantId ?? ""))
+  return yield* readOutcome(clientOf(compiled.initiator?.participantId ?? ""))
 })
 
 /** Starts a scene's agents as processes through the launch service and waits for the end of their session. */
@@ -106,11 +106,11 @@ export const launch = Effect.fnUntraced(function* (
   const client = Layer.fresh(AgentClient.layer).pipe(
     Layer.provide(bootstrapOf(compiled, compiled.initiator?.participantId ?? "", address))
   )
-  return { ...(yield* lookAt(client)), agents: hostedAgents.length }
+  return { ...(yield* readOutcome(client)), agents: hostedAgents.length }
 })
 
 /** How the session ended and, when it was committed, everything that was said in it. */
-const lookAt = <E>(client: Layer.Layer<AgentClient, E>): Effect.Effect<Played, unknown> =>
+const readOutcome = <E>(client: Layer.Layer<AgentClient, E>): Effect.Effect<Played, unknown> =>
   Effect.gen(function* () {
     const { ended, envelopes } = yield* AgentClient
     const state = yield* ended

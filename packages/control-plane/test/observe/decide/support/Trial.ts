@@ -9,7 +9,7 @@ import { RuntimeError, type RuntimeErrorReason } from "@runplane/runtime"
 import * as Result from "effect/Result"
 import type { ObservedFrame } from "../../../../src/event-log/append/AppendRequest.ts"
 import { observed } from "../../../../src/event-log/append/FrameBytes.ts"
-import type { Action, Quiet, SessionQuery, Write } from "../../../../src/observe/decide/Action.ts"
+import type { Action, Idleness, SessionQuery, Write } from "../../../../src/observe/decide/Action.ts"
 import type { Message, Moment } from "../../../../src/observe/decide/Input.ts"
 import type { ObservedRun, PendingCancel } from "../../../../src/observe/decide/ObservedRun.ts"
 import { decide, type ObserverState, observing } from "../../../../src/observe/decide.ts"
@@ -141,9 +141,9 @@ export class Trial {
   #at = 0
   readonly #chance: number
   /** Whether the last question for the session may wait for others. */
-  isPatient = false
+  isBatched = false
   /** What makes the last alarm needless, if anything does. */
-  unless: Quiet | undefined
+  unless: Idleness | undefined
   /** The cursor of the log; a test changes it in place of another observer. */
   status: RunStatus
   revision = 0
@@ -261,7 +261,7 @@ export class Trial {
       case "Initialize":
         return ["query identity"]
       case "GetSession":
-        this.isPatient = action.patient === true
+        this.isBatched = action.isBatched === true
         return [`query ${action.query}`]
       case "CancelSession":
         return [`cancel session: ${action.reason}`]

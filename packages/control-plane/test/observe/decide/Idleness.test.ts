@@ -7,7 +7,7 @@ const long = { expiresAtUnixMs: 1e12 }
 const open = (messages: number) => answer("ended", session("OPEN", messages, long))
 
 /** A run that follows its open session, of which two envelopes have come. */
-const quiet = () => {
+const idle = () => {
   const trial = following()
   trial.receive(state(session("OPEN", 0, long)))
   trial.receive(check)
@@ -17,10 +17,10 @@ const quiet = () => {
   return trial
 }
 
-// docs/internals/runtime.md#quiet
+// docs/internals/runtime.md#idle-sessions
 describe("an observation that has only its silence to wait for", () => {
   it("does not need to be woken while the runtime counts what the log has", () => {
-    const trial = quiet()
+    const trial = idle()
     assert.deepStrictEqual(trial.unless, { received: 2, suspended: false })
     trial.wait(10_000)
     trial.receive(frames(1, "m3"))
@@ -28,7 +28,7 @@ describe("an observation that has only its silence to wait for", () => {
   })
 
   it("rests on after it was woken and has found nothing", () => {
-    const trial = quiet()
+    const trial = idle()
     assert.deepStrictEqual(trial.wait(TIMEOUT_MS), ["query ended"])
     // For its state first, then for its silence.
     assert.deepStrictEqual(trial.receive(open(1)), ["query ended"])
@@ -37,7 +37,7 @@ describe("an observation that has only its silence to wait for", () => {
   })
 
   it("sets a new alarm with all that happens, because the last one may never ring", () => {
-    const trial = quiet()
+    const trial = idle()
     // It was spared all that time.
     const rested = trial.wakeAt ?? assert.fail("it has no alarm")
     trial.unless = undefined
@@ -47,7 +47,7 @@ describe("an observation that has only its silence to wait for", () => {
   })
 
   it("rests while its session is suspended, too, once that is settled", () => {
-    const trial = quiet()
+    const trial = idle()
     trial.unless = undefined
     trial.receive(state(session("SUSPENDED", 1, long)))
     assert.isUndefined(trial.unless)
@@ -63,7 +63,7 @@ describe("an observation that has only its silence to wait for", () => {
   ] as const
   for (const [why, message] of cases) {
     it(`is woken in any case when ${why}`, () => {
-      const trial = quiet()
+      const trial = idle()
       trial.receive(message)
       trial.unless = undefined
       trial.wait(5)
@@ -74,7 +74,7 @@ describe("an observation that has only its silence to wait for", () => {
   }
 
   it("is woken in any case while its question has no answer, and when the runtime counts more", () => {
-    const trial = quiet()
+    const trial = idle()
     trial.wait(TIMEOUT_MS)
     assert.isUndefined(trial.unless)
     trial.receive(open(5))

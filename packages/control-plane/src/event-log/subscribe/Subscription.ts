@@ -13,8 +13,8 @@ export const SUBSCRIBER_CHARACTERS = 1024 * 1024
 
 /**
  * The bounded queue of one subscriber of a run. When it is full, a gap replaces the next batches. A subscriber that
- * keeps up has an empty queue; a ring buffer, as the streams of the log share it, would keep the last batches of each of
- * thousands of runs.
+ * keeps up has an empty queue; a ring buffer, as the streams of the log share it, would keep the last batches of each
+ * of thousands of runs.
  */
 export class Subscription extends Wakeup<LiveBatch> {
   readonly #queue: Array<LiveBatch | LiveGap> = []

@@ -36,12 +36,12 @@ interface ProcessRow {
 
 /**
  * The processes on the database, and what each of them observes (docs/reference/http.md#processes). Each writes
- * its state every 5 s. A process is alive while it holds its lock, whatever it wrote last.
+ * its state every 5 s. A process is alive while it holds its lock.
  */
 export class Processes extends Context.Service<
   Processes,
   {
-    /** All that are there, the oldest first; the one that answers as it is now. */
+    /** All live processes, the oldest first; this process with its current state. */
     readonly list: Effect.Effect<ReadonlyArray<ProcessReport>, SqlError>
   }
 >()("runplane/control-plane/Processes") {

@@ -70,7 +70,7 @@ export const newRun = (descriptor: RunDescriptor, identity: RunIdentity): NewRun
 // It was accepted once, maybe under other rules.
 const decodeDescriptor = Schema.decodeUnknownOption(RunDescriptor, { disableChecks: true })
 
-/** The descriptor that a stored run was made of; undefined when it was stored without one. */
+/** The descriptor of a stored run; undefined when it was stored without one. */
 export const storedDescriptor = (metadata: Schema.JsonObject): RunDescriptor | undefined =>
   Option.getOrUndefined(decodeDescriptor(metadata["executionRequest"]))
 

@@ -70,7 +70,7 @@ interface MessageRow {
   readonly json: string
 }
 
-/** The stored object lacks only its id, which goes in front of its first key. */
+/** The stored object with its id as the first key. */
 const toText = ({ id, json, ordinal }: MessageRow): MessageText => ({
   ordinal: Number(ordinal),
   json: `{"id":"${id}",${json.slice(1)}`

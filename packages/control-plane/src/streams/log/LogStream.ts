@@ -11,7 +11,6 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { Watermark } from "../../event-log/subscribe/Watermark.ts"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
-import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { type EventQuery, eventQueryOf } from "../../queries/query/EventQuery.ts"
 import { type FollowerSource, follow, retried } from "../FollowerLoop.ts"
 import { type Input, type LiveInput, openLog, type State } from "../FollowerState.ts"
@@ -42,7 +41,6 @@ export class LogStream extends Context.Service<
     Effect.gen(function* () {
       const tail = yield* LogTail
       const watermark = yield* Watermark
-      const metrics = yield* Metrics
       const shutdown = yield* Shutdown
       const defaultHeartbeatMs = yield* readSetting(ControlPlaneSettings.STREAM_SSE_HEARTBEAT_MS)
 
@@ -62,7 +60,6 @@ export class LogStream extends Context.Service<
         afterSeq: number | undefined,
         connection: SseConnection
       ) {
-        yield* Effect.acquireRelease(Effect.sync(metrics.sseOpened), () => Effect.sync(metrics.sseClosed))
         const subscription = yield* tail.subscribe(searchOf(query))
         // The response has begun, so the stream waits for a database that is away.
         const start = yield* Effect.raceFirst(Effect.orDie(Effect.retry(startOf(afterSeq), retries)), shutdown.begun)

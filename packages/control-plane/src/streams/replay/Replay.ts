@@ -10,7 +10,6 @@ import { type EventPage, EventRepository } from "../../event-log/EventRepository
 import { RunGone } from "../../event-log/runs/RunGone.ts"
 import { Wakeup } from "../../event-log/subscribe/Wakeup.ts"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
-import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { type FollowerSource, follow } from "../FollowerLoop.ts"
 import { type Input, openReplay } from "../FollowerState.ts"
 import { detachedConnection, retryHint, type SseConnection } from "../SseConnection.ts"
@@ -36,7 +35,6 @@ export class Replay extends Context.Service<
     Effect.gen(function* () {
       const events = yield* EventRepository
       const { inTurn } = yield* StreamReads
-      const metrics = yield* Metrics
       const shutdown = yield* Shutdown
       const limits = yield* readSettings({
         batchSize: ControlPlaneSettings.REPLAY_BATCH_SIZE,
@@ -45,7 +43,6 @@ export class Replay extends Context.Service<
 
       const frames = Effect.fnUntraced(function* (runId: RunId, query: ReplayStreamQuery, connection: SseConnection) {
         const read = readFor(connection)
-        yield* Effect.acquireRelease(Effect.sync(metrics.sseOpened), () => Effect.sync(metrics.sseClosed))
         const head = yield* Effect.raceFirst(
           read(inTurn(events.head(runId))),
           Effect.as(shutdown.begun, "stopping" as const)

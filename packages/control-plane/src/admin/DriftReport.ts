@@ -17,7 +17,7 @@ interface UnfinishedRun {
 }
 
 /**
- * Compares the runtime's sessions with the unfinished runs (docs/reference/http.md#drift). Only
+ * Compares the runtime's sessions with the unfinished runs (docs/reference/admin.md#drift). Only
  * live sessions count on both sides. Nothing is repaired, and a failed listing is a failure, never an empty report.
  */
 export class DriftReport extends Context.Service<

@@ -18,8 +18,8 @@ export const STREAM_PAGE_BYTES = 1024 * 1024
 
 /**
  * The open event streams of this process, limited for each caller and in total, because each uses memory and reads the
- * database (docs/reference/http.md#stream-limits). A few open at a time, so that the process serves other requests in
- * between (docs/reference/http.md#stream-pace).
+ * database (docs/reference/streams.md#stream-limits). A few open at a time, so that the process serves other requests
+ * in between (docs/reference/streams.md#stream-pace).
  */
 export class StreamSlots extends Context.Service<
   StreamSlots,

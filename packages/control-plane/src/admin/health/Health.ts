@@ -21,7 +21,7 @@ const ADOPTION_GRACE_SECONDS = 30
 const CHECK_INTERVAL_MS = 5_000
 
 /**
- * Whether the dependencies of the service work (docs/reference/http.md#readiness). A check never fails; it says
+ * Whether the dependencies of the service work (docs/reference/admin.md#readiness). A check never fails; it says
  * `unhealthy`.
  */
 export class Health extends Context.Service<

@@ -31,7 +31,7 @@ export interface PolicyRegistration {
 
 const INVALID_DEFINITION = "INVALID_POLICY_DEFINITION"
 
-/** Governance policies: checked here, kept by the runtime (docs/reference/http.md#policy-registration). */
+/** Governance policies: checked here, kept by the runtime (docs/reference/admin.md#policy-registration). */
 export class Policies extends Context.Service<
   Policies,
   {
@@ -139,7 +139,7 @@ const toDescriptor = (policy: RuntimePolicy): PolicyDescriptor => ({
   ...(policy.registeredAtUnixMs !== undefined && { registeredAtUnixMs: policy.registeredAtUnixMs })
 })
 
-/** The policy endpoints (docs/reference/http.md#policy-registration). */
+/** The policy endpoints (docs/reference/admin.md#policy-registration). */
 export const PoliciesHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "policies",

@@ -35,7 +35,7 @@ interface ProcessRow {
 }
 
 /**
- * The processes on the database, and what each of them observes (docs/reference/http.md#processes). Each writes
+ * The processes on the database, and what each of them observes (docs/reference/admin.md#processes). Each writes
  * its state every 5 s. A process is alive while it holds its lock.
  */
 export class Processes extends Context.Service<

@@ -19,7 +19,7 @@ export class RunDocuments extends Context.Service<
     /** Undefined when there is no such run. */
     readonly metrics: (reference: string) => Effect.Effect<string | undefined, SqlError>
     /**
-     * Messages after an ordinal, in the order in which they were first seen (docs/reference/http.md#messages); as many
+     * Messages after an ordinal, in the order in which they were first seen (docs/reference/runs.md#messages); as many
      * as may be held at a time.
      */
     readonly messages: (

@@ -22,7 +22,7 @@ const settings = {
 
 /**
  * The web console under `/console/`, and `GET /`: the console for browsers, a list of links for other clients
- * (docs/reference/http.md#console). The files need no key; the calls of the console do. Nothing is served when
+ * (docs/reference/admin.md#console). The files need no key; the calls of the console do. Nothing is served when
  * `CONSOLE_ENABLED` is false or the console was not built.
  */
 export const consoleRoutes = Layer.unwrap(

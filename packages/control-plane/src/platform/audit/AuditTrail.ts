@@ -44,7 +44,7 @@ export interface AuditEntry {
   readonly at: string
 }
 
-/** Writes the audit log (docs/reference/http.md#audit); inside a transaction the entry commits with it. */
+/** Writes the audit log (docs/reference/admin.md#audit); inside a transaction the entry commits with it. */
 export class AuditTrail extends Context.Service<
   AuditTrail,
   {

@@ -62,7 +62,7 @@ const privateNetworks = ranges([
   "fec0::/10"
 ])
 
-/** Why an address may not be called (docs/reference/http.md#private-targets); undefined when it may. */
+/** Why an address may not be called (docs/reference/webhooks.md#private-targets); undefined when it may. */
 export const whyRefused = (address: string, allowPrivate: boolean): string | undefined => {
   const family = isIP(address) === 6 ? "ipv6" : "ipv4"
   const isLoopback = family === "ipv6" && loopback6.check(address, family)

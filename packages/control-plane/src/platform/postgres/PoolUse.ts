@@ -17,7 +17,7 @@ export interface PoolCounts {
 
 export const poolCounts = (): PoolCounts => ({ inUse: 0, waiting: 0, max: 0 })
 
-/** The use of the service's pool, for the metrics (docs/reference/http.md#metrics-endpoint). */
+/** The use of the service's pool, for the metrics (docs/reference/admin.md#metrics-endpoint). */
 export const PoolUse = Context.Reference<Readonly<PoolCounts>>("runplane/control-plane/PoolUse", {
   defaultValue: poolCounts
 })

@@ -19,8 +19,8 @@ import { retries } from "../StreamReads.ts"
 import { LogTail, type TailSubscription } from "./LogTail.ts"
 
 /**
- * The SSE frames of the whole log as bytes (docs/reference/http.md#log-stream). A stream ends on shutdown, or with its
- * client.
+ * The SSE frames of the whole log as bytes (docs/reference/streams.md#log-stream). A stream ends on shutdown, or with
+ * its client.
  */
 export class LogStream extends Context.Service<
   LogStream,
@@ -45,7 +45,8 @@ export class LogStream extends Context.Service<
       const defaultHeartbeatMs = yield* readSetting(ControlPlaneSettings.STREAM_SSE_HEARTBEAT_MS)
 
       /**
-       * The cursor, or the end of the log without one or when the cursor is beyond it (docs/reference/http.md#reset).
+       * The cursor, or the end of the log without one or when the cursor is beyond it
+       * (docs/reference/streams.md#reset).
        */
       const startOf = Effect.fnUntraced(function* (afterSeq: number | undefined) {
         if (afterSeq === undefined) return { afterSeq: yield* watermark.now }

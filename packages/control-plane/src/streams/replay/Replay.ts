@@ -16,8 +16,8 @@ import { detachedConnection, retryHint, type SseConnection } from "../SseConnect
 import { StreamReads } from "../StreamReads.ts"
 
 /**
- * Replays of runs as SSE bytes (docs/reference/http.md#replay). A replay ends at the event that was the last one of the
- * run when it began; before that when its client leaves, or on shutdown.
+ * Replays of runs as SSE bytes (docs/reference/streams.md#replay). A replay ends at the event that was the last one of
+ * the run when it began; before that when its client leaves, or on shutdown.
  */
 export class Replay extends Context.Service<
   Replay,

@@ -19,8 +19,8 @@ import { type RunReads, retries, StreamReads } from "../StreamReads.ts"
 export const BACKFILL_PAGE = 500
 
 /**
- * The SSE frames of runs as bytes (docs/reference/http.md#stream-end). A stream ends with its run, on shutdown, or with
- * its client.
+ * The SSE frames of runs as bytes (docs/reference/streams.md#stream-end). A stream ends with its run, on shutdown, or
+ * with its client.
  */
 export class RunStream extends Context.Service<
   RunStream,

@@ -3,7 +3,7 @@ import type { Comparison, Query, QueryValue } from "@runplane/domain"
 import type { Fragment } from "effect/sql/Statement"
 
 /**
- * How the values of a column are compared. `folded` ignores case (docs/reference/http.md#folding), `label` is cut at
+ * How the values of a column are compared. `folded` ignores case (docs/reference/search.md#folding), `label` is cut at
  * `MAX_LABEL` characters, `among` is a list of texts with the value in it.
  */
 export type ColumnType = "text" | "folded" | "label" | "uuid" | "numeric" | "integer" | "time" | "flag" | "among"
@@ -28,7 +28,7 @@ export interface QueryMeaning {
 }
 
 /**
- * The condition of a query (docs/reference/http.md#query). Names become columns of this file and values become
+ * The condition of a query (docs/reference/search.md#query). Names become columns of this file and values become
  * parameters, so the statement has no text of the query. A row without a value does not match a condition on it, and
  * matches the exclusion of that condition.
  */

@@ -26,7 +26,7 @@ export type SearchFailure = SearchTooSlow | TurnRefused
 /**
  * The share of searches in the database: callers write them, perhaps without a matching index. Searches share a few
  * connections, in turns by caller, and a statement that takes too long is ended, so that no search delays others
- * (docs/reference/http.md#search-limits).
+ * (docs/reference/search.md#search-limits).
  */
 export class SearchBudget extends Context.Service<
   SearchBudget,

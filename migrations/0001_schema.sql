@@ -3,7 +3,7 @@
 
 -- Text and metadata ---------------------------------------------------------------------------------------------------
 
--- Comparisons that ignore case fold both texts with this function (docs/reference/http.md#folding). In a database of
+-- Comparisons that ignore case fold both texts with this function (docs/reference/search.md#folding). In a database of
 -- the locale C, lower() folds only the letters of ASCII. ICU folds all letters, and so does pg_c_utf8 (from
 -- PostgreSQL 17). NFC makes a letter and its accent one character. upper() makes SS of a sharp s, and the position of a
 -- sigma in its word decides its small letter, so both forms become one. Most texts are ASCII and most others are NFC:
@@ -28,7 +28,7 @@ BEGIN
 END $$;
 
 -- Lists show a part of a run's metadata, which is stored beside the whole: a page of runs reads nothing else, however
--- large the contexts are (docs/reference/http.md#run-metadata). The part is without the submitted descriptor, without
+-- large the contexts are (docs/reference/runs.md#run-metadata). The part is without the submitted descriptor, without
 -- values over 4,096 bytes, and ends after 65,536 bytes.
 CREATE FUNCTION listed_metadata_entries(whole json)
 RETURNS TABLE (key text, value json, ordinal bigint, listed boolean)
@@ -464,7 +464,7 @@ CREATE TABLE stream_tickets (
 );
 CREATE INDEX stream_tickets_expires_at ON stream_tickets (expires_at);
 
--- Saved searches (docs/reference/http.md#views). The built-in views are not stored.
+-- Saved searches (docs/reference/search.md#views). The built-in views are not stored.
 CREATE TABLE views (
   id uuid PRIMARY KEY,
   name text NOT NULL,
@@ -487,7 +487,7 @@ CREATE UNLOGGED TABLE request_budgets (
   blocked_until timestamptz NOT NULL
 );
 
--- Each process reports itself every few seconds (docs/reference/http.md#processes). Not logged: after a crash all
+-- Each process reports itself every few seconds (docs/reference/admin.md#processes). Not logged: after a crash all
 -- processes report again.
 CREATE UNLOGGED TABLE processes (
   seat int PRIMARY KEY,
@@ -503,7 +503,7 @@ CREATE UNLOGGED TABLE processes (
 
 -- Labels of runs, for searches ----------------------------------------------------------------------------------------
 
--- The texts, numbers and flags of a run's metadata by their dotted names (docs/reference/http.md#query), without the
+-- The texts, numbers and flags of a run's metadata by their dotted names (docs/reference/search.md#query), without the
 -- descriptor and the cancel callback, which holds a secret. Bounded, so that an index can hold each of them: the
 -- function reads the first 1,000 values and keeps 100.
 CREATE FUNCTION labels_of(metadata json) RETURNS TABLE (name text, value text) LANGUAGE sql IMMUTABLE AS $$

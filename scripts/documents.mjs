@@ -83,7 +83,7 @@ const deadEnd = (file, anchor) => {
   return anchorsOf(file).has(anchor) ? undefined : `${file} has no anchor ${anchor}`
 }
 
-/** A page of the project, with or without an anchor: `docs/reference/http.md#cancel`. */
+/** A page of the project, with or without an anchor: `docs/reference/runs.md#cancel`. */
 const OWN_PAGE = /(?<![\w/.-])(docs\/(?:[\w-]+\/)?[\w-]+\.md)(?:#([\w-]+))?/g
 
 /** Why each cited page of a line leads nowhere; undefined for one that exists. */

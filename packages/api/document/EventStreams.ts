@@ -62,7 +62,7 @@ const itemForms: Readonly<Record<ItemStream["form"], (name: string, item: Item) 
   lines: (_name, { schema }) => schemaRef(schema)
 }
 
-/** `GET /runs/{id}/stream` (docs/reference/http.md#stream). */
+/** `GET /runs/{id}/stream` (docs/reference/streams.md#stream). */
 export const runStream: ItemStream = {
   form: "frames",
   items: {
@@ -87,7 +87,7 @@ export const runStream: ItemStream = {
   }
 }
 
-/** `GET /events/stream` (docs/reference/http.md#log-stream). */
+/** `GET /events/stream` (docs/reference/streams.md#log-stream). */
 export const logStream: ItemStream = {
   form: "frames",
   items: {
@@ -105,13 +105,13 @@ export const logStream: ItemStream = {
   }
 }
 
-/** `GET /runs/{id}/replay/stream` (docs/reference/http.md#replay). */
+/** `GET /runs/{id}/replay/stream` (docs/reference/streams.md#replay). */
 export const replayStream: ItemStream = {
   form: "frames",
   items: { canonical_event: { schema: "CanonicalEvent", description: "one event; the id is its seq" } }
 }
 
-/** The other form of `GET /runs/{id}/export` (docs/reference/http.md#export). */
+/** The other form of `GET /runs/{id}/export` (docs/reference/runs.md#export). */
 export const exportLines: ItemStream = {
   form: "lines",
   items: {

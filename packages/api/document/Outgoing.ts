@@ -21,7 +21,7 @@ const RUN = "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10"
  */
 export const receiversTag: Shape = { name: "Receivers", description: "What the service sends to addresses of yours." }
 
-/** What the service posts to subscribers (docs/reference/http.md#webhook-delivery). */
+/** What the service posts to subscribers (docs/reference/webhooks.md#webhook-delivery). */
 export const webhooks: Shape = {
   runEvent: {
     post: {
@@ -78,7 +78,7 @@ export const webhooks: Shape = {
   }
 }
 
-/** What the service posts to the agent that registered a cancel callback (docs/reference/http.md#cancel). */
+/** What the service posts to the agent that registered a cancel callback (docs/reference/runs.md#cancel). */
 export const cancelCallback: Shape = {
   cancelRequested: {
     "{$request.body#/session/metadata/cancelCallback/url}": {

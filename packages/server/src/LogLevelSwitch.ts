@@ -5,7 +5,7 @@ import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Record from "effect/Record"
 
-/** The level of the log of this process, which `PUT /admin/log-level` changes (docs/reference/http.md#log-level). */
+/** The level of the log of this process, which `PUT /admin/log-level` changes (docs/reference/admin.md#log-level). */
 export const LogLevelSwitch = Context.Reference<{ level: LogLevel.LogLevel }>("runplane/server/LogLevelSwitch", {
   defaultValue: () => ({ level: "Info" })
 })

@@ -9,7 +9,7 @@ import { framesOf, isRefused, RunStreamBroken, reconnections } from "./EventFram
 export interface FollowLogOptions {
   /** Receive the events after this seq first (0: all of them). Without it, the stream starts with the next event. */
   readonly afterSeq?: number
-  /** Only the matches of this search (docs/reference/http.md#search). */
+  /** Only the matches of this search (docs/reference/search.md#search). */
   readonly q?: string
   /** Only events of these types. */
   readonly types?: ReadonlyArray<string>
@@ -21,7 +21,7 @@ export interface FollowLogOptions {
 
 /**
  * A frame of `GET /events/stream`: an event, a heartbeat with the position of the stream, or a reset because the log
- * ends before the cursor (docs/reference/http.md#log-stream, docs/reference/http.md#reset).
+ * ends before the cursor (docs/reference/streams.md#log-stream, docs/reference/streams.md#reset).
  */
 export const LogStreamEvent = Schema.Union([
   Schema.Struct({ event: Schema.Literal("canonical_event"), data: Schema.fromJsonString(CanonicalEvent) }),

@@ -1,7 +1,7 @@
 import { CanonicalEvent, isTerminal, RunState } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
-/** The data of a heartbeat: the time, and the last event of the run (docs/reference/http.md#stream). */
+/** The data of a heartbeat: the time, and the last event of the run (docs/reference/streams.md#stream). */
 export const Heartbeat = Schema.Struct({ ts: Schema.String, seq: Schema.Int, index: Schema.Int })
 
 /** A frame of the run stream, as text. The parser gives an inherited id to frames without one, so ids are not read. */
@@ -14,7 +14,7 @@ const HeartbeatFrame = Schema.Struct({ event: Schema.Literal("heartbeat"), data:
 
 /**
  * The data of a reset: the log of the run, restored from a backup, ends with `seq`, before the cursor `afterSeq`
- * (docs/reference/http.md#reset).
+ * (docs/reference/streams.md#reset).
  */
 export const Reset = Schema.Struct({ ...Heartbeat.fields, afterSeq: Schema.Int })
 const ResetFrame = Schema.Struct({ event: Schema.Literal("reset"), data: Schema.fromJsonString(Reset) })

@@ -16,7 +16,7 @@ export const CircuitBreakerReset = Schema.Struct({
   state: Schema.Literal("CLOSED").annotate({ description: "The state it is in now" })
 }).annotate({ identifier: "CircuitBreakerReset", description: "The breaker is closed" })
 
-/** States that the breaker of this process entered, oldest first (docs/reference/http.md#breaker-history). */
+/** States that the breaker of this process entered, oldest first (docs/reference/admin.md#breaker-history). */
 export const CircuitBreakerHistory = Schema.Struct({
   state: CircuitState,
   history: Schema.Array(
@@ -32,7 +32,7 @@ export const CircuitBreakerHistory = Schema.Struct({
 })
 export type CircuitBreakerHistory = typeof CircuitBreakerHistory.Type
 
-/** How this process was started, and what it does (docs/reference/http.md#process). */
+/** How this process was started, and what it does (docs/reference/admin.md#process). */
 export const ProcessInfo = Schema.Struct({
   version: Field.text("Version of the service", "0.1.0"),
   startedAt: Field.time("When the process began to serve"),
@@ -49,7 +49,7 @@ export const ProcessInfo = Schema.Struct({
 }).annotate({ identifier: "ProcessInfo", description: "One process of the service: the one that answers" })
 export type ProcessInfo = typeof ProcessInfo.Type
 
-/** One process of the service, by its own word (docs/reference/http.md#processes). */
+/** One process of the service, by its own word (docs/reference/admin.md#processes). */
 export const ProcessReport = Schema.Struct({
   name: Field.text("Host and process id", "runplane-7c9d:17"),
   isThis: Field.flag("Whether it is the one that answers"),
@@ -68,7 +68,7 @@ export const ProcessReports = Schema.Struct({
   data: Schema.Array(ProcessReport).annotate({ description: "Those that are there, the oldest first" })
 }).annotate({ identifier: "ProcessReports", description: "The processes of the service on one database" })
 
-/** What the runtime and the run records disagree on (docs/reference/http.md#drift). */
+/** What the runtime and the run records disagree on (docs/reference/admin.md#drift). */
 export const DriftReport = Schema.Struct({
   complete: Field.flag("False when the listing was cut by its page cap or time-out"),
   runtimeSessionCount: Field.integer("All listed sessions, ended ones included"),

@@ -11,7 +11,7 @@ import { cursorText } from "./RunRequests.ts"
 
 const optional = Schema.optionalKey
 
-/** Who did what to which thing (docs/reference/http.md#audit). */
+/** Who did what to which thing (docs/reference/admin.md#audit). */
 export const AuditEntry = Schema.Struct({
   id: Field.text("Id of the entry: UUID"),
   actor: Field.text(

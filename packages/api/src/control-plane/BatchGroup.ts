@@ -13,7 +13,7 @@ const created = HttpApiSchema.status(201)
 const payload = bodySchema(RunBatch, { unknownKeys: "drop" })
 
 /**
- * One operation on many runs (docs/reference/http.md#batch). Each run succeeds or fails by itself, and the answer is
+ * One operation on many runs (docs/reference/runs.md#batch). Each run succeeds or fails by itself, and the answer is
  * 201 in any case; only an export needs all of its runs.
  */
 export class BatchGroup extends HttpApiGroup.make("batch")

@@ -14,7 +14,7 @@ const optional = Schema.optionalKey
 
 export const DEFAULT_CROSS_RUN_PAGE = 500
 
-/** The query of `GET /events` (docs/reference/http.md#cross-run-events). */
+/** The query of `GET /events` (docs/reference/streams.md#cross-run-events). */
 export const crossRunEventsQuery = querySchema({
   runId: optional(uuid("Only the events of this run", "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10")),
   scenarioRef: optional(
@@ -43,7 +43,7 @@ export const crossRunEventsQuery = querySchema({
 })
 export type CrossRunEventsQuery = typeof crossRunEventsQuery.Type
 
-/** A page of the log (docs/reference/http.md#cross-run-events). */
+/** A page of the log (docs/reference/streams.md#cross-run-events). */
 export const LogPage = Schema.Struct({
   data: Schema.Array(CanonicalEvent).annotate({ description: "The events of this page, by seq" }),
   total: optional(
@@ -56,7 +56,7 @@ export const LogPage = Schema.Struct({
 }).annotate({ identifier: "LogPage", description: "One page of the events of all runs" })
 export type LogPage = typeof LogPage.Type
 
-/** The query of `GET /events/stream` (docs/reference/http.md#log-stream). */
+/** The query of `GET /events/stream` (docs/reference/streams.md#log-stream). */
 export const logStreamQuery = querySchema({
   q: optional(
     searchText(

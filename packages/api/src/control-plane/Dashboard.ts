@@ -61,7 +61,7 @@ export const RecentRun = Schema.Struct({
 }).annotate({ identifier: "RecentRun", description: "A run in short" })
 export type RecentRun = typeof RecentRun.Type
 
-/** The charts of `GET /dashboard/overview` (docs/reference/http.md#dashboard-figures). */
+/** The charts of `GET /dashboard/overview` (docs/reference/search.md#dashboard-figures). */
 export const CHART_NAMES = [
   "runVolume",
   "latency",

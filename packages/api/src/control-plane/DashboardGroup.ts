@@ -10,7 +10,7 @@ import { AgentMetrics, DashboardOverview } from "./Dashboard.ts"
 
 const optional = Schema.optionalKey
 
-/** The query of `GET /dashboard/overview` (docs/reference/http.md#dashboard-window). */
+/** The query of `GET /dashboard/overview` (docs/reference/search.md#dashboard-window). */
 export const dashboardQuery = querySchema({
   window: optional(
     Schema.Literals(["1h", "6h", "24h", "7d", "30d"]).annotate(about("The time up to now; 24h unless said", "24h"))

@@ -20,7 +20,7 @@ export type EventPage = typeof EventPage.Type
 
 /**
  * The canonical events of a run: a bare array, or the envelope when afterTs, beforeTs or type is given
- * (docs/reference/http.md#list-events).
+ * (docs/reference/streams.md#list-events).
  */
 export class EventsGroup extends HttpApiGroup.make("events")
   .add(

@@ -36,7 +36,7 @@ const checks = {
 
 /**
  * The answer of `GET /readyz`: the checks, and the same values flat for older readers
- * (docs/reference/http.md#readiness).
+ * (docs/reference/admin.md#readiness).
  */
 const readiness = {
   status: Schema.Literals(["ok", "degraded"]).annotate({ description: "degraded when a check fails" }),

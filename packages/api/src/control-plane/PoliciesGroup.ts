@@ -28,7 +28,7 @@ export type PolicyRegistered = typeof PolicyRegistered.Type
 
 const policyId = { policyId: textParam("Id of the policy", "policy.default") }
 
-/** Governance policies, passed through to the runtime (docs/reference/http.md#policy-registration). */
+/** Governance policies, passed through to the runtime (docs/reference/admin.md#policy-registration). */
 export class PoliciesGroup extends HttpApiGroup.make("policies")
   .add(
     HttpApiEndpoint.post("register", "/runtime/policies", {

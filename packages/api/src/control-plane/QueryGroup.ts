@@ -8,7 +8,7 @@ import { queryResources } from "./QueryFields.ts"
 
 const Resource = Schema.Literals(queryResources).annotate(about("What is searched", "runs"))
 
-/** A field of a search, for completion (docs/reference/http.md#query). */
+/** A field of a search, for completion (docs/reference/search.md#query). */
 export const SearchField = Schema.Struct({
   name: Field.text("The text before the colon; of a dotted field a dot and a name follow", "status"),
   type: Schema.Literals(["text", "keyword", "number", "time", "flag", "uuid"]).annotate({
@@ -27,7 +27,7 @@ export const SearchFields = Schema.Struct({
 }).annotate({ identifier: "SearchFields", description: "What a search over a resource may name" })
 export type SearchFields = typeof SearchFields.Type
 
-/** The search language (docs/reference/http.md#query). */
+/** The search language (docs/reference/search.md#query). */
 export class QueryGroup extends HttpApiGroup.make("query")
   .add(
     HttpApiEndpoint.get("fields", "/query/fields", {

@@ -65,7 +65,7 @@ export type ReplayDescriptor = typeof ReplayDescriptor.Type
 
 const id = { id: RunReference }
 
-/** Replays of runs (docs/reference/http.md#replay). */
+/** Replays of runs (docs/reference/streams.md#replay). */
 export class ReplayGroup extends HttpApiGroup.make("replay")
   .add(
     HttpApiEndpoint.post("describe", "/runs/:id/replay", {

@@ -21,7 +21,7 @@ export const RunUsage = Schema.Struct({
 export type RunUsage = typeof RunUsage.Type
 
 /**
- * A run as the API shows it (docs/reference/http.md#run-record). Absent optional values are absent keys, except
+ * A run as the API shows it (docs/reference/runs.md#run-record). Absent optional values are absent keys, except
  * `archivedAt`.
  */
 export const Run = Schema.Struct({
@@ -89,7 +89,7 @@ export const RunPage = Schema.Struct({
 }).annotate({ identifier: "RunPage", description: "One page of runs" })
 export type RunPage = typeof RunPage.Type
 
-/** The answer of `POST /runs` (docs/reference/http.md#create). */
+/** The answer of `POST /runs` (docs/reference/runs.md#create). */
 export const RunAccepted = Schema.Struct({
   runId: RunId,
   sessionId: Field.text("Session for the agents to join; the initiator opens it on the runtime"),
@@ -101,7 +101,7 @@ export const RunAccepted = Schema.Struct({
 })
 export type RunAccepted = typeof RunAccepted.Type
 
-/** The answer of `POST /runs/validate` (docs/reference/http.md#validate). */
+/** The answer of `POST /runs/validate` (docs/reference/runs.md#validate). */
 export const RunValidation = Schema.Struct({
   valid: Field.flag("Whether a run of this descriptor could start"),
   errors: Field.texts("Why it could not"),

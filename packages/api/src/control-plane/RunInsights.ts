@@ -6,7 +6,7 @@ import { Artifact } from "./RunRecords.ts"
 
 const optional = Schema.optionalKey
 
-/** The answer of `GET /runs/:id/traces` (docs/reference/http.md#traces). */
+/** The answer of `GET /runs/:id/traces` (docs/reference/runs.md#traces). */
 export const RunTraces = Schema.Struct({
   traceId: optional(Field.text("W3C trace id: 32 hex digits")),
   spanCount: Field.integer("Events of the run that carry a span id"),
@@ -25,7 +25,7 @@ const ComparedRun = Schema.Struct({
   usage: optional(RunUsage)
 }).annotate({ identifier: "ComparedRun", description: "One side of a comparison" })
 
-/** The answer of `POST /runs/compare` (docs/reference/http.md#compare). */
+/** The answer of `POST /runs/compare` (docs/reference/runs.md#compare). */
 export const RunComparison = Schema.Struct({
   left: ComparedRun,
   right: ComparedRun,
@@ -50,7 +50,7 @@ export type RunComparison = typeof RunComparison.Type
 const { archivedAt, createdAt, endedAt, id, metadata, runtimeKind, runtimeSessionId, runtimeVersion } = Run.fields
 const { source, startedAt, status, tags, traceId } = Run.fields
 
-/** The run of an export bundle (docs/reference/http.md#export). */
+/** The run of an export bundle (docs/reference/runs.md#export). */
 export const ExportedRun = Schema.Struct({
   id,
   status,
@@ -68,7 +68,7 @@ export const ExportedRun = Schema.Struct({
 }).annotate({ identifier: "ExportedRun", description: "The record of an exported run" })
 export type ExportedRun = typeof ExportedRun.Type
 
-/** The session that a run is bound to, as an export bundle shows it (docs/reference/http.md#export). */
+/** The session that a run is bound to, as an export bundle shows it (docs/reference/runs.md#export). */
 export const ExportedSession = Schema.Struct({
   runId: RunId,
   runtimeKind: Field.text("Kind of the runtime", "rust"),
@@ -107,7 +107,7 @@ export const RawEvent = Schema.Struct({
 }).annotate({ identifier: "RawEvent", description: "A frame as it came from the runtime" })
 export type RawEvent = typeof RawEvent.Type
 
-/** The answer of `GET /runs/:id/export` in its JSON form (docs/reference/http.md#export). */
+/** The answer of `GET /runs/:id/export` in its JSON form (docs/reference/runs.md#export). */
 export const RunBundle = Schema.Struct({
   run: ExportedRun,
   session: Schema.NullOr(ExportedSession).annotate({ description: "Null while no session is bound" }),

@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 
 /**
  * The answer of `POST /runs/:id/projection/rebuild`: the whole rebuilt state, and how far it reaches
- * (docs/reference/http.md#rebuild).
+ * (docs/reference/runs.md#rebuild).
  */
 export const RebuiltProjection = Schema.Struct({
   rebuilt: Schema.Literal(true).annotate({ description: "Always true: failures are errors" }),
@@ -22,7 +22,7 @@ const outcome = <const Done extends string>(done: Done, identifier: string) =>
   ).annotate({ description: "One entry for each given run, in the same order" })
 
 /**
- * The answers of the batch operations: one entry for each given run, in the same order (docs/reference/http.md#batch).
+ * The answers of the batch operations: one entry for each given run, in the same order (docs/reference/runs.md#batch).
  */
 export const BatchCancelled = outcome("cancelled", "BatchCancelled")
 export const BatchArchived = outcome("archived", "BatchArchived")

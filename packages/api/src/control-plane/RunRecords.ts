@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 
 const optional = Schema.optionalKey
 
-/** A stored artifact of a run (docs/reference/http.md#artifacts). */
+/** A stored artifact of a run (docs/reference/runs.md#artifacts). */
 export const Artifact = Schema.Struct({
   id: Field.text("Id of the artifact: UUID"),
   runId: RunId,
@@ -15,7 +15,7 @@ export const Artifact = Schema.Struct({
 }).annotate({ identifier: "Artifact", description: "A trace bundle, report or log of a run" })
 export type Artifact = typeof Artifact.Type
 
-/** A message that an observed agent sent, as captured from the runtime stream (docs/reference/http.md#messages). */
+/** A message that an observed agent sent, as captured from the runtime stream (docs/reference/runs.md#messages). */
 export const OutboundMessage = Schema.Struct({
   id: Field.text("Id of the record: UUID"),
   runId: RunId,

@@ -25,11 +25,11 @@ export const AbandonRun = Schema.Struct({
 export const MAX_RUN_PAGE = 200
 export const DEFAULT_RUN_PAGE = 50
 
-/** What runs can be sorted by (docs/reference/http.md#sorting). */
+/** What runs can be sorted by (docs/reference/runs.md#sorting). */
 export const runSortKeys = ["createdAt", "updatedAt", "duration", "cost", "tokens", "events"] as const
 export type RunSortKey = (typeof runSortKeys)[number]
 
-/** A cursor of a list, as its page before gave it (docs/reference/http.md#cursors). */
+/** A cursor of a list, as its page before gave it (docs/reference/runs.md#cursors). */
 export const cursorText = Field.text(
   "Goes on behind the page that gave this as nextCursor; for the same order and filters",
   "WyJydW5zIGNyZWF0ZWRBdCBkZXNjIiwiMjAyNi0wNy0wMSJd"
@@ -39,7 +39,7 @@ export const cursorText = Field.text(
 export const MAX_WAIT_MS = 60_000
 export const DEFAULT_WAIT_MS = 30_000
 
-/** The query of `GET /runs/:id` (docs/reference/http.md#wait). */
+/** The query of `GET /runs/:id` (docs/reference/runs.md#wait). */
 export const runQuery = querySchema({
   wait: optional(
     Schema.Literals(["terminal"]).annotate(about("terminal: answer when the run has ended, or time is up", "terminal"))

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import * as Failure from "../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 
-/** Who the runtime is (docs/reference/http.md#runtime-endpoints). */
+/** Who the runtime is (docs/reference/admin.md#runtime-endpoints). */
 export const RuntimeManifest = Schema.Struct({
   agentId: Field.text("Id of the runtime"),
   title: Schema.optionalKey(Field.text("Its name")),

@@ -21,9 +21,9 @@ export const StreamTicket = Schema.Struct({
 export type StreamTicket = typeof StreamTicket.Type
 
 /**
- * The live stream of a run (docs/reference/http.md#stream); the typed form is `ControlPlaneClient.streamRun`. Declared
- * as bytes, not as `StreamSse`: that encodes every event once for each subscriber, and all subscribers of a run share
- * the bytes of one encoding.
+ * The live stream of a run (docs/reference/streams.md#stream); the typed form is `ControlPlaneClient.streamRun`.
+ * Declared as bytes, not as `StreamSse`: that encodes every event once for each subscriber, and all subscribers of a
+ * run share the bytes of one encoding.
  */
 export class StreamGroup extends HttpApiGroup.make("stream")
   .add(

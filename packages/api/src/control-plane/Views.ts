@@ -32,7 +32,7 @@ const columns = Schema.Array(Schema.String.check(Schema.isMinLength(1), Schema.i
   .check(Schema.isMaxLength(MAX_VIEW_COLUMNS))
 const sort = Schema.Literals(sorts).annotate(about("Order of a list of runs", "cost desc"))
 
-/** A saved view (docs/reference/http.md#views). */
+/** A saved view (docs/reference/search.md#views). */
 export const View = Schema.Struct({
   id: Field.text("Id of the view: UUID", "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a10"),
   name,

@@ -10,7 +10,7 @@ import { NewView, View, ViewChange, viewsQuery } from "./Views.ts"
 
 const id = { id: UuidParam }
 
-/** Saved views (docs/reference/http.md#views). */
+/** Saved views (docs/reference/search.md#views). */
 export class ViewsGroup extends HttpApiGroup.make("views")
   .add(
     HttpApiEndpoint.get("list", "/views", { query: viewsQuery, success: Schema.Array(View) }).annotateMerge(

@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 
 const optional = Schema.optionalKey
 
-/** What webhooks report, in the order of a run's life (docs/reference/http.md#webhook-events). */
+/** What webhooks report, in the order of a run's life (docs/reference/webhooks.md#webhook-events). */
 export const webhookEvents = [
   "run.started",
   "run.completed",
@@ -14,7 +14,7 @@ export const webhookEvents = [
 ] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
 
-/** What a test of a subscription is called (docs/reference/http.md#webhook-test). */
+/** What a test of a subscription is called (docs/reference/webhooks.md#webhook-test). */
 export const WEBHOOK_TEST = "webhook.test"
 
 export const WebhookDeliveryStats = Schema.Struct({
@@ -24,7 +24,7 @@ export const WebhookDeliveryStats = Schema.Struct({
   lastDeliveredAt: optional(Field.time("When one last succeeded"))
 }).annotate({ identifier: "WebhookDeliveryStats", description: "How the deliveries of a subscription went" })
 
-/** A webhook subscription (docs/reference/http.md#webhook-subscriptions). */
+/** A webhook subscription (docs/reference/webhooks.md#webhook-subscriptions). */
 export const Webhook = Schema.Struct({
   id: Field.text("Id of the subscription: UUID"),
   url: Field.text("Where deliveries go; viewers see scheme and host alone", "https://example.org/hooks/runs"),
@@ -44,7 +44,7 @@ export type Webhook = typeof Webhook.Type
 
 export const webhookDeliveryStatuses = ["pending", "delivered", "failed"] as const
 
-/** One event on its way to one subscription (docs/reference/http.md#webhook-delivery). */
+/** One event on its way to one subscription (docs/reference/webhooks.md#webhook-delivery). */
 export const WebhookDelivery = Schema.Struct({
   id: Field.text("Id of the delivery: UUID; sent as webhook-id with every attempt"),
   webhookId: Field.text("The subscription"),

@@ -18,7 +18,7 @@ const bytesOf = (text: string): number | undefined =>
 
 /**
  * A new secret of the Standard Webhooks form holds a key that their libraries take
- * (docs/reference/http.md#webhook-headers); every other text is taken as it is.
+ * (docs/reference/webhooks.md#webhook-headers); every other text is taken as it is.
  */
 const isWebhookSecret = Schema.makeFilter((secret: string) => {
   if (!secret.startsWith(KEY_PREFIX)) return undefined
@@ -64,7 +64,7 @@ const optional = Schema.optionalKey
 const url = httpUrl("Absolute http or https URL", "https://example.org/hooks/runs")
 
 /**
- * The names that a subscription may list (docs/reference/http.md#webhook-subscriptions): the other types of the log
+ * The names that a subscription may list (docs/reference/webhooks.md#webhook-subscriptions): the other types of the log
  * match nothing, but readers offer them.
  */
 const requestableEvents: ReadonlyArray<string> = [...new Set([...webhookEvents, ...CANONICAL_EVENT_TYPES])]

@@ -25,7 +25,7 @@ export const LogLevelChange = Schema.Struct({
 }).annotate({ identifier: "LogLevelChange", description: "The levels after and before the call" })
 export type LogLevelChange = typeof LogLevelChange.Type
 
-/** `PUT /admin/log-level` of both services (docs/reference/http.md#log-level). */
+/** `PUT /admin/log-level` of both services (docs/reference/admin.md#log-level). */
 export const setLogLevel = HttpApiEndpoint.put("setLogLevel", "/admin/log-level", {
   payload: bodySchema(NewLogLevel, { unknownKeys: "reject" }),
   success: LogLevelChange

@@ -7,7 +7,7 @@ import { operation } from "../openapi/Describe.ts"
 /** `text/plain` in the Prometheus exposition format 0.0.4. */
 export const METRICS_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-/** `GET /livez` of both services (docs/reference/http.md#readiness). */
+/** `GET /livez` of both services (docs/reference/admin.md#readiness). */
 export const livez = HttpApiEndpoint.get("livez", "/livez", {
   success: Schema.Struct({ status: Schema.Literal("ok").annotate({ description: "Always ok" }) }).annotate({
     identifier: "Liveness",
@@ -31,7 +31,7 @@ export const readyzQuery = {
   )
 }
 
-/** `GET /metrics` of both services (docs/reference/http.md#metrics-endpoint). */
+/** `GET /metrics` of both services (docs/reference/admin.md#metrics-endpoint). */
 export const metrics = HttpApiEndpoint.get("metrics", "/metrics", {
   success: Schema.String.pipe(HttpApiSchema.asText({ contentType: METRICS_CONTENT_TYPE }))
 }).annotateMerge(

@@ -14,7 +14,7 @@ const broken = (text: string, error?: unknown) =>
     Effect.map(({ message }) => message)
   )
 
-// docs/reference/http.md#stream-end
+// docs/reference/streams.md#stream-end
 describe("a broken event stream", () => {
   it.effect("names the cause", () =>
     Effect.gen(function* () {

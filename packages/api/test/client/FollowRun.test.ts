@@ -41,7 +41,7 @@ const followed = Effect.fnUntraced(function* (connections: ReadonlyArray<string>
   return { cursors, taken: yield* Fiber.join(taken) }
 })
 
-// docs/reference/http.md#reset
+// docs/reference/streams.md#reset
 describe("following a run over the restore of a backup", () => {
   it.effect("begins again after the requested seq", () =>
     Effect.gen(function* () {

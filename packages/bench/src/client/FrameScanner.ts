@@ -24,7 +24,7 @@ export class EventCounter {
 }
 
 /**
- * Finds the frames of an event stream (docs/reference/http.md#stream) in the chunks of its socket. Works on bytes: a
+ * Finds the frames of an event stream (docs/reference/streams.md#stream) in the chunks of its socket. Works on bytes: a
  * reader of many streams cannot afford a text of every snapshot.
  */
 export class FrameScanner {

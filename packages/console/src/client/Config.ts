@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import { CONSOLE_PATH } from "./Base.ts"
 
-/** The console's configuration, served by the control plane (docs/reference/http.md#console). */
+/** The console's configuration, served by the control plane (docs/reference/admin.md#console). */
 export const Config = Schema.Struct({
   /** Address of the launch service as browsers reach it; absent: there is none. */
   launcherUrl: Schema.optionalKey(Schema.String)

@@ -29,8 +29,8 @@ const PAST = 500
 const HEARTBEAT_MS = 5_000
 
 /**
- * Follows the events of all runs (docs/reference/http.md#log-stream): first the last past events, then each new event.
- * The client reconnects and resumes, so no event is lost or repeated. Returns how to stop.
+ * Follows the events of all runs (docs/reference/streams.md#log-stream): first the last past events, then each new
+ * event. The client reconnects and resumes, so no event is lost or repeated. Returns how to stop.
  */
 export const followLog = ({ q }: LogFilter, { away, failed, receive, reset }: LogListener): (() => void) => {
   let isStopped = false

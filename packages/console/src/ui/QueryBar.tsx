@@ -17,7 +17,7 @@ interface QueryBarProps {
 }
 
 /**
- * A search in the query language (docs/reference/http.md#query): completes names and values, shows errors while it is
+ * A search in the query language (docs/reference/search.md#query): completes names and values, shows errors while it is
  * typed, and applies a valid query on Enter or when the field loses the focus.
  */
 export const QueryBar = ({ inputRef, label, onChange, placeholder, resource, value }: QueryBarProps) => {

@@ -11,7 +11,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 /**
- * Length of a bucket of the dashboard (docs/reference/http.md#dashboard-window), milliseconds. `isGiven`: with from
+ * Length of a bucket of the dashboard (docs/reference/search.md#dashboard-window), milliseconds. `isGiven`: with from
  * and to.
  */
 export const bucketMs = ({ from, to }: TimeSpan, isGiven: boolean): number => {

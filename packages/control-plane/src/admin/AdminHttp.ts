@@ -27,7 +27,7 @@ const WINDOW_MS: ReadonlyMap<string, number> = new Map([
 
 /**
  * The start of the window of the query, Unix milliseconds; undefined when the query names none
- * (docs/reference/http.md#breaker-history).
+ * (docs/reference/admin.md#breaker-history).
  */
 const startOf = ({ since, window }: CircuitHistoryQuery, now: number): number => {
   if (since !== undefined) return Date.parse(parseIsoDate(since) ?? "")
@@ -43,7 +43,7 @@ export const selectHistory = (history: ReadonlyArray<CircuitTransition>, query: 
     .map(({ enteredAt, reason, state }) => ({ state, enteredAt: new Date(enteredAt).toISOString(), reason }))
 }
 
-/** The administration of the service (docs/reference/http.md#circuit-breaker, docs/reference/http.md#drift). */
+/** The administration of the service (docs/reference/admin.md#circuit-breaker, docs/reference/admin.md#drift). */
 export const AdminHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "admin",

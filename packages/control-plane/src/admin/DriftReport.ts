@@ -17,7 +17,7 @@ interface UnfinishedRun {
 }
 
 /**
- * Compares the runtime's sessions with the unfinished runs (docs/reference/http.md#drift). Only
+ * Compares the runtime's sessions with the unfinished runs (docs/reference/admin.md#drift). Only
  * live sessions count on both sides. Nothing is repaired, and a failed listing is a failure, never an empty report.
  */
 export class DriftReport extends Context.Service<
@@ -37,8 +37,8 @@ export class DriftReport extends Context.Service<
         WHERE ${hasStatus(sql, "unfinished", "r")}
         ORDER BY r.id`
 
-      // The runs are read last: a run that is bound meanwhile shows up as missing for a moment, and no session as
-      // untracked that has its run already.
+      // The runs are read last, so a session with a run is never reported as untracked. A run that is bound in between
+      // is reported as missing once.
       const make = Effect.gen(function* () {
         const listing = yield* Effect.mapError(runtime.listSessions, answerOfDrift)
         return compare(listing.sessions, listing.complete, yield* unfinished)

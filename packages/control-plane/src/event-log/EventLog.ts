@@ -25,14 +25,14 @@ import { EventLogSettings } from "./EventLogSettings.ts"
  * The one way into the log. An append is atomic: raw and canonical events, projection, metrics, messages, status and
  * stream cursor commit together or not at all, and subscribers receive it after the commit.
  *
- * Appends that wait at the same time share a transaction (group commit, `AppendQueue.ts`), whichever runs they belong
- * to: many quiet runs cost about as much as one busy one. A refused append (unknown run, lost cursor, forbidden
- * transition) leaves the others untouched. `GroupCommit.ts` handles failed transactions.
+ * Appends that wait at the same time share a transaction (group commit, `AppendQueue.ts`), of any runs: many quiet runs
+ * cost about as much as one busy one. A refused append (unknown run, lost cursor, forbidden transition) leaves the
+ * others untouched. `GroupCommit.ts` handles failed transactions.
  */
 export class EventLog extends Context.Service<
   EventLog,
   {
-    /** Stores frames of a run's session: what is new of them, in their order. */
+    /** Stores the new ones of these frames of a run's session, in their order. */
     readonly observe: (
       request: ObserveRequest
     ) => Effect.Effect<Appended, RunNotFound | StreamCursorMoved | AppendFailed>
@@ -40,7 +40,7 @@ export class EventLog extends Context.Service<
     readonly record: (request: RecordRequest) => Effect.Effect<Appended, RunNotFound | AppendFailed>
     /** Changes the status of a run, when the transition table allows it; the answer says whether it did. */
     readonly change: (request: ChangeRequest) => Effect.Effect<Changed, RunNotFound | AppendFailed>
-    /** Makes a run together with its first events. */
+    /** Creates a run together with its first events. */
     readonly create: (request: CreateRequest) => Effect.Effect<Appended, RunAlreadyExists | AppendFailed>
     /** Replaces the projection and the metrics of a run. */
     readonly rebuild: (request: RebuildRequest) => Effect.Effect<Appended, RunNotFound | AppendFailed>
@@ -57,12 +57,12 @@ export class EventLog extends Context.Service<
       const writer = Effect.forever(write)
       for (let number = 0; number < WRITERS; number++) yield* Effect.forkScoped(writer)
 
-      /** Frames are prepared on the way into the queue: a transaction that is made again finds them ready. */
+      /** Prepares frames before they enter the queue, so that a retried transaction does not prepare them again. */
       const append = (request: AppendRequest) =>
         Effect.suspend(() =>
           queue.append(request, request._tag === "Observe" ? preparation.now(request.runId, request.frames) : [])
         )
-      // Which refusals an append can meet follows from its kind; any other is a fault of the log itself.
+      // The kind of an append decides its possible refusals; any other one is a fault of the log.
       const { Change, Create, Observe, Rebuild, Record } = AppendRequest
       /** Frames beyond the size of one append are stored in several, one after the other. */
       const observeAll = (request: ObserveRequest) => {

@@ -102,7 +102,7 @@ export const readEvents = (
     toPage
   )
 
-/** Reads of the canonical log by run, ascending by seq (docs/reference/http.md#list-events). */
+/** Reads of the canonical log by run, ascending by seq (docs/reference/streams.md#list-events). */
 export class EventRepository extends Context.Service<
   EventRepository,
   {

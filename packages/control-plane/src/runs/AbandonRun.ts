@@ -9,7 +9,7 @@ import { answerOfRuntimeError } from "../platform/http/RuntimeRefusal.ts"
 
 /**
  * Fails a run whose session will not be opened, or is lost by the runtime, with the caller's reason
- * (docs/reference/http.md#abandon). GetSession is called first: a session that the runtime has keeps its run.
+ * (docs/reference/runs.md#abandon). GetSession is called first: a session that the runtime has keeps its run.
  */
 export const makeAbandonRun = Effect.gen(function* () {
   const audit = yield* AuditTrail

@@ -30,7 +30,7 @@ export interface CancelCallbackOptions {
 }
 
 /**
- * Calls back the initiator to cancel its session: the callback of docs/reference/http.md#cancel. One POST, no retry, no
+ * Calls back the initiator to cancel its session: the callback of docs/reference/runs.md#cancel. One POST, no retry, no
  * redirect followed; any 2xx is success and its body is ignored. Fails with the 502 texts of
  * docs/reference/errors.md#error-texts, in which only administrators see which status came back.
  */

@@ -30,7 +30,7 @@ const DEFAULT_REASON = "cancelled by control plane"
 
 /**
  * Cancels a run, by delegation (option B: our own CancelSession) or by the initiator's callback (option A); delegation
- * wins (docs/reference/http.md#cancel). The status changes only when the runtime confirms: at once on an accepted ack,
+ * wins (docs/reference/runs.md#cancel). The status changes only when the runtime confirms: at once on an accepted ack,
  * otherwise when the observer receives the end, for which the caller waits up to `CANCEL_WAIT_MS`.
  */
 export const makeCancelRun = Effect.gen(function* () {
@@ -135,7 +135,7 @@ export const makeCancelRun = Effect.gen(function* () {
 
   /**
    * Cancels a bound run whose session the runtime does not know any more, and answers whether it has
-   * (docs/reference/http.md#cancel). A runtime that does not answer changes nothing.
+   * (docs/reference/runs.md#cancel). A runtime that does not answer changes nothing.
    */
   const cancelLost = Effect.fnUntraced(function* (run: StoredRun, reason: string | undefined, caller: Caller) {
     const { runtimeSessionId, status } = run.record

@@ -15,7 +15,7 @@ import { CancelCallback } from "./CancelCallback.ts"
 import { makeClaimRun } from "./ClaimRun.ts"
 
 /**
- * Creates runs (docs/reference/http.md#create). The row, run.created and the audit entry commit together, and a unique
+ * Creates runs (docs/reference/runs.md#create). The row, run.created and the audit entry commit together, and a unique
  * key decides between simultaneous posts, so an idempotency key or a session never gets two runs. A known key answers
  * with the original run, untouched.
  */

@@ -23,7 +23,7 @@ interface Pause {
 }
 
 /**
- * Suspends and resumes: first the runtime, then, on an accepted ack only, the run (docs/reference/http.md#pause). When
+ * Suspends and resumes: first the runtime, then, on an accepted ack only, the run (docs/reference/runs.md#pause). When
  * the observer has seen it first, the change is already made and nothing is emitted twice.
  */
 export const makePauseRun = Effect.gen(function* () {

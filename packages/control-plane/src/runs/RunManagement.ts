@@ -45,8 +45,8 @@ const isDeadlock = (error: SqlError | BadRequest | NotFound): boolean =>
 const NOT_TERMINAL = "only terminal runs (completed, failed, cancelled) can be deleted"
 
 /**
- * What callers do with runs apart from their life-cycle (docs/reference/http.md#clone to
- * docs/reference/http.md#delete-runs, docs/reference/http.md#artifacts). Each change and its audit entry commit
+ * What callers do with runs apart from their life-cycle (docs/reference/runs.md#clone to
+ * docs/reference/runs.md#delete-runs, docs/reference/runs.md#artifacts). Each change and its audit entry commit
  * together.
  */
 export class RunManagement extends Context.Service<
@@ -181,7 +181,7 @@ export class RunManagement extends Context.Service<
 
 /**
  * The descriptor of a run like this one: the stored one, without the session's id and the idempotency key, which belong
- * to the original alone (docs/reference/http.md#clone). Fails when the run was stored without a descriptor.
+ * to the original alone (docs/reference/runs.md#clone). Fails when the run was stored without a descriptor.
  */
 const cloneDescriptor = (run: StoredRun, tags: ReadonlyArray<string> | undefined) => {
   const stored = storedDescriptor(run.record.metadata)

@@ -37,7 +37,7 @@ type ChangeRun<Reason, Refusal = RuntimeFailure> = (
   caller: Caller
 ) => Effect.Effect<Run, Refusal | NotFound | DatabaseFailure>
 
-/** What callers can do with runs (docs/reference/http.md#create to docs/reference/http.md#pause). */
+/** What callers can do with runs (docs/reference/runs.md#create to docs/reference/runs.md#pause). */
 export class Runs extends Context.Service<
   Runs,
   {

@@ -9,7 +9,7 @@ export const VALIDATION_RUNTIME_TIMEOUT_MS = 5_000
 
 /**
  * Checks a descriptor that has passed the field rules, against the session id forms and the runtime's modes. Nothing is
- * written; a runtime that cannot be reached is a warning (docs/reference/http.md#validate).
+ * written; a runtime that cannot be reached is a warning (docs/reference/runs.md#validate).
  */
 export const makeValidateRun = Effect.gen(function* () {
   const callbacks = yield* CancelCallback

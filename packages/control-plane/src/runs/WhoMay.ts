@@ -14,7 +14,7 @@ const UNKNOWN = "only the initiator of the session may, and those whom its polic
 
 /**
  * The answers for a session that the runtime does not let this service control
- * (docs/reference/http.md#control-authority): a 403 names the identities that may. A failed lookup shortens the text.
+ * (docs/reference/runs.md#control-authority): a 403 names the identities that may. A failed lookup shortens the text.
  */
 export const refusalOf = (runtime: RuntimeClient["Service"], sessionId: string) => {
   const withWho = (message: string) => Effect.map(whoMay(runtime, sessionId), (who) => `${message}; ${who}`)

@@ -42,7 +42,7 @@ export const retried = <E>(read: Effect.Effect<Input, E>): Effect.Effect<Input> 
 
 /**
  * Runs `step` for one client. While the stream waits, the publisher of an input delivers it to a client whose socket is
- * ready, without waking the fiber of the stream (docs/reference/http.md#one-write).
+ * ready, without waking the fiber of the stream (docs/reference/streams.md#one-write).
  */
 export const follow = Effect.fnUntraced(function* <E>(
   initial: State,

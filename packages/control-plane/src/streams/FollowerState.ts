@@ -8,7 +8,7 @@ import type { SharedFrames } from "./SharedFrames.ts"
 /** What a stream follows, and its options. */
 export type Target = RunTarget | { readonly _tag: "Log" } | ReplayTarget
 
-/** A run (docs/reference/http.md#stream). */
+/** A run (docs/reference/streams.md#stream). */
 export interface RunTarget {
   readonly _tag: "Run"
   readonly runId: RunId
@@ -20,7 +20,7 @@ export interface RunTarget {
   readonly position: number
 }
 
-/** The events of a run again (docs/reference/http.md#replay). */
+/** The events of a run again (docs/reference/streams.md#replay). */
 export interface ReplayTarget {
   readonly _tag: "Replay"
   readonly runId: RunId
@@ -74,7 +74,7 @@ export type Phase =
       readonly hasCursor: boolean
       readonly isChecked: boolean
     }
-  /** The log ends before `seq`, because it was restored: starts over at its end (docs/reference/http.md#reset). */
+  /** The log ends before `seq`, because it was restored: starts over at its end (docs/reference/streams.md#reset). */
   | { readonly _tag: "Resetting"; readonly afterSeq: number }
   /** Reads pages behind `seq`, up to the end of a stored state that is ahead. */
   | { readonly _tag: "Reading"; readonly ahead?: CurrentState }

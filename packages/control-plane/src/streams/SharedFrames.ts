@@ -1,7 +1,7 @@
 /**
  * Without this: 200 clients of the log take 10.2 s of CPU in 12 s instead of 7.0 (docs/internals/scale.md), because
  * each batch wakes the fiber of each client, and the HTTP server frames it for each; costs this file
- * (docs/reference/http.md#one-write).
+ * (docs/reference/streams.md#one-write).
  */
 const LINE_END = "\r\n"
 

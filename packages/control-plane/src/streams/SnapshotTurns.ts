@@ -8,8 +8,8 @@ export const CLIENTS_A_SNAPSHOT = 100
 const MOST_TURNS = 10
 
 /**
- * The next time at which a client of a run receives a snapshot (docs/reference/http.md#stream), Unix milliseconds. The
- * times are those of the clock, so that clients share the text of few snapshots; the clients of a popular run take
+ * The next time at which a client of a run receives a snapshot (docs/reference/streams.md#stream), Unix milliseconds.
+ * The times are those of the clock, so that clients share the text of few snapshots; the clients of a popular run take
  * turns, because a whole state for each of them would delay its events.
  */
 export const snapshotTimeAfter = (

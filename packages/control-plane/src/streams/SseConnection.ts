@@ -18,7 +18,7 @@ export interface SseConnection {
   /** Sends the headers at once. Node would send them with the first frame, which may be a heartbeat away. */
   readonly flushHeaders: Effect.Effect<void>
   /**
-   * Writes frames to the socket directly (docs/reference/http.md#one-write). Returns false when the socket is not
+   * Writes frames to the socket directly (docs/reference/streams.md#one-write). Returns false when the socket is not
    * ready: the frames then go through the stream, which waits for the client.
    */
   readonly tryWrite: (frames: SharedFrames) => boolean
@@ -79,7 +79,8 @@ const RETRY_MS = { least: 500, most: 3_000 }
 const encoder = new TextEncoder()
 
 /**
- * When the service stops, the last bytes of a stream: the client's reconnect delay (docs/reference/http.md#stream-end).
+ * When the service stops, the last bytes of a stream: the client's reconnect delay
+ * (docs/reference/streams.md#stream-end).
  */
 export const retryHint = (shutdown: Shutdown["Service"]): Stream.Stream<Uint8Array> => {
   const hint = Effect.map(Random.nextIntBetween(RETRY_MS.least, RETRY_MS.most), (ms) =>

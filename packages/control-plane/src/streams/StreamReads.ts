@@ -21,7 +21,7 @@ export interface RunReads {
 }
 
 /**
- * The reads of event streams (docs/reference/http.md#stream-reads). They use a share of the connection pool, so that
+ * The reads of event streams (docs/reference/streams.md#stream-reads). They use a share of the connection pool, so that
  * many opening streams leave connections to observers, requests and audit. Callers take turns, and streams share equal
  * reads of the same time.
  */

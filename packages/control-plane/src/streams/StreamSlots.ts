@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import { Metrics } from "../platform/metrics/Metrics.ts"
 
 /** Seconds after which a rejected client may retry. */
 const SLOT_RETRY_SECONDS = 10
@@ -17,8 +18,8 @@ export const STREAM_PAGE_BYTES = 1024 * 1024
 
 /**
  * The open event streams of this process, limited for each caller and in total, because each uses memory and reads the
- * database (docs/reference/http.md#stream-limits). A few open at a time, so that the process serves other requests in
- * between (docs/reference/http.md#stream-pace).
+ * database (docs/reference/streams.md#stream-limits). A few open at a time, so that the process serves other requests
+ * in between (docs/reference/streams.md#stream-pace).
  */
 export class StreamSlots extends Context.Service<
   StreamSlots,
@@ -37,6 +38,7 @@ export class StreamSlots extends Context.Service<
         most: ControlPlaneSettings.STREAM_MAX,
         mostPerKey: ControlPlaneSettings.STREAM_MAX_PER_KEY
       })
+      const { sseClosed, sseOpened } = yield* Metrics
       const open = new Map<string, number>()
       let all = 0
 
@@ -45,6 +47,8 @@ export class StreamSlots extends Context.Service<
         all += by
         if (count === 0) open.delete(name)
         else open.set(name, count)
+        if (by === 1) sseOpened()
+        else sseClosed()
       }
 
       const opening = makeFairTurns("opening streams", AT_ONCE)

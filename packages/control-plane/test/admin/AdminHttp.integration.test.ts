@@ -97,7 +97,7 @@ layer(layerTestService(), { excludeTestServices: true })("the drift report", (it
     })
   )
 
-  // docs/reference/http.md#drift
+  // docs/reference/admin.md#drift
   for (const [reason, status, errorCode, metadata] of [
     ["UNAVAILABLE", 503, "SERVICE_UNAVAILABLE", { code: "RUNTIME_UNAVAILABLE" }],
     ["CIRCUIT_BREAKER_OPEN", 503, "SERVICE_UNAVAILABLE", { code: "CIRCUIT_BREAKER_OPEN" }],

@@ -12,7 +12,7 @@ const hoursAgo = (hours: number): CircuitTransition => ({
 const history = [hoursAgo(200), hoursAgo(100), hoursAgo(20), hoursAgo(5), hoursAgo(0.5)]
 
 describe("the history of the circuit breaker", () => {
-  // docs/reference/http.md#breaker-history
+  // docs/reference/admin.md#breaker-history
   for (const [what, query, hours] of [
     ["everything without a filter", {}, [200, 100, 20, 5, 0.5]],
     ["the last hour", { window: "1h" }, [0.5]],

@@ -75,7 +75,7 @@ contract("Events and state, in detail", [
   })
 ])
 
-// docs/reference/errors.md#errors to docs/reference/http.md#operation
+// docs/reference/errors.md#errors to docs/reference/admin.md#operation
 contract("Edges and administration, in detail", [
   {
     says: "an unknown route names its method",
@@ -161,7 +161,7 @@ contract("Edges and administration, in detail", [
 
 const hook = { url: "https://192.0.2.1/hook", events: ["run.failed"], secret: "very-secret-words" }
 
-// docs/reference/http.md#webhooks
+// docs/reference/webhooks.md#webhooks
 contract("Webhooks, in detail", [
   {
     says: "a secret is shown once",

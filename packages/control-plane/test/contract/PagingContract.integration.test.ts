@@ -43,7 +43,7 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
       Effect.gen(function* () {
         const { runId, runs } = yield* world
 
-        // docs/reference/http.md#list-runs: an offset at, before and behind the end; a limit below, at and above the
+        // docs/reference/runs.md#list-runs: an offset at, before and behind the end; a limit below, at and above the
         // number.
         for (const [limit, offset, size] of [
           [runs - 1, 0, runs - 1],
@@ -68,7 +68,7 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
         const filtered = yield* call("GET", "/runs?status=cancelled&limit=2&offset=6")
         assert.deepStrictEqual([filtered.body.data.length, filtered.body.total], [1, RUNS])
 
-        // docs/reference/http.md#list-events: the total counts what is behind the cursor, and a full page always has
+        // docs/reference/streams.md#list-events: the total counts what is behind the cursor, and a full page always has
         // one.
         const events = `/runs/${runId}/events?type=message.received`
         for (const limit of [1, 2, 3, EVENTS - 1, EVENTS, EVENTS + 1]) {

@@ -23,7 +23,7 @@ const session = (over: Readonly<Record<string, unknown>>) => descriptor({ sessio
 const without = (key: string) => ({ ...descriptor(), [key]: undefined })
 const many = Array.from({ length: 1001 }, (_, number) => ({ id: `agent://${number}` }))
 
-// docs/reference/errors.md#validation-texts, docs/reference/http.md#run-descriptor
+// docs/reference/errors.md#validation-texts, docs/reference/runs.md#run-descriptor
 contract(
   "Validation of a descriptor",
   (

@@ -21,7 +21,7 @@ const CALLBACK = { url: "https://192.0.2.1/cancel", bearer: "b34rer" }
 const keyed = (key: string, over: Parameters<typeof descriptor>[0] = {}) =>
   descriptor({ ...over, execution: { idempotencyKey: key } })
 
-// docs/reference/http.md#run-record
+// docs/reference/runs.md#run-record
 contract("Runs, the record", [
   get("/runs/:run", "has every field", {
     ...{ id: UUID, runId: UUID, mode: "live", runtimeKind: "fake", runtimeVersion: absent, runtimeSessionId: UUID },
@@ -99,7 +99,7 @@ contract("Runs, the record", [
   }
 ])
 
-// docs/reference/http.md#create
+// docs/reference/runs.md#create
 contract("Runs, idempotency", [
   {
     says: "a known key answers with the original run and its status as it is, whatever the new body says",
@@ -147,7 +147,7 @@ contract("Runs, idempotency", [
   }
 ])
 
-// docs/reference/http.md#list-runs
+// docs/reference/runs.md#list-runs
 contract("Runs, more filters", [
   get("/runs?tags=%20nightly%20,%20", "trims the tags", { total: 1 }),
   get("/runs?includeArchived=yes", "knows only true", { total: 1 }),
@@ -159,7 +159,7 @@ contract("Runs, more filters", [
   get("/runs?status=nonsense", "refuses another status", { errorCode: "VALIDATION_ERROR" }, { status: 400 })
 ])
 
-// docs/reference/http.md#clone to docs/reference/http.md#traces
+// docs/reference/runs.md#clone to docs/reference/runs.md#traces
 contract("Runs, more actions", [
   {
     says: "a clone has everything but ids and key from the original",

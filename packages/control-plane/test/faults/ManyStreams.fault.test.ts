@@ -26,7 +26,7 @@ const LENGTH = 200
 /** An observed session long enough to go on for all of a test. */
 const OBSERVED_LENGTH = 100_000
 const POOL = 20
-/** The connections that streams may use (docs/reference/http.md#stream-reads). */
+/** The connections that streams may use (docs/reference/streams.md#stream-reads). */
 const STREAM_CONNECTIONS = POOL / 4
 /** Streams that wait for a locked database. */
 const HERD = 800

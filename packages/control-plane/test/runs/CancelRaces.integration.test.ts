@@ -69,7 +69,7 @@ const ENDS = [
   ["CANCELLED", "cancelled"]
 ] as const
 
-// docs/reference/http.md#cancel, docs/reference/events.md#end-of-run
+// docs/reference/runs.md#cancel, docs/reference/events.md#end-of-run
 layer(service, { excludeTestServices: true })("races of cancel by delegation", (it) => {
   it.effect("two callers at once: cancelled once, and each receives how the run ended", () =>
     Effect.gen(function* () {

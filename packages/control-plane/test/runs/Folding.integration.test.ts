@@ -29,7 +29,7 @@ const parts: ReadonlyArray<readonly [part: string, names: ReadonlyArray<Name>]> 
   [`CAFE${ACCENT}/`, ["composed", "decomposed"]]
 ]
 
-// docs/reference/http.md#folding
+// docs/reference/search.md#folding
 layer(layerTestService({ observer: { recoveryEnabled: false, sessionPollBaseMs: 60_000 } }), {
   excludeTestServices: true
 })("a comparison that ignores case, in a database of the locale C,", (it) => {

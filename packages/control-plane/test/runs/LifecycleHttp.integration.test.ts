@@ -311,7 +311,7 @@ layer(layerTestService(options), { excludeTestServices: true })("cancel by callb
   )
 })
 
-// docs/reference/http.md#abandon
+// docs/reference/runs.md#abandon
 layer(layerTestService(options), { excludeTestServices: true })("a run whose session will not be opened", (it) => {
   it.effect("fails with the reason, once", () =>
     Effect.gen(function* () {

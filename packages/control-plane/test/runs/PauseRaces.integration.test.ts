@@ -31,7 +31,7 @@ const together = (...actions: ReadonlyArray<readonly [runId: RunId, action: stri
 
 const suspendedRun = Effect.tap(runningRun(), (runId) => post(runId, "suspend"))
 
-// docs/reference/http.md#pause, docs/reference/events.md#transitions
+// docs/reference/runs.md#pause, docs/reference/events.md#transitions
 layer(service, { excludeTestServices: true })("races of suspend and resume", (it) => {
   it.effect(
     "many pauses, one right after the other, are one event each, with the reason of the caller, in either order",

@@ -51,7 +51,7 @@ const openAll = <A, E>(opened: ReadonlyArray<Effect.Effect<A, E>>, latch: Latch.
     return yield* Fiber.join(fiber)
   })
 
-// docs/reference/http.md#stream-reads
+// docs/reference/streams.md#stream-reads
 describe("the reads of streams", () => {
   it.effect("are shared by streams that read the same page of a run at the same time", () => {
     const { counts, latch, layer } = database()

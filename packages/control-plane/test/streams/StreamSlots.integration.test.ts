@@ -10,7 +10,7 @@ import { createRun } from "../support/Runs.ts"
 const settings = { AUTH_API_KEYS: "ann,bob", STREAM_MAX: "3", STREAM_MAX_PER_KEY: "2" }
 const as = (key: string) => ({ authorization: `Bearer ${key}` })
 
-// docs/reference/http.md#stream-limits
+// docs/reference/streams.md#stream-limits
 layer(layerTestService({ observer: { recoveryEnabled: false }, settings }), { excludeTestServices: true })(
   "event streams of a process",
   (it) => {

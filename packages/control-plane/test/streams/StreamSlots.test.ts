@@ -32,7 +32,7 @@ const endsByTurn = Effect.fnUntraced(function* (count: number, effect: Effect.Ef
   return turns
 })
 
-// docs/reference/http.md#stream-limits
+// docs/reference/streams.md#stream-limits
 describe("the slots of event streams", () => {
   it.effect("are counted by caller, and are free again when a stream ends", () =>
     Effect.gen(function* () {
@@ -49,7 +49,7 @@ describe("the slots of event streams", () => {
     }).pipe(Effect.provide(slotsWith({ STREAM_MAX_PER_KEY: "1" })))
   )
 
-  // docs/reference/http.md#stream-pace
+  // docs/reference/streams.md#stream-pace
   it.effect("let streams open a few in a turn of the event loop", () =>
     Effect.gen(function* () {
       const { take } = yield* StreamSlots

@@ -18,7 +18,7 @@ import { LauncherReadiness } from "../operate/LauncherReadiness.ts"
 import { CatalogHttp } from "./CatalogHttp.ts"
 import { HealthHttp, LaunchHttp, ProcessesHttp } from "./LaunchHttp.ts"
 
-/** The probes of a platform (docs/reference/http.md#readiness, docs/reference/http.md#metrics-endpoint). */
+/** The probes of a platform (docs/reference/admin.md#readiness, docs/reference/admin.md#metrics-endpoint). */
 const ProbesHttp = HttpApiBuilder.group(
   LauncherApi,
   "probes",
@@ -37,7 +37,7 @@ const ProbesHttp = HttpApiBuilder.group(
   })
 )
 
-/** Operation of the service (docs/reference/http.md#log-level). */
+/** Operation of the service (docs/reference/admin.md#log-level). */
 const AdminHttp = HttpApiBuilder.group(
   LauncherApi,
   "admin",

@@ -5,7 +5,7 @@ import * as Layer from "effect/Layer"
 import { Counter, Gauge } from "prom-client"
 import { ExampleRuns } from "../examples/ExampleRuns.ts"
 
-/** The Prometheus metrics of this process (docs/reference/http.md#metrics-endpoint). */
+/** The Prometheus metrics of this process (docs/reference/admin.md#metrics-endpoint). */
 export class LauncherMetrics extends Context.Service<LauncherMetrics, ServiceRegistry>()(
   "runplane/launcher/LauncherMetrics"
 ) {

@@ -15,7 +15,7 @@ const CHECK_TIMEOUT_MS = 2_000
 /** How often the service checks without a probe, so that its log reports a loss. Milliseconds. */
 const WATCH_MS = 5_000
 
-/** Whether the service can launch (docs/reference/http.md#readiness). A check never fails; it says `ok: false`. */
+/** Whether the service can launch (docs/reference/admin.md#readiness). A check never fails; it says `ok: false`. */
 export class LauncherReadiness extends Context.Service<LauncherReadiness, { readonly check: Effect.Effect<Answer> }>()(
   "runplane/launcher/LauncherReadiness"
 ) {

@@ -8,7 +8,7 @@ import * as Stream from "effect/Stream"
 /** Fewest bytes that are compressed; a shorter answer fits into one packet. */
 export const SMALLEST_COMPRESSED = 1_024
 
-/** The content types that shrink. Clients of an event stream share its bytes (docs/reference/http.md#one-write). */
+/** The content types that shrink. Clients of an event stream share its bytes (docs/reference/streams.md#one-write). */
 const COMPRESSIBLE = /^(?:text\/(?!event-stream\b)|application\/(?:[\w.-]+\+)?(?:json|x-ndjson|yaml)\b)/i
 
 // The least effort: four times the CPU makes an answer hardly shorter.

@@ -176,7 +176,7 @@ const answered = <E, R>(
 /** What platforms ask all the time; it would drown the rest of the access log. */
 const PROBES: ReadonlySet<string> = new Set(["/livez", "/healthz", "/readyz", "/metrics"])
 
-/** An entry of the access log (docs/reference/http.md#log). Never a path or a query: both may hold secrets. */
+/** An entry of the access log (docs/reference/admin.md#log). Never a path or a query: both may hold secrets. */
 const logAccess = ({ caller, method, route, seconds, status }: ObservedRequest) => {
   const ms = Math.round(seconds * 1_000)
   return Effect.annotateLogs(Effect.logInfo(`${method} ${route} ${status} ${ms} ms`), {

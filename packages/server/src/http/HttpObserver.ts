@@ -21,7 +21,7 @@ export interface ObservedRequest {
 
 /**
  * Receives every answered request. The default does nothing; a service that keeps metrics provides its own outside of
- * the router (docs/reference/http.md#metrics-endpoint).
+ * the router (docs/reference/admin.md#metrics-endpoint).
  */
 export const HttpObserver = Context.Reference<{ readonly observe: (request: ObservedRequest) => Effect.Effect<void> }>(
   "runplane/server/HttpObserver",

@@ -2,7 +2,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 
 /**
  * The answer of `/readyz`: 200, and 503 to a strict probe while something does not work
- * (docs/reference/http.md#readiness).
+ * (docs/reference/admin.md#readiness).
  */
 export const readinessAnswer = (
   found: { readonly ok: boolean },

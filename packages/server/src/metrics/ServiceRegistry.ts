@@ -17,8 +17,8 @@ export interface ServiceRegistry {
 }
 
 /**
- * What both services measure (docs/reference/http.md#metrics-endpoint): the process, the build, requests. A registry of
- * its own for each, so nothing is global; cleared with the scope.
+ * What both services measure (docs/reference/admin.md#metrics-endpoint): the process, the build, requests. A registry
+ * of its own for each, so nothing is global; cleared with the scope.
  */
 export const makeServiceRegistry = (service: "control-plane" | "launcher") =>
   Effect.map(

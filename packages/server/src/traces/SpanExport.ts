@@ -21,7 +21,7 @@ export interface SpanExport {
 }
 
 /**
- * Batches ended spans for an exporter and adds to `counts` what becomes of each (docs/reference/http.md#tracing). An
+ * Batches ended spans for an exporter and adds to `counts` what becomes of each (docs/reference/admin.md#tracing). An
  * exporter that fails is logged once, then at growing distances, and when it works again.
  */
 export const makeSpanExport = Effect.fnUntraced(function* (exporter: SpanExporter, counts: Counts) {

@@ -9,7 +9,7 @@ import type { Setting } from "../settings/Setting.ts"
 export const tracingEnabled = readSetting(ServiceSettings.OTEL_ENABLED)
 
 /**
- * How the spans of a service are recorded (docs/reference/http.md#tracing). With `OTEL_ENABLED` the OpenTelemetry SDK
+ * How the spans of a service are recorded (docs/reference/admin.md#tracing). With `OTEL_ENABLED` the OpenTelemetry SDK
  * takes them to a collector; without it the tracer is off altogether, and a span costs next to nothing. `name` is the
  * setting that names the service. To be provided around everything else.
  */

@@ -238,7 +238,7 @@ describe("the reader of documents", () => {
 
   it("reports citations of pages and sections that do not exist", () => {
     // In parts, because the check reads this file too.
-    const [page, absent] = [join("docs", "reference/http.md"), join("docs", "internals/none.md")]
+    const [page, absent] = [join("docs", "reference/runs.md"), join("docs", "internals/none.md")]
     const input = [`see ${page}#cancel`, `${page}#nothing`, `(${absent})`]
     const { stdout } = spawnSync(process.execPath, ["scripts/documents.mjs", "-"], {
       cwd: ROOT,

@@ -69,17 +69,29 @@ describe("docs/reference/errors.md", () => {
   })
 })
 
-describe("docs/reference/http.md", () => {
-  it("lists each of its sections at its top", () => {
-    const text = readFileSync(join(ROOT, "docs/reference/http.md"), "utf8")
-    const [contents = "", ...sections] = text.split(/^## /m)
-    const titles = sections.flatMap((section) => [
-      (section.split("\n")[0] ?? "").trim(),
-      ...[...section.matchAll(/^### (.*)$/gm)].map(([, title = ""]) => title)
-    ])
-    assert.isAbove(titles.length, 60)
-    const listed = [...contents.matchAll(/\[([^\]]+)\]\(#/g)].map(([, title = ""]) => title)
-    assert.deepStrictEqual(listed, titles)
+describe("the pages of the HTTP rules", () => {
+  const read = (page: string) => readFileSync(join(ROOT, "docs/reference", page), "utf8")
+  const [intro = ""] = read("http.md").split(/^## /m)
+  const pages = ["http.md", ...[...intro.matchAll(/^- \[[^\]]+\]\((\w+\.md)\)/gm)].map(([, page = ""]) => page)]
+
+  it("list each of their sections at their top", () => {
+    const counts = pages
+      .filter((page) => page !== "errors.md")
+      .map((page) => {
+        const [contents = "", ...sections] = read(page).split(/^## /m)
+        const titles = sections.flatMap((section) => [
+          (section.split("\n")[0] ?? "").trim(),
+          ...[...section.matchAll(/^### (.*)$/gm)].map(([, title = ""]) => title)
+        ])
+        const listed = [...contents.matchAll(/\[([^\]]+)\]\(#/g)].map(([, title = ""]) => title)
+        assert.deepStrictEqual(listed, titles, page)
+        return titles.length
+      })
+    assert.lengthOf(counts, 6)
+    assert.isAbove(
+      counts.reduce((sum, count) => sum + count, 0),
+      60
+    )
   })
 })
 

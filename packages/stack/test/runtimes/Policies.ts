@@ -3,7 +3,7 @@ import { CONTROL_PLANE_IDENTITY } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import { LEAD } from "./Stage.ts"
 
-/** Lets the control plane cancel, suspend and resume: the delegation of docs/reference/http.md#cancel. */
+/** Lets the control plane cancel, suspend and resume: the delegation of docs/reference/runs.md#cancel. */
 export const DELEGATED = "policy.suite.delegated"
 
 /** A majority of at least two voters, one critical objection vetoes. */

@@ -13,7 +13,7 @@ const ERROR = 2
 
 /**
  * The launch of a run is one tree of spans, from the request to the launch service down to the model calls of its
- * agents; nothing that was exported is red (docs/reference/http.md#tracing).
+ * agents; nothing that was exported is red (docs/reference/admin.md#tracing).
  */
 export const checkTraces = (spans: ReadonlyArray<CollectedSpan>, runId: string, agents: number) => {
   const red = spans.filter(({ status }) => status.code === ERROR)

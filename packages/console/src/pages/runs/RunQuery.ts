@@ -17,7 +17,7 @@ const SORTS = {
 /** The state of the runs page, all of it in its address. */
 export const runParams = {
   search: textParam,
-  /** A search in the language of the list (docs/reference/http.md#query); bar, facets and views edit it. */
+  /** A search in the language of the list (docs/reference/search.md#query); bar, facets and views edit it. */
   q: textParam,
   status: wordParam(["any", ...RunStatus.literals]),
   scenario: textParam,

@@ -6,7 +6,7 @@ import { jsonPages } from "../../platform/http/JsonAnswer.ts"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { orSearchRefused } from "../../platform/http/SearchAnswers.ts"
 
-/** `GET /audit` (docs/reference/http.md#audit). */
+/** `GET /audit` (docs/reference/admin.md#audit). */
 export const AuditHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "audit",

@@ -22,7 +22,7 @@ type BatchOperation<Done extends string> = (
 ) => Effect.Effect<ReadonlyArray<BatchOutcome<Done>>>
 
 /**
- * One operation on many runs (docs/reference/http.md#batch). Every run succeeds or fails by itself; a repeated id
+ * One operation on many runs (docs/reference/runs.md#batch). Every run succeeds or fails by itself; a repeated id
  * is processed once and answered twice. `success`: the operation was accepted, where its single form answers 2xx.
  */
 export class BatchRuns extends Context.Service<
@@ -80,7 +80,7 @@ const reasonOfFailure = (operation: Effect.Effect<unknown, { readonly message: s
     )
   )
 
-/** The `batch` group (docs/reference/http.md#batch). */
+/** The `batch` group (docs/reference/runs.md#batch). */
 export const BatchHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "batch",

@@ -21,7 +21,7 @@ const ADOPTION_GRACE_SECONDS = 30
 const CHECK_INTERVAL_MS = 5_000
 
 /**
- * Whether what the service depends on works (docs/reference/http.md#readiness). A check never fails; it says
+ * Whether the dependencies of the service work (docs/reference/admin.md#readiness). A check never fails; it says
  * `unhealthy`.
  */
 export class Health extends Context.Service<
@@ -70,7 +70,7 @@ export class Health extends Context.Service<
         return !isStarved
       })
 
-      // A run is connected, or retried on schedule, exactly while its observer lives, in whichever process.
+      // A run is connected, or retried on schedule, exactly while its observer lives, in any process.
       const streamConsumer = observers.unobserved(ADOPTION_GRACE_SECONDS).pipe(
         Effect.map((unobserved) => (unobserved.length === 0 ? ("ok" as const) : ("unhealthy" as const))),
         Effect.catch(() => Effect.succeed("unhealthy" as const)),

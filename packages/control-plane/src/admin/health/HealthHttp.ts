@@ -10,7 +10,7 @@ import { PoolUse } from "../../platform/postgres/PoolUse.ts"
 import { WebhookBacklog } from "../../reactors/webhooks/DeliveryQueue.ts"
 import { Health } from "./Health.ts"
 
-/** The public probes and the metrics (docs/reference/http.md#readiness, docs/reference/http.md#metrics-endpoint). */
+/** The public probes and the metrics (docs/reference/admin.md#readiness, docs/reference/admin.md#metrics-endpoint). */
 export const HealthHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "health",

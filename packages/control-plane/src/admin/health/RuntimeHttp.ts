@@ -9,7 +9,7 @@ import { answerOfRuntimeError } from "../../platform/http/RuntimeRefusal.ts"
 /** The manifest with an empty agent id is the runtime's own. */
 const RUNTIME_ITSELF = ""
 
-/** The runtime, read through (docs/reference/http.md#runtime-endpoints). */
+/** The runtime, read through (docs/reference/admin.md#runtime-endpoints). */
 export const RuntimeHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "runtime",

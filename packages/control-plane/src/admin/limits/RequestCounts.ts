@@ -17,9 +17,9 @@ interface AccountRow {
 
 /**
  * Adds what one process has counted to the counts of all processes on the database, and returns the sums: one
- * statement for any number of clients (docs/reference/http.md#rate-limit). Times travel as what is left of them, so
- * that the clocks of the processes do not matter; rows are written in the order of their names, so that no two
- * processes wait for each other. The table is not logged: after a crash of the database every count starts at 0.
+ * statement for any number of clients (docs/reference/http.md#rate-limit). Times are sent as remaining durations, so
+ * the clocks of the processes do not matter; rows are written in the order of their names, so two processes do not
+ * deadlock. The table is not logged: after a crash of the database every count starts at 0.
  */
 export const makeRequestCounts = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient

@@ -31,7 +31,7 @@ export interface PolicyRegistration {
 
 const INVALID_DEFINITION = "INVALID_POLICY_DEFINITION"
 
-/** Governance policies: checked here, kept by the runtime (docs/reference/http.md#policy-registration). */
+/** Governance policies: checked here, kept by the runtime (docs/reference/admin.md#policy-registration). */
 export class Policies extends Context.Service<
   Policies,
   {
@@ -50,7 +50,7 @@ export class Policies extends Context.Service<
       const audit = yield* AuditTrail
       const runtime = yield* RuntimeClient
 
-      /** The registry is the runtime's: an entry that cannot be written does not undo what it did. */
+      /** The registry belongs to the runtime: a failed audit entry does not undo the change. */
       const record = Effect.fnUntraced(function* (
         action: string,
         policyId: string,
@@ -63,7 +63,7 @@ export class Policies extends Context.Service<
         yield* audit.recordDone({ caller, action, resource: "policy", resourceId: policyId, outcome, details, at })
       })
 
-      /** A runtime takes a policy of a version that it does not evaluate, and then refuses whatever is committed. */
+      /** A runtime accepts a policy of a version that it cannot evaluate, and then refuses every commitment. */
       const checkVersion = Effect.fnUntraced(function* ({ policyId, schemaVersion }: PolicyRegistration) {
         const found = yield* Effect.option(runtime.initialize)
         const highest = Option.getOrUndefined(Option.map(found, highestSchemaVersion))
@@ -139,7 +139,7 @@ const toDescriptor = (policy: RuntimePolicy): PolicyDescriptor => ({
   ...(policy.registeredAtUnixMs !== undefined && { registeredAtUnixMs: policy.registeredAtUnixMs })
 })
 
-/** The policy endpoints (docs/reference/http.md#policy-registration). */
+/** The policy endpoints (docs/reference/admin.md#policy-registration). */
 export const PoliciesHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "policies",

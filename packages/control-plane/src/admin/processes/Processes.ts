@@ -35,13 +35,13 @@ interface ProcessRow {
 }
 
 /**
- * The processes on the database, and what each of them observes (docs/reference/http.md#processes). Each writes
- * its state every 5 s. A process is alive while it holds its lock, whatever it wrote last.
+ * The processes on the database, and what each of them observes (docs/reference/admin.md#processes). Each writes
+ * its state every 5 s. A process is alive while it holds its lock.
  */
 export class Processes extends Context.Service<
   Processes,
   {
-    /** All that are there, the oldest first; the one that answers as it is now. */
+    /** All live processes, the oldest first; this process with its current state. */
     readonly list: Effect.Effect<ReadonlyArray<ProcessReport>, SqlError>
   }
 >()("runplane/control-plane/Processes") {

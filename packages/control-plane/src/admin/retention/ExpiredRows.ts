@@ -18,7 +18,7 @@ const ROWS_PER_BATCH = 5_000
 /** Who deletes runs because of their age, as their tombstones name it. */
 const RETENTION = "retention"
 
-/** Where a walk through the expired runs stands: the last run that was looked at. */
+/** The position of a sweep: the last run that it has read. */
 export interface ExpiredPosition {
   readonly endedAt: string
   readonly id: string
@@ -27,12 +27,12 @@ export interface ExpiredPosition {
 export interface RemovedRuns {
   readonly runs: number
   readonly events: number
-  /** Where the next batch begins; undefined when this one has found no run. */
+  /** The position of the next batch; undefined when this one has found no run. */
   readonly next: ExpiredPosition | undefined
 }
 
 /**
- * Deletes what is older than a cutoff (ISO-8601), one batch a call, oldest first. A locked row is skipped, so
+ * Deletes rows that are older than a cutoff (ISO-8601), one batch a call, oldest first. A locked row is skipped, so
  * no writer waits for a batch and no batch waits for a writer; the next sweep deletes it. When all rows of a batch are
  * locked, the next batch continues after them.
  */
@@ -109,7 +109,7 @@ export class ExpiredRows extends Context.Service<
             ORDER BY created_at LIMIT ${ROWS_PER_BATCH} FOR UPDATE SKIP LOCKED
           ), removed AS (DELETE FROM audit_log USING expired WHERE audit_log.id = expired.id RETURNING 1)
           SELECT count(*)::int AS removed FROM removed`)
-        // The ledger keeps its entries of what was deleted: this one says that they have expired.
+        // The ledger keeps the entries of deleted rows; this entry says that they have expired.
         if (removed > 0) yield* insertPending(sql, [pendingEntry(current, "expiry", cutoff, { before: cutoff })])
         return removed
       }, sql.withTransaction)

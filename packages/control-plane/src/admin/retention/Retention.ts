@@ -48,7 +48,7 @@ export interface Swept {
 }
 
 /**
- * Deletes rows older than the time to live (docs/reference/http.md#retention): terminal runs with everything that
+ * Deletes rows older than the time to live (docs/reference/admin.md#retention): terminal runs with everything that
  * belongs to them, audit entries and webhook deliveries. One process sweeps, in batches with pauses between them, until
  * every such row is deleted.
  */

@@ -66,7 +66,7 @@ interface RunQueue {
  * locked from outside is skipped for a pause while the others continue; meanwhile it occupies neither a writer nor a
  * connection (docs/reference/events.md#locked-runs).
  *
- * The queue needs no bound of its own: each append has a waiting caller, and `FrameBudget` bounds the frames.
+ * The queue needs no bound: each append has a waiting caller, and `FrameBudget` bounds the frames.
  */
 export class AppendQueue extends Context.Service<
   AppendQueue,

@@ -30,19 +30,19 @@ export interface LockedRun {
  */
 export type FurtherRows = (at: string) => Effect.Effect<void, SqlError>
 
-/** What a run's session has sent. */
+/** Frames of a run's session. */
 export interface ObserveRequest {
   readonly runId: RunId
   readonly frames: ReadonlyArray<ObservedFrame>
   /**
-   * The ordinal of the last stored session envelope, as the caller believes; without it for signals, which have no
-   * ordinal. Frames are refused when the log has moved on, and otherwise advance it by the number of new session
-   * envelopes among them, so that only one observer of a run can write.
+   * The ordinal of the last stored session envelope, as the caller knows it; undefined for signals, which have no
+   * ordinal. Frames are refused when another writer has advanced it, and otherwise advance it by the number of new
+   * session envelopes among them, so that only one observer of a run can write.
    */
   readonly cursor?: number
 }
 
-/** Events of our own. Without any, the run is locked while the further rows are written. */
+/** Events of the control plane. Without any, the run is locked while the further rows are written. */
 export interface RecordRequest {
   readonly runId: RunId
   readonly events: ReadonlyArray<EventDraft>
@@ -73,7 +73,7 @@ export interface CreateRequest extends RecordRequest {
   readonly insert: Effect.Effect<boolean, SqlError>
 }
 
-/** A projection to be made anew instead of going on from the stored one, which is not even looked at. */
+/** A new projection from the events, which replaces the stored one without reading it. */
 export interface RebuildRequest {
   readonly runId: RunId
   /** The projection of the events up to this seq. Runs under the run's lock. */

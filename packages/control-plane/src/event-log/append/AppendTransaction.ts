@@ -97,8 +97,8 @@ export const makeAppendTransaction = Effect.gen(function* () {
   })
 
   /**
-   * Rows that follow from what was decided: those that callers bring along, then status and metadata of the runs and
-   * state of their sessions, which may have come with the former.
+   * Rows that follow from the decisions: first those of the callers, which can insert a session, then the status and
+   * metadata of the runs and the state of their sessions.
    */
   const writeConsequences = Effect.fnUntraced(function* (
     decisions: ReadonlyArray<Decision>,

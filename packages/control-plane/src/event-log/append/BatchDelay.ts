@@ -10,7 +10,7 @@ import * as Layer from "effect/Layer"
 /** Least time from the beginning of one transaction to the next, for frames that arrive one by one. Milliseconds. */
 export const PACE_MS = 8
 /**
- * This number of frames is worth a transaction of its own at once: a transaction costs as much as some dozen events.
+ * This number of frames begins a transaction at once: a transaction costs as much as some dozen events.
  */
 export const WORTH_ANOTHER = 64
 
@@ -27,7 +27,7 @@ export class BatchDelay extends Context.Service<
     readonly begun: () => void
     /** Frames have arrived in an inbox. */
     readonly come: (frames: number) => void
-    /** Waits until the received frames are worth a transaction. */
+    /** Waits until the received frames may begin a transaction. */
     readonly due: Effect.Effect<void>
   }
 >()("runplane/control-plane/BatchDelay") {

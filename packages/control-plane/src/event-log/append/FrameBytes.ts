@@ -1,11 +1,11 @@
 import type { RawFrame } from "@runplane/domain"
 import type { ObservedFrame } from "./AppendRequest.ts"
 
-/** What a frame of no content at all costs beside it: objects, ids, times. */
+/** Memory of a frame without its content: objects, ids, times. */
 const OVERHEAD_BYTES = 512
 
 /**
- * A frame with its size as the bounds of the log count it: its texts and payload, and what it costs beside them.
+ * A frame with its size as the bounds of the log count it: its texts and payload, and a constant besides.
  * `receivedAt` is the time of its reception, ISO-8601.
  */
 export const observed = (frame: RawFrame, receivedAt: string): ObservedFrame => ({
@@ -34,7 +34,7 @@ const contentBytes = (frame: RawFrame): number => {
 export const totalBytes = (frames: ReadonlyArray<ObservedFrame>): number =>
   frames.reduce((sum, { bytes }) => sum + bytes, 0)
 
-/** Parts in their order, each of at most so many bytes; a frame that is larger is a part of its own. */
+/** Parts in their order, each of at most `most` bytes; a larger frame is a part by itself. */
 export const partsOfBytes = <A extends ObservedFrame>(
   frames: ReadonlyArray<A>,
   most: number

@@ -13,9 +13,9 @@ import { type PreparedFrame, prepareFrame } from "./PreparedFrame.ts"
  * Normalises frames before their transaction begins. Waiting frames are prepared as they arrive, so that the processor
  * works while the database commits the frames before them.
  *
- * What a frame says depends on the participants that are known when it is appended
- * (docs/reference/events.md#order-of-events). A run's participants only grow in number, so a frame that was prepared
- * with fewer of them is prepared anew.
+ * The events of a frame depend on the participants that are known when it is appended
+ * (docs/reference/events.md#order-of-events). Participants are never removed, so a frame that was prepared with fewer
+ * of them is prepared again.
  */
 export class FramePreparation extends Context.Service<
   FramePreparation,
@@ -23,7 +23,7 @@ export class FramePreparation extends Context.Service<
     /**
      * Prepares frames that begin to wait. A prepared frame takes several times the memory of the received one, so this
      * is done only while all waiting frames are within a quarter of `LOG_BUFFER_BYTES`. The frames of a run without
-     * participants are not prepared, because it is about to get some.
+     * participants are not prepared, because its next frames add some.
      */
     readonly ahead: (runId: RunId, frames: ReadonlyArray<ObservedFrame>) => ReadonlyArray<ObservedFrame>
     /** The frames of an append, those that are prepared already included. */

@@ -204,7 +204,7 @@ export const makeGroupCommit = Effect.gen(function* () {
     yield* append.complete(yield* Effect.exit(Effect.map(stored, (done) => ({ ...done, refusals: [reason] }))))
   })
 
-  /** Stores a part of an append's frames in a transaction of its own, and waits for the outcome. */
+  /** Stores a part of an append's frames in a separate transaction, and waits for the outcome. */
   const store = (append: QueuedAppend, request: ObserveRequest, frames: QueuedAppend["frames"]) =>
     Effect.gen(function* () {
       const done = yield* Deferred.make<Changed, AppendError>()

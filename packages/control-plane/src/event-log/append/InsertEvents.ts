@@ -295,7 +295,7 @@ const make = Effect.gen(function* () {
       Effect.catchIf(isBadArgument, () => Effect.undefined)
     )
 
-  /** Whether the log holds this very event. */
+  /** Whether the log has exactly this event. */
   const holds = (event: CommittedEvent) =>
     Effect.map(
       sql`SELECT FROM canonical_events WHERE seq = ${BigInt(event.seq)} AND event::text = ${event.json}`,

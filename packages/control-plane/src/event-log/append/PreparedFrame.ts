@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { type NormalisedFrame, type Normaliser, type RawEnvelope, type RawFrame, streamOpened } from "@runplane/domain"
 
 /**
- * Longest message id, in characters, that is its own key: what the index of the messages can hold ends at some 2,700
+ * Longest message id, in characters, that is its own key. An entry of the index of the messages can have some 2,700
  * bytes.
  */
 const LONGEST_PLAIN_KEY = 255
@@ -11,9 +11,9 @@ const DIGEST = "sha256:"
 const AMBIENT = "ambient:"
 
 /**
- * The text under which a message of the session's history, where ids are unique, is known in its run. Agents choose
- * message ids, and a runtime takes any length; one too long for an index is known by its digest, so that it cannot keep
- * the rest of its run out of the log. So is one that could pass for another kind of key.
+ * The deduplication key of a message of the session's history, where message ids are unique. Agents choose message ids
+ * of any length. The key of an id that is too long for the index is its digest, and also that of an id that looks like
+ * another kind of key.
  */
 const messageKeyOf = (messageId: string): string => {
   const isPlain =
@@ -22,8 +22,8 @@ const messageKeyOf = (messageId: string): string => {
 }
 
 /**
- * The deduplication key of an ambient message. No runtime keeps their ids unique, so the key is made of the whole
- * content: agents may use an id again, and a message that every process of the fleet receives is stored once.
+ * The deduplication key of an ambient message. Their ids are not unique, so the key is the digest of the content: an
+ * agent can use an id again, and a message that every process receives is stored once.
  */
 const ambientKeyOf = (envelope: RawEnvelope): string => {
   const { messageId, messageType, payload, sender, sessionId, timestampUnixMs } = envelope
@@ -31,7 +31,7 @@ const ambientKeyOf = (envelope: RawEnvelope): string => {
   return `${AMBIENT}${createHash("sha256").update(content).update("\0").update(payload).digest("hex")}`
 }
 
-/** A frame as it came from the runtime; `observed` makes it. */
+/** A frame of the runtime; `observed` makes it. */
 export interface ObservedFrame {
   readonly frame: RawFrame
   /** When this service received it. ISO-8601. */
@@ -40,11 +40,11 @@ export interface ObservedFrame {
   readonly bytes: number
   /** Why an envelope of the history has a note instead of its payload (docs/reference/events.md#refused-frames). */
   readonly withheld?: string
-  /** What it says, where that was worked out while it waited; see `FramePreparation`. */
+  /** Its normalised content, when it was prepared while it waited; see `FramePreparation`. */
   readonly prepared?: PreparedFrame
 }
 
-/** A frame with what it says: the costly part of an append, done once, before any transaction begins. */
+/** A frame with its normalised content: the costly part of an append, done once, before any transaction begins. */
 export interface PreparedFrame extends NormalisedFrame {
   readonly receivedAt: string
   /** How many participants of its run were known when it was prepared. */

@@ -3,7 +3,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
-/** Where the stored projection of a run stands: it may lag behind the log (docs/reference/events.md#checkpoint). */
+/** The position of the stored projection of a run, which may lag behind (docs/reference/events.md#checkpoint). */
 export interface Checkpoint {
   /** Index of the last event that is in it. */
   readonly index: number
@@ -32,12 +32,12 @@ const isMetrics = Schema.is(RunMetrics)
 export const MAX_CHECKPOINT_BYTES = MAX_STATE_BYTES
 
 /**
- * A stored state, as it is: decoding a struct would put its keys into the schema's order, and what is folded on top
- * would no longer be written as a rebuild writes it. None when there is no text, or when it is not a state.
+ * A stored state with its keys in their stored order, so that a fold on top writes the same bytes as a rebuild;
+ * decoding a struct would sort them. None when there is no text, or when it is not a state.
  */
 export const readState = (text: string | null) => readAsStored(text, isState)
 
-/** Stored counters, in the same way. */
+/** The same of stored counters. */
 export const readMetrics = (text: string | null) => readAsStored(text, isMetrics)
 
 const readAsStored = <A>(text: string | null, is: (value: unknown) => value is A): Option.Option<A> =>

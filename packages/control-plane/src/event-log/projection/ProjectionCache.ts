@@ -16,7 +16,7 @@ import { ProjectionRows, type StoredProjection } from "./ProjectionRows.ts"
 import { ProjectionSettings } from "./ProjectionSettings.ts"
 import { beginning, foldOn, type Projected, prefixOf } from "./ReplayLog.ts"
 
-/** A parsed state takes about so many times the bytes of its text, and an entry a little more. */
+/** About the memory of a parsed state for each byte of its text, and of an entry besides. */
 const BYTES_PER_TEXT_BYTE = 3
 const ENTRY_BYTES = 2_000
 
@@ -73,7 +73,7 @@ export class ProjectionCache extends Context.Service<
     /** The run's participants as last seen by this process; empty when it does not remember the run. */
     readonly participants: (runId: RunId) => ReadonlySet<string>
     readonly put: (head: CacheKey, run: RememberedRun) => void
-    /** For runs that have ended: hardly anything is appended to them. */
+    /** For ended runs, which have few further appends. */
     readonly forget: (runId: RunId) => void
     /**
      * Reads the stored projections of locked runs and folds the events after them. A missing or too large one is folded
@@ -105,7 +105,7 @@ export class ProjectionCache extends Context.Service<
           run.stateBytes * BYTES_PER_TEXT_BYTE + ENTRY_BYTES
         )
 
-      /** What was put first comes first. */
+      /** The oldest entries come first. */
       const forgetQuiet = () => {
         const before = clock.currentTimeMillisUnsafe() - REMEMBERED_MS
         for (const { at, putAt } of entries.values()) {

@@ -24,10 +24,7 @@ export interface Projected {
 /** Events read from the database and folded at a time; fewer when they are large (`EventRepository.slice`). */
 export const EVENTS_PER_FOLD = 500
 
-/**
- * How far a fold has come, and what it has made. A prefix of the log never changes, so it stays right whatever is
- * appended.
- */
+/** The fold of a prefix of a run's log. A prefix never changes, so its fold stays valid after further appends. */
 export interface FoldedPrefix<A> {
   readonly lastSeq: number
   readonly lastIndex: number
@@ -56,9 +53,9 @@ export const projectAndMeasure = ({ metrics, state }: Projected, event: Canonica
 })
 
 /**
- * Folds the events behind a prefix, page by page, up to a seq or to the end of the log as it is at that time. It is the
- * fold of the live path (docs/reference/events.md#fold), so what it makes is the live projection byte for byte. The
- * database reads the next page while this one is folded.
+ * Folds the events behind a prefix, page by page, up to a seq or to the current end of the log. It is the fold of
+ * the live path (docs/reference/events.md#fold), so the result equals the live projection byte for byte. The database
+ * reads the next page while this one is folded.
  */
 export const foldOn = Effect.fnUntraced(function* <A>(
   events: Pick<EventRepository["Service"], "slice">,

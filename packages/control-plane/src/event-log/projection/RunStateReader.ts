@@ -18,7 +18,7 @@ const KEPT_TEXTS_BYTES = 48 * 1024 * 1024
 /** Most runs of one read, and the largest state that it reads. */
 const BATCHED_RUNS = 32
 const BATCHED_BYTES = 64 * 1024
-/** Reads of a run whose log changes meanwhile, because it is deleted and created again. */
+/** Most reads of a run that is deleted and created again between them. */
 const READS = 3
 
 /** Where a run's log ends. */
@@ -57,7 +57,7 @@ export class RunStateReader extends Context.Service<
       const events = yield* EventRepository
       const kept = makeByteCache<string, KeptText>(KEPT_TEXTS_BYTES)
 
-      /** What is stored of a run, by whatever names it. */
+      /** The stored state of a run, by its id or session id. */
       const readOne = (reference: string) =>
         Effect.map(
           sql<StateRow>`

@@ -21,7 +21,7 @@ export interface ArtifactText extends ArtifactPosition {
   readonly json: string
 }
 
-/** The artifacts of runs (docs/reference/http.md#artifacts). */
+/** The artifacts of runs (docs/reference/runs.md#artifacts). */
 export class ArtifactRepository extends Context.Service<
   ArtifactRepository,
   {

@@ -36,7 +36,7 @@ export interface RunIdentity {
 /** The tag that every run of mode `sandbox` carries. */
 const SANDBOX_TAG = "sandbox"
 
-/** The run of a descriptor, with its metadata (docs/reference/http.md#run-metadata). */
+/** The run of a descriptor, with its metadata (docs/reference/runs.md#run-metadata). */
 export const newRun = (descriptor: RunDescriptor, identity: RunIdentity): NewRun => {
   const { execution, session } = descriptor
   const given = session.metadata ?? {}
@@ -70,7 +70,7 @@ export const newRun = (descriptor: RunDescriptor, identity: RunIdentity): NewRun
 // It was accepted once, maybe under other rules.
 const decodeDescriptor = Schema.decodeUnknownOption(RunDescriptor, { disableChecks: true })
 
-/** The descriptor that a stored run was made of; undefined when it was stored without one. */
+/** The descriptor of a stored run; undefined when it was stored without one. */
 export const storedDescriptor = (metadata: Schema.JsonObject): RunDescriptor | undefined =>
   Option.getOrUndefined(decodeDescriptor(metadata["executionRequest"]))
 
@@ -80,8 +80,8 @@ const tagsOf = ({ execution, mode }: RunDescriptor): ReadonlyArray<string> => {
 }
 
 /**
- * What the `search` filter looks through (docs/reference/http.md#list-runs), one value a line so that no match spans
- * two of them. The database folds it (docs/reference/http.md#folding). A change of the tags of a run writes this text
+ * What the `search` filter looks through (docs/reference/runs.md#list-runs), one value a line so that no match spans
+ * two of them. The database folds it (docs/reference/search.md#folding). A change of the tags of a run writes this text
  * again.
  */
 export const searchTextOf = (

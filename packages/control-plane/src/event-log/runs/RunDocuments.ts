@@ -19,7 +19,7 @@ export class RunDocuments extends Context.Service<
     /** Undefined when there is no such run. */
     readonly metrics: (reference: string) => Effect.Effect<string | undefined, SqlError>
     /**
-     * Messages after an ordinal, in the order in which they were first seen (docs/reference/http.md#messages); as many
+     * Messages after an ordinal, in the order in which they were first seen (docs/reference/runs.md#messages); as many
      * as may be held at a time.
      */
     readonly messages: (
@@ -70,7 +70,7 @@ interface MessageRow {
   readonly json: string
 }
 
-/** The stored object lacks only its id, which goes in front of its first key. */
+/** The stored object with its id as the first key. */
 const toText = ({ id, json, ordinal }: MessageRow): MessageText => ({
   ordinal: Number(ordinal),
   json: `{"id":"${id}",${json.slice(1)}`

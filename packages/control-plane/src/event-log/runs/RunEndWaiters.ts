@@ -8,7 +8,7 @@ import { endsRun } from "../subscribe/LiveBatch.ts"
 import { LiveEvents } from "../subscribe/LiveEvents.ts"
 
 /**
- * Wakes the callers that wait for the end of a run (docs/reference/http.md#wait). The commits of the log, in this and
+ * Wakes the callers that wait for the end of a run (docs/reference/runs.md#wait). The commits of the log, in this and
  * other processes, wake them, so a waiting caller costs no query.
  */
 export class RunEndWaiters extends Context.Service<

@@ -2,9 +2,9 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 
 /**
- * A run was deleted while an answer about it was read in parts: what was read is not all of it, and nothing more will
- * come. The transfer is cut (docs/reference/http.md#deleted-while-read). `runId` is undefined where an answer is about
- * many runs and only their number is known to be less.
+ * A run was deleted while an answer about it was read in parts, so the answer is incomplete and its transfer is cut
+ * (docs/reference/http.md#deleted-while-read). `runId` is undefined for an answer about many runs, whose number has
+ * decreased.
  */
 export class RunGone extends Data.TaggedError("RunGone")<{ readonly runId: string | undefined }> {
   override get message(): string {
@@ -13,8 +13,8 @@ export class RunGone extends Data.TaggedError("RunGone")<{ readonly runId: strin
 }
 
 /**
- * The end of a reading in parts: fails unless the run is found after the last part. All rows of a run go with it in one
- * transaction, so the parts before are whole when it is there.
+ * The end of a reading in parts: fails unless the run is found after the last part. A deletion removes all rows of a
+ * run in one transaction, so the parts are complete when the run still exists.
  */
 export const endOfReading = <A, E>(
   runId: string,

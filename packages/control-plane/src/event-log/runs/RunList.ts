@@ -21,7 +21,7 @@ import { SearchBudget, type SearchFailure } from "../../platform/postgres/search
 import { countingColumns, LARGE_LISTED, listColumns, publicRunText, type RunRow } from "./RunRow.ts"
 import { DURATION, namesArchival, runMeaning, scenarioFilter } from "./RunSearch.ts"
 
-/** Lists of runs: filters, search, order and pages (docs/reference/http.md#list-runs). */
+/** Lists of runs: filters, search, order and pages (docs/reference/runs.md#list-runs). */
 export class RunList extends Context.Service<
   RunList,
   {

@@ -67,7 +67,7 @@ const newRow = ({ earlier, run }: Insertion) => ({
   earlier: earlier ?? null
 })
 
-/** `source` of runs that discovery made of sessions without a posted run. */
+/** `source` of runs that the discovery created for sessions without a posted run. */
 export const DISCOVERY_SOURCE = "session-discovery"
 
 /**
@@ -132,7 +132,7 @@ export class RunRepository extends Context.Service<
           (rows) => new Set(rows.map(({ run_id }) => run_id))
         )
 
-      /** Of insertions of one run the first may succeed, so the others come after it. */
+      /** Of several insertions of one run only the first can succeed, so the others run after it. */
       const insertAll = (insertions: ReadonlyArray<Insertion>): Effect.Effect<ReadonlyArray<boolean>, SqlError> =>
         Effect.gen(function* () {
           const first = new Map<string, Insertion>()

@@ -20,7 +20,7 @@ export const usageColumn = `
       'guessedCostUsd', nullif(m.guessed_cost_usd, 0), 'callsWithoutUsage', m.metrics -> 'callsWithoutUsage'))
   END AS usage`
 
-/** The same for lists, which leave large metadata out: nothing of those is read (docs/reference/http.md#list-runs). */
+/** The same for lists, which leave large metadata out: nothing of those is read (docs/reference/runs.md#list-runs). */
 export const listColumns = `${columnsWith("r.listed_metadata::text AS metadata, r.omitted_metadata")}, ${usageColumn}`
 
 /** Those of a list that includes participants: an index has each run's together. */
@@ -77,7 +77,7 @@ export interface StoredRun {
   readonly statusRevision: number
 }
 
-/** The run record (docs/reference/http.md#run-record): absent values leave their key out, except `archivedAt`. */
+/** The run record (docs/reference/runs.md#run-record): absent values leave their key out, except `archivedAt`. */
 export const toStoredRun = (row: RunRow): StoredRun => ({
   modeName: row.mode_name,
   statusRevision: row.status_revision,
@@ -134,7 +134,7 @@ export const publicRunText = (row: RunRow): string => {
 
 /**
  * The record as answers show it: the bearer of a cancel callback is redacted in both places
- * (docs/reference/http.md#run-record).
+ * (docs/reference/runs.md#run-record).
  */
 export const publicRun = ({ record }: StoredRun): Run => {
   const { metadata } = record

@@ -6,7 +6,7 @@ import type { ColumnType, QueryColumn, QueryMeaning } from "../../platform/postg
 /** A LIKE pattern for texts that contain this one, with its `%`, `_` and `\` escaped. */
 const partOf = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}%`
 
-/** Whether a column contains a text (docs/reference/http.md#folding). */
+/** Whether a column contains a text (docs/reference/search.md#folding). */
 const contains = (sql: PgClient.PgClient, column: string, text: string): Fragment =>
   sql`fold_text(${sql.literal(column)}) LIKE fold_text(${partOf(text)}::text)`
 

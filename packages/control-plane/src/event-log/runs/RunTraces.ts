@@ -90,6 +90,6 @@ interface TraceRow {
   readonly trace_parent: string | null
 }
 
-/** The run's span as the parent of what is done for the run; `recorded` says whether this process records spans. */
+/** The run's span as a parent; `recorded` says whether this process records spans. */
 export const parentSpan = ({ sampled, spanId, traceId }: RunTrace, recorded: boolean): Tracer.ExternalSpan =>
   Tracer.externalSpan({ traceId, spanId, sampled: sampled && recorded })

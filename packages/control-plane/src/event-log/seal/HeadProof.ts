@@ -100,7 +100,7 @@ export const vouchedHead = <A extends StoredEnd>(key: SealKey | undefined, head:
   return { head: isDoubted ? unproven(head) : head, isDoubted }
 }
 
-/** The same end, of which nothing is vouched for up to here. A log that was emptied lacks at least its first event. */
+/** The same end without a proof of its events so far. A log that was emptied lacks at least its first event. */
 export const unproven = <A extends ChainedEnd>(end: A): A => ({
   ...end,
   provenAfter: Math.max(end.lastIndex, 1),

@@ -43,8 +43,8 @@ export interface PublishedKey {
 }
 
 /**
- * The seals of runs (docs/reference/seal.md). The append that ends a run seals it. Where its seal was removed, or does
- * not fit the head of the run, a late seal is made of the stored events.
+ * The seals of runs (docs/reference/seal.md). The append that ends a run seals it. A run whose seal was
+ * removed, or does not fit its head, gets a late seal over the stored events.
  */
 export class RunSeals extends Context.Service<
   RunSeals,
@@ -167,7 +167,7 @@ export class RunSeals extends Context.Service<
         return late
       }, sql.withTransaction)
 
-      /** Makes the late seal of a run. An append that comes meanwhile makes another round necessary. */
+      /** Makes the late seal of a run; again when an append has changed the run in between. */
       const sealLate = Effect.fnUntraced(function* (runId: RunId) {
         while (true) {
           const head = yield* read(runId, false)
@@ -181,7 +181,7 @@ export class RunSeals extends Context.Service<
             if (seal.keyId !== null && seal.late === true) yield* doubted(seal)
             return seal
           }
-          // A deletion at the same time also removes events, but then the run is gone too.
+          // A concurrent deletion removes events too, but also the run.
           if (chain.index < head.lastIndex && (yield* read(runId, false)) !== undefined) {
             yield* Effect.logError(`run ${runId} has ${head.lastIndex} events, its log lacks event ${chain.index + 1}`)
             return "damaged" as const

@@ -14,7 +14,7 @@ const ENCODINGS = [
 ] as const
 type Encoding = (typeof ENCODINGS)[number]["name"]
 
-/** A file of the console, held in memory: all of them together are a few megabytes. */
+/** A file of the console in memory; all files have a few megabytes. */
 export interface ConsoleFile {
   readonly contentType: string
   readonly etag: string
@@ -43,8 +43,8 @@ export const PAGE = "index.html"
 const isCompressed = (path: string) => ENCODINGS.some(({ suffix }) => path.endsWith(suffix))
 
 /**
- * The files of the built console by their path (`assets/index-1a2b.js`), read once at the start: what is served is a
- * look-up in this table, so no request reaches the file system. Empty where no console was built.
+ * The files of the built console by their path (`assets/index-1a2b.js`), read once at the start, so no request
+ * reads the file system. Empty when no console was built.
  */
 export class ConsoleFiles extends Context.Service<ConsoleFiles, ReadonlyMap<string, ConsoleFile>>()(
   "runplane/control-plane/ConsoleFiles"

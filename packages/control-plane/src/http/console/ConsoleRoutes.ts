@@ -22,7 +22,7 @@ const settings = {
 
 /**
  * The web console under `/console/`, and `GET /`: the console for browsers, a list of links for other clients
- * (docs/reference/http.md#console). The files need no key; the calls of the console do. Nothing is served when
+ * (docs/reference/admin.md#console). The files need no key; the calls of the console do. Nothing is served when
  * `CONSOLE_ENABLED` is false or the console was not built.
  */
 export const consoleRoutes = Layer.unwrap(
@@ -60,7 +60,7 @@ const routes = ({ hasDocs, launcherUrl }: ConsoleOptions) =>
         { headers: { ...safety, "cache-control": NEVER } }
       )
       const serve = (request: HttpServerRequest.HttpServerRequest) => {
-        // The router gives this route `/console` as well, from where relative addresses would lead astray.
+        // The router matches `/console` as well, where relative addresses would be wrong.
         if (/^\/console(\?|$)/.test(request.url)) return toFolder
         const path = pathOf(request.url)
         const file = files.get(path)
@@ -85,8 +85,8 @@ const pathOf = (url: string): string => {
 const REFERENCE = /(?<= (?:href|src)=")\.\//g
 
 /**
- * The page at a path below `/console/`. Its references lead from that path to the console's folder, so they hold below
- * every path that a proxy puts in front.
+ * The page at a path below `/console/`. Its references are relative to the console's folder, so they work below every
+ * path that a proxy adds.
  */
 const pageAnswer = (
   path: string,

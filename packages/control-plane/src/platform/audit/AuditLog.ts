@@ -49,7 +49,7 @@ const aliases: ReadonlyMap<string, string> = new Map([
   ["run.deleted", "run.delete"]
 ])
 
-/** Reads the audit log (docs/reference/http.md#audit): what `AuditTrail` wrote, the newest entry first. */
+/** Reads the audit log (docs/reference/admin.md#audit): what `AuditTrail` wrote, the newest entry first. */
 export class AuditLog extends Context.Service<
   AuditLog,
   {

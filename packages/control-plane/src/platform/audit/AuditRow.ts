@@ -36,7 +36,7 @@ export const toAuditEntry = (row: AuditRow): AuditEntry => ({
   createdAt: row.created_at.toISOString()
 })
 
-// The trail writes the column from an object: nothing else is checked.
+// The trail writes only objects into the column.
 const parseDetails = (text: string): Schema.JsonObject => {
   const details: Schema.Json = JSON.parse(text)
   return isJsonObject(details) ? details : {}

@@ -11,7 +11,8 @@ import { SealKeys } from "../ledger/SealKeys.ts"
 import { Metrics } from "../metrics/Metrics.ts"
 import { batchedWrites } from "../postgres/Batched.ts"
 import { describeSqlError } from "../postgres/SqlFailures.ts"
-import { toAuditEntry } from "./AuditRow.ts"
+import { unnestRows } from "../postgres/UnnestRows.ts"
+import { type AuditRow, toAuditEntry } from "./AuditRow.ts"
 
 /** The caller, with the `x-request-id` and the address of its request; both texts are empty outside of a request. */
 export interface RecordedCaller {
@@ -43,7 +44,7 @@ export interface AuditEntry {
   readonly at: string
 }
 
-/** Writes the audit log (docs/reference/http.md#audit); inside a transaction the entry commits with it. */
+/** Writes the audit log (docs/reference/admin.md#audit); inside a transaction the entry commits with it. */
 export class AuditTrail extends Context.Service<
   AuditTrail,
   {
@@ -64,29 +65,16 @@ export class AuditTrail extends Context.Service<
       const insert = batchedWrites(
         sql,
         Effect.fnUntraced(function* (entries: ReadonlyArray<AuditEntry>) {
-          const ids = yield* Effect.forEach(entries, () => random.uuidV4())
-          const pending = entries.map((entry, index) => {
-            const id = ids[index] ?? ""
-            return pendingEntry(current, "audit", id, contentOf(id, entry))
-          })
+          const rows = yield* Effect.forEach(entries, (entry) => Effect.map(random.uuidV4(), (id) => rowOf(id, entry)))
+          const pending = rows.map((row) => pendingEntry(current, "audit", row.id, toAuditEntry(row)))
+          const sent = rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() }))
           yield* sql`
-          WITH pending AS (${insertPending(sql, pending)})
-          INSERT INTO audit_log (id, actor, actor_name, actor_type, action, resource, resource_id, details, request_id,
-                                 client_address, created_at)
-          SELECT id, actor, nullif(actor_name, ''), actor_type, action, resource, resource_id, details,
-                 nullif(request_id, ''), nullif(client_address, ''), created_at
-          FROM unnest(${ids}::text[]::uuid[], ${entries.map(({ caller }) => caller.actor.actorId)}::text[],
-                      ${entries.map(({ caller }) => caller.actor.name ?? "")}::text[],
-                      ${entries.map(({ caller }) => caller.actor.actorType)}::text[],
-                      ${entries.map(({ action }) => action)}::text[], ${entries.map(({ resource }) => resource)}::text[],
-                      ${entries.map(({ resourceId }) => resourceId)}::text[],
-                      ${entries.map(detailsOf)}::text[]::json[],
-                      ${entries.map(({ caller }) => caller.requestId)}::text[],
-                      ${entries.map(({ caller }) => caller.address)}::text[],
-                      ${entries.map(({ at }) => at)}::text[]::timestamptz[])
-               WITH ORDINALITY AS entry (id, actor, actor_name, actor_type, action, resource, resource_id, details,
-                                         request_id, client_address, created_at, number)
-          ORDER BY number`
+            WITH pending AS (${insertPending(sql, pending)})
+            INSERT INTO audit_log (id, actor, actor_name, actor_type, action, resource, resource_id, details, request_id,
+                                   client_address, created_at)
+            SELECT id, actor, actor_name, actor_type, action, resource, resource_id, details, request_id,
+                   client_address, created_at
+            FROM ${unnestRows(sql, sent, COLUMNS, { ordinal: true })} AS entry ORDER BY ordinal`
           return entries.map(() => true)
         })
       )
@@ -103,22 +91,35 @@ export class AuditTrail extends Context.Service<
   ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
 }
 
-const detailsOf = ({ details, outcome = "succeeded" }: AuditEntry): string => JSON.stringify({ outcome, ...details })
+const COLUMNS = {
+  id: "uuid",
+  actor: "text",
+  actor_name: "text",
+  actor_type: "text",
+  action: "text",
+  resource: "text",
+  resource_id: "text",
+  details: "json",
+  request_id: "text",
+  client_address: "text",
+  created_at: "timestamptz"
+} as const
 
-/** The entry as it will be served. */
-const contentOf = (id: string, entry: AuditEntry): Schema.Json => {
-  const { action, at, caller, resource, resourceId } = entry
-  return toAuditEntry({
+const rowOf = (id: string, entry: AuditEntry): AuditRow => {
+  const { action, at, caller, details, outcome = "succeeded", resource, resourceId } = entry
+  return {
     id,
     actor: caller.actor.actorId,
-    actor_name: caller.actor.name === "" ? null : (caller.actor.name ?? null),
+    actor_name: orNull(caller.actor.name),
     actor_type: caller.actor.actorType,
     action,
     resource,
     resource_id: resourceId,
-    details: detailsOf(entry),
-    request_id: caller.requestId === "" ? null : caller.requestId,
-    client_address: caller.address === "" ? null : caller.address,
+    details: JSON.stringify({ outcome, ...details }),
+    request_id: orNull(caller.requestId),
+    client_address: orNull(caller.address),
     created_at: new Date(at)
-  })
+  }
 }
+
+const orNull = (text: string | undefined) => (text === undefined || text === "" ? null : text)

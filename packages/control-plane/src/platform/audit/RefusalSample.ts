@@ -21,7 +21,7 @@ interface Account {
 export type Sampled = { readonly isRecorded: false } | { readonly isRecorded: true; readonly unrecorded: number }
 
 /**
- * Chooses the refused requests that leave an audit entry (docs/reference/http.md#audit-refusals), so that a flood of
+ * Chooses the refused requests that leave an audit entry (docs/reference/admin.md#audit-refusals), so that a flood of
  * them does not fill the table: the first of each client in a window, within a limit for all. Times are Unix
  * milliseconds.
  */

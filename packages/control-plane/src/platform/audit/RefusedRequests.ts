@@ -12,7 +12,7 @@ const REFUSALS: ReadonlySet<number> = new Set([401, 403])
 
 /**
  * Writes an audit entry for requests that are answered with 401 or 403, as `makeRefusalSample` chooses them
- * (docs/reference/http.md#audit-refusals). The answer does not wait for the entry. Passes every request to the
+ * (docs/reference/admin.md#audit-refusals). The answer does not wait for the entry. Passes every request to the
  * next observer.
  */
 export const layerRefusedRequests = Layer.effect(

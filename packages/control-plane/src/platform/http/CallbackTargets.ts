@@ -18,7 +18,7 @@ const ranges = (subnets: ReadonlyArray<string>): BlockList => {
   for (const subnet of subnets) {
     const [address = "", prefix = ""] = subnet.split("/")
     list.addSubnet(address, Number(prefix), isIP(address) === 6 ? "ipv6" : "ipv4")
-    // A NAT64 gateway takes the same network by another name.
+    // A NAT64 gateway maps the same network to these addresses.
     if (isIP(address) === 4) list.addSubnet(`64:ff9b::${address}`, 96 + Number(prefix), "ipv6")
   }
   return list
@@ -62,7 +62,7 @@ const privateNetworks = ranges([
   "fec0::/10"
 ])
 
-/** Why an address may not be called (docs/reference/http.md#private-targets); undefined when it may. */
+/** Why an address may not be called (docs/reference/webhooks.md#private-targets); undefined when it may. */
 export const whyRefused = (address: string, allowPrivate: boolean): string | undefined => {
   const family = isIP(address) === 6 ? "ipv6" : "ipv4"
   const isLoopback = family === "ipv6" && loopback6.check(address, family)
@@ -120,7 +120,7 @@ export const refusalOf = (url: string, allowPrivate: boolean): TargetRefused | u
   return why === undefined ? undefined : new TargetRefused({ target: target.hostname, why })
 }
 
-/** The innermost text there is. The client's own text has the URL in it, which is a secret of its own. */
+/** The innermost error text. The text of the client has the URL, which can be a secret. */
 export const reasonOf = (error: HttpClientError): string => {
   const { _tag: kind, description = kind } = error.reason
   const cause: unknown = "cause" in error.reason ? error.reason.cause : undefined

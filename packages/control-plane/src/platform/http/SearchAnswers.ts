@@ -11,7 +11,7 @@ const isOther = <E>(error: E): error is Unanswered<E> =>
 
 /**
  * The answer for a search that took too long, or a cursor of another list
- * (docs/reference/http.md#search-limits).
+ * (docs/reference/search.md#search-limits).
  */
 export const orSearchRefused = (fields: ReadonlyArray<DescribedField>) => {
   const fast = fields.filter(({ isFast }) => isFast).map(({ name }) => name)

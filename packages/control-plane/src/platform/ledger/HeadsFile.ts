@@ -19,7 +19,7 @@ export const HeadsFile = Context.Reference<{
   readonly publish: (entries: ReadonlyArray<PublishedEntry>) => Effect.Effect<void>
 }>("runplane/control-plane/HeadsFile", { defaultValue: () => ({ publish: () => Effect.void }) })
 
-/** From `SEAL_HEADS_FILE`. A line that cannot be written is logged and counted; the ledger goes on. */
+/** From `SEAL_HEADS_FILE`. A line that cannot be written is logged and counted; the ledger continues. */
 export const layerHeadsFile = Layer.effect(
   HeadsFile,
   Effect.gen(function* () {

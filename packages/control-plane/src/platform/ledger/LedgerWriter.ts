@@ -26,7 +26,7 @@ import { SealKeys } from "./SealKeys.ts"
 
 /** Entries that one transaction numbers. */
 const ENTRIES_PER_BATCH = 500
-/** The pause while nothing waits for its number. Milliseconds. */
+/** The pause while no entry is pending. Milliseconds. */
 const PAUSE_MS = 1_000
 
 const sha256: Sha256 = (...parts) => {
@@ -36,13 +36,13 @@ const sha256: Sha256 = (...parts) => {
 }
 
 /**
- * Numbers what waits for the ledger (docs/reference/seal.md#ledger), shortly after it is committed: no transaction of
- * the service waits for a number, so the ledger costs an append nothing.
+ * Numbers the pending entries of the ledger (docs/reference/seal.md#ledger) shortly after their commit. Transactions do
+ * not wait for numbers, so the ledger does not slow down appends.
  */
 export class LedgerWriter extends Context.Service<
   LedgerWriter,
   {
-    /** Numbers one batch; answers how many, and 0 while another process numbers. */
+    /** Numbers one batch; returns how many, and 0 while another process numbers. */
     readonly numberPending: Effect.Effect<number, SqlError>
   }
 >()("runplane/control-plane/LedgerWriter") {

@@ -28,7 +28,7 @@ const amongFirst = (limit: number): ((value: string) => boolean) => {
 }
 
 /**
- * Bounds a label whose values come from agents (docs/reference/http.md#metrics-endpoint). A value over
+ * Bounds a label whose values come from agents (docs/reference/admin.md#metrics-endpoint). A value over
  * `MAX_LABEL_LENGTH`, one with control or format characters, and every new value after the first `limit` ones become
  * `other`.
  */
@@ -90,7 +90,7 @@ export interface ScrapedValues {
 }
 
 /**
- * The Prometheus metrics of this process (docs/reference/http.md#metrics-endpoint), which every part counts into. A
+ * The Prometheus metrics of this process (docs/reference/admin.md#metrics-endpoint), which every part counts into. A
  * part without `Metrics.layer` counts into a registry that is never served.
  */
 export class Metrics extends Context.Reference<ReturnType<typeof makeMetrics>>("runplane/control-plane/Metrics", {

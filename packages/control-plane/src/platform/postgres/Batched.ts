@@ -63,7 +63,7 @@ export const batchedReads = <K extends string, A>(
 
 /**
  * Writes rows one by one for its callers, and with one statement where fibers of one transaction write at the same
- * time. Outside of a transaction each row has a statement of its own. A write is not interrupted: no statement outlives
+ * time. Outside of a transaction each row has its own statement. A write is not interrupted: no statement outlives
  * the transaction that it belongs to.
  */
 export const batchedWrites = <A, B>(

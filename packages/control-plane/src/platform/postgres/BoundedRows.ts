@@ -42,7 +42,7 @@ export const bytesOf = (columns: ReadonlyArray<string>): string => sum(columns, 
 const atMost = (column: string) =>
   `pg_column_size(${column})::bigint * CASE WHEN pg_column_compression(${column}) IS NULL THEN 1 ELSE ${MOST_COMPRESSED} END`
 
-/** SQL for the most bytes that a row's columns can have, by what is known of a value without reading it. */
+/** SQL for the most bytes that a row's columns can have, without reading the values. */
 export const mostBytesOf = (columns: ReadonlyArray<string>): string => sum(columns, atMost)
 
 /**

@@ -77,9 +77,8 @@ const describeMigration = (error: Migrator.MigrationError) =>
   error.cause instanceof SqlError.SqlError ? `${error.message}: ${describeSqlError(error.cause)}` : error.message
 
 /**
- * Connections that the process keeps until it ends: the locks of its shards of the runs, the one that shows
- * that it is there, the notices of the other instances. They come on top of the pool, so that the smallest one still
- * serves.
+ * Connections that the process keeps until it ends: for the locks of its shards, its presence, and the notifications of
+ * other processes. They are beyond the pool, so that the smallest pool still has connections for requests.
  */
 export const HELD_CONNECTIONS = 3
 

@@ -32,14 +32,14 @@ const FULL_MS = 5_000
 const FULL_PAUSE_MS = 20
 
 export interface DatabaseClientOptions extends ServerPoolOptions {
-  /** Where the settings of the client come from. */
+  /** The URL with the settings of the client. */
   readonly url: Redacted.Redacted
   /** At least one, in the order in which they are tried. */
   readonly hosts: ReadonlyArray<DatabaseHost>
   readonly maxConnections: number
   /** How long a statement or transaction may wait for a free connection. Milliseconds. */
   readonly acquireTimeoutMs: number
-  /** Is kept true for the metrics. */
+  /** Is updated for the metrics. */
   readonly use?: PoolCounts
 }
 

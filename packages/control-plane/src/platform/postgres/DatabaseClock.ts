@@ -73,7 +73,7 @@ export class DatabaseClock extends Context.Service<
     })
   )
 
-  /** The clock of the process, whatever the database says: for tests that set the time. */
+  /** The clock of the process, for tests that set the time. */
   static readonly layerProcess = Layer.succeed(DatabaseClock, {
     now: Clock.currentTimeMillis,
     shift: (ts) => ts,

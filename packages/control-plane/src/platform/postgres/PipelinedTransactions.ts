@@ -29,16 +29,16 @@ export interface PipelinedTransaction {
    */
   readonly begun: Effect.Effect<void, SqlError>
   /**
-   * Sends a statement, and does not wait for its answer: what is sent next, the COMMIT too, shares the exchange with
-   * it. If it fails, the transaction fails with its error, and nothing is stored.
+   * Sends a statement, and does not wait for its answer: the next statements and the COMMIT share its exchange. If it
+   * fails, the transaction fails with its error, and nothing is stored.
    */
   readonly send: <A>(statement: Effect.Effect<A, SqlError>) => Effect.Effect<Fiber.Fiber<A, SqlError>>
 }
 
 export interface PipelinedTransactionsShape {
   /**
-   * Runs `use` in a transaction of its own; statements of the client take part in it. The BEGIN is on its way when
-   * `use` begins. Transactions inside of it are not possible.
+   * Runs `use` in a transaction, which the statements of the client belong to. `use` begins when the BEGIN is sent.
+   * Transactions cannot be nested in it.
    */
   readonly within: <A, E, R>(
     use: (transaction: PipelinedTransaction) => Effect.Effect<A, E, R>
@@ -84,7 +84,7 @@ export const makePipelinedTransactions = ({
             )
           )
           const ended = yield* Effect.exit(Exit.isSuccess(used) ? commit(connection) : rollback(connection))
-          // The first that failed is the cause of whatever failed behind it.
+          // The first failed statement is the cause of the later failures.
           for (const fiber of sent) yield* Fiber.join(fiber)
           if (Exit.isSuccess(used)) yield* ended
           return yield* used

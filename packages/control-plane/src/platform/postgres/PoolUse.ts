@@ -1,12 +1,12 @@
 import * as Context from "effect/Context"
 
-/** Of the connections of the pool, one in so many may be used by event streams at a time. */
+/** Event streams use at most this fraction of the connections of the pool. */
 const POOL_SHARE = 4
 
-/** How many reads of one kind, such as those of event streams, may be made at a time. */
+/** Most concurrent reads of one kind, such as those of event streams. */
 export const streamReadsAt = (poolMax: number): number => Math.max(1, Math.floor(poolMax / POOL_SHARE))
 
-/** How the pool of connections is used just now. */
+/** The current use of the pool. */
 export interface PoolCounts {
   inUse: number
   /** Callers that wait for a connection. */
@@ -17,7 +17,7 @@ export interface PoolCounts {
 
 export const poolCounts = (): PoolCounts => ({ inUse: 0, waiting: 0, max: 0 })
 
-/** The use of the service's pool, for the metrics (docs/reference/http.md#metrics-endpoint). */
+/** The use of the service's pool, for the metrics (docs/reference/admin.md#metrics-endpoint). */
 export const PoolUse = Context.Reference<Readonly<PoolCounts>>("runplane/control-plane/PoolUse", {
   defaultValue: poolCounts
 })

@@ -17,9 +17,9 @@ export interface Servers {
   /** The same for a connection beside the pool. */
   readonly connect: Effect.Effect<PgConnection, SqlError, Scope.Scope>
   /**
-   * Looks for a server that takes writes, because the one in use was seen to take none. All older connections are
-   * broken once one is found: they lead to the former server, also where both have one name. Until then they serve
-   * reads. Returns at once.
+   * Searches a server that takes writes, because the current one takes none. When it has found one, it breaks all older
+   * connections, which belong to the former server even if both have the same name. Until then they serve reads.
+   * Returns at once.
    */
   readonly seenReadOnly: Effect.Effect<void>
 }
@@ -28,7 +28,7 @@ export const makeServers = Effect.fnUntraced(function* (pools: readonly [ServerP
   const scope = yield* Effect.scope
   const clock = Clock.Clock.defaultValue()
   let inUse: ServerPool = pools[0]
-  /** The search under way; it ends without an error. */
+  /** The current search; it ends without an error. */
   let search: Deferred.Deferred<void> | undefined
   let searchedAt = Number.NEGATIVE_INFINITY
   /** How often a connection to a server without writes was seen, and how many of these a search has followed. */

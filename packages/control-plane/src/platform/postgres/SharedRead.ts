@@ -15,7 +15,7 @@ interface Read<A, E> {
   fiber: Fiber.Fiber<unknown> | undefined
 }
 
-/** The readers of one kind: those that wait for the next read, and how many reads are under way or waited for. */
+/** The readers of one key: those of the next read, and the number of running and pending reads. */
 interface Readers<A, E> {
   readonly turn: Semaphore.Semaphore
   next: Read<A, E> | undefined
@@ -24,7 +24,7 @@ interface Readers<A, E> {
 
 /**
  * A read that callers with the same key (`keyOf`) share. No caller gets rows that were read before its request: a
- * caller during a read gets the next one, together with all others that arrive meanwhile. So the database has one such
+ * caller during a read gets the next one, together with all others that arrive until then. So the database has one such
  * read at a time, for any number of callers. An interrupted caller does not affect the others; a read without callers
  * is interrupted. It runs with the `RequestFacts` of its first caller, whose client `keyOf` gets as well.
  */
@@ -56,7 +56,7 @@ export const shareReads = Effect.fnUntraced(function* <Q, A, E, R>(
       if (readers.reads === 0) kinds.delete(key)
     })
     const work = Effect.suspend(() => read(query)).pipe(Effect.provideService(RequestFacts, facts))
-    // The fiber begins in a moment of its own: until then callers join this read.
+    // Until the fiber begins, further callers join this read.
     next.fiber = yield* readers.turn
       .withPermits(1)(Effect.andThen(begin, Deferred.into(work, next.answer)))
       .pipe(Effect.ensuring(end), Effect.interruptible, Effect.provideContext(context), Effect.forkIn(scope))

@@ -47,7 +47,7 @@ export class TransactionAborted extends Data.TaggedError("TransactionAborted") {
 export const describeSqlError = (error: SqlError): string => {
   const cause: unknown = error.reason.cause
   if (!(cause instanceof Error)) return error.message
-  // What Node.js makes of a host name with several addresses has no message of its own.
+  // The error of Node.js for a host name with several addresses has no message.
   if (cause instanceof AggregateError && cause.message === "") {
     return [...new Set(cause.errors.map((each) => (each instanceof Error ? each.message : String(each))))].join("; ")
   }
@@ -64,13 +64,13 @@ const sqlStateOf = ({ reason: { cause } }: SqlError): string =>
  */
 const OUTAGES = /^(?:08|53|57P|58)/
 /**
- * A standby that has not been promoted, a database that is not there (yet), a session that the server has ended because
+ * A standby that was not promoted, a database that does not exist (yet), a session that the server has ended because
  * its transaction was idle.
  */
 const OUTAGE_STATES = new Set([READ_ONLY, "3D000", "25P03"])
 /**
- * What only sounds like an outage: the server could not make sense of the message (it was too large), had no memory for
- * this statement, or it was beyond a configured limit. Others are served meanwhile.
+ * Failures of one statement in the classes of outages: the server could not parse the message (it was too large), had
+ * no memory for it, or it exceeded a configured limit. The server accepts other statements.
  */
 const STATEMENT_STATES = new Set(["08P01", "53200", "53400"])
 
@@ -96,13 +96,13 @@ export const isReadOnlyServer = (error: SqlError): boolean => sqlStateOf(error) 
 /** Whether the server opens no more connections: for the role, for the database, or at all. */
 export const isTooManyConnections = (error: SqlError): boolean => sqlStateOf(error) === "53300"
 
-/** Whether no session came about, for whatever reason. */
+/** Whether the connection failed, for any reason. */
 export const isConnectFailure = ({ reason: { operation } }: SqlError): boolean => operation === "connect"
 
 /** Whether a function was called with a value that it does not know. */
 export const isBadArgument = (error: SqlError): boolean => sqlStateOf(error) === "22023"
 
-/** Whether the transaction lost against another and would do well when made again from its beginning. */
+/** Whether the transaction lost against another, so that a retry from its beginning can succeed. */
 export const isContention = ({ reason: { _tag } }: SqlError): boolean =>
   _tag === "DeadlockError" || _tag === "SerializationError" || _tag === "LockTimeoutError"
 

@@ -7,7 +7,7 @@ import type { SqlError } from "effect/sql/SqlError"
 /** How often both connections are queried: other clients of a pooler can hide that it shares sessions. */
 const ROUNDS = 5
 
-/** A pooler gives each transaction of a connection a session of its own choice. */
+/** A pooler assigns each transaction of a connection to any session. */
 export class TransactionPooling extends Data.TaggedError("TransactionPooling") {
   override get message(): string {
     return (
@@ -26,7 +26,7 @@ export const refuseTransactionPooling = (connect: Effect.Effect<PgConnection, Sq
   Effect.gen(function* () {
     const one = yield* connect
     const first = yield* sessionOf(one)
-    // A pooler has process ids of its own for its clients.
+    // A pooler reports its own process ids to its clients.
     if (first === one.processId) return
     const other = yield* connect
     const second = yield* sessionOf(other)

@@ -22,7 +22,7 @@ import { DashboardRepository } from "./DashboardRepository.ts"
 import { chartsOf, kpisOf, scenariosOf, trendsOf } from "./Overview.ts"
 import { dashboardWindow } from "./WindowParts.ts"
 
-/** The `dashboard` group (docs/reference/http.md#dashboard-figures). */
+/** The `dashboard` group (docs/reference/search.md#dashboard-figures). */
 export const DashboardHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "dashboard",
@@ -40,7 +40,7 @@ export const DashboardHttp = HttpApiBuilder.group(
 /** The health of the runtime is read at most this often, for all dashboards. */
 const RUNTIME_HEALTH_TTL = "1 second"
 
-/** Aggregates over runs (docs/reference/http.md#dashboard-figures). */
+/** Aggregates over runs (docs/reference/search.md#dashboard-figures). */
 export class Dashboard extends Context.Service<
   Dashboard,
   {

@@ -74,7 +74,7 @@ interface RunPart extends CreatedRuns {
 }
 
 /**
- * The figures of an overview (docs/reference/http.md#dashboard-figures), aggregated from sums by time
+ * The figures of an overview (docs/reference/search.md#dashboard-figures), aggregated from sums by time
  * (docs/reference/events.md#tallies). The database reads as many rows as there are buckets and scenarios, and the runs
  * of the buckets at both ends of the window; it never reads the log. `RunDurations` has the durations.
  */

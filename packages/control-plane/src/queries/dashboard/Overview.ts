@@ -11,7 +11,7 @@ const ended = (runs: { readonly completed: number; readonly failed: number; read
 
 const NANO_PER_CENT = 10_000_000
 
-/** The key figures (docs/reference/http.md#dashboard-figures). */
+/** The key figures (docs/reference/search.md#dashboard-figures). */
 export const kpisOf = ({ created, latencies, signals }: OverviewRows): DashboardKpis => {
   const completedRuns = sumOf(created, (row) => row.completed)
   const failedRuns = sumOf(created, (row) => row.failed)
@@ -41,7 +41,7 @@ export const kpisOf = ({ created, latencies, signals }: OverviewRows): Dashboard
   }
 }
 
-/** The key figures over time, by the time of creation (docs/reference/http.md#dashboard-figures). */
+/** The key figures over time, by the time of creation (docs/reference/search.md#dashboard-figures). */
 export const trendsOf = ({ created }: OverviewRows): DashboardTrends => ({
   labels: created.map(({ at }) => at.toISOString()),
   totalRuns: created.map(({ runs }) => runs),
@@ -71,7 +71,7 @@ export const scenariosOf = ({ scenarios }: OverviewRows): ReadonlyArray<Scenario
     avgDurationMs: row.timed === 0 ? null : Math.round(row.duration / row.timed)
   }))
 
-/** The thirteen charts (docs/reference/http.md#dashboard-figures). Empty buckets are omitted. */
+/** The thirteen charts (docs/reference/search.md#dashboard-figures). Empty buckets are omitted. */
 export const chartsOf = (rows: OverviewRows): DashboardCharts => {
   const ofCreated = (value: (row: CreatedRuns) => number) => overTime(rows.created, value)
   const latencies = rows.latencies.filter(isOfBucket)

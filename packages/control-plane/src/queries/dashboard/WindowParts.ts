@@ -17,7 +17,7 @@ const WINDOWS = {
 } as const
 
 /**
- * The window of a query (docs/reference/http.md#dashboard-window): from (with to) over window over
+ * The window of a query (docs/reference/search.md#dashboard-window): from (with to) over window over
  * range over 24h. `now` in milliseconds. Undefined when `to` is not after `from`.
  */
 export const dashboardWindow = (query: DashboardQuery, now: number): DashboardWindow | undefined => {

@@ -21,7 +21,7 @@ export interface CrossRunFilter extends EventFilter {
 }
 
 /**
- * Reads of the canonical log across runs, ascending by seq (docs/reference/http.md#cross-run-events).
+ * Reads of the canonical log across runs, ascending by seq (docs/reference/streams.md#cross-run-events).
  *
  * Transactions commit in another order than their seqs are allocated, so a page ends at the watermark of the log
  * (docs/reference/events.md#watermark), and a page that is not full does not prove the end. The watermark never

@@ -12,8 +12,8 @@ import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 export const EVENTS_PER_READ = 1_000
 
 /**
- * `GET /runs/:id/events` (docs/reference/http.md#list-events): a bare array, or an envelope as soon as a filter other
- * than afterSeq is given. The response contains the stored JSON of the events.
+ * `GET /runs/:id/events` (docs/reference/streams.md#list-events): a bare array, or an envelope as soon as a filter
+ * other than afterSeq is given. The response contains the stored JSON of the events.
  */
 export const EventsHttp = HttpApiBuilder.group(
   ControlPlaneApi,

@@ -59,7 +59,7 @@ export interface RunExport {
   readonly signer: Signer | undefined
 }
 
-/** The JSON bundle of an export (docs/reference/http.md#export). */
+/** The JSON bundle of an export (docs/reference/runs.md#export). */
 export const bundleText = (rows: ExportRows, exported: RunExport): ExportText =>
   proven("json", exported, (chained) => {
     const { exportedAt, head, options } = exported

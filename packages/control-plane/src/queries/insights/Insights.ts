@@ -33,7 +33,7 @@ export interface ComparedRun {
   readonly state: typeof ComparedState.Type
 }
 
-/** Two runs side by side: added, removed and changed in the right one (docs/reference/http.md#compare). */
+/** Two runs side by side: added, removed and changed in the right one (docs/reference/runs.md#compare). */
 export const compareRuns = (left: ComparedRun, right: ComparedRun): Omit<RunComparison, "divergence"> => {
   const [leftMs, rightMs] = [durationOf(left), durationOf(right)]
   const [leftConfidence, rightConfidence] = [confidenceOf(left), confidenceOf(right)]
@@ -97,7 +97,7 @@ const difference = (left: ReadonlySet<string>, right: ReadonlySet<string>) => ({
 })
 
 /**
- * `POST /runs/:id/projection/rebuild` (docs/reference/http.md#rebuild). Most of the log is folded without
+ * `POST /runs/:id/projection/rebuild` (docs/reference/runs.md#rebuild). Most of the log is folded without
  * a lock; the run is locked for the fold of the new events and the replacement of the projection and counters. The
  * revision of the head increases, so that no process uses a cached projection.
  */
@@ -143,7 +143,7 @@ export class ProjectionRebuild extends Context.Service<
 
 const TracedState = Schema.Struct({ trace: RunState.fields.trace })
 
-/** Comparisons and traces of runs (docs/reference/http.md#compare, docs/reference/http.md#traces). */
+/** Comparisons and traces of runs (docs/reference/runs.md#compare, docs/reference/runs.md#traces). */
 export class Insights extends Context.Service<
   Insights,
   {

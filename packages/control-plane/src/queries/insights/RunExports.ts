@@ -17,11 +17,11 @@ import { streamReadsAt } from "../../platform/postgres/PoolUse.ts"
 import { ExportRepository } from "./ExportRepository.ts"
 import { bundleText, type ExportOptions, type ExportRows, type ExportText, exportTexts } from "./ExportText.ts"
 
-/** The options of a batch export (docs/reference/http.md#batch). */
+/** The options of a batch export (docs/reference/runs.md#batch). */
 const BATCH_EXPORT: ExportOptions = { includeCanonical: true, includeRaw: false, eventLimit: 10_000 }
 
 /**
- * Exports runs (docs/reference/http.md#export) as text that is read as the client receives it, one page in memory. The
+ * Exports runs (docs/reference/runs.md#export) as text that is read as the client receives it, one page in memory. The
  * head is read at one moment, and the events are those up to it, so they fold to the exported projection, also of an
  * open run.
  */

@@ -104,7 +104,7 @@ const withFilter = (search: EventQuery, more: Partial<CrossRunFilter>): EventQue
   filter: { ...search.filter, ...more }
 })
 
-/** The common types; an empty list stands for all types. */
+/** The common types; an empty list means all types. */
 const both = (left: ReadonlyArray<string>, right: ReadonlyArray<string>): ReadonlyArray<string> => {
   if (left.length === 0) return right
   const common = left.filter((type) => right.includes(type))

@@ -86,7 +86,7 @@ export interface FoundEvents {
 
 /**
  * Searches over the log without an index: window by window, for about a second, then the page ends at its position. So
- * the time of a request does not depend on the size of the log (docs/reference/http.md#search-events).
+ * the time of a request does not depend on the size of the log (docs/reference/streams.md#search-events).
  */
 export class EventSearch extends Context.Service<
   EventSearch,

@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 
 const described = (resource: QueryResource) => ({ resource, fields: queryFields[resource] })
 
-/** `GET /query/fields` (docs/reference/http.md#query). */
+/** `GET /query/fields` (docs/reference/search.md#query). */
 export const QueryHttp = HttpApiBuilder.group(ControlPlaneApi, "query", (handlers) =>
   Effect.succeed(handlers.handle("fields", ({ query }) => Effect.succeed(described(query.resource))))
 )

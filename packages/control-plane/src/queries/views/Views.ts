@@ -37,7 +37,7 @@ import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { readBounded } from "../../platform/postgres/BoundedRows.ts"
 
-/** The endpoints of saved views (docs/reference/http.md#views). */
+/** The endpoints of saved views (docs/reference/search.md#views). */
 export const ViewsHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "views",
@@ -53,8 +53,8 @@ export const ViewsHttp = HttpApiBuilder.group(
 )
 
 /**
- * Saved views (docs/reference/http.md#views). Their owner and administrators change them; every change commits with its
- * audit entry.
+ * Saved views (docs/reference/search.md#views). Their owner and administrators change them; every change commits with
+ * its audit entry.
  */
 export class Views extends Context.Service<
   Views,

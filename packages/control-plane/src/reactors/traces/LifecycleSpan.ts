@@ -36,7 +36,7 @@ interface AnnotatedEvent {
 }
 
 /**
- * Records the `run.lifecycle` span of a run that has ended (docs/reference/http.md#tracing). A tracer exports a span
+ * Records the `run.lifecycle` span of a run that has ended (docs/reference/admin.md#tracing). A tracer exports a span
  * when it ends and forgets it with its process, so the span is not held open: it is made from the run's row and log
  * when the run ends, under the ids that were stored when it began. Its children may have been exported long before, by
  * other processes.

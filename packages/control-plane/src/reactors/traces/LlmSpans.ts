@@ -20,7 +20,7 @@ export interface LlmSpan {
 }
 
 /**
- * How a reported model call becomes a span (docs/reference/http.md#tracing): under names of our own, or by the GenAI
+ * How a reported model call becomes a span (docs/reference/admin.md#tracing): under names of our own, or by the GenAI
  * semantic conventions when `OTEL_SEMCONV_STABILITY_OPT_IN` selects them. It ends when the report came in and is as
  * long as the agent says. Prompts and responses are never in a span.
  */

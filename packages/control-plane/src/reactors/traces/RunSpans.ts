@@ -43,7 +43,7 @@ type SpanRecord =
 const OWN_EVENTS = "control-plane"
 
 /**
- * Makes the spans of a run's log (docs/reference/http.md#tracing): `stream.handle_raw_event` from the receipt of a
+ * Makes the spans of a run's log (docs/reference/admin.md#tracing): `stream.handle_raw_event` from the receipt of a
  * frame to its commit, `run-event.persist` for each append, `run-event.emit` for the delivery to subscribers, one for
  * each reported model call, and `run.lifecycle` at the end. The path of the data only records times; one fiber makes
  * the spans later. Does nothing when tracing is off.

@@ -42,8 +42,8 @@ const NAMED = 1_000
 const NOTHING: Claims = { deliveries: [], nextDueMs: undefined, more: false }
 
 /**
- * Claims deliveries (docs/reference/http.md#webhook-delivery). A run's first pending delivery is the only one of the
- * run that can be claimed. The due deliveries behind it are delayed until that one can change, so a subscription
+ * Claims deliveries (docs/reference/webhooks.md#webhook-delivery). A run's first pending delivery is the only one of
+ * the run that can be claimed. The due deliveries behind it are delayed until that one can change, so a subscription
  * with any number of waiting deliveries costs a claim no more than `READ_PER_CLAIM` of them.
  *
  * The subscription is locked before anything is read of it, and again at the end of each delivery: claims and ends of a

@@ -22,8 +22,8 @@ const STEPS = 53
 
 /**
  * The pause before the next attempt in milliseconds, undefined when the delivery is to be given up
- * (docs/reference/http.md#webhook-delivery): the back-off of the policy, at least the `Retry-After` of the receiver.
- * The last attempt falls on the end of the window, even when `Retry-After` is longer.
+ * (docs/reference/webhooks.md#webhook-delivery): the back-off of the policy, at least the `Retry-After` of the
+ * receiver. The last attempt falls on the end of the window, even when `Retry-After` is longer.
  */
 export const retryDelayMs = Effect.fnUntraced(function* (attempt: FailedAttempt, policy: Policy) {
   const leftMs = policy.retryWindowMs - attempt.ageMs

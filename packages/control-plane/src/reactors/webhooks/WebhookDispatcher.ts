@@ -28,8 +28,9 @@ const GONE = 410
 
 /**
  * Delivers what the outbox holds, in every process: woken by the commits of its own, by the clock when the next retry
- * is due, and now and then for what other processes left behind (docs/reference/http.md#webhook-delivery). A process
- * that dies in the middle of an attempt leaves a claim that runs out, so a receiver gets each event at least once;
+ * is due, and now and then for what other processes left behind (docs/reference/webhooks.md#webhook-delivery). A
+ * process that dies in the middle of an attempt leaves a claim that runs out, so a receiver gets each event at least
+ * once;
  * `webhook-id` identifies a repetition.
  */
 export class WebhookDispatcher extends Context.Service<

@@ -9,8 +9,8 @@ const DUE_COLUMNS = { run_id: "uuid", event: "text", payload: "json", at: "times
 
 /**
  * Writes the deliveries of the changes of status, one for each active subscription that wants it, and calls `wake` when
- * they are committed (docs/reference/http.md#webhook-delivery). The key-share lock keeps a subscription that is being
- * removed at the same moment from failing the append: nothing of a webhook may ever hurt a run.
+ * they are committed (docs/reference/webhooks.md#webhook-delivery). The key-share lock keeps a subscription that is
+ * being removed at the same moment from failing the append: nothing of a webhook may ever hurt a run.
  */
 export const makeWebhookOutbox = (wake: () => void) =>
   Effect.map(PgClient.PgClient, (sql): Reactor => {

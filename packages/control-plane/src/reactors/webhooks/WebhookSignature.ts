@@ -17,7 +17,7 @@ const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).u
 
 /**
  * The headers of a delivery: event and signature by the names that existing receivers know, in both spellings, and the
- * three of Standard Webhooks, whose signature also covers id and time (docs/reference/http.md#webhook-headers).
+ * three of Standard Webhooks, whose signature also covers id and time (docs/reference/webhooks.md#webhook-headers).
  */
 export const webhookHeaders = ({ body, event, id, secret, timestamp }: SignedDelivery) => {
   const plain = hmac(secret, body).digest("hex")

@@ -35,8 +35,8 @@ export type WebhookAnswer =
   | { readonly _tag: "Refused"; readonly reason: string }
 
 /**
- * Sends webhooks and knows where they may not go (docs/reference/http.md#private-targets). The connection uses the very
- * address that was checked, redirects are not followed, and the body of an answer is not read.
+ * Sends webhooks and knows where they may not go (docs/reference/webhooks.md#private-targets). The connection uses the
+ * very address that was checked, redirects are not followed, and the body of an answer is not read.
  */
 export class WebhookTransport extends Context.Service<
   WebhookTransport,

@@ -33,7 +33,7 @@ import { masked, originOf, withoutPath } from "./WebhookRows.ts"
 import { WebhookTransport } from "./WebhookTransport.ts"
 
 /**
- * Subscriptions to the life of runs (docs/reference/http.md#webhook-subscriptions). Every change commits with
+ * Subscriptions to the life of runs (docs/reference/webhooks.md#webhook-subscriptions). Every change commits with
  * its audit entry.
  */
 export class Webhooks extends Context.Service<
@@ -54,7 +54,7 @@ export class Webhooks extends Context.Service<
       id: string,
       query: WebhookDeliveriesQuery
     ) => Effect.Effect<TextPage<SqlError>, NotFound | SqlError>
-    /** Sends the event `webhook.test` (docs/reference/http.md#webhook-test). */
+    /** Sends the event `webhook.test` (docs/reference/webhooks.md#webhook-test). */
     readonly test: (id: string, caller: Caller) => Effect.Effect<WebhookDelivery, NotFound | Conflict | SqlError>
     readonly redeliver: (
       id: string,
@@ -185,7 +185,7 @@ const describeChange = ({ secret, url, ...change }: WebhookChange): Schema.JsonO
   ...(secret !== undefined && { secret: "changed" })
 })
 
-/** The webhook endpoints (docs/reference/http.md#webhook-subscriptions). */
+/** The webhook endpoints (docs/reference/webhooks.md#webhook-subscriptions). */
 export const WebhooksHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "webhooks",

@@ -18,9 +18,9 @@ import { StreamSlots } from "../StreamSlots.ts"
 import { LogStream } from "./LogStream.ts"
 
 /**
- * `GET /events` (docs/reference/http.md#cross-run-events) always returns the envelope, with the stored JSON of the
- * events. A search that is equal to filters is read as filters (docs/reference/http.md#search-events).
- * `GET /events/stream` is docs/reference/http.md#log-stream.
+ * `GET /events` (docs/reference/streams.md#cross-run-events) always returns the envelope, with the stored JSON of the
+ * events. A search that is equal to filters is read as filters (docs/reference/streams.md#search-events).
+ * `GET /events/stream` is docs/reference/streams.md#log-stream.
  */
 export const CrossRunEventsHttp = HttpApiBuilder.group(
   ControlPlaneApi,

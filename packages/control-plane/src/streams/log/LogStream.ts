@@ -11,7 +11,6 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { Watermark } from "../../event-log/subscribe/Watermark.ts"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
-import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { type EventQuery, eventQueryOf } from "../../queries/query/EventQuery.ts"
 import { type FollowerSource, follow, retried } from "../FollowerLoop.ts"
 import { type Input, type LiveInput, openLog, type State } from "../FollowerState.ts"
@@ -20,8 +19,8 @@ import { retries } from "../StreamReads.ts"
 import { LogTail, type TailSubscription } from "./LogTail.ts"
 
 /**
- * The SSE frames of the whole log as bytes (docs/reference/http.md#log-stream). A stream ends on shutdown, or with its
- * client.
+ * The SSE frames of the whole log as bytes (docs/reference/streams.md#log-stream). A stream ends on shutdown, or with
+ * its client.
  */
 export class LogStream extends Context.Service<
   LogStream,
@@ -42,12 +41,12 @@ export class LogStream extends Context.Service<
     Effect.gen(function* () {
       const tail = yield* LogTail
       const watermark = yield* Watermark
-      const metrics = yield* Metrics
       const shutdown = yield* Shutdown
       const defaultHeartbeatMs = yield* readSetting(ControlPlaneSettings.STREAM_SSE_HEARTBEAT_MS)
 
       /**
-       * The cursor, or the end of the log without one or when the cursor is beyond it (docs/reference/http.md#reset).
+       * The cursor, or the end of the log without one or when the cursor is beyond it
+       * (docs/reference/streams.md#reset).
        */
       const startOf = Effect.fnUntraced(function* (afterSeq: number | undefined) {
         if (afterSeq === undefined) return { afterSeq: yield* watermark.now }
@@ -62,7 +61,6 @@ export class LogStream extends Context.Service<
         afterSeq: number | undefined,
         connection: SseConnection
       ) {
-        yield* Effect.acquireRelease(Effect.sync(metrics.sseOpened), () => Effect.sync(metrics.sseClosed))
         const subscription = yield* tail.subscribe(searchOf(query))
         // The response has begun, so the stream waits for a database that is away.
         const start = yield* Effect.raceFirst(Effect.orDie(Effect.retry(startOf(afterSeq), retries)), shutdown.begun)

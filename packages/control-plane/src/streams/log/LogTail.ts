@@ -53,7 +53,7 @@ interface Subscribers {
 }
 
 /**
- * The end of the log for all its streams (docs/reference/http.md#log-stream). For each search one fiber reads new
+ * The end of the log for all its streams (docs/reference/streams.md#log-stream). For each search one fiber reads new
  * events, up to the watermark, into a ring buffer whose frames all subscribers share; so the number of subscribers does
  * not change the number of reads. A notification of a commit only wakes the fiber, and the rows are the truth: no event
  * is lost or sent twice, whatever process appends.

@@ -36,7 +36,7 @@ export const framesOf = (events: ReadonlyArray<StoredEvent>) => {
 }
 
 /**
- * The frames at the end of the log that match one search (docs/reference/http.md#log-stream), bounded in bytes. Each
+ * The frames at the end of the log that match one search (docs/reference/streams.md#log-stream), bounded in bytes. Each
  * subscriber has its own position, so a slow one costs no memory: it receives many frames at once, and reads the
  * database when its position is before the start of the buffer.
  */

@@ -10,15 +10,14 @@ import { type EventPage, EventRepository } from "../../event-log/EventRepository
 import { RunGone } from "../../event-log/runs/RunGone.ts"
 import { Wakeup } from "../../event-log/subscribe/Wakeup.ts"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
-import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { type FollowerSource, follow } from "../FollowerLoop.ts"
 import { type Input, openReplay } from "../FollowerState.ts"
 import { detachedConnection, retryHint, type SseConnection } from "../SseConnection.ts"
 import { StreamReads } from "../StreamReads.ts"
 
 /**
- * Replays of runs as SSE bytes (docs/reference/http.md#replay). A replay ends at the event that was the last one of the
- * run when it began; before that when its client leaves, or on shutdown.
+ * Replays of runs as SSE bytes (docs/reference/streams.md#replay). A replay ends at the event that was the last one of
+ * the run when it began; before that when its client leaves, or on shutdown.
  */
 export class Replay extends Context.Service<
   Replay,
@@ -36,7 +35,6 @@ export class Replay extends Context.Service<
     Effect.gen(function* () {
       const events = yield* EventRepository
       const { inTurn } = yield* StreamReads
-      const metrics = yield* Metrics
       const shutdown = yield* Shutdown
       const limits = yield* readSettings({
         batchSize: ControlPlaneSettings.REPLAY_BATCH_SIZE,
@@ -45,7 +43,6 @@ export class Replay extends Context.Service<
 
       const frames = Effect.fnUntraced(function* (runId: RunId, query: ReplayStreamQuery, connection: SseConnection) {
         const read = readFor(connection)
-        yield* Effect.acquireRelease(Effect.sync(metrics.sseOpened), () => Effect.sync(metrics.sseClosed))
         const head = yield* Effect.raceFirst(
           read(inTurn(events.head(runId))),
           Effect.as(shutdown.begun, "stopping" as const)

@@ -10,7 +10,7 @@ import { StreamSlots } from "../StreamSlots.ts"
 import { describeReplay, Replay } from "./Replay.ts"
 import { ReplayStates } from "./ReplayStates.ts"
 
-/** The `replay` group (docs/reference/http.md#replay). */
+/** The `replay` group (docs/reference/streams.md#replay). */
 export const ReplayHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "replay",

@@ -25,8 +25,8 @@ interface CachedPrefix extends FoldedPrefix<RunState> {
 }
 
 /**
- * States of runs as of an event (docs/reference/http.md#replay). The state at the end of the log is the stored state of
- * the run, which is the same fold; the states before are folded in pages from the nearest cached prefix.
+ * States of runs as of an event (docs/reference/streams.md#replay). The state at the end of the log is the stored state
+ * of the run, which is the same fold; the states before are folded in pages from the nearest cached prefix.
  */
 export class ReplayStates extends Context.Service<
   ReplayStates,

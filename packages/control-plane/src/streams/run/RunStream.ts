@@ -10,7 +10,6 @@ import { RunGone } from "../../event-log/runs/RunGone.ts"
 import { LiveEvents } from "../../event-log/subscribe/LiveEvents.ts"
 import type { Subscription } from "../../event-log/subscribe/Subscription.ts"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
-import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { type FollowerSource, follow, retried } from "../FollowerLoop.ts"
 import { type Input, openRun, type RunOptions, type State } from "../FollowerState.ts"
 import { detachedConnection, pageFrames, retryHint, type SseConnection } from "../SseConnection.ts"
@@ -20,8 +19,8 @@ import { type RunReads, retries, StreamReads } from "../StreamReads.ts"
 export const BACKFILL_PAGE = 500
 
 /**
- * The SSE frames of runs as bytes (docs/reference/http.md#stream-end). A stream ends with its run, on shutdown, or with
- * its client.
+ * The SSE frames of runs as bytes (docs/reference/streams.md#stream-end). A stream ends with its run, on shutdown, or
+ * with its client.
  */
 export class RunStream extends Context.Service<
   RunStream,
@@ -43,11 +42,9 @@ export class RunStream extends Context.Service<
     Effect.gen(function* () {
       const { events, states } = yield* StreamReads
       const live = yield* LiveEvents
-      const metrics = yield* Metrics
       const shutdown = yield* Shutdown
 
       const frames = Effect.fnUntraced(function* (runId: RunId, options: RunOptions, connection: SseConnection) {
-        yield* Effect.acquireRelease(Effect.sync(metrics.sseOpened), () => Effect.sync(metrics.sseClosed))
         // Subscribed before the state is read, so that no event falls between the two.
         const subscription = yield* live.subscribe(runId)
         const read = readFor(connection)

@@ -12,7 +12,7 @@ import { StreamSlots } from "../StreamSlots.ts"
 import { RunStream } from "./RunStream.ts"
 import { StreamTickets, TICKET_MS } from "./StreamTickets.ts"
 
-/** `GET /runs/:id/stream` (docs/reference/http.md#stream), and its tickets (docs/reference/http.md#tickets). */
+/** `GET /runs/:id/stream` (docs/reference/streams.md#stream), and its tickets (docs/reference/http.md#tickets). */
 export const StreamHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "stream",

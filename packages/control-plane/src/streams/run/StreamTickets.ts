@@ -99,7 +99,7 @@ export class StreamTickets extends Context.Service<
     })
   ).pipe(Layer.provide([SecureRandom.layerWebCrypto, Digest.layerWebCrypto]))
 
-  /** The tickets for the authentication in front of the handlers, which returns 503 when the database is away. */
+  /** The tickets for the authentication before the handlers, which returns 503 while the database is unavailable. */
   static readonly layerGuard = Layer.effect(
     Tickets,
     Effect.map(StreamTickets, ({ find, redeem }) => ({

@@ -55,7 +55,7 @@ const everything = [
   "run.create"
 ]
 
-// docs/reference/http.md#audit: equality filters, strict dates, the newest first, two older names.
+// docs/reference/admin.md#audit: equality filters, strict dates, the newest first, two older names.
 const cases: ReadonlyArray<readonly [query: string, expected: ReadonlyArray<string>, total: number]> = [
   ["", everything, 7],
   ["limit=2", everything.slice(0, 2), 7],

@@ -18,7 +18,7 @@ const mode = {
 }
 const root = { uri: "file:///data", name: "data" }
 
-// docs/reference/http.md#runtime-endpoints
+// docs/reference/admin.md#runtime-endpoints
 layer(layerTestService(), { excludeTestServices: true })("the runtime over HTTP", (it) => {
   it.effect("passes manifest, modes and roots through", () =>
     Effect.gen(function* () {

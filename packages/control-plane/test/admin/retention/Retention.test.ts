@@ -30,7 +30,7 @@ const startSweeps = Effect.gen(function* () {
   return sweeps
 })
 
-// docs/reference/http.md#retention
+// docs/reference/admin.md#retention
 describe("the retention sweeps", () => {
   it.effect("begin ten seconds after the start, come again every interval, and outlive a failure", () =>
     Effect.gen(function* () {

@@ -4,7 +4,7 @@ import { Subscription } from "../../../src/event-log/subscribe/Subscription.ts"
 import { Wakeup } from "../../../src/event-log/subscribe/Wakeup.ts"
 import { MemoryLog } from "../../support/MemoryLog.ts"
 
-// docs/reference/http.md#one-write
+// docs/reference/streams.md#one-write
 describe("an item after a wait that ended at once", () => {
   it.effect("stays in the queue of the subscriber of a run", () =>
     Effect.gen(function* () {

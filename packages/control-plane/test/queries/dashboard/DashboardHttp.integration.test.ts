@@ -65,7 +65,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overvie
     })
   )
 
-  // docs/reference/http.md#dashboard-figures
+  // docs/reference/search.md#dashboard-figures
   const charts: ReadonlyArray<readonly [string, ReadonlyArray<string>, ReadonlyArray<number>]> = [
     ["runVolume", [hour(10), hour(11), hour(12), hour(13)], [4, 1, 3, 4]],
     ["queueDepth", [hour(10), hour(11), hour(12), hour(13)], [0, 0, 1, 2]],

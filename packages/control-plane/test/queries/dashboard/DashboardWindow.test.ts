@@ -5,7 +5,7 @@ import { type DashboardWindow, dashboardWindow, windowOf } from "../../../src/qu
 const now = Date.parse("2026-07-31T12:30:00.000Z")
 const day = "2026-07-30T12:30:00.000Z"
 
-// docs/reference/http.md#dashboard-window
+// docs/reference/search.md#dashboard-window
 const rows: ReadonlyArray<readonly [DashboardQuery, Omit<DashboardWindow, "parts"> | undefined]> = [
   [{}, { from: day, to: undefined, bucket: "hour" }],
   [{ window: "1h" }, { from: "2026-07-31T11:30:00.000Z", to: undefined, bucket: "minute" }],

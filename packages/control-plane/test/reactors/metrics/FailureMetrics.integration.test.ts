@@ -45,7 +45,7 @@ const SIDE_EFFECTS = "proto_post_commit_side_effect_failures_total"
 
 const service = layerTestService({ observer: { recoveryIntervalMs: 50, recoveryEnabled: true } })
 
-// docs/reference/http.md#metrics-endpoint
+// docs/reference/admin.md#metrics-endpoint
 layer(service, { excludeTestServices: true })("the metrics of failures", (it) => {
   it.effect("count each failed adoption of a run, and the successful one", () =>
     Effect.gen(function* () {

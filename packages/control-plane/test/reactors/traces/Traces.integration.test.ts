@@ -117,7 +117,7 @@ const named = (spans: ReadonlyArray<CollectedSpan>, name: string) => spans.filte
 const world = RuntimeFake.layer.pipe(Layer.provideMerge(layerTestDatabase))
 
 layer(world, { excludeTestServices: true })("the trace of a run", (it) => {
-  // docs/reference/http.md#tracing
+  // docs/reference/admin.md#tracing
   it.effect("is exported as one tree, with the documented spans and attributes", () =>
     Effect.gen(function* () {
       const collector = yield* otlpCollector

@@ -247,7 +247,7 @@ layer(service(), { excludeTestServices: true })("the delivery of webhooks", (it)
     })
   )
 
-  // docs/reference/http.md#webhook-test
+  // docs/reference/webhooks.md#webhook-test
   it.effect("sends a test whatever the subscription lists, signed like the others, and audits it", () =>
     Effect.gen(function* () {
       const { requests, url } = yield* webhookReceiver(inTurn({ status: 204 }))

@@ -76,7 +76,7 @@ layer(service, { excludeTestServices: true })("GET /events", (it) => {
     })
   )
 
-  // docs/reference/http.md#cross-run-events
+  // docs/reference/streams.md#cross-run-events
   const rows: ReadonlyArray<readonly [string, (item: Item) => boolean]> = [
     ["type=signal.emitted", (item) => item.type === "signal.emitted"],
     ["type=signal.emitted,%20run.created", (item) => ["signal.emitted", "run.created"].includes(item.type)],

@@ -48,7 +48,7 @@ const opened = Effect.fnUntraced(function* (afterSeq: number, of: Opening = {}) 
   return { buffer, ids, over, push, reads }
 })
 
-// docs/reference/http.md#log-stream
+// docs/reference/streams.md#log-stream
 describe("the stream of the log", () => {
   it.effect("begins with a heartbeat, sends all new frames at once, and waits for more", () =>
     Effect.gen(function* () {

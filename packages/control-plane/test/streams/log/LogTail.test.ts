@@ -83,7 +83,7 @@ const following = <E>(
   )
 }
 
-// docs/reference/http.md#log-stream
+// docs/reference/streams.md#log-stream
 describe("the end of the log", () => {
   it.effect("reads the commits of this process in one read for all of them", () =>
     following(everything, (tail, live, database) =>

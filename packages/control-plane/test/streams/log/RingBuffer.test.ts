@@ -20,7 +20,7 @@ const read = Arbitrary.all({
   takes: Arbitrary.array(upTo(2), { maxLength: 3 })
 })
 
-// docs/reference/http.md#log-stream
+// docs/reference/streams.md#log-stream
 describe("the ring buffer", () => {
   it("is empty and misses nothing before the first read of the log", () => {
     const buffer = new RingBuffer()

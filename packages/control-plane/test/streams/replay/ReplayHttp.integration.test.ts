@@ -29,7 +29,7 @@ const seeded = Effect.gen(function* () {
 })
 
 layer(layerTestService(), { excludeTestServices: true })("the replay of a run", (it) => {
-  // docs/reference/http.md#replay: defaults, echoed bounds, relative addresses
+  // docs/reference/streams.md#replay: defaults, echoed bounds, relative addresses
   const descriptors: ReadonlyArray<readonly [unknown, Readonly<Record<string, unknown>>, string]> = [
     [undefined, { mode: "timed", speed: 1 }, "mode=timed&speed=1"],
     [{}, { mode: "timed", speed: 1 }, "mode=timed&speed=1"],

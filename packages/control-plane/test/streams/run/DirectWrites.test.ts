@@ -8,7 +8,7 @@ import { detachedConnection, type SseConnection } from "../../../src/streams/Sse
 import { MemoryLog } from "../../support/MemoryLog.ts"
 import { collect, eventIndexes, type Frame, framesOf, openFollower, options } from "./OpenFollower.ts"
 
-// docs/reference/http.md#one-write
+// docs/reference/streams.md#one-write
 describe("the stream of a run that waits", () => {
   it.effect("writes batches to a ready socket, and sends their snapshot later", () =>
     Effect.gen(function* () {

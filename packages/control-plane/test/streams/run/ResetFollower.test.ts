@@ -14,7 +14,7 @@ const opened = Effect.fnUntraced(function* (log: MemoryLog, over: Partial<RunOpt
 
 const named = (frames: ReadonlyArray<Frame>) => frames.map(({ event, index }) => `${event} ${index}`)
 
-// docs/reference/http.md#reset
+// docs/reference/streams.md#reset
 describe("the stream of a run whose log ends before the cursor", () => {
   for (const over of [{}, { includeSnapshot: false }, { snapshots: "first" }] satisfies ReadonlyArray<
     Partial<RunOptions>

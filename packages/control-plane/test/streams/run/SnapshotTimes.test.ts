@@ -16,7 +16,7 @@ const timesOf = (audience: number) =>
     return times
   })
 
-// docs/reference/http.md#stream
+// docs/reference/streams.md#stream
 describe("the times of snapshots", () => {
   const cases = [
     [1, 1],

@@ -2,7 +2,7 @@ import * as Data from "effect/Data"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 
-/** The cursor is not one of this list in this order (docs/reference/http.md#cursors). */
+/** The cursor is not one of this list in this order (docs/reference/runs.md#cursors). */
 export class UnknownCursor extends Data.TaggedError("UnknownCursor") {}
 
 /** A position in a sorted list: the sort value and the id of the entry. */

@@ -3,8 +3,8 @@ import type { Comparison, Query, QueryValue } from "@runplane/domain"
 import type { Fragment } from "effect/sql/Statement"
 
 /**
- * How the values of a column are compared. `folded` ignores case (docs/reference/http.md#folding), `label` is cut at
- * `MAX_LABEL` characters, `among` is a list of texts that holds the value.
+ * How the values of a column are compared. `folded` ignores case (docs/reference/search.md#folding), `label` is cut at
+ * `MAX_LABEL` characters, `among` is a list of texts with the value in it.
  */
 export type ColumnType = "text" | "folded" | "label" | "uuid" | "numeric" | "integer" | "time" | "flag" | "among"
 
@@ -20,7 +20,7 @@ export interface QueryColumn {
   readonly has?: (value: Fragment) => Fragment
 }
 
-/** What a query over a resource means for its rows. */
+/** The columns of a resource that a query over it reads. */
 export interface QueryMeaning {
   readonly column: (field: string, path: string) => QueryColumn
   /** A bare word. */
@@ -28,9 +28,9 @@ export interface QueryMeaning {
 }
 
 /**
- * The condition of a query (docs/reference/http.md#query). Names become columns that are written here, values become
- * parameters: no text of the query gets into the statement. What is not known of a row, it does not match, and an
- * exclusion of it does.
+ * The condition of a query (docs/reference/search.md#query). Names become columns of this file and values become
+ * parameters, so the statement has no text of the query. A row without a value does not match a condition on it, and
+ * matches the exclusion of that condition.
  */
 export const conditionOf = (sql: PgClient.PgClient, query: Query, meaning: QueryMeaning): Fragment => {
   const of = (part: Query): Fragment => {
@@ -118,7 +118,7 @@ export const conditionOf = (sql: PgClient.PgClient, query: Query, meaning: Query
 const LEAST = -(2n ** 63n)
 const GREATEST = 2n ** 63n - 1n
 
-/** A comparison of whole numbers that means the same, within what a bigint holds; undefined when nothing equals it. */
+/** The equal comparison of whole numbers in the range of bigint; undefined when no value matches. */
 const wholeBound = (op: Comparison, wanted: number) => {
   if (op === "eq" && !Number.isInteger(wanted)) return undefined
   const isUp = op === "gte" || op === "lt"

@@ -17,16 +17,16 @@ const LONGEST_WAIT = "10 seconds"
 /** The name of the lane in refusals. */
 const LANE = "search"
 
-/** A search was given up: it takes too long by itself. */
+/** A search took too long, also without other searches. */
 export class SearchTooSlow extends Data.TaggedError("SearchTooSlow") {}
 
 /** Why a search has no answer although the database answers. */
 export type SearchFailure = SearchTooSlow | TurnRefused
 
 /**
- * The share of searches in the database: callers write them, and no index may serve them. Searches share a few
+ * The share of searches in the database: callers write them, perhaps without a matching index. Searches share a few
  * connections, in turns by caller, and a statement that takes too long is ended, so that no search delays others
- * (docs/reference/http.md#search-limits).
+ * (docs/reference/search.md#search-limits).
  */
 export class SearchBudget extends Context.Service<
   SearchBudget,

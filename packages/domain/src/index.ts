@@ -145,6 +145,7 @@ export {
   readPriceFile
 } from "./pricing/PriceFile.ts"
 export { costOf, type PricedUsage, type Rates, type RateTier } from "./pricing/Rates.ts"
+export * from "./pricing/Repricing.ts"
 export { patternFault } from "./pricing/SafePattern.ts"
 export { boundName, boundProse } from "./projector/Bounds.ts"
 export { parseQuery } from "./query/Parser.ts"

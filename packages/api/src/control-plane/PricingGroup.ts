@@ -4,7 +4,7 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import * as Failure from "../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
-import { isoDate } from "../validation/Fields.ts"
+import { integer, isoDate, withDefault } from "../validation/Fields.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
 
 const optional = Schema.optionalKey
@@ -61,6 +61,34 @@ export const UnknownModels = Schema.Struct({
 }).annotate({ identifier: "UnknownModels", description: "Models whose cost is a guess" })
 export type UnknownModels = typeof UnknownModels.Type
 
+/** Calls that one page of `GET /pricing/calls` reads. */
+export const MAX_CALLS_PER_PAGE = 5000
+
+export const RecordedCalls = Schema.Struct({
+  since: Field.time("The calls since this time are listed"),
+  calls: Field.integer("Events of calls in this page", 3),
+  groups: Schema.Array(
+    Schema.Struct({
+      at: Field.time("When the calls were made: the start of the minute"),
+      model: optional(Field.text("The model as the agents stated it; absent when they stated none", "gpt-4o")),
+      provider: optional(Field.text("The provider as the agents stated it", "openai")),
+      promptTokens: Field.number("Input tokens of each call", 1200),
+      totalTokens: Field.number("All tokens of each call", 1500),
+      cachedTokens: optional(Field.number("Part of the input of each call that was read from a cache", 1000)),
+      cacheWriteTokens: optional(Field.number("Part of the input of each call that was written to a cache", 100)),
+      reasoningTokens: optional(Field.number("Part of the output of each call", 200)),
+      batch: optional(Field.flag("Whether the provider ran the calls as part of a batch")),
+      estimatedCostUsd: optional(
+        Field.number("US dollars of each call as recorded; absent for calls without token counts", 0.0123)
+      ),
+      costBasis: optional(Field.text("Where that cost comes from", "catalogue")),
+      calls: Field.integer("Calls in the group", 3)
+    })
+  ).annotate({ description: "Calls of this page; those of one minute with equal values are one group" }),
+  next: optional(Field.integer("Given as before, reads the page of the calls before these; absent at the end", 120))
+}).annotate({ identifier: "RecordedCalls", description: "Recorded calls of language models, the newest first" })
+export type RecordedCalls = typeof RecordedCalls.Type
+
 const Name = Schema.String.check(Schema.isMaxLength(256))
 
 /** The query of `GET /pricing`. */
@@ -72,6 +100,16 @@ export const pricingQuery = querySchema({
 /** The query of `GET /pricing/unknown`. */
 export const unknownModelsQuery = querySchema({
   since: optional(isoDate("Calls since this time; the last 30 days unless given", "2026-07-01"))
+})
+
+/** The query of `GET /pricing/calls`. */
+export const recordedCallsQuery = querySchema({
+  since: optional(isoDate("Calls since this time; the last 30 days unless given", "2026-07-01")),
+  before: optional(integer({ min: 1 }).annotate(about("Only calls with a smaller seq: next of the page before", 120))),
+  limit: withDefault(
+    integer({ min: 1, max: MAX_CALLS_PER_PAGE }).annotate(about("Most calls of the page", 1000)),
+    MAX_CALLS_PER_PAGE
+  )
 })
 
 /** Prices of models. */
@@ -97,6 +135,20 @@ export class PricingGroup extends HttpApiGroup.make("pricing")
         access: "viewer",
         summary: "List the models whose cost is a guess",
         description: "Counted from the recorded calls whose `costBasis` is `fallback`, with their share of the cost."
+      })
+    ),
+    HttpApiEndpoint.get("calls", "/pricing/calls", {
+      query: recordedCallsQuery,
+      success: RecordedCalls,
+      error: Failure.SearchTooSlow
+    }).annotateMerge(
+      operation({
+        id: "listRecordedCalls",
+        access: "viewer",
+        summary: "List the recorded calls of language models",
+        description:
+          "Model, token counts, time and cost of the calls of all runs, without their texts, for a calculation with other " +
+          "prices. A page may have fewer calls than its limit; the last one has no `next`."
       })
     )
   )

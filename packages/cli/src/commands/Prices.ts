@@ -1,26 +1,15 @@
 import { usdText } from "@runplane/domain"
-import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
 import { printFacts, printRows } from "../Output.ts"
 import { update } from "./PricesUpdate.ts"
-
-const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-/** The ISO time of `30d`, `12h`, `90m` ago, or of a date. */
-const timeOf = Effect.fnUntraced(function* (text: string) {
-  const [, count = "", unit = ""] = /^(\d{1,5})([mhd])$/.exec(text) ?? []
-  const ms = UNIT_MS[unit]
-  const at = ms === undefined ? Date.parse(text) : (yield* Clock.currentTimeMillis) - Number(count) * ms
-  if (Number.isNaN(at)) return yield* usageProblem(`--since ${text} is not a time: 30d, 12h, or 2026-07-01`)
-  return new Date(at).toISOString()
-})
+import { whatIf } from "./PricesWhatIf.ts"
+import { sinceFlag, timeOf } from "./Since.ts"
 
 const rate = (usd: number | undefined) => (usd === undefined ? undefined : `${usdText(usd, 2)} for 1,000,000 tokens`)
 
@@ -61,36 +50,28 @@ const show = Command.make(
     })
 ).pipe(Command.withDescription("Print the price of a model, and the list that has it"))
 
-const check = Command.make(
-  "check",
-  {
-    since: Flag.String("since").pipe(
-      Flag.withDescription("Calls since this time: 30d, 12h, or a date"),
-      Flag.withDefault("30d")
+const check = Command.make("check", { since: sinceFlag }, ({ since }) =>
+  Effect.gen(function* () {
+    const query = { since: yield* timeOf(since) }
+    const found = yield* withControlPlane(({ api: { pricing } }) => pricing.unknown({ query }))
+    yield* printRows(
+      [
+        { title: "MODEL", text: ({ model }) => model ?? "(none stated)", elastic: true },
+        { title: "PROVIDER", text: ({ provider }) => provider ?? "-" },
+        { title: "CALLS", text: ({ calls }) => String(calls) },
+        { title: "TOKENS", text: ({ totalTokens }) => totalTokens.toLocaleString("en-US") },
+        { title: "COST", text: ({ guessedCostUsd }) => `≈ ${usdText(guessedCostUsd, 4)}` },
+        { title: "SHARE", text: ({ share }) => `${(share * 100).toFixed(1)} %` }
+      ],
+      found.models,
+      found
     )
-  },
-  ({ since }) =>
-    Effect.gen(function* () {
-      const query = { since: yield* timeOf(since) }
-      const found = yield* withControlPlane(({ api: { pricing } }) => pricing.unknown({ query }))
-      yield* printRows(
-        [
-          { title: "MODEL", text: ({ model }) => model ?? "(none stated)", elastic: true },
-          { title: "PROVIDER", text: ({ provider }) => provider ?? "-" },
-          { title: "CALLS", text: ({ calls }) => String(calls) },
-          { title: "TOKENS", text: ({ totalTokens }) => totalTokens.toLocaleString("en-US") },
-          { title: "COST", text: ({ guessedCostUsd }) => `≈ ${usdText(guessedCostUsd, 4)}` },
-          { title: "SHARE", text: ({ share }) => `${(share * 100).toFixed(1)} %` }
-        ],
-        found.models,
-        found
-      )
-      if (found.isPartial) yield* Console.error(`only the newest ${found.calls} calls were counted`)
-    })
+    if (found.isPartial) yield* Console.error(`only the newest ${found.calls} calls were counted`)
+  })
 ).pipe(Command.withDescription("List the models without a known price, whose costs are a guess"))
 
 /** `runplane prices ...` (docs/reference/prices.md). */
 export const prices = Command.make("prices").pipe(
   Command.withDescription("Prices of models"),
-  Command.withSubcommands([show, check, update])
+  Command.withSubcommands([show, check, update, whatIf])
 )

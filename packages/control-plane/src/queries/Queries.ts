@@ -10,6 +10,7 @@ import { CrossRunEvents } from "./events/CrossRunEvents.ts"
 import { ExportRepository } from "./insights/ExportRepository.ts"
 import { Insights, ProjectionRebuild } from "./insights/Insights.ts"
 import { RunExports } from "./insights/RunExports.ts"
+import { RecordedCalls } from "./pricing/RecordedCalls.ts"
 import { UnpricedCalls } from "./pricing/UnpricedCalls.ts"
 import { EventSearch } from "./query/EventSearch.ts"
 import { Ledger } from "./seals/Ledger.ts"
@@ -26,6 +27,7 @@ export const layer = Layer.mergeAll(
   RunExports.layer,
   Seals.layer,
   Tombstones.layer,
+  RecordedCalls.layer,
   UnpricedCalls.layer,
   Views.layer,
   Backtests.layer.pipe(Layer.provide(BacktestRuns.layer))

@@ -101,6 +101,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       yield* get("/me")
       yield* get("/pricing", "model=gpt-4o")
       yield* get("/pricing/unknown")
+      yield* get("/pricing/calls", "limit=2")
       yield* post("/runs/{id}/stream-tickets")
       yield* get("/runs/{id}/export", "includeRaw=true")
       yield* get("/runs/{id}/export", "includeRaw=true&format=jsonl")

@@ -64,13 +64,32 @@ describe("the cost of a call", () => {
     tiers: [{ above, input: (price.input + more) / MILLION, output: (price.output + more) / MILLION }]
   })
 
+  const parts = { cacheRead: Count, cacheWrite: Count, reasoning: Count, batch: Schema.Boolean }
+
   it.prop(
-    "does not fall when a call has more tokens",
-    { price: Drawn, input: Count, output: Count, moreInput: Count, moreOutput: Count },
-    ({ input, moreInput, moreOutput, output, price }) => {
-      const cost = costOf(ratesOf(price), { input, output })
-      assert.isAtMost(cost, costOf(ratesOf(price), { input: input + moreInput, output }))
-      assert.isAtMost(cost, costOf(ratesOf(price), { input, output: output + moreOutput }))
+    "does not fall when a call has more input or output tokens, whatever their parts",
+    { price: Drawn, input: Count, output: Count, moreInput: Count, moreOutput: Count, parts: Schema.Struct(parts) },
+    ({ input, moreInput, moreOutput, output, parts: of, price }) => {
+      const rate = { ...ratesOf(price), batchFactor: 0.5 }
+      const cost = costOf(rate, { ...of, input, output })
+      assert.isAtLeast(cost, 0)
+      assert.isAtMost(cost, costOf(rate, { ...of, input: input + moreInput, output }))
+      assert.isAtMost(cost, costOf(rate, { ...of, input, output: output + moreOutput }))
+    }
+  )
+
+  it.prop(
+    "moves in one direction when more of its tokens are cached, written to a cache, or reasoning",
+    { price: Drawn, input: Count, output: Count, parts: Schema.Struct(parts), one: Count, two: Count },
+    ({ input, one, output, parts: of, price, two }) => {
+      for (const part of ["cacheRead", "cacheWrite", "reasoning"] as const) {
+        const cost = (count: number) => costOf(ratesOf(price), { ...of, input, output, [part]: count })
+        const [first, second, third] = [cost(0), cost(one), cost(one + two)]
+        // Tokens that become cached may have counted as written to a cache before, at a lower rate.
+        if (part === "cacheRead" && of.cacheWrite > 0) continue
+        assert.isAtLeast((second - first) * (third - second), 0, part)
+        if (part === "cacheRead") assert.isAtMost(third, first)
+      }
     }
   )
 

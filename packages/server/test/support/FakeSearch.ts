@@ -36,6 +36,7 @@ export const Pricing = HttpApiBuilder.group(ControlPlaneApi, "pricing", (handler
         guessedCostUsd: 0,
         isPartial: false,
         models: []
-      })
+      }),
+    calls: () => Effect.succeed({ since: "2026-07-01T00:00:00.000Z", calls: 0, groups: [] })
   })
 )

@@ -151,7 +151,8 @@ const rows: ReadonlyArray<Row> = [
   { name: "webhooks remove", args: ({ webhook }) => [webhook] },
   { name: "ledger verify", args: () => [] },
   { name: "prices show", args: () => ["vendor1-4o"] },
-  { name: "prices check", args: () => ["--since", "30d"] }
+  { name: "prices check", args: () => ["--since", "30d"] },
+  { name: "prices whatif", args: () => ["--catalogue", "off"] }
 ]
 
 /** Commands that ask no service: they read files, or are the services. `LocalCommands.ts` looks at them. */

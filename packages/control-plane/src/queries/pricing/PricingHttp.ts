@@ -3,8 +3,10 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Prices } from "../../event-log/append/Prices.ts"
+import { jsonText } from "../../platform/http/JsonAnswer.ts"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { orSearchRefused } from "../../platform/http/SearchAnswers.ts"
+import { RecordedCalls } from "./RecordedCalls.ts"
 import { UnpricedCalls } from "./UnpricedCalls.ts"
 
 /** The `pricing` group (docs/reference/prices.md). */
@@ -13,14 +15,16 @@ export const PricingHttp = HttpApiBuilder.group(
   "pricing",
   Effect.fnUntraced(function* (handlers) {
     const prices = yield* Prices
-    const calls = yield* UnpricedCalls
+    const unpriced = yield* UnpricedCalls
+    const recorded = yield* RecordedCalls
     return handlers.handleAll({
       price: ({ query }) =>
         Effect.map(Clock.currentTimeMillis, (at) => {
           const { basis, key, rates } = prices.find({ ...query, at })
           return { ...query, costBasis: basis, ...(key !== undefined && { priceKey: key }), ...rates }
         }),
-      unknown: ({ query }) => orUnavailable(orSearchRefused([])(calls.since(query.since)))
+      unknown: ({ query }) => orUnavailable(orSearchRefused([])(unpriced.since(query.since))),
+      calls: ({ query }) => orUnavailable(orSearchRefused([])(Effect.map(recorded.page(query), jsonText)))
     })
   })
 )

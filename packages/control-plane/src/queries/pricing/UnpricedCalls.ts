@@ -1,17 +1,14 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { MAX_UNKNOWN_MODELS, type UnknownModels } from "@runplane/api"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
+import { callColumns, MAX_MODEL_TEXT, windowStart } from "./CallColumns.ts"
 
 /** Calls that one answer counts, the newest ones. */
 const MAX_CALLS = 200_000
-const DEFAULT_WINDOW_MS = 30 * 86_400_000
-/** Characters of a model's name in the answer. */
-const MAX_NAME = 256
 
 interface Row {
   readonly calls: number
@@ -42,13 +39,13 @@ export class UnpricedCalls extends Context.Service<
 
       const count = (since: string) => sql<Row>`
         WITH calls AS MATERIALIZED (
-          SELECT payload ->> 'costBasis' IS NOT DISTINCT FROM 'fallback' AS is_guessed,
-                 left(payload ->> 'model', ${MAX_NAME}) AS model, left(payload ->> 'provider', ${MAX_NAME}) AS provider,
-                 coalesce((payload ->> 'totalTokens')::numeric, 0) AS tokens,
-                 coalesce((payload ->> 'estimatedCostUsd')::numeric, 0) AS cost
-          FROM (SELECT event -> 'data' -> 'decodedPayload' AS payload FROM canonical_events
+          SELECT "costBasis" IS NOT DISTINCT FROM 'fallback' AS is_guessed,
+                 left(call.model, ${MAX_MODEL_TEXT}) AS model, left(call.provider, ${MAX_MODEL_TEXT}) AS provider,
+                 coalesce("totalTokens", 0) AS tokens, round(coalesce("estimatedCostUsd", 0), 9) AS cost
+          FROM (SELECT event #> '{data,decodedPayload}' AS payload FROM canonical_events
                 WHERE type = 'llm.call.completed' AND ts >= ${since}::timestamptz
-                ORDER BY seq DESC LIMIT ${MAX_CALLS + 1}) AS newest),
+                ORDER BY seq DESC LIMIT ${MAX_CALLS + 1}) AS newest,
+               json_to_record(payload) AS call (${sql.literal(callColumns)})),
         models AS (
           SELECT model, provider, count(*)::int AS calls, sum(tokens)::float8 AS tokens, sum(cost)::float8 AS cost
           FROM calls WHERE is_guessed GROUP BY model, provider
@@ -60,7 +57,7 @@ export class UnpricedCalls extends Context.Service<
 
       return UnpricedCalls.of({
         since: Effect.fnUntraced(function* (given) {
-          const since = given ?? new Date((yield* Clock.currentTimeMillis) - DEFAULT_WINDOW_MS).toISOString()
+          const since = yield* windowStart(given)
           const [row] = yield* budget.inTurn(budget.limited(count(since)))
           const { calls = 0, cost = 0, guessed = 0, models = [] } = row ?? {}
           return {

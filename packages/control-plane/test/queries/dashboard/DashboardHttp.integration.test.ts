@@ -108,14 +108,8 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overvie
       assert.strictEqual(sum(trends.tokens), kpis.totalTokens)
       assert.strictEqual(sum(trends.suspendedRuns), kpis.suspendedRuns)
       assert.deepStrictEqual(trends.guessedCostUsd, [0.134, 0, 0, 0])
-      assert.deepStrictEqual(
-        scenarios.map((figures: Readonly<Record<string, number>>) => [figures["costUsd"], figures["guessedCostUsd"]]),
-        [
-          [0, undefined],
-          [1.334, 0.134],
-          [0, undefined]
-        ]
-      )
+      const guesses = scenarios.map((figures: Readonly<Record<string, number>>) => figures["guessedCostUsd"])
+      assert.deepStrictEqual(guesses, [undefined, 0.134, undefined])
       assert.deepStrictEqual(
         scenarios.map(({ runs, scenario }: { readonly runs: number; readonly scenario: string }) => [scenario, runs]),
         [

@@ -146,4 +146,68 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
       assert.notProperty(run, "usage")
     })
   )
+
+  it.effect("are listed by the counts of their calls, in groups of equal ones, page by page", () =>
+    Effect.gen(function* () {
+      const runId = yield* createRun()
+      const cached = { model: "gpt-4o", provider: "openai", promptTokens: 10, completionTokens: 5, cachedTokens: 4 }
+      const written = { model: "claude-haiku-4-5", promptTokens: 9, completionTokens: 3, cacheWriteTokens: 2 }
+      yield* report(runId, [
+        written,
+        ...[cached, cached, cached],
+        { ...cached, serviceTier: "batch", reasoningTokens: 1 },
+        { model: "any", promptTokens: 1, completionTokens: 1, estimatedCostUsd: 2 },
+        { model: "silent" }
+      ])
+      const page = (query: string) => Effect.map(call("GET", `/pricing/calls?${query}`), ({ body }) => body)
+      const { body: events } = yield* call("GET", `/runs/${runId}/events?type=llm.call.completed`)
+      const seqs: ReadonlyArray<number> = events.data.map(({ seq }: { readonly seq: number }) => seq)
+      const at = `${receivedAt.slice(0, 16)}:00.000Z`
+      const newest = yield* page("limit=7")
+      const sorted = (groups: ReadonlyArray<object>) => groups.map((group) => JSON.stringify(group)).toSorted()
+      const counts = { promptTokens: 10, totalTokens: 15, cachedTokens: 4 }
+      const openai = { at, model: "gpt-4o", provider: "openai", ...counts }
+      const expected = [
+        { at, model: "any", promptTokens: 1, totalTokens: 2, estimatedCostUsd: 2, costBasis: "supplied", calls: 1 },
+        {
+          at,
+          model: "claude-haiku-4-5",
+          promptTokens: 9,
+          totalTokens: 12,
+          cacheWriteTokens: 2,
+          estimatedCostUsd: 0.000_024_5,
+          costBasis: "catalogue",
+          calls: 1
+        },
+        {
+          ...openai,
+          reasoningTokens: 1,
+          batch: true,
+          estimatedCostUsd: 0.000_07,
+          costBasis: "catalogue",
+          calls: 1
+        },
+        { ...openai, estimatedCostUsd: 0.000_07, costBasis: "catalogue", calls: 3 },
+        { at, model: "silent", promptTokens: 0, totalTokens: 0, calls: 1 }
+      ]
+      assert.deepStrictEqual(sorted(newest.groups), sorted(expected))
+      assert.deepStrictEqual([newest.calls, newest.next], [7, seqs[0]])
+
+      let total = 0
+      const pages = []
+      for (let before = ""; ; ) {
+        const { calls, next } = yield* page(`limit=3${before}`)
+        pages.push(calls)
+        total += calls
+        if (next === undefined) break
+        before = `&before=${next}`
+      }
+      const { body: all } = yield* call("GET", "/pricing/unknown")
+      assert.strictEqual(total, all.calls)
+      assert.isAbove(pages.length, 2)
+      const later = new Date(Date.parse(receivedAt) + 60_000).toISOString()
+      assert.deepStrictEqual(yield* page(`limit=3&since=${later}`), { since: later, calls: 0, groups: [] })
+      assert.strictEqual((yield* call("GET", "/pricing/calls?limit=5001")).status, 400)
+    })
+  )
 })

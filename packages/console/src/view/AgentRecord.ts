@@ -1,4 +1,5 @@
 import { type RunState, sumUsd } from "@runplane/domain"
+import { isGuess } from "./Cost.ts"
 
 /** What a participant did in some runs. */
 export interface AgentRecord {
@@ -9,6 +10,8 @@ export interface AgentRecord {
   readonly calls: number
   readonly tokens: number
   readonly costUsd: number
+  /** Part of the cost that is a guess. */
+  readonly guessedCostUsd: number
   /** Calls without counts, which tokens and cost lack. */
   readonly callsWithoutUsage: number
   /** Mean of the calls that state theirs; undefined without one. */
@@ -34,6 +37,7 @@ export const agentRecord = (participantId: string, states: ReadonlyArray<RunStat
     calls: calls.length,
     tokens: calls.reduce((sum, { totalTokens }) => sum + totalTokens, 0),
     costUsd: sumUsd(calls.map(({ estimatedCostUsd = 0 }) => estimatedCostUsd)),
+    guessedCostUsd: sumUsd(calls.filter(isGuess).map(({ estimatedCostUsd = 0 }) => estimatedCostUsd)),
     callsWithoutUsage: calls.filter(({ usage }) => usage === "missing").length,
     latencyMs: timed.length === 0 ? undefined : timed.reduce((sum, ms) => sum + ms, 0) / timed.length
   }

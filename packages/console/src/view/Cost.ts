@@ -1,67 +1,71 @@
-import { type CanonicalEvent, sumUsd } from "@runplane/domain"
+import { addUsage, type CanonicalEvent, type EventOf, noUsage, type UsageSums } from "@runplane/domain"
 
-/** A call of a language model, as an agent reported it. */
+type CallData = EventOf<"llm.call.completed">["data"]
+
+/** A call of a language model, as an agent reported it; `data.calls` calls beyond the bound of a message. */
 export interface Call {
   readonly index: number
+  /** Milliseconds of the epoch. */
   readonly at: number
-  readonly who: string
-  readonly model: string
-  readonly promptTokens: number
-  readonly completionTokens: number
-  readonly totalTokens: number
-  /** Calls of it without any count: 1 when the agent stated none, else 0. The counts are 0 then. */
-  readonly callsWithoutUsage: number
-  readonly costUsd: number | undefined
-  readonly latencyMs: number | undefined
+  readonly data: CallData
 }
 
-export interface Spender {
-  readonly who: string
+/** A price that calls were charged by (docs/reference/prices.md#basis). */
+export type ChargedPrice = Pick<CallData, "costBasis" | "priceKey">
+
+/** What some calls used and cost. */
+export interface Spending extends UsageSums {
+  readonly key: string
   readonly calls: number
-  /** Of these, the calls without counts. */
-  readonly callsWithoutUsage: number
-  readonly promptTokens: number
-  readonly completionTokens: number
-  readonly totalTokens: number
-  readonly costUsd: number
+  /** Of the first call. */
+  readonly first: CallData
+  /** The prices of the calls, each once. */
+  readonly prices: ReadonlyArray<ChargedPrice>
 }
 
 /** All calls of the events, in order: every one counts, also those that the state does not list any more. */
 export const callsOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<Call> => {
   const calls: Array<Call> = []
   for (const event of events) {
-    if (event.type !== "llm.call.completed") continue
-    const { calls: count, completionTokens, estimatedCostUsd, latencyMs, model, promptTokens, ...said } = event.data
-    calls.push({
-      index: event.index,
-      at: Date.parse(event.ts),
-      who: said.sender,
-      model: model ?? "",
-      promptTokens,
-      completionTokens,
-      totalTokens: said.totalTokens,
-      callsWithoutUsage: said.usage === "missing" ? count : 0,
-      costUsd: estimatedCostUsd,
-      latencyMs
-    })
+    if (event.type === "llm.call.completed") {
+      calls.push({ index: event.index, at: Date.parse(event.ts), data: event.data })
+    }
   }
   return calls
 }
 
-/** What each participant spent, the dearest first. */
-export const spendersOf = (calls: ReadonlyArray<Call>): ReadonlyArray<Spender> => {
-  const spenders = new Map<string, Spender>()
-  for (const { callsWithoutUsage, completionTokens, costUsd = 0, promptTokens, totalTokens, who } of calls) {
-    const before = spenders.get(who)
-    spenders.set(who, {
-      who,
-      calls: (before?.calls ?? 0) + 1,
-      callsWithoutUsage: (before?.callsWithoutUsage ?? 0) + callsWithoutUsage,
-      promptTokens: (before?.promptTokens ?? 0) + promptTokens,
-      completionTokens: (before?.completionTokens ?? 0) + completionTokens,
-      totalTokens: (before?.totalTokens ?? 0) + totalTokens,
-      costUsd: sumUsd([before?.costUsd ?? 0, costUsd])
+/** Whether the cost of a call is a guess. */
+export const isGuess = ({ costBasis }: { readonly costBasis?: string | undefined }): boolean => costBasis === "fallback"
+
+/** What the calls of each key used and cost, the most expensive first. */
+export const spendingBy = (calls: ReadonlyArray<Call>, keyOf: (call: CallData) => string): ReadonlyArray<Spending> => {
+  const rows = new Map<string, Spending>()
+  for (const { data } of calls) {
+    const key = keyOf(data)
+    const before = rows.get(key) ?? { ...noUsage, key, calls: 0, first: data, prices: [] }
+    rows.set(key, {
+      ...addUsage(before, data),
+      key,
+      calls: before.calls + data.calls,
+      first: before.first,
+      prices: withPrice(before.prices, data)
     })
   }
-  return [...spenders.values()].toSorted((one, other) => other.costUsd - one.costUsd || other.calls - one.calls)
+  return [...rows.values()].toSorted(
+    (one, other) => other.estimatedCostUsd - one.estimatedCostUsd || other.totalTokens - one.totalTokens
+  )
 }
+
+/** By participant. */
+export const byParticipant = ({ sender }: CallData): string => sender
+
+/** By model and provider. */
+export const byModel = ({ model = "", provider = "" }: CallData): string => `${provider}\n${model}`
+
+const withPrice = (
+  prices: ReadonlyArray<ChargedPrice>,
+  { costBasis, estimatedCostUsd, priceKey }: CallData
+): ReadonlyArray<ChargedPrice> =>
+  estimatedCostUsd === undefined || prices.some((price) => price.costBasis === costBasis && price.priceKey === priceKey)
+    ? prices
+    : [...prices, { costBasis, priceKey }]

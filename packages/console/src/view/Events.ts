@@ -101,8 +101,11 @@ const gist = (event: CanonicalEvent): string => {
     case "decision.finalized":
       return join(event.data.action, event.data.reason)
     case "llm.call.completed": {
-      const { completionTokens, estimatedCostUsd, model, promptTokens, totalTokens, usage } = event.data
-      const cost = estimatedCostUsd === undefined ? undefined : dollars(estimatedCostUsd)
+      const { completionTokens, costBasis, estimatedCostUsd, model, promptTokens, totalTokens, usage } = event.data
+      const cost =
+        estimatedCostUsd === undefined
+          ? undefined
+          : `${costBasis === "fallback" ? "≈ " : ""}${dollars(estimatedCostUsd)}`
       const parts = `${promptTokens} + ${completionTokens}`
       const tokens = promptTokens + completionTokens === totalTokens ? parts : `${totalTokens} (${parts})`
       return join(model, usage === "missing" ? "usage missing" : `${tokens} tokens`, cost)

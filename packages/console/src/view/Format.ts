@@ -1,4 +1,4 @@
-import { firstGraphemes, graphemesOf, usdText } from "@runplane/domain"
+import { firstGraphemes, graphemesOf } from "@runplane/domain"
 
 /** Texts for times, numbers and names, in English and in the viewer's time zone. */
 
@@ -34,6 +34,12 @@ const CLOCK = new Intl.DateTimeFormat("en-GB", {
 })
 const COMPACT = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 })
 const COUNT = new Intl.NumberFormat("en-US")
+const SHORT_DOLLARS = new Intl.NumberFormat("en-US", {
+  style: "currency",
+  currency: "USD",
+  notation: "compact",
+  maximumSignificantDigits: 3
+})
 
 /** `just now`, `12 s ago`, `5 min ago`, `3 h ago`, `2 d ago`, then the date. Future times are `in 5 min`. */
 export const relativeTime = (at: number, now: number): string => {
@@ -87,24 +93,82 @@ export const whole = (value: number): string => COUNT.format(Math.round(value))
 /** `12.3 k`, `4.1 M`: where the exact number does not matter. */
 export const compact = (value: number): string => COMPACT.format(value)
 
-/** US dollars; small amounts keep two digits that say something. */
-export const dollars = (value: number): string => {
+/** Formatters of US dollars, by the least and the most decimals. */
+const dollarFormats = new Map<string, Intl.NumberFormat>()
+const dollarFormat = (least: number, most: number): Intl.NumberFormat => {
+  const key = `${least} ${most}`
+  const made =
+    dollarFormats.get(key) ??
+    new Intl.NumberFormat("en-US", {
+      style: "currency",
+      currency: "USD",
+      minimumFractionDigits: least,
+      maximumFractionDigits: most
+    })
+  dollarFormats.set(key, made)
+  return made
+}
+
+/** Digits that a small amount keeps, and most decimals: amounts are whole billionths. */
+const SIGNIFICANT = 3
+const MOST_DECIMALS = 9
+
+/** US dollars: two decimals, and more where a small amount needs them for its first digits. */
+export const dollars = (value: number, significant = SIGNIFICANT): string => {
   if (value === 0) return "$0"
-  if (Math.abs(value) >= 1) return `$${value.toLocaleString("en-US", { maximumFractionDigits: 2 })}`
-  return usdText(value, 2)
+  const decimals = significant - 1 - Math.floor(Math.log10(Math.abs(value)))
+  return dollarFormat(2, Math.min(MOST_DECIMALS, Math.max(2, decimals))).format(value)
+}
+
+/** A formatter for the amounts of one column: all have the decimals of the one that needs most. */
+export const alignedDollars = (values: ReadonlyArray<number>): ((value: number) => string) => {
+  const decimals = values.map((value) => dollars(value).split(".")[1]?.length ?? 0)
+  const digits = decimals.reduce((most, count) => Math.max(most, count), 2)
+  return (value) => dollarFormat(digits, digits).format(value)
 }
 
 /** A share from 0 to 1 as `88 %`. */
 export const percent = (share: number): string => `${Math.round(share * 100)} %`
 
-/**
- * The cost of calls: `over` where calls lack their usage, so an unknown cost is never `$0`; `≈` where a part of it is a
- * guess, because no price of the model is known.
- */
-export const costOf = (costUsd: number, callsWithoutUsage = 0, guessedCostUsd = 0): string => {
-  const cost = guessedCostUsd > 0 ? `≈ ${dollars(costUsd)}` : dollars(costUsd)
-  return callsWithoutUsage === 0 ? cost : costUsd === 0 ? "cost unknown" : `over ${cost}`
+/** As `dollars`, short for lists: `$1.01M`, `$0.0000056`. */
+export const listedDollars = (value: number): string =>
+  value >= 10_000 ? SHORT_DOLLARS.format(value) : dollars(value, value < 0.0001 ? 2 : SIGNIFICANT)
+
+/** As `dollars`, short for the axis of a chart: `$1.2K`. */
+export const axisDollars = (value: number): string => (value < 100 ? dollars(value) : SHORT_DOLLARS.format(value))
+
+/** What calls cost, and how certain that is. */
+export interface Cost {
+  readonly costUsd: number
+  /** Calls without counts, which the cost lacks. */
+  readonly callsWithoutUsage?: number | undefined
+  /** Part of the cost that is a guess, because no price of the model is known. */
+  readonly guessedCostUsd?: number | undefined
 }
+
+/** The cost of sums over calls, as state and metrics of a run have them. */
+export const costIn = (sums: Omit<Cost, "costUsd"> & { readonly estimatedCostUsd: number }): Cost => ({
+  costUsd: sums.estimatedCostUsd,
+  callsWithoutUsage: sums.callsWithoutUsage,
+  guessedCostUsd: sums.guessedCostUsd
+})
+
+/** A cost as text: `over` where calls lack their usage, so an unknown cost is never `$0`; `≈` for a guess. */
+export const costOf = ({ callsWithoutUsage = 0, costUsd, guessedCostUsd = 0 }: Cost, say = dollars): string => {
+  const cost = guessedCostUsd > 0 ? `≈ ${say(costUsd)}` : say(costUsd)
+  return callsWithoutUsage === 0 ? cost : costUsd === 0 ? "unknown" : `over ${cost}`
+}
+
+/** Why a cost is not exact, for a tooltip and for screen readers; empty when it is exact. */
+export const costNote = ({ callsWithoutUsage = 0, costUsd, guessedCostUsd = 0 }: Cost): string =>
+  [
+    guessedCostUsd === 0
+      ? ""
+      : `${guessedCostUsd === costUsd ? "all" : dollars(guessedCostUsd)} of it is a guess: no known price of the model`,
+    callsWithoutUsage === 0 ? "" : `${counted(callsWithoutUsage, "call")} without usage not included`
+  ]
+    .filter((part) => part !== "")
+    .join("; ")
 
 /** An id with its middle left out; short ones stay whole. */
 export const middleCut = (id: string, edge = 6): string => {

@@ -1,6 +1,7 @@
 import type { Run } from "@runplane/api"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { type Cost, costIn } from "./Format.ts"
 
 const optional = Schema.optionalKey
 
@@ -32,15 +33,27 @@ export interface RunFacts {
   readonly action: string | undefined
   readonly confidence: number | undefined
   readonly tokens: number | undefined
-  readonly costUsd: number | undefined
-  /** Part of the cost that is a guess. */
-  readonly guessedCostUsd: number | undefined
-  /** Calls without counts, which tokens and cost lack. */
-  readonly callsWithoutUsage: number | undefined
+  /** Absent for a run without calls of language models. */
+  readonly cost: Cost | undefined
 }
 
 const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined)
 const number = (value: unknown) => (typeof value === "number" && Number.isFinite(value) ? value : undefined)
+
+/** The tokens so far; undefined, not 0, when no call states its usage. */
+const tokensOf = (usage: Run["usage"]): number | undefined =>
+  usage === undefined || (usage.totalTokens === 0 && usage.callsWithoutUsage !== undefined)
+    ? undefined
+    : usage.totalTokens
+
+/** The cost in the metadata of an ended run. */
+const costOfMetadata = (metadata: typeof Metadata.Type): Cost | undefined => {
+  const costUsd = number(metadata.estimatedCostUsd)
+  const callsWithoutUsage = number(metadata.callsWithoutUsage)
+  return costUsd === undefined && callsWithoutUsage === undefined
+    ? undefined
+    : { costUsd: costUsd ?? 0, callsWithoutUsage, guessedCostUsd: number(metadata.guessedCostUsd) }
+}
 
 export const runFacts = (run: Run): RunFacts => {
   const metadata = Option.getOrElse(readMetadata(run.metadata), (): typeof Metadata.Type => ({}))
@@ -55,9 +68,7 @@ export const runFacts = (run: Run): RunFacts => {
     durationMs: number(metadata.durationMs),
     action: text(metadata.finalAction),
     confidence: number(metadata.finalConfidence),
-    tokens: number(metadata.totalTokens),
-    costUsd: number(metadata.estimatedCostUsd),
-    guessedCostUsd: number(metadata.guessedCostUsd),
-    callsWithoutUsage: number(metadata.callsWithoutUsage)
+    tokens: tokensOf(run.usage) ?? number(metadata.totalTokens),
+    cost: run.usage === undefined ? costOfMetadata(metadata) : costIn(run.usage)
   }
 }

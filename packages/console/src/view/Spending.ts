@@ -1,5 +1,5 @@
 import { type CanonicalEvent, type EventOf, isJsonObject, REDACTED, sumUsd } from "@runplane/domain"
-import type { Call } from "./Cost.ts"
+import { type Call, isGuess } from "./Cost.ts"
 
 /** Prompt and response of a call of a language model, as far as the agent reported them. */
 export interface Conversation {
@@ -47,6 +47,8 @@ export interface Column {
   readonly total: number
   /** Spent up to its end, US dollars. */
   readonly costUsd: number
+  /** Part of it that is a guess. */
+  readonly guessedCostUsd: number
   /** The longest latency, milliseconds; undefined when not reported. */
   readonly latencyMs: number | undefined
 }
@@ -56,18 +58,22 @@ export const columnsOf = (calls: ReadonlyArray<Call>, most: number): ReadonlyArr
   const size = Math.max(1, Math.ceil(calls.length / most))
   const columns: Array<Column> = []
   let costUsd = 0
+  let guessedCostUsd = 0
   for (let start = 0; start < calls.length; start += size) {
     const part = calls.slice(start, start + size)
     const tokens = new Map<string, number>()
     let latencyMs: number | undefined
-    for (const call of part) {
-      tokens.set(call.who, (tokens.get(call.who) ?? 0) + call.totalTokens)
-      costUsd = sumUsd([costUsd, call.costUsd ?? 0])
-      if (call.latencyMs !== undefined) latencyMs = Math.max(latencyMs ?? 0, call.latencyMs)
+    for (const { data } of part) {
+      const { estimatedCostUsd = 0, sender } = data
+      tokens.set(sender, (tokens.get(sender) ?? 0) + data.totalTokens)
+      costUsd = sumUsd([costUsd, estimatedCostUsd])
+      if (isGuess(data)) guessedCostUsd = sumUsd([guessedCostUsd, estimatedCostUsd])
+      if (data.latencyMs !== undefined) latencyMs = Math.max(latencyMs ?? 0, data.latencyMs)
     }
     const total = [...tokens.values()].reduce((sum, count) => sum + count, 0)
     const [first, last] = [part[0], part.at(-1)]
-    columns.push({ from: first?.index ?? 0, to: last?.index ?? 0, tokens: [...tokens], total, costUsd, latencyMs })
+    const range = { from: first?.index ?? 0, to: last?.index ?? 0 }
+    columns.push({ ...range, tokens: [...tokens], total, costUsd, guessedCostUsd, latencyMs })
   }
   return columns
 }

@@ -6,6 +6,8 @@ export interface Spent {
   readonly calls: number
   readonly tokens: number
   readonly costUsd: number
+  /** Part of the cost that is a guess. */
+  readonly guessedCostUsd: number
   /** Calls without counts, which tokens and cost lack. */
   readonly callsWithoutUsage: number
   readonly models: ReadonlyArray<string>
@@ -240,12 +242,13 @@ const addEvent = (story: StoryBuilder, event: KnownEvent): void => {
       addContribution(story, event)
       return
     case "llm.call.completed": {
-      const { calls, estimatedCostUsd = 0, model, sender, totalTokens, usage } = event.data
+      const { calls, costBasis, estimatedCostUsd = 0, model, sender, totalTokens, usage } = event.data
       const before = story.spent.get(sender)
       story.spent.set(sender, {
         calls: (before?.calls ?? 0) + calls,
         tokens: (before?.tokens ?? 0) + totalTokens,
         costUsd: sumUsd([before?.costUsd ?? 0, estimatedCostUsd]),
+        guessedCostUsd: sumUsd([before?.guessedCostUsd ?? 0, costBasis === "fallback" ? estimatedCostUsd : 0]),
         callsWithoutUsage: (before?.callsWithoutUsage ?? 0) + (usage === "missing" ? calls : 0),
         models: [...new Set([...(before?.models ?? []), ...(model === undefined ? [] : [model])])]
       })

@@ -8,6 +8,8 @@ export interface Side {
   readonly positive: boolean | null | undefined
   /** Undefined when calls have no usage. */
   readonly costUsd: number | undefined
+  /** Whether a part of the cost is a guess. */
+  readonly isGuessed: boolean
 }
 
 /** What the verdict needs of a comparison of the service. */
@@ -37,11 +39,12 @@ const outcomeWords = (left: Side, right: Side): string => {
   return left.action === right.action && left.positive === right.positive ? "Same outcome" : "Different outcome"
 }
 
-const costWords = ({ costUsd: before }: Side, { costUsd: now }: Side): string => {
-  const change = changeOf(now, before)
+const costWords = (left: Side, right: Side): string => {
+  const change = changeOf(right.costUsd, left.costUsd)
+  const about = left.isGuessed || right.isGuessed ? "≈ " : ""
   if (change === undefined) return ""
-  if (Math.abs(change) < SMALL) return "same cost"
-  return `the right run ${percent(Math.abs(change))} ${change > 0 ? "more expensive" : "cheaper"}`
+  if (Math.abs(change) < SMALL) return `${about}same cost`
+  return `the right run ${about}${percent(Math.abs(change))} ${change > 0 ? "more expensive" : "cheaper"}`
 }
 
 const timeWords = (deltaMs: number | undefined, leftMs: number | undefined): string => {

@@ -94,6 +94,23 @@ export const crowdedRun = (
   return [...begin.slice(0, start), ...arrivals, ...spoken, end].map((event) => bindTo(event, participants))
 }
 
+/** The run with these calls of language models instead of its own: the sender of each, and its payload. */
+export const spendingRun = (
+  events: ReadonlyArray<Recorded>,
+  calls: ReadonlyArray<readonly [sender: string, payload: Readonly<Record<string, unknown>>]>
+): ReadonlyArray<Recorded> => {
+  const [begin, end] = split(events)
+  const own = begin.find(({ type }) => type === "llm.call.completed")
+  if (own === undefined) throw new Error("the run has no calls")
+  const at = begin.indexOf(own)
+  const others = (part: ReadonlyArray<Recorded>) => part.filter(({ type }) => type !== "llm.call.completed")
+  const made = calls.map(([sender, decodedPayload]) => ({
+    ...own,
+    data: { ...own.data, messageId: crypto.randomUUID(), sender, decodedPayload }
+  }))
+  return [...others(begin.slice(0, at)), ...made, ...others(begin.slice(at)), end]
+}
+
 const bindTo = (event: Recorded, others: ReadonlyArray<string>): Recorded => {
   const { participants, payload } = event.data
   if (Array.isArray(participants)) {

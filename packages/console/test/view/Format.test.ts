@@ -1,15 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import {
-  compact,
-  counted,
-  cut,
-  dollars,
-  duration,
-  middleCut,
-  modeLabel,
-  percent,
-  relativeTime
-} from "../../src/view/Format.ts"
+import { compact, counted, cut, duration, middleCut, modeLabel, percent, relativeTime } from "../../src/view/Format.ts"
 
 const NOW = Date.parse("2026-07-01T12:00:00.000Z")
 
@@ -39,16 +29,6 @@ describe("texts of the console", () => {
     [Number.POSITIVE_INFINITY, "unknown"]
   ])("%d ms last %s", (ms, expected) => {
     assert.strictEqual(duration(ms), expected)
-  })
-
-  it.each([
-    [0, "$0"],
-    [0.0068167, "$0.0068"],
-    [0.00000012, "$0.00000012"],
-    [0.5, "$0.50"],
-    [1234.567, "$1,234.57"]
-  ])("%d dollars are %s", (value, expected) => {
-    assert.strictEqual(dollars(value), expected)
   })
 
   it("cuts an id in its middle and a text at its end, without breaking a character", () => {

@@ -132,7 +132,7 @@ describe("two lists side by side", () => {
 })
 
 describe("the verdict on two runs", () => {
-  const side = (action: string | undefined, costUsd: number) => ({ action, positive: true, costUsd })
+  const side = (action: string | undefined, costUsd: number) => ({ action, positive: true, costUsd, isGuessed: false })
   const comparison = { left: { durationMs: 1_000 }, durationDeltaMs: 500, divergence: null }
 
   it("says outcome, cost and time", () => {

@@ -42,10 +42,10 @@ describe("what a list shows of a run", () => {
       action: "decision.selected",
       confidence: 0.9,
       tokens: 3138,
-      costUsd: 0.0068,
       modeName: "macp.mode.decision.v1",
       policy: "policy.x"
     })
+    assert.deepInclude(facts.cost, { costUsd: 0.0068 })
   })
 
   it("is absent where the record does not have it, and never 0 without a measurement", () => {

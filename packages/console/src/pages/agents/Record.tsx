@@ -2,11 +2,12 @@ import type { ControlPlaneCalls, Run } from "@runplane/api"
 import type { RunState } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { StatusBadge, Time } from "../../ui/basics.tsx"
+import { CostText } from "../../ui/CostText.tsx"
 import { Facts, Loaded, Panel, Table, TextLink } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { newestRuns } from "../../ui/useRunSearch.ts"
 import { agentRecord } from "../../view/AgentRecord.ts"
-import { costOf, counted, duration, percent, whole } from "../../view/Format.ts"
+import { counted, duration, percent, whole } from "../../view/Format.ts"
 import { queryValue } from "../../view/QueryCompletion.ts"
 import { runFacts } from "../../view/RunFacts.ts"
 
@@ -18,7 +19,7 @@ interface Seen {
   readonly state: RunState
 }
 
-const read = (participantId: string) => (api: ControlPlaneCalls) =>
+const readRuns = (participantId: string) => (api: ControlPlaneCalls) =>
   Effect.gen(function* () {
     const { data, total } = yield* api.runs.list({
       query: { ...newestRuns(MOST_RUNS), q: `participant:${queryValue(participantId)}` }
@@ -34,14 +35,15 @@ const read = (participantId: string) => (api: ControlPlaneCalls) =>
 
 /** What a participant did in its last runs, by the states of these: agreement with the outcome, latency, cost. */
 export const Record = ({ participantId }: { readonly participantId: string }) => {
-  const record = useRead(["agent record", participantId], read(participantId))
+  const runs = useRead(["agent record", participantId], readRuns(participantId))
   return (
-    <Loaded read={record} what="Its runs cannot be read" rows={5} height={36}>
+    <Loaded read={runs} what="Its runs cannot be read" rows={5} height={36}>
       {({ seen, total }) => {
-        const { agreed, calls, callsWithoutUsage, costUsd, decided, latencyMs, tokens } = agentRecord(
+        const record = agentRecord(
           participantId,
           seen.map(({ state }) => state)
         )
+        const { agreed, calls, decided, latencyMs, tokens } = record
         return (
           <Panel title="Last runs" note={total > seen.length ? `${seen.length} of ${whole(total)}` : undefined}>
             <Facts
@@ -54,7 +56,7 @@ export const Record = ({ participantId }: { readonly participantId: string }) =>
                 ],
                 ["LLM calls", calls === 0 ? "None" : `${whole(calls)}, ${whole(tokens)} tokens`],
                 ["Latency", latencyMs === undefined ? "–" : `${duration(latencyMs)} per call (mean)`],
-                ["Cost", calls === 0 ? "–" : costOf(costUsd, callsWithoutUsage)]
+                ["Cost", calls === 0 ? "–" : <CostText key="cost" cost={record} />]
               ]}
             />
             <Table

@@ -3,11 +3,12 @@ import { useEffect, useMemo } from "react"
 import type { RunLog } from "../../live/RunLog.ts"
 import { MOST_COMPARED } from "../../live/readEvents.ts"
 import { StatusBadge, toneText, UserText } from "../../ui/basics.tsx"
+import { CostText } from "../../ui/CostText.tsx"
 import { Panel } from "../../ui/kit.tsx"
 import { useFixedRows } from "../../ui/useFixedRows.ts"
 import { type AlignedRow, align } from "../../view/Align.ts"
 import { eventTone, gistOf, whoOf } from "../../view/Events.ts"
-import { costOf, counted, whole } from "../../view/Format.ts"
+import { costIn, counted, whole } from "../../view/Format.ts"
 
 interface ColumnsProps {
   readonly left: RunLog
@@ -154,12 +155,7 @@ const Position = ({ index, log, onMove, title }: PositionProps) => {
         <StatusBadge status={state.run.status} />
         <span className="num">{votesOf(state)}</span>
         <span className="num">
-          {whole(state.llm.totals.totalTokens)} tokens,{" "}
-          {costOf(
-            state.llm.totals.estimatedCostUsd,
-            state.llm.totals.callsWithoutUsage,
-            state.llm.totals.guessedCostUsd
-          )}
+          {whole(state.llm.totals.totalTokens)} tokens, <CostText cost={costIn(state.llm.totals)} />
         </span>
       </p>
     </div>

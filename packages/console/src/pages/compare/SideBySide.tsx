@@ -2,8 +2,9 @@ import type { RunComparison } from "@runplane/api"
 import type { RunState } from "@runplane/domain"
 import type { ReactNode } from "react"
 import { Chip, UserText } from "../../ui/basics.tsx"
+import { CostText } from "../../ui/CostText.tsx"
 import { Panel } from "../../ui/kit.tsx"
-import { dollars, duration, percent, whole } from "../../view/Format.ts"
+import { type Cost, costIn, dollars, duration, percent, whole } from "../../view/Format.ts"
 import { type Side, verdictOf } from "../../view/Verdict.ts"
 
 interface SideBySideProps {
@@ -16,7 +17,8 @@ interface SideBySideProps {
 const sideOf = ({ decision: { current }, llm }: RunState): Side => ({
   action: current?.finalized === true ? current.action : undefined,
   positive: current?.outcomePositive,
-  costUsd: llm.totals.callsWithoutUsage === undefined ? llm.totals.estimatedCostUsd : undefined
+  costUsd: llm.totals.callsWithoutUsage === undefined ? llm.totals.estimatedCostUsd : undefined,
+  isGuessed: llm.totals.guessedCostUsd !== undefined
 })
 
 /** The verdict in a sentence, then the decisions and the figures of both. */
@@ -144,29 +146,42 @@ const Decision = ({
 
 interface Figure {
   readonly title: string
-  readonly values: readonly [number | undefined, number | undefined]
-  readonly say: (value: number) => string
+  /** Of the left run, of the right one, and the difference. */
+  readonly cells: readonly [ReactNode, ReactNode, ReactNode]
+}
+
+const figure = (
+  title: string,
+  [left, right]: readonly [number | undefined, number | undefined],
+  say: (value: number) => string
+): Figure => {
+  const text = (value: number | undefined) => (value === undefined ? "–" : say(value))
+  const delta = left === undefined || right === undefined ? "–" : difference(right - left, say)
+  return { title, cells: [text(left), text(right), delta] }
+}
+
+/** The difference is unknown when calls lack their usage, and not exact when a part of either cost is a guess. */
+const costFigure = (left: Cost, right: Cost): Figure => {
+  const isGuess = (left.guessedCostUsd ?? 0) + (right.guessedCostUsd ?? 0) > 0
+  const delta =
+    (left.callsWithoutUsage ?? 0) + (right.callsWithoutUsage ?? 0) > 0
+      ? "unknown"
+      : `${isGuess ? "≈ " : ""}${difference(right.costUsd - left.costUsd, dollars)}`
+  return { title: "Cost", cells: [<CostText key="left" cost={left} />, <CostText key="right" cost={right} />, delta] }
 }
 
 const Figures = ({ comparison, left, right }: Omit<SideBySideProps, "onGoTo">) => {
-  const of = (
-    title: string,
-    value: (state: RunState) => number | undefined,
-    say: (value: number) => string
-  ): Figure => ({
-    title,
-    values: [value(left), value(right)],
-    say
-  })
+  const of = (title: string, value: (state: RunState) => number | undefined, say: (value: number) => string) =>
+    figure(title, [value(left), value(right)], say)
   const figures: ReadonlyArray<Figure> = [
-    { title: "Duration", values: [comparison.left.durationMs, comparison.right.durationMs], say: duration },
+    figure("Duration", [comparison.left.durationMs, comparison.right.durationMs], duration),
     of("Events", ({ timeline }) => timeline.totalEvents, whole),
     of("Participants", ({ participants }) => participants.length, whole),
     of("Proposals and votes", ({ decision }) => decision.current?.proposals.length, whole),
     of("LLM calls", ({ llm }) => llm.totals.callCount, whole),
     of("LLM calls without usage", ({ llm }) => llm.totals.callsWithoutUsage ?? 0, whole),
     of("Tokens", ({ llm }) => llm.totals.totalTokens, whole),
-    of("Cost", ({ llm }) => llm.totals.estimatedCostUsd, dollars),
+    costFigure(costIn(left.llm.totals), costIn(right.llm.totals)),
     of("Confidence", ({ decision }) => decision.current?.confidence, percent)
   ]
   return (
@@ -181,14 +196,14 @@ const Figures = ({ comparison, left, right }: Omit<SideBySideProps, "onGoTo">) =
         </tr>
       </thead>
       <tbody>
-        {figures.map(({ say, title, values: [one, other] }) => (
+        {figures.map(({ cells: [one, other, delta], title }) => (
           <tr key={title} className="border-b border-line last:border-0">
             <th scope="row" className="px-3 py-1.5 text-left font-normal text-soft">
               {title}
             </th>
-            <Value>{one === undefined ? "–" : say(one)}</Value>
-            <Value>{other === undefined ? "–" : say(other)}</Value>
-            <Value>{one === undefined || other === undefined ? "–" : difference(other - one, say)}</Value>
+            <Value>{one}</Value>
+            <Value>{other}</Value>
+            <Value>{delta}</Value>
           </tr>
         ))}
       </tbody>

@@ -2,7 +2,7 @@ import type { CHART_NAMES, DashboardCharts } from "@runplane/api"
 import { Suspense } from "react"
 import { TextLink } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
-import { compact, dollars, duration, whole } from "../../view/Format.ts"
+import { axisDollars, compact, dollars, duration, whole } from "../../view/Format.ts"
 import { overBuckets, type TimeSpan } from "../../view/Series.ts"
 import { type OverviewRange, runsLink } from "./OverviewQuery.ts"
 
@@ -44,7 +44,7 @@ const OVER_TIME: ReadonlyArray<Described> = [
   },
   { name: "queueDepth", title: "Runs waiting", says: "waiting", as: "bars", format: whole, colour: "--c-warn" },
   { name: "signalVolume", title: "Signals", says: "signals", as: "bars", format: compact, colour: "--p-4" },
-  { name: "cost", title: "Cost", says: "US dollars", as: "bars", format: dollars, colour: "--p-2" },
+  { name: "cost", title: "Cost", says: "US dollars", as: "bars", format: axisDollars, colour: "--p-2" },
   { name: "latency", title: "Mean duration", says: "mean", as: "line", format: duration, colour: "--p-3" },
   { name: "latencyP50", title: "Duration p50", says: "p50", as: "line", format: duration, colour: "--p-3" },
   { name: "latencyP95", title: "Duration p95", says: "p95", as: "line", format: duration, colour: "--p-3" },
@@ -55,6 +55,8 @@ const isMeasured = (name: ChartName) => name.startsWith("latency") || name === "
 
 interface ChartsProps {
   readonly charts: DashboardCharts
+  /** Part of the cost that is a guess. */
+  readonly guessedCostUsd: number | undefined
   readonly range: OverviewRange
   readonly buckets: ReadonlyArray<number>
   readonly onZoom: (span: TimeSpan) => void
@@ -63,13 +65,18 @@ interface ChartsProps {
 const HEIGHT = 132
 
 /** The charts of the dashboard: one crosshair over all of them, and a drag over any chooses the time of the page. */
-export const Charts = ({ buckets, charts, range, onZoom }: ChartsProps) => (
+export const Charts = ({ buckets, charts, guessedCostUsd = 0, range, onZoom }: ChartsProps) => (
   <div className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3 2xl:grid-cols-4">
     {OVER_TIME.map(({ as, colour, format, name, says, title }) => {
       const { data } = charts[name]
       return (
         <section key={name} aria-label={title} className="panel min-w-0 px-3 py-2" data-chart={name}>
-          <h3 className="font-medium text-soft">{title}</h3>
+          <h3 className="font-medium text-soft">
+            {title}
+            {name === "cost" && guessedCostUsd > 0 ? (
+              <span className="font-normal text-muted"> ≈ {dollars(guessedCostUsd)} of it is a guess</span>
+            ) : null}
+          </h3>
           {data.length === 0 ? (
             <p className="flex items-center justify-center text-muted" style={{ height: HEIGHT + 26 }}>
               No data in this time

@@ -1,7 +1,8 @@
 import type { DashboardKpis, DashboardOverview } from "@runplane/api"
 import { Link } from "wouter"
+import { CostText } from "../../ui/CostText.tsx"
 import { Spark } from "../../ui/Spark.tsx"
-import { compact, dollars, duration, percent, whole } from "../../view/Format.ts"
+import { compact, duration, listedDollars, percent, whole } from "../../view/Format.ts"
 import { changeOf, overBuckets } from "../../view/Series.ts"
 import { type OverviewRange, runsLink } from "./OverviewQuery.ts"
 
@@ -11,6 +12,8 @@ interface Kpi {
   readonly hint: string
   readonly value: (kpis: DashboardKpis) => number | undefined
   readonly say: (value: number) => string
+  /** For money: the part of it that is a guess. */
+  readonly guessed?: (kpis: DashboardKpis) => number | undefined
   readonly trend: (overview: DashboardOverview) => ReadonlyArray<number>
   readonly trendLabels?: (overview: DashboardOverview) => ReadonlyArray<string>
   /** Conditions of the runs that it counts. */
@@ -100,7 +103,8 @@ const KPIS: ReadonlyArray<Kpi> = [
     title: "Cost",
     hint: "Estimated by the prices of the models",
     value: ({ totalCostUsd, totalCostUsdExact = totalCostUsd }) => totalCostUsdExact,
-    say: dollars,
+    say: listedDollars,
+    guessed: ({ guessedCostUsd }) => guessedCostUsd,
     trend: ({ trends }) => trends.costUsd,
     search: "has:cost",
     goodIs: "less"
@@ -153,7 +157,13 @@ export const Kpis = ({ before, buckets, range, overview }: KpisProps) => (
             <span className="label truncate">{kpi.title}</span>
             <span className="flex items-baseline justify-between gap-1">
               <span className="num text-[19px] leading-6 font-semibold tracking-tight whitespace-nowrap" data-value>
-                {value === undefined ? "–" : kpi.say(value)}
+                {value === undefined ? (
+                  "–"
+                ) : kpi.guessed === undefined ? (
+                  kpi.say(value)
+                ) : (
+                  <CostText cost={{ costUsd: value, guessedCostUsd: kpi.guessed(overview.kpis) }} say={kpi.say} />
+                )}
               </span>
               <Change now={value} before={before === undefined ? undefined : kpi.value(before.kpis)} {...kpi} />
             </span>

@@ -1,9 +1,12 @@
-import type { DashboardCharts } from "@runplane/api"
+import type { DashboardCharts, DashboardKpis } from "@runplane/api"
 import { X } from "lucide-react"
+import { Suspense } from "react"
 import { useNow, useTitle, useUrlState } from "../../ui/hooks.ts"
 import { Loaded, Sheet } from "../../ui/kit.tsx"
+import { lazily } from "../../ui/lazily.ts"
 import { useRead } from "../../ui/useRead.ts"
 import { dateTime } from "../../view/Format.ts"
+import { isMuchGuessed } from "../../view/Guesses.ts"
 import type { Scope } from "../../view/Scope.ts"
 import { bucketsOf } from "../../view/Series.ts"
 import { Attention } from "./Attention.tsx"
@@ -11,6 +14,8 @@ import { Charts } from "./Charts.tsx"
 import { Kpis } from "./Kpis.tsx"
 import { overviewParams, rangeOf } from "./OverviewQuery.ts"
 import { Scenarios } from "./Scenarios.tsx"
+
+const Guesses = lazily(() => import("./Guesses.tsx"))
 
 const WINDOWS: ReadonlyArray<readonly [Exclude<Scope["window"], "">, string]> = [
   ["1h", "1 h"],
@@ -80,6 +85,11 @@ export default function OverviewPage() {
         {(shown) => (
           <>
             <Kpis overview={shown} before={before.data} range={range} buckets={buckets} />
+            {isMuchGuessed(costOf(shown.kpis), shown.kpis.guessedCostUsd) ? (
+              <Suspense fallback={null}>
+                <Guesses costUsd={costOf(shown.kpis)} guessedCostUsd={shown.kpis.guessedCostUsd ?? 0} range={range} />
+              </Suspense>
+            ) : null}
             <div className="grid items-start gap-3 xl:grid-cols-3">
               <Scenarios scenarios={shown.scenarios} range={range} />
               <Attention range={range} />
@@ -87,6 +97,7 @@ export default function OverviewPage() {
             {hasFigures(shown.charts) ? (
               <Charts
                 charts={shown.charts}
+                guessedCostUsd={shown.kpis.guessedCostUsd}
                 range={range}
                 buckets={buckets}
                 onZoom={({ from, to }) => set({ from, to }, { push: true })}
@@ -98,6 +109,8 @@ export default function OverviewPage() {
     </Sheet>
   )
 }
+
+const costOf = ({ totalCostUsd, totalCostUsdExact = totalCostUsd }: DashboardKpis): number => totalCostUsdExact
 
 /** Thirteen empty charts say less than none. */
 const hasFigures = (charts: DashboardCharts): boolean =>

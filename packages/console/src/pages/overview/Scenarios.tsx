@@ -1,8 +1,9 @@
 import type { ScenarioFigures } from "@runplane/api"
 import { UserText } from "../../ui/basics.tsx"
+import { CostText } from "../../ui/CostText.tsx"
 import { countColumn, Panel, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
 import { Empty } from "../../ui/States.tsx"
-import { compact, dollars, duration, percent, whole } from "../../view/Format.ts"
+import { compact, duration, listedDollars, percent, whole } from "../../view/Format.ts"
 import { type OverviewRange, runsLink } from "./OverviewQuery.ts"
 
 const columnsOf = (range: OverviewRange): ReadonlyArray<TableColumn<ScenarioFigures>> => [
@@ -50,7 +51,7 @@ const columnsOf = (range: OverviewRange): ReadonlyArray<TableColumn<ScenarioFigu
     from: "2xl",
     cell: ({ tokens }) => <span className="num">{compact(tokens)}</span>
   },
-  { title: "Cost", align: "right", from: "sm", cell: ({ costUsd }) => <span className="num">{dollars(costUsd)}</span> }
+  { title: "Cost", align: "right", from: "sm", cell: (row) => <CostText cost={row} say={listedDollars} /> }
 ]
 
 /** The most frequent scenarios of the time range, with the figures of their runs. */

@@ -4,12 +4,13 @@ import { Archive, ArrowLeft, Ban, type LucideIcon, Pause, Play, RotateCcw, Trash
 import { Suspense, useState } from "react"
 import { Link } from "wouter"
 import { Chip, Id, StatusBadge, Time, UserText } from "../../ui/basics.tsx"
+import { CostText } from "../../ui/CostText.tsx"
 import { useNow } from "../../ui/hooks.ts"
 import { InlineFact } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { useMay } from "../../ui/useMe.ts"
 import { type RunAction, refusalOf } from "../../view/Actions.ts"
-import { costOf, counted, duration, modeLabel, percent, whole } from "../../view/Format.ts"
+import { costIn, counted, duration, modeLabel, percent, whole } from "../../view/Format.ts"
 import { runFacts } from "../../view/RunFacts.ts"
 import type { ShownRun } from "./useShown.ts"
 
@@ -79,7 +80,8 @@ export const Header = ({ shown }: { readonly shown: ShownRun }) => {
   const elapsed = runDuration(run, now)
   const deadline = isTerminal(state.run.status) ? undefined : deadlineOf(shown)
   const mode = state.run.modeName ?? facts.modeName
-  const { callCount, callsWithoutUsage = 0, estimatedCostUsd, guessedCostUsd, totalTokens } = state.llm.totals
+  const { totals } = state.llm
+  const { callCount, callsWithoutUsage = 0, totalTokens } = totals
   return (
     <header className="shrink-0 border-b border-line bg-panel px-4 pt-2.5 pb-2">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
@@ -159,7 +161,8 @@ export const Header = ({ shown }: { readonly shown: ShownRun }) => {
         {callCount === 0 ? null : (
           <InlineFact title="Cost">
             <span className="num">
-              {costOf(estimatedCostUsd, callsWithoutUsage, guessedCostUsd)} · {whole(totalTokens)} tokens
+              <CostText cost={costIn(totals)} />
+              {callsWithoutUsage < callCount ? ` · ${whole(totalTokens)} tokens` : null}
               {callsWithoutUsage === 0 ? null : ` · ${counted(callsWithoutUsage, "call")} without usage`}
             </span>
           </InlineFact>

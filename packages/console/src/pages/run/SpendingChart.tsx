@@ -1,5 +1,6 @@
 import { hue } from "../../ui/basics.tsx"
-import { dollars, duration, whole } from "../../view/Format.ts"
+import { CostText } from "../../ui/CostText.tsx"
+import { duration, whole } from "../../view/Format.ts"
 import type { Column } from "../../view/Spending.ts"
 
 interface SpendingChartProps {
@@ -15,9 +16,11 @@ const GAP = 26
 
 /** Tokens of each call stacked by participant, the cumulated cost, and the latency of the calls. */
 export const SpendingChart = ({ columns, onSelect, participantIndex }: SpendingChartProps) => {
-  const most = Math.max(1, ...columns.map(({ total }) => total))
+  const largest = Math.max(0, ...columns.map(({ total }) => total))
+  const most = Math.max(1, largest)
   const longest = Math.max(1, ...columns.map(({ latencyMs = 0 }) => latencyMs))
-  const cost = columns.at(-1)?.costUsd ?? 0
+  const last = columns.at(-1)
+  const cost = last?.costUsd ?? 0
   const step = WIDTH / Math.max(1, columns.length)
   const bar = Math.min(46, step * 0.7)
   const left = (at: number) => at * step + (step - bar) / 2
@@ -75,8 +78,12 @@ export const SpendingChart = ({ columns, onSelect, participantIndex }: SpendingC
         )}
       </svg>
       <figcaption className="mt-1.5 flex flex-wrap gap-x-5 text-[12px] text-muted">
-        <span>Columns: tokens by participant, at most {whole(most)}</span>
-        {cost === 0 ? null : <span>Dashed: cumulated cost, {dollars(cost)}</span>}
+        <span>Columns: tokens by participant, at most {whole(largest)}</span>
+        {last === undefined || cost === 0 ? null : (
+          <span>
+            Dashed: cumulated cost, <CostText cost={last} />
+          </span>
+        )}
         {longest <= 1 ? null : <span>Below: latency, at most {duration(longest)}</span>}
         <button
           type="button"

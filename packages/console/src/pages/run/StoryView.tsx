@@ -2,9 +2,10 @@ import { storyBegin, storyTime } from "@runplane/domain"
 import { Printer } from "lucide-react"
 import { Suspense, useMemo } from "react"
 import { Avatar, Chip, toneText, UserText } from "../../ui/basics.tsx"
+import { CostText } from "../../ui/CostText.tsx"
 import { useSettled } from "../../ui/hooks.ts"
 import { lazily } from "../../ui/lazily.ts"
-import { compact, costOf, cut, duration, exactTime, percent, whole } from "../../view/Format.ts"
+import { compact, cut, duration, exactTime, percent, whole } from "../../view/Format.ts"
 import { type StoryItem, storyOf } from "../../view/Story.ts"
 import { RecordButton } from "./RecordButton.tsx"
 import type { RunViewProps } from "./useShown.ts"
@@ -137,7 +138,7 @@ const Item = ({ begin, isSelected, item, onSelect, participant }: ItemProps) => 
         {item.spent === undefined ? null : (
           <p className="mt-1 text-[12px] text-muted">
             <UserText text={item.spent.models.join(", ") || "a language model"} /> · {compact(item.spent.tokens)} tokens
-            · {costOf(item.spent.costUsd, item.spent.callsWithoutUsage)}
+            · <CostText cost={item.spent} />
           </p>
         )}
       </div>

@@ -4,9 +4,10 @@ import { CheckCircle2, CircleDashed, CircleHelp, XCircle } from "lucide-react"
 import { useMemo } from "react"
 import { callFor } from "../../client/Client.ts"
 import { UserText } from "../../ui/basics.tsx"
+import { CostText } from "../../ui/CostText.tsx"
 import { Reasons } from "../../ui/kit.tsx"
 import { Failure } from "../../ui/States.tsx"
-import { counted, duration } from "../../view/Format.ts"
+import { counted, duration, whole } from "../../view/Format.ts"
 import { useActivePolicy } from "./useActivePolicy.ts"
 import type { ShownRun } from "./useShown.ts"
 
@@ -45,11 +46,14 @@ const FromService = (props: WhyCardProps) => {
 }
 
 /** The part of the explanation that the card shows. */
-type Explanation = Pick<Why, "counterfactuals" | "decidedAt" | "missing" | "notes" | "outcome" | "rules" | "summary">
+type Explanation = Pick<
+  Why,
+  "cost" | "counterfactuals" | "decidedAt" | "missing" | "notes" | "outcome" | "rules" | "summary"
+>
 
 const Card = ({ answer, onSelect, shown }: WhyCardProps & { readonly answer: Explanation }) => {
   const indexOf = useMemo(() => new Map(shown.events.map(({ index, seq }) => [seq, index])), [shown.events])
-  const { counterfactuals, decidedAt, missing, outcome, rules, summary } = answer
+  const { cost, counterfactuals, decidedAt, missing, outcome, rules, summary } = answer
   const style = outcomeStyle(outcome?.positive, outcome !== null, isTerminal(shown.state.run.status))
   const Icon = style.icon
   const pivotal = counterfactuals.filter(({ stillAllowed }) => !stillAllowed)
@@ -71,6 +75,11 @@ const Card = ({ answer, onSelect, shown }: WhyCardProps & { readonly answer: Exp
             <UserText text={summary} />
           </p>
           <Reasons texts={missing} className="mt-1.5" />
+          {cost.byParticipant.length === 0 ? null : (
+            <p className="mt-1 text-muted">
+              Cost up to the commitment: <CostText cost={cost} />, {whole(cost.totalTokens)} tokens.
+            </p>
+          )}
           {decidedAt === undefined || decidedAt.msBeforeCommitment <= 0 ? null : (
             <p className="mt-1 text-muted">
               Settled at{" "}

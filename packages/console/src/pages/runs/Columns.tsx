@@ -2,7 +2,8 @@ import type { Run } from "@runplane/api"
 import { runDuration } from "@runplane/domain"
 import type { ReactNode } from "react"
 import { Chip, Id, StatusBadge, Time, UserText } from "../../ui/basics.tsx"
-import { compact, costOf, duration, modeLabel, percent, whole } from "../../view/Format.ts"
+import { CostText } from "../../ui/CostText.tsx"
+import { compact, duration, listedDollars, modeLabel, percent, whole } from "../../view/Format.ts"
 import type { RunFacts } from "../../view/RunFacts.ts"
 
 export interface Column {
@@ -60,7 +61,7 @@ export const COLUMNS: ReadonlyArray<Column> = [
   {
     id: "decision",
     title: "Decision",
-    width: "minmax(164px, 1.1fr)",
+    width: "minmax(124px, 1.1fr)",
     from: "md",
     cell: decisionCell
   },
@@ -86,7 +87,7 @@ export const COLUMNS: ReadonlyArray<Column> = [
     title: "Events",
     width: "56px",
     align: "right",
-    from: "md",
+    from: "xl",
     cell: ({ lastEventIndex }) => <span className="num">{whole(lastEventIndex)}</span>
   },
   {
@@ -100,22 +101,17 @@ export const COLUMNS: ReadonlyArray<Column> = [
   {
     id: "cost",
     title: "Cost",
-    width: "70px",
+    width: "96px",
     align: "right",
     from: "lg",
-    cell: (_, { callsWithoutUsage, costUsd, guessedCostUsd }) =>
-      costUsd === undefined && callsWithoutUsage === undefined ? (
-        none
-      ) : (
-        <span className="num">{costOf(costUsd ?? 0, callsWithoutUsage, guessedCostUsd)}</span>
-      )
+    cell: (_, { cost }) => (cost === undefined ? none : <CostText cost={cost} say={listedDollars} />)
   },
   {
     id: "participants",
     title: "Agents",
     width: "54px",
     align: "right",
-    from: "lg",
+    from: "xl",
     cell: ({ participantCount }) =>
       participantCount === undefined ? none : <span className="num">{whole(participantCount)}</span>
   },

@@ -35,8 +35,9 @@ const COLUMNS: CsvColumns<ExportedRun> = {
   action: ({ facts }) => facts.action,
   confidence: ({ facts }) => facts.confidence,
   tokens: ({ facts }) => facts.tokens,
-  costUsd: ({ facts }) => facts.costUsd,
-  callsWithoutUsage: ({ facts }) => facts.callsWithoutUsage,
+  costUsd: ({ facts }) => facts.cost?.costUsd,
+  guessedCostUsd: ({ facts }) => facts.cost?.guessedCostUsd,
+  callsWithoutUsage: ({ facts }) => facts.cost?.callsWithoutUsage,
   tags: ({ run }) => run.tags.join(" "),
   errorCode: ({ run }) => run.errorCode
 }
@@ -83,6 +84,11 @@ export default function ExportDialog({ filters, onClose, total }: ExportDialogPr
           The records of {total === undefined ? "the runs" : counted(total, "run")} that fit the filters
           {total !== undefined && total > MOST ? `, the first ${whole(MOST)} of them` : ""}. The events of a run are
           exported with the run itself.
+        </p>
+        <p className="text-soft">
+          Cost columns: <code className="font-mono text-[12px]">costUsd</code>,{" "}
+          <code className="font-mono text-[12px]">guessedCostUsd</code> (the part of it that is a guess) and{" "}
+          <code className="font-mono text-[12px]">callsWithoutUsage</code> (calls that it does not include).
         </p>
         {save.isError ? <Failure what="The list could not be exported" error={save.error} /> : null}
         <p role="status" className="num text-muted">

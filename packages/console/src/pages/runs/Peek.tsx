@@ -1,10 +1,11 @@
 import type { Run } from "@runplane/api"
 import { runDuration } from "@runplane/domain"
 import { StatusBadge, Time, UserText } from "../../ui/basics.tsx"
+import { CostText } from "../../ui/CostText.tsx"
 import { Facts, Loaded, TextLink } from "../../ui/kit.tsx"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { costOf, duration, percent, whole } from "../../view/Format.ts"
+import { duration, percent, whole } from "../../view/Format.ts"
 import { runFacts } from "../../view/RunFacts.ts"
 import { Bulk } from "./Bulk.tsx"
 
@@ -61,12 +62,7 @@ export default function Peek({ onClose, run }: { readonly run: Run; readonly onC
               ["Duration", elapsed === undefined ? "–" : duration(elapsed)],
               ["Events", whole(run.lastEventIndex)],
               ["Tokens", facts.tokens === undefined ? "–" : whole(facts.tokens)],
-              [
-                "Cost",
-                facts.costUsd === undefined && facts.callsWithoutUsage === undefined
-                  ? "–"
-                  : costOf(facts.costUsd ?? 0, facts.callsWithoutUsage, facts.guessedCostUsd)
-              ],
+              ["Cost", facts.cost === undefined ? "–" : <CostText key="cost" cost={facts.cost} />],
               ["Tags", run.tags.length === 0 ? "–" : run.tags.join(", ")]
             ]}
           />

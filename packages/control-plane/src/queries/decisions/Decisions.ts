@@ -13,7 +13,6 @@ import {
   divergenceOf,
   type Forecast,
   forecast,
-  isTerminal,
   type PolicyText,
   policyRuleFaults,
   type RunId,
@@ -32,47 +31,10 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
 import { EventRepository } from "../../event-log/EventRepository.ts"
-import { makeByteCache } from "../../event-log/projection/ByteCache.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import { answerOfRuntimeError } from "../../platform/http/RuntimeRefusal.ts"
+import { type CachedAnswer, makeAnswerCache } from "./AnswerCache.ts"
 import { DecisionReader, type ReadDecision } from "./DecisionReader.ts"
-
-/** Bytes of the cached answers of one kind, with their keys. */
-const CACHE_BYTES = 2 * 1024 * 1024
-
-/** The cached answer for one request. */
-interface CachedAnswer<A> {
-  readonly get: () => A | undefined
-  readonly put: (answer: A) => void
-}
-
-/**
- * Caches answers of one kind about ended runs (docs/reference/decisions.md#limits). The key has the request as JSON,
- * the runs, and the last events of their logs, so a log that grows after the end of its run has another answer.
- */
-const makeAnswerCache = <A>(
-  events: Pick<EventRepository["Service"], "head">,
-  runs: Pick<RunRepository["Service"], "status">
-) => {
-  const cache = makeByteCache<string, A>(CACHE_BYTES)
-  return Effect.fnUntraced(function* (
-    runIds: ReadonlyArray<RunId>,
-    request?: unknown
-  ): Effect.fn.Return<CachedAnswer<A>, SqlError> {
-    const ends: Array<number> = []
-    for (const runId of runIds) {
-      const status = yield* runs.status(runId)
-      const head = status !== undefined && isTerminal(status) ? yield* events.head(runId) : undefined
-      if (head === undefined) return { get: () => undefined, put: () => undefined }
-      ends.push(head.lastSeq)
-    }
-    const key = JSON.stringify([runIds, ends, request])
-    return {
-      get: () => cache.get(key),
-      put: (answer) => cache.put(key, answer, key.length + JSON.stringify(answer).length)
-    }
-  })
-}
 
 /** The time after which a computation yields, milliseconds. */
 const TURN_MS = 10

@@ -23,7 +23,7 @@ layer(layerTestService({ settings: { TRUST_PROXY: "1" } }), { excludeTestService
   it.effect("let a request pass the 90 of another caller", () =>
     Effect.gen(function* () {
       const path = `/runs/${yield* decided}/forecast`
-      const reading = yield* readingEvents("WITH RECURSIVE asked")
+      const reading = yield* readingEvents("WITH RECURSIVE requested")
       const release = yield* lockedEvents()
       let answered = 0
       const count = Effect.sync(() => answered++)

@@ -195,7 +195,7 @@ layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", 
     Effect.gen(function* () {
       const runId = yield* decided
       const sql = yield* PgClient.PgClient
-      const reading = yield* readingEvents("WITH RECURSIVE asked")
+      const reading = yield* readingEvents("WITH RECURSIVE requested")
       const release = yield* lockedEvents(
         Effect.andThen(
           sql`DELETE FROM canonical_events WHERE run_id = ${runId}::uuid`,

@@ -75,7 +75,7 @@ class Call<Frame> {
   readonly #options: GrpcStreamOptions<Frame>
   readonly #reader: FrameReader
   #stream: ClientHttp2Stream | undefined
-  /** Headers have said that messages follow, and all that came since could be read. */
+  /** The headers announced messages, and all bytes since then were readable. */
   #readable = false
   #trailers: IncomingHttpHeaders | undefined
   #denialDetails: string | undefined
@@ -185,7 +185,7 @@ class Call<Frame> {
     this.#wake()
   }
 
-  /** Nothing more comes. A stream that was reset has trailers when that was behind them. */
+  /** The stream has ended. A reset stream has trailers when the reset followed them. */
   #finish(stream: ClientHttp2Stream): void {
     if (this.#end !== undefined) return
     const { method } = this.#options
@@ -230,7 +230,7 @@ class Call<Frame> {
 
   readonly #wait: Pull<Frame> = Effect.callback((resume) => {
     this.#waiting = () => resume(this.pull)
-    // Something may have come between the reader's look and this registration.
+    // A frame may have arrived between the reader's check and this registration.
     if (this.#frames.length > 0 || this.#end !== undefined) this.#wake()
     return Effect.sync(() => {
       this.#waiting = undefined

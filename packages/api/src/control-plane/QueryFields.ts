@@ -2,7 +2,7 @@ import { CANONICAL_EVENT_TYPES, parseQuery, type QueryField, RunMode, RunStatus 
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
-/** A field of the search language, with what is said of it to readers (docs/reference/search.md#query). */
+/** A field of the search language, with its description for readers (docs/reference/search.md#query). */
 export interface DescribedField extends QueryField {
   readonly description: string
   /** Whether an index finds its values, so that a search by it costs the same however much is stored. */

@@ -56,7 +56,7 @@ const toObservedRun = (row: ObservedRow): ObservedRun => ({
   awaited: awaitedOf(row.declared)
 })
 
-/** Runs that one query looks for at most. */
+/** Most runs of one query. */
 const RUNS_PER_QUERY = 500
 
 /** The run of a session. */

@@ -102,9 +102,9 @@ const LONGEST_KEY = 64
 const MAX_REPORTED = 50
 
 /**
- * Keys that the format does not have, the first ones of a file (docs/internals/launch.md#faults). One that is nearly a
- * key of the format is a misspelling, and an error: what it was meant to say is lost. Another one has no effect. Keys
- * that begin with `_`, `$` or `x-` are the author's own.
+ * Keys that the format does not have, the first ones of a file (docs/internals/launch.md#faults). A key that
+ * nearly equals a key of the format is a misspelling and an error, because its value is lost. Other keys have no
+ * effect. Keys that begin with `_`, `$` or `x-` are the author's own.
  */
 export const unknownKeys = (document: Json, known: KnownKeys): ReadonlyArray<PackFault> => {
   const found: Array<PackFault> = []

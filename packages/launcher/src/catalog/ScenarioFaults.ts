@@ -33,7 +33,7 @@ export const scenarioFaults = (
   ...participantFaults(version.base.launch, ["spec", "launch"])
 ]
 
-/** The same of a template: only what its overrides bring in. Pure. */
+/** The same of a template: only its overrides. Pure. */
 export const templateFaults = (
   document: JsonObject,
   { plan }: ScenarioTemplate,
@@ -85,7 +85,7 @@ const defaultFaults = ({ schemaDefaults, validate }: Version): ReadonlyArray<Pac
   })
 
 /**
- * Who takes part, who opens the session, and who is named in its first message (docs/internals/launch.md#initiator).
+ * The participants, the initiator, and the participants in its first message (docs/internals/launch.md#initiator).
  */
 const participantFaults = (
   { initiatorParticipantId: initiator, kickoffTemplate, participants }: LaunchBlock,

@@ -98,7 +98,7 @@ export const LaunchSettings = settingsOf(
     EXAMPLE_LAUNCH_QUEUE_LIMIT: row(
       number("launches"),
       32,
-      "Launches that may wait for room for their agents; one more is refused."
+      "Launches that may wait for capacity for their agents; one more is refused."
     ),
     EXAMPLE_LAUNCH_QUEUE_TIMEOUT_MS: row(timeOut, 30_000, "How long a launch may wait before it is refused."),
     EXAMPLE_AGENT_LOG_BYTES_PER_SECOND: row(

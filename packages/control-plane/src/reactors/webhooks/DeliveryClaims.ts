@@ -8,7 +8,7 @@ export interface ClaimedDelivery {
   readonly url: string
   readonly secret: string
   readonly event: string
-  /** The stored text: exactly what is signed and sent. */
+  /** The stored text, which is signed and sent unchanged. */
   readonly body: string
   /** The number of this attempt among all. It fences: a claim that ran out has a smaller number than the row. */
   readonly attempts: number
@@ -51,7 +51,7 @@ const NOTHING: Claims = { deliveries: [], nextDueMs: undefined, more: false }
  * subscription is held, none of its deliveries is claimed.
  */
 export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
-  // Each of these reads ends after a few rows of an index; the order is what makes the planner take it.
+  // Each of these reads ends after a few rows of an index; the planner uses the index because of the order.
   const isFree = sql`d.status = 'pending' AND d.next_attempt_at <= now() AND coalesce(d.claimed_until <= now(), true)`
 
   const isHeld = sql`coalesce(w.held_until > now(), false)`

@@ -64,7 +64,7 @@ export class WebhookDispatcher extends Context.Service<
       }
 
       const limits = { perSubscription: settings.concurrency, leaseMs: settings.timeoutMs + CLAIM_MARGIN_MS }
-      /** Starts what is due and answers how long to wait for more. Milliseconds. */
+      /** Starts the due deliveries and returns the time until the next ones. Milliseconds. */
       const look = Effect.gen(function* () {
         const limit = settings.totalConcurrency - underWay
         if (limit <= 0) return settings.pollMs

@@ -19,7 +19,7 @@ const settings = {
 /**
  * The exporters that `OTEL_TRACES_EXPORTER` names, separated by commas: `otlp` (the default), `console`, `none`. OTLP
  * uses the protocol of `OTEL_EXPORTER_OTLP_PROTOCOL`: `http/protobuf` (the default), `http/json` or `grpc`. An unknown
- * name is a warning, as the OpenTelemetry specification requires, and exports nothing. Exporters are loaded on first use.
+ * name is a warning, as the OpenTelemetry specification requires, and exports nothing. Exporters load on first use.
  */
 export const traceExporters: Effect.Effect<ReadonlyArray<SpanExporter>, SettingsRefused> = Effect.gen(function* () {
   const { endpoint, exporters, protocol, tracesEndpoint, tracesProtocol } = yield* readSettings(settings)

@@ -1,6 +1,4 @@
 import type * as SchemaAST from "effect/SchemaAST"
-
-/** A single check. */
 export type SingleCheck = SchemaAST.Filter<unknown>
 
 /** The checks of a schema, those in groups one by one. */

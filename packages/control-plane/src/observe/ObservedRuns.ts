@@ -58,8 +58,6 @@ const toObservedRun = (row: ObservedRow): ObservedRun => ({
 
 /** Most runs of one query. */
 const RUNS_PER_QUERY = 500
-
-/** The run of a session. */
 export interface RunOfSession {
   readonly runId: RunId
   readonly isUnfinished: boolean

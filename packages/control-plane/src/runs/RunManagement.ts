@@ -203,8 +203,6 @@ const ownMetadata = ({ cancelCallback, earlierRunId, ...metadata }: Schema.JsonO
   const { discoveredAt, source, ...rest } = metadata
   return rest
 }
-
-/** The `management` group. */
 export const ManagementHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "management",

@@ -159,7 +159,5 @@ const replacedKey = (mode: StandardMode, { by, proposalId, type }: Act): string 
   if (REPLACED.has(type) || (mode === "quorum" && BALLOTS.has(type))) return `${by.length} ${by} ${proposalId}`
   return MOVED.has(type) ? by : undefined
 }
-
-/** The acts that count. */
 export const counting = (acts: ReadonlyArray<Act>): ReadonlyArray<Act> =>
   acts.filter(({ skipped }) => skipped === undefined)

@@ -162,8 +162,6 @@ const isOf = (defaults: JsonObject, instancePath: Json | undefined) => {
   const [name] = keysOf(instancePath)
   return name === undefined || Object.hasOwn(defaults, name)
 }
-
-/** The keys of a JSON pointer. */
 const keysOf = (pointer: Json | undefined): ReadonlyArray<string> =>
   typeof pointer === "string"
     ? pointer

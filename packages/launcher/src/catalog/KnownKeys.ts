@@ -86,8 +86,6 @@ export const SCENARIO_KEYS: KnownKeys = {
     outputs: { expectedDecisionKinds: free, expectedSignals: free }
   }
 }
-
-/** The keys of a template. */
 export const TEMPLATE_KEYS: KnownKeys = {
   apiVersion: free,
   kind: free,

@@ -14,8 +14,6 @@ interface ScenarioNames {
   readonly scenario: string
   readonly version: string
 }
-
-/** A scenario version without its templates. */
 type Version = Omit<ScenarioVersion, "templates">
 
 /**

@@ -27,8 +27,8 @@ export const MAX_STATE_BYTES = 8 * 1024 * 1024
 
 const optional = Schema.optionalKey
 
-const literals = <const Words extends ReadonlyArray<string>>(words: Words, description: string) =>
-  Schema.Literals(words).annotate({ description })
+const literals = <const Values extends ReadonlyArray<string>>(values: Values, description: string) =>
+  Schema.Literals(values).annotate({ description })
 
 export const ParticipantState = Schema.Struct({
   participantId: Field.text("Id of the participant", "impact-analyst"),

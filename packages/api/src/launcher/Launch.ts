@@ -77,7 +77,7 @@ export const LaunchQueue = Schema.Struct({
   limit: Field.integer("Most launches that wait", 32),
   waiting: Schema.Array(
     Schema.Struct({
-      place: Field.integer("Place in the line, from 1"),
+      place: Field.integer("Position in the queue, from 1"),
       sessionId: Field.text("The session that the launch has allocated"),
       scenarioRef: Field.text("The scenario: pack/scenario@version", "incident/region-failover@1.0.0"),
       runLabel: absent(Field.text("The label that the caller gave the run")),

@@ -39,9 +39,9 @@ export const stepReader = (): StepReader => {
   let message: Bare | undefined
   const push = ({ about, messageId: _, type, ...bare }: Bare) => {
     const subject = proposals.get(about) ?? ""
-    const who = type === "Commitment" ? "" : bare.participantId
+    const actor = type === "Commitment" ? "" : bare.participantId
     // With the lengths in front no two causes are written alike.
-    const cause = `${who.length} ${subject.length} ${who} ${subject} ${type}`
+    const cause = `${actor.length} ${subject.length} ${actor} ${subject} ${type}`
     const times = (occurrences.get(cause) ?? 0) + 1
     occurrences.set(cause, times)
     steps.push({ ...bare, key: `${times} ${cause}` })
@@ -119,8 +119,8 @@ const stepOf = (event: CanonicalEvent): Bare | undefined => {
     }
     case "policy.denied": {
       const { errorMessage, messageId, messageType, sender } = event.data
-      const who = sender === "" ? "a message" : `a message of ${sender}`
-      const text = () => `the policy refused ${who}`
+      const refused = sender === "" ? "a message" : `a message of ${sender}`
+      const text = () => `the policy refused ${refused}`
       return {
         ...position,
         participantId: sender,

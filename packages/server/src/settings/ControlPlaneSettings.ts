@@ -119,7 +119,7 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   STREAM_IDLE_TIMEOUT_MS: row(
     ms(),
     120_000,
-    "Silence of a stream after which the runtime is asked what is missing; 0: never."
+    "Silence of a stream after which the observer queries the session for missing messages; 0: never."
   ),
   STREAM_MAX_RETRIES: row(lenient("attempts"), 5, "Attempts in a row to open a stream before its run fails."),
   STREAM_BACKOFF_BASE_MS: row(ms(1), 250, "First pause before a broken stream is opened again; it doubles."),

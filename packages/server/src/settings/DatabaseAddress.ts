@@ -151,8 +151,8 @@ const readHosts = (authority: string, parameters: ReadonlyMap<string, string>) =
       return yield* fault("has another number of ports than of hosts")
     }
     const read: Array<DatabaseHost> = []
-    for (const [place, { host, port }] of named.entries()) {
-      const given = ports?.[place] ?? ports?.[0]
+    for (const [index, { host, port }] of named.entries()) {
+      const given = ports?.[index] ?? ports?.[0]
       read.push({ host: host === "" ? "localhost" : host, port: given === undefined ? port : yield* readPort(given) })
     }
     return read

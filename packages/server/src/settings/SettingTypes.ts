@@ -193,11 +193,11 @@ export const strictFlag: SettingType<boolean> = {
   }
 }
 
-export const oneOf = <const Words extends ReadonlyArray<string>>(words: Words): SettingType<Words[number]> => ({
-  label: `one of ${words.join(", ")}`,
+export const oneOf = <const Values extends ReadonlyArray<string>>(values: Values): SettingType<Values[number]> => ({
+  label: `one of ${values.join(", ")}`,
   read: (text) => {
-    const known = words.find((candidate) => candidate === text)
-    return known === undefined ? fault(`must be one of ${words.join(", ")}${got(text)}`) : value(known)
+    const known = values.find((candidate) => candidate === text)
+    return known === undefined ? fault(`must be one of ${values.join(", ")}${got(text)}`) : value(known)
   }
 })
 

@@ -205,15 +205,15 @@ const votingNeeds = (
 ): ReadonlyArray<ReadonlyArray<Step>> => {
   const { participants, policy } = terms
   const { minimum_confidence, required_before_voting } = policy.rules.evaluation
-  const lacksEvaluation =
+  const needsEvaluation =
     required_before_voting &&
     ![...start.evaluations].some(
       ({ confidence, recommendation }) => recommendation !== "REVIEW" && confidence >= minimum_confidence
     )
-  if (lacksEvaluation && isVoting) return []
-  const base = lacksEvaluation ? evaluated(start) : start
+  if (needsEvaluation && isVoting) return []
+  const base = needsEvaluation ? evaluated(start) : start
   const value = `not REVIEW, confidence of at least ${minimum_confidence}`
-  const before: ReadonlyArray<Step> = lacksEvaluation ? [{ count: 1, of: participants, act: "Evaluation", value }] : []
+  const before: ReadonlyArray<Step> = needsEvaluation ? [{ count: 1, of: participants, act: "Evaluation", value }] : []
   const vote = positive ? "APPROVE" : "REJECT"
   const isEnough = (chosen: ReadonlyArray<Slot>) => isAllowed(terms, withVotes(base, chosen, vote), positive)
   return votersNeeded(terms, slots, voted, isEnough).map((steps) => [

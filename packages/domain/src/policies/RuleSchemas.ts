@@ -2,8 +2,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 /**
- * The annotation that says what a value must be, in the words that a registration is refused with. The messages of
- * Schema itself stay beside it: a runtime answers with those.
+ * The annotation with the text of a refused registration: the valid values of a field. The messages of Schema itself
+ * stay beside it: a runtime answers with those.
  */
 export const FAULT = "runplane/fault"
 

@@ -13,7 +13,7 @@ import {
 import { addUsage } from "../UsageSums.ts"
 import { appendCapped, boundName, boundPayload, boundProse, replaceAt } from "./Bounds.ts"
 
-/** The sections that only collect what was observed: signals, progress, timeline, trace, outbound messages, llm. */
+/** The sections that only collect observations: signals, progress, timeline, trace, outbound messages, llm. */
 
 /** Folds `signals`: an acknowledgement is filled into the entry it matches, the first one only. */
 export const foldSignals = (section: RunState["signals"], event: KnownEvent): RunState["signals"] => {

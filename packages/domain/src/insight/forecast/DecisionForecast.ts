@@ -15,7 +15,7 @@ import {
 
 /** More open votes than this, all voters times all proposals, are not followed to their ends. */
 const MAX_OPEN_VOTES = 20_000
-/** Sets of voters that are listed one by one when they cannot be said as "so many of these". */
+/** Most sets of voters in a list, when "so many of these" cannot describe them. */
 const MAX_LISTED_SETS = 20
 
 /** An open vote: a voter who has not voted on the proposal yet. */

@@ -263,7 +263,7 @@ const neverOpened = (waitMs: number) =>
   new RuntimeCallFailed({
     call: "StreamSession",
     status: "not_found",
-    detail: `the session was not opened within ${waitMs / 1_000} s; its initiator is gone, or was refused`
+    detail: `the session was not opened within ${waitMs / 1_000} s; its initiator has ended, or was refused`
   })
 
 const subscribe = (

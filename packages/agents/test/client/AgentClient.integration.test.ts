@@ -280,7 +280,7 @@ describe("a session that is not there", () => {
       )
       assert.strictEqual(
         failure.message,
-        "StreamSession failed with not_found: the session was not opened within 0.3 s; its initiator is gone, or was refused"
+        "StreamSession failed with not_found: the session was not opened within 0.3 s; its initiator has ended, or was refused"
       )
     })
   )

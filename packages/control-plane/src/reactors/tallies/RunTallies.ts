@@ -35,7 +35,7 @@ export class RunTallies extends Context.Service<
         Effect.withTracerEnabled(false)
       )
       yield* fold.pipe(
-        Effect.catch((error) => Effect.logWarning("could not bring the tallies of runs up to date", error)),
+        Effect.catch((error) => Effect.logWarning("could not update the tallies of runs", error)),
         Effect.repeat(Schedule.spaced(FOLDING_INTERVAL)),
         Effect.forkScoped
       )

@@ -47,8 +47,6 @@ export interface AnswerKind {
   /** Whether it may say when to try again. */
   readonly retry?: boolean
 }
-
-/** The headers of an answer. */
 export const answerHeaders = (kind: AnswerKind): Shape => ({
   ...(kind.counted ? counted : always),
   ...(kind.retry === true ? { "Retry-After": refer("RetryAfter") } : {})

@@ -13,7 +13,7 @@ const REPLACEMENT = "\uFFFD"
 export const cleanText = (text: string): string =>
   isStorable(text) ? text : text.toWellFormed().replaceAll("\u0000", REPLACEMENT)
 
-/** Where a value holds text that PostgreSQL and UTF-8 cannot: the keys on the way there, and what is wrong with it. */
+/** A text in a value that PostgreSQL or UTF-8 cannot hold: the keys of its path, and its fault. */
 export interface Unstorable {
   readonly path: ReadonlyArray<string>
   readonly what: "the character U+0000" | "half of a surrogate pair"

@@ -126,7 +126,7 @@ export const policyResolved = (ts: string, session: SessionSnapshot, policy: Des
   })
 }
 
-/** The object that the text says, or the text when it says none or one that cannot be recorded as it is. */
+/** The object in the JSON text, or the text itself when it has no object that can be recorded unchanged. */
 const readableRules = (text: string): Schema.Json => {
   const json = parseExactObject(text)
   const isKept = json !== undefined && json.faults.listed.length === 0 && !isDeeperThan(json.object, MAX_JSON_DEPTH - 4)

@@ -299,7 +299,7 @@ const SMALLEST_NORMAL = 2.2250738585072014e-308
 const INTEGER = /^-?\d+$/
 
 /**
- * Whether a double holds a number literal. An integer may have at most 2^53 - 1, as RFC 7493 asks. A fraction below
+ * Whether a double holds a number literal. An integer may have at most 2^53 - 1, as RFC 7493 requires. A fraction below
  * that is the nearest double, which keeps 15 digits at least. Every other number must be the shortest text of its
  * double: `1e23` is, `1e400` and `12345678901234567.5` are not.
  */

@@ -118,14 +118,14 @@ const FURTHER = [
 /** Names under which a call may hold its counts. */
 const NESTED = ["tokenUsage", "token_usage", "usage", "usageMetadata", "usage_metadata"] as const
 
-const PLACES: ReadonlySet<string> = new Set([...DOCUMENTED, ...FURTHER].flat())
+const USAGE_KEYS: ReadonlySet<string> = new Set([...DOCUMENTED, ...FURTHER].flat())
 
 /** Whether there may be a source; most messages have none, and their keys show that at little cost. */
 const mayReport = (payload: JsonObject): boolean =>
   Object.keys(payload).some((key) => {
-    if (PLACES.has(key) || isUsageName(key)) return true
+    if (USAGE_KEYS.has(key) || isUsageName(key)) return true
     const metadata = key === "metadata" ? payload[key] : undefined
-    return isJsonObject(metadata) && Object.keys(metadata).some((inner) => PLACES.has(inner) || isUsageName(inner))
+    return isJsonObject(metadata) && Object.keys(metadata).some((inner) => USAGE_KEYS.has(inner) || isUsageName(inner))
   })
 
 /** The sources in the order in which they are read. */

@@ -74,7 +74,7 @@ const refusalOf = (data: {
 }): OutboundChange | undefined =>
   data.repeated === true || (data.messageId ?? "") === "" ? undefined : { status: "rejected", replacesRejected: false }
 
-/** The draft with the mark that another frame of the run brings its message; drafts of other types stay as they are. */
+/** The draft, marked as a repetition of another frame's message; drafts of other types stay as they are. */
 export const repeatedMessage = (draft: EventDraft): EventDraft =>
   draft.type === "message.received" || draft.type === "message.sent" || draft.type === "message.send_failed"
     ? draftEvent(draft.type, draft, { ...draft.recorded.data, repeated: true })

@@ -5,7 +5,7 @@ const POSITIVE: ReadonlySet<string> = new Set(["approve", "approved", "accept", 
 const NEGATIVE: ReadonlySet<string> = new Set(["reject", "rejected", "decline", "declined", "failed"])
 
 /**
- * Infers from an action whether the decision was positive, null when the action says neither (`step_up`). The last
+ * Infers from an action whether the decision was positive, null when it is neither (`step_up`). The last
  * dot-separated part counts, in any case, because the runtime sends `decision.approved`.
  */
 export const inferOutcome = (action: string): boolean | null => {

@@ -131,7 +131,7 @@ export const textOf = (bytes: Uint8Array): string | undefined => {
   }
 }
 
-/** The text of any bytes: what is not UTF-8 reads as U+FFFD. */
+/** The text of any bytes: invalid UTF-8 reads as U+FFFD. */
 export const lossyTextOf = (bytes: Uint8Array): string => lossyUtf8.decode(bytes)
 
 const isObject = (value: unknown): value is object =>

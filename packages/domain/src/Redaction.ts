@@ -25,7 +25,7 @@ export interface Redactor {
   /** Whether a text has a match, as it is or behind escapes of JSON. */
   readonly says: (text: string) => boolean
   /**
-   * Redacts every value of the object, and the names of its members; the same object comes back when nothing matched.
+   * Redacts every value of the object, and the names of its members; returns the same object without a match.
    * Members that hold bytes (see `BYTES_MEMBERS`) are redacted inside their base64 form, and text that is JSON value by
    * value. `encoding` is that of the payload; of "json", the sender wrote the base64 itself.
    */

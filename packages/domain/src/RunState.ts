@@ -20,15 +20,15 @@ export const MAX_LINKED_ARTIFACTS = 1000
 /** About 2,500 proposals with ids of the usual length. Bytes of JSON. */
 export const MAX_VOTE_TALLY_BYTES = 768 * 1024
 /**
- * No state is larger as JSON text, whatever its events say: the bounds of all lists and texts together stay below it
+ * No state is larger as JSON text, for any events: the bounds of all lists and texts together stay below it
  * (docs/reference/events.md#state-bounds).
  */
 export const MAX_STATE_BYTES = 8 * 1024 * 1024
 
 const optional = Schema.optionalKey
 
-const literals = <const Words extends ReadonlyArray<string>>(words: Words, description: string) =>
-  Schema.Literals(words).annotate({ description })
+const literals = <const Values extends ReadonlyArray<string>>(values: Values, description: string) =>
+  Schema.Literals(values).annotate({ description })
 
 export const ParticipantState = Schema.Struct({
   participantId: Field.text("Id of the participant", "impact-analyst"),

@@ -178,8 +178,7 @@ const spanOptions = (method: string) => ({
 })
 
 /**
- * The nearest span with ids that mean something to others: those that stand in for spans while tracing is off have
- * none.
+ * The nearest span with ids. The placeholder spans of a disabled tracer have none.
  */
 const propagated = (span: Tracer.AnySpan | undefined): Tracer.AnySpan | undefined => {
   if (span === undefined || !Context.get(span.annotations, Tracer.DisablePropagation)) return span

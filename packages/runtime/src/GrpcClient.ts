@@ -93,7 +93,7 @@ export const makeGrpcClient = Effect.fnUntraced(function* (
         method.getSession,
         (rpc, call) => rpc.getSession({ sessionId }, call),
         ({ metadata }) => snapshotFromWire(present(metadata, "GetSession")),
-        // Who waits for a session asks until it is there, and a member's session is closed to us at first.
+        // An observer polls until the session exists, and the runtime denies access to a member's session at first.
         inNameOf === undefined ? ["NOT_FOUND"] : ["NOT_FOUND", "PERMISSION_DENIED"]
       ),
     listSessionsPage,

@@ -7,8 +7,8 @@ import { GuardedSessionManager, Keepalive, PING_INTERVAL_MS, TOO_MANY_PINGS } fr
 import { MACPRuntimeService } from "./gen/macp/v1/service_pb.ts"
 
 /**
- * What the runtime may send of the signals before it is read. It keeps few messages for a slow reader, and drops the
- * rest: a burst that comes while this process is busy has to find its way out of the runtime.
+ * Bytes of signals that the runtime may send before they are read. The runtime keeps few messages for a slow reader and
+ * drops further ones, so a burst must leave it even while this process is busy.
  */
 const BURST_WINDOW_BYTES = 8 * 1024 * 1024
 

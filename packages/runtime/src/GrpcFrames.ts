@@ -111,7 +111,7 @@ export class FrameReader {
     return message
   }
 
-  /** A message with room for so many bytes, and never for more than its length. */
+  /** A buffer for so many bytes, at most for the length of the message. */
   #buffer(bytes: number): Uint8Array {
     const message = this.#message
     if (message !== undefined && message.length >= bytes) return message

@@ -94,7 +94,7 @@ const staticHeaders = ({ bearer, devAgentId }: RuntimeCredentialsOptions): Crede
 
 const developmentHeaders = (name: string): CredentialHeaders => {
   const identity = Redacted.make(name)
-  // Runtimes since 0.5 look at the bearer only, older ones at the header.
+  // Runtimes since 0.5 read only the bearer, older ones the header.
   return [[DEV_HEADER, identity], ...bearerHeaders(identity)]
 }
 

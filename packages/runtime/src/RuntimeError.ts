@@ -47,7 +47,7 @@ export class RuntimeError extends Data.TaggedError("RuntimeError")<{
     return RETRYABLE.has(this.reason) && !this.historyGone
   }
 
-  /** The asked-for history was compacted: go to GetSession instead of subscribing again. */
+  /** The requested history was compacted: call GetSession instead of subscribing again. */
   get historyGone(): boolean {
     return saysHistoryGone(this.message)
   }

@@ -31,7 +31,7 @@ import { fails, withClient } from "./GrpcClients.ts"
 import { serveGrpcJs } from "./GrpcJsServer.ts"
 
 describe("the gRPC client against a foreign server", () => {
-  it.live("asks and answers, with credential and trace context in the metadata of the call", () => {
+  it.live("sends credential and trace context in the metadata of the call, and returns the answer", () => {
     const seen: Array<Metadata> = []
     const metered: Array<[string, boolean]> = []
     const initialize: handleUnaryCall<InitializeRequest, InitializeResponse> = (call, answer) => {

@@ -36,7 +36,7 @@ describe("the frames of gRPC", () => {
   const messages = [0, 1, 5, 300, 0, 70_000, 1_024, 3_000].map(messageOf)
   const bytes = joined(messages.map(framed))
 
-  it("are read whatever the parts are in which they arrive", () => {
+  it("are read for every division into parts", () => {
     for (const size of [1, 2, 3, 4, 5, 6, 7, 1_000, 16_384, bytes.length]) {
       const reader = new FrameReader(MIB)
       const read: Array<Uint8Array> = []
@@ -49,7 +49,7 @@ describe("the frames of gRPC", () => {
     }
   })
 
-  it("are read late, too, when several parts have come", () => {
+  it("are read late, too, after the arrival of several parts", () => {
     const reader = new FrameReader(MIB)
     for (let at = 0; at < bytes.length; at += 999) {
       reader.push(bytes.subarray(at, at + 999))
@@ -74,7 +74,7 @@ describe("the frames of gRPC", () => {
     for (const message of readAll(reader)) assert.strictEqual(message.buffer.byteLength, message.length)
   })
 
-  it("use memory for the bytes that have arrived, whatever their length prefix says", () => {
+  it("use memory for the received bytes and not for the length prefix", () => {
     const before = process.memoryUsage().arrayBuffers
     const readers = Array.from({ length: 500 }, () => {
       const reader = new FrameReader(16 * MIB)
@@ -86,7 +86,7 @@ describe("the frames of gRPC", () => {
     assert.isTrue(readers.every(({ isInsideMessage }) => isInsideMessage))
   })
 
-  it("are refused when they are longer than what is taken", () => {
+  it("are refused above the limit", () => {
     const whole = new FrameReader(100)
     whole.push(framed(messageOf(100, 1)))
     assert.strictEqual(whole.next()?.length, 100)

@@ -186,7 +186,7 @@ describe("a stream of a runtime that answers in its own way", () => {
     )
   }
 
-  it.live("says who asks, and for what", () =>
+  it.live("names the caller and the method", () =>
     Effect.gen(function* () {
       let headers: RawCall["headers"] = {}
       yield* seenOf((call) => {
@@ -275,7 +275,7 @@ describe("a stream of a runtime that answers in its own way", () => {
     })
   )
 
-  it.live("is closed by the reader who has enough, however much is on its way", () =>
+  it.live("is closed by a reader that stops early, however many frames are in flight", () =>
     Effect.gen(function* () {
       const closed = yield* Deferred.make<number>()
       const answer = ({ stream }: RawCall): void => {

@@ -90,7 +90,7 @@ const withCredentials = <A, E>(
   })
 
 describe("a session that is closed to us", () => {
-  it.live("is read in its initiator's name under development credentials, which is looked for once", () => {
+  it.live("is read in its initiator's name under development credentials, with one lookup of the initiator", () => {
     const { handlers, reads } = runtime()
     return withCredentials(handlers, { devAgentId: "plane" }, (client) =>
       Effect.gen(function* () {
@@ -120,7 +120,7 @@ describe("a session that is closed to us", () => {
     )
   })
 
-  it.live("is looked for anew by each call until it is found: an answer from before its opening is not shared", () => {
+  it.live("is looked up by each call until it exists: an answer from before its opening is not shared", () => {
     const { getSession, handlers, reads } = runtime()
     const late: Array<() => void> = []
     const firstIsLate: handleUnaryCall<GetSessionRequest, GetSessionResponse> = (call, answer) => {

@@ -50,7 +50,7 @@ describe("decodePayload", () => {
     assert.deepStrictEqual(decodePayload("macp.v1.SessionMetadata", new Uint8Array([0x18, 0x63])), { state: 99 })
   })
 
-  it("leaves out what is not on the wire, so that an unstated outcome is not a negative one", () => {
+  it("leaves out fields that are not on the wire, so that an unstated outcome is not a negative one", () => {
     assert.deepStrictEqual(decode(CommitmentPayloadSchema, { commitmentId: "c1", outcomePositive: false }), {
       commitmentId: "c1"
     })

@@ -20,7 +20,7 @@ describe("collectSessions", () => {
       return yield* fake.openSession({ sessionId })
     })
 
-  it.effect("reads page after page until the runtime says that it was the last", () =>
+  it.effect("reads page after page until the last one", () =>
     Effect.gen(function* () {
       for (const id of ["a", "b", "c", "d", "e"]) yield* snapshot(id)
       const { listSessionsPage } = yield* RuntimeClient
@@ -33,7 +33,7 @@ describe("collectSessions", () => {
     }).pipe(Effect.provide(RuntimeFake.layer))
   )
 
-  it.effect("says that it is incomplete when the pages or the time run out", () =>
+  it.effect("is marked as incomplete at the limit of pages or time", () =>
     Effect.gen(function* () {
       for (const id of ["a", "b", "c", "d", "e"]) yield* snapshot(id)
       const fake = yield* RuntimeFake
@@ -65,7 +65,7 @@ describe("collectSessions", () => {
     })
   )
 
-  it.effect("discards what it has on any other failure", () =>
+  it.effect("discards its pages on any other failure", () =>
     Effect.gen(function* () {
       for (const id of ["a", "b", "c"]) yield* snapshot(id)
       const client = yield* RuntimeClient

@@ -80,7 +80,7 @@ describe("RuntimeCredentials", () => {
     }).pipe(Effect.provide(RuntimeCredentials.layerChain({ tokenService: { url } })), Effect.provide(client(service)))
   })
 
-  it.effect("takes a reported life under a minute for a minute, and a missing one for what was asked", () => {
+  it.effect("takes a reported life under a minute for a minute, and a missing one for the requested life", () => {
     const short = minting(5)
     const silent = minting()
     const layer = (service: TokenService) =>
@@ -100,7 +100,7 @@ describe("RuntimeCredentials", () => {
     })
   })
 
-  it.effect("asks once for all who wait at the same time", () => {
+  it.effect("mints once for all concurrent callers", () => {
     const service = tokenService((count) =>
       Effect.as(Effect.sleep("1 second"), { body: { token: `jwt.${count}.x`, expires_in_seconds: 300 } })
     )

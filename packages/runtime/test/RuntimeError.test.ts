@@ -26,7 +26,7 @@ describe("RuntimeError", () => {
     ])
   })
 
-  it("recognises compacted history in the words of old and new runtimes", () => {
+  it("recognises compacted history in the texts of old and new runtimes", () => {
     assert.isTrue(saysHistoryGone("FAILED: session history before ordinal 6 was compacted; use GetSession"))
     assert.isTrue(saysHistoryGone("HISTORY_UNAVAILABLE: resume below base"))
     assert.isFalse(saysHistoryGone("SessionNotOpen"))

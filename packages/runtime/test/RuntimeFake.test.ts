@@ -26,7 +26,7 @@ const record = (stream: Stream.Stream<SessionStreamFrame, RuntimeError>) => {
 }
 
 describe("RuntimeFake", () => {
-  it.effect("replays the accepted history after the ordinal and goes on live", () =>
+  it.effect("replays the accepted history after the ordinal and continues live", () =>
     scripted((fake, client) =>
       Effect.gen(function* () {
         yield* fake.openSession({ sessionId: "s1" })
@@ -42,7 +42,7 @@ describe("RuntimeFake", () => {
     )
   )
 
-  it.effect("answers with the compaction error where the history is gone", () =>
+  it.effect("answers with the compaction error where the history was compacted", () =>
     scripted((fake, client) =>
       Effect.gen(function* () {
         yield* fake.openSession({ sessionId: "s1" })
@@ -140,7 +140,7 @@ describe("RuntimeFake", () => {
     )
   )
 
-  it.effect("goes away and comes back like a process", () =>
+  it.effect("stops and restarts like a process", () =>
     scripted((fake, client) =>
       Effect.gen(function* () {
         yield* fake.openSession({ sessionId: "s1" })

@@ -24,7 +24,7 @@ export interface SandboxOptions {
   readonly maxConcurrentStreams: number
   /** Undefined: no limits, so that benchmarks run at full speed. */
   readonly rateLimits: RateLimitOptions | undefined
-  /** Milliseconds between two looks for expired and outlived sessions. */
+  /** Milliseconds between two checks for expired and outlived sessions. */
   readonly sweepIntervalMs: number
   /**
    * Milliseconds, from its start, that an ended session can still be read

@@ -28,10 +28,10 @@ export const readCertificates = Effect.fnUntraced(function* (path: string) {
   const pem = yield* Effect.mapError(files.readFileString(path), ({ reason }) => invalid(reason.message))
   const certificates = pem.match(CERTIFICATE) ?? []
   if (certificates.length === 0) return yield* invalid("it holds no certificate in PEM form")
-  for (const [place, certificate] of certificates.entries()) {
+  for (const [index, certificate] of certificates.entries()) {
     yield* Effect.try({
       try: () => new X509Certificate(certificate),
-      catch: () => invalid(`certificate ${place + 1} cannot be read`)
+      catch: () => invalid(`certificate ${index + 1} cannot be read`)
     })
   }
   return certificates.join("\n")

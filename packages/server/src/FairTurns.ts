@@ -46,7 +46,7 @@ interface Entry {
 
 /**
  * Makes a lane of which `atOnce` effects run at a time, in turns by caller (docs/reference/http.md#turns). However many
- * requests one caller has in it, the request of another waits for one of them at most. `name` stands in refusals.
+ * requests one caller has in it, the request of another waits for one of them at most. Refusals quote `name`.
  */
 export const makeFairTurns = (name: string, atOnce: number, longestWait: Duration.Input = LONGEST_WAIT): FairTurns => {
   const lane = makeFairQueue<Entry>(atOnce)

@@ -93,7 +93,7 @@ const linesOfError = (error: Error, prefix = ""): ReadonlyArray<string> => {
 /** One line of `name=value` pairs an entry, for programs that people run (docs/reference/operations.md#log-lines). */
 export const pairsLine = Logger.map(Logger.formatLogFmt, visibleText)
 
-/** Spans that stand in for real ones while tracing is off have no ids. */
+/** The placeholder spans of a disabled tracer have no ids. */
 const isRecorded = (span: Tracer.AnySpan): boolean => !Context.get(span.annotations, Tracer.DisablePropagation)
 
 /**

@@ -16,6 +16,6 @@ export const projectFolderOf = (file: string): string => {
 
 /**
  * Where `migrations/`, `packs/` and the built console are: the checkout, the installed package, or the image's `/app`.
- * The sources lie deep in it and their bundle one folder below it, so it is looked for from the running file upwards.
+ * The search goes upwards from the running file, because sources and bundle are at different depths.
  */
 export const PROJECT_FOLDER: string = projectFolderOf(fileURLToPath(import.meta.url))

@@ -25,15 +25,15 @@ export class Shutdown extends Context.Service<
     Shutdown,
     Effect.gen(function* () {
       const delayMs = yield* readSetting(ServiceSettings.SHUTDOWN_DELAY_MS)
-      const asked = yield* Deferred.make<void>()
+      const requested = yield* Deferred.make<void>()
       const signal = yield* Deferred.make<void>()
       const begin = Effect.gen(function* () {
-        if (!(yield* Deferred.succeed(asked, undefined))) return yield* Deferred.await(signal)
+        if (!(yield* Deferred.succeed(requested, undefined))) return yield* Deferred.await(signal)
         yield* Effect.logInfo(delayMs === 0 ? "stopping" : `stopping in ${delayMs} ms, not ready any more`)
         yield* Effect.sleep(delayMs)
         yield* Deferred.succeed(signal, undefined)
       })
-      return Shutdown.of({ begin, stopping: Deferred.isDone(asked), begun: Deferred.await(signal) })
+      return Shutdown.of({ begin, stopping: Deferred.isDone(requested), begun: Deferred.await(signal) })
     })
   )
 }

@@ -113,7 +113,7 @@ describe("turns by caller", () => {
     })
   )
 
-  it.effect("come back when a request is interrupted in the moment of its turn", () =>
+  it.effect("are released when a request is interrupted in the moment of its turn", () =>
     Effect.gen(function* () {
       const { begun, endOne, request } = laneOf(1)
       const first = yield* request("a")

@@ -71,7 +71,7 @@ describe("the log for machines", () => {
     })
   )
 
-  it.effect("has no trace id of a span that stands in for one while tracing is off", () =>
+  it.effect("has no trace id of the placeholder span of a disabled tracer", () =>
     Effect.gen(function* () {
       const [entry] = yield* logged(
         Effect.logInfo("x").pipe(Effect.withSpan("s"), Effect.provideService(References.TracerEnabled, false))
@@ -112,7 +112,7 @@ describe("a line of the log", () => {
     return written[0] ?? ""
   })
 
-  it.effect("of JSON is one line without anything that acts upon a terminal, and says what was said", () =>
+  it.effect("of JSON is one line without control characters of a terminal, and keeps the message", () =>
     Effect.gen(function* () {
       const line = yield* writtenBy(jsonLine)
       assert.notMatch(line, UNSAFE)

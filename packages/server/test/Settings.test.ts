@@ -23,7 +23,7 @@ const sample = settingsOf(["stack"], {
 })
 
 describe("the reader of settings", () => {
-  it.effect("takes defaults for what is unset or empty", () =>
+  it.effect("takes defaults for unset and empty variables", () =>
     Effect.gen(function* () {
       const values = yield* readSettings(sample)
       assert.deepStrictEqual(values, { A_NAME: "none", A_LIMIT: 5, A_DELAY_MS: 7, A_FLAG: true, A_HOST: "" })
@@ -40,7 +40,7 @@ describe("the reader of settings", () => {
     })
   )
 
-  it.effect("reports everything that stops the start at once, and is lenient where a row says so", () =>
+  it.effect("reports all faults that stop the start at once, and uses the default where the row allows it", () =>
     Effect.gen(function* () {
       const refused = yield* readSettings({ ...sample, other: sample.A_LIMIT }).pipe(
         withEnv({ A_LIMIT: "0", A_DELAY_MS: "soon", A_FLAG: "maybe" }),
@@ -56,7 +56,7 @@ describe("the reader of settings", () => {
 })
 
 describe("the table of settings", () => {
-  it("has a name once for each program, and says what it means", () => {
+  it("has a name once for each program, and a meaning", () => {
     for (const program of PROGRAMS) {
       const names = settingsOfProgram(program).map(({ name }) => name)
       assert.isNotEmpty(names)

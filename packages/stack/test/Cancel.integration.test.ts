@@ -94,7 +94,7 @@ layer(runningWith(stackOfPatience), { excludeTestServices: true, timeout: "60 se
       })
     )
 
-    it.effect("says that the agent is gone, and leaves the run as it is", () =>
+    it.effect("reports that the agent has ended, and does not change the run", () =>
       Effect.gen(function* () {
         const { id, pids } = yield* launch
         yield* reached(id, "proposal.created")

@@ -23,7 +23,7 @@ layer(Layer.empty, { excludeTestServices: true })("runplane", (it) => {
     })
   )
 
-  it.effect("answers with JSON where it asks no service, or says that it has none", () => checkLocalCommands)
+  it.effect("prints JSON in commands without a service, or reports that they have none", () => checkLocalCommands)
 
   it.effect("understands every line of the documents", () => checkDocumentedLines)
 })

@@ -38,7 +38,7 @@ layer(runningWith(stackOfLosses), { excludeTestServices: true, timeout: "60 seco
       })
     )
 
-    it.effect("fails the launch at once, says why, and leaves neither an agent nor a run that waits", () =>
+    it.effect("fails the launch at once with the reason, and leaves neither an agent nor a waiting run", () =>
       Effect.gen(function* () {
         const stack = yield* Running
         const before = new Set(descendants(stack.pid))
@@ -56,7 +56,7 @@ layer(runningWith(stackOfLosses), { excludeTestServices: true, timeout: "60 seco
 )
 
 layer(Layer.empty, { excludeTestServices: true })("a stack that was killed", (it) => {
-  it.effect("leaves no process, and its successor starts on the same data and clears up what it left", () =>
+  it.effect("leaves no process, and its successor starts on the same data and removes the leftovers", () =>
     Effect.gen(function* () {
       const env = { RUNPLANE_DATA_DIR: yield* temporaryFolder, TMPDIR: yield* temporaryFolder }
       const stack = yield* startStack({ env })
@@ -90,7 +90,7 @@ const answers = (stack: StackProcess) =>
   )
 
 layer(Layer.empty, { excludeTestServices: true })("a stack whose database server", (it) => {
-  it.effect("is killed starts it again, says so, and goes on", () =>
+  it.effect("is killed restarts it, with a log line, and continues", () =>
     Effect.gen(function* () {
       const env = { RUNPLANE_DATA_DIR: yield* temporaryFolder }
       const stack = yield* startStack({ args: ["--no-demo"], env })

@@ -157,7 +157,7 @@ it.effect("the services get all other settings of the user unchanged", () =>
   )
 )
 
-it.effect("a sandbox without signed tokens is called by name, whatever auth service is set", () =>
+it.effect("a sandbox without signed tokens is called by name, also when an auth service is set", () =>
   Effect.gen(function* () {
     const given = { DEV_AUTH: "false", PROTO_AUTH_SERVICE_URL: "http://auth", MACP_AUTH_SERVICE_URL: "http://auth" }
     const environment = yield* environmentOf(given, { ...NEIGHBOURS, authUrl: undefined })

@@ -26,7 +26,7 @@ describe("folders", () => {
     )
   })
 
-  it("are in a table only while they exist, and know only what is in it", () => {
+  it("are in a table only while they exist, and import only the folders in it", () => {
     for (const [table, rules] of Object.entries(FOLDERS)) {
       const [name = "", ...folders] = table.split("/")
       const root = folders.length === 0 ? "src" : folders.join("/")
@@ -72,7 +72,7 @@ describe("files", () => {
     )
   })
 
-  it("have no exception for a circle that is gone", () => {
+  it("have no exception for a circle that no longer exists", () => {
     assert.deepStrictEqual(
       CIRCLE_EXCEPTIONS.filter((circle) => !circles.includes(circle)),
       []
@@ -104,7 +104,7 @@ describe("errors", () => {
 })
 
 describe("the folder checker", () => {
-  it("names the arrow, what is allowed, and where the table is", () => {
+  it("names the arrow, the allowed folders, and the file of the table", () => {
     assert.deepStrictEqual(wrongArrows(sample("sandbox", { "src/core/A.ts": ["../kernel/B.ts"] })), [
       {
         arrow: "sandbox: core > kernel",

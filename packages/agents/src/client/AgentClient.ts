@@ -32,7 +32,7 @@ const SEND_RETRIES = 3
 const FIRST_BACKOFF_MS = 100
 const LONGEST_BACKOFF_MS = 2_000
 
-/** Milliseconds between two looks for a session that is not there yet. */
+/** Milliseconds between two polls for a session that does not exist yet. */
 const SESSION_POLL_MS = 100
 
 /** PROTO_SESSION_WAIT_MS: milliseconds that a session may take to open, and a lost runtime to come back. */
@@ -248,8 +248,8 @@ const follow = (
 const COMPACTED = /history before ordinal (\d+) was compacted|HISTORY_UNAVAILABLE/
 
 /**
- * Who comes after a compaction has missed what was said before: it goes on from there. Mostly the session has ended by
- * then, which the agent learns beside the stream, and ends well.
+ * An agent that subscribes after a compaction has missed the earlier messages and continues from there. Usually the
+ * session has ended by then: the agent reads that beside the stream and exits with success.
  */
 const goOnBehind = (detail: string, last: Ref.Ref<bigint>): Stream.Stream<never, RuntimeCallFailed> =>
   Stream.unwrap(
@@ -263,7 +263,7 @@ const neverOpened = (waitMs: number) =>
   new RuntimeCallFailed({
     call: "StreamSession",
     status: "not_found",
-    detail: `the session was not opened within ${waitMs / 1_000} s; its initiator is gone, or was refused`
+    detail: `the session was not opened within ${waitMs / 1_000} s; its initiator has ended, or was refused`
   })
 
 const subscribe = (

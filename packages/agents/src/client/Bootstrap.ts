@@ -77,8 +77,6 @@ export const RenewedCredential = Context.Reference<Effect.Effect<string | undefi
   "runplane/agents/RenewedCredential",
   { defaultValue: () => Effect.succeed(undefined) }
 )
-
-/** The bootstrap of this agent. */
 export class Bootstrap extends Context.Service<Bootstrap, BootstrapFile>()("runplane/agents/Bootstrap") {
   /** Reads the file that `PROTO_BOOTSTRAP_FILE` or `MACP_BOOTSTRAP_FILE` names. */
   static readonly layer: Layer.Layer<Bootstrap, BootstrapUnreadable, FileSystem.FileSystem> = Layer.effectContext(

@@ -29,8 +29,8 @@ type Callback = NonNullable<BootstrapFile["cancel_callback"]>
 
 /**
  * Serves the cancel callback and ends after the first request that `onCancel` carried out. Never ends when the
- * bootstrap file names no callback. An interruption waits for the answer of a request under way: the cancellation
- * that the request brings about is what ends the agent's other work.
+ * bootstrap file names no callback. An interruption waits for the answer of a request in progress, because the
+ * cancellation by that request ends the agent's other work.
  */
 export const cancelRequested = <R>(
   onCancel: (reason: string) => Effect.Effect<void, AgentFailure, R>

@@ -82,7 +82,7 @@ describe("the agent client", () => {
     })
   )
 
-  it.live("does not repeat what the runtime refused for good, and gives its reasons", () =>
+  it.live("does not retry a permanent refusal, and fails with its reasons", () =>
     Effect.gen(function* () {
       let calls = 0
       const address = yield* runtime({
@@ -267,7 +267,7 @@ describe("a session that is not there", () => {
     }
   }
 
-  it.live("is not waited for longer than PROTO_SESSION_WAIT_MS: its initiator is gone", () =>
+  it.live("is awaited for at most PROTO_SESSION_WAIT_MS when its initiator has ended", () =>
     Effect.gen(function* () {
       const address = yield* runtime(absent)
       const failure = yield* Effect.flatMap(AgentClient, (client) => Stream.runDrain(client.envelopes)).pipe(
@@ -280,7 +280,7 @@ describe("a session that is not there", () => {
       )
       assert.strictEqual(
         failure.message,
-        "StreamSession failed with not_found: the session was not opened within 0.3 s; its initiator is gone, or was refused"
+        "StreamSession failed with not_found: the session was not opened within 0.3 s; its initiator has ended, or was refused"
       )
     })
   )

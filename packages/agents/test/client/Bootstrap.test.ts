@@ -37,7 +37,7 @@ describe("the bootstrap file", () => {
     })
   )
 
-  it.effect("needs only who, where and which session", () =>
+  it.effect("needs only the participant, the address and the session", () =>
     Effect.gen(function* () {
       const file = yield* decodeBootstrap(JSON.stringify({ ...minimal, unknown: true }))
       assert.deepStrictEqual([file.mode_version, file.configuration_version], ["1.0.0", "config.default"])

@@ -59,7 +59,7 @@ describe("an example agent as a process", () => {
     }).pipe(Effect.provide(Sandbox.layer({ port: 0 })))
   )
 
-  it.live("exits when its standard input ends, because its host is gone", () =>
+  it.live("exits when its standard input ends, because its host has ended", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const file = writeBootstrap(yield* folder, "impact-analyst", launchOn(sandbox.address))

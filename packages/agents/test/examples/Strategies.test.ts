@@ -47,7 +47,7 @@ describe("the agents of every mode", () => {
     }
   })
 
-  it("report progress that grows from 0 to 1 and one model call or more for each who takes part", () => {
+  it("report progress that grows from 0 to 1 and one model call or more for each participant", () => {
     for (const play of Object.values(ALL_PLAYS)) {
       const rehearsed = rehearse(play)
       for (const [participant] of play.cast) {
@@ -87,7 +87,7 @@ describe("the agents of every mode", () => {
     assert.strictEqual(uninvited.unable, "the bootstrap file has no initiator block")
   })
 
-  it("give up in time on participants who say nothing", () => {
+  it("time out on silent participants", () => {
     const silenced = (play: Play) => ({
       ...play,
       cast: play.cast.map(([who, ref]) => [who, who === "lead" ? ref : ""] as const)
@@ -269,7 +269,7 @@ describe("a strategy", () => {
     assert.lengthOf(said(rehearse(rollout)), 1)
   })
 
-  it("raises what it is alarmed by, with a severity", () => {
+  it("sends an alarm with a severity", () => {
     const rehearsed = rehearse(withFacts(rollout, { secretsFound: 3 }))
     const alarm = signals(rehearsed).find(({ signalType }) => signalType === "secret_exposed")
     assert.deepInclude(alarm?.data, { participantId: "security", severity: "high" })

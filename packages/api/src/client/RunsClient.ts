@@ -13,7 +13,7 @@ import type { RunStreamEvent } from "./RunStreamEvent.ts"
 /** The calls of `RunsApi`, typed: the same as those of `ControlPlaneCalls`, as far as they are there. */
 export type RunsCalls = HttpApiClient.ForApi<typeof RunsApi>
 
-/** A control plane for those who follow runs: as `ControlPlaneClient`, with the calls of `RunsApi` only. */
+/** The part of `ControlPlaneClient` that follows runs: the calls of `RunsApi`. */
 export class RunsClient extends Context.Service<
   RunsClient,
   {

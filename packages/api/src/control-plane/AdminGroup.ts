@@ -32,7 +32,7 @@ export const CircuitBreakerHistory = Schema.Struct({
 })
 export type CircuitBreakerHistory = typeof CircuitBreakerHistory.Type
 
-/** How this process was started, and what it does (docs/reference/admin.md#process). */
+/** The start and the state of this process (docs/reference/admin.md#process). */
 export const ProcessInfo = Schema.Struct({
   version: Field.text("Version of the service", "0.1.0"),
   startedAt: Field.time("When the process began to serve"),

@@ -2,7 +2,7 @@ import { CANONICAL_EVENT_TYPES, parseQuery, type QueryField, RunMode, RunStatus 
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
-/** A field of the search language, with what is said of it to readers (docs/reference/search.md#query). */
+/** A field of the search language, with its description for readers (docs/reference/search.md#query). */
 export interface DescribedField extends QueryField {
   readonly description: string
   /** Whether an index finds its values, so that a search by it costs the same however much is stored. */
@@ -67,11 +67,11 @@ export const runQueryFields: ReadonlyArray<DescribedField> = [
 
 /** The fields of `GET /events?q=` and `GET /events/stream?q=`. */
 export const eventQueryFields: ReadonlyArray<DescribedField> = [
-  { name: "seq", type: "number", ...fast, description: "Place in the log" },
+  { name: "seq", type: "number", ...fast, description: "Position in the log" },
   { name: "runId", type: "uuid", ...fast, description: "Id of the run" },
   { name: "type", type: "keyword", values: CANONICAL_EVENT_TYPES, ...fast, description: "What happened" },
   { name: "ts", type: "time", ...fast, description: "When it happened" },
-  { name: "index", type: "number", ...slow, description: "Place in the run: 1, 2, 3" },
+  { name: "index", type: "number", ...slow, description: "Position in the run: 1, 2, 3" },
   { name: "subjectKind", type: "keyword", ...slow, description: "Kind of what it is about, such as participant" },
   { name: "subjectId", type: "keyword", ...slow, description: "Id of what it is about" },
   { name: "sourceKind", type: "keyword", ...slow, description: "Where it comes from: runtime or control-plane" },

@@ -18,7 +18,7 @@ const removed = <const Name extends string, const Path extends `/${string}`>(nam
   )
 
 /**
- * The former emission endpoints; neither the body nor the run is looked at (docs/reference/http.md#removed-endpoints).
+ * The former emission endpoints; neither the body nor the run is read (docs/reference/http.md#removed-endpoints).
  */
 export class RemovedGroup extends HttpApiGroup.make("removed")
   .add(

@@ -96,7 +96,7 @@ export type ExportedSession = typeof ExportedSession.Type
 export const RawEvent = Schema.Struct({
   id: Field.text("Id of the raw event: UUID"),
   runId: RunId,
-  seq: Field.integer("Place among the raw events of the run: 1, 2, 3, ... without gaps"),
+  seq: Field.integer("Position among the raw events of the run: 1, 2, 3, ... without gaps"),
   ts: Field.time("When it was received"),
   kind: Field.text("Kind of the frame", "stream-envelope"),
   sourceName: Field.text("Where it came from", "rust-runtime"),

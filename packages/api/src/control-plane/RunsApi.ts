@@ -8,7 +8,7 @@ import { RunsGroup } from "./RunsGroup.ts"
 import { StreamGroup } from "./StreamGroup.ts"
 
 /**
- * The part of `ControlPlaneApi` that follows runs: the runs, their events, their streams, and who asks. For clients
+ * The part of `ControlPlaneApi` that follows runs: the runs, their events, their streams, and the caller. For clients
  * that count bytes: a page can begin with it and load the rest of the contract later.
  */
 export class RunsApi extends HttpApi.make("control-plane")

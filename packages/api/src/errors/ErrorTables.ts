@@ -19,10 +19,10 @@ export const failureWith =
     codes: Codes,
     also?: Also
   ) => {
-    const words: ReadonlyArray<Codes[number] | Also[number]> = [...(also ?? []), ...codes]
+    const allCodes: ReadonlyArray<Codes[number] | Also[number]> = [...(also ?? []), ...codes]
     const body = Schema.Struct({
       statusCode: Schema.tag(status).annotate({ description: "The HTTP status" }),
-      errorCode: Schema.Literals(words).annotate({ description: "What went wrong, for programs" }),
+      errorCode: Schema.Literals(allCodes).annotate({ description: "What went wrong, for programs" }),
       message: Field.text("What went wrong, for people"),
       ...more
     }).annotate({ identifier: name, description: `An error answered with ${status}` })

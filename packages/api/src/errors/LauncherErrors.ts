@@ -49,7 +49,7 @@ export class AgentStartFailed extends failure<AgentStartFailed>()(502, "AgentSta
   readonly _tag = "AgentStartFailed"
 }
 
-/** No room for another launch within the time for waiting, or too many that wait (docs/internals/launch.md#queue). */
+/** No capacity for another launch within the timeout, or a full queue (docs/internals/launch.md#queue). */
 export class LaunchesFull extends failure<LaunchesFull>()(503, "LaunchesFull", ["LAUNCHES_FULL"]) {
   readonly _tag = "LaunchesFull"
 }

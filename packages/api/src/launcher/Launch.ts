@@ -68,7 +68,7 @@ export const ControlPlaneRun = Schema.Struct({
 }).annotate({ identifier: "ControlPlaneRun", description: "The run that the control plane made of the descriptor" })
 export type ControlPlaneRun = typeof ControlPlaneRun.Type
 
-/** Launches that wait for room for their agents (docs/internals/launch.md#queue). */
+/** Launches that wait for capacity for their agents (docs/internals/launch.md#queue). */
 export const LaunchQueue = Schema.Struct({
   agents: Schema.Struct({
     running: Field.integer("Agent processes that run or are about to"),
@@ -77,7 +77,7 @@ export const LaunchQueue = Schema.Struct({
   limit: Field.integer("Most launches that wait", 32),
   waiting: Schema.Array(
     Schema.Struct({
-      place: Field.integer("Place in the line, from 1"),
+      place: Field.integer("Position in the queue, from 1"),
       sessionId: Field.text("The session that the launch has allocated"),
       scenarioRef: Field.text("The scenario: pack/scenario@version", "incident/region-failover@1.0.0"),
       runLabel: absent(Field.text("The label that the caller gave the run")),
@@ -85,7 +85,7 @@ export const LaunchQueue = Schema.Struct({
       waitingMs: Field.integer("How long it has waited, milliseconds")
     })
   ).annotate({ description: "Launches that wait, the next one first" })
-}).annotate({ identifier: "LaunchQueue", description: "Launches that wait for room for their agents" })
+}).annotate({ identifier: "LaunchQueue", description: "Launches that wait for capacity for their agents" })
 export type LaunchQueue = typeof LaunchQueue.Type
 
 /** The answer of `POST /examples/run`; without agents to start only `compiled` and an empty `hostedAgents`. */
@@ -106,7 +106,7 @@ export const ExampleRun = Schema.Struct({
     Schema.Struct({
       place: Field.integer("Position in the queue when the launch began to wait, from 1"),
       waitedMs: Field.integer("How long it waited, milliseconds")
-    }).annotate({ description: "How the launch waited for room for its agents; absent when it did not" })
+    }).annotate({ description: "The wait of the launch for capacity for its agents; absent when it did not wait" })
   )
 }).annotate({
   identifier: "ExampleRun",

@@ -21,10 +21,10 @@ export class LauncherApi extends HttpApi.make("launcher")
   .middleware(LaunchValidation)
   .add(MeGroup)
   .add(LauncherHealthGroup)
-  // The key comes first: a request with a right key spends from the budget of that key.
+  // The key is checked first: a request with a valid key spends from the budget of that key.
   .middleware(RateLimit)
   .middleware(LauncherApiKey)
-  // What a platform asks is behind none of the two.
+  // The probes of a platform need neither of the two.
   .add(LauncherProbesGroup)
   // The control plane validates a descriptor; the compiled one is returned as it is.
   .annotate(HttpApi.SuccessParseOptions, { disableChecks: true })

@@ -32,7 +32,7 @@ const LauncherNotReady = Schema.Struct(readiness)
   .annotate({ identifier: "LauncherNotReady", description: "Answered to a strict probe" })
   .pipe(HttpApiSchema.status(503))
 
-/** What a platform asks: without key, never throttled. */
+/** The probes of a platform: without key, never throttled. */
 export class LauncherProbesGroup extends HttpApiGroup.make("probes")
   .add(
     livez,

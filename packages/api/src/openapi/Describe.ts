@@ -30,7 +30,7 @@ export const operation = (text: OperationDescription): Context.Context<never> =>
   }).pipe(Context.add(RequiredAccess, text.access), Context.add(TakesTicket, text.takesTicket === true))
 
 /**
- * Names the group of endpoints for readers. Groups of the same name stand under one heading, described by one of them.
+ * Names the group of endpoints for readers. Groups of the same name share one heading, described by one of them.
  */
 export const tag = (title: string, description?: string): Context.Context<never> =>
   OpenApi.annotations({ title, description })

@@ -66,8 +66,6 @@ interface Given {
   readonly body?: unknown
   readonly signal?: AbortSignal
 }
-
-/** The calls of a service by the table of its operations. */
 export const makeCalls = (table: OperationTable, options: ClientOptions) => {
   const send = async (name: string, given: Given = {}, headers: Record<string, string> = {}): Promise<Response> => {
     const [method, path] = table[name] ?? []

@@ -1,6 +1,4 @@
 import type * as SchemaAST from "effect/SchemaAST"
-
-/** A check that stands for itself. */
 export type SingleCheck = SchemaAST.Filter<unknown>
 
 /** The checks of a schema, those in groups one by one. */

@@ -95,11 +95,11 @@ const scalarText = (body: unknown) => {
   return `Unexpected token '${text.charAt(0)}', ${quoted} is not valid JSON`
 }
 
-/** Annotates an optional field whose null is refused, where the others take it for their absence. */
+/** Annotates an optional field that refuses null; in other fields null means absent. */
 export const REFUSES_NULL = "runplane/api/refusesNull"
 
 /**
- * The value without the nulls that stand for absent fields, and without what an array holds beyond one item too many.
+ * The value without the nulls of absent fields, and with at most one item too many in an array.
  */
 const withoutNulls = (ast: SchemaAST.AST, value: unknown): unknown => {
   if (SchemaAST.isArrays(ast) && Array.isArray(value)) {

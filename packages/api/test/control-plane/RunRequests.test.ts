@@ -248,7 +248,7 @@ describe("the query of events and of the stream", () => {
     ])
   })
 
-  it("takes only the word true for a snapshot, and heartbeats of at least a second", () => {
+  it("takes only the text true for a snapshot, and heartbeats of at least a second", () => {
     assert.deepStrictEqual(decode(runStreamQuery, {}).value, { includeSnapshot: true })
     assert.deepStrictEqual(decode(runStreamQuery, { includeSnapshot: "0", afterSeq: "0" }).value, {
       includeSnapshot: false,

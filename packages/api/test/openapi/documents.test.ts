@@ -63,7 +63,7 @@ describe.each(services)("the OpenAPI document $name", ({ codes, endpoints, name 
     )
   })
 
-  it("says of every operation what it does, by a name of its own, under a heading that says what it is about", () => {
+  it("describes every operation, with a unique name, under a described heading", () => {
     const tags = new Map<string, string>(
       document.tags.map((tag: Found["value"]) => [tag.name, tag.description] as const)
     )
@@ -106,7 +106,7 @@ describe.each(services)("the OpenAPI document $name", ({ codes, endpoints, name 
       assert.isFalse("anyOf" in value.schema && "type" in value.schema, `${at}: a choice beside a type`)
   })
 
-  it("says of every parameter, header and answer what it is, of parameters and headers with an example", () => {
+  it("describes every parameter, header and answer, parameters and headers with an example", () => {
     for (const operation of operations) {
       for (const { at, value } of parameters(operation)) {
         assert.match(value.description ?? "", SENTENCE, at)
@@ -123,7 +123,7 @@ describe.each(services)("the OpenAPI document $name", ({ codes, endpoints, name 
     }
   })
 
-  it("says of every field what it is", () => {
+  it("describes every field", () => {
     const undescribed: Array<string> = []
     const visit = (at: string, schema: Found["value"]) => {
       for (const [field, inner] of Object.entries<Found["value"]>(schema.properties ?? {})) {
@@ -223,7 +223,7 @@ describe("the OpenAPI document of the control plane", () => {
     assert.hasAllKeys(operation("getHealth").responses, ["200", "500"])
   })
 
-  it("says that removed endpoints answer nothing but 410", () => {
+  it("declares 410 as the only answer of removed endpoints", () => {
     for (const id of ["messagesRemoved", "signalRemoved", "contextRemoved"]) {
       assert.isTrue(operation(id).deprecated)
       assert.notProperty(operation(id).responses, "204")

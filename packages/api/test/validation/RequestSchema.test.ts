@@ -18,7 +18,7 @@ const textOf = (value: unknown) =>
 const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)])
 
 describe("a body schema", () => {
-  it.effect("carries every message to the one who answers", () =>
+  it.effect("carries every message to the error handler", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* textOf({ x: 1 }), [
         "property x should not exist",
@@ -36,7 +36,7 @@ describe("a body schema", () => {
     })
   )
 
-  it.effect("refuses what is nested too deeply, without overflowing", () =>
+  it.effect("refuses values that are nested too deeply, without a stack overflow", () =>
     Effect.gen(function* () {
       const message = ["body must not be nested deeper than 64 levels"]
       assert.deepStrictEqual(yield* textOf({ name: nested(64) }), message)
@@ -77,7 +77,7 @@ describe("a query schema", () => {
     })
   )
 
-  it.effect("decodes what it encoded", () =>
+  it.effect("decodes its own encoding", () =>
     Effect.gen(function* () {
       const value = { limit: 7, all: true, tags: ["a", "b"] }
       const encoded = yield* Schema.encodeEffect(query)(value)

@@ -47,7 +47,6 @@ interface Taken {
 }
 
 export interface InboxOptions {
-  /** The run's share of the budget. */
   readonly budget: BudgetShare
   readonly delay: Pick<BatchDelay["Service"], "come" | "due">
   /** Most bytes of a batch. */

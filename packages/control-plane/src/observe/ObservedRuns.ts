@@ -56,10 +56,8 @@ const toObservedRun = (row: ObservedRow): ObservedRun => ({
   awaited: awaitedOf(row.declared)
 })
 
-/** Runs that one query looks for at most. */
+/** Most runs of one query. */
 const RUNS_PER_QUERY = 500
-
-/** The run of a session. */
 export interface RunOfSession {
   readonly runId: RunId
   readonly isUnfinished: boolean

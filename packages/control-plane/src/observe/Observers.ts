@@ -133,7 +133,7 @@ export class Observers extends Context.Service<
             if (!isLogged) {
               isLogged = true
               yield* Effect.logWarning(
-                `the heap has no room for more runs: ${current.of - current.done} wait until others have ended ` +
+                `the heap is full: ${current.of - current.done} wait until others have ended ` +
                   "(docs/reference/operations.md#memory)"
               )
             }

@@ -16,7 +16,6 @@ import { shownSessionId } from "./SessionIds.ts"
 
 /** Sessions whose run is cached. */
 const REMEMBERED_SESSIONS = 10_000
-/** Sessions of one query. */
 const SESSIONS_PER_QUERY = 500
 /** Retries of a signal that cannot be stored although the database is available. */
 const RETRIES = 4

@@ -50,7 +50,7 @@ export const decide = (state: ObserverState, input: Input): readonly [ObserverSt
   const armed = input._tag === "Tick" || state.isIdle ? undefined : state.wakeAt
   const next = deadlineOf(phase)
   const unless = next !== undefined && phase._tag === "Bound" ? idlenessUntil(phase, next) : undefined
-  // A tick that comes too early is harmless: it sets the next alarm.
+  // An early tick is harmless: it sets the next alarm.
   if (next === undefined || (unless === undefined && armed !== undefined && armed <= next)) {
     return [{ phase, wakeAt: armed, isIdle: false }, actions]
   }

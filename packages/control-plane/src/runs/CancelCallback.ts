@@ -32,7 +32,7 @@ export interface CancelCallbackOptions {
 /**
  * Calls back the initiator to cancel its session: the callback of docs/reference/runs.md#cancel. One POST, no retry, no
  * redirect followed; any 2xx is success and its body is ignored. Fails with the 502 texts of
- * docs/reference/errors.md#error-texts, in which only administrators see which status came back.
+ * docs/reference/errors.md#error-texts, in which only administrators see the status of the answer.
  */
 export class CancelCallback extends Context.Service<
   CancelCallback,
@@ -74,7 +74,7 @@ const make = Effect.fnUntraced(function* (options: CancelCallbackOptions) {
     const shown = shownUrl(url)
     if (refusal !== undefined) return yield* cancelCallbackFailed(shown, refusal.message)
     const isAdmin = mayUse(role, "admin")
-    // One text for whatever goes wrong: a caller that may name an address must not learn what is behind it.
+    // One text for every failure: a caller that can name an address must not learn about the services behind it.
     const failed = cancelCallbackFailed(shown, `no ${isAdmin ? "" : "2xx "}answer within ${options.timeoutMs} ms`)
     const unanswered = (why: string) =>
       Effect.andThen(Effect.logInfo(`cancel callback ${shown}: ${why}`), Effect.fail(failed))

@@ -22,7 +22,7 @@ import { CancelReasons } from "../observe/CancelReasons.ts"
 import { PendingCancels } from "../observe/PendingCancels.ts"
 import { type AuditEntry, AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
 import { type CallbackAddress, CancelCallback, callbackOf } from "./CancelCallback.ts"
-import { refusalOf } from "./WhoMay.ts"
+import { refusalOf } from "./ControlAuthority.ts"
 
 /** How long an answer waits until the runtime confirms the cancellation. Milliseconds. */
 export const CANCEL_WAIT_MS = 2_000

@@ -8,7 +8,7 @@ import { EventLog } from "../event-log/EventLog.ts"
 import type { StoredRun } from "../event-log/runs/RunRow.ts"
 import { CancelReasons } from "../observe/CancelReasons.ts"
 import { type AuditEntry, AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
-import { refusalOf } from "./WhoMay.ts"
+import { refusalOf } from "./ControlAuthority.ts"
 
 interface Pause {
   readonly action: "suspend" | "resume"

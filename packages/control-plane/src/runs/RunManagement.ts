@@ -60,8 +60,7 @@ export class RunManagement extends Context.Service<
     ) => Effect.Effect<RunAccepted, BadRequest | Conflict | NotFound | DatabaseFailure>
     readonly archive: (reference: string, caller: Caller) => Effect.Effect<Run, NotFound | DatabaseFailure>
     /**
-     * Deletes a terminal run. Its streams and its observer end; those of other processes find the run gone when they
-     * look for it next.
+     * Deletes a terminal run. Its streams and its observer end; those of other processes end at their next read of it.
      */
     readonly remove: (reference: string, caller: Caller) => Effect.Effect<void, BadRequest | NotFound | DatabaseFailure>
     /** Adds an artifact, redacted as the payloads of agents are (docs/reference/events.md#redaction). */
@@ -127,7 +126,7 @@ export class RunManagement extends Context.Service<
           yield* audit.record({ caller, action: "run.delete", resource: "run", resourceId: runId, details, at })
         })
         yield* sql.withTransaction(deleteRun).pipe(
-          // Deleters of runs whose events stand between each other's may meet; the one that is sent away comes again.
+          // Deletions of runs with interleaved events can deadlock: the one that is rolled back retries.
           Effect.retry({ times: DELETE_RETRIES, while: isDeadlock }),
           Effect.tap(observers.dismiss(runId)),
           // Who streams the run reads the database on this, and finds that there is nothing more to come.
@@ -204,8 +203,6 @@ const ownMetadata = ({ cancelCallback, earlierRunId, ...metadata }: Schema.JsonO
   const { discoveredAt, source, ...rest } = metadata
   return rest
 }
-
-/** The `management` group. */
 export const ManagementHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "management",

@@ -1,5 +1,4 @@
-import type { WireRequest } from "@runplane/testing"
-import { type Chance, chanceOf } from "./Chance.ts"
+import { type Chance, chanceOf, type WireRequest } from "@runplane/testing"
 import { type DeclaredEndpoint, declaredEndpoints, isObject } from "./Declared.ts"
 import { fittingJson, hostileJson, hostileText, jsonTextOf, type Liked, mutated } from "./HostileValues.ts"
 

@@ -1,4 +1,4 @@
-import type { Chance } from "./Chance.ts"
+import type { Chance } from "@runplane/testing"
 import { type DeclaredSchema, fieldsOf, itemsOf, resolved } from "./Declared.ts"
 
 /** Marks a string that stands for raw JSON text, for what no value can say: 1e999, repeated keys. */

@@ -6,7 +6,7 @@ import { makeKeyedQueue } from "../../src/observe/KeyedQueue.ts"
 
 const numbers = (count: number) => Array.from({ length: count }, (_, number) => number)
 
-describe("queue", () => {
+describe("keyed queues", () => {
   it.effect("keep the order of a key, and let other keys pass", () =>
     Effect.gen(function* () {
       const gate = yield* Deferred.make<void>()
@@ -62,7 +62,7 @@ describe("queue", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("take no more of an owner than its share of the lane", () =>
+  it.effect("accept no more of an owner than its share of the key", () =>
     Effect.gen(function* () {
       const gate = yield* Deferred.make<void>()
       const done: Array<number> = []
@@ -96,7 +96,7 @@ describe("queue", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("hold back who puts more than they may hold, and take what is larger than that alone", () =>
+  it.effect("block a producer at their capacity, and accept a larger item alone", () =>
     Effect.gen(function* () {
       const gate = yield* Deferred.make<void>()
       const done: Array<number> = []

@@ -98,7 +98,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
     }).pipe(Effect.provide(layerTestObservation()))
   )
 
-  it.effect("does not bring a deleted run back while the runtime still lists it", () =>
+  it.effect("does not create a deleted run again while the runtime still lists its session", () =>
     Effect.gen(function* () {
       yield* deaf
       const fake = yield* RuntimeFake
@@ -116,7 +116,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
     }).pipe(Effect.provide(RunAdministration.layer), Effect.provide(layerTestObservation({ reconcileIntervalMs: 0 })))
   )
 
-  it.effect("is observed whatever times it has", () =>
+  it.effect("is observed for all values of its times", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
       yield* fake.awaitOpenStreams("WatchSessions", 1)

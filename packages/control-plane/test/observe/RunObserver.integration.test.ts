@@ -157,7 +157,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
     }).pipe(Effect.provide(layerTestObservation({ sessionPollBaseMs: 600_000, sessionPollMaxMs: 600_000 })))
   )
 
-  it.effect("fails at once, with the runtime's words, when it may not look at the session", () =>
+  it.effect("fails at once, with the runtime's text, when it may not read the session", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
       const runId = yield* createRun()
@@ -170,7 +170,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
     }).pipe(Effect.provide(layerTestObservation()))
   )
 
-  it.effect("fails when it may look at the session but not follow it", () =>
+  it.effect("fails when it may read the session but not subscribe to it", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
       const runId = yield* createRun()
@@ -298,7 +298,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
     }).pipe(Effect.provide(layerTestObservation()))
   )
 
-  it.effect("announces each reconnection and goes on from the stored ordinal", () =>
+  it.effect("announces each reconnection and continues after the stored ordinal", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
       const runId = yield* runningRun

@@ -36,7 +36,7 @@ describe("the id of a session", () => {
     for (const id of Object.values(unobservable)) assert.isFalse(isObservableSessionId(id))
   })
 
-  it.live("that cannot be a run's is refused with one line, and the watch goes on", () =>
+  it.live("that cannot be a run's is refused with one line, and the watch continues", () =>
     Effect.gen(function* () {
       const refusals = yield* Queue.unbounded<string>()
       const logger = Logger.make(({ message }) => {

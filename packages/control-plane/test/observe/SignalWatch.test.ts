@@ -53,7 +53,7 @@ const flood = Effect.fnUntraced(function* (sessionId: string, sender: string, co
 })
 
 // docs/internals/runtime.md#signals
-describe("signals that cannot be stored as fast as they come", () => {
+describe("signals that arrive faster than they are stored", () => {
   it.effect("are lost of the sender that floods, and its run and a metric say how many", () =>
     Effect.gen(function* () {
       const { gate, layer, losses, notes, stored } = yield* makeWorld

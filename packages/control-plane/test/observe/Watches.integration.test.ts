@@ -25,7 +25,7 @@ const leftAs = Effect.fnUntraced(function* (status: RunStatus) {
 const onFreshDatabase = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, layerTestDatabase)
 
 layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("SignalWatch", (it) => {
-  it.effect("brings token usage of ambient signals into the run, priced", () =>
+  it.effect("stores the token usage of ambient signals in the run, with its price", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
       const runId = yield* createRun()
@@ -136,7 +136,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
     )
   }
 
-  it.effect("opens the watch again after it broke and catches up with what it missed", () =>
+  it.effect("opens the watch again after it broke and reads the missed sessions", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
       const runId = yield* createRun()

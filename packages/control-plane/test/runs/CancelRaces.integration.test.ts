@@ -184,7 +184,7 @@ layer(service, { excludeTestServices: true })("races of cancel by delegation", (
     )
   }
 
-  it.effect("the runtime cancels and its answer is lost: 504, and the run is cancelled by the runtime's word", () =>
+  it.effect("the runtime cancels and its answer is lost: 504, and the run is cancelled by the runtime's report", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
       const runId = yield* runningRun(delegated)
@@ -246,13 +246,13 @@ const cancelledUnasked = Effect.fnUntraced(function* (reply: (request: CallbackR
 })
 
 layer(impatientService, { excludeTestServices: true })("races of cancel by callback, with little patience", (it) => {
-  it.effect("a callback that is silent although its agent cancels: 502, cancelled once by the runtime's word", () =>
+  it.effect("a callback that is silent although its agent cancels: 502, cancelled once by the runtime's report", () =>
     cancelledUnasked(() => undefined)
   )
 })
 
 layer(service, { excludeTestServices: true })("races of cancel by callback", (it) => {
-  it.effect("two callers at once: the initiator is asked by both, and the run is cancelled once", () =>
+  it.effect("two callers at once: both call the initiator, and the run is cancelled once", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
       const server = yield* callbackServer(200)
@@ -287,7 +287,7 @@ layer(service, { excludeTestServices: true })("races of cancel by callback", (it
       })
     )
 
-    it.effect(`a callback that says yes, and a session that is ${how} before the initiator comes to it`, () =>
+    it.effect(`a callback that accepts, and a session that is ${how} before the initiator cancels it`, () =>
       Effect.gen(function* () {
         const fake = yield* RuntimeFake
         const server = yield* callbackServer(202)
@@ -302,7 +302,7 @@ layer(service, { excludeTestServices: true })("races of cancel by callback", (it
     )
   }
 
-  it.effect("a callback that refuses although its agent cancels: 502, cancelled once by the runtime's word", () =>
+  it.effect("a callback that refuses although its agent cancels: 502, cancelled once by the runtime's report", () =>
     cancelledUnasked((request) => request.answer(500))
   )
 
@@ -324,7 +324,7 @@ layer(service, { excludeTestServices: true })("races of cancel by callback", (it
     })
   )
 
-  it.effect("a run that still waits for its initiator: cancelled when the runtime says so of the session", () =>
+  it.effect("a run that still waits for its initiator: cancelled when the runtime reports it of the session", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
       const server = yield* callbackServer(200)

@@ -33,7 +33,7 @@ layer(layerTestService(options), { excludeTestServices: true })("suspend and res
     })
   )
 
-  it.effect("refuses to suspend what does not run, and to resume what is not suspended", () =>
+  it.effect("suspends only running runs, and resumes only suspended ones", () =>
     Effect.gen(function* () {
       const unbound = yield* unboundRun()
       const suspend = yield* post(unbound, "suspend")
@@ -93,7 +93,7 @@ layer(layerTestService(options), { excludeTestServices: true })("suspend and res
     )
   }
 
-  it.effect("says of a session that this service may not suspend who may", () =>
+  it.effect("names the identities that may suspend a session when this service may not", () =>
     Effect.gen(function* () {
       const messageOf = Effect.fnUntraced(function* (policyVersion: string, rules?: object) {
         const runId = yield* runningRun({}, policyVersion)
@@ -217,7 +217,7 @@ layer(layerTestService(options), { excludeTestServices: true })("cancel by callb
     })
   )
 
-  it.effect("answers with the unchanged run when the runtime's word does not come in time", () =>
+  it.effect("answers with the unchanged run when the runtime does not report in time", () =>
     Effect.gen(function* () {
       const server = yield* callbackServer(200)
       const runId = yield* runningRun({ cancelCallback: { url: server.url } })
@@ -331,7 +331,7 @@ layer(layerTestService(options), { excludeTestServices: true })("a run whose ses
     })
   )
 
-  it.effect("goes on when the session is there", () =>
+  it.effect("continues when the session exists", () =>
     Effect.gen(function* () {
       const runId = yield* runningRun()
       assert.strictEqual((yield* post(runId, "abandon", { reason: "no" })).status, 409)
@@ -339,7 +339,7 @@ layer(layerTestService(options), { excludeTestServices: true })("a run whose ses
     })
   )
 
-  it.effect("goes on when the session has just been opened", () =>
+  it.effect("continues when the session has just been opened", () =>
     Effect.gen(function* () {
       const runId = yield* unboundRun()
       yield* RuntimeFake.use((fake) => fake.openSession({ sessionId: runId, initiator: "agent://lead" }))

@@ -46,7 +46,7 @@ layer(layerTestService(), { excludeTestServices: true })("clone, archive and art
     })
   )
 
-  it.effect("replaces the tags when the clone brings its own, and takes an empty context", () =>
+  it.effect("replaces the tags when the clone has its own, and takes an empty context", () =>
     Effect.gen(function* () {
       const original = yield* post("/runs", descriptor({ execution: { tags: ["a", "b"] } }))
       const clone = yield* post(`/runs/${original.body.runId}/clone`, { tags: ["c"], context: {} })

@@ -225,7 +225,7 @@ layer(layerTestService(), { excludeTestServices: true })("POST /runs/validate", 
   const validate = (over: Parameters<typeof descriptor>[0] = {}) =>
     call("POST", "/runs/validate", { body: descriptor(over) })
 
-  it.effect("says what the runtime supports, and writes nothing", () =>
+  it.effect("reports the features of the runtime, and writes nothing", () =>
     Effect.gen(function* () {
       const { body, status } = yield* validate()
       assert.strictEqual(status, 201)

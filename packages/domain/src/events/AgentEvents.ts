@@ -80,7 +80,7 @@ export const LlmCallCompleted = eventType("llm.call.completed", {
   cacheWriteTokens: inPayload.number(),
   /** Part of `completionTokens`. */
   reasoningTokens: inPayload.number(),
-  /** "missing" when the agent stated no count: the counts are 0 then, and say nothing. */
+  /** "missing" when the agent stated no count: the counts are 0 then, without a meaning. */
   usage: inPayload.text(),
   /** Number of calls in the event; more than 1 only for calls beyond the bound of a message. */
   calls: member(Schema.Number, ({ payload }) => numberAt(payload, "calls") ?? 1),
@@ -90,7 +90,7 @@ export const LlmCallCompleted = eventType("llm.call.completed", {
   estimatedCostUsd: inPayload.number(),
   /** Basis of the cost: one of `costBases`. A `fallback` is a guess. */
   costBasis: inPayload.text(),
-  /** Entry of the price list that the cost comes from. */
+  /** Entry of the price list behind the cost. */
   priceKey: inPayload.text(),
   /** Artifact that holds prompt or response. */
   artifactId: inPayload.text()

@@ -79,7 +79,7 @@ export type EventOf<Type extends CanonicalEventType> = EventTypes[Type]["schema"
 /** A canonical event of a type that this version knows. */
 export type KnownEvent = EventOf<CanonicalEventType>
 
-/** What an event of the type says. */
+/** The data of an event of the type. */
 export type EventData<Type extends CanonicalEventType> = EventOf<Type>["data"]
 
 /** An event before the log assigns `id`, `runId`, `seq` and `index`. */
@@ -125,7 +125,7 @@ export interface EventPosition {
   readonly trace?: EventTrace
 }
 
-/** A draft as an event of the log. The text of its `recorded` form is what is stored. */
+/** A draft as an event of the log. The log stores the text of its `recorded` form. */
 export const recordEvent = (draft: EventDraft, position: EventPosition): KnownEvent => {
   const { id, index, runId, seq } = position
   const { source, subject, ts, type } = draft

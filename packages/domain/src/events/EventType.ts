@@ -52,7 +52,7 @@ export const eventType = <const Type extends CanonicalEventType, const M extends
       data: read(recorded.data, recorded.subject),
       recorded
     }),
-    /** Types what is to be recorded. */
+    /** Types the data of a draft. */
     draft: (head: DraftHead, data: JsonObject): Draft<Type, (typeof says.schema)["Type"]> => ({
       ...head,
       type,

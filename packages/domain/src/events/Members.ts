@@ -13,8 +13,8 @@ export interface EventJson {
 }
 
 /**
- * A typed member of an event: its schema and its reader. Reading is total: a member that is missing, or of
- * another kind than expected, is undefined (or empty, where the kind says so).
+ * A typed member of an event: its schema and its reader. Reading is total: a missing member, or one of an unexpected
+ * kind, is undefined (or empty, for kinds with an empty value).
  */
 export interface Member<S extends Schema.Constraint> {
   readonly schema: S
@@ -42,7 +42,7 @@ export const membersIn = (source: (event: EventJson) => JsonObject) => ({
   texts: (...others: ReadonlyArray<string>) => member(texts, (event, name) => textsAt(source(event), name, ...others))
 })
 
-/** Members of what was recorded. */
+/** Members of the recorded event. */
 export const inData = membersIn(({ data }) => data)
 
 /** Members of the decoded payload. */

@@ -7,7 +7,7 @@ import { messageHeader, ofTypes } from "./MessageHeader.ts"
 /** What became of messages. The subject is the message. */
 
 /**
- * Set when another frame of the run brings the message with this id: a refusal is then not a message of its own, and an
+ * Set when another frame of the run has the message with this id: a refusal is then not a message of its own, and an
  * acceptance takes the position of the refusal before it (docs/reference/events.md#repeated-messages).
  */
 const repeated = inData.flag()
@@ -28,7 +28,7 @@ export const MessageSent = eventType("message.sent", {
   repeated
 })
 
-/** What the message that opens a session says of it. */
+/** The fields of a session in the message that opens it. */
 const sessionStart = membersOf({
   participants: inPayload.texts(),
   /** Longest suspension that the session allows, milliseconds. */
@@ -36,7 +36,7 @@ const sessionStart = membersOf({
 })
 
 /**
- * An accepted message of the session, or an ambient one. Every envelope has this event; it comes before those derived
+ * An accepted message of the session, or an ambient one. Every envelope has this event, before the events derived
  * from it.
  */
 export const MessageReceived = eventType("message.received", {

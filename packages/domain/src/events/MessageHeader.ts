@@ -4,7 +4,7 @@ import { inData, type Member, member, textOr } from "./Members.ts"
 
 const header = textOr(inData.text(), "")
 
-/** What every event derived from a message says of it; a text that was not given is empty. */
+/** The members of a message that every event derived from it has; a missing text is empty. */
 export const messageHeader = {
   /** Mode of the session. */
   modeName: header,

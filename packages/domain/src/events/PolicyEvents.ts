@@ -39,9 +39,9 @@ export const PolicyResolved = eventType("policy.resolved", {
     ({ data, payload }, name) => textAt(data, name) ?? textAt(payload, name, "policy_version", "policyId", "policy_id")
   ),
   description: inPayload.text(),
-  /** As the runtime says. */
+  /** As the runtime reports it. */
   resolvedAt: inPayload.text("resolved_at"),
-  /** Undefined when nothing was said about expectations. */
+  /** Undefined without stated expectations. */
   expectedCommitments: member(
     Schema.UndefinedOr(Schema.Array(expectedCommitment.schema)),
     ({ payload, subjectId }, name) =>
@@ -73,7 +73,7 @@ export const PolicyCommitmentEvaluated = eventType("policy.commitment.evaluated"
 
 /**
  * The policy refused a message. From a PolicyDenied or a payload with `policyDenied: true`, from an acknowledgement
- * with the code POLICY_DENIED, or from an inline error that says so. Only the first of the three knows the sender.
+ * with the code POLICY_DENIED, or from an inline error about it. Only the first of the three has the sender.
  */
 export const PolicyDenied = eventType("policy.denied", {
   ...messageHeader,

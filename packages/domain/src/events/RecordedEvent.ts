@@ -46,9 +46,9 @@ export const envelopeFields = {
   id: Field.text("Id of the event: UUID"),
   runId: RunId,
   seq: Field.integer(
-    "Place in the log of all runs, ascending and with gaps within a run; the resume cursor everywhere"
+    "Position in the log of all runs, ascending and with gaps within a run; the resume cursor everywhere"
   ),
-  index: Field.integer("Place in the run: 1, 2, 3, ... without gaps, so a reader can prove that it missed nothing"),
+  index: Field.integer("Position in the run: 1, 2, 3, ... without gaps, so a reader can prove that it missed nothing"),
   ts: Field.time("When the service received or made it"),
   schemaVersion: Field.integer("Version of this envelope", EVENT_SCHEMA_VERSION),
   subject: Schema.optionalKey(Subject),

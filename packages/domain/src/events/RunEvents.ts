@@ -31,7 +31,7 @@ export const RunStarted = eventType("run.started", {
 /** The session was resolved and all of its history is in the log. */
 export const RunCompleted = eventType("run.completed", { ...identity, endedAt: inData.text() })
 
-/** The run cannot go on; `error` says why in words, `errorCode` for programs. */
+/** The run cannot continue; `error` is the reason for people, `errorCode` for programs. */
 export const RunFailed = eventType("run.failed", {
   ...identity,
   endedAt: inData.text(),

@@ -21,14 +21,14 @@ const session = {
   extensionKeys: inData.texts()
 }
 
-/** The observer has found the session of the run, and who takes part in it. Emitted by the control plane. */
+/** The observer has found the session of the run, with its participants. Emitted by the control plane. */
 export const SessionBound = eventType("session.bound", {
   ...session,
   initiator: inData.text(),
   participants: inData.texts()
 })
 
-/** The session was seen in another state: a bare state after binding, or all that a snapshot of the runtime says. */
+/** The session has another state: a bare state after binding, or a whole snapshot of the runtime. */
 export const SessionStateChanged = eventType("session.state.changed", {
   ...session,
   /** Unix milliseconds. */

@@ -19,7 +19,7 @@ export interface LogPosition {
   readonly ts: string
 }
 
-/** What one message said towards a decision. `type` is the message type and determines the other members. */
+/** The part of one message in a decision. `type` is the message type and determines the other members. */
 export interface Statement {
   readonly by: string
   readonly type: string
@@ -79,7 +79,7 @@ const prose = (text: string | undefined): string | undefined =>
   text === undefined ? undefined : boundProse(text, MAX_ACT_TEXT_BYTES)
 const word = (text: string | undefined): string | undefined => (text === undefined ? undefined : boundName(text.trim()))
 
-/** What a contribution says; its texts are bounded, and different ids stay different. */
+/** The members of a contribution; its texts are bounded, and different ids stay different. */
 export const readAct = (event: EventOf<"proposal.created" | "proposal.updated">): Act => {
   const { data, index, seq, ts } = event
   const { messageType, severity, task, vote } = data
@@ -159,7 +159,5 @@ const replacedKey = (mode: StandardMode, { by, proposalId, type }: Act): string 
   if (REPLACED.has(type) || (mode === "quorum" && BALLOTS.has(type))) return `${by.length} ${by} ${proposalId}`
   return MOVED.has(type) ? by : undefined
 }
-
-/** The acts that count. */
 export const counting = (acts: ReadonlyArray<Act>): ReadonlyArray<Act> =>
   acts.filter(({ skipped }) => skipped === undefined)

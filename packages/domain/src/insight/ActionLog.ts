@@ -10,7 +10,7 @@ import type {
 } from "../policies/SessionRecord.ts"
 import type { StandardMode, Statement } from "./Act.ts"
 
-/** What acts that count amount to, as the evaluation of policies looks at it. */
+/** The counted acts in the form that the evaluation of policies reads. */
 export const actionLog = (mode: StandardMode, acts: ReadonlyArray<Statement>, rules: PolicyRules): SessionRecord => {
   switch (mode) {
     case "decision":
@@ -36,7 +36,7 @@ const decisionOf = (acts: ReadonlyArray<Statement>): DecisionRecord => ({
   votes: acts.flatMap(({ by, type, vote }) => (type === "Vote" && vote !== undefined ? [{ voter: by, vote }] : []))
 })
 
-/** Offers and answers as they stand: a withdrawal takes with it who accepted and who refused it for good. */
+/** The current offers and answers: a withdrawal removes the acceptances and the final refusals of its offer. */
 const proposalOf = (acts: ReadonlyArray<Statement>, rules: PolicyRules): ProposalRecord => {
   const live = new Map<string, string>()
   const accepts = new Map<string, string>()

@@ -13,7 +13,7 @@ export type SkipReason =
   | "a policy that cannot be read"
   | "nothing on record"
 
-/** What another policy would have said to one run. */
+/** The result of another policy for one run. */
 export type Backtested =
   | { readonly kind: "skipped"; readonly reason: SkipReason }
   | { readonly kind: "unchanged" }

@@ -50,7 +50,7 @@ const keyOf = (participant: string, proposal: string) => JSON.stringify([partici
 const wordOf = ({ type, vote }: Act): VoteValue | undefined =>
   type === "Vote" ? VOTE_VALUES.find((word) => word === vote) : VOTE_VALUES.find((word) => TYPES[word] === type)
 
-/** The acts with these ballots in place of those that were cast; they come last, as if said at the end. */
+/** The acts with these ballots in place of those that were cast; they are last, as if cast at the end. */
 export const withBallots = (
   mode: StandardMode,
   acts: ReadonlyArray<Act>,

@@ -7,7 +7,7 @@ import { type Act, evaluateActs, type LogPosition, readAct, type StandardMode, s
 export interface Commitment extends LogPosition {
   readonly by: string
   readonly action: string
-  /** Null when neither the sender nor the action says. */
+  /** Null when neither the sender nor the action determines it. */
   readonly positive: boolean | null
   readonly reason: string | undefined
   readonly proposalId: string | undefined
@@ -41,7 +41,7 @@ export interface Deliberation {
   readonly initiator: string
   /** The declared participants; without a declaration, all senders. */
   readonly participants: ReadonlyArray<string>
-  /** All acts in order; `skipped` says why an act does not count. */
+  /** All acts in order; `skipped` is the reason why an act does not count. */
   readonly acts: ReadonlyArray<Act>
   readonly commitment: Commitment | undefined
   /** Commitments on record, `commitment` included. */
@@ -62,7 +62,7 @@ export interface Deliberation {
   readonly notes: ReadonlyArray<string>
 }
 
-/** Acts of one run that are kept; later ones are skipped, and a note says so. */
+/** Most acts of one run; later ones are skipped, with a note. */
 export const MAX_ACTS = 50_000
 /** Refusals of one run that are kept, the first ones. */
 const MAX_DENIALS = 1_000
@@ -70,7 +70,7 @@ const MAX_DENIALS = 1_000
 /** Reads a run's events one by one, so that they need not be in memory together. */
 export interface DeliberationReader {
   readonly take: (event: CanonicalEvent) => void
-  /** The record of what was taken so far. */
+  /** The record of the events so far. */
   readonly read: () => Deliberation
 }
 

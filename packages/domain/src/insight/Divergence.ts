@@ -42,8 +42,8 @@ export interface RunOutline {
 }
 
 /**
- * The first difference between two runs, null when they say the same. Steps are aligned by cause: each has a key that
- * is unique in its run, so the order in which participants happened to speak makes no difference. Time and memory grow
+ * The first difference between two runs, null when they are equal. Steps are aligned by cause: each has a key that is
+ * unique in its run, so the order of the participants' messages makes no difference. Time and memory grow
  * with the events of both runs together.
  */
 export const firstDivergence = (
@@ -137,7 +137,7 @@ const firstDifference = (left: ReadonlyArray<RunStep>, right: ReadonlyArray<RunS
       ? { left: fromLeft.step, right: fromRight.step, before: {} }
       : ofLeft(fromLeft)
   }
-  // What only the right run has comes before its form of the step that differs, and may be why it does.
+  // Steps that only the right run has are before its form of the different step, and may be its cause.
   return fromRight.counterpart === undefined ? ofRight(fromRight) : ofLeft(fromLeft)
 }
 

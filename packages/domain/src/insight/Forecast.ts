@@ -13,8 +13,8 @@ import { handoffForecast, taskForecast } from "./forecast/WorkForecasts.ts"
 export type OutcomeName = "positive" | "negative"
 
 /**
- * `met`: a commitment would be accepted now. `certain`: it will be, whatever the outstanding participants say, once all
- * of them have acted. `impossible`: never again.
+ * `met`: a commitment would be accepted now. `certain`: it will be once all outstanding
+ * participants have acted, for all of their messages. `impossible`: never again.
  */
 export type OutcomeStatus = "met" | "certain" | "possible" | "impossible"
 

@@ -8,7 +8,7 @@ export interface RunStep {
   readonly seq: number
   readonly index: number
   readonly participantId: string
-  /** What makes it the same step in another run: who, which type, about what, for which time. */
+  /** Equal for the same step of another run: participant, type, subject, and count of repetitions. */
   readonly key: string
   /** In words; most steps are never shown. */
   readonly text: () => string
@@ -28,8 +28,8 @@ export interface StepReader {
 type Bare = Omit<RunStep, "key"> & { readonly type: string; readonly about: string; readonly messageId: string }
 
 /**
- * The steps of a run in order. Ids, times and seqs never count. A proposal is known by who made it and which of theirs
- * it is, as two participants may speak in either order.
+ * The steps of a run in order. Ids, times and seqs never count. A proposal is identified by its proposer and the
+ * number among that proposer's proposals, because two participants may send in either order.
  */
 export const stepReader = (): StepReader => {
   const steps: Array<RunStep> = []
@@ -39,9 +39,9 @@ export const stepReader = (): StepReader => {
   let message: Bare | undefined
   const push = ({ about, messageId: _, type, ...bare }: Bare) => {
     const subject = proposals.get(about) ?? ""
-    const who = type === "Commitment" ? "" : bare.participantId
+    const actor = type === "Commitment" ? "" : bare.participantId
     // With the lengths in front no two causes are written alike.
-    const cause = `${who.length} ${subject.length} ${who} ${subject} ${type}`
+    const cause = `${actor.length} ${subject.length} ${actor} ${subject} ${type}`
     const times = (occurrences.get(cause) ?? 0) + 1
     occurrences.set(cause, times)
     steps.push({ ...bare, key: `${times} ${cause}` })
@@ -119,8 +119,8 @@ const stepOf = (event: CanonicalEvent): Bare | undefined => {
     }
     case "policy.denied": {
       const { errorMessage, messageId, messageType, sender } = event.data
-      const who = sender === "" ? "a message" : `a message of ${sender}`
-      const text = () => `the policy refused ${who}`
+      const refused = sender === "" ? "a message" : `a message of ${sender}`
+      const text = () => `the policy refused ${refused}`
       return {
         ...position,
         participantId: sender,
@@ -158,7 +158,7 @@ const stepOf = (event: CanonicalEvent): Bare | undefined => {
 const free = (text: string | undefined): string | undefined =>
   text === undefined ? undefined : boundProse(text, 1_024)
 
-/** Confidences closer than a tenth say the same. */
+/** Confidences closer than a tenth count as equal. */
 const tenths = (confidence: number | undefined) => (confidence === undefined ? undefined : Math.round(confidence * 10))
 
 const contributionStep = (event: EventOf<"proposal.created" | "proposal.updated">): Bare => {

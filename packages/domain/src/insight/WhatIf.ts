@@ -21,7 +21,7 @@ export interface Changes {
     readonly proposalId?: string
     readonly vote: string
   }>
-  /** Participants as if they had said nothing. They still count as declared. */
+  /** Participants whose messages are ignored. They still count as declared. */
   readonly without?: ReadonlyArray<string>
 }
 

@@ -26,7 +26,7 @@ interface Outcome extends Pick<Commitment, "action" | "positive" | "by" | "seq">
   readonly commitments?: number
 }
 
-/** Why a run was decided as it was, or what was missing. Each claim has the seqs of its events. */
+/** The reasons of a decision, or of its absence. Each claim has the seqs of its events. */
 export interface Why {
   readonly runId: string
   readonly modeName: string
@@ -68,7 +68,7 @@ const MAX_COUNTERFACTUALS = 200
 /** Acts before the commitment that are searched for the turning point. */
 const MAX_EARLIER_STEPS = 200
 
-/** The decision record of a run. A run without decision says what was missing. */
+/** The decision record of a run. A run without decision has the missing conditions. */
 export const why = (run: Deliberation, by: ActivePolicy): Why => runSliced(whyInSlices(run, by))
 
 /** The same in slices, for long runs. */

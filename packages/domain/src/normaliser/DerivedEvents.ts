@@ -88,7 +88,7 @@ const signalEmitted: Derivation = (context) => {
   return draftEvent("signal.emitted", head, isLifted ? { ...derived, data } : derived)
 }
 
-/** Leaves out what protobuf only says by default, and lifts the severity that agents put into the JSON of `data`. */
+/** Leaves out the defaults of protobuf, and lifts the severity that agents put into the JSON of `data`. */
 const withoutDefaults = (context: EnvelopeContext): JsonObject => {
   const { payload } = context
   const severity = textAt(payload, "severity") ?? textAt(signalDataOf(payload) ?? {}, "severity")

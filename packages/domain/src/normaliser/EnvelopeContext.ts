@@ -7,7 +7,7 @@ import type { JsonObject } from "../PayloadDecoder.ts"
 import type { DecodedPayload } from "../PayloadTypes.ts"
 import type { RawEnvelope } from "../RuntimeFrames.ts"
 
-/** Name under which events and raw events say that they come from the runtime. */
+/** The source of events and raw events of the runtime. */
 export const RUNTIME_SOURCE_NAME = "rust-runtime"
 
 /**

@@ -24,7 +24,7 @@ export interface NormaliserOptions {
 
 /**
  * The events of an accepted or ambient envelope, in this order: the sender when it is new, the message, the call of a
- * language model that it reports, what it means, the progress of a task, and a denial that an agent reports.
+ * language model that it reports, its derived event, the progress of a task, and a denial that an agent reports.
  */
 export const normaliseEnvelope = (
   { decode, prices, redactor }: NormaliserOptions,
@@ -166,8 +166,8 @@ const recipientsOf = ({ messageType, payload, sender }: EnvelopeContext, known: 
 }
 
 /**
- * The envelope as received. When redaction removed anything, from the decoded payload or from what the bytes say as
- * text, the bytes are replaced by the redacted payload as JSON and `redacted` says so.
+ * The envelope as received. When redaction changed the decoded payload, or the text of the bytes, the redacted payload
+ * replaces the bytes as JSON, and `redacted` is set.
  */
 const rawEnvelope = (
   context: EnvelopeContext,

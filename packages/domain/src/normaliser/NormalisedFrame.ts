@@ -3,7 +3,7 @@ import type { OutboundMessageDraft } from "../OutboundMessage.ts"
 import type { JsonObject } from "../PayloadDecoder.ts"
 import { RUNTIME_SOURCE_NAME } from "./EnvelopeContext.ts"
 
-/** A raw event before the store numbers it: the frame as it came, but for what redaction removed. */
+/** A raw event before the store numbers it: the received frame after redaction. */
 export interface RawEventDraft {
   readonly kind: string
   readonly sourceName: string

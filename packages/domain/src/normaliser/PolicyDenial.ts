@@ -66,8 +66,8 @@ export const denialOfAck = (
 export const REFUSAL_SIGNAL = "message.refused"
 
 /**
- * Case 4: an agent reports that its message was denied, as the runtime answers only the sender. `said` is the JSON of
- * the Signal.
+ * Case 4: an agent reports that its message was denied, because the runtime answers only the sender. `said` is the JSON
+ * of the Signal.
  */
 export const denialOfSignal = (context: EnvelopeContext, said: JsonObject): EventDraft | undefined => {
   if (textAt(said, "code") !== POLICY_DENIED) return undefined

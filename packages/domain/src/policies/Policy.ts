@@ -13,7 +13,7 @@ export const DEFAULT_POLICY_ID = "policy.default"
 export const PolicySchemaVersion = Schema.Literals([1, 2, 3])
 export type PolicySchemaVersion = typeof PolicySchemaVersion.Type
 
-/** A policy as a session binds it at its start: read once, never looked up again. */
+/** A policy as a session binds it at its start: read once, never again. */
 export interface BoundPolicy {
   readonly policyId: string
   readonly schemaVersion: number

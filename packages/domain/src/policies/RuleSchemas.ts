@@ -2,8 +2,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 /**
- * The annotation that says what a value must be, in the words that a registration is refused with. The messages of
- * Schema itself stay beside it: a runtime answers with those.
+ * The annotation with the text of a refused registration: the valid values of a field. The messages of Schema itself
+ * stay beside it: a runtime answers with those.
  */
 export const FAULT = "runplane/fault"
 
@@ -15,8 +15,8 @@ const TEXTS = fault("must be an array of strings")
 const flag = Schema.Boolean.annotate(fault("must be a boolean"))
 const text = Schema.String.annotate(TEXTS)
 
-const oneOf = <const Words extends ReadonlyArray<string>>(...words: Words) =>
-  Schema.Literals(words).annotate(fault(`must be one of ${words.join(", ")}`))
+const oneOf = <const Values extends ReadonlyArray<string>>(...values: Values) =>
+  Schema.Literals(values).annotate(fault(`must be one of ${values.join(", ")}`))
 
 const number = (what: string, bound: (annotations: Schema.Annotations.Filter) => SchemaCheck) =>
   Schema.Number.check(Schema.isFinite(fault(what)), bound(fault(what)))

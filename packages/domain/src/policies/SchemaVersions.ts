@@ -2,7 +2,7 @@ import * as Result from "effect/Result"
 import * as SemVer from "effect/SemVer"
 import type { PolicySchemaVersion } from "./Policy.ts"
 
-/** The name of the reference runtime: only its versions determine what it evaluates. */
+/** The name of the reference runtime: only its versions determine the evaluation. */
 const REFERENCE_RUNTIME = "macp-runtime"
 
 /** The first version that evaluates schema version 3 (docs/internals/runtime.md#schema-versions). */

@@ -4,7 +4,7 @@ import { boundName } from "./Bounds.ts"
 /** What several sections of the projection read of an event, whatever its type; bounded as the state keeps it. */
 export interface EventView {
   readonly event: KnownEvent
-  /** The runtime's message type; empty when the event comes from no message. */
+  /** The runtime's message type; empty when the event has no message. */
   readonly messageType: string
   /** Empty when the event has no sender. */
   readonly sender: string

@@ -6,8 +6,8 @@ import { boundName, boundTexts } from "./Bounds.ts"
 type Run = RunState["run"]
 
 /**
- * Folds the section `run`. The run.* events say the status of the record; the session's states move it in between and
- * never out of a terminal status.
+ * Folds the section `run`. The run.* events set the status of the record; the session's states change it in between,
+ * and never change a terminal status.
  */
 export const foldRun = (run: Run, event: KnownEvent): Run => {
   switch (event.type) {

@@ -13,7 +13,7 @@ import {
 import { addUsage } from "../UsageSums.ts"
 import { appendCapped, boundName, boundPayload, boundProse, replaceAt } from "./Bounds.ts"
 
-/** The sections that only collect what was observed: signals, progress, timeline, trace, outbound messages, llm. */
+/** The sections that only collect observations: signals, progress, timeline, trace, outbound messages, llm. */
 
 /** Folds `signals`: an acknowledgement is filled into the entry it matches, the first one only. */
 export const foldSignals = (section: RunState["signals"], event: KnownEvent): RunState["signals"] => {
@@ -46,8 +46,6 @@ const signalOf = ({ data, subject, ts }: EventOf<"signal.emitted">): SignalEntry
     ts
   }
 }
-
-/** Folds `progress`. */
 export const foldProgress = (section: RunState["progress"], event: KnownEvent): RunState["progress"] => {
   if (event.type !== "progress.reported") return section
   const { message, percentage, sender } = event.data
@@ -85,8 +83,6 @@ export const countUnknown = (section: RunState["timeline"], event: UnknownEvent)
   latestIndex: event.index,
   totalEvents: section.totalEvents + 1
 })
-
-/** Folds `trace`. */
 export const foldTrace = (section: RunState["trace"], event: KnownEvent): RunState["trace"] => {
   const traceId = event.trace?.traceId
   const spanId = event.trace?.spanId

@@ -17,7 +17,7 @@ import { endOfDay, readValue, shown } from "./Values.ts"
 type Parsed<A> = Result.Result<A, QueryRefused>
 
 /**
- * Reads a query over declared fields. Unknown input is refused with its position and what is allowed there; nothing is
+ * Reads a query over declared fields. Unknown input is refused with its position and the valid input there; nothing is
  * silently read as text.
  *
  *     query      = sequence ("OR" sequence)*

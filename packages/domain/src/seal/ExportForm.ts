@@ -27,7 +27,7 @@ const utf8 = new TextEncoder()
 export const signedDigest = ({ algorithm, keyId, sha256 }: Omit<ExportDigest, "signature">): Uint8Array =>
   utf8.encode(canonicalJson({ algorithm, keyId, sha256 }))
 
-/** Digests an export; without a signer the digest says that it is unsigned. */
+/** Digests an export; without a signer the digest is marked as unsigned. */
 export const makeExportDigest = (hash: Uint8Array, signer?: Signer): ExportDigest => {
   const digest = {
     algorithm: signer === undefined ? ("sha256" as const) : ("sha256-ed25519" as const),

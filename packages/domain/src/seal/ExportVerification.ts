@@ -30,7 +30,7 @@ export type ExportVerification =
       readonly exportSignature: SignatureState
       /** What of the export is proven by the events, if the seal is: names of records and their members. */
       readonly proven: ReadonlyArray<string>
-      /** What of it is only as it was exported, whatever the seal says. */
+      /** The parts that the seal does not prove. */
       readonly notProven: ReadonlyArray<string>
     }
   | Mismatch
@@ -56,13 +56,13 @@ const mismatch = (why: string): Mismatch => ({ ok: false, why })
 /**
  * Checks an export of a run, in either format, against the seal and the digest in it (docs/reference/seal.md#verify).
  * Every byte counts. The first event that does not fit is named before anything else is checked; then the records
- * beside the events are compared with what the events say (docs/reference/seal.md#records).
+ * beside the events are compared with the events (docs/reference/seal.md#records).
  */
 export const verifyExport = (
   sha256: Sha256,
   check: SignatureCheck,
   bytes: Uint8Array,
-  /** A seal of the run that was kept or published: the export must continue what it covers. */
+  /** An earlier or published seal of the run: the export must continue its history. */
   kept?: Seal
 ): ExportVerification => {
   const parts = partsOf(bytes)
@@ -228,7 +228,7 @@ const lineBefore = (bytes: Uint8Array, end: number): number => (end < 2 ? 0 : by
 const NO_EVENT = new Uint8Array()
 const utf8 = new TextEncoder()
 
-/** The texts of the events; a line that is neither an event nor a raw one comes as an event that cannot be read. */
+/** The texts of the events; a line that is neither an event nor a raw event counts as an unreadable event. */
 const eventsOfLines = function* (lines: Uint8Array): Generator<Uint8Array> {
   for (let start = 0; start < lines.length; ) {
     const end = lines.indexOf(NEWLINE, start)

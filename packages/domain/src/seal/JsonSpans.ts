@@ -28,7 +28,7 @@ export const memberSpans = (bytes: Uint8Array): ReadonlyMap<string, Span> | unde
   return undefined
 }
 
-/** The elements of a list, each as its bytes; what is not separated as elements are comes as one piece. */
+/** The elements of a list, each as its bytes; elements without a separator are one piece. */
 export const elementsOf = function* (list: Uint8Array): Generator<Uint8Array> {
   if (list[0] !== OPEN_LIST) return yield list
   if (list.length === 2 && list[1] === CLOSE_LIST) return
@@ -52,7 +52,7 @@ const valueEnd = (bytes: Uint8Array, start: number): number => {
       at = end - 1
     } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth += 1
     else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
-      // The end of what the value, a number or a word, stands in.
+      // The end of the container of the value, a number or a literal.
       if (depth === 0) return at
       depth -= 1
       if (depth === 0) return at + 1

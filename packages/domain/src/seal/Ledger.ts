@@ -6,7 +6,7 @@ import { eventBytes, type Sha256 } from "./Chain.ts"
 import type { SignatureCheck, Signer } from "./Seal.ts"
 import { type Mismatch, type SignatureState, signatureOf } from "./Verification.ts"
 
-/** What the ledger holds; `expiry` says that retention deletes the audit entries before a time. */
+/** The kinds of entries of the ledger; `expiry` records that retention deletes the audit entries before a time. */
 export const LEDGER_KINDS = ["seal", "tombstone", "audit", "expiry"] as const
 export type LedgerKind = (typeof LEDGER_KINDS)[number]
 
@@ -30,7 +30,7 @@ export const LedgerEntry = Schema.Struct({
 }).annotate({ identifier: "LedgerEntry", description: "A seal, tombstone or audit entry in the ledger" })
 export type LedgerEntry = typeof LedgerEntry.Type
 
-/** The end of the ledger: what is published outside shows a ledger that was cut. */
+/** The end of the ledger: a published head reveals a ledger that was cut. */
 export interface LedgerHead {
   readonly number: number
   readonly hash: string
@@ -60,7 +60,7 @@ export const ledgerHeadOf = (sha256: Sha256, entry: LedgerEntry): LedgerHead => 
   hash: Hex.encode(sha256(signedEntry(entry)))
 })
 
-/** Numbers an entry behind a head; without a signer it says that it is unsigned. */
+/** Numbers an entry behind a head; without a signer it is marked as unsigned. */
 export const makeLedgerEntry = (after: LedgerHead, draft: LedgerDraft, signer?: Signer): LedgerEntry => {
   const { at, digest, kind, subject, vouched } = draft
   const keyId = signer?.keyId ?? null

@@ -21,7 +21,7 @@ export interface Records {
   readonly artifacts: Iterable<Uint8Array>
 }
 
-/** A record that does not say what the events say. */
+/** A record that differs from the events. */
 export interface Contradiction {
   readonly why: string
   /** Another release may fold the same events into another projection or other counters. */
@@ -45,7 +45,7 @@ export const COMPARED_RECORDS = [
   "artifacts: id, kind, label, uri, order, content"
 ] as const
 
-/** What no event says, so that no seal proves it. */
+/** The members that no event has, so that no seal proves them. */
 export const UNPROVEN_RECORDS = [
   "run: runtimeVersion, createdAt, tags, archivedAt, source, metadata",
   "session: expiresAt, lastSeenAt, capabilities, lastStreamCursor, streamConnectedAt, streamDisconnectedAt, " +
@@ -57,7 +57,7 @@ export const UNPROVEN_RECORDS = [
 type Bound = EventOf<"session.bound">["data"]
 type Created = EventOf<"artifact.created">["data"]
 
-/** Collects what the events of a run say about its records. Takes the events in order and does not keep them. */
+/** Collects the records of a run from its events, in their order, without keeping the events. */
 export const startRecords = (sha256: Sha256, runId: string) => {
   let state = emptyRunState(runId)
   let metrics = emptyRunMetrics(RunId.make(runId))

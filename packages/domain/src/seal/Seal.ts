@@ -73,7 +73,7 @@ export type SignatureCheck = (keyId: string, message: Uint8Array, signature: Uin
 
 const utf8 = new TextEncoder()
 
-/** Seals a run; without a signer the seal says that it is unsigned, and that no key vouches for it. */
+/** Seals a run; without a signer the seal is marked as unsigned: no key vouches for it. */
 export const makeSeal = (draft: SealDraft, signer?: Signer): Seal => {
   const { events, frames, head, late, previous, provenAfter, runId, sealedAt } = draft
   const sealed = {
@@ -111,7 +111,7 @@ export const signedBytes = (seal: Omit<Seal, "signature">): Uint8Array => {
   )
 }
 
-/** What a valid signature does not say of the history under it: an empty list when all of it is proven. */
+/** The parts of the history that a valid signature does not prove: an empty list when it proves all of it. */
 export const doubtsOf = ({ events, keyId, late, provenAfter }: Seal): ReadonlyArray<string> => {
   if (keyId === null || provenAfter === undefined) return []
   const unproven =
@@ -126,7 +126,7 @@ export const doubtsOf = ({ events, keyId, late, provenAfter }: Seal): ReadonlyAr
 }
 
 /**
- * Whether a seal is of a release that signed what was stored without a check of the head
+ * Whether a seal is of a release that signed the stored rows without a check of the head
  * (docs/reference/seal.md#proof).
  */
 export const isUnchecked = ({ provenAfter }: Seal): boolean => provenAfter === undefined

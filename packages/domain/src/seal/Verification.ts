@@ -146,7 +146,7 @@ interface Signed {
   readonly signature: string | null
 }
 
-/** Whether the signature over a message is its key's; `what` names in the answer what was signed. */
+/** Whether the signature over a message is its key's; `what` is the name of the signed object in the answer. */
 export const signatureOf = (
   check: SignatureCheck,
   { algorithm, keyId, signature }: Signed,

@@ -85,13 +85,13 @@ interface Side {
   readonly own: number
   /** Tokens that are stated as a part of it, or beside it. */
   readonly part: number
-  /** Whether the names say that the own count leaves the part out. */
+  /** Whether by the names the own count excludes the part. */
   readonly isLeftOut: boolean
 }
 
 /**
  * All tokens of both sides. SDKs differ in whether a count includes its part. The total decides where it fits one
- * reading; otherwise the part is added where the names say that it is left out, or where it exceeds the count.
+ * reading; otherwise the part is added where the names exclude it, or where it exceeds the count.
  */
 const wholes = (input: Side, output: Side, total: number): readonly [number, number] => {
   const inputs = [input.own, input.own + input.part]

@@ -10,8 +10,6 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import { draft } from "./events.ts"
 import { base64, json, proto, utf8 } from "./frames.ts"
-
-/** One of the items. */
 export const pick = <A>(items: ReadonlyArray<A>): Arbitrary.Arbitrary<A> =>
   Arbitrary.map(
     Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: items.length - 1 }))),

@@ -61,9 +61,8 @@ export class OutputTail {
 }
 
 /**
- * Reads an output of an agent to its end and logs its lines, as far as the budget goes; what is beyond it is read and
- * dropped, and said to be (docs/internals/launch.md#agent-output). So a flood costs neither memory nor the agent's
- * progress.
+ * Reads an output of an agent to its end and logs its lines up to the budget; further lines are dropped, and their
+ * number is logged (docs/internals/launch.md#agent-output). A flood neither fills memory nor blocks the agent.
  */
 export const readOutput = (
   output: Readable,

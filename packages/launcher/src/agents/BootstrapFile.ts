@@ -55,7 +55,7 @@ export const bootstrapFile = Effect.fn("BootstrapFile.write")(function* (
   const mode = reader === undefined ? FOLDER_MODE : PASSAGE_MODE
   yield* fs.makeDirectory(folder, { recursive: true, mode })
   const { uid } = yield* fs.stat(folder)
-  // Root may write into the folder of any user, who could replace what is in it. Systems without users have no owner.
+  // Root can write into the folder of any user, who could replace the file. Systems without users have no owner.
   const ownUid = process.getuid?.()
   if (ownUid !== undefined && Option.isSome(uid) && uid.value !== ownUid) return yield* notOurs(folder)
   yield* fs.chmod(folder, mode)

@@ -33,7 +33,7 @@ export interface HostCommand {
 }
 
 /**
- * The file names that an entrypoint stands for, the preferred one first. TypeScript below `src/` is built to `dist/`;
+ * The file names of an entrypoint, the preferred one first. TypeScript below `src/` is built to `dist/`;
  * any other TypeScript file may have been replaced by the JavaScript of the same name, as in the installed package,
  * where Node runs JavaScript only.
  */

@@ -13,8 +13,8 @@ const GRACE_SECONDS = 5
 
 /**
  * Keeps a list of process groups from its input, and ends them when the input ends, together with the processes that
- * have the mark of this host, where /proc shows them. The list of those still there is made again every second, so that
- * nothing waits for what is gone.
+ * have the mark of this host, where /proc shows them. The list of the remaining ones is made again every second, so
+ * that the shell does not wait for processes that have ended.
  */
 const SCRIPT = `
 groups=

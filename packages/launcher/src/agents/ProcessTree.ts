@@ -22,7 +22,7 @@ export const helpersOf = (pid: number, mark: string): ReadonlyArray<SeenProcess>
     .flatMap((name) => readProcess(Number(name)) ?? [])
   const found = new Set<number>([pid, ...all.filter((seen) => hasMark(seen.pid, mark)).map((seen) => seen.pid)])
   const children = Map.groupBy(all, ({ parent }) => parent)
-  // The iteration of a set includes what is added to it.
+  // The iteration of a set includes the values that are added meanwhile.
   for (const id of found) for (const child of children.get(id) ?? []) found.add(child.pid)
   return all.filter((seen) => seen.pid !== pid && found.has(seen.pid))
 }

@@ -88,7 +88,7 @@ export const openPacks = Effect.fnUntraced(function* (packsDir: string) {
     return folder
   })
 
-  // By the text, not by what was read: a file that cannot be parsed still names what it includes.
+  // By the text and not by the parsed value: an unparseable file still names its includes.
   const unusedIn = Effect.fnUntraced(function* (data: string, readers: ReadonlyArray<string>) {
     const present = yield* Effect.filter(yield* list(data), isFile)
     const including = [...readers, ...present.filter((file) => /\.ya?ml$/i.test(file))]

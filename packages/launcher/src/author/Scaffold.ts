@@ -44,7 +44,7 @@ export const scaffold = Effect.fnUntraced(function* (packsDir: string, { agents,
 
 /**
  * The same from a version that exists: its files under the new names, everything else unchanged (`new --from`). A
- * version that the author's packs do not have is taken from Runplane's own, with what it needs.
+ * version that the author's packs lack is copied from the packs of Runplane, with its includes.
  */
 export const copyScenario = Effect.fnUntraced(function* (folders: AuthorFolders, to: ScenarioRef, from: ScenarioRef) {
   const fs = yield* FileSystem.FileSystem

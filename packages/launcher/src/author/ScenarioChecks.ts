@@ -162,8 +162,6 @@ const isOf = (defaults: JsonObject, instancePath: Json | undefined) => {
   const [name] = keysOf(instancePath)
   return name === undefined || Object.hasOwn(defaults, name)
 }
-
-/** The keys of a JSON pointer. */
 const keysOf = (pointer: Json | undefined): ReadonlyArray<string> =>
   typeof pointer === "string"
     ? pointer
@@ -297,7 +295,7 @@ const placeholderFindings = (
   ]
 }
 
-/** The first line that has the placeholder; none where it comes from an include. */
+/** The first line that has the placeholder; none when it is in an include. */
 const lineOfPlaceholder = (text: string, path: string): number | undefined => {
   const index = text.split("\n").findIndex((line) => placeholdersIn(line).includes(path))
   return index < 0 ? undefined : index + 1

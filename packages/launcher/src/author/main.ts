@@ -8,7 +8,7 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import { packsCommand } from "./Commands.ts"
 
-// The tools have said what is wrong, and the command line explains itself; only what neither foresaw is left to say.
+// The tools and the command line print their own failures; this prints the unexpected ones.
 const complain = (cause: Cause.Cause<{ readonly _tag: string; readonly message: string }>) =>
   Option.match(Cause.findErrorOption(cause), {
     onSome: (failure) => (failure._tag === "PlatformError" ? Console.error(failure.message) : Effect.void),

@@ -6,13 +6,13 @@ import type { InputValidator } from "./InputSchema.ts"
 import type { ExecutionBlock, LaunchBlock, PackDocument, RuntimeBlock, ScenarioDocument } from "./PackDocuments.ts"
 
 /**
- * One reading of the packs directory. Everything in it has been checked: what is left to fail depends on the inputs.
+ * One reading of the packs directory. All of it is checked, so only the inputs of a launch can still be wrong.
  */
 export interface Catalog {
   readonly packs: ReadonlyArray<CatalogPack>
   /** Packs with a broken file; only their own routes return the error. */
   readonly broken: ReadonlyArray<BrokenPack>
-  /** Files and folders that cannot be read, each with the reason: what they hold is not in the catalog. */
+  /** Files and folders that cannot be read, each with the reason: their content is not in the catalog. */
   readonly unreadable: ReadonlyArray<string>
 }
 

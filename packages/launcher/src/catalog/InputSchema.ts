@@ -93,8 +93,8 @@ const options: Options = {
 
 /**
  * Compiles an input schema: draft-07 unless `$schema` names 2020-12, strict, all errors, no coercion, all formats.
- * Every schema gets a validator of its own, so two schemas may carry the same `$id`. Fails with what is wrong with the
- * schema. A validation that takes longer than the limit is one error.
+ * Every schema gets a validator of its own, so two schemas may carry the same `$id`. Fails with the
+ * fault of the schema. A validation that takes longer than the limit is one error.
  */
 export const compileInputSchema: CompileInputSchema = (schema) =>
   Result.map(compile(schema), (first) => {

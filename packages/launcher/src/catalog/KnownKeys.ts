@@ -86,8 +86,6 @@ export const SCENARIO_KEYS: KnownKeys = {
     outputs: { expectedDecisionKinds: free, expectedSignals: free }
   }
 }
-
-/** The keys of a template. */
 export const TEMPLATE_KEYS: KnownKeys = {
   apiVersion: free,
   kind: free,
@@ -102,9 +100,9 @@ const LONGEST_KEY = 64
 const MAX_REPORTED = 50
 
 /**
- * Keys that the format does not have, the first ones of a file (docs/internals/launch.md#faults). One that is nearly a
- * key of the format is a misspelling, and an error: what it was meant to say is lost. Another one has no effect. Keys
- * that begin with `_`, `$` or `x-` are the author's own.
+ * Keys that the format does not have, the first ones of a file (docs/internals/launch.md#faults). A key that
+ * nearly equals a key of the format is a misspelling and an error, because its value is lost. Other keys have no
+ * effect. Keys that begin with `_`, `$` or `x-` are the author's own.
  */
 export const unknownKeys = (document: Json, known: KnownKeys): ReadonlyArray<PackFault> => {
   const found: Array<PackFault> = []

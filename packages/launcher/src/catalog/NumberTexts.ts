@@ -10,8 +10,8 @@ const TEXT_KEY = /(?:^|_)(?:id|version|ref)s?$|(?:Id|Version|Ref)s?$/
 const HASH = /^\d{3,}[eE]\d+$/
 
 /**
- * Numbers of a YAML text that stand where a text is meant and read otherwise than they are written: `version: 1.10` is
- * 1.1 (docs/internals/launch.md#faults).
+ * Numbers of a YAML text in fields for texts whose parsed value differs from the written one: `version: 1.10` is 1.1
+ * (docs/internals/launch.md#faults).
  */
 export const numberFaults = (text: string): ReadonlyArray<PackFault> => {
   const faults: Array<PackFault> = []

@@ -1,5 +1,5 @@
 import { join } from "node:path"
 import { PROJECT_FOLDER } from "@runplane/server"
 
-/** The packs that Runplane brings, in the checkout, the installed package and the image. */
+/** The packs of Runplane itself, in the checkout, the installed package and the image. */
 export const OWN_PACKS = join(PROJECT_FOLDER, "packs")

@@ -36,8 +36,8 @@ type LoadFailure = InvalidPackData | UnreadableFile
 
 /**
  * Reads a whole packs directory (docs/internals/launch.md#broken-packs). Malformed pack data fails the load when
- * `strict`, else only its pack is broken. A directory that is not a pack is left out with a warning; so is an empty
- * file, and what cannot be read, with what it holds and no more.
+ * `strict`, else only its pack is broken. The loader skips a directory that is not a pack, an empty file, and an
+ * unreadable file or folder, each with a warning.
  */
 export const loadCatalog = Effect.fn("PackLoader.loadCatalog")(function* (
   packsDir: string,
@@ -274,7 +274,7 @@ const readMapping = Effect.fnUntraced(function* (files: PackFiles, file: string,
   return undefined
 })
 
-/** One `scenario.yaml`, checked, without its templates; `spec` is what they are merged over. */
+/** One `scenario.yaml`, checked, without its templates; they are merged over `spec`. */
 export interface ReadScenario {
   readonly version: Omit<ScenarioVersion, "templates">
   readonly spec: Documents.ScenarioDocument["spec"]

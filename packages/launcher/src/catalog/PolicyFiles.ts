@@ -16,9 +16,9 @@ export interface ReadPolicy {
 }
 
 /**
- * The policy files of a folder in the order of their names, without those that begin with a dot. Each is read by
- * itself: a broken one concerns only those who name its policy. A folder that cannot be listed counts as one broken
- * file; without a folder there are none.
+ * The policy files of a folder in the order of their names, without those that begin with a dot. A broken file affects
+ * only the scenarios that name its policy. A folder that cannot be listed counts as one broken file; without a folder
+ * there are none.
  */
 export const readPolicyFiles = Effect.fn("PolicyFiles.read")(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem

@@ -14,8 +14,6 @@ interface ScenarioNames {
   readonly scenario: string
   readonly version: string
 }
-
-/** A scenario version without its templates. */
 type Version = Omit<ScenarioVersion, "templates">
 
 /**
@@ -33,7 +31,7 @@ export const scenarioFaults = (
   ...participantFaults(version.base.launch, ["spec", "launch"])
 ]
 
-/** The same of a template: only what its overrides bring in. Pure. */
+/** The same of a template: only its overrides. Pure. */
 export const templateFaults = (
   document: JsonObject,
   { plan }: ScenarioTemplate,
@@ -85,7 +83,7 @@ const defaultFaults = ({ schemaDefaults, validate }: Version): ReadonlyArray<Pac
   })
 
 /**
- * Who takes part, who opens the session, and who is named in its first message (docs/internals/launch.md#initiator).
+ * The participants, the initiator, and the participants in its first message (docs/internals/launch.md#initiator).
  */
 const participantFaults = (
   { initiatorParticipantId: initiator, kickoffTemplate, participants }: LaunchBlock,

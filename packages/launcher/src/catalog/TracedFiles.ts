@@ -5,8 +5,8 @@ import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
 
 /**
- * A file that was changed less than this before it was read may change again without a new time stamp, because
- * file systems count time in steps: what is known about it is not relied on, ms.
+ * A file that changed within this time before it was read may change again without a new time stamp, because file
+ * systems count time in steps: its entry is not reused. Milliseconds.
  */
 export const SETTLING_MS = 2_000
 

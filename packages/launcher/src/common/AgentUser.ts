@@ -12,7 +12,7 @@ const ROOT = 0
 
 /**
  * The user that `EXAMPLE_AGENT_USER` names (docs/internals/launch.md#agent-user), by name or number. Only root may
- * start processes of another user. Fails with what is wrong with the setting. `ownUid` is undefined where the system
+ * start processes of another user. Fails with the fault of the setting. `ownUid` is undefined where the system
  * has no users.
  */
 export const agentUser = Effect.fnUntraced(function* (

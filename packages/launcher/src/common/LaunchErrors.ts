@@ -87,7 +87,7 @@ const decodeFailed = Schema.decodeUnknownOption(
 export const failedParticipantsOf = ({ metadata }: LauncherError): ReadonlyArray<FailedParticipant> =>
   Option.getOrElse(decodeFailed(metadata?.["failedParticipants"]), () => [])
 
-/** Failures of looking something up in the catalog, and of compiling it. */
+/** Failures of a read of the catalog, and of a compilation. */
 export type CompileFailure = Exclude<LauncherError, AgentStartFailed | LaunchesFull>
 
 /** A pack file on disk cannot be read at all; the message names it. */

@@ -28,7 +28,7 @@ export interface CompileContext {
 /** Tag that every launch carries first. */
 const EXAMPLE_TAG = "example"
 
-/** Compiles one scenario version with a user's inputs. Pure: the session id comes from the caller. */
+/** Compiles one scenario version with a user's inputs. Pure: the caller passes the session id. */
 export const compileLaunch = (
   scenario: ScenarioVersion,
   request: CompileRequest,

@@ -20,7 +20,7 @@ import { isJsonObject, type Json } from "../common/Json.ts"
 import { invalidConfig, oneLine } from "../common/LaunchErrors.ts"
 import { type ControlPlaneSettings, LauncherSettings } from "../LauncherSettings.ts"
 
-/** Longest pause between two attempts, ms: a control plane that comes up later gets its policies soon after. */
+/** Longest pause between two attempts, ms: a control plane that starts later gets its policies soon. */
 const MAX_PAUSE_MS = 10_000
 const FIRST_PAUSE_MS = 250
 

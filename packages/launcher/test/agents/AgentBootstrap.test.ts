@@ -42,7 +42,7 @@ describe("the bootstrap of an agent", () => {
     })
   })
 
-  it("gives the initiator what it opens the session with", () => {
+  it("gives the initiator the fields of its SessionStart", () => {
     assert.deepStrictEqual(bootstrapOf(assignment("lead"), settings(runtime))["initiator"], {
       session_start: {
         intent: "decide",

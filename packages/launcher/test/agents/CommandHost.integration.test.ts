@@ -84,7 +84,7 @@ const containing = (lines: ReadonlyArray<string>, line: string) =>
   eventually(Effect.suspend(() => (lines.includes(line) ? Effect.void : Effect.fail(`not logged: ${line}`))))
 
 layer(Layer.fresh(platform), { excludeTestServices: true })("a host of any executable", (it) => {
-  it.effect("starts a script of the agent's own folder, and writes what it prints into the log", () =>
+  it.effect("starts a script of the agent's own folder, and logs its output", () =>
     Effect.gen(function* () {
       const { attached, lines, read } = yield* attach({
         files: {
@@ -281,7 +281,7 @@ layer(Layer.fresh(platform), { excludeTestServices: true })("a host of any execu
     }).pipe(Effect.scoped)
   )
 
-  it.effect("cuts what an agent writes beyond its budget, and says so; its last lines are known all the same", () =>
+  it.effect("cuts the output of an agent beyond its budget, with a note, and keeps its last lines", () =>
     Effect.gen(function* () {
       const flood = "x".repeat(99)
       const { attached, lines } = yield* attach({

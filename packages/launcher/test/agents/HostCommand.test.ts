@@ -52,7 +52,7 @@ describe("the command of an agent", () => {
     })
   })
 
-  it("passes on what the setting allows beside that, when it is there", () => {
+  it("passes further variables that the setting allows, when they are set", () => {
     const { env } = command(manifest("node_file"), { hostEnvAllow: ["DATABASE_URL", "OPENAI_API_KEY"] })
     assert.strictEqual(env["DATABASE_URL"], "secret")
     assert.notProperty(env, "OPENAI_API_KEY")

@@ -138,7 +138,7 @@ describe("lintPacks", () => {
     Effect.map(lint(tree), (result) => assert.deepStrictEqual(result.says, says))
   )
 
-  it.effect("looks at every pack although one is broken", () =>
+  it.effect("checks every pack although one is broken", () =>
     Effect.map(lint({ ...pack, ...scenario("ttlMs: 0"), "/packs/broken/pack.yaml": "kind: [" }), ({ packs, says }) => {
       assert.strictEqual(packs, 2)
       assert.strictEqual(says.length, 2)

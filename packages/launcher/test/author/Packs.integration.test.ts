@@ -69,7 +69,7 @@ describe("npm run packs", () => {
     assert.deepStrictEqual(scenarioMeta.sessionContext, JSON.parse(readFileSync(inputs, "utf8")))
   })
 
-  it("copies a scenario under a new name, with what it includes from another version", async () => {
+  it("copies a scenario under a new name, with its includes from another version", async () => {
     for (const version of ["1.0.0", "1.1.0"]) {
       const from = `incident/region-failover@${version}`
       assert.isTrue((await packs("new", "copies", "go-no-go", "--from", from, "--version", version)).ok)
@@ -119,7 +119,7 @@ describe("npm run packs", () => {
     assert.include((await packs("new", "a", "b", "--agents", "unknown")).err, "example agent not found: unknown")
   })
 
-  it("names file, line and reason of what is broken", async () => {
+  it("names file, line and reason of a fault", async () => {
     const file = at("incident/pack.yaml")
     const text = readFileSync(file, "utf8")
     writeFileSync(file, `${text}\n: [`)
@@ -130,7 +130,7 @@ describe("npm run packs", () => {
     assert.match(out, /1 error\(s\)/)
   })
 
-  it("says which agents could not be started", async () => {
+  it("names the agents that could not be started", async () => {
     const manifest = (name: string) => at(`_agents/manifests/${name}.json`)
     const [gone, wrong] = [manifest("panel-agent"), manifest("panel-lead-agent")]
     const texts = [readFileSync(gone, "utf8"), readFileSync(wrong, "utf8")] as const

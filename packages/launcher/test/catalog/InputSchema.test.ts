@@ -52,7 +52,7 @@ describe("input schemas", () => {
     assert.deepStrictEqual(inputs, { n: "7" })
   })
 
-  it("report every broken rule, in the words of the validator", () => {
+  it("report every broken rule with the text of the validator", () => {
     const schema = {
       type: "object",
       required: ["b"],
@@ -110,7 +110,7 @@ describe("input schemas", () => {
       message: `must be checked within ${VALIDATION_LIMIT_MS} ms: the schema takes too long over these inputs`
     }
 
-    it("for a pattern that no linear engine supports: at the limit, and the validator goes on", () => {
+    it("for a pattern that no linear engine supports: at the limit, and the validator continues", () => {
       const validate = Result.getOrThrow(compile({ properties: { a: { type: "string", pattern: "^(?=a)(a+)+$" } } }))
       assert.deepStrictEqual(validate({ a: `${"a".repeat(40)}!` }), [overTime])
       assert.deepStrictEqual(validate({ a: "aaa" }), [])

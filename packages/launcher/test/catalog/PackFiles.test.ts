@@ -102,7 +102,7 @@ describe("YAML dialect", () => {
 })
 
 describe("!include", () => {
-  it.effect("puts YAML and JSON content in the tag's place, each path relative to its own file", () =>
+  it.effect("replaces the tag by YAML and JSON content, each path relative to its own file", () =>
     Effect.gen(function* () {
       const value = yield* read({
         "/packs/a/root.yaml": "x: !include sub/one.yaml\ny: !include ../_shared/list.json\nz: !include sub/one.yaml",

@@ -53,7 +53,7 @@ describe("discovery", () => {
     })
   )
 
-  it.effect("names scenario and version by their directories, whatever the file's metadata say", () =>
+  it.effect("names scenario and version by their directories and not by the metadata of the file", () =>
     Effect.gen(function* () {
       const { catalog } = yield* load(withScenario({ metadata: "scenario: other\nversion: 9.9.9" }))
       const found = findVersion(catalog, { pack: "demo", scenario: "one", version: "1.0.0" })
@@ -279,7 +279,7 @@ describe("malformed pack data", () => {
 
   const smallPackBeside = smallPack("healthy")
 
-  it.effect("accepts a schema of draft 2020-12 that says so", () =>
+  it.effect("accepts a schema that declares draft 2020-12", () =>
     load(withScenario({ schema: "{ $schema: 'https://json-schema.org/draft/2020-12/schema', type: object }" }))
   )
 

@@ -145,7 +145,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("pack files on disk",
     }).pipe(Effect.scoped)
   )
 
-  it.effect("leave out what cannot be read and nothing else, and say so", () =>
+  it.effect("leave out only unreadable files, with a warning", () =>
     Effect.gen(function* () {
       const root = yield* makeTree({
         ...smallPack(),

@@ -340,7 +340,7 @@ describe("extensions", () => {
   )
 })
 
-describe("who takes part", () => {
+describe("the participants", () => {
   const TWICE =
     "participants: [{ id: a, role: r, agentRef: x }, { id: b, role: r, agentRef: x }, { id: a, role: s, agentRef: x }]"
   it.effect.each([

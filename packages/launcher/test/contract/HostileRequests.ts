@@ -1,23 +1,4 @@
-import type { WireRequest } from "@runplane/testing"
-
-/** Pseudo-random choices that a seed repeats. */
-interface Chance {
-  /** From 0 to below `end`. */
-  readonly below: (end: number) => number
-  readonly pick: <A>(items: readonly [A, ...ReadonlyArray<A>]) => A
-}
-
-/** Choices of one request: the same for the same seed and number, whatever was chosen for other requests. */
-const chanceOf = (seed: number, number: number): Chance => {
-  let state = Math.imul(seed ^ Math.imul(number + 1, 0x9e3779b9), 0x85ebca6b)
-  const below = (end: number) => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * end)
-  }
-  return { below, pick: (items) => items[below(items.length)] ?? items[0] }
-}
+import { type Chance, chanceOf, type WireRequest } from "@runplane/testing"
 
 const TEXTS = [
   "demo/full@1.0.0",

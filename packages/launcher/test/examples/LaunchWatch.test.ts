@@ -77,7 +77,7 @@ describe("an agent that ends", () => {
     reason: `process exited before its session was open (code=${code}, signal=null)${lines}`
   })
 
-  it.effect("before its session is open ends the launch, and the run says why", () => {
+  it.effect("before its session is open ends the launch, and the run has the reason", () => {
     const { log, run } = stage({ ...withRun, attachment: Effect.yieldNow, ends: { lead: ending(1, "no", "policy") } })
     return Effect.gen(function* () {
       const error = yield* Effect.flip(run())
@@ -178,7 +178,7 @@ describe("an agent that ends", () => {
 describe("slots for agents", () => {
   const request = { scenarioRef: "demo/one@1.0.0", inputs: {} }
 
-  it.effect("are released by each agent that ends, and a launch that waited says so", () =>
+  it.effect("are released by each agent that ends, and a launch that waited reports its wait", () =>
     Effect.gen(function* () {
       const ends = yield* Deferred.make<EndedAgent>()
       const end = Deferred.await(ends)

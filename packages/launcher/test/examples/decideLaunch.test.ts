@@ -99,7 +99,7 @@ describe("a launch that is answered", () => {
     assert.deepStrictEqual(actions, [`Report: ${reason}`, `Warn: ${reason}`, "StopAgents", "Close"])
   })
 
-  it("goes on when the session turns out to be open, until every agent has ended", () => {
+  it("continues when the session is open, until every agent has ended", () => {
     const { actions } = when([...answered, ended("a", 0)], reported("opened"), ended("b", 1))
     assert.deepStrictEqual(actions, ["Close"])
   })

@@ -223,7 +223,7 @@ describe("POST /launch/compile", () => {
   const compile = (body: unknown) => Effect.flatMap(serve(), (call) => call("POST", "/launch/compile", body))
   const ref = { scenarioRef: "demo/one@1.0.0" }
 
-  it.effect("answers 201 with a fresh session id each time, the same in both places", () =>
+  it.effect("answers 201 with a fresh session id each time, the same in both fields", () =>
     Effect.gen(function* () {
       const request = { ...ref, mode: "live", inputs: { needed: 5 }, controlPlane: "ignored" }
       const [one, two] = yield* Effect.all([compile(request), compile(request)])
@@ -348,7 +348,7 @@ describe("POST /examples/run", () => {
     })
   )
 
-  it.effect("answers 201 with what the flow answers, keys without a value left out", () =>
+  it.effect("answers 201 with the answer of the flow, without keys that have no value", () =>
     Effect.gen(function* () {
       const call = yield* serve()
       const answer = yield* call("POST", "/examples/run", { scenarioRef: "demo/one@1.0.0", inputs: {} })

@@ -59,7 +59,7 @@ export interface RuntimeFakeShape {
   readonly delay: (target: FaultTarget, duration: Duration.Input) => Effect.Effect<void>
   /** The stream is cut after that many frames; no reason means an orderly end. */
   readonly cutAfter: (target: FaultTarget, frames: number, reason?: RuntimeErrorReason) => Effect.Effect<void>
-  /** Cuts open streams now, after what they hold already. */
+  /** Cuts open streams now, after the frames in their buffers. */
   readonly cut: (method: FakeMethod, options?: CutOptions) => Effect.Effect<void>
   /** False: every new call is UNAVAILABLE and open streams break with ABORTED, as when the process dies. */
   readonly setAvailable: (available: boolean) => Effect.Effect<void>

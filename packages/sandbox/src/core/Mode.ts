@@ -59,8 +59,8 @@ export interface RuntimeMessage {
 
 /**
  * The rules of one mode over its own immutable state. The kernel does what is common to all modes
- * (docs/internals/runtime.md#commitment) and asks these for the rest, so a mode is added by writing one `ModeRules` and
- * listing it in `Modes.ts`.
+ * (docs/internals/runtime.md#commitment) and calls these for the differences: a new mode is one `ModeRules` and its row
+ * in `Modes.ts`.
  */
 export interface ModeRules<State> {
   /** The rest of what a mode says about itself follows from its id and its moves. */

@@ -47,7 +47,7 @@ export interface SessionParts {
   readonly envelope: Envelope
   /** Server clock, Unix milliseconds. */
   readonly now: number
-  /** The session only repeats what was recorded: it asks no rules and has no time of its own. */
+  /** The session only repeats a recording: it evaluates no rules and has no time of its own. */
   readonly isRecorded?: boolean
 }
 

@@ -11,8 +11,8 @@ export interface AcceptedEnvelope {
  * accepted envelope has ordinal n; `base` ordinals before the first entry were dropped by compaction
  * (docs/internals/runtime.md#ordinals).
  *
- * A subscriber reads the log by ordinal instead of keeping a copy of what it has not sent yet: replay and live are the
- * same read, so nothing can be lost or doubled between them.
+ * A subscriber reads the log by ordinal instead of keeping a copy of the unsent messages: replay and live are the same
+ * read, so nothing can be lost or doubled between them.
  */
 export class SessionLog {
   /** Ordinals before the first entry. */

@@ -26,7 +26,7 @@ export const MAX_PARTICIPANTS = 1_000
 /** Longest time to live of a session, in milliseconds: one day. */
 export const MAX_TTL_MS = 86_400_000
 
-/** A SessionStart that passed every check made before the session table and the policies are looked at. */
+/** A SessionStart that passed every check made before the session table and the policies are read. */
 export interface StartRequest {
   readonly envelope: Envelope
   readonly mode: Mode

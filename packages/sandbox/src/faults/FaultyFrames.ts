@@ -24,7 +24,7 @@ export class FaultyFrames<Desc extends DescMessage> {
     this.#sleep = sleep
   }
 
-  /** Whether frames can go out as they are. Counts one, so ask once for each frame. */
+  /** Whether the next frame can be sent unchanged. Counts the frame, so call it once for each. */
   passes(): boolean {
     this.#delivered += 1
     return this.#plan.isEmpty

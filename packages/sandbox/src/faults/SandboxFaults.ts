@@ -21,7 +21,7 @@ export class SandboxFaults extends Context.Service<
      * a terminal state (docs/internals/runtime.md#compaction). Open subscriptions are not touched.
      */
     readonly compactHistory: (sessionId: string) => Effect.Effect<void, SessionNotFound>
-    /** What the streams ask about every frame. */
+    /** The streams call it for every frame. */
     readonly plan: FaultPlan
   }
 >()("runplane/sandbox/SandboxFaults") {

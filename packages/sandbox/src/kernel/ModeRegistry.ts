@@ -41,7 +41,7 @@ export class ModeRegistry extends Context.Service<
     /** Makes an extension mode a standard one, under another name when one is given; answers its name. */
     readonly promote: (mode: string, name: string) => Effect.Effect<string, ModeRefused>
     readonly find: (mode: string) => Mode | undefined
-    /** In the order in which they came. */
+    /** In the order of their registration. */
     readonly list: (which: "standard" | "extension") => ReadonlyArray<ModeInfo>
     /** One item a change. */
     readonly changes: (signal: AbortSignal) => AsyncGenerator<void>

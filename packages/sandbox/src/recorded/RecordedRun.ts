@@ -72,8 +72,8 @@ export const readBundle = (bundle: unknown): Result.Result<RecordedRun, BundleUn
   )
 
 /**
- * The states among the frames, which keep their order whatever the clock did; of the same millisecond the frame comes
- * first.
+ * The states between the frames. The frames keep their order even when the clock went back; in the same millisecond
+ * the frame is first.
  */
 const merge = (
   frames: ReadonlyArray<RecordedStep>,
@@ -170,8 +170,8 @@ const envelopeOf = (raw: typeof RawEnvelope.Type): Result.Result<Envelope, Bundl
   )
 
 /**
- * The bytes of the payload; a redacted one is encoded again from what is left of it. A number or bytes that were
- * redacted do not fit their field, so everything that was redacted is left out then.
+ * The bytes of the payload; a redacted one is encoded again from its remaining fields. When a redacted number or bytes
+ * field does not fit its type, all redacted fields are left out.
  */
 const payloadOf = (raw: typeof RawEnvelope.Type): Result.Result<Uint8Array<ArrayBuffer>, BundleUnreadable> => {
   const bytes = new Uint8Array(Buffer.from(raw.payloadBase64, "base64"))

@@ -75,7 +75,7 @@ const apply = (
   return session.repeatState(transition, now)
 }
 
-/** How a session comes into a state. A session that is open when it is seen open does not change. */
+/** The transition into each state. An open session that is reported open does not change. */
 const TRANSITIONS: Readonly<Record<RecordedState, Transition>> = {
   OPEN: "RESUMED",
   SUSPENDED: "SUSPENDED",

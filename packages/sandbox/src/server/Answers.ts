@@ -67,7 +67,7 @@ export const denialOfAck = ({ error }: Ack): ConnectError | undefined => {
   })
 }
 
-/** Where a compacted history begins, in the words that clients look for (docs/internals/runtime.md#compaction). */
+/** Where a compacted history begins, in the words that clients match (docs/internals/runtime.md#compaction). */
 export const compacted = (base: number): string =>
   `session history before ordinal ${base} was compacted; resubscribe at or after it`
 

@@ -8,7 +8,7 @@ import type * as Scope from "effect/Scope"
 import type { SandboxOptions } from "../SandboxOptions.ts"
 import { aborted } from "./Watches.ts"
 
-/** Empty asks about the whole server. */
+/** The empty name is the whole server. */
 const KNOWN = new Set(["", MACPRuntimeService.typeName, Health.typeName])
 
 /**

@@ -9,8 +9,8 @@ import type { SandboxOptions } from "../SandboxOptions.ts"
 import { ackOf } from "./Answers.ts"
 
 /**
- * Send (docs/internals/runtime.md#envelope-shape): shape, then who is calling, then what that allows, then the kernel.
- * Whatever is refused on the way travels inside the acknowledgement.
+ * Send (docs/internals/runtime.md#envelope-shape) checks the shape, the caller and its permissions, and then calls the
+ * kernel. The acknowledgement carries every refusal.
  */
 export const send = (
   kernel: Kernel["Service"],

@@ -68,13 +68,13 @@ export class SessionSubscription {
     })
   }
 
-  /** Ends the stream with a status, after what is already due. */
+  /** Ends the stream with a status, after the frames that are already due. */
   fail(failure: ConnectError): void {
     this.#failure ??= failure
     this.#wake?.()
   }
 
-  /** Ends the stream with OK, after what is already due. */
+  /** Ends the stream with OK, after the frames that are already due. */
   finish(): void {
     this.#finished = true
     this.#wake?.()

@@ -77,7 +77,7 @@ class FrameReader {
     this.#run = (effect) => run(Effect.result(effect))
   }
 
-  /** Reads until the client half-closes, which ends the subscription after what is due. */
+  /** Reads until the client half-closes, which ends the subscription after the frames that are due. */
   async readAll(requests: AsyncIterable<StreamSessionRequest>): Promise<void> {
     try {
       for await (const request of requests) {
@@ -160,7 +160,7 @@ class FrameReader {
 
 const malformed = (text: string) => new ConnectError(text, Code.InvalidArgument)
 
-/** Ends the stream before the kernel is asked: another mode than the session's, or a session that is not open. */
+/** Ends the stream before the kernel is called: another mode than the session's, or a session that is not open. */
 const preCheck = (envelope: Envelope, session: Session): ConnectError | undefined => {
   if (envelope.messageType === "SessionStart" || isTelemetry(envelope)) return undefined
   if (session.hasAccepted(envelope.messageId)) return undefined

@@ -28,7 +28,7 @@ describe("a session", () => {
     assert.strictEqual(verdict(session.submit(envelope("Proposal", "m2", proposal()), lead, T0)), "ok")
   })
 
-  it("refuses another mode before it looks at its own state", () => {
+  it("refuses another mode before it checks its own state", () => {
     const other = { mode: "macp.mode.task.v1" }
     assert.strictEqual(
       verdict(openSession().submit(envelope("Vote", "m2", vote(), other), lead, T0)),
@@ -41,7 +41,7 @@ describe("a session", () => {
     assert.strictEqual(openSession().metadata().expiresAtUnixMs, BigInt(T0 + 60_000))
   })
 
-  it("has a deadline that fits on the wire, whatever time its start names", () => {
+  it("has a deadline that fits on the wire for every start time", () => {
     for (const clientTime of [2 ** 63 - 1_024, Number.MAX_SAFE_INTEGER]) {
       const session = openSession({ clientTime })
       session.suspend(lead, "pause", T0 + 1, false)
@@ -52,7 +52,7 @@ describe("a session", () => {
     }
   })
 
-  it("expires strictly after the deadline and says so to the message that finds it", () => {
+  it("expires strictly after the deadline and refuses the message that detects it with that reason", () => {
     const session = openSession()
     assert.strictEqual(verdict(session.submit(envelope("Proposal", "m2", proposal()), lead, T0 + 60_000)), "ok")
     const late = session.submit(envelope("Vote", "m3", vote()), lead, T0 + 60_001)

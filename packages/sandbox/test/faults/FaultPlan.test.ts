@@ -33,7 +33,7 @@ describe("a plan of faults", () => {
     assert.deepStrictEqual(plan.treat(vote), { copies: 2, delayMs: 25, extraBytes: 100 })
   })
 
-  it("is spent after the given number of times, and counts what it did", () => {
+  it("is spent after the given number of times, and counts its effects", () => {
     const plan = new FaultPlan()
     plan.add({ kind: "drop", times: 2 })
     plan.treat(vote)

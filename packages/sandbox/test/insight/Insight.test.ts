@@ -192,7 +192,7 @@ const talk = (
   }
 }
 
-describe("the forecast under the policies of the packs agrees with the session, whatever is said", () => {
+describe("the forecast under the policies of the packs agrees with the session for all messages", () => {
   for (const { mode, policy_id, rules, schema_version } of packPolicies) {
     it.prop(
       policy_id,

@@ -62,7 +62,7 @@ describe("the kernel", () => {
     }).pipe(Effect.provide(kernelWith()))
   )
 
-  it.effect("refuses who may not do it", () =>
+  it.effect("refuses callers without permission", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* verdict(start(), identity("a", { canStartSessions: false })), "FORBIDDEN")
       assert.strictEqual(yield* verdict(start(), identity("a", { allowedModes: new Set([""]) })), "FORBIDDEN")
@@ -145,7 +145,7 @@ describe("the kernel", () => {
     }).pipe(Effect.provide(kernelWith()))
   )
 
-  it.effect("notices a passed deadline when the session is looked at", () =>
+  it.effect("detects a passed deadline when the session is read", () =>
     Effect.gen(function* () {
       const kernel = yield* Kernel
       yield* verdict(start(), lead)

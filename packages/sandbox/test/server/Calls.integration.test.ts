@@ -43,7 +43,7 @@ layer(Sandbox.layer({ port: 0 }), { excludeTestServices: true })("the unary call
     })
   )
 
-  it.effect("list what is served", () =>
+  it.effect("list the served modes", () =>
     withClient(async (client) => {
       const { modes } = await client.unary("listModes", create(ListModesRequestSchema))
       const decision = modes.find(({ mode }) => mode === "macp.mode.decision.v1")
@@ -71,7 +71,7 @@ layer(Sandbox.layer({ port: 0 }), { excludeTestServices: true })("the unary call
     })
   )
 
-  it.effect("answer Send inside the acknowledgement, whatever is wrong", () =>
+  it.effect("answer every fault of a Send inside the acknowledgement", () =>
     withClient(async (client) => {
       const start = envelope("SessionStart", "m1", startPayload(), { sessionId: "send-session-of-the-test" })
       const { ack } = await client.unary("send", { $typeName: "macp.v1.SendRequest", envelope: start })
@@ -270,7 +270,7 @@ const tokens = [
 ]
 
 layer(Sandbox.layerTokens(tokens, { port: 0 }), { excludeTestServices: true })("static tokens", (it) => {
-  it.effect("decide who calls and what that allows", () =>
+  it.effect("decide the identity of the caller and its permissions", () =>
     withClient(async (client) => {
       const sessionId = "token-session-of-the-test"
       const start = envelope("SessionStart", "m1", startPayload(), { sessionId })

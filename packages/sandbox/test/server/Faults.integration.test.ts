@@ -52,7 +52,7 @@ describe("a fault", () => {
     }).pipe(Effect.provide(sandbox))
   )
 
-  it.live("cuts a stream after some frames, and the resumed one goes on from there", () =>
+  it.live("cuts a stream after some frames, and the resumed one continues after them", () =>
     Effect.gen(function* () {
       const { client, faults } = yield* scene
       yield* faults.inject({ kind: "cut", afterFrames: 1, times: 1 })

@@ -24,7 +24,7 @@ const check = (client: grpc.Client, service: string) =>
   })
 
 describe("the health service", () => {
-  it.live("says that the server and its service are serving, without a credential", () =>
+  it.live("reports the server and its service as serving, without a credential", () =>
     Effect.gen(function* () {
       const client = yield* connect((yield* Sandbox).address)
       yield* Effect.promise(async () => {

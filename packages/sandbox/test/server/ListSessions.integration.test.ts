@@ -27,7 +27,7 @@ describe("ListSessions", () => {
     }).pipe(Effect.provide(Sandbox.layer({ port: 0 })))
   )
 
-  it.live("goes on, as the watch does, beside a session that claims to start at the end of all time", () =>
+  it.live("continues, like the watch, beside a session with a start time in the far future", () =>
     withClient(async (client) => {
       const timestampUnixMs = 2n ** 63n - 1n
       const sessionId = "a-session-of-the-end-of-time"

@@ -48,7 +48,7 @@ const withClient = (test: (client: ForeignClient, other: ForeignClient) => Promi
 
 layer(Sandbox.layer({ port: 0 }), { excludeTestServices: true })("StreamSession", (it) => {
   describe("passive subscription", () => {
-    it.effect("replays and goes on live without a gap or a repetition", () =>
+    it.effect("replays and continues live without a gap or a repetition", () =>
       withClient(async (client) => {
         const sessionId = await begin(client, 50)
         const stream = client.session(risk)
@@ -148,7 +148,7 @@ layer(Sandbox.layer({ port: 0 }), { excludeTestServices: true })("StreamSession"
       })
     )
 
-    it.effect("refuses inline what the kernel refuses, and stays open", () =>
+    it.effect("reports a refusal of the kernel inline, and stays open", () =>
       withClient(async (client) => {
         const sessionId = await begin(client)
         const stream = client.session(lead)

@@ -127,8 +127,6 @@ export const play = Effect.fnUntraced(
   },
   (effect) => Effect.scoped(effect)
 )
-
-/** Plays a fixture on a sandbox of its own. */
 export const playOnSandbox = (file: FixtureFile) =>
   Effect.flatMap(Sandbox, ({ address, modeState }) =>
     play(file, { address, modeState, readerOf: () => observer })

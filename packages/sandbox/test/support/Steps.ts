@@ -12,7 +12,5 @@ export const verdicts = (session: Session, steps: ReadonlyArray<Step>, from = T0
       session.submit(envelope(type, `s${from}-${index}`, payload, { mode: session.modeId }), sender, from + index)
     )
   )
-
-/** The verdict of the last step. */
 export const lastVerdict = (session: Session, steps: ReadonlyArray<Step>, from = T0): string =>
   verdicts(session, steps, from).at(-1) ?? "nothing"

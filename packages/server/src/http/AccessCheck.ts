@@ -4,7 +4,7 @@ import type * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Layer from "effect/Layer"
 
-/** A service whose contract leaves open who may use an endpoint does not start (docs/reference/http.md#roles). */
+/** A service does not start while an endpoint of its contract has no required role (docs/reference/http.md#roles). */
 export const layerAccessCheck = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ) =>

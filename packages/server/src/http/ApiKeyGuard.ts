@@ -204,7 +204,7 @@ const queryOf = (url: string) => new URLSearchParams(url.slice(url.includes("?")
 export const layerAuthorization = Layer.effect(
   Authorization,
   Effect.map(makeGuard(controlPlaneForm), (guard) => {
-    // Both headers are read by the first of the schemes, whose refusal is an answer, so the second is never asked.
+    // The first scheme reads both headers, and its refusal is an answer, so the second is never called.
     const scheme: Authorization["Service"]["bearer"] = (httpEffect, { endpoint }) => guard(httpEffect, endpoint)
     return Authorization.of({ bearer: scheme, apiKey: scheme })
   })

@@ -111,8 +111,8 @@ const encode = (response: HttpServerResponse.HttpServerResponse, coding: Coding)
 type Engine = ReturnType<(typeof CODINGS)[Coding]["piece"]>
 
 /**
- * Encodes a stream piece by piece, as its reader takes them. A stream that fails leaves the coding without its last
- * bytes, so what was sent before does not look whole.
+ * Encodes a stream piece by piece, as its reader takes them. When the stream fails, the coding lacks its last bytes, so
+ * that a client detects the incomplete body.
  */
 const encodePieces = <E>(stream: Stream.Stream<Uint8Array, E>, open: () => Engine): Stream.Stream<Uint8Array, E> =>
   Stream.unwrap(

@@ -42,7 +42,7 @@ export const makeCors = (origins: ReadonlyArray<string>): Cors => {
   }
 }
 
-/** `*` stands for any run of characters. */
+/** `*` matches any number of characters. */
 const pattern = (origin: string) =>
   new RegExp(
     `^${origin

@@ -1,7 +1,7 @@
 import { isIP } from "node:net"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 
-/** What is looked at of a request; undefined is a header that was not sent. */
+/** The checked headers of a request; undefined is a header that was not sent. */
 export interface Provenance {
   readonly method: string
   readonly host: string | undefined

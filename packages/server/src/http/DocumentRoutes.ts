@@ -6,7 +6,7 @@ import * as HttpApiSwagger from "effect/http-api/HttpApiSwagger"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Layer from "effect/Layer"
 
-/** `/docs`, a page to read and try the API, which brings everything it needs; and `/docs-json`, the document itself. */
+/** `/docs`, a page without external parts to read and try the API; and `/docs-json`, the document itself. */
 export const documentRoutes = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ) =>

@@ -173,7 +173,7 @@ const answered = <E, R>(
     return response
   })
 
-/** What platforms ask all the time; it would drown the rest of the access log. */
+/** The probes of platforms: their number would hide the other lines of the access log. */
 const PROBES: ReadonlySet<string> = new Set(["/livez", "/healthz", "/readyz", "/metrics"])
 
 /** An entry of the access log (docs/reference/admin.md#log). Never a path or a query: both may hold secrets. */

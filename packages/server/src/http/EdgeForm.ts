@@ -24,7 +24,7 @@ export interface EdgeForm {
   readonly unreadableBody: (text: string) => HttpServerResponse.HttpServerResponse
   readonly payloadTooLarge: HttpServerResponse.HttpServerResponse
   readonly unsupportedMediaType: (contentType: string) => HttpServerResponse.HttpServerResponse
-  /** The reason names what is wrong with a token; a wrong key gets no reason. */
+  /** The reason names the fault of a token; a wrong key gets no reason. */
   readonly unauthenticated: (text: string, reason?: string) => HttpServerResponse.HttpServerResponse
   readonly tooManyRequests: HttpServerResponse.HttpServerResponse
   readonly unavailable: (text: string) => HttpServerResponse.HttpServerResponse

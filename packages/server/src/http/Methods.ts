@@ -6,7 +6,7 @@ export type MethodsOf = (path: string) => ReadonlyArray<string>
 
 const SPECIAL = /[.*+?^${}()|[\]\\]/g
 
-/** The paths that a template like `/runs/:id` stands for, as the router takes them: with and without a last slash. */
+/** The paths that a template like `/runs/:id` matches in the router: with and without a last slash. */
 const patternOf = (template: string) =>
   new RegExp(`^${template.replace(SPECIAL, "\\$&").replace(/:[A-Za-z]+/g, "[^/]+")}/?$`)
 

@@ -9,6 +9,6 @@ export const readinessAnswer = (
   { stopping, strict }: { readonly strict?: string | ReadonlyArray<string>; readonly stopping: boolean }
 ): HttpServerResponse.HttpServerResponse => {
   const answer = stopping ? { ...found, status: "degraded", ok: false, stopping } : found
-  const asked = (typeof strict === "string" ? strict : strict?.at(-1)) === "true"
-  return HttpServerResponse.jsonUnsafe(answer, { status: asked && !answer.ok ? 503 : 200 })
+  const isStrict = (typeof strict === "string" ? strict : strict?.at(-1)) === "true"
+  return HttpServerResponse.jsonUnsafe(answer, { status: isStrict && !answer.ok ? 503 : 200 })
 }

@@ -9,7 +9,7 @@ export type Spending =
   | { readonly allowed: true; readonly remaining: number; readonly resetMs: number }
   | { readonly allowed: false; readonly retryAfterMs: number }
 
-/** Where an account stands: what was spent in how much longer, milliseconds, and for how long its client is refused. */
+/** An account: its spent requests, and the remaining times of their window and of a refusal, in milliseconds. */
 export interface AccountState {
   readonly client: string
   readonly spent: number
@@ -17,7 +17,7 @@ export interface AccountState {
   readonly blockedMs: number
 }
 
-/** What an account has spent since this was last asked. */
+/** The requests of an account since the last exchange. */
 export type Spent = AccountState
 
 interface Account {

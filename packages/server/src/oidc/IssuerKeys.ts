@@ -109,7 +109,7 @@ export const makeIssuerKeys = Effect.fnUntraced(function* (issuer: string) {
   return { current, newerThan } satisfies IssuerKeys
 })
 
-/** The keys behind the discovery document of an issuer; fails with a text that says what is wrong. */
+/** The keys behind the discovery document of an issuer; fails with a text that names the fault. */
 const fetchKeys = Effect.fnUntraced(function* (issuer: string): Effect.fn.Return<FindKey, string> {
   const document = yield* fetchJson(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`, Discovery)
   if (document.issuer !== issuer) {

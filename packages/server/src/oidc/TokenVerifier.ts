@@ -19,7 +19,7 @@ const ALGORITHMS = [
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
 ]
 
-/** A token that opens nothing. The reason is for the one who sent it: it says nothing that the token does not. */
+/** A token that gives no access. The reason is for its sender: it reveals nothing that is not in the token. */
 export class TokenRefused extends Data.TaggedError("TokenRefused")<{ readonly reason: string }> {}
 
 /** Whom a token is about. */
@@ -31,7 +31,7 @@ export interface Holder {
   readonly role: Role | undefined
 }
 
-/** Three parts of base64url: what a key never looks like by chance, and every signed token does. */
+/** Three parts of base64url: the form of every signed token, which a key does not have by chance. */
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]*$/
 
 /** Whether a text could be a signed token. */

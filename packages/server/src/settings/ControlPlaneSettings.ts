@@ -46,7 +46,7 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   MIGRATE_ON_START: row(
     flag,
     true,
-    "Whether the start brings the schema up to date; `false` leaves that to `runplane migrate`."
+    "Whether the start applies the migrations; `false` leaves that to `runplane migrate`."
   ),
 
   THROTTLE_STORE: row(
@@ -69,8 +69,8 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     "How long an addition to the log may wait before the service counts as degraded."
   ),
 
-  SESSION_POLL_BASE_MS: row(ms(1), 100, "First pause between two looks for the session of a run; it doubles."),
-  SESSION_POLL_MAX_MS: row(ms(1), 1_000, "Longest pause between two looks for the session of a run."),
+  SESSION_POLL_BASE_MS: row(ms(1), 100, "First pause between two polls for the session of a run; it doubles."),
+  SESSION_POLL_MAX_MS: row(ms(1), 1_000, "Longest pause between two polls for the session of a run."),
   SESSION_POLL_TIMEOUT_MS: row(ms(), 60_000, "How long a run waits for its initiator to open the session."),
   SESSION_POLICY_TIMEOUT_MS: row(
     ms(1),
@@ -119,7 +119,7 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   STREAM_IDLE_TIMEOUT_MS: row(
     ms(),
     120_000,
-    "Silence of a stream after which the runtime is asked what is missing; 0: never."
+    "Silence of a stream after which the observer queries the session for missing messages; 0: never."
   ),
   STREAM_MAX_RETRIES: row(lenient("attempts"), 5, "Attempts in a row to open a stream before its run fails."),
   STREAM_BACKOFF_BASE_MS: row(ms(1), 250, "First pause before a broken stream is opened again; it doubles."),
@@ -129,7 +129,7 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     2_000,
     "How long an ended session may take to deliver the next frame of its history."
   ),
-  STREAM_LONGEST_DRAIN_MS: row(ms(), 30_000, "How long an ended session that brings nothing new is waited for."),
+  STREAM_LONGEST_DRAIN_MS: row(ms(), 30_000, "How long the observer waits for an ended session without new envelopes."),
   STREAM_SSE_HEARTBEAT_MS: row(
     ms(MIN_HEARTBEAT_MS),
     15_000,
@@ -200,7 +200,7 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     "Attempts under way at the same time for one subscription, each of another run."
   ),
   WEBHOOK_TOTAL_CONCURRENCY: row(lenient("attempts", 1), 64, "Attempts under way at the same time in one process."),
-  WEBHOOK_POLL_MS: row(ms(1), 1_000, "How often a process looks for deliveries that others have left."),
+  WEBHOOK_POLL_MS: row(ms(1), 1_000, "Pause between two polls for deliveries that other processes have left."),
   WEBHOOK_ALLOW_PRIVATE_TARGETS: developmentRow(flag, "Whether webhooks may go to loopback and private addresses."),
 
   // A guess here would delete data, so nothing is lenient.

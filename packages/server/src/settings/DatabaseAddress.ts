@@ -151,8 +151,8 @@ const readHosts = (authority: string, parameters: ReadonlyMap<string, string>) =
       return yield* fault("has another number of ports than of hosts")
     }
     const read: Array<DatabaseHost> = []
-    for (const [place, { host, port }] of named.entries()) {
-      const given = ports?.[place] ?? ports?.[0]
+    for (const [index, { host, port }] of named.entries()) {
+      const given = ports?.[index] ?? ports?.[0]
       read.push({ host: host === "" ? "localhost" : host, port: given === undefined ? port : yield* readPort(given) })
     }
     return read
@@ -230,7 +230,7 @@ const present = <Members extends Readonly<Record<string, string | undefined>>>(
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/
 
-/** Whether a host is this machine's own, by its text: an IPv6 address comes without brackets. */
+/** Whether a host is this machine's own, by its text: an IPv6 address has no brackets. */
 export const isLoopback = (host: string): boolean => LOOPBACK.test(host)
 
 /** What passwords and data are exposed to on their way to the database; undefined for a protected way. */

@@ -43,8 +43,7 @@ export const authenticationFaults = (
 const MIN_PRODUCTION_POOL = 2
 
 /**
- * What is wrong with the settings of the control plane taken together: what is meant for production starts safely or
- * not at all.
+ * The faults of the settings of the control plane taken together: a service for production starts safely or not at all.
  */
 export const validateDeployment = (texts: SettingTexts): SettingsReport => {
   const faults: Array<SettingProblem> = []

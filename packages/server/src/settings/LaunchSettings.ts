@@ -63,7 +63,7 @@ export const LaunchSettings = settingsOf(
     SERVICE_ROOT: row(
       path,
       ".",
-      "Folder in which agents start, and where the files that their manifests name are looked for."
+      "Folder in which agents start, and in which the files of their manifests are searched."
     ),
     REGISTRY_CACHE_TTL_MS: row(ms, 0, "How long the packs are kept in memory; 0 reads them for every request."),
     PACKS_STRICT: row(
@@ -98,13 +98,13 @@ export const LaunchSettings = settingsOf(
     EXAMPLE_LAUNCH_QUEUE_LIMIT: row(
       number("launches"),
       32,
-      "Launches that may wait for room for their agents; one more is refused."
+      "Launches that may wait for capacity for their agents; one more is refused."
     ),
     EXAMPLE_LAUNCH_QUEUE_TIMEOUT_MS: row(timeOut, 30_000, "How long a launch may wait before it is refused."),
     EXAMPLE_AGENT_LOG_BYTES_PER_SECOND: row(
       wholeNumber({ unit: "bytes per second", min: 1, whenBad: "default", atMost: LONGEST_MS }),
       65_536,
-      "Output of an agent that is logged; what it writes beyond that, and a burst of 4 s, is left out."
+      "Logged output of an agent; output beyond that, and beyond a burst of 4 s, is left out."
     ),
     EXAMPLE_AGENT_SESSION_TIMEOUT_MS: row(
       ms,
@@ -115,7 +115,7 @@ export const LaunchSettings = settingsOf(
     EXAMPLE_AGENT_EXIT_GRACE_MS: row(
       ms,
       30_000,
-      "How long agents may go on after the end of their run before they are stopped."
+      "How long agents may run after the end of their run before they are stopped."
     ),
     EXAMPLE_AGENT_STOP_GRACE_MS: row(ms, 5_000, "How long an agent may run after SIGTERM before it is killed."),
     PROTO_RUNTIME_ADDRESS: row(text, "", "The runtime's gRPC address (host:port) that agents get."),

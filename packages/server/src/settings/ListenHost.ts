@@ -28,6 +28,6 @@ export const warnWithoutAuthentication = Effect.gen(function* () {
   yield* Effect.logWarning(
     given === undefined
       ? `without AUTH_API_KEYS every caller is let in: listening on ${LOOPBACK} alone, unless HOST says otherwise`
-      : `without AUTH_API_KEYS every caller who reaches ${given} is let in`
+      : `without AUTH_API_KEYS every caller that reaches ${given} has access`
   )
 })

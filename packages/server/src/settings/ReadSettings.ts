@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import { DEVELOPMENT, type Setting } from "./Setting.ts"
 
-/** A setting, and what is wrong with its value; the two together make a sentence. */
+/** A setting, and the fault of its value; the two together make a sentence. */
 export interface SettingProblem {
   readonly variable: string
   readonly problem: string

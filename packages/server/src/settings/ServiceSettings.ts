@@ -37,7 +37,7 @@ export const ServiceSettings = settingsOf(["control-plane", "launcher"], {
   CORS_ORIGIN: row(
     origins,
     ["http://localhost:3000"],
-    "Origins of browsers that may call; `*` stands for any run of characters."
+    "Origins of browsers that may call; `*` matches any number of characters."
   ),
   AUTH_API_KEYS: row(
     keys,

@@ -41,14 +41,14 @@ export interface Setting<A> {
   readonly since: string
 }
 
-/** A row before it stands in a table, which gives it its name and its programs. */
+/** A row without its name and programs, which its table adds. */
 export type Row<A> = Omit<Setting<A>, "name" | "programs">
 
 type RowOptions<A> = Partial<Omit<Row<A>, "type" | "fallback" | "meaning">>
 
 const FIRST_VERSION = "0.1.0"
 
-/** A row: type, default, meaning in one sentence, and what is special about it. */
+/** A row: type, default, meaning in one sentence, and its options. */
 export const row = <A, const D = A>(
   type: SettingType<A>,
   fallback: D,

@@ -17,7 +17,7 @@ const entriesOf = (text: string): ReadonlyArray<string> =>
     .map((entry) => entry.trim())
     .filter((entry) => entry !== "")
 
-/** A text that must look like something. The problem is said with the text unless that may hold a secret. */
+/** A text of a required form. The problem quotes the text unless it may hold a secret. */
 const textLike = (
   label: string,
   fits: (text: string) => boolean,
@@ -193,11 +193,11 @@ export const strictFlag: SettingType<boolean> = {
   }
 }
 
-export const oneOf = <const Words extends ReadonlyArray<string>>(words: Words): SettingType<Words[number]> => ({
-  label: `one of ${words.join(", ")}`,
+export const oneOf = <const Values extends ReadonlyArray<string>>(values: Values): SettingType<Values[number]> => ({
+  label: `one of ${values.join(", ")}`,
   read: (text) => {
-    const known = words.find((candidate) => candidate === text)
-    return known === undefined ? fault(`must be one of ${words.join(", ")}${got(text)}`) : value(known)
+    const known = values.find((candidate) => candidate === text)
+    return known === undefined ? fault(`must be one of ${values.join(", ")}${got(text)}`) : value(known)
   }
 })
 
@@ -230,7 +230,7 @@ export const list: SettingType<ReadonlyArray<string>> = {
   read: (text) => value(entriesOf(text))
 }
 
-/** A JSON document, as it stands; it may hold secrets. */
+/** A JSON document, unparsed; it may hold secrets. */
 export const json = textLike("JSON", isJson, "is not JSON", hidden)
 
 function isJson(text: string): boolean {
@@ -285,7 +285,7 @@ export const keyRoles: SettingType<ReadonlyArray<Role>> = {
 
 const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text
 
-/** Origins between commas; `*` stands for any run of characters. One that is not an origin would never match. */
+/** Origins between commas; `*` matches any number of characters. One that is not an origin would never match. */
 export const origins: SettingType<ReadonlyArray<string>> = {
   label: "origins, separated by commas",
   read: (text) => {
@@ -297,7 +297,7 @@ export const origins: SettingType<ReadonlyArray<string>> = {
   }
 }
 
-/** How many proxies stand in front of a service; `true` means one. */
+/** The number of proxies in front of a service; `true` means one. */
 export const proxies: SettingType<number> = {
   label: "true, false or a number of proxies",
   read: (text) => {

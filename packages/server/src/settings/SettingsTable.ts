@@ -27,8 +27,6 @@ export const settingsTable: ReadonlyArray<SettingsGroup> = [
 ]
 
 const everySetting = settingsTable.flatMap(({ settings }) => settings)
-
-/** The settings of a program. */
 export const settingsOfProgram = (program: Program): ReadonlyArray<Setting<unknown>> =>
   everySetting.filter(({ programs }) => programs.includes(program))
 

@@ -57,7 +57,7 @@ const runsAndRequestsOnly = (tracer: Tracer.Tracer) => {
 const TRACE_ID = /^(?!0+$)[0-9a-f]{32}$/
 const SPAN_ID = /^(?!0+$)[0-9a-f]{16}$/
 
-/** The ids of a trace that is not recorded are those of its caller, who may have made them up. */
+/** The ids of a trace that is not recorded come from its caller and may be invented. */
 const callerOf = ({ sampled, spanId, traceId }: Tracer.AnySpan): CallerSpan | undefined =>
   TRACE_ID.test(traceId) && SPAN_ID.test(spanId) ? { traceId, spanId, sampled } : undefined
 

@@ -18,9 +18,8 @@ const settings = {
 
 /**
  * The exporters that `OTEL_TRACES_EXPORTER` names, separated by commas: `otlp` (the default), `console`, `none`. OTLP
- * goes out as `OTEL_EXPORTER_OTLP_PROTOCOL` says: `http/protobuf` (the default), `http/json` or `grpc`. A name that is
- * not known is a warning, as the OpenTelemetry specification asks, and exports nothing. Exporters are loaded only when
- * they are used.
+ * uses the protocol of `OTEL_EXPORTER_OTLP_PROTOCOL`: `http/protobuf` (the default), `http/json` or `grpc`. An unknown
+ * name is a warning, as the OpenTelemetry specification requires, and exports nothing. Exporters load on first use.
  */
 export const traceExporters: Effect.Effect<ReadonlyArray<SpanExporter>, SettingsRefused> = Effect.gen(function* () {
   const { endpoint, exporters, protocol, tracesEndpoint, tracesProtocol } = yield* readSettings(settings)

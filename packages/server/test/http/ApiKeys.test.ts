@@ -120,7 +120,7 @@ describe("settings of the edge", () => {
     assert.deepStrictEqual(faults({ AUTH_API_KEYS: "a", AUTH_API_KEY_ROLES: "viewer,admin" }), ["AUTH_API_KEY_ROLES"])
   })
 
-  it("of the launch service are validated together: production that serves others hands out public links", () => {
+  it("of the launch service are validated together: production that serves other hosts returns public links", () => {
     const warned = (texts: Record<string, string>) =>
       validateLaunchDeployment(
         new Map(Object.entries({ NODE_ENV: "production", AUTH_API_KEYS: "a", ...texts }))

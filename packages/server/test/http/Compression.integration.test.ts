@@ -93,7 +93,7 @@ const forms = [
 
 for (const [name, form] of forms) {
   layer(server(form), { excludeTestServices: true })(`answers of the ${name}`, (it) => {
-    it.effect("are compressed in the coding that the client accepts, and say what they depend on", () =>
+    it.effect("are compressed in the coding that the client accepts, with the Vary header", () =>
       Effect.gen(function* () {
         for (const coding of codings) {
           const { bytes, headers, isCut, status } = yield* ask("/list", asking(coding))
@@ -109,7 +109,7 @@ for (const [name, form] of forms) {
       })
     )
 
-    it.effect("are sent as they are to a client that does not ask, with the same Vary", () =>
+    it.effect("are sent uncompressed to a client without Accept-Encoding, with the same Vary", () =>
       Effect.gen(function* () {
         for (const headers of [{}, { "accept-encoding": "identity, gzip;q=0" }]) {
           const answer = yield* ask("/list", { headers })

@@ -29,7 +29,7 @@ layer(server(KEYS), { excludeTestServices: true })("with API keys", (it) => {
       assert.match(answer.headers["x-ratelimit-counts"] ?? "", /^requests of (127\.0\.0\.1|::\/64), /)
     })
 
-  it.effect("says what is wrong with the Authorization header", () =>
+  it.effect("names the fault of the Authorization header", () =>
     Effect.gen(function* () {
       yield* refused({}, "Missing Authorization header")
       yield* refused({ authorization: "Bearer " }, "Empty authorization token")
@@ -116,7 +116,7 @@ layer(
     })
   )
 
-  it.effect("counts what the role of a key refuses in the budget of the key", () =>
+  it.effect("counts requests that the role of a key does not allow in the budget of the key", () =>
     Effect.gen(function* () {
       const create = { ...post(descriptor) }
       for (const status of [403, 403, 429]) assert.strictEqual(yield* statusOf("6.6.6.6", "reader", create), status)

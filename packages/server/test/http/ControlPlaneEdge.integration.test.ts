@@ -101,7 +101,7 @@ layer(server, { excludeTestServices: true })("the control plane's edge", (it) =>
     })
   )
 
-  it.effect("takes an empty body for an empty object, whatever its type", () =>
+  it.effect("takes an empty body of any type for an empty object", () =>
     Effect.gen(function* () {
       for (const headers of [
         { "content-type": "application/json", "content-length": "0" },
@@ -146,7 +146,7 @@ layer(server, { excludeTestServices: true })("the control plane's edge", (it) =>
     })
   )
 
-  it.effect("answers the removed endpoints with 410 after the check of the id, whatever the body", () =>
+  it.effect("answers the removed endpoints with 410 after the check of the id, for every body", () =>
     Effect.gen(function* () {
       for (const name of ["messages", "signal", "context"]) {
         const gone = yield* ask(`/runs/${RUN_ID}/${name}`, { method: "POST", body: "{nope" })
@@ -279,7 +279,7 @@ layer(server, { excludeTestServices: true })("the control plane's edge", (it) =>
     })
   )
 
-  it.effect("refuses what the database cannot hold, wherever it stands", () =>
+  it.effect("refuses characters that the database cannot store, in every part of a request", () =>
     Effect.gen(function* () {
       for (const [path, request, message] of [
         ["/runs?search=%00", {}, ["search must not contain the character U+0000"]],

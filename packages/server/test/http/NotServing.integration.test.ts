@@ -37,7 +37,7 @@ describe("a server whose port is open", () => {
     }).pipe(Effect.provide(listening(controlPlaneForm)))
   )
 
-  it.live("says so in the form of the launch service there", () =>
+  it.live("answers in the form of the launch service there", () =>
     Effect.map(ask("/packs"), ({ json, status }) => {
       assert.strictEqual(status, 503)
       assert.deepStrictEqual(json, { message: MESSAGE, error: "Service Unavailable", statusCode: 503 })

@@ -100,7 +100,7 @@ layer(controlPlane.pipe(Layer.provideMerge(Issuer.layer), Layer.provideMerge(lay
     })
   )
 
-  it.effect("names the holder to what is recorded, and lets it do what its role may", () =>
+  it.effect("names its holder in the audit log, and gives it the permissions of its role", () =>
     Effect.gen(function* () {
       const { key } = yield* Issuer
       const create = { method: "POST", body: JSON.stringify(descriptor) }
@@ -143,7 +143,7 @@ layer(controlPlane.pipe(Layer.provideMerge(Issuer.layer), Layer.provideMerge(lay
     })
   )
 
-  it.effect("refuses every other token, and says why", () =>
+  it.effect("refuses every other token with a reason", () =>
     Effect.gen(function* () {
       for (const [at, [name, token, reason]] of (yield* badTokens).entries()) {
         const answer = yield* ask("/runs", bearer(token, `10.0.0.${at}`))

@@ -67,7 +67,7 @@ describe("the export of spans", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("counts what the queue cannot hold", () =>
+  it.effect("counts the spans beyond the capacity of the queue", () =>
     Effect.gen(function* () {
       const waiting: Array<Done> = []
       const { counts, end } = yield* exporting((done) => void waiting.push(done))

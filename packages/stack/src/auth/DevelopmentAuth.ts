@@ -133,7 +133,7 @@ const routes = Layer.unwrap(
 
 const always = (body: object) => Effect.succeed(HttpServerResponse.jsonUnsafe(body))
 
-/** No page is of this origin: a browser that sends one comes from a page of another service. */
+/** This service has no pages: a browser that sends an origin shows a page of another service. */
 const trust: Trust = { allowsOrigin: () => false, hosts: new Set() }
 
 const fromHere = <E, R>(answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>

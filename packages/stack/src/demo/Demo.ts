@@ -52,7 +52,7 @@ export const runDemo = Effect.fn("Demo.run")(
       tags: [tag]
     } as const
 
-    // The answer comes when all agents are up. The run exists before that, and is shown from its first event on.
+    // The answer arrives when all agents have attached. The run exists earlier, and is shown from its first event on.
     const launch = yield* Effect.forkChild(launcher.launch.runExample({ payload }))
     const submitted = Effect.flatMap(Fiber.join(launch), ({ controlPlaneRun }) =>
       controlPlaneRun === undefined

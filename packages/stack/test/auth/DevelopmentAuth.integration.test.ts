@@ -146,7 +146,7 @@ layer(stage, { excludeTestServices: true })("the development auth service", (it)
     })
   )
 
-  it.effect("says what is wrong with a request", () =>
+  it.effect("names the fault of a request", () =>
     Effect.gen(function* () {
       const { url } = yield* DevelopmentAuth
       assert.deepStrictEqual(yield* post("{", url), { status: 400, body: { error: "invalid JSON body" } })

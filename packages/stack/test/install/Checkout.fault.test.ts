@@ -41,7 +41,7 @@ const fresh = Layer.effect(Checkout, copyOfCheckout)
 
 // The first test installs what the others run.
 layer(fresh, { excludeTestServices: true, timeout: "60 seconds" })("npm start in a fresh checkout", (it) => {
-  it.effect("brings what it needs to run, for this platform, and no more", () =>
+  it.effect("installs only the dependencies of this platform", () =>
     Effect.gen(function* () {
       const folder = yield* Checkout
       const npm = yield* npmStart(folder, yield* portSettings, "--demo-only")

@@ -15,7 +15,7 @@ it.live("converges on a runtime that writes its own messages into the history", 
   assertConvergence(seedsToTry(100)).pipe(Effect.provide(layerObservedStack({ annotateStream: true })))
 )
 
-it.live("marks what it has missed on a runtime that drops the history of ended sessions", () =>
+it.live("marks the missed messages on a runtime that drops the history of ended sessions", () =>
   assertConvergence(seedsToTry(100), { forgetful: true }).pipe(
     Effect.provide(layerObservedStack({ compactOnTerminal: true, release: "0.6.1" }))
   )

@@ -28,7 +28,7 @@ const assertCutIsMended = Effect.fnUntraced(function* (script: SessionScript, af
 })
 
 layer(layerObservedStack(), { excludeTestServices: true, timeout: "60 seconds" })("an observed run", (it) => {
-  it.effect("ends as the session did with the log of what was accepted, whatever happens to the streams", () =>
+  it.effect("ends like its session, with the log of all accepted messages, under every fault of the streams", () =>
     assertConvergence(seedsToTry(RUNS))
   )
 

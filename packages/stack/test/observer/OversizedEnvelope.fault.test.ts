@@ -12,7 +12,7 @@ import { assertConverged, exportOf } from "./support/Verdict.ts"
 const MODE = "macp.mode.task.v1"
 
 // docs/internals/runtime.md#oversized
-it.live("keeps the decision behind an envelope that is too large, and says what it misses", () =>
+it.live("keeps the decision behind an envelope that is too large, and marks the missing one", () =>
   Effect.gen(function* () {
     const sandbox = yield* Sandbox
     const sessionId = randomUUID()

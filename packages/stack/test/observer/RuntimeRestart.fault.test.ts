@@ -106,7 +106,7 @@ const withControlPlane = <A, E, R>(test: (port: number) => Effect.Effect<A, E, R
     return yield* Effect.provide(test(port), layerObserving(`127.0.0.1:${port}`, SETTINGS))
   })
 
-it.live("goes on where it stood when its runtime comes back with its history", () =>
+it.live("continues at its position when its runtime restarts with its history", () =>
   withControlPlane((port) =>
     Effect.gen(function* () {
       const sessionId = randomUUID()

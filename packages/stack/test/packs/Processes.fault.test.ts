@@ -15,7 +15,7 @@ const FIRST_SCENES = [
 
 layer(Layer.provideMerge(launchService, Venue.layerSandbox), { excludeTestServices: true })("an example run", (it) => {
   for (const [ref, fixture, ending] of FIRST_SCENES) {
-    it.effect(`of ${ref} starts its agents as processes, which come to an end`, () =>
+    it.effect(`of ${ref} starts its agents as processes, which end`, () =>
       Effect.map(launch({ ref, fixture }), (played) => assert.strictEqual(endingOf(played), ending))
     )
   }

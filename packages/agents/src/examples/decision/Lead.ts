@@ -12,7 +12,7 @@ const VOTES_WAIT_MS = 60_000
 const MODEL: Model = { model: "vendor1-4o", provider: "vendor1", baseLatencyMs: 520 }
 
 export interface Leadership {
-  /** What the lead calls those who decide with it. */
+  /** The lead's name for the group that decides with it. */
   readonly group: string
   /** The authority under which it commits. */
   readonly scope: string

@@ -82,7 +82,7 @@ export const assessImpact: Assess = ({ customerFacing, errorRatePercent: errors,
   return { recommendation: "REJECT", confidence: sure(0.72), reason, alerts }
 }
 
-/** Percent of failing requests at which a lesser severity looks like an attack on the service. */
+/** Percent of failing requests at which a lesser severity counts as an attack on the service. */
 const ERRORS_SUSPICIOUS = 60
 
 /** Security: whether the standby may take production traffic, and whether moving would just move an attack. */

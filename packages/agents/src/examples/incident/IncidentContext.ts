@@ -10,7 +10,7 @@ export const IncidentContext = Schema.Struct({
   errorRatePercent: number(0),
   replicationLagSeconds: number(0),
   customerFacing: flag(true),
-  /** The region comes back by itself while the bridge is still talking. */
+  /** The region recovers by itself before the bridge decides. */
   recoversMeanwhile: flag(false),
   standby: Schema.Struct({ region: text("standby"), warm: flag(true) }).pipe(
     Schema.withDecodingDefault(Effect.succeed({}))

@@ -8,8 +8,8 @@ import { recordsBySystem, refusal, reportOf, stepOf } from "./Erasure.ts"
 import { type ErasureContext, erasureOf } from "./ErasureContext.ts"
 
 /**
- * An engineer who erases data. A task that names an assignee is that engineer's alone; otherwise the engineers are
- * asked in the scenario's order, each when those before it have refused, so that no two of them reach for it at once.
+ * An engineer that erases data. A task with an assignee belongs to that engineer alone; otherwise the engineers answer
+ * in the scenario's order, each after the earlier ones have refused, so that no two of them accept it.
  */
 export const engineer =
   (model: Model): Strategy =>

@@ -38,9 +38,9 @@ export const privacyOfficer = leading(Task.Request, ({ brief, overdue, session }
     const reason = `${failed.sender} could not do it (${failed.payload.errorCode}): ${failed.payload.reason}`
     return conclude("task.failed", "FAIL", reason)
   }
-  const asked = requestedAssignee === "" ? participants.filter((other) => other !== self) : [requestedAssignee]
-  const refused = asked.filter((other) => hasSaid(session, other, Task.Reject))
-  if (refused.length === asked.length || (refused.length > 0 && !erasureOf(brief.context).reassignable)) {
+  const assignees = requestedAssignee === "" ? participants.filter((other) => other !== self) : [requestedAssignee]
+  const refused = assignees.filter((other) => hasSaid(session, other, Task.Reject))
+  if (refused.length === assignees.length || (refused.length > 0 && !erasureOf(brief.context).reassignable)) {
     return act(cancel(`no permitted engineer has time for ${taskId}: ${refused.join(", ")}`))
   }
   return overdue ? act(cancel(`no report on ${taskId} in time`)) : waitFor(REPORT_WAIT_MS)

@@ -8,9 +8,9 @@ export interface Offer {
   readonly terms: Terms | undefined
 }
 
-/** Where a negotiation stands. */
+/** The state of a negotiation. */
 export interface Table {
-  /** All offers in their order, withdrawn ones included; the last one is what is talked about. */
+  /** All offers in their order, withdrawn ones included; the last one is under negotiation. */
   readonly offers: ReadonlyArray<Offer>
   readonly last: Offer | undefined
   /** Counter-proposals so far. */

@@ -20,7 +20,7 @@ export interface Party {
 
 export interface Answer {
   readonly actions: ReadonlyArray<Action>
-  /** What the answer comes down to, for the record of the model call. */
+  /** A summary of the answer, for the record of the model call. */
   readonly summary: string
 }
 
@@ -72,7 +72,7 @@ const counter = ({ rejectionIsFinal, seed, self, side }: Party, table: Table, of
         summary,
         details: encodeTerms(next)
       }),
-      // What was offered before no longer stands; the runtime would keep it alive.
+      // The earlier offer is void; the runtime would keep it open.
       ...(previous === undefined || table.withdrawn.has(previous.proposalId)
         ? []
         : [

@@ -3,8 +3,8 @@ import * as Schema from "effect/Schema"
 import { contextReader, flag, number, text } from "../runner/ContextFields.ts"
 
 /**
- * The session context of the scenario `procurement/supplier-terms`. Every agent is given all of it, as the launch
- * service does it; each looks at its own side only.
+ * The session context of the scenario `procurement/supplier-terms`. Every agent gets all of it from the launch service,
+ * and reads only its own side.
  */
 export const SourcingContext = Schema.Struct({
   requestId: text("RFQ-0000"),

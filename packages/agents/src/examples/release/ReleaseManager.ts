@@ -11,8 +11,8 @@ const BALLOTS_WAIT_MS = 60_000
 const MODEL: Model = { model: "vendor1-4o-mini", provider: "vendor1", baseLatencyMs: 240 }
 
 /**
- * The initiator of a rollout approval: asks, abstains (an agent does not approve its own request), waits for
- * every ballot and commits what they add up to. A request whose artefact has to be built anew is withdrawn by
+ * The initiator of a rollout approval: requests it, abstains (an agent does not approve its own request), waits for
+ * every ballot and commits their result. A request whose artefact has to be built anew is withdrawn by
  * cancelling.
  */
 export const releaseManager = leading(Quorum.ApprovalRequest, ({ brief, overdue, session }, kickoff) => {

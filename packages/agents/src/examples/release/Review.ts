@@ -43,7 +43,7 @@ const BUDGET_LOW = 25
 /** Percent of failing requests on the canary that is still noise. */
 const CANARY_ERRORS_TOLERATED = 1
 
-/** Reliability: whether the release can be undone, and whether there is room for it to go wrong. */
+/** Reliability: whether the release can be undone, and whether the error budget allows a failure. */
 export const examineReliability: Examine = (release, seed) => {
   const { canary, errorBudgetLeftPercent: budget, rollbackTested, schemaMigration } = release
   if (canary.errorRatePercent > CANARY_ERRORS_TOLERATED) {

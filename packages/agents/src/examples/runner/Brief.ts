@@ -15,7 +15,7 @@ export interface Brief {
   readonly framework: string
   /** All participants, itself included, in the scenario's order. */
   readonly participants: ReadonlyArray<string>
-  /** The scenario's facts; strategies decode what they know of it. */
+  /** The scenario's facts; a strategy decodes the ones that it knows. */
   readonly context: unknown
   /** The scenario's advice about its policy. */
   readonly hints: unknown

@@ -8,7 +8,7 @@ export interface Model {
   readonly baseLatencyMs: number
 }
 
-/** Characters of prompt text a token stands for, about. */
+/** Approximate characters of prompt text in a token. */
 const CHARACTERS_PER_TOKEN = 4
 
 /**

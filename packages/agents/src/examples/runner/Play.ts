@@ -10,7 +10,7 @@ import { pause } from "./Pace.ts"
 import { readSession, type SessionOver, type SessionReader } from "./SessionReader.ts"
 import type { Action, Outcome, Strategy } from "./Strategy.ts"
 
-/** An agent cannot do what its brief asks, for example lead a session without knowing how it starts. */
+/** An agent cannot fulfil its brief: for example, it leads a session and does not know the start. */
 export class AgentUnable extends Data.TaggedError("AgentUnable")<{ readonly message: string }> {}
 
 /**

@@ -9,7 +9,7 @@ import { AgentClient } from "../../client/AgentClient.ts"
 import type { RuntimeCallFailed } from "../../client/AgentFailure.ts"
 import { emptySession, isOver, type Session } from "./Session.ts"
 
-/** The session came to its end while an agent was still waiting for something in it. */
+/** The session ended while an agent was waiting for a message. */
 export class SessionOver extends Data.TaggedError("SessionOver") {}
 
 export interface SessionReader {

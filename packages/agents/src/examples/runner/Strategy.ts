@@ -11,29 +11,29 @@ import type { Brief } from "./Brief.ts"
 import { messageTypeOf } from "./Messages.ts"
 import type { Session } from "./Session.ts"
 
-/** What a strategy looks at when it decides what its agent does next. */
+/** The input of a strategy, which decides the next act of its agent. */
 export interface Turn {
   readonly brief: Brief
   readonly session: Session
-  /** The time of the last `waitFor` has passed and nothing came of it; so until the agent's next turn. */
+  /** The last `waitFor` has timed out; it stays true until the agent's next turn. */
   readonly overdue: boolean
 }
 
 /**
- * How an agent behaves: a pure function of its brief and of what was said; the result is what it does next. It is asked
- * again after each of its turns, and whenever something was said while it waits; everything it remembers is in the
+ * The behaviour of an agent: a pure function of its brief and of the messages so far, which returns its next act. The
+ * runner calls it after each of its turns, and for each new message while it waits; it has no other memory than the
  * session.
  */
 export type Strategy = (turn: Turn) => Step
 
 export type Step =
-  /** Do these in order. One of them has to be said in the session, or the next turn would look like this one. */
+  /** Do these in order. One of them must send a message, or the next turn would equal this one. */
   | { readonly _tag: "Act"; readonly actions: ReadonlyArray<Action> }
   /** Nothing to do until something is said, or until this many milliseconds have passed since the agent's last turn. */
   | { readonly _tag: "Wait"; readonly atMostMs: number | undefined }
   /** The agent's part is over, whatever the others still do. */
   | { readonly _tag: "Done" }
-  /** The agent cannot do what its brief asks. */
+  /** The agent cannot fulfil its brief. */
   | { readonly _tag: "Unable"; readonly reason: string }
 
 export type Action =

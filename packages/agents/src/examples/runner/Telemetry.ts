@@ -15,11 +15,11 @@ export const usedModel = (model: Model, { context, seed, self }: Brief, summary:
 const sharedContext = ({ context }: Brief): Action =>
   signal("session.context", typeof context === "object" && context !== null ? context : {})
 
-/** `vote` is what the agent did in the end, `recommendation` what it thought right. */
+/** `vote` is the final vote of the agent, `recommendation` its own opinion. */
 export const ended = ({ self }: Brief, vote: string, recommendation: string): Action =>
   signal("session.ended", { participantId: self, vote, recommendation })
 
-/** The first turn of an initiator: it opens the session, says what it has to say, and waits. */
+/** The first turn of an initiator: it opens the session, sends its messages, and waits. */
 export const opening = (brief: Brief, said: ReadonlyArray<Action>, fraction: number, waiting: string): Step =>
   act(
     open,
@@ -31,7 +31,7 @@ export const opening = (brief: Brief, said: ReadonlyArray<Action>, fraction: num
     progress(fraction, `waiting for ${waiting}`)
   )
 
-/** The last turn of an initiator: it commits what the session came to. `vote` is its own. */
+/** The last turn of an initiator: it commits the outcome of the session. `vote` is its own. */
 export const concluding = (brief: Brief, outcome: Outcome, vote: string): ReadonlyArray<Action> => [
   commit(outcome),
   progress(1, outcome.reason),

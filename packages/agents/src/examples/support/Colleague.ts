@@ -13,7 +13,7 @@ export interface Skills {
   readonly fullAt: number
 }
 
-/** A colleague who can be handed a case: reads the offer with its context, and takes it or says why not. */
+/** A colleague that gets cases: it reads an offer with its context, and accepts or refuses with a reason. */
 export const colleague =
   (skills: Skills, model: Model): Strategy =>
   ({ brief, session }) => {

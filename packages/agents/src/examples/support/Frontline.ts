@@ -16,7 +16,7 @@ const SILENCE_MARGIN_MS = 200
 const MODEL: Model = { model: "vendor1-4o-mini", provider: "vendor1", baseLatencyMs: 230 }
 
 /**
- * The initiator of an escalation: offers the case and what is known about it to one colleague after the other, the one
+ * The initiator of an escalation: offers the case with its known facts to one colleague after the other, the one
  * the scenario names first, until one accepts it or all have declined. A customer's message that the problem is gone
  * ends it without a handoff.
  */

@@ -19,7 +19,7 @@ describe("the specialists", () => {
     ["a flood at a lesser severity", { errorRatePercent: 60 }, "APPROVE", "APPROVE", "REVIEW"]
   ]
   for (const [name, change, replication, impact, security] of cases) {
-    it(`assess ${name} by the facts, whatever the seed`, () => {
+    it(`assess ${name} by the facts and not by the seed`, () => {
       const incident = incidentOf({ ...degraded, ...change })
       for (const seed of SEEDS) {
         const assessed = [assessReplication, assessImpact, assessSecurity].map((assess) => assess(incident, seed))

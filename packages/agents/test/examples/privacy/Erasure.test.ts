@@ -24,7 +24,7 @@ describe("an erasure", () => {
     assert.lengthOf(reportOf({ ...context, erasureLog: false }, "me", "seed"), 0)
   })
 
-  it("is refused by who has too much to do", () => {
+  it("is refused by a busy engineer", () => {
     assert.isDefined(refusal(context, "busy"))
     assert.isUndefined(refusal(context, "free"))
     assert.isUndefined(refusal(context, "unheard of"))

@@ -31,7 +31,7 @@ describe("a side of the table", () => {
     assert.deepStrictEqual(offerOf(buyer, 0, 1, "a"), buyer.opening)
   })
 
-  it("takes what is as good as its own next offer, and nothing beyond its limit", () => {
+  it("accepts an offer as good as its own next one, and nothing beyond its limit", () => {
     const next = { ...terms, unitPrice: 6_400 }
     assert.deepStrictEqual(
       [6_300, 6_400, 6_500].map((price) => isGoodEnough(buyer, price, next)),

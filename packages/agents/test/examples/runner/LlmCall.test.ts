@@ -14,7 +14,7 @@ describe("a pretended model call", () => {
     assert.isAbove(new Set(tokens).size, 1)
   })
 
-  it("adds up, and repeats the usage where a reader looks for it", () => {
+  it("adds up, and repeats the usage in the fields that readers use", () => {
     const { completionTokens, promptTokens, tokenUsage, totalTokens } = llmCallOf(model, "a", facts, "yes")
     assert.strictEqual(totalTokens, promptTokens + completionTokens)
     assert.deepStrictEqual(tokenUsage, { promptTokens, completionTokens, model: model.model })

@@ -128,7 +128,7 @@ describe("playing a strategy", () => {
     })
   )
 
-  it.effect("counts a wait from the agent's last turn, whatever the others say meanwhile", () =>
+  it.effect("counts a wait from the agent's last turn, also while other agents send messages", () =>
     Effect.gen(function* () {
       const { deliver, log, play } = yield* stage()
       const fiber = yield* play(({ overdue, session }) => {
@@ -151,7 +151,7 @@ describe("playing a strategy", () => {
     })
   )
 
-  it.effect("ends without a failure when the session has ended before its word", () =>
+  it.effect("ends without a failure when the session has ended before its message", () =>
     Effect.gen(function* () {
       const { play } = yield* stage((type) => (type === "Proposal" ? refused(type, "SESSION_NOT_OPEN") : undefined))
       assert.isTrue(Exit.isSuccess(yield* Fiber.await(yield* play(() => act(proposal)))))

@@ -11,7 +11,7 @@ const vote = toBinary(
 const sent = (messageType: string, sender: string, payload: Uint8Array<ArrayBuffer> = vote): Envelope =>
   create(EnvelopeSchema, { messageType, payload, sender })
 
-describe("what was said in a session", () => {
+describe("the messages of a session", () => {
   const session = [sent("Vote", "a"), sent("Novelty", "b"), sent("Vote", "c", new Uint8Array([255]))]
 
   it("is read by kind, leaving out what cannot be read", () => {

@@ -17,7 +17,7 @@ import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
 /** How often a process says how it is. Milliseconds. */
 const REPORT_MS = 5_000
 /** A process that leaves does not wait longer than this for the database. Milliseconds. */
-const FAREWELL_LIMIT_MS = 1_000
+const DEREGISTER_LIMIT_MS = 1_000
 /** The largest integer of a column. */
 const LARGEST = 2 ** 31 - 1
 const column = (value: number) => Math.min(LARGEST, Math.round(value))
@@ -82,7 +82,7 @@ export class Processes extends Context.Service<
       }).pipe(Effect.withTracerEnabled(false))
 
       const deregister = sql`DELETE FROM processes WHERE seat = ${placement.processNumber}::int`.pipe(
-        Effect.timeout(FAREWELL_LIMIT_MS),
+        Effect.timeout(DEREGISTER_LIMIT_MS),
         Effect.interruptible,
         Effect.ignore
       )

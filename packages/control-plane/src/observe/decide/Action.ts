@@ -25,7 +25,6 @@ export type Write =
   | { readonly _tag: "Suspend"; readonly revision: number }
   | { readonly _tag: "Resume"; readonly revision: number | undefined }
   | { readonly _tag: "Fail"; readonly errorCode: string; readonly errorMessage: string }
-  /** The end of the session is the end of the run. */
   | { readonly _tag: "End"; readonly state: TerminalSessionState; readonly snapshot: SessionSnapshot | undefined }
   | { readonly _tag: "Recovered" }
   /** Removes the pending cancel; `stopped` says whether it has ended a session. */

@@ -23,8 +23,8 @@ import {
  * missing, they were lost, and the history is read again from its beginning. Envelopes that are missing even then are
  * marked as a gap (docs/internals/runtime.md#drain).
  *
- * A count may be older than the end it came with. A Commitment resolves a session, so the runtime counts again while
- * the log has no Commitment.
+ * A count may be older than the end in the same snapshot. A Commitment resolves a session, so the runtime counts again
+ * while the log has no Commitment.
  */
 
 /** How often in a row the whole history is read again without a new envelope. */

@@ -36,7 +36,6 @@ export type Message =
   /** The runtime ended the subscription; `error` is absent when it ended without one. */
   | { readonly _tag: "StreamEnded"; readonly subscription: number; readonly error: RuntimeError | undefined }
   | SessionUpdate
-  /** Answers of the runtime. */
   | { readonly _tag: "Identity"; readonly answer: Result.Result<RuntimeIdentity, RuntimeError> }
   | { readonly _tag: "Cancelled"; readonly answer: Result.Result<SendAck, RuntimeError> }
   | {

@@ -1,6 +1,6 @@
 import type { RunId, RunStatus } from "@runplane/domain"
 
-/** A cancel that came before its session opened. */
+/** A cancel from before its session opened. */
 export interface PendingCancel {
   /** The reason for the runtime. */
   readonly reason: string

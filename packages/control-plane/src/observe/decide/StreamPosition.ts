@@ -20,7 +20,7 @@ export interface StreamPosition {
   readonly stored: number
   readonly reading: "on" | "again"
   readonly restart: boolean
-  /** Undefined: after what is stored. */
+  /** Undefined: after the stored envelopes. */
   readonly next: number | undefined
 }
 

@@ -77,7 +77,7 @@ export const layerWatched = (presence: Presence) =>
         return Effect.matchEffect(taken, {
           onSuccess: (lockedShards) =>
             leave(new Set(doubtful.filter((shard) => lockedShards.has(shard) && !locked.has(shard)))),
-          onFailure: (error) => Effect.logDebug(`cannot see who has which runs: ${describeSqlError(error)}`)
+          onFailure: (error) => Effect.logDebug(`cannot read the locked shards: ${describeSqlError(error)}`)
         })
       })
 

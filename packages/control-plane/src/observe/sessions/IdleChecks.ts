@@ -17,7 +17,6 @@ import { SessionDirectory } from "./SessionDirectory.ts"
 
 /** Comparisons closer to each other than this do not pay. Milliseconds. */
 const LEAST_INTERVAL_MS = 1_000
-/** Runs of one query. */
 const RUNS_PER_QUERY = 1_000
 /** Observations that are woken together, and the pause before the next ones, in which other fibers run. */
 const WAKE_BATCH = 100

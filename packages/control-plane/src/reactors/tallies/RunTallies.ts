@@ -35,7 +35,7 @@ export class RunTallies extends Context.Service<
         Effect.withTracerEnabled(false)
       )
       yield* fold.pipe(
-        Effect.catch((error) => Effect.logWarning("could not bring the tallies of runs up to date", error)),
+        Effect.catch((error) => Effect.logWarning("could not update the tallies of runs", error)),
         Effect.repeat(Schedule.spaced(FOLDING_INTERVAL)),
         Effect.forkScoped
       )
@@ -45,8 +45,8 @@ export class RunTallies extends Context.Service<
 }
 
 /**
- * Notes the ended runs that a late append changes: a signal that brings tokens, a second decision, a rebuild. The
- * change that ends a run is noted by the database itself.
+ * Notes the ended runs that a late append changes: a signal with token usage, a second decision, a rebuild. A trigger
+ * of the database notes the change that ends a run.
  */
 export const makeLateChanges = Effect.map(
   PgClient.PgClient,

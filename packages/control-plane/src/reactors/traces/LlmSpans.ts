@@ -21,8 +21,8 @@ export interface LlmSpan {
 
 /**
  * How a reported model call becomes a span (docs/reference/admin.md#tracing): under names of our own, or by the GenAI
- * semantic conventions when `OTEL_SEMCONV_STABILITY_OPT_IN` selects them. It ends when the report came in and is as
- * long as the agent says. Prompts and responses are never in a span.
+ * semantic conventions when `OTEL_SEMCONV_STABILITY_OPT_IN` selects them. It ends at the time of the report and has
+ * the duration that the agent reports. Prompts and responses are never in a span.
  */
 export const makeLlmSpan = Effect.map(readSetting(ControlPlaneSettings.OTEL_SEMCONV_STABILITY_OPT_IN), (optIn) => {
   const describe = optIn.split(",").some((value) => value.trim() === GENAI_CONVENTIONS) ? byConventions : byOurNames

@@ -39,7 +39,7 @@ type SpanRecord =
   | { readonly _tag: "LlmCall"; readonly runId: RunId; readonly call: LlmSpan }
   | { readonly _tag: "Ended"; readonly runId: RunId }
 
-/** The kind in `run-event.persist` of events that came from no frame. */
+/** The kind in `run-event.persist` of events without a frame. */
 const OWN_EVENTS = "control-plane"
 
 /**

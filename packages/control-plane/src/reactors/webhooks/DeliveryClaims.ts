@@ -8,7 +8,7 @@ export interface ClaimedDelivery {
   readonly url: string
   readonly secret: string
   readonly event: string
-  /** The stored text: exactly what is signed and sent. */
+  /** The stored text, which is signed and sent unchanged. */
   readonly body: string
   /** The number of this attempt among all. It fences: a claim that ran out has a smaller number than the row. */
   readonly attempts: number
@@ -51,7 +51,7 @@ const NOTHING: Claims = { deliveries: [], nextDueMs: undefined, more: false }
  * subscription is held, none of its deliveries is claimed.
  */
 export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
-  // Each of these reads ends after a few rows of an index; the order is what makes the planner take it.
+  // Each of these reads ends after a few rows of an index; the planner uses the index because of the order.
   const isFree = sql`d.status = 'pending' AND d.next_attempt_at <= now() AND coalesce(d.claimed_until <= now(), true)`
 
   const isHeld = sql`coalesce(w.held_until > now(), false)`
@@ -61,11 +61,11 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
     WHERE d.webhook_id = w.id AND d.status = 'pending' AND d.claimed_until > now())`
 
   /** Subscriptions with a due delivery and a free slot, those without an attempt first; and when more is due. */
-  const look = (perSubscription: number) => sql<{
+  const findDue = (perSubscription: number) => sql<{
     readonly ids: ReadonlyArray<string>
     readonly next_due_ms: number | null
   }>`
-    WITH looked AS MATERIALIZED (
+    WITH candidates AS MATERIALIZED (
       SELECT w.id, w.served_at, w.held_until, ${isHeld} AS is_held,
              (SELECT true FROM webhook_deliveries d WHERE d.webhook_id = w.id AND ${isFree}
               ORDER BY d.next_attempt_at, d.ordinal LIMIT 1) AS is_due,
@@ -75,10 +75,10 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
               ORDER BY d.next_attempt_at, d.ordinal LIMIT 1) AS next_at
       FROM webhooks w WHERE w.active
     )
-    SELECT ARRAY(SELECT id::text FROM looked WHERE is_due AND NOT is_held AND under_way < ${perSubscription}::int
+    SELECT ARRAY(SELECT id::text FROM candidates WHERE is_due AND NOT is_held AND under_way < ${perSubscription}::int
                  ORDER BY under_way, served_at NULLS FIRST, id LIMIT ${NAMED}) AS ids,
            (SELECT extract(epoch FROM min(CASE WHEN is_held THEN held_until ELSE next_at END) - now()) * 1000
-            FROM looked)::float8 AS next_due_ms`
+            FROM candidates)::float8 AS next_due_ms`
 
   // Another process works on a locked one; the end of that work triggers the next read.
   const lock = (ids: ReadonlyArray<string>, limit: number) => sql<{ readonly id: string }>`
@@ -91,7 +91,7 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
     WITH rooms AS MATERIALIZED (
       SELECT w.id, w.url, w.secret, w.served_at, ${underWay} AS under_way
       FROM webhooks w WHERE w.id = ANY(${ids}::text[]::uuid[])
-    ), looked AS MATERIALIZED (
+    ), candidates AS MATERIALIZED (
       SELECT rooms.id AS webhook_id, due.id, due.next_attempt_at, due.ordinal, head.id AS head_id,
              greatest(head.next_attempt_at, head.claimed_until) AS head_at
       FROM rooms CROSS JOIN LATERAL (
@@ -106,7 +106,7 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
     ), heads AS (
       SELECT webhook_id, head_id, row_number() OVER (
                PARTITION BY webhook_id ORDER BY min(next_attempt_at), min(ordinal)) AS place
-      FROM looked WHERE head_at <= now() GROUP BY webhook_id, head_id
+      FROM candidates WHERE head_at <= now() GROUP BY webhook_id, head_id
     ), chosen AS (
       SELECT heads.head_id AS id FROM heads JOIN rooms ON rooms.id = heads.webhook_id
       WHERE rooms.under_way + heads.place <= ${perSubscription}::int
@@ -114,10 +114,10 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
     ), free AS MATERIALIZED (
       SELECT d.id FROM webhook_deliveries d JOIN chosen USING (id) WHERE ${isFree} FOR UPDATE OF d SKIP LOCKED
     ), behind AS MATERIALIZED (
-      SELECT d.id, CASE WHEN free.id IS NULL THEN looked.head_at
+      SELECT d.id, CASE WHEN free.id IS NULL THEN candidates.head_at
                         ELSE now() + make_interval(secs => ${leaseMs / 1_000}::float8) END AS put_off
-      FROM webhook_deliveries d JOIN looked USING (id) LEFT JOIN free ON free.id = looked.head_id
-      WHERE looked.id <> looked.head_id AND (free.id IS NOT NULL OR looked.head_at > now())
+      FROM webhook_deliveries d JOIN candidates USING (id) LEFT JOIN free ON free.id = candidates.head_id
+      WHERE candidates.id <> candidates.head_id AND (free.id IS NOT NULL OR candidates.head_at > now())
       FOR UPDATE OF d SKIP LOCKED
     ), parked AS (
       UPDATE webhook_deliveries d SET next_attempt_at = behind.put_off FROM behind WHERE d.id = behind.id
@@ -137,7 +137,7 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
     LEFT JOIN claimed ON true LEFT JOIN rooms ON rooms.id = claimed.webhook_id`
 
   return Effect.fn("DeliveryQueue.claim")(function* (limits: ClaimLimits) {
-    const [found] = yield* look(limits.perSubscription)
+    const [found] = yield* findDue(limits.perSubscription)
     if (found === undefined) return NOTHING
     const nextDueMs = found.next_due_ms ?? undefined
     if (found.ids.length === 0) return { ...NOTHING, nextDueMs }

@@ -21,8 +21,8 @@ export const CLAIM_MARGIN_MS = 20_000
  * As long as its claim lasts, an outcome that cannot be written is tried again; it is fenced, so it counts once.
  * Milliseconds.
  */
-const RECORD_PATIENCE_MS = CLAIM_MARGIN_MS - 5_000
-const records = jitteredBackoff(50, 1_000).pipe(Schedule.upTo({ duration: RECORD_PATIENCE_MS }))
+const RECORD_RETRY_MS = CLAIM_MARGIN_MS - 5_000
+const records = jitteredBackoff(50, 1_000).pipe(Schedule.upTo({ duration: RECORD_RETRY_MS }))
 /** The status with which a receiver ends its subscription. */
 const GONE = 410
 
@@ -64,8 +64,8 @@ export class WebhookDispatcher extends Context.Service<
       }
 
       const limits = { perSubscription: settings.concurrency, leaseMs: settings.timeoutMs + CLAIM_MARGIN_MS }
-      /** Starts what is due and answers how long to wait for more. Milliseconds. */
-      const look = Effect.gen(function* () {
+      /** Starts the due deliveries and returns the time until the next ones. Milliseconds. */
+      const startDue = Effect.gen(function* () {
         const limit = settings.totalConcurrency - underWay
         if (limit <= 0) return settings.pollMs
         // A poll every second would fill every trace.
@@ -74,17 +74,17 @@ export class WebhookDispatcher extends Context.Service<
         if (claims.more) return 0
         return Math.min(settings.pollMs, Math.ceil(claims.nextDueMs ?? settings.pollMs))
       })
-      const round = look.pipe(
+      const round = startDue.pipe(
         Effect.uninterruptible,
         Effect.catch((error) =>
           Effect.as(
-            Effect.logWarning(`cannot look for webhook deliveries: ${describeSqlError(error)}`),
+            Effect.logWarning(`cannot read the due webhook deliveries: ${describeSqlError(error)}`),
             settings.pollMs
           )
         ),
         // The next poll may succeed: the worker must not end before its process.
         Effect.catchDefect((defect) =>
-          Effect.as(Effect.logError("the look for webhook deliveries failed unexpectedly", defect), settings.pollMs)
+          Effect.as(Effect.logError("the read of due webhook deliveries failed unexpectedly", defect), settings.pollMs)
         ),
         Effect.flatMap((waitMs) => (waitMs === 0 ? Effect.yieldNow : Effect.timeoutOption(Queue.take(signal), waitMs)))
       )
@@ -120,8 +120,12 @@ const makeDeliver = Effect.gen(function* () {
     yield* Effect.logWarning(`gave up a webhook delivery: ${answer.errorMessage}; ${consequence}`)
   })
 
-  const hold = Effect.fnUntraced(function* (webhookId: string, status: number | undefined, asked: number | undefined) {
-    const ms = holdMs({ status, retryAfterMs: asked }, settings)
+  const hold = Effect.fnUntraced(function* (
+    webhookId: string,
+    status: number | undefined,
+    retryAfterMs: number | undefined
+  ) {
+    const ms = holdMs({ status, retryAfterMs }, settings)
     if (ms === 0 || !(yield* queue.hold(webhookId, ms))) return
     yield* Effect.logWarning(`a webhook receiver answered ${status}; its subscription is held for ${ms / 1_000} s`)
   })

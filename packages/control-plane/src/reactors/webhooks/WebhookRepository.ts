@@ -63,7 +63,7 @@ export class WebhookRepository extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
-      // Only what is pending is counted, by an index that holds nothing else; the ends were counted as they came.
+      // Counts only pending deliveries, by an index of those; ended ones are counted when they end.
       const webhookColumns = sql`
         w.id::text AS id, w.url, w.events, w.secret, w.active, w.created_at, w.updated_at, w.succeeded, w.failed,
         w.last_delivered_at, (SELECT count(*) FROM webhook_deliveries d

@@ -81,7 +81,7 @@ export const toDelivery = (row: DeliveryRow): WebhookDelivery => ({
   ...(row.delivered_at !== null && { deliveredAt: row.delivered_at.toISOString() })
 })
 
-// The outbox writes the column from an object: nothing else has to be looked at.
+// The outbox writes the column from an object, so no other check is needed.
 const parsePayload = (text: string): Schema.JsonObject => {
   const payload: Schema.Json = JSON.parse(text)
   return isJsonObject(payload) ? payload : {}

@@ -16,7 +16,7 @@ const settings = {
   concurrency: ControlPlaneSettings.WEBHOOK_CONCURRENCY,
   /** Attempts under way at the same time in one process. */
   totalConcurrency: ControlPlaneSettings.WEBHOOK_TOTAL_CONCURRENCY,
-  /** How often a process looks for due deliveries by itself: for what other processes left. */
+  /** The pause between two polls for due deliveries that other processes left. */
   pollMs: ControlPlaneSettings.WEBHOOK_POLL_MS,
   /** Whether loopback and private addresses may be delivered to; link-local ones never may. */
   allowPrivateTargets: ControlPlaneSettings.WEBHOOK_ALLOW_PRIVATE_TARGETS

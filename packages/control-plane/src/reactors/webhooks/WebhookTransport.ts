@@ -17,8 +17,7 @@ import {
 import { WebhookSettings } from "./WebhookSettings.ts"
 
 /**
- * A registration waits this long for the name of its target; what is not known by then is looked at when delivering.
- * Milliseconds.
+ * Timeout for the lookup of the target's name at a registration; each delivery checks the address again. Milliseconds.
  */
 export const TARGET_LOOKUP_TIMEOUT_MS = 2_000
 
@@ -74,7 +73,7 @@ const make = Effect.gen(function* () {
         const cause: unknown = "cause" in error.reason ? error.reason.cause : undefined
         return Effect.succeed(cause instanceof TargetRefused ? refused(cause) : unanswered(reasonOf(error)))
       }),
-      // Node throws on what it cannot send; that is the subscription's content, not our fault.
+      // Node throws on a request that it cannot send; the cause is the content of the subscription.
       Effect.catchDefect((defect) =>
         Effect.succeed(unanswered(defect instanceof Error ? defect.message : String(defect)))
       ),

@@ -41,7 +41,7 @@ export class Webhooks extends Context.Service<
   {
     /** The only answer that shows the secret in full. */
     readonly create: (webhook: NewWebhook, caller: Caller) => Effect.Effect<Webhook, BadRequest | SqlError>
-    /** An array of subscriptions as text, which is read as it is taken; with full addresses for those who test them. */
+    /** An array of subscriptions as text, read lazily; callers that may test them see full addresses. */
     readonly list: (role: Role) => Effect.Effect<TextPage<SqlError>, SqlError>
     readonly update: (
       id: string,

@@ -19,7 +19,7 @@ describe("the end of a session", () => {
     assert.deepStrictEqual(trial.receive(resolved(2)), ["end RESOLVED", "finish"])
   })
 
-  it("waits for the Commitment that comes after it", () => {
+  it("waits for the Commitment that follows it", () => {
     const trial = following()
     trial.receive(frames(1, "m1", "m2"))
     assert.deepStrictEqual(trial.receive(resolved(2)), [])
@@ -35,7 +35,7 @@ describe("the end of a session", () => {
     ])
   })
 
-  it("does not count what the runtime itself has written, before a restart or since", () => {
+  it("does not count the annotations of the runtime, from before a restart or since", () => {
     const trial = new Trial({ status: "running", cursor: 2 })
     trial.annotations = ["s1"]
     trial.start()
@@ -44,7 +44,7 @@ describe("the end of a session", () => {
     assert.deepStrictEqual(trial.receive(frames(1, "m3=Commitment")), ["store m3 after 4", "end RESOLVED", "finish"])
   })
 
-  it("has the history read again, twice, when envelopes are missing, and marks what never comes", () => {
+  it("has the history read again, twice, when envelopes are missing, and marks those that never arrive", () => {
     const trial = following()
     trial.receive(frames(1, "m1", "m3"), resolved(2))
     waitForReading(trial, 2)
@@ -53,7 +53,7 @@ describe("the end of a session", () => {
     assert.deepStrictEqual(trial.wait(2_000), [incomplete(3, 2), "end RESOLVED"])
   })
 
-  it("adds what was missed when the history is read again", () => {
+  it("adds the missed envelopes when the history is read again", () => {
     const trial = following()
     trial.receive(frames(1, "m1", "m3=Commitment"), resolved(2))
     waitForReading(trial, 2)
@@ -75,7 +75,7 @@ describe("the end of a session", () => {
     assert.deepStrictEqual(trial.wait(2_000), [incomplete(4, 2), "end RESOLVED"])
   })
 
-  it("is not held up by frames that come and come, and bring nothing new", () => {
+  it("is not delayed by a flood of known frames", () => {
     const trial = following()
     trial.receive(frames(1, "m1"), resolved(2))
     const done: Array<string> = []
@@ -134,7 +134,7 @@ describe("the end of a session", () => {
     assert.strictEqual(trial.status, "completed")
   })
 
-  it("waits no longer when the history is gone, which is marked before the end", () => {
+  it("waits no longer when the history was dropped, which is marked before the end", () => {
     const trial = following()
     trial.receive(frames(1, "m1"), resolved(4))
     const lost = failure("FAILED_PRECONDITION", "history before ordinal 4 was compacted")
@@ -152,7 +152,7 @@ describe("the end of a session", () => {
     assert.deepStrictEqual(trial.wait(1), ["end RESOLVED", "finish"])
   })
 
-  it("is listened to for the runtime's last word when it was cancelled", () => {
+  it("keeps its stream for the runtime's last message when it was cancelled", () => {
     const trial = following()
     trial.receive(frames(1, "m1", "m2"))
     assert.deepStrictEqual(trial.receive(state(session("CANCELLED", 1))), [])
@@ -162,7 +162,7 @@ describe("the end of a session", () => {
     assert.deepStrictEqual(trial.wait(1), ["end CANCELLED", "finish"])
   })
 
-  it("ends the run as failed when the runtime forbids to read the rest", () => {
+  it("ends the run as failed when the runtime forbids to read the remaining envelopes", () => {
     const trial = following()
     trial.receive(resolved(2))
     assert.deepStrictEqual(trial.receive(ended(1, failure("PERMISSION_DENIED", "no"))), [
@@ -171,7 +171,7 @@ describe("the end of a session", () => {
     ])
   })
 
-  it("is not a reason to look at the session, or to announce a reconnection, any more", () => {
+  it("no longer causes a query of the session or the announcement of a reconnection", () => {
     const trial = following()
     trial.receive(frames(1, "m1=Commitment"), resolved(3))
     const done = trial.wait(600)
@@ -188,7 +188,7 @@ describe("the end of a session", () => {
       return trial
     }
 
-    it("is not the end of the run until that has come, although it was not counted", () => {
+    it("is not the end of the run before its arrival, although it was not counted", () => {
       const trial = uncommitted()
       assert.deepStrictEqual(trial.wait(1_999), [])
       assert.deepStrictEqual(trial.receive(frames(1, "m3=Commitment")), ["store m3 after 2", "end RESOLVED", "finish"])
@@ -200,7 +200,7 @@ describe("the end of a session", () => {
       assert.deepStrictEqual(trial.receive(answer("counted", session("RESOLVED", 1))), ["end RESOLVED", "finish"])
     })
 
-    it("is counted again, and what was not counted before is waited for", () => {
+    it("is counted again, and the newly counted messages are awaited", () => {
       const trial = uncommitted()
       trial.wait(2_000)
       assert.deepStrictEqual(trial.receive(answer("counted", session("RESOLVED", 2))), [])
@@ -228,7 +228,7 @@ describe("the end of a session", () => {
     })
   })
 
-  describe("whose history came too late", () => {
+  describe("whose history arrived too late", () => {
     /** The run has ended with a gap, and its last subscription is open. */
     const late = () => {
       const trial = following()
@@ -252,7 +252,7 @@ describe("the end of a session", () => {
       assert.deepStrictEqual(trial.wait(2_000), ["finish"])
     })
 
-    it("changes nothing of the run when it is refused, or gone, by then", () => {
+    it("does not change the run when it is refused or dropped by then", () => {
       assert.deepStrictEqual(late().receive(frames(3, "!FORBIDDEN: not yours")), ["finish"])
       const gone = failure("FAILED_PRECONDITION", "history before ordinal 4 was compacted")
       assert.deepStrictEqual(late().receive(ended(3, gone)).slice(-1), ["finish"])

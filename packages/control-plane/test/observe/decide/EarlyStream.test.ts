@@ -92,7 +92,7 @@ describe("the stream before the binding", () => {
     assert.deepStrictEqual(trial.receive(answer("opened", session("OPEN"))), ["bind", "run", "store m1 after 0"])
   })
 
-  it("is opened again when it has ended without bringing anything, and kept when it has brought something", () => {
+  it("is opened again when it has ended without a frame, and kept when it has delivered one", () => {
     const trial = greeting()
     trial.receive(state(session("OPEN")), ended(1, failure("UNAVAILABLE")))
     assert.deepStrictEqual(trial.receive(identity()), ["subscribe 2 after 0", "bind", "run"])
@@ -102,7 +102,7 @@ describe("the stream before the binding", () => {
     assert.include(other.wait(250), "subscribe 2 after 1")
   })
 
-  it("holds no more than one append, and reads the rest again once the run is bound", () => {
+  it("holds no more than one append, and reads the further frames again once the run is bound", () => {
     const trial = greeting()
     const many = Array.from({ length: 1_100 }, (_, at) => `m${at + 1}`)
     trial.receive(state(session("OPEN")), frames(1, ...many), frames(1, ...many.map((id) => `${id}b`)))
@@ -124,7 +124,7 @@ describe("the stream before the binding", () => {
     assert.deepStrictEqual(trial.receive(identity()), ["bind", "run", "fail FORBIDDEN: FORBIDDEN: not yours", "finish"])
   })
 
-  it("keeps what is accepted after the history was dropped", () => {
+  it("keeps envelopes that are accepted after the history was dropped", () => {
     const trial = greeting()
     const gone = "session history before ordinal 2 was compacted"
     trial.receive(state(session("RESOLVED", 2)), frames(1, `!${gone}`, "m3=Commitment"))

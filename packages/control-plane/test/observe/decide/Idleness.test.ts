@@ -19,7 +19,7 @@ const idle = () => {
 
 // docs/internals/runtime.md#idle-sessions
 describe("an observation that has only its silence to wait for", () => {
-  it("does not need to be woken while the runtime counts what the log has", () => {
+  it("needs no alarm while the runtime counts as many messages as the log has", () => {
     const trial = idle()
     assert.deepStrictEqual(trial.unless, { received: 2, suspended: false })
     trial.wait(10_000)

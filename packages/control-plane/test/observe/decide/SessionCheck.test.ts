@@ -41,7 +41,7 @@ describe("the session of a bound run", () => {
       assert.deepStrictEqual(trial.receive(answer("paused", away)), [does])
     })
 
-    it(`is ${announced}, and a caller has made the run ${to} before: nothing is asked`, () => {
+    it(`is ${announced}, and a caller has made the run ${to} before: no query is sent`, () => {
       const trial = begin()
       trial.status = to
       assert.deepStrictEqual(trial.receive(state(session(announced))), [])
@@ -55,7 +55,7 @@ describe("the session of a bound run", () => {
       assert.strictEqual(trial.status, from)
     })
 
-    it(`is found ${announced} by a look that missed the announcement`, () => {
+    it(`is found ${announced} by a check after a missed announcement`, () => {
       const trial = begin()
       assert.deepStrictEqual(trial.receive(check), ["query ended"])
       assert.deepStrictEqual(trial.receive(answer("ended", session(announced))), ["query paused"])
@@ -90,7 +90,7 @@ describe("the session of a bound run", () => {
     ["CANCELLED", "cancelled"],
     ["EXPIRED", "failed"]
   ] as const) {
-    it(`is ${ended}: the run is ${status}, whatever query is pending, and its answer does not count`, () => {
+    it(`is ${ended}: the run is ${status}, and the answer to a pending query does not count`, () => {
       for (const query of ["ended", "paused"] as const) {
         const trial = following()
         trial.receive(query === "ended" ? check : state(session("SUSPENDED")))
@@ -152,7 +152,7 @@ describe("the session of a bound run", () => {
   })
 
   describe("that is silent", () => {
-    it("is queried after each idle timeout, whatever arrives on the stream", () => {
+    it("is queried after each idle timeout, also while frames arrive", () => {
       const trial = new Trial({ status: "running" }, { streamIdleTimeoutMs: 5_000 })
       trial.start()
       for (let look = 0; look < 3; look++) {
@@ -308,7 +308,7 @@ describe("the session of a bound run", () => {
       })
     }
 
-    it("is never lost when the setting says so", () => {
+    it("is never lost when the setting disables it", () => {
       const trial = forgotten(following({}, { sessionLostAfterMs: Number.POSITIVE_INFINITY }))
       for (let minute = 0; minute < 9; minute++) {
         trial.wait(60_000)

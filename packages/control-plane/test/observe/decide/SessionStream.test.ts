@@ -10,7 +10,7 @@ describe("the stream of a bound run", () => {
     assert.deepStrictEqual(trial.start(), ["read annotations", "subscribe 1 after 3", "query ended"])
   })
 
-  it("stores what arrives, after what is stored", () => {
+  it("stores arriving frames after the stored ones", () => {
     const trial = following()
     assert.deepStrictEqual(trial.receive(frames(1, "m1", "m2")), ["store m1 m2 after 0"])
     assert.deepStrictEqual(trial.receive(frames(1, "m3", "!RATE_LIMITED")), ["store m3 error after 2"])
@@ -22,7 +22,7 @@ describe("the stream of a bound run", () => {
     assert.deepStrictEqual(trial.receive(frames(1, "m4@another")), [])
   })
 
-  it("drops frames and the end of a subscription that has been replaced: the new one brings them again", () => {
+  it("drops frames and the end of a subscription that has been replaced: the new one delivers them again", () => {
     const trial = following()
     trial.receive(ended(1), unknown)
     assert.deepStrictEqual(trial.wait(250), ["reconnecting: stream ended", "subscribe 2 after 0"])
@@ -105,7 +105,7 @@ describe("the stream of a bound run", () => {
       assert.deepStrictEqual(trial.receive(frames(4, "m3=Commitment")), ["store m3 after 2"])
     })
 
-    it("stores the next one at once when nothing has come between", () => {
+    it("stores the next one at once when no other message is between", () => {
       const trial = following()
       for (const pause of [250, 500, 250]) endsAgain(trial, tooLarge("m1"), pause)
       const next = endsAgain(trial, tooLarge("m2"), 250)
@@ -167,7 +167,7 @@ describe("the stream of a bound run", () => {
       assert.deepStrictEqual(doubting().receive(answer("reconnect", session("OPEN"))), subscribed)
     })
 
-    it("subscribes again to a session that has ended, and looks at it: its history may still be served", () => {
+    it("subscribes again to a session that has ended, and queries it: its history may still be served", () => {
       const done = doubting().receive(answer("reconnect", session("RESOLVED")))
       assert.deepStrictEqual(done, [...subscribed, "query ended"])
     })
@@ -193,7 +193,7 @@ describe("the stream of a bound run", () => {
     })
   })
 
-  describe("on which nothing has come for the idle time-out", () => {
+  describe("that was silent for the idle timeout", () => {
     const reopened = (subscription: number) => ["reconnecting: stream ended", `subscribe ${subscription} after 2`]
 
     /** Two envelopes have arrived; the next query compares the counts. */
@@ -226,7 +226,7 @@ describe("the stream of a bound run", () => {
       assert.deepStrictEqual(trial.wait(1), ["query ended"])
     })
 
-    it("is opened again when the runtime counts more, and that does not come either", () => {
+    it("is opened again when the runtime counts more, and those do not arrive either", () => {
       const trial = silent()
       trial.receive(answer("ended", session("OPEN", 1)))
       trial.wait(10_000)
@@ -236,7 +236,7 @@ describe("the stream of a bound run", () => {
       assert.deepStrictEqual(trial.wait(250), reopened(2))
     })
 
-    it("stays open when what the runtime counts was on its way", () => {
+    it("stays open when the counted messages were in flight", () => {
       const trial = silent()
       trial.receive(answer("ended", session("OPEN", 2)))
       trial.wait(1_999)
@@ -251,7 +251,7 @@ describe("the stream of a bound run", () => {
       assert.deepStrictEqual(trial.wait(250), reopened(2))
     })
 
-    it("is opened ever more rarely when the runtime does not count, until something comes", () => {
+    it("is opened ever more rarely when the runtime does not count, until a frame arrives", () => {
       const trial = silent()
       const uncounted = answer("ended", session("OPEN"))
       /** Seconds until the stream is opened again. */
@@ -282,7 +282,7 @@ describe("the stream of a bound run", () => {
   })
 
   describe("whose append has an unknown fate", () => {
-    it("goes on at once from where the log stands", () => {
+    it("continues at once after the cursor of the log", () => {
       const trial = following()
       trial.cursor = 2
       trial.refusal = { _tag: "Behind", cursor: 2 }
@@ -312,7 +312,7 @@ describe("the stream of a bound run", () => {
     assert.deepStrictEqual(following().receive(ended(1, failure("PERMISSION_DENIED", "FORBIDDEN: not yours"))), fails)
   })
 
-  describe("whose history is gone", () => {
+  describe("whose history was dropped", () => {
     const TEXT = "session history before ordinal 4 was compacted"
     const gap = `gap after 0: ${TEXT}`
 

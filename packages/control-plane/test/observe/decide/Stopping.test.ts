@@ -84,7 +84,7 @@ describe("a session that opens after its run was cancelled", () => {
     assert.deepStrictEqual(trial.receive(cancelled(failure("PERMISSION_DENIED"))), ["cancel forgotten", "finish"])
   })
 
-  it("is cancelled although we may not look at it", () => {
+  it("is cancelled although the service may not read it", () => {
     const asked = stopping().receive(answer("opened", failure("PERMISSION_DENIED")))
     assert.deepStrictEqual(asked, ["cancel session: not needed"])
   })

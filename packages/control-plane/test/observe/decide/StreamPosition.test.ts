@@ -34,7 +34,7 @@ const places = (...subscriptions: ReadonlyArray<readonly [brought: ReadonlyArray
 }
 
 describe("the position of a stream", () => {
-  it("is behind what is stored, whatever came twice", () => {
+  it("is after the stored envelopes, also when some were delivered twice", () => {
     assert.strictEqual(open(streamPosition, 0).after, 0)
     assert.deepStrictEqual(places([[1, 1, 2, 2], 2], [[], 2]), [2, 2])
   })
@@ -44,7 +44,7 @@ describe("the position of a stream", () => {
     assert.deepStrictEqual(places([[1, 3], 2], [[3], 2], [[4], 3]), [2, 3, 3])
   })
 
-  it("begins anew when the history is read again, and goes on from there however often the stream is cut", () => {
+  it("begins anew when the history is read again, and continues from there however often the stream is cut", () => {
     const before = passed(open(streamPosition, 0), frames(1, 3))
     // What was still on its way counts for the old subscription.
     const again = open(passed(readAgain(before), frames(4)), 3)

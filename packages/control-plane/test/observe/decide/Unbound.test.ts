@@ -160,7 +160,7 @@ describe("a run without a session", () => {
     assert.strictEqual(trial.status, "suspended")
   })
 
-  it("is bound at once when the watch reports the session, whatever query is pending", () => {
+  it("is bound at once when the watch reports the session, also while a query is pending", () => {
     for (const moment of ["paused", "querying"]) {
       const trial = waiting()
       if (moment === "paused") trial.receive(notFound)
@@ -180,7 +180,7 @@ describe("a run without a session", () => {
       return trial
     }
 
-    it("and goes on without, when the runtime does not return it", () => {
+    it("and continues without it when the runtime does not return it", () => {
       for (const policyVersion of ["p.main", ""]) {
         assert.deepStrictEqual(reading(policyVersion).receive(untold), ["bind", "run"])
       }
@@ -270,7 +270,7 @@ describe("a run without a session", () => {
     ])
   })
 
-  it("reads what the runtime itself has written when another observer has stored envelopes already", () => {
+  it("reads the annotations of the runtime when another observer has stored envelopes already", () => {
     const trial = waiting()
     trial.cursor = 3
     assert.deepStrictEqual(trial.receive(answer("opened", session("OPEN"))), [

@@ -105,7 +105,7 @@ layer(layerTestDatabase, { excludeTestServices: true })("the shards of the runs"
     )
   )
 
-  it.effect("bring along the work that only one does", () =>
+  it.effect("move the singletons with them", () =>
     Effect.scoped(
       Effect.gen(function* () {
         const running = new Set<string>()

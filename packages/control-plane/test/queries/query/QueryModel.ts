@@ -1,6 +1,6 @@
 import type { DescribedField } from "@runplane/api"
 import type { Query, QueryValue } from "@runplane/domain"
-import type { Chance } from "../../contract/Chance.ts"
+import type { Chance } from "@runplane/testing"
 
 /** An entry: the values of each field, and the text that bare words are searched in. */
 export interface Facts {

@@ -72,7 +72,7 @@ layer(service, { excludeTestServices: true })("the metrics of failures", (it) =>
     })
   )
 
-  it.effect("count a listener of committed events that throws: what was committed stays so", () =>
+  it.effect("count a listener of committed events that throws: the events stay committed", () =>
     Effect.gen(function* () {
       const live = yield* LiveEvents
       const runId = yield* Effect.scoped(
@@ -90,7 +90,7 @@ layer(service, { excludeTestServices: true })("the metrics of failures", (it) =>
     })
   )
 
-  it.effect("count audit entries that could not be written of what had happened already; the request succeeds", () =>
+  it.effect("count failed audit entries of actions that were already done; the request succeeds", () =>
     Effect.gen(function* () {
       const answer = yield* spoiled(
         "ALTER TABLE audit_log RENAME TO audit_away",

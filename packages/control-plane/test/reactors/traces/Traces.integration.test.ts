@@ -219,7 +219,7 @@ layer(world, { excludeTestServices: true })("the trace of a run", (it) => {
     })
   )
 
-  it.effect("goes on in another process, and its run span ends once, as an error when the run failed", () =>
+  it.effect("continues in another process, and its run span ends once, as an error when the run failed", () =>
     Effect.gen(function* () {
       const collector = yield* otlpCollector
       const runId = yield* inService(

@@ -141,7 +141,7 @@ layer(service(), { excludeTestServices: true })("the delivery of webhooks", (it)
     })
   )
 
-  it.effect("delivers a waiting delivery at once when asked", () =>
+  it.effect("delivers a waiting delivery at once on request", () =>
     Effect.gen(function* () {
       const { requests, url } = yield* webhookReceiver(
         inTurn({ status: 503, headers: { "retry-after": "3600" } }, { status: 204 })
@@ -248,7 +248,7 @@ layer(service(), { excludeTestServices: true })("the delivery of webhooks", (it)
   )
 
   // docs/reference/webhooks.md#webhook-test
-  it.effect("sends a test whatever the subscription lists, signed like the others, and audits it", () =>
+  it.effect("sends a test to every subscription, signed like the other deliveries, and audits it", () =>
     Effect.gen(function* () {
       const { requests, url } = yield* webhookReceiver(inTurn({ status: 204 }))
       const webhook = yield* subscribe(url)
@@ -269,7 +269,7 @@ layer(service(), { excludeTestServices: true })("the delivery of webhooks", (it)
     })
   )
 
-  it.effect("takes 410 as the end of the subscription, and keeps what is pending until it is active again", () =>
+  it.effect("deactivates a subscription at a 410, and keeps its pending deliveries until it is active again", () =>
     Effect.gen(function* () {
       const { requests, url } = yield* webhookReceiver(
         inTurn({ status: 503, headers: { "retry-after": "3600" } }, { status: 410 }, { status: 204 })
@@ -303,7 +303,7 @@ layer(service(), { excludeTestServices: true })("the delivery of webhooks", (it)
     })
   )
 
-  it.effect("keeps deliveries of a paused subscription and delivers them when it goes on", () =>
+  it.effect("keeps deliveries of a paused subscription and delivers them when it is active again", () =>
     Effect.gen(function* () {
       const { requests, url } = yield* webhookReceiver(
         inTurn({ status: 503, headers: { "retry-after": "3600" } }, { status: 204 })

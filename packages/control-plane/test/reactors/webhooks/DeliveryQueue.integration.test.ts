@@ -62,7 +62,7 @@ layer(
   ),
   { excludeTestServices: true }
 )("the queue of deliveries", (it) => {
-  it.effect("hands the first delivery of each subscription to one of many claimers", () =>
+  it.effect("gives the first delivery of each subscription to one of many claimers", () =>
     Effect.gen(function* () {
       const ids = yield* Effect.forEach([1, 2, 3, 4, 5], () => subscribe())
       const runId = yield* startRun
@@ -115,7 +115,7 @@ layer(
       })
   )
 
-  it.effect("lets a delivery that is refused hold up its own run alone, and goes on with that run afterwards", () =>
+  it.effect("delays only the run of a refused delivery, and continues with that run afterwards", () =>
     Effect.gen(function* () {
       const id = yield* subscribe()
       yield* put(id, 3, ["run.started", "run.completed"])
@@ -228,7 +228,7 @@ layer(
     })
   )
 
-  it.effect("does not count the attempts before a redelivery, and puts it behind what is pending", () =>
+  it.effect("does not count the attempts before a redelivery, and puts it behind the pending ones", () =>
     Effect.gen(function* () {
       const id = yield* subscribe()
       const runId = yield* startRun

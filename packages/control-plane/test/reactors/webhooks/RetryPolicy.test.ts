@@ -40,7 +40,7 @@ describe("the pause after a failed attempt", () => {
     assert.strictEqual(pause({ ...failed, retryAfterMs: 10 }), 1_000)
   })
 
-  it("is cut to what is left of the window", () => {
+  it("is cut to the remaining window", () => {
     assert.strictEqual(pause({ ...failed, retryAfterMs: 25 * HOUR_MS }), 24 * HOUR_MS)
     assert.strictEqual(pause({ ...failed, retryAfterMs: Number.POSITIVE_INFINITY }), 24 * HOUR_MS)
     assert.strictEqual(pause({ ...failed, ageMs: 23 * HOUR_MS, retryAfterMs: 2 * HOUR_MS }), HOUR_MS)

@@ -98,7 +98,7 @@ layer(
     })
   )
 
-  it.effect("start with what was pending when they came, and with what a dead process had claimed", () =>
+  it.effect("start with the pending deliveries, and with those that a dead process had claimed", () =>
     Effect.gen(function* () {
       const { requests, url } = yield* webhookReceiver()
       const id = yield* subscribe(url)
@@ -114,7 +114,7 @@ layer(
     })
   )
 
-  it.effect("give back what they are at when they stop", () =>
+  it.effect("release their current deliveries when they stop", () =>
     Effect.gen(function* () {
       const stuck = yield* webhookReceiver((before) => (before === 0 ? { hang: true } : { status: 204 }))
       yield* subscribe(stuck.url)

@@ -100,7 +100,7 @@ describe("the worker that delivers webhooks", () => {
     })
   )
 
-  it.effect("waits as long as the receiver asks", () =>
+  it.effect("waits for the Retry-After of the receiver", () =>
     Effect.gen(function* () {
       const deliveries = yield* working
       const busy = { _tag: "Answered", status: 503, retryAfter: "300" } as const

@@ -58,7 +58,7 @@ layer(layerTestService({ observer: { recoveryEnabled: false }, settings: { WEBHO
     })
   )
 
-  it.effect("removes a subscription with 204, as often as asked", () =>
+  it.effect("removes a subscription with 204, also when repeated", () =>
     Effect.gen(function* () {
       const { body } = yield* create()
       for (const _ of [1, 2]) {

@@ -15,7 +15,7 @@ import {
 
 /** More open votes than this, all voters times all proposals, are not followed to their ends. */
 const MAX_OPEN_VOTES = 20_000
-/** Sets of voters that are listed one by one when they cannot be said as "so many of these". */
+/** Most sets of voters in a list, when "so many of these" cannot describe them. */
 const MAX_LISTED_SETS = 20
 
 /** An open vote: a voter who has not voted on the proposal yet. */
@@ -205,15 +205,15 @@ const votingNeeds = (
 ): ReadonlyArray<ReadonlyArray<Step>> => {
   const { participants, policy } = terms
   const { minimum_confidence, required_before_voting } = policy.rules.evaluation
-  const lacksEvaluation =
+  const needsEvaluation =
     required_before_voting &&
     ![...start.evaluations].some(
       ({ confidence, recommendation }) => recommendation !== "REVIEW" && confidence >= minimum_confidence
     )
-  if (lacksEvaluation && isVoting) return []
-  const base = lacksEvaluation ? evaluated(start) : start
+  if (needsEvaluation && isVoting) return []
+  const base = needsEvaluation ? evaluated(start) : start
   const value = `not REVIEW, confidence of at least ${minimum_confidence}`
-  const before: ReadonlyArray<Step> = lacksEvaluation ? [{ count: 1, of: participants, act: "Evaluation", value }] : []
+  const before: ReadonlyArray<Step> = needsEvaluation ? [{ count: 1, of: participants, act: "Evaluation", value }] : []
   const vote = positive ? "APPROVE" : "REJECT"
   const isEnough = (chosen: ReadonlyArray<Slot>) => isAllowed(terms, withVotes(base, chosen, vote), positive)
   return votersNeeded(terms, slots, voted, isEnough).map((steps) => [

@@ -54,11 +54,11 @@ export const statement = (by: string, type: string, proposalId: string, rest: Pa
 
 /** A step in words: "1 of a, b votes APPROVE". */
 export const stepText = ({ act, count, of, proposalId, value }: Step): string => {
-  const who = count === of.length ? of.join(" and ") : `${count} of ${of.join(", ")}`
+  const actors = count === of.length ? of.join(" and ") : `${count} of ${of.join(", ")}`
   const isOne = count === 1
   const about = proposalId === undefined ? "" : ` on ${proposalId}`
-  if (act === "Vote") return `${who} ${isOne ? "votes" : "vote"} ${value}${about}`
-  return `${who} ${isOne ? "sends" : "send"} ${act}${value === undefined ? "" : ` (${value})`}${about}`
+  if (act === "Vote") return `${actors} ${isOne ? "votes" : "vote"} ${value}${about}`
+  return `${actors} ${isOne ? "sends" : "send"} ${act}${value === undefined ? "" : ` (${value})`}${about}`
 }
 
 /** The smallest sets of items that satisfy, by trying all sets by size; at most `MAX_ENUMERATED` items. */

@@ -66,19 +66,19 @@ const answersTo = (
   record: ProposalRecord,
   live: ReadonlyArray<{ readonly proposalId: string; readonly proposer: string }>
 ): ReadonlyArray<Move> => {
-  const lacking = live.slice(-MAX_WEIGHED).flatMap((offer) => {
+  const acceptances = live.slice(-MAX_WEIGHED).flatMap((offer) => {
     const [by, ...others] = acceptancesOf(terms, record, offer)?.of ?? []
     const { proposalId } = offer
     if (by === undefined || others.length > 0) return []
     return [{ statement: statement(by, "Accept", proposalId), kind: `Accept ${by} ${proposalId}` }]
   })
   const [first] = live
-  if (first === undefined) return lacking
+  if (first === undefined) return acceptances
   const refusals = terms.participants.map((by) => ({
     statement: statement(by, "Reject", first.proposalId, { terminal: true }),
     kind: "Reject"
   }))
-  return [...lacking, ...refusals]
+  return [...acceptances, ...refusals]
 }
 
 /** The participants that still have to accept an offer; undefined when the policy requires one that cannot. */
@@ -88,11 +88,11 @@ export const acceptancesOf = (
   { proposalId, proposer }: { readonly proposalId: string; readonly proposer: string }
 ): Step | undefined => {
   const { criterion } = policy.rules.acceptance
-  const asked =
+  const required =
     criterion === "initiator"
       ? [initiator]
       : participants.filter((participant) => criterion === "all_parties" || participant !== proposer)
-  if (asked.some((participant) => !participants.includes(participant))) return undefined
-  const of = asked.filter((participant) => record.acceptedBy(participant) !== proposalId)
+  if (required.some((participant) => !participants.includes(participant))) return undefined
+  const of = required.filter((participant) => record.acceptedBy(participant) !== proposalId)
   return { count: of.length, of, act: "Accept", proposalId }
 }

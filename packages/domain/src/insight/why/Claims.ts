@@ -27,8 +27,8 @@ export const claimsOf = (run: Deliberation): ReadonlyArray<Claim> => {
   const claims: Array<Claim> = [
     ...run.acts.map((act) => claimOf(act, later.get(act))),
     ...run.denials.map(({ by, seq, text }): Claim => {
-      const who = by === "" ? "a message" : `a message of ${by}`
-      return { kind: "denial", text: `the policy refused ${who}: ${cut(text)}`, ...named(by), seqs: [seq] }
+      const refused = by === "" ? "a message" : `a message of ${by}`
+      return { kind: "denial", text: `the policy refused ${refused}: ${cut(text)}`, ...named(by), seqs: [seq] }
     })
   ]
   const { commitment } = run

@@ -116,7 +116,7 @@ const ADDRESS = /:(?=\/)|(?<=www)\.|@/gi
 /** What makes a heading, a list, a rule or an underline of a line that begins with it. */
 const LINE_START = /^(?:([#+\-=])|(\d{1,9})(?=[.)]))/
 
-/** Markup is disarmed, a line stays a line, and ordinary words stay as they are for who reads the text itself. */
+/** Escapes markup and line breaks; ordinary text stays readable in the source. */
 const escapeMarkdown = (text: string): string =>
   text
     .replace(/[\r\n\u2028\u2029]+/g, " ")

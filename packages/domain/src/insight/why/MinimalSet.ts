@@ -4,7 +4,7 @@ import { type Position, sideOf, trialsOf } from "../Position.ts"
 import type { Sliced } from "../Sliced.ts"
 
 /**
- * The seqs of a smallest set of acts that carries an outcome against all that was said against it. Up to
+ * The seqs of a smallest set of acts that carries an outcome against all acts against it. Up to
  * `MAX_ENUMERATED` acts every set is tried; beyond that acts are left out, many at a time and at last one by one, so
  * that none of the rest can be. Undefined when that would take too long.
  */
@@ -17,7 +17,7 @@ export function* smallestCarrying(
   const counted = counting(acts)
   const against = counted.filter((act) => sideOf(act, positive) === "against")
   const others = counted.filter((act) => sideOf(act, positive) !== "against")
-  // What was said against a proposal stays, and so the proposal itself.
+  // Acts against a proposal stay, and so does the proposal itself.
   const opposed = new Set(against.map(({ proposalId }) => proposalId))
   const kept = others.filter((act) => isOpening(mode, act.type) && opposed.has(act.proposalId))
   const carries = (chosen: ReadonlyArray<Act>) => {

@@ -113,7 +113,7 @@ const demandsOfDecision = ({ policy: { rules } }: SessionTerms, positive: boolea
       text: `the votes allow ${outcome} outcome (${voting.algorithm}${share})`,
       decidedBy: ["Vote"]
     }
-  ].filter((asked) => asked !== false)
+  ].filter((rule) => rule !== false)
 }
 
 const demandsOfProposal = ({ policy: { rules } }: SessionTerms): ReadonlyArray<Demand> => {
@@ -131,7 +131,7 @@ const demandsOfProposal = ({ policy: { rules } }: SessionTerms): ReadonlyArray<D
       text: `at most ${rounds} counter proposals`,
       decidedBy: ["CounterProposal"]
     }
-  ].filter((asked) => asked !== false)
+  ].filter((rule) => rule !== false)
 }
 
 const demandsOfTask = ({ policy: { rules } }: SessionTerms, positive: boolean): ReadonlyArray<Demand> => {
@@ -145,5 +145,5 @@ const demandsOfTask = ({ policy: { rules } }: SessionTerms, positive: boolean): 
         text: "the report has an output",
         decidedBy: reports
       }
-  ].filter((asked) => asked !== false)
+  ].filter((rule) => rule !== false)
 }

@@ -17,22 +17,27 @@ const UNKNOWN = "only the initiator of the session may, and those whom its polic
  * (docs/reference/runs.md#control-authority): a 403 names the identities that may. A failed lookup shortens the text.
  */
 export const refusalOf = (runtime: RuntimeClient["Service"], sessionId: string) => {
-  const withWho = (message: string) => Effect.map(whoMay(runtime, sessionId), (who) => `${message}; ${who}`)
+  const withPermitted = (message: string) =>
+    Effect.map(permittedText(runtime, sessionId), (permitted) => `${message}; ${permitted}`)
   return {
     ofError: (error: RuntimeError) =>
       error.reason === "PERMISSION_DENIED"
-        ? Effect.flatMap(withWho(error.message), (message) => Effect.fail(runtimeFailure("PERMISSION_DENIED", message)))
+        ? Effect.flatMap(withPermitted(error.message), (message) =>
+            Effect.fail(runtimeFailure("PERMISSION_DENIED", message))
+          )
         : Effect.fail(answerOfRuntimeError(error)),
     ofAck: (...given: Parameters<typeof answerOfRefusedAck>) => {
       const answer = answerOfRefusedAck(...given)
       return answer.errorCode === "FORBIDDEN"
-        ? Effect.flatMap(withWho(answer.message), (message) => Effect.fail(controlPlaneError("FORBIDDEN", message)))
+        ? Effect.flatMap(withPermitted(answer.message), (message) =>
+            Effect.fail(controlPlaneError("FORBIDDEN", message))
+          )
         : Effect.fail(answer)
     }
   }
 }
 
-const whoMay = (runtime: RuntimeClient["Service"], sessionId: string) =>
+const permittedText = (runtime: RuntimeClient["Service"], sessionId: string) =>
   Effect.gen(function* () {
     const { initiator, participants, policyVersion } = yield* runtime.getSession(sessionId)
     if (initiator === "") return UNKNOWN
@@ -44,10 +49,10 @@ const whoMay = (runtime: RuntimeClient["Service"], sessionId: string) =>
     const others = [...named].filter((name) => name !== initiator && mayCommit(name, terms))
     const first = others.slice(0, MOST_NAMED).join(", ")
     const more = others.length > MOST_NAMED ? ` and ${others.length - MOST_NAMED} more` : ""
-    const who = others.length === 0 ? "only its initiator" : "its initiator"
+    const subject = others.length === 0 ? "only its initiator" : "its initiator"
     const rest = others.length === 0 ? "" : `, and by ${policyId} ${first}${more}`
     return (
-      `${who} ${initiator} may${rest}; this service may, too, once the policy names its identity ` +
+      `${subject} ${initiator} may${rest}; this service may, too, once the policy names its identity ` +
       "among commitment.designated_roles"
     )
   }).pipe(

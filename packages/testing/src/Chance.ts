@@ -10,7 +10,7 @@ export interface Chance {
 
 const MIX = 0x9e3779b9
 
-/** Choices of one request: the same for the same seed and number, whatever was chosen for other requests. */
+/** Choices of one request: the same for the same seed and number, independent of the choices of other requests. */
 export const chanceOf = (seed: number, number: number): Chance => {
   let state = Math.imul(seed ^ Math.imul(number + 1, MIX), 0x85ebca6b) >>> 0
   const real = () => {

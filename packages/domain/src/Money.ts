@@ -11,6 +11,9 @@ export const nanoUsd = (usd: number): number => Math.round(usd * BILLIONTHS)
 /** Whole billionths in US dollars. */
 export const usdOfNano = (nano: number): number => nano / BILLIONTHS
 
+/** The sum of two amounts of US dollars. */
+export const addUsd = (one: number, other: number): number => usdOfNano(nanoUsd(one) + nanoUsd(other))
+
 /** The sum of amounts of US dollars. */
 export const sumUsd = (amounts: Iterable<number>): number => {
   let sum = 0

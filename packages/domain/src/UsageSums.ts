@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import type { EventData } from "./events/CanonicalEvent.ts"
 import { Field } from "./Field.ts"
-import { sumUsd } from "./Money.ts"
+import { addUsd } from "./Money.ts"
 
 const optional = Schema.optionalKey
 
@@ -42,7 +42,8 @@ export const addUsage = (sums: UsageSums, call: EventData<"llm.call.completed">)
   const cachedTokens = (sums.cachedTokens ?? 0) + (call.cachedTokens ?? 0)
   const cacheWriteTokens = (sums.cacheWriteTokens ?? 0) + (call.cacheWriteTokens ?? 0)
   const reasoningTokens = (sums.reasoningTokens ?? 0) + (call.reasoningTokens ?? 0)
-  const guessedCostUsd = sumUsd([sums.guessedCostUsd ?? 0, costBasis === "fallback" ? estimatedCostUsd : 0])
+  const guess = costBasis === "fallback" ? estimatedCostUsd : 0
+  const guessedCostUsd = addUsd(sums.guessedCostUsd ?? 0, guess)
   const callsWithoutUsage = (sums.callsWithoutUsage ?? 0) + (call.usage === "missing" ? call.calls : 0)
   return {
     promptTokens: sums.promptTokens + call.promptTokens,
@@ -51,7 +52,7 @@ export const addUsage = (sums: UsageSums, call: EventData<"llm.call.completed">)
     ...(cachedTokens > 0 && { cachedTokens }),
     ...(cacheWriteTokens > 0 && { cacheWriteTokens }),
     ...(reasoningTokens > 0 && { reasoningTokens }),
-    estimatedCostUsd: sumUsd([sums.estimatedCostUsd, estimatedCostUsd]),
+    estimatedCostUsd: addUsd(sums.estimatedCostUsd, estimatedCostUsd),
     ...(guessedCostUsd > 0 && { guessedCostUsd }),
     ...(callsWithoutUsage > 0 && { callsWithoutUsage })
   }

@@ -119,10 +119,10 @@ const costOfCall = (prices: ModelPrices, usage: LlmUsage, at: string): CallCost 
     usage: {
       input: promptTokens,
       output: usage.totalTokens - promptTokens,
-      ...(cachedTokens !== undefined && { cacheRead: cachedTokens }),
-      ...(cacheWriteTokens !== undefined && { cacheWrite: cacheWriteTokens }),
-      ...(reasoningTokens !== undefined && { reasoning: reasoningTokens }),
-      ...(usage.batch === true && { batch: true })
+      cacheRead: cachedTokens,
+      cacheWrite: cacheWriteTokens,
+      reasoning: reasoningTokens,
+      batch: usage.batch
     }
   })
 }

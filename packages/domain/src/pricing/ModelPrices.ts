@@ -1,3 +1,4 @@
+import { keepPrices } from "./KeptPrices.ts"
 import { MAX_MODEL_NAME, type ModelName } from "./ModelNames.ts"
 import { BUILTIN_RATES, emptyPriceList, namesOf, type PriceList } from "./PriceFile.ts"
 import { costOf, type PricedUsage, type Rates } from "./Rates.ts"
@@ -48,18 +49,12 @@ export interface ModelPrices {
   readonly price: (call: PricedCall) => CallCost
 }
 
-/** Results that are kept, by provider, model and time. */
-const MAX_KEPT = 4096
-/** Prices of some providers change with the time of day, at the earliest each half hour. Milliseconds. */
-const PRICE_PERIOD_MS = 1_800_000
-
 /**
  * The prices of a list and a catalogue. Without a catalogue a model needs its exact name, as the specification has it.
  */
 export const makeModelPrices = (list: PriceList = emptyPriceList, catalogue?: ModelCatalogue): ModelPrices => {
-  const kept = new Map<string, ModelPrice>()
   const guess: ModelPrice = { rates: list.fallback, basis: "fallback" }
-  const search = (model: string, provider: string | undefined, at: number): ModelPrice => {
+  const search = keepPrices((model, provider, at): ModelPrice => {
     const names = namesOf(model, provider, catalogue !== undefined)
     const listed = list.find(names, at)
     if (listed !== undefined) return { rates: listed.rates, basis: "override", key: `file/${listed.entry}` }
@@ -74,26 +69,15 @@ export const makeModelPrices = (list: PriceList = emptyPriceList, catalogue?: Mo
       }
     }
     return guess
-  }
-  const find: ModelPrices["find"] = (call) => {
-    if (call.model === undefined) return guess
-    const model = call.model.slice(0, MAX_MODEL_NAME)
-    const provider = call.provider?.slice(0, MAX_MODEL_NAME)
-    // The length keeps two pairs of texts apart that are one text together.
-    const key = `${provider?.length} ${provider} ${model} ${Math.floor(call.at / PRICE_PERIOD_MS)}`
-    const known = kept.get(key)
-    if (known !== undefined) return known
-    const found = search(model, provider, call.at)
-    const [oldest] = kept.keys()
-    if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest)
-    kept.set(key, found)
-    return found
-  }
+  })
+  const find: ModelPrices["find"] = ({ at, model, provider }) =>
+    model === undefined ? guess : search(model.slice(0, MAX_MODEL_NAME), provider?.slice(0, MAX_MODEL_NAME), at)
   return {
     find,
-    price: ({ usage, ...call }) => {
+    price: (call) => {
       const { basis, key, rates } = find(call)
-      return { costUsd: costOf(rates, usage), basis, ...(key !== undefined && { key }) }
+      const costUsd = costOf(rates, call.usage)
+      return key === undefined ? { costUsd, basis } : { costUsd, basis, key }
     }
   }
 }

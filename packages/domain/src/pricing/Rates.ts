@@ -7,13 +7,13 @@ export interface PricedUsage {
   /** All output tokens, those of reasoning included. */
   readonly output: number
   /** Part of `input` that was read from a cache. */
-  readonly cacheRead?: number
+  readonly cacheRead?: number | undefined
   /** Part of `input` that was written to a cache, and none of `cacheRead`. */
-  readonly cacheWrite?: number
+  readonly cacheWrite?: number | undefined
   /** Part of `output`. */
-  readonly reasoning?: number
+  readonly reasoning?: number | undefined
   /** Whether the provider ran the call as part of a batch. */
-  readonly batch?: boolean
+  readonly batch?: boolean | undefined
 }
 
 /**
@@ -54,34 +54,31 @@ export const costOf = (rates: Rates, usage: PricedUsage): number => {
   const cacheWrite = Math.min(usage.cacheWrite ?? 0, input - cacheRead)
   const reasoning = Math.min(usage.reasoning ?? 0, output)
   const at = ratesAt(rates, input)
-  const parts: ReadonlyArray<readonly [tokens: number, rate: number]> = [
-    [input - cacheRead - cacheWrite, at.input],
-    [cacheRead, Math.min(at.cacheRead ?? at.input, at.input)],
-    [cacheWrite, at.cacheWrite ?? at.input],
-    [output - reasoning, at.output],
-    [reasoning, at.reasoning ?? at.output]
-  ]
-  const pico = picoOf(parts)
+  // Exact while the sum is below 2^53 picodollars, which are 9,007 dollars; beyond, to the nearest double.
+  const pico =
+    (input - cacheRead - cacheWrite) * picoOf(at.input) +
+    cacheRead * picoOf(Math.min(at.cacheRead ?? at.input, at.input)) +
+    cacheWrite * picoOf(at.cacheWrite ?? at.input) +
+    (output - reasoning) * picoOf(at.output) +
+    reasoning * picoOf(at.reasoning ?? at.output)
   const factor = usage.batch === true ? (rates.batchFactor ?? 1) : 1
   return usdOfNano(Math.round((pico * factor) / PICO_PER_NANO))
 }
 
-/** Exact while the sum is below 2^53 picodollars, which are 9,007 dollars; beyond, to the nearest double. */
-const picoOf = (parts: ReadonlyArray<readonly [tokens: number, rate: number]>): number => {
-  let sum = 0
-  for (const [tokens, rate] of parts) sum += tokens * Math.round(rate * PICO_PER_RATE)
-  return sum
-}
+/** Picodollars for one token. */
+const picoOf = (rate: number): number => Math.round(rate * PICO_PER_RATE)
 
 /** The rates of a call with so many input tokens. */
-const ratesAt = ({ tiers = [], ...base }: Rates, input: number): Rates => {
+const ratesAt = (rates: Rates, input: number): Rates => {
+  if (rates.tiers === undefined) return rates
+  const { tiers, ...base } = rates
   let above = -1
-  let rates: Rates = base
+  let reached: Rates = base
   for (const { above: from, ...tier } of tiers) {
     if (input > from && from > above) {
       above = from
-      rates = { ...base, ...tier }
+      reached = { ...base, ...tier }
     }
   }
-  return rates
+  return reached
 }

@@ -113,10 +113,10 @@ const callOf = (group: RecordedCallGroup) => ({
   usage: {
     input: group.promptTokens,
     output: group.totalTokens - group.promptTokens,
-    ...(group.cachedTokens !== undefined && { cacheRead: group.cachedTokens }),
-    ...(group.cacheWriteTokens !== undefined && { cacheWrite: group.cacheWriteTokens }),
-    ...(group.reasoningTokens !== undefined && { reasoning: group.reasoningTokens }),
-    ...(group.batch === true && { batch: true })
+    cacheRead: group.cachedTokens,
+    cacheWrite: group.cacheWriteTokens,
+    reasoning: group.reasoningTokens,
+    batch: group.batch
   }
 })
 

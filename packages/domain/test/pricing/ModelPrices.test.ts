@@ -77,9 +77,28 @@ describe("model prices", () => {
     assert.strictEqual(searches, 4096)
     ask(4095, AT + 1_800_000)
     assert.strictEqual(searches, 4097)
-    ask(1)
-    assert.strictEqual(searches, 4097)
     ask(0)
+    assert.strictEqual(searches, 4097)
+    ask(4096)
     assert.strictEqual(searches, 4098)
+    ask(1)
+    assert.strictEqual(searches, 4098)
+    ask(0)
+    assert.strictEqual(searches, 4099)
+  })
+
+  it("keep the prices of each provider of a model apart, and those of a few", () => {
+    let searches = 0
+    const prices = makeModelPrices(
+      undefined,
+      catalogue(({ provider }) => {
+        searches += 1
+        return { id: `${provider}`, rates: { input: 1, output: 1 } }
+      })
+    )
+    const ask = (provider: string) => prices.find({ model: "m", provider, at: AT }).key
+    for (let round = 0; round < 3; round++) assert.deepStrictEqual(["a", "b"].map(ask), ["a@7", "b@7"])
+    assert.strictEqual(searches, 2)
+    for (let index = 0; index < 100; index++) assert.strictEqual(ask(`p${index}`), `p${index}@7`)
   })
 })

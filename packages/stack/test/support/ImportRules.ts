@@ -34,7 +34,19 @@ export const ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
   cli: ["api", "domain", "prices"],
   console: ["api", "domain"],
   stack: ["cli", "api", "domain", "postgres", "runtime", "server", "agents", "sandbox", "control-plane", "launcher"],
-  bench: ["api", "domain", "postgres", "runtime", "server", "agents", "sandbox", "control-plane", "launcher", "stack"]
+  bench: [
+    "api",
+    "domain",
+    "postgres",
+    "prices",
+    "runtime",
+    "server",
+    "agents",
+    "sandbox",
+    "control-plane",
+    "launcher",
+    "stack"
+  ]
 }
 
 /**

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { makeModelPrices, readPriceFile } from "@runplane/domain"
 import * as Result from "effect/Result"
@@ -166,6 +167,14 @@ describe("costs of many runs", () => {
     assert.isUndefined(guessedCostUsd)
     const ended = page.getByRole("row").filter({ hasText: "region-failover" }).first()
     await ended.getByText(`$${Number(estimatedCostUsd.toPrecision(3))}`, { exact: true }).waitFor()
+    // The export has the same figures.
+    await page.getByRole("button", { name: "Export the list" }).click()
+    await page.getByRole("dialog").getByText("guessedCostUsd").waitFor()
+    const saving = page.waitForEvent("download")
+    await page.getByRole("button", { name: "CSV" }).click()
+    const [names = "", ...lines] = readFileSync(await (await saving).path(), "utf8").split("\r\n")
+    assert.include(names, ",tokens,costUsd,guessedCostUsd,callsWithoutUsage,")
+    assert.include(lines.find((line) => line.includes("still running")) ?? "", ",45100,0.0589,0.0409,,")
     await context.close()
   })
 

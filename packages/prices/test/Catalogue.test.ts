@@ -39,8 +39,8 @@ const LISTS = {
 } as const satisfies Readonly<Record<string, List>>
 
 /**
- * Prices of the providers' lists, US dollars per 1,000,000 tokens: a name and a provider as agents state them, the list,
- * input, output, and input from a cache where the list has one.
+ * Prices of the providers' lists, US dollars per 1,000,000 tokens: a name and a provider as agents state them, the
+ * list, input, output, and input from a cache where the list has one.
  */
 type Listed = [string, string | undefined, keyof typeof LISTS, input: number, output: number, cached?: number]
 const PRICES: ReadonlyArray<Listed> = [

@@ -100,7 +100,7 @@ describe("the guides", () => {
   const guides = readdirSync(join(ROOT, "docs/guides")).filter((name) => name !== "README.md")
 
   it("have commands, at most 80 lines, and a line in their index", () => {
-    assert.lengthOf(guides, 10)
+    assert.lengthOf(guides, 11)
     for (const guide of guides) {
       assert.isNotEmpty(stepsOf(read(guide)), guide)
       assert.isAtMost(read(guide).trimEnd().split("\n").length, 80, guide)

@@ -17,9 +17,11 @@ import {
   type StreamCursorMoved
 } from "./append/AppendRequest.ts"
 import { partsOfBytes } from "./append/FrameBytes.ts"
-import { FramePreparation } from "./append/FramePreparation.ts"
+import { FrameNormaliser } from "./append/FrameNormaliser.ts"
 import { inTurn, makeGroupCommit } from "./append/GroupCommit.ts"
+import { prepareFrame } from "./append/PreparedFrame.ts"
 import { EventLogSettings } from "./EventLogSettings.ts"
+import { ProjectionCache } from "./projection/ProjectionCache.ts"
 
 /**
  * The one way into the log. An append is atomic: raw and canonical events, projection, metrics, messages, status and
@@ -49,7 +51,8 @@ export class EventLog extends Context.Service<
   static readonly layer = Layer.effect(
     EventLog,
     Effect.gen(function* () {
-      const preparation = yield* FramePreparation
+      const cache = yield* ProjectionCache
+      const normaliser = yield* FrameNormaliser
       const queue = yield* AppendQueue
       const { appendBytes } = yield* EventLogSettings
       const commit = yield* makeGroupCommit
@@ -57,11 +60,13 @@ export class EventLog extends Context.Service<
       const writer = Effect.forever(write)
       for (let number = 0; number < WRITERS; number++) yield* Effect.forkScoped(writer)
 
+      const prepared = ({ frames, runId }: ObserveRequest) => {
+        const participants = cache.participants(runId)
+        return frames.map((frame) => prepareFrame(normaliser, participants, frame))
+      }
       /** Prepares frames before they enter the queue, so that a retried transaction does not prepare them again. */
       const append = (request: AppendRequest) =>
-        Effect.suspend(() =>
-          queue.append(request, request._tag === "Observe" ? preparation.now(request.runId, request.frames) : [])
-        )
+        Effect.suspend(() => queue.append(request, request._tag === "Observe" ? prepared(request) : []))
       // The kind of an append decides its possible refusals; any other one is a fault of the log.
       const { Change, Create, Observe, Rebuild, Record } = AppendRequest
       /** Frames beyond the size of one append are stored in several, one after the other. */

@@ -4,7 +4,6 @@ import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
 import { AppendQueue } from "./append/AppendQueue.ts"
 import { BatchDelay } from "./append/BatchDelay.ts"
 import { FrameBudget } from "./append/FrameBudget.ts"
-import { FramePreparation } from "./append/FramePreparation.ts"
 import { InsertEvents } from "./append/InsertEvents.ts"
 import { EventLog } from "./EventLog.ts"
 import { EventRepository } from "./EventRepository.ts"
@@ -25,7 +24,6 @@ import { Watermark } from "./subscribe/Watermark.ts"
 /** The log by another clock than the database's. */
 export const layerBy = <E, R>(clock: Layer.Layer<DatabaseClock, E, R>) =>
   Layer.mergeAll(EventLog.layer, RunEndWaiters.layer, RunStateReader.layer).pipe(
-    Layer.provideMerge(FramePreparation.layer),
     Layer.provide(ProjectionCache.layer),
     Layer.provide([InsertEvents.layer, ProjectionRows.layer]),
     Layer.provideMerge(RunSeals.layer),

@@ -51,15 +51,12 @@ export interface InboxOptions {
   readonly delay: Pick<BatchDelay["Service"], "come" | "due">
   /** Most bytes of a batch. */
   readonly appendBytes: number
-  /** Prepares frames before they wait. */
-  readonly prepare: (frames: ReadonlyArray<ObservedFrame>) => ReadonlyArray<ObservedFrame>
 }
 
 export const makeInbox = Effect.fnUntraced(function* ({
   appendBytes,
   budget,
-  delay,
-  prepare
+  delay
 }: InboxOptions): Effect.fn.Return<Inbox> {
   const others = new Permits(OTHER_MESSAGES)
   const queue = yield* Queue.unbounded<Frame | Message>()
@@ -107,7 +104,7 @@ export const makeInbox = Effect.fnUntraced(function* ({
         (part) =>
           budget.acquire(totalBytes(part), () => {
             delay.come(part.length)
-            for (const frame of prepare(part)) Queue.offerUnsafe(queue, { _tag: "Frame", subscription, frame })
+            for (const frame of part) Queue.offerUnsafe(queue, { _tag: "Frame", subscription, frame })
           }),
         { discard: true }
       ),

@@ -12,7 +12,6 @@ import type * as Tracer from "effect/Tracer"
 import type { RunNotFound } from "../event-log/append/AppendRequest.ts"
 import { BatchDelay } from "../event-log/append/BatchDelay.ts"
 import { FrameBudget } from "../event-log/append/FrameBudget.ts"
-import { FramePreparation } from "../event-log/append/FramePreparation.ts"
 import { EventLogSettings } from "../event-log/EventLogSettings.ts"
 import { parentSpan, type RunTrace, RunTraces } from "../event-log/runs/RunTraces.ts"
 import { Metrics } from "../platform/metrics/Metrics.ts"
@@ -55,7 +54,6 @@ export class RunObserver extends Context.Service<
       const { recovery } = yield* Metrics
       const makePerformer = yield* makePerform
       const budget = yield* FrameBudget
-      const preparation = yield* FramePreparation
       const { appendBytes } = yield* EventLogSettings
       const delay = yield* BatchDelay
 
@@ -92,8 +90,7 @@ export class RunObserver extends Context.Service<
         const inbox = yield* makeInbox({
           budget: yield* budget.share,
           appendBytes,
-          delay,
-          prepare: (frames) => preparation.ahead(runId, frames)
+          delay
         })
         const perform = yield* makePerformer(run, inbox)
         yield* directory.subscribe(new Set([run.sessionId, runId]), inbox.update)

@@ -20,8 +20,7 @@ const inboxWith = Effect.gen(function* () {
   const inbox = yield* makeInbox({
     budget: { acquire: (_, then) => Effect.sync(then), release: () => {} },
     delay: { come: () => {}, due: Deferred.await(due) },
-    appendBytes: 1_000_000,
-    prepare: (frames) => frames
+    appendBytes: 1_000_000
   })
   return { inbox, letGo: Deferred.succeed(due, undefined) }
 })

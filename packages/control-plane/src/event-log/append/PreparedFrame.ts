@@ -40,15 +40,11 @@ export interface ObservedFrame {
   readonly bytes: number
   /** Why an envelope of the history has a note instead of its payload (docs/reference/events.md#refused-frames). */
   readonly withheld?: string
-  /** Its normalised content, when it was prepared while it waited; see `FramePreparation`. */
-  readonly prepared?: PreparedFrame
 }
 
 /** A frame with its normalised content: the costly part of an append, done once, before any transaction begins. */
 export interface PreparedFrame extends NormalisedFrame {
   readonly receivedAt: string
-  /** How many participants of its run were known when it was prepared. */
-  readonly knownParticipants: number
   /** An accepted envelope of the session's history: it has an ordinal and is deduplicated by its message id. */
   readonly ordinal: boolean
   /**
@@ -77,7 +73,6 @@ export const prepareFrame = (
     ...normalised,
     ...(isMissed && { drafts: [...normalised.drafts, gapOf(frame.envelope, withheld, receivedAt)] }),
     receivedAt,
-    knownParticipants: participants.size,
     ordinal: frame.kind === "stream-envelope" && !frame.ambient,
     ambient,
     messageKey: messageId === "" ? undefined : ambient ? ambientKeyOf(frame.envelope) : messageKeyOf(messageId)

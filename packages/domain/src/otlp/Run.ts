@@ -1,11 +1,14 @@
 import * as Schema from "effect/Schema"
 import { Field } from "../Field.ts"
-import type { Redactor } from "../Redaction.ts"
+import { meaningOf } from "./MeaningOf.ts"
+import { ATTRIBUTES } from "./Names.ts"
 import type { Telemetry } from "./Span.ts"
+import { nameOf } from "./Values.ts"
 
-/** Runtime and mode of runs that come from OpenTelemetry. */
+export { OTLP_MODE_NAME } from "../events/MessageHeader.ts"
+
+/** Kind of the runtime of runs that come from OpenTelemetry. */
 export const OTLP_RUNTIME_KIND = "otlp"
-export const OTLP_MODE_NAME = "otlp.trace"
 
 /** A span or log record with its reception. */
 export interface Arrival {
@@ -103,26 +106,57 @@ export const uuidV5 = (sha1: (bytes: Uint8Array) => Uint8Array, name: string): s
 }
 
 /**
- * Decides where the telemetry of one trace goes, from all of it that waits. Once bound, a trace stays with its run. A
- * run key on any span decides; without one the trace waits for its root or the settle time.
+ * Decides where the telemetry of one trace goes, from all of it that waits. A trace is bound as soon as a span names
+ * its run or session, else when the settle time has passed since its first arrival, so that the order of requests does
+ * not matter. Once bound, a trace stays with its run.
  */
 export const bindingOf = (arrivals: ReadonlyArray<Arrival>, now: number, options: BindingOptions): TraceBinding => {
-  const until = Math.max(...arrivals.map(({ at }) => at)) + options.settleMs
-  const [first] = arrivals
-  if (first === undefined || now < until) return { state: "waiting", until }
-  return { state: "bound", key: first.telemetry.traceId, isNamed: false, links: [] }
+  const ordered = arrivals.toSorted(byTelemetry)
+  const key = firstText(ordered, ["runplane.run.key", ...(options.runKeyAttribute ?? "").split(",")])
+  const sessionId = firstText(ordered, ATTRIBUTES.session.names)
+  const until = Math.min(...arrivals.map(({ at }) => at)) + options.settleMs
+  const [first] = ordered
+  if (first === undefined || (key === undefined && sessionId === undefined && now < until)) {
+    return { state: "waiting", until }
+  }
+  if (key === undefined && sessionId === undefined && ordered.every(isConstruction)) return { state: "construction" }
+  return {
+    state: "bound",
+    key: key ?? first.telemetry.traceId,
+    isNamed: key !== undefined,
+    ...(sessionId !== undefined && { sessionId }),
+    links: linksOf(ordered)
+  }
 }
 
-/** What the door does with texts before anything is stored. */
-export interface ReceptionOptions {
-  readonly redactor: Redactor
-  /** `OTLP_CONTENT`: `drop` removes messages, arguments and results; instructions leave their hash. */
-  readonly content: "keep" | "drop"
-  /** `OTLP_KEEP_USER`: whether `user.id` stays. */
-  readonly keepUser: boolean
-  /** SHA-256 of a text, hexadecimal. */
-  readonly sha256: (text: string) => string
+const byTelemetry = (left: Arrival, right: Arrival): number => {
+  const [from, to] = [timeOf(left.telemetry), timeOf(right.telemetry)]
+  return from.length - to.length || (from < to ? -1 : from > to ? 1 : left.key < right.key ? -1 : 1)
 }
 
-/** A span or log record as it may be stored. Applied before the inbox. */
-export const receivedTelemetry = (_options: ReceptionOptions, telemetry: Telemetry): Telemetry => telemetry
+const timeOf = (telemetry: Telemetry): string => (telemetry.kind === "span" ? telemetry.startedAt : telemetry.at)
+
+/** The first text under one of the names, on a span or log record or its resource. */
+const firstText = (ordered: ReadonlyArray<Arrival>, names: ReadonlyArray<string>): string | undefined => {
+  for (const name of names) {
+    for (const { telemetry } of ordered) {
+      const value = telemetry.attributes[name] ?? telemetry.resource[name]
+      const text = nameOf(typeof value === "number" ? String(value) : value)
+      if (text !== undefined) return text
+    }
+  }
+  return undefined
+}
+
+const isConstruction = ({ telemetry }: Arrival): boolean =>
+  telemetry.kind === "span" && meaningOf(telemetry).kind === "construction"
+
+/** Other traces that the roots link to. */
+const linksOf = (ordered: ReadonlyArray<Arrival>): ReadonlyArray<string> => {
+  const links = ordered.flatMap(({ telemetry }) =>
+    telemetry.kind === "span" && telemetry.parentSpanId === undefined
+      ? telemetry.links.filter(({ traceId }) => traceId !== telemetry.traceId)
+      : []
+  )
+  return [...new Set(links.map(({ traceId }) => traceId))]
+}

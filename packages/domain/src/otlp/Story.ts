@@ -1,73 +1,27 @@
-import * as Schema from "effect/Schema"
-import type { EventDraft } from "../events/CanonicalEvent.ts"
-import type { ModelPrices } from "../pricing/ModelPrices.ts"
-import type { Arrival, RunEnd, RunFacts } from "./Run.ts"
+import * as HashMap from "effect/HashMap"
+import * as HashSet from "effect/HashSet"
+import { runCompleted, runCreated, runFailed, runStarted, sessionStateChanged } from "../ControlPlaneEvents.ts"
+import { draftEvent, type EventDraft } from "../events/CanonicalEvent.ts"
+import { meaningOf } from "./MeaningOf.ts"
+import { type Arrival, OTLP_MODE_NAME, OTLP_RUNTIME_KIND, type RunEnd, type RunFacts } from "./Run.ts"
+import { decideLogs } from "./story/DecideLogs.ts"
+import { decideSpans } from "./story/DecideSpans.ts"
+import { endOf, endsAt, factsOf } from "./story/End.ts"
+import { addLog, isOfInterest, logNodeOf, waitingLog } from "./story/Logs.ts"
+import { idOf, nodeOf, StoryNode } from "./story/Node.ts"
+import {
+  addArtifact,
+  type Consumed,
+  type StepOutput,
+  type StoryArtifact,
+  type StoryMark,
+  type StoryOptions
+} from "./story/Output.ts"
+import { addSpan, type Draft, get, type StoryState, stateOf } from "./story/State.ts"
+import { isoOf, isoOfNanos } from "./story/Times.ts"
+import { treeOf } from "./story/Tree.ts"
 
-/** The settings of a story, and the functions that the domain does not have. */
-export interface StoryOptions {
-  readonly runId: string
-  /** The key of the run, which is its session id too. */
-  readonly sessionId: string
-  readonly settleMs: number
-  readonly idleMs: number
-  /** Spans and log records of a run that become events; further ones only count. */
-  readonly maxSpans: number
-  readonly prices: ModelPrices
-  /** SHA-256 of a text, hexadecimal. */
-  readonly sha256: (text: string) => string
-  /**
-   * Set when the telemetry enriches the run of a session that a runtime hosts: the story then emits tool and model
-   * events only, and neither creates nor ends the run. Tokens count when `usage` is true.
-   */
-  readonly joined?: { readonly usage: boolean } | undefined
-}
-
-/** What a consumed span or log record leaves for later decisions. It is stored with `otlp_seen`. */
-export const StoryNode = Schema.Struct({ key: Schema.String })
-export type StoryNode = typeof StoryNode.Type
-
-/**
- * The story of a run so far: the nodes of consumed telemetry, and the telemetry that still waits. A value; each step
- * returns the next one.
- */
-export interface StoryState {
-  readonly nodes: number
-}
-
-/** Telemetry that leaves the inbox in the transaction of the events. */
-export interface Consumed {
-  readonly key: string
-  readonly traceId: string
-  readonly spanId: string
-  /** Absent for a repetition: its first text is stored already. */
-  readonly node?: StoryNode
-}
-
-/** A text of the run that is stored as an artifact. Its `artifact.created` is among the events. */
-export interface StoryArtifact {
-  /** A UUID that depends on the run and the kind. */
-  readonly artifactId: string
-  readonly kind: "otlp.input" | "otlp.output"
-  readonly label: string
-  readonly content: string
-  /** SHA-256 of `content`, hexadecimal. */
-  readonly contentSha256: string
-  readonly traceId: string
-}
-
-/** A judgement that came as a span, a span event or a log record. */
-export interface StoryMark {
-  /** Key of the arrival that has it, and its index there: the same judgement has the same id. */
-  readonly id: string
-  readonly name: string
-  readonly value: number | boolean | string
-  readonly label?: string
-  readonly explanation?: string
-  readonly spanId: string
-  readonly participantId?: string
-  /** The response that is judged, when the emitter names it. */
-  readonly responseId?: string
-}
+export { type Consumed, type StoryArtifact, type StoryMark, StoryNode, type StoryOptions, type StoryState }
 
 /** What one step of a story decided. */
 export interface StoryStep {
@@ -88,6 +42,8 @@ export interface StoryStep {
   readonly facts: RunFacts
   /** Present in the step that ends the run, and not again. */
   readonly end?: RunEnd
+  /** Arrivals beyond `maxSpans` so far. */
+  readonly overflow: number
 }
 
 /** What is stored of a run whose story is resumed. */
@@ -106,7 +62,8 @@ export interface StoredStory {
  * killed process would have decided: the state is the fold of the nodes, and waiting telemetry is only in the inbox.
  * A new run has no nodes, is not created and not ended.
  */
-export const resumeStory = ({ nodes }: StoredStory): StoryState => ({ nodes: [...nodes].length })
+export const resumeStory = ({ isCreated, isEnded, nodes }: StoredStory): StoryState =>
+  stateOf(nodes, isCreated, isEnded)
 
 /**
  * The next step of a story: new arrivals and the time (Unix milliseconds) in, decided events out. Pure and total. Call
@@ -116,15 +73,98 @@ export const resumeStory = ({ nodes }: StoredStory): StoryState => ({ nodes: [..
 export const stepStory = (
   state: StoryState,
   arrivals: ReadonlyArray<Arrival>,
-  _now: number,
-  _options: StoryOptions
-): StoryStep => ({
-  state,
-  events: [],
-  artifacts: [],
-  marks: [],
-  consumed: [],
-  waiting: arrivals.length,
-  nextAt: undefined,
-  facts: { tags: [], metadata: {}, models: [] }
-})
+  now: number,
+  options: StoryOptions
+): StoryStep => {
+  const draft: Draft = { ...state }
+  const out: StepOutput = { events: [], artifacts: [], marks: [], consumed: [] }
+  for (const arrival of arrivals) receive(draft, arrival, out, options)
+  const isBegun = HashMap.size(draft.spans) > 0 || draft.waitingLogs > 0
+  if (!draft.isCreated && isBegun && options.joined === undefined) begin(draft, now, out, options)
+  const tree = treeOf(draft)
+  const dueAt = decideSpans(draft, tree, now, out, options)
+  const end = endOf(draft, tree, now, options)
+  const isFinal = end !== undefined || draft.isEnded || now >= draft.lastAt + options.idleMs
+  const logsDueAt = decideLogs(draft, tree, now, isFinal, out, options)
+  const facts = factsOf(draft, tree)
+  if (end !== undefined) finish(draft, end, now, out, options)
+  const times = [dueAt, logsDueAt, endsAt(draft, options)].filter((time) => time !== undefined)
+  return {
+    ...out,
+    state: draft,
+    waiting: HashMap.size(draft.waiting) + draft.waitingLogs,
+    nextAt: times.length === 0 ? undefined : Math.max(now + 1, Math.min(...times)),
+    facts,
+    ...(end !== undefined && { end }),
+    overflow: draft.overflow
+  }
+}
+
+/** Adds an arrival to the tree, unless it is a repetition or beyond the limit. */
+const receive = (
+  draft: Draft,
+  arrival: Arrival,
+  { consumed }: StepOutput,
+  { maxSpans, sha256 }: StoryOptions
+): void => {
+  const { key, telemetry } = arrival
+  const { spanId, traceId } = telemetry
+  const id = idOf(traceId, spanId)
+  const isSpan = telemetry.kind === "span"
+  const isKnown = isSpan ? HashMap.has(draft.spans, id) : HashSet.has(draft.logKeys, key)
+  if (isKnown) {
+    // A waiting arrival that is given again, with its own key, still waits.
+    const known = isSpan ? get(draft.spans, id) : undefined
+    const isWaiting = isSpan ? known?.isDecided === false && known.node.key === key : isWaitingLog(draft, id, key)
+    if (!isWaiting) consumed.push({ key, traceId, spanId })
+    return
+  }
+  if (draft.accepted >= maxSpans) {
+    draft.overflow += 1
+    draft.lastAt = Math.max(draft.lastAt, arrival.at)
+    consumed.push({ key, traceId, spanId })
+    return
+  }
+  if (isSpan) {
+    const meaning = meaningOf(telemetry)
+    draft.waiting = HashMap.set(draft.waiting, id, { span: telemetry, meaning })
+    addSpan(draft, nodeOf(arrival, telemetry, meaning, sha256))
+    return
+  }
+  draft.accepted += 1
+  const log = waitingLog(arrival, telemetry)
+  if (!isOfInterest(log) || !addLog(draft, log)) {
+    consumed.push({ key, traceId, spanId, node: logNodeOf(draft, log) })
+  }
+}
+
+const isWaitingLog = (draft: Draft, id: string, key: string): boolean =>
+  get(draft.logs, id)?.some((log) => log.key === key) === true
+
+const begin = (draft: Draft, now: number, { events }: StepOutput, { runId, sessionId }: StoryOptions): void => {
+  const traceId = draft.first?.traceId ?? ""
+  const ts = isoOf(draft.lastAt === 0 ? now : draft.lastAt)
+  const identity = { ts, runId, traceId, modeName: OTLP_MODE_NAME, runtimeKind: OTLP_RUNTIME_KIND }
+  const startedAt = draft.startedAt === undefined ? ts : isoOfNanos(draft.startedAt)
+  events.push(
+    runCreated({ ...identity, sessionId }),
+    runStarted({ ...identity, startedAt }),
+    sessionStateChanged(ts, { sessionId, state: "OPEN" })
+  )
+  draft.isCreated = true
+}
+
+const finish = (draft: Draft, end: RunEnd, now: number, out: StepOutput, options: StoryOptions): void => {
+  const { runId, sessionId } = options
+  draft.isEnded = true
+  if (end.status === "completed" && draft.answer?.answer !== undefined && !draft.hasOutput) {
+    addArtifact(out, options, "otlp.output", draft.answer.traceId, draft.answer.spanId, draft.answer.answer, now)
+  }
+  const traceId = draft.first?.traceId ?? ""
+  const event = { ts: isoOf(now), runId, traceId, endedAt: end.endedAt, runtimeSessionId: sessionId }
+  const { errorCode = "", errorMessage = errorCode } = end
+  const drafted =
+    end.status === "failed" ? runFailed({ ...event, errorCode, error: errorMessage }) : runCompleted(event)
+  const { data } = drafted.recorded
+  out.events.push(draftEvent(drafted.type, drafted, { ...data, endedBecause: end.endedBecause }))
+}

@@ -1,4 +1,5 @@
 import type { EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
+import { OTLP_MODE_NAME } from "../events/MessageHeader.ts"
 import type { ParticipantStatus } from "../ParticipantStatus.ts"
 import { MAX_TRACKED_PARTICIPANTS, type ParticipantState, type RunState } from "../RunState.ts"
 import { isTerminal, type RunStatus } from "../RunStatus.ts"
@@ -20,9 +21,15 @@ export const foldParticipants = (
 ): Participants => {
   const isOver = isTerminal(runStatus)
   let next = withDeclared(participants, view.event)
-  if (view.sender !== "") next = withSender(next, view, isOver)
-  return recipients.length > 0 && !isOver ? withRecipients(next, recipients) : next
+  const isKnown = (id: string) => !isAnnounced(view) || indexOf(next, id) >= 0
+  if (view.sender !== "" && isKnown(view.sender)) next = withSender(next, view, isOver)
+  const known = recipients.filter(isKnown)
+  return known.length > 0 && !isOver ? withRecipients(next, known) : next
 }
+
+/** All participants of an ingested run have a `participant.seen`: the `user` who gave the work is not one. */
+const isAnnounced = ({ event }: EventView): boolean =>
+  "modeName" in event.data && event.data.modeName === OTLP_MODE_NAME
 
 /**
  * The participants that a message.received is for: those it names, else all declared ones for a SessionStart and all

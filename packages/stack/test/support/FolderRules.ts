@@ -210,6 +210,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
       meaning: "spans of OpenTelemetry become canonical events",
       knows: [
         "events",
+        "projector",
         "usage",
         "pricing",
         ...VALUES,

@@ -113,6 +113,7 @@ export { nanoUsd, sumUsd, usdOfNano, usdText } from "./Money.ts"
 export * from "./Normaliser.ts"
 export * from "./OutboundMessage.ts"
 export * from "./Outcome.ts"
+export { meaningOf, meaningOfLog } from "./otlp/MeaningOf.ts"
 export * from "./otlp/Reception.ts"
 export * from "./otlp/Run.ts"
 export type {

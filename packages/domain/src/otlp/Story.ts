@@ -127,8 +127,9 @@ const receive = (
   }
   if (isSpan) {
     const meaning = meaningOf(telemetry)
-    draft.waiting = HashMap.set(draft.waiting, id, { span: telemetry, meaning })
-    addSpan(draft, nodeOf(arrival, telemetry, meaning, sha256))
+    const node = nodeOf(arrival, telemetry, meaning, sha256)
+    draft.waiting = HashMap.set(draft.waiting, id, { node, span: telemetry, meaning })
+    addSpan(draft, node)
     return
   }
   draft.accepted += 1

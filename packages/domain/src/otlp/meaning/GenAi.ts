@@ -44,6 +44,8 @@ const subjectOf = (name: string, operation: string): string | undefined =>
 export const genAi: Family = {
   kind: ({ attributes }) => kindOfOperation(attributes["gen_ai.operation.name"]),
   agent: ({ attributes, name }, kind) => {
+    // A workflow is named in the same way, and is not a participant.
+    if (kind === "workflow" || kind === "construction") return undefined
     const stated = nameAt(attributes, "agent")
     if (stated !== undefined || kind !== "agent") return stated
     const subject = subjectOf(name, "invoke_agent")

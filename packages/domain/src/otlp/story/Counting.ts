@@ -1,4 +1,3 @@
-import * as HashMap from "effect/HashMap"
 import * as HashSet from "effect/HashSet"
 import type { Meaning } from "../Meaning.ts"
 import { idOf, parentOf, type SpanNode } from "./Node.ts"
@@ -18,10 +17,9 @@ export type Uncounted =
 /** The span that counts for each response id among the waiting spans: the same for every order of arrival. */
 export const winnersOf = (state: StoryState): ReadonlyMap<string, string> => {
   const winners = new Map<string, SpanNode>()
-  for (const id of HashMap.keys(state.waiting)) {
-    const node = get(state.spans, id)?.node
-    const responseId = node?.kind === "model" ? node.responseId : undefined
-    if (node === undefined || responseId === undefined || belowOf(state, id).hasModel) continue
+  for (const [id, { node }] of state.waiting) {
+    const responseId = node.kind === "model" ? node.responseId : undefined
+    if (responseId === undefined || belowOf(state, id).hasModel) continue
     const best = winners.get(responseId)
     if (best === undefined || isBetter(node, best)) winners.set(responseId, node)
   }

@@ -1,4 +1,3 @@
-import * as HashMap from "effect/HashMap"
 import * as HashSet from "effect/HashSet"
 import { draftEvent, type EventDraft } from "../../events/CanonicalEvent.ts"
 import { OTLP_MODE_NAME } from "../../events/MessageHeader.ts"
@@ -50,9 +49,7 @@ export const decideSpans = (
   const readiness = readinessOf(draft, tree, now, options)
   const ready = new Map<string, SpanNode>()
   let dueAt = Number.POSITIVE_INFINITY
-  for (const id of HashMap.keys(draft.waiting)) {
-    const node = get(draft.spans, id)?.node
-    if (node === undefined) continue
+  for (const [id, { node }] of draft.waiting) {
     if (readiness.isReady(node)) ready.set(id, node)
     else dueAt = Math.min(dueAt, readiness.dueAt(node))
   }

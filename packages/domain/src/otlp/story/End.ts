@@ -75,8 +75,8 @@ const judged = (
 }
 
 /**
- * The last agent directly below the root when it failed: some frameworks leave the root without an error. A later agent,
- * tool or model call answered an earlier failure.
+ * The last agent directly below the root when it failed: some frameworks leave the root without an error. A later
+ * agent, tool or model call answered an earlier failure.
  */
 const failedAgent = (state: StoryState, tree: Tree, root: SpanNode): SpanNode | undefined => {
   let last: SpanNode | undefined

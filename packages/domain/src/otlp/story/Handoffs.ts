@@ -1,6 +1,6 @@
 import * as HashSet from "effect/HashSet"
 import { compareTimes, parentOf, type SpanNode } from "./Node.ts"
-import { childrenOf, get, type StoryState } from "./State.ts"
+import { get, type StoryState } from "./State.ts"
 import type { Tree } from "./Tree.ts"
 
 /** A change of the agent. */
@@ -13,37 +13,35 @@ export interface Handoff {
   readonly inferredBy?: "next agent" | "link" | "parent node"
 }
 
-/** Siblings that are searched for the next agent. */
-const MAX_SEARCHED = 10_000
-
 /** The next sibling that invokes an agent, of a handoff without a target: of its own, else of its sender's span. */
 export const followerOf = (state: StoryState, tree: Tree, node: SpanNode): SpanNode | undefined => {
   const from = node.agent ?? tree.around(node).agent
-  const beside = nextAgent(state, tree, parentOf(node), node, from)
+  const beside = nextAgent(tree, parentOf(node), node, from)
   if (beside !== undefined) return beside
   const { invocation } = tree.around(node)
   const sender = invocation === undefined ? undefined : get(state.spans, invocation)?.node
-  return sender && nextAgent(state, tree, parentOf(sender), node, from)
+  return sender && nextAgent(tree, parentOf(sender), node, from)
 }
 
 const nextAgent = (
-  state: StoryState,
   tree: Tree,
   parent: string | undefined,
-  after: SpanNode,
+  { startedAt }: SpanNode,
   from: string | undefined
 ): SpanNode | undefined => {
   if (parent === undefined) return undefined
-  let next: SpanNode | undefined
-  let searched = 0
-  for (const sibling of childrenOf(state, parent)) {
-    if (++searched > MAX_SEARCHED) return next
-    const agent = tree.invokedBy(sibling)
-    if (agent === undefined || agent === from || compareTimes(sibling.startedAt, after.startedAt) < 0) continue
-    const order = next === undefined ? -1 : compareTimes(sibling.startedAt, next.startedAt)
-    if (next === undefined || order < 0 || (order === 0 && sibling.key < next.key)) next = sibling
+  const invocations = tree.invocationsIn(parent)
+  let first = 0
+  for (let end = invocations.length; first < end; ) {
+    const middle = (first + end) >> 1
+    if (compareTimes(invocations[middle]?.startedAt ?? "", startedAt) < 0) first = middle + 1
+    else end = middle
   }
-  return next
+  for (let at = first; at < invocations.length; at++) {
+    const next = invocations[at]
+    if (next !== undefined && tree.invokedBy(next) !== from) return next
+  }
+  return undefined
 }
 
 /** The handoff that a span of kind `handoff` is; undefined while a side is unknown, or when it goes nowhere. */

@@ -14,6 +14,7 @@ export interface Known {
 
 /** A span whose events are not appended. */
 export interface WaitingSpan {
+  readonly node: SpanNode
   readonly span: Span
   readonly meaning: Meaning
 }
@@ -140,7 +141,7 @@ export const get = <V>(map: HashMap.HashMap<string, V>, key: string): V | undefi
 export const belowOf = (state: StoryState, id: string): Below => get(state.below, id) ?? NOTHING_BELOW
 
 /** The children of a span, in no order. */
-export const childrenOf = (state: StoryState, id: string): ReadonlyArray<SpanNode> => {
+export const childrenOf = (state: StoryState, id: string): Array<SpanNode> => {
   const nodes: Array<SpanNode> = []
   for (let each = get(state.children, id); each !== undefined; each = each.next) {
     const known = get(state.spans, each.id)

@@ -1,5 +1,5 @@
-import { idOf, kindOf, parentOf, type SpanNode } from "./Node.ts"
-import { belowOf, get, isInvokedStep, type StoryState } from "./State.ts"
+import { byStart, idOf, kindOf, parentOf, type SpanNode } from "./Node.ts"
+import { belowOf, childrenOf, get, isInvokedStep, type StoryState } from "./State.ts"
 
 /** Whose span it is, as far as its ancestors say. */
 export interface Scope {
@@ -39,6 +39,8 @@ export interface Tree {
   readonly isGuess: (node: SpanNode) => boolean
   /** Name of the agent whose invocation the span is; undefined for other spans. */
   readonly invokedBy: (node: SpanNode) => string | undefined
+  /** The invocations among the children of a span, by their start. */
+  readonly invocationsIn: (id: string) => ReadonlyArray<SpanNode>
 }
 
 export const treeOf = (state: StoryState): Tree => {
@@ -69,16 +71,26 @@ export const treeOf = (state: StoryState): Tree => {
     return scope
   }
   const around = (node: SpanNode): Scope => inside(parentOf(node))
+  const invokedBy = (node: SpanNode): string | undefined => {
+    const agent = invokedAgent(state, node)
+    if (agent === undefined) return undefined
+    const { agent: outer, isDirect } = around(node)
+    return outer === agent && isDirect ? undefined : agent
+  }
+  const invocations = new Map<string, ReadonlyArray<SpanNode>>()
   return {
     inside,
     around,
     callerOf: (node) => (isAgentSpan(node) ? around(node).agent : (node.agent ?? around(node).agent)),
     isGuess: (node) => (isAgentSpan(node) || node.agent === undefined) && around(node).isGuess,
-    invokedBy: (node) => {
-      const agent = invokedAgent(state, node)
-      if (agent === undefined) return undefined
-      const { agent: outer, isDirect } = around(node)
-      return outer === agent && isDirect ? undefined : agent
+    invokedBy,
+    invocationsIn: (id) => {
+      const kept = invocations.get(id)
+      if (kept !== undefined) return kept
+      const found = childrenOf(state, id).filter((node) => invokedBy(node) !== undefined)
+      const sorted = found.sort(byStart)
+      invocations.set(id, sorted)
+      return sorted
     }
   }
 }

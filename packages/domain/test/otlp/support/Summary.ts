@@ -58,12 +58,14 @@ export const summaryOf = ({ artifacts, end, events, facts, state }: StoryResult)
     ...messages.filter(({ data }) => data.messageType === "Handoff"),
     ...invoked.filter(({ data }) => data.sender !== "user")
   ]
+  // A run of several traces has an output for each root.
+  const outputs = artifacts.flatMap(({ content, kind }) => (kind === "otlp.output" ? [content] : []))
   const tools = events.filter((event) => event.type === "tool.completed").toSorted(byStart)
   return {
     name: facts.name,
     status: state.run.status,
     errorCode: end?.errorCode,
-    finalAnswer: artifacts.find(({ kind }) => kind === "otlp.output")?.content,
+    finalAnswer: outputs.length === 0 ? undefined : outputs.toSorted().join("\n"),
     conversationId: facts.metadata["conversationId"],
     participants: state.participants.map(({ participantId }) => participantId).toSorted(),
     invocations: invoked.flatMap(({ data }) => data.to),

@@ -48,7 +48,12 @@ const firstOf = <A>(read: (family: Family) => A | undefined): A | undefined => {
 
 /** What a span means (docs/reference/ingest.md#from-spans-to-events). Total over any attributes. */
 export const meaningOf = (span: Span): Meaning => {
-  const named: Named = { name: span.name, attributes: span.attributes, isRoot: span.parentSpanId === undefined }
+  const named: Named = {
+    name: span.name,
+    attributes: span.attributes,
+    resource: span.resource,
+    isRoot: span.parentSpanId === undefined
+  }
   const stated = firstOf(({ kind }) => kind?.(named)) ?? modelByEvidence(span.attributes)
   const sides = firstOf(({ handoff }) => handoff?.(named, stated.kind))
   const kind: Kind = sides === undefined ? stated : { ...stated, kind: "handoff" }
@@ -76,7 +81,7 @@ export const meaningOf = (span: Span): Meaning => {
 /** What a log record says of its span, or of the run. Its messages are read where it is joined to its span. */
 export const meaningOfLog = (log: LogRecord): Meaning => {
   const attributes = withBody(log)
-  const named: Named = { name: log.name, attributes, isRoot: false }
+  const named: Named = { name: log.name, attributes, resource: log.resource, isRoot: false }
   const contributions = contributionsOf(log.name, 0, attributes, log.body)
   const evaluations = evaluationsOf(log.name, 0, attributes)
   return {
@@ -135,7 +140,7 @@ const common = (named: Named, { kind, operation }: Kind, sides: Sides | undefine
     ...(responseId !== undefined && { responseId }),
     ...(finishReasons.length > 0 && { finishReasons }),
     ...(firstChunkMs !== undefined && { firstChunkMs }),
-    clues: cluesOf(attributes, workflow, conversation),
+    clues: cluesOf({ ...ownNames(named.resource), ...attributes }, workflow, conversation),
     ...(kept !== undefined && { attributes: kept })
   }
 }
@@ -177,6 +182,10 @@ const firstChunkOf = (attributes: Attributes): number | undefined => {
   const seconds = numberAt(attributes, "firstChunkSeconds")
   return seconds === undefined ? numberAt(attributes, "firstChunkMs") : seconds * 1000
 }
+
+/** Our own names may be set for a whole process, as attributes of its resource. */
+const ownNames = (resource: Attributes): Attributes =>
+  Object.fromEntries(Object.entries(resource).filter(([name]) => name.startsWith("runplane.")))
 
 const cluesOf = (attributes: Attributes, workflow: string | undefined, conversation: string | undefined): RunClues => {
   const scenario = nameAt(attributes, "scenario")

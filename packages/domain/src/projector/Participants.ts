@@ -21,15 +21,9 @@ export const foldParticipants = (
 ): Participants => {
   const isOver = isTerminal(runStatus)
   let next = withDeclared(participants, view.event)
-  const isKnown = (id: string) => !isAnnounced(view) || indexOf(next, id) >= 0
-  if (view.sender !== "" && isKnown(view.sender)) next = withSender(next, view, isOver)
-  const known = recipients.filter(isKnown)
-  return known.length > 0 && !isOver ? withRecipients(next, known) : next
+  if (view.sender !== "") next = withSender(next, view, isOver)
+  return recipients.length > 0 && !isOver ? withRecipients(next, recipients) : next
 }
-
-/** All participants of an ingested run have a `participant.seen`: the `user` who gave the work is not one. */
-const isAnnounced = ({ event }: EventView): boolean =>
-  "modeName" in event.data && event.data.modeName === OTLP_MODE_NAME
 
 /**
  * The participants that a message.received is for: those it names, else all declared ones for a SessionStart and all
@@ -46,6 +40,15 @@ export const recipientsOf = (event: KnownEvent, participants: Participants): Rea
     participants.map(({ participantId }) => participantId),
     sender
   )
+}
+
+/**
+ * Whether an id is a participant. An ingested run announces all of them by `participant.seen`, so the `user` who gave
+ * the work is not one; in other runs every sender and recipient is.
+ */
+export const memberOf = (event: KnownEvent, participants: Participants): ((id: string) => boolean) => {
+  const isIngested = "modeName" in event.data && event.data.modeName === OTLP_MODE_NAME
+  return (id) => !isIngested || indexOf(participants, id) >= 0
 }
 
 /**

@@ -12,7 +12,7 @@ import {
   why
 } from "@runplane/domain"
 import { agent, chat, event, log, openInference, span, spanId, TRACE_ID, tool } from "./support/Spans.ts"
-import { IDLE_MS, keyOf, OPTIONS, type Request, runStory, SETTLE_MS } from "./support/Stories.ts"
+import { IDLE_MS, keyOf, OPTIONS, type Request, runStory, SETTLE_MS, sha256 } from "./support/Stories.ts"
 import { isCounted, summaryOf } from "./support/Summary.ts"
 
 const at = (ms: number, ...telemetry: ReadonlyArray<Telemetry>): Request => ({ at: ms, telemetry })
@@ -88,6 +88,66 @@ describe("a story", () => {
       { name: "ask_sre", agent: "lead", ok: true },
       { name: "error_budget", agent: "sre", ok: false, error: "timeout" }
     ])
+  })
+
+  it("has no participant for the user who gave the work, and no edge to it", () => {
+    const { events, state } = storyOf(...committee())
+    assert.deepStrictEqual(
+      ofType(events, "message.received").map(({ data }) => [data.sender, ...data.to]),
+      [
+        ["user", "lead"],
+        ["lead", "sre"],
+        ["sre", "lead"],
+        ["lead", "user"]
+      ]
+    )
+    assert.deepStrictEqual(
+      state.graph.edges.map(({ from, to }) => [from, to]),
+      [
+        ["lead", "sre"],
+        ["sre", "lead"]
+      ]
+    )
+    assert.isTrue(state.participants.every(({ status }) => status === "completed"))
+  })
+
+  it("has the facts that its root and its resource state", () => {
+    const resource = {
+      "service.name": "shop",
+      "service.version": "2.4.0",
+      "deployment.environment": "golden",
+      "runplane.tags": "nightly, eu",
+      "runplane.scenario": "release"
+    }
+    const inner = { ...agent("sre"), "gen_ai.conversation.id": "inner", "gen_ai.system_instructions": "be strict" }
+    const { facts } = runStory([
+      at(
+        1_000,
+        span("sre", [1, 9], inner, { parent: "lead", resource }),
+        span(
+          "lead",
+          [0, 99],
+          { ...agent("lead"), "gen_ai.conversation.id": "c1", "gen_ai.prompt.name": "p" },
+          { resource }
+        )
+      )
+    ])
+    assert.deepStrictEqual(facts, {
+      name: "release",
+      sourceRef: "shop",
+      environment: "golden",
+      tags: ["nightly", "eu"],
+      metadata: {
+        conversationId: "c1",
+        framework: "test",
+        promptName: "p",
+        promptHash: sha256("be strict").slice(0, 16),
+        serviceVersion: "2.4.0"
+      },
+      models: [],
+      startedAt: "2026-11-25T14:18:31.000Z",
+      endedAt: "2026-11-25T14:18:31.099Z"
+    })
   })
 
   it("shows a call before its run ends, once its agent is known", () => {

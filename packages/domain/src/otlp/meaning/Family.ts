@@ -6,6 +6,7 @@ export interface Named {
   /** Name of the span, or event name of the log record. */
   readonly name: string
   readonly attributes: Attributes
+  readonly resource: Attributes
   /** Whether the span states no parent. */
   readonly isRoot: boolean
 }

@@ -4,7 +4,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import { goldenFolders, readGolden } from "./support/Golden.ts"
 import { agent, chat, openInference, span, tool } from "./support/Spans.ts"
-import { IDLE_MS, type Request, runStory, SETTLE_MS, type StoryResult } from "./support/Stories.ts"
+import { IDLE_MS, OPTIONS, type Request, runStory, SETTLE_MS, type StoryResult } from "./support/Stories.ts"
 import { isCounted, summaryOf } from "./support/Summary.ts"
 
 /** What no order of requests may change. */
@@ -113,13 +113,19 @@ const generated = Arbitrary.map(
 
 describe("any order of requests", () => {
   it.prop(
-    "makes the same run of a generated trace, also when the process is killed before any drain",
+    "makes the same run of a generated trace, also in slices and when the process is killed before any drain",
     { telemetry: generated, drawn: scattering, kill: Arbitrary.schema(below(6)) },
     ({ drawn, kill, telemetry }) => {
       const expected = outcomeOf(runStory(together(telemetry)))
       assert.deepStrictEqual(outcomeOf(runStory(scattered(telemetry, drawn))), expected)
       const killed = runStory(scattered(telemetry, drawn), undefined, (drain) => drain % (kill + 1) === 0)
       assert.deepStrictEqual(outcomeOf(killed), expected)
+      const sliced = runStory(
+        scattered(telemetry, drawn),
+        { ...OPTIONS, maxDecisions: kill + 1 },
+        (drain) => drain === 9
+      )
+      assert.deepStrictEqual(outcomeOf(sliced), expected)
     },
     { arbitrary: { runs: 300 }, timeout: 60_000 }
   )

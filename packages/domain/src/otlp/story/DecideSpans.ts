@@ -8,7 +8,7 @@ import { uncountedBecause, winnersOf } from "./Counting.ts"
 import { type Handoff, handoffsTo, statedHandoff } from "./Handoffs.ts"
 import { headOf } from "./Head.ts"
 import { consumeLogs, logNodeOf, withLogs } from "./Logs.ts"
-import { byStart, idOf, kindOf, loggedFacts, parentOf, type SpanNode } from "./Node.ts"
+import { byEnd, byStart, idOf, kindOf, loggedFacts, parentOf, type SpanNode } from "./Node.ts"
 import { addArtifact, type StepOutput, type StoryOptions } from "./Output.ts"
 import { readinessOf } from "./Ready.ts"
 import {
@@ -47,15 +47,23 @@ export const decideSpans = (
   options: StoryOptions
 ): number | undefined => {
   const readiness = readinessOf(draft, tree, now, options)
-  const ready = new Map<string, SpanNode>()
+  const all = new Map<string, SpanNode>()
   let dueAt = Number.POSITIVE_INFINITY
   for (const [id, { node }] of draft.waiting) {
-    if (readiness.isReady(node)) ready.set(id, node)
+    if (readiness.isReady(node)) all.set(id, node)
     else dueAt = Math.min(dueAt, readiness.dueAt(node))
   }
+  const ready = firstToEnd(all, options.maxDecisions)
   if (ready.size > 0) walk({ draft, tree, out, options, winners: winnersOf(draft) }, ready)
+  if (ready.size < all.size) return now
   return Number.isFinite(dueAt) ? dueAt : undefined
 }
+
+/** The spans that ended first: as they would have arrived one by one. */
+const firstToEnd = (ready: ReadonlyMap<string, SpanNode>, most: number | undefined): ReadonlyMap<string, SpanNode> =>
+  most === undefined || ready.size <= most
+    ? ready
+    : new Map([...ready].toSorted(([, left], [, right]) => byEnd(left, right)).slice(0, Math.max(1, most)))
 
 /** Iterative: a trace may be deeper than the stack. */
 const walk = (deciding: Deciding, ready: ReadonlyMap<string, SpanNode>): void => {

@@ -13,6 +13,11 @@ export interface StoryOptions {
   readonly idleMs: number
   /** Spans and log records of a run that become events; further ones only count. */
   readonly maxSpans: number
+  /**
+   * Spans that one step decides at most, so that the caller can give the thread back between steps; without it, all
+   * that are ready. The next step is then due at once.
+   */
+  readonly maxDecisions?: number | undefined
   readonly prices: ModelPrices
   /** SHA-256 of a text, hexadecimal. */
   readonly sha256: (text: string) => string

@@ -46,15 +46,18 @@ const firstOf = <A>(read: (family: Family) => A | undefined): A | undefined => {
   return undefined
 }
 
+/** Characters of a span's name that are read. */
+const MAX_SPAN_NAME = 512
+
 /** What a span means (docs/reference/ingest.md#from-spans-to-events). Total over any attributes. */
 export const meaningOf = (span: Span): Meaning => {
   const named: Named = {
-    name: span.name,
+    name: span.name.slice(0, MAX_SPAN_NAME),
     attributes: span.attributes,
     resource: span.resource,
     isRoot: span.parentSpanId === undefined
   }
-  const stated = firstOf(({ kind }) => kind?.(named)) ?? modelByEvidence(span.attributes)
+  const stated = firstOf(({ kind }) => kind?.(named)) ?? byEvidence(span.attributes)
   const sides = firstOf(({ handoff }) => handoff?.(named, stated.kind))
   const kind: Kind = sides === undefined ? stated : { ...stated, kind: "handoff" }
   const failure = failureOf(span)
@@ -81,7 +84,7 @@ export const meaningOf = (span: Span): Meaning => {
 /** What a log record says of its span, or of the run. Its messages are read where it is joined to its span. */
 export const meaningOfLog = (log: LogRecord): Meaning => {
   const attributes = withBody(log)
-  const named: Named = { name: log.name, attributes, resource: log.resource, isRoot: false }
+  const named: Named = { name: log.name.slice(0, MAX_SPAN_NAME), attributes, resource: log.resource, isRoot: false }
   const contributions = contributionsOf(log.name, 0, attributes, log.body)
   const evaluations = evaluationsOf(log.name, 0, attributes)
   return {
@@ -101,10 +104,11 @@ const withBody = ({ attributes, body }: LogRecord): Attributes => {
 
 const isTool = (kind: MeaningKind): boolean => kind === "tool" || kind === "retrieval" || kind === "handoff"
 
-/** A span that names a model and its tokens is a model call, when its family is unknown. */
-const modelByEvidence = (attributes: Attributes): Kind => {
+/** A span of an unknown family is a model call when it names a model and its tokens, and a tool when it names one. */
+const byEvidence = (attributes: Attributes): Kind => {
   const hasModel = ATTRIBUTES.model.names.some((name) => nameOf(attributes[name]) !== undefined)
-  return hasModel && usageIn(attributes) !== undefined ? { kind: "model" } : { kind: "other" }
+  if (hasModel && usageIn(attributes) !== undefined) return { kind: "model" }
+  return nameAt(attributes, "toolName") === undefined ? { kind: "other" } : { kind: "tool" }
 }
 
 const common = (named: Named, { kind, operation }: Kind, sides: Sides | undefined): Meaning => {

@@ -404,6 +404,33 @@ const shapes: Readonly<Record<string, Shape>> = {
       tools: [{ name: "oven", agent: "cook", ok: true }]
     }
   },
+  "Model Context Protocol: a client repeats the call of the tool around it": {
+    spans: [
+      span("a", [0, 50], agent("cook")),
+      span("t", [1, 9], tool("oven"), { parent: "a" }),
+      span("rpc", [2, 8], { "rpc.system": "jsonrpc" }, { parent: "t" }),
+      span("m", [3, 7], { "mcp.method.name": "tools/call", "mcp.tool.name": "oven" }, { parent: "rpc" })
+    ],
+    says: { tools: [{ name: "oven", agent: "cook", ok: true }] }
+  },
+  "older names of Pydantic AI and Google": {
+    spans: [
+      span("a", [0, 50], { agent_name: "cook" }, { name: "agent run" }),
+      span("t", [1, 9], { "gen_ai.tool.name": "oven" }, { parent: "a", name: "running tool" }),
+      span("b", [10, 40], {}, { parent: "a", name: "agent_run [baker]" }),
+      span(
+        "c",
+        [11, 12],
+        { "gen_ai.request.model": "gpt-4o", "gen_ai.usage.input_tokens": 3 },
+        { parent: "b", name: "call_llm" }
+      )
+    ],
+    says: {
+      participants: ["baker", "cook"],
+      calls: [call("baker", usage(3, 0))],
+      tools: [{ name: "oven", agent: "cook", ok: true }]
+    }
+  },
   "an input that leaves cached tokens out": {
     spans: [
       span("c", [0, 9], {

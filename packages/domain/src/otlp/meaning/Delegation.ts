@@ -17,7 +17,7 @@ const TARGETS = [
 ]
 
 /** Tools that give work to another agent, and wait for its answer. */
-const DELEGATING = /^(?:delegate|assign|send|ask_question)\w*(?: \w+)* ?(?:to|_to)[ _](?:an? )?(?:co-?worker|agent)/i
+const DELEGATING = /^(?:delegate|assign|send|ask)[\w ]*?[ _]to[ _](?:an?[ _])?(?:co-?worker|agent)/i
 const SUBAGENT_TOOLS: ReadonlySet<string> = new Set(["Task", "Agent", "task", "agent"])
 const CO_WORKERS = ["coworker", "co_worker", "coWorker", "Coworker"]
 

@@ -1,3 +1,4 @@
+import type { MeaningKind } from "../Meaning.ts"
 import { nameOf } from "../Values.ts"
 import type { Family } from "./Family.ts"
 
@@ -14,6 +15,13 @@ const OPERATIONS = [
   ["embeddings ", "model"]
 ] as const
 
+/** Older names of Pydantic AI and of the Agent Development Kit of Google. */
+const AGENT_RUN = /^agent[ _]run(?: \[(.+)\])?$/
+const OLDER: ReadonlyMap<string, MeaningKind> = new Map([
+  ["call_llm", "model"],
+  ["running tool", "tool"]
+])
+
 /** Spans that only their names classify. */
 export const spanName: Family = {
   kind: ({ attributes, name }) => {
@@ -22,8 +30,12 @@ export const spanName: Family = {
     // A name of HTTP or SQL may begin with the same words.
     const isGenAi = Object.keys(attributes).some((key) => key.startsWith("gen_ai.") || key.startsWith("llm."))
     const found = isGenAi ? OPERATIONS.find(([start]) => name.startsWith(start)) : undefined
-    return found === undefined ? undefined : { kind: found[1], operation: found[0].trim() }
+    if (found !== undefined) return { kind: found[1], operation: found[0].trim() }
+    if (AGENT_RUN.test(name)) return { kind: "agent", operation: "agent_run" }
+    const older = isGenAi ? OLDER.get(name) : undefined
+    return older === undefined ? undefined : { kind: older, operation: name }
   },
+  agent: ({ name }, kind) => (kind === "agent" ? nameOf(AGENT_RUN.exec(name)?.[1]) : undefined),
   handoff: ({ name }, kind) => {
     const to = HANDOFF.exec(name)?.[1]
     return to === undefined || kind !== "handoff" ? undefined : { to: nameOf(to) }

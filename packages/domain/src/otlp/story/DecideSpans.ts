@@ -153,6 +153,8 @@ const eventsOf = (
       return isJoined ? NOTHING : invocation(deciding, writing)
     case "tool":
     case "retrieval": {
+      // A client of the tool inside repeats its call.
+      if (node.tool !== undefined && tree.around(node).tool === node.tool) return NOTHING
       const inner = isJoined ? NOTHING : invocation(deciding, writing)
       return {
         ...inner,

@@ -9,6 +9,8 @@ export interface Scope {
   readonly invocation: string | undefined
   /** Whether only framework spans lie between the agent's span and here. */
   readonly isDirect: boolean
+  /** Nearest tool with only framework spans between. */
+  readonly tool: string | undefined
   /** Whether the agent is a guess: the nearest one that is named gave the work to one that is not. */
   readonly isGuess: boolean
   /** Whether no span that is still missing could change the agent. */
@@ -21,6 +23,7 @@ const OUTSIDE: Scope = {
   agent: undefined,
   invocation: undefined,
   isDirect: false,
+  tool: undefined,
   isGuess: false,
   isComplete: true,
   isInCountedModel: false
@@ -119,6 +122,7 @@ const scopeOf = (state: StoryState, id: string, node: SpanNode, outer: Scope): S
       agent: invoked,
       invocation: isNested ? (outer.invocation ?? id) : id,
       isDirect: true,
+      tool: node.tool,
       isGuess: false,
       isComplete: true,
       isInCountedModel: outer.isInCountedModel
@@ -131,6 +135,7 @@ const scopeOf = (state: StoryState, id: string, node: SpanNode, outer: Scope): S
     agent: stated ?? outer.agent,
     invocation: stated === undefined || stated === outer.agent ? outer.invocation : undefined,
     isDirect: outer.isDirect && !isBoundary,
+    tool: isBoundary ? node.tool : outer.tool,
     isGuess: stated === undefined && (outer.isGuess || node.hidesDelegate === true),
     isComplete: stated !== undefined || outer.isComplete,
     isInCountedModel: outer.isInCountedModel || (kind === "model" && node.isCounted === true)

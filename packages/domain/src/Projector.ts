@@ -2,7 +2,7 @@ import type { CanonicalEvent } from "./events/CanonicalEvent.ts"
 import { foldDecision } from "./projector/Decision.ts"
 import { viewOf } from "./projector/EventView.ts"
 import { foldGraph } from "./projector/Graph.ts"
-import { foldParticipants, recipientsOf, sweepParticipants } from "./projector/Participants.ts"
+import { foldParticipants, memberOf, recipientsOf, sweepParticipants } from "./projector/Participants.ts"
 import { foldPolicy, sweepPolicy } from "./projector/Policy.ts"
 import { foldRun } from "./projector/Run.ts"
 import {
@@ -44,9 +44,11 @@ export const emptyRunState = (runId: string): RunState => ({
  */
 export const project = (state: RunState, event: CanonicalEvent): RunState => {
   if (event.type === "unknown") return { ...state, timeline: countUnknown(state.timeline, event) }
-  const view = viewOf(event)
+  const isMember = memberOf(event, state.participants)
+  const seen = viewOf(event)
+  const view = isMember(seen.sender) ? seen : { ...seen, sender: "" }
   const run = foldRun(state.run, event)
-  const recipients = recipientsOf(event, state.participants)
+  const recipients = recipientsOf(event, state.participants).filter(isMember)
   const observed = foldParticipants(state.participants, view, recipients, run.status)
   const policy = foldPolicy(state.policy, event, observed)
   const hasEnded = isTerminal(run.status) && !isTerminal(state.run.status)

@@ -113,6 +113,20 @@ export { nanoUsd, sumUsd, usdOfNano, usdText } from "./Money.ts"
 export * from "./Normaliser.ts"
 export * from "./OutboundMessage.ts"
 export * from "./Outcome.ts"
+export { meaningOf, meaningOfLog } from "./otlp/MeaningOf.ts"
+export * from "./otlp/Reception.ts"
+export * from "./otlp/Run.ts"
+export type {
+  Attributes,
+  AttributeValue,
+  Emitter,
+  LogRecord,
+  Span,
+  SpanEvent,
+  SpanLink,
+  Telemetry
+} from "./otlp/Span.ts"
+export * from "./otlp/Story.ts"
 export * from "./ParticipantStatus.ts"
 export * from "./PayloadDecoder.ts"
 export { type DecodedPayload, decodePayload, parseJsonObject, payloadTypeName } from "./PayloadTypes.ts"

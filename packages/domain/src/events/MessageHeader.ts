@@ -4,6 +4,9 @@ import { inData, type Member, member, textOr } from "./Members.ts"
 
 const header = textOr(inData.text(), "")
 
+/** Mode of the messages of runs that come from OpenTelemetry. */
+export const OTLP_MODE_NAME = "otlp.trace"
+
 /** The members of a message that every event derived from it has; a missing text is empty. */
 export const messageHeader = {
   /** Mode of the session. */

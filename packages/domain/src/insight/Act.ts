@@ -1,4 +1,5 @@
 import type { EventOf } from "../events/CanonicalEvent.ts"
+import { OTLP_MODE_NAME } from "../events/MessageHeader.ts"
 import { voteOf } from "../Outcome.ts"
 import type { SessionRecord } from "../policies/SessionRecord.ts"
 import { boundName, boundProse } from "../projector/Bounds.ts"
@@ -10,7 +11,11 @@ const STANDARD_MODES: ReadonlyArray<StandardMode> = ["decision", "proposal", "ta
 
 /** The mode that a mode id names, undefined for one without rules of ours. */
 export const standardMode = (modeName: string): StandardMode | undefined =>
-  STANDARD_MODES.find((mode) => modeName === `macp.mode.${mode}.v1`)
+  STANDARD_MODES.find((mode) => ruleModeName(modeName) === `macp.mode.${mode}.v1`)
+
+/** The mode whose policies apply: an ingested run decides by the messages of the decision mode. */
+export const ruleModeName = (modeName: string): string =>
+  modeName === OTLP_MODE_NAME ? "macp.mode.decision.v1" : modeName
 
 /** The position of an event in the log and in its run, and its time. */
 export interface LogPosition {

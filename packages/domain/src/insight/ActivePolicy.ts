@@ -4,7 +4,7 @@ import { DEFAULT_POLICY, DEFAULT_POLICY_ID, type PolicyText, readPolicy } from "
 import { policyFitsMode } from "../policies/PolicyMode.ts"
 import { PINNED_RELEASE, RELEASES, type Release } from "../policies/Release.ts"
 import type { RuleRefusal, SessionRecord, SessionTerms } from "../policies/SessionRecord.ts"
-import type { StandardMode } from "./Act.ts"
+import { ruleModeName, type StandardMode } from "./Act.ts"
 import type { Deliberation } from "./Deliberation.ts"
 
 /** Where the rules come from: the run's own log, the registry as it is now, or nowhere. */
@@ -50,7 +50,7 @@ export const underPolicy = (run: Deliberation, policy: PolicyText, read = readPo
 const bind = (run: Deliberation, policy: PolicyText, policySource: PolicySource, read = readPolicy): ActivePolicy => {
   const { policyId: policyVersion } = policy
   const refused = (fault: string) => ({ policySource, policyVersion, sessionRules: undefined, fault })
-  if (!policyFitsMode(policy.mode, run.modeName)) {
+  if (!policyFitsMode(policy.mode, ruleModeName(run.modeName))) {
     return refused(`${policyVersion} is for ${policy.mode}, the run is of ${run.modeName || "an unknown mode"}`)
   }
   return Result.match(read(policy, releaseOf(run.runtimeVersion)), {

@@ -1,6 +1,7 @@
 import type { CanonicalEventType } from "../events/CanonicalEventType.ts"
 import { type PolicyText, readPolicy } from "../policies/Policy.ts"
 import type { Release } from "../policies/Release.ts"
+import { ruleModeName } from "./Act.ts"
 import { underPolicy } from "./ActivePolicy.ts"
 import type { Deliberation } from "./Deliberation.ts"
 import type { OutcomeName } from "./Forecast.ts"
@@ -60,7 +61,7 @@ const backtestRun = (run: Deliberation, policy: PolicyText, read: typeof readPol
   if (commitment.positive === null) return { kind: "skipped", reason: "an outcome that nobody stated" }
   const { sessionRules } = underPolicy(run, policy, read)
   if (sessionRules === undefined) {
-    const isOther = run.mode === undefined || (policy.mode !== "*" && policy.mode !== run.modeName)
+    const isOther = run.mode === undefined || (policy.mode !== "*" && policy.mode !== ruleModeName(run.modeName))
     return { kind: "skipped", reason: isOther ? "another mode" : "a policy that cannot be read" }
   }
   const { positive } = commitment

@@ -1,4 +1,5 @@
 import type { CanonicalEvent, EventData, EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
+import { OTLP_MODE_NAME } from "../events/MessageHeader.ts"
 import { sumUsd } from "../Money.ts"
 import { boundName, boundProse } from "../projector/Bounds.ts"
 import { type Act, evaluateActs, type LogPosition, readAct, type StandardMode, standardMode } from "./Act.ts"
@@ -64,6 +65,8 @@ export interface Deliberation {
 
 /** Most acts of one run; later ones are skipped, with a note. */
 export const MAX_ACTS = 50_000
+/** Participants of an ingested run that count, the first ones. */
+const MAX_SEEN = 1_000
 /** Refusals of one run that are kept, the first ones. */
 const MAX_DENIALS = 1_000
 
@@ -145,6 +148,10 @@ const take = (draft: Draft, event: KnownEvent): void => {
       draft.initiator = sender
       return
     }
+    case "participant.seen":
+      // An ingested run has no session that declares its participants.
+      if (draft.modeName === OTLP_MODE_NAME) declare(draft, event.data.participantId)
+      return
     case "proposal.created":
     case "proposal.updated":
       if (draft.acts.length < MAX_ACTS) draft.acts.push(readAct(event))
@@ -169,6 +176,12 @@ const take = (draft: Draft, event: KnownEvent): void => {
       draft.hasGap ||= event.data.status === "gap"
       return
   }
+}
+
+const declare = (draft: Draft, participantId: string): void => {
+  const declared = draft.declared ?? []
+  if (declared.length >= MAX_SEEN || declared.includes(participantId)) return
+  draft.declared = [...declared, participantId]
 }
 
 const takeSession = (draft: Draft, data: EventData<"session.state.changed" | "session.bound">): void => {

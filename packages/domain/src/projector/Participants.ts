@@ -1,4 +1,5 @@
 import type { EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
+import { OTLP_MODE_NAME } from "../events/MessageHeader.ts"
 import type { ParticipantStatus } from "../ParticipantStatus.ts"
 import { MAX_TRACKED_PARTICIPANTS, type ParticipantState, type RunState } from "../RunState.ts"
 import { isTerminal, type RunStatus } from "../RunStatus.ts"
@@ -39,6 +40,15 @@ export const recipientsOf = (event: KnownEvent, participants: Participants): Rea
     participants.map(({ participantId }) => participantId),
     sender
   )
+}
+
+/**
+ * Whether an id is a participant. An ingested run announces all of them by `participant.seen`, so the `user` who gave
+ * the work is not one; in other runs every sender and recipient is.
+ */
+export const memberOf = (event: KnownEvent, participants: Participants): ((id: string) => boolean) => {
+  const isIngested = "modeName" in event.data && event.data.modeName === OTLP_MODE_NAME
+  return (id) => !isIngested || indexOf(participants, id) >= 0
 }
 
 /**

@@ -119,6 +119,8 @@ export const foldOutbound = (
 /** Folds `llm`: the last calls, and totals over all of them. */
 export const foldLlm = (section: RunState["llm"], event: KnownEvent): RunState["llm"] => {
   if (event.type !== "llm.call.completed") return section
+  // A span that repeats a call stands for none.
+  if (event.data.calls === 0) return section
   const { totals } = section
   return {
     calls: appendCapped(section.calls, llmCallOf(event.data, event.ts), MAX_LLM_CALLS),

@@ -206,6 +206,20 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
       meaning: "frames become canonical events",
       knows: ["events", ...VALUES, "LlmUsage.ts", "OutboundMessage.ts", "PayloadTypes.ts", "pricing", "Redaction.ts"]
     },
+    otlp: {
+      meaning: "spans of OpenTelemetry become canonical events",
+      knows: [
+        "events",
+        "projector",
+        "usage",
+        "pricing",
+        ...VALUES,
+        "ControlPlaneEvents.ts",
+        "LlmUsage.ts",
+        "PayloadTypes.ts",
+        "Redaction.ts"
+      ]
+    },
     events: { meaning: "the typed events", knows: VALUES },
     usage: { meaning: "token usage in payloads", knows: VALUES },
     pricing: { meaning: "prices of model calls", knows: VALUES },

@@ -45,7 +45,8 @@ export class UnpricedCalls extends Context.Service<
           FROM (SELECT event #> '{data,decodedPayload}' AS payload FROM canonical_events
                 WHERE type = 'llm.call.completed' AND ts >= ${since}::timestamptz
                 ORDER BY seq DESC LIMIT ${MAX_CALLS + 1}) AS newest,
-               json_to_record(payload) AS call (${sql.literal(callColumns)})),
+               json_to_record(payload) AS call (${sql.literal(callColumns)})
+          WHERE calls IS DISTINCT FROM 0),
         models AS (
           SELECT model, provider, count(*)::int AS calls, sum(tokens)::float8 AS tokens, sum(cost)::float8 AS cost
           FROM calls WHERE is_guessed GROUP BY model, provider

@@ -1,0 +1,233 @@
+import type * as Schema from "effect/Schema"
+import { cleanObject } from "../CleanJson.ts"
+import { isJsonArray, isJsonObject } from "../JsonReader.ts"
+import type { JsonObject } from "../PayloadDecoder.ts"
+import { boundPayload } from "../projector/Bounds.ts"
+import type { Meaning, MeaningKind, RunClues, ToolMeaning } from "./Meaning.ts"
+import { aiSdk } from "./meaning/AiSdk.ts"
+import { contributionsOf, evaluationsOf, spanEvaluation } from "./meaning/Decisions.ts"
+import { delegation } from "./meaning/Delegation.ts"
+import { exceptionOf, failureOf } from "./meaning/Failures.ts"
+import type { Family, Kind, Named, Sides } from "./meaning/Family.ts"
+import { genAi } from "./meaning/GenAi.ts"
+import { graph } from "./meaning/Graph.ts"
+import { textsOf } from "./meaning/Messages.ts"
+import { microsoft } from "./meaning/Microsoft.ts"
+import { openInference } from "./meaning/OpenInference.ts"
+import { claude, haystack, langfuse, mastra } from "./meaning/Others.ts"
+import { spanName } from "./meaning/SpanName.ts"
+import { traceloop } from "./meaning/Traceloop.ts"
+import { usageIn } from "./meaning/Usage.ts"
+import { ATTRIBUTES, FRAMEWORKS, NEVER_COUNTED } from "./Names.ts"
+import type { Attributes, LogRecord, Span } from "./Span.ts"
+import { isHidden, jsonAt, jsonOf, nameAt, nameOf, numberAt, numberOf, textsAt } from "./Values.ts"
+
+/** Families in the order in which they say the kind of a span. A new framework is a file, and an entry here. */
+const FAMILIES: ReadonlyArray<Family> = [
+  genAi,
+  graph,
+  openInference,
+  langfuse,
+  traceloop,
+  aiSdk,
+  microsoft,
+  mastra,
+  haystack,
+  claude,
+  delegation,
+  spanName
+]
+
+const firstOf = <A>(read: (family: Family) => A | undefined): A | undefined => {
+  for (const family of FAMILIES) {
+    const found = read(family)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** Characters of a span's name that are read. */
+const MAX_SPAN_NAME = 512
+
+/** What a span means (docs/reference/ingest.md#from-spans-to-events). Total over any attributes. */
+export const meaningOf = (span: Span): Meaning => {
+  const named: Named = {
+    name: span.name.slice(0, MAX_SPAN_NAME),
+    attributes: span.attributes,
+    resource: span.resource,
+    isRoot: span.parentSpanId === undefined
+  }
+  const stated = firstOf(({ kind }) => kind?.(named)) ?? byEvidence(span.attributes)
+  const sides = firstOf(({ handoff }) => handoff?.(named, stated.kind))
+  const kind: Kind = sides === undefined ? stated : { ...stated, kind: "handoff" }
+  const failure = failureOf(span)
+  const exception = exceptionOf(span)
+  const texts = textsOf(span.attributes, span.events)
+  const contributions = span.events.flatMap(({ attributes, name }, index) =>
+    contributionsOf(name, index, attributes, undefined)
+  )
+  const evaluations = [
+    ...span.events.flatMap(({ attributes, name }, index) => evaluationsOf(name, index, attributes)),
+    ...(kind.kind === "evaluation" ? spanEvaluation(span) : [])
+  ]
+  return {
+    ...common(named, kind, sides),
+    ...(isTool(kind.kind) && { tool: toolOf(named) }),
+    ...texts,
+    ...(failure !== undefined && { failure }),
+    ...(exception !== undefined && { exception }),
+    ...(contributions.length > 0 && { contributions }),
+    ...(evaluations.length > 0 && { evaluations })
+  }
+}
+
+/** What a log record says of its span, or of the run. Its messages are read where it is joined to its span. */
+export const meaningOfLog = (log: LogRecord): Meaning => {
+  const attributes = withBody(log)
+  const named: Named = { name: log.name.slice(0, MAX_SPAN_NAME), attributes, resource: log.resource, isRoot: false }
+  const contributions = contributionsOf(log.name, 0, attributes, log.body)
+  const evaluations = evaluationsOf(log.name, 0, attributes)
+  return {
+    ...common(named, { kind: "other" }, undefined),
+    ...textsOf(attributes, []),
+    ...(contributions.length > 0 && { contributions }),
+    ...(evaluations.length > 0 && { evaluations })
+  }
+}
+
+/** Some emitters put the members of an event into the body instead of the attributes. */
+const withBody = ({ attributes, body }: LogRecord): Attributes => {
+  const said = jsonOf(body)
+  if (!isJsonObject(said)) return attributes
+  return Object.keys(said).some((key) => key.startsWith("gen_ai.")) ? { ...said, ...attributes } : attributes
+}
+
+const isTool = (kind: MeaningKind): boolean => kind === "tool" || kind === "retrieval" || kind === "handoff"
+
+/** A span of an unknown family is a model call when it names a model and its tokens, and a tool when it names one. */
+const byEvidence = (attributes: Attributes): Kind => {
+  const hasModel = ATTRIBUTES.model.names.some((name) => nameOf(attributes[name]) !== undefined)
+  if (hasModel && usageIn(attributes) !== undefined) return { kind: "model" }
+  return nameAt(attributes, "toolName") === undefined ? { kind: "other" } : { kind: "tool" }
+}
+
+const common = (named: Named, { kind, operation }: Kind, sides: Sides | undefined): Meaning => {
+  const { attributes } = named
+  const agent = firstOf((family) => family.agent?.(named, kind))
+  const delegate = firstOf((family) => family.delegate?.(named, kind))
+  const hides = delegate === undefined && firstOf((family) => family.hidesDelegate?.(named, kind)) === true
+  const workflow = firstOf((family) => family.workflow?.(named, kind))
+  const calledBy = firstOf((family) => family.calledBy?.(named, kind))
+  const conversation = nameAt(attributes, "conversation") ?? firstOf((family) => family.conversation?.(named))
+  const model = nameAt(attributes, "model") ?? (kind === "model" ? nameOf(attributes["model"]) : undefined)
+  const provider = providerOf(attributes)
+  const usage = kind === "agent" || kind === "workflow" ? undefined : usageIn(attributes)
+  const costUsd = numberAt(attributes, "cost") ?? langfuseCost(attributes)
+  const responseId = nameAt(attributes, "responseId")
+  const finishReasons = textsAt(attributes, "finishReasons")
+  const firstChunkMs = firstChunkOf(attributes)
+  const kept = unknownOf(attributes)
+  return {
+    kind,
+    ...(operation !== undefined && { operation }),
+    ...(agent !== undefined && { agent }),
+    ...(delegate !== undefined && { delegate }),
+    ...(hides && { hidesDelegate: true as const }),
+    ...(workflow !== undefined && { workflow }),
+    ...(sides?.from !== undefined && { from: sides.from }),
+    ...(sides?.to !== undefined && { to: sides.to }),
+    ...(calledBy !== undefined && { calledBy }),
+    ...(provider !== undefined && { provider }),
+    ...(model !== undefined && { model }),
+    ...(usage !== undefined && { usage }),
+    ...(costUsd !== undefined && { costUsd }),
+    ...(responseId !== undefined && { responseId }),
+    ...(finishReasons.length > 0 && { finishReasons }),
+    ...(firstChunkMs !== undefined && { firstChunkMs }),
+    clues: cluesOf({ ...ownNames(named.resource), ...attributes }, workflow, conversation),
+    ...(kept !== undefined && { attributes: kept })
+  }
+}
+
+const toolOf = (named: Named): ToolMeaning => {
+  const { attributes } = named
+  const callId = nameAt(attributes, "toolCallId")
+  const type = nameAt(attributes, "toolType")
+  const given = jsonAt(attributes, "toolArguments")
+  const result = jsonAt(attributes, "toolResult")
+  return {
+    name:
+      nameAt(attributes, "toolName") ??
+      firstOf((family) => family.toolName?.(named)) ??
+      nameOf(named.name.replace(/\.a?run$/, "")) ??
+      "tool",
+    ...(callId !== undefined && { callId }),
+    ...(type !== undefined && { type }),
+    ...(given !== undefined && { arguments: given }),
+    ...(result !== undefined && { result })
+  }
+}
+
+/** A framework is not a provider; the price then comes from the model alone. */
+const providerOf = (attributes: Attributes): string | undefined => {
+  for (const name of ATTRIBUTES.provider.names) {
+    const provider = nameOf(attributes[name])
+    if (provider !== undefined && !FRAMEWORKS.has(provider.toLowerCase())) return provider
+  }
+  return undefined
+}
+
+const langfuseCost = (attributes: Attributes): number | undefined => {
+  const details = jsonOf(attributes["langfuse.observation.cost_details"])
+  return isJsonObject(details) ? numberOf(details["total"]) : undefined
+}
+
+const firstChunkOf = (attributes: Attributes): number | undefined => {
+  const seconds = numberAt(attributes, "firstChunkSeconds")
+  return seconds === undefined ? numberAt(attributes, "firstChunkMs") : seconds * 1000
+}
+
+/** Our own names may be set for a whole process, as attributes of its resource. */
+const ownNames = (resource: Attributes): Attributes =>
+  Object.fromEntries(Object.entries(resource).filter(([name]) => name.startsWith("runplane.")))
+
+const cluesOf = (attributes: Attributes, workflow: string | undefined, conversation: string | undefined): RunClues => {
+  const scenario = nameAt(attributes, "scenario")
+  const promptName = nameAt(attributes, "promptName")
+  const promptVersion = nameAt(attributes, "promptVersion") ?? numberAt(attributes, "promptVersion")?.toString()
+  const promptHash = nameAt(attributes, "promptHash")
+  const policy = nameAt(attributes, "policy")
+  const tags = textsAt(attributes, "tags")
+  const user = nameAt(attributes, "user")
+  return {
+    ...(scenario !== undefined && { scenario }),
+    ...(workflow !== undefined && { workflow }),
+    ...(conversation !== undefined && { conversation }),
+    ...(promptName !== undefined && { promptName }),
+    ...(promptVersion !== undefined && { promptVersion }),
+    ...(promptHash !== undefined && { promptHash }),
+    ...(policy !== undefined && { policy }),
+    ...(tags.length > 0 && { tags }),
+    ...(user !== undefined && { user })
+  }
+}
+
+/** Names of the table, whose values are read; the others of the conventions are kept as they are. */
+const READ: ReadonlySet<string> = new Set([
+  ...Object.values(ATTRIBUTES).flatMap(({ names }): ReadonlyArray<string> => names),
+  "gen_ai.operation.name",
+  "gen_ai.tool.definitions"
+])
+const INDEXED = ["gen_ai.prompt.", "gen_ai.completion.", "gen_ai.usage.", NEVER_COUNTED]
+
+const unknownOf = (attributes: Attributes): JsonObject | undefined => {
+  const kept: Record<string, Schema.Json> = {}
+  for (const [name, value] of Object.entries(attributes)) {
+    if (!name.startsWith("gen_ai.") || READ.has(name) || INDEXED.some((start) => name.startsWith(start))) continue
+    if (typeof value === "string" && isHidden(value)) continue
+    kept[name] = value
+  }
+  if (Object.keys(kept).length === 0) return undefined
+  const bounded = boundPayload(cleanObject(kept))
+  return isJsonObject(bounded) && !isJsonArray(bounded) ? bounded : undefined
+}

@@ -1,0 +1,171 @@
+import * as HashMap from "effect/HashMap"
+import * as HashSet from "effect/HashSet"
+import { runCompleted, runCreated, runFailed, runStarted, sessionStateChanged } from "../ControlPlaneEvents.ts"
+import { draftEvent, type EventDraft } from "../events/CanonicalEvent.ts"
+import { meaningOf } from "./MeaningOf.ts"
+import { type Arrival, OTLP_MODE_NAME, OTLP_RUNTIME_KIND, type RunEnd, type RunFacts } from "./Run.ts"
+import { decideLogs } from "./story/DecideLogs.ts"
+import { decideSpans } from "./story/DecideSpans.ts"
+import { endOf, endsAt, factsOf } from "./story/End.ts"
+import { addLog, isOfInterest, logNodeOf, waitingLog } from "./story/Logs.ts"
+import { idOf, nodeOf, StoryNode } from "./story/Node.ts"
+import {
+  addArtifact,
+  type Consumed,
+  type StepOutput,
+  type StoryArtifact,
+  type StoryMark,
+  type StoryOptions
+} from "./story/Output.ts"
+import { addSpan, type Draft, get, type StoryState, stateOf } from "./story/State.ts"
+import { isoOf, isoOfNanos } from "./story/Times.ts"
+import { treeOf } from "./story/Tree.ts"
+
+export { type Consumed, type StoryArtifact, type StoryMark, StoryNode, type StoryOptions, type StoryState }
+
+/** What one step of a story decided. */
+export interface StoryStep {
+  readonly state: StoryState
+  /**
+   * In the order in which they are appended. The first step begins with `run.created`, `run.started` and the state
+   * OPEN of the session. `run.completed` or `run.failed` comes last in the step that ends the run.
+   */
+  readonly events: ReadonlyArray<EventDraft>
+  readonly artifacts: ReadonlyArray<StoryArtifact>
+  readonly marks: ReadonlyArray<StoryMark>
+  readonly consumed: ReadonlyArray<Consumed>
+  /** Number of arrivals that wait in the state; their rows stay in the inbox. */
+  readonly waiting: number
+  /** When to call again without new telemetry, Unix milliseconds; undefined when nothing is due. */
+  readonly nextAt: number | undefined
+  /** The facts after the step. */
+  readonly facts: RunFacts
+  /** Present in the step that ends the run, and not again. */
+  readonly end?: RunEnd
+  /** Arrivals beyond `maxSpans` so far. */
+  readonly overflow: number
+}
+
+/** What is stored of a run whose story is resumed. */
+export interface StoredStory {
+  /** The nodes of `otlp_seen`, in any order. */
+  readonly nodes: Iterable<StoryNode>
+  /** Whether `run.created` is in the log. */
+  readonly isCreated: boolean
+  /** Whether the run has ended. */
+  readonly isEnded: boolean
+}
+
+/**
+ * The story of a run from what is stored of it. After a kill, a process resumes the stored nodes and gives all rows
+ * that the inbox has of the run to the next step, with their first times of reception. The step then decides what the
+ * killed process would have decided: the state is the fold of the nodes, and waiting telemetry is only in the inbox.
+ * A new run has no nodes, is not created and not ended.
+ */
+export const resumeStory = ({ isCreated, isEnded, nodes }: StoredStory): StoryState =>
+  stateOf(nodes, isCreated, isEnded)
+
+/**
+ * The next step of a story: new arrivals and the time (Unix milliseconds) in, decided events out. Pure and total. Call
+ * it for each drained batch and at `nextAt`. The drain appends `events`, inserts `consumed` into `otlp_seen` and
+ * deletes those rows from the inbox in one transaction, and only then keeps `state`.
+ */
+export const stepStory = (
+  state: StoryState,
+  arrivals: ReadonlyArray<Arrival>,
+  now: number,
+  options: StoryOptions
+): StoryStep => {
+  const draft: Draft = { ...state }
+  const out: StepOutput = { events: [], artifacts: [], marks: [], consumed: [] }
+  for (const arrival of arrivals) receive(draft, arrival, out, options)
+  const isBegun = HashMap.size(draft.spans) > 0 || draft.waitingLogs > 0
+  if (!draft.isCreated && isBegun && options.joined === undefined) begin(draft, now, out, options)
+  const tree = treeOf(draft)
+  const dueAt = decideSpans(draft, tree, now, out, options)
+  const end = endOf(draft, tree, now, options)
+  const isFinal = end !== undefined || draft.isEnded || now >= draft.lastAt + options.idleMs
+  const logsDueAt = decideLogs(draft, tree, now, isFinal, out, options)
+  const facts = factsOf(draft, tree)
+  if (end !== undefined) finish(draft, end, now, out, options)
+  const times = [dueAt, logsDueAt, endsAt(draft, options)].filter((time) => time !== undefined)
+  return {
+    ...out,
+    state: draft,
+    waiting: HashMap.size(draft.waiting) + draft.waitingLogs,
+    nextAt: times.length === 0 ? undefined : Math.max(now + 1, Math.min(...times)),
+    facts,
+    ...(end !== undefined && { end }),
+    overflow: draft.overflow
+  }
+}
+
+/** Adds an arrival to the tree, unless it is a repetition or beyond the limit. */
+const receive = (
+  draft: Draft,
+  arrival: Arrival,
+  { consumed }: StepOutput,
+  { maxSpans, sha256 }: StoryOptions
+): void => {
+  const { key, telemetry } = arrival
+  const { spanId, traceId } = telemetry
+  const id = idOf(traceId, spanId)
+  const isSpan = telemetry.kind === "span"
+  const isKnown = isSpan ? HashMap.has(draft.spans, id) : HashSet.has(draft.logKeys, key)
+  if (isKnown) {
+    // A waiting arrival that is given again, with its own key, still waits.
+    const known = isSpan ? get(draft.spans, id) : undefined
+    const isWaiting = isSpan ? known?.isDecided === false && known.node.key === key : isWaitingLog(draft, id, key)
+    if (!isWaiting) consumed.push({ key, traceId, spanId })
+    return
+  }
+  if (draft.accepted >= maxSpans) {
+    draft.overflow += 1
+    draft.lastAt = Math.max(draft.lastAt, arrival.at)
+    consumed.push({ key, traceId, spanId })
+    return
+  }
+  if (isSpan) {
+    const meaning = meaningOf(telemetry)
+    const node = nodeOf(arrival, telemetry, meaning, sha256)
+    draft.waiting = HashMap.set(draft.waiting, id, { node, span: telemetry, meaning })
+    addSpan(draft, node)
+    return
+  }
+  draft.accepted += 1
+  const log = waitingLog(arrival, telemetry)
+  if (!isOfInterest(log) || !addLog(draft, log)) {
+    consumed.push({ key, traceId, spanId, node: logNodeOf(draft, log) })
+  }
+}
+
+const isWaitingLog = (draft: Draft, id: string, key: string): boolean =>
+  get(draft.logs, id)?.some((log) => log.key === key) === true
+
+const begin = (draft: Draft, now: number, { events }: StepOutput, { runId, sessionId }: StoryOptions): void => {
+  const traceId = draft.first?.traceId ?? ""
+  const ts = isoOf(draft.lastAt === 0 ? now : draft.lastAt)
+  const identity = { ts, runId, traceId, modeName: OTLP_MODE_NAME, runtimeKind: OTLP_RUNTIME_KIND }
+  const startedAt = draft.startedAt === undefined ? ts : isoOfNanos(draft.startedAt)
+  events.push(
+    runCreated({ ...identity, sessionId }),
+    runStarted({ ...identity, startedAt }),
+    sessionStateChanged(ts, { sessionId, state: "OPEN" })
+  )
+  draft.isCreated = true
+}
+
+const finish = (draft: Draft, end: RunEnd, now: number, out: StepOutput, options: StoryOptions): void => {
+  const { runId, sessionId } = options
+  draft.isEnded = true
+  if (end.status === "completed" && draft.answer?.answer !== undefined && !draft.hasOutput) {
+    addArtifact(out, options, "otlp.output", draft.answer.traceId, draft.answer.spanId, draft.answer.answer, now)
+  }
+  const traceId = draft.first?.traceId ?? ""
+  const event = { ts: isoOf(now), runId, traceId, endedAt: end.endedAt, runtimeSessionId: sessionId }
+  const { errorCode = "", errorMessage = errorCode } = end
+  const drafted =
+    end.status === "failed" ? runFailed({ ...event, errorCode, error: errorMessage }) : runCompleted(event)
+  const { data } = drafted.recorded
+  out.events.push(draftEvent(drafted.type, drafted, { ...data, endedBecause: end.endedBecause }))
+}

@@ -1,0 +1,166 @@
+import * as HashMap from "effect/HashMap"
+import type { RunEnd, RunFacts } from "../Run.ts"
+import { byEnd, byStart, idOf, kindOf, parentOf, type SpanNode } from "./Node.ts"
+import type { StoryOptions } from "./Output.ts"
+import { childrenOf, get, type StoryState } from "./State.ts"
+import { isoOf, isoOfNanos } from "./Times.ts"
+import type { Tree } from "./Tree.ts"
+
+const UNKNOWN_ERROR = "APPLICATION_ERROR"
+
+/** The end of the run when it has come: by its roots, or by silence (docs/reference/ingest.md#the-end-of-a-run). */
+export const endOf = (state: StoryState, tree: Tree, now: number, options: StoryOptions): RunEnd | undefined => {
+  const { idleMs, joined, settleMs } = options
+  if (state.isEnded || !state.isCreated || joined !== undefined || HashMap.size(state.waiting) > 0) return undefined
+  const roots = rootsOf(state)
+  const isRooted = roots.length > 0 && roots.length === HashMap.size(state.roots)
+  if (isRooted && now >= state.lastAt + settleMs) return judged(state, tree, lastToEnd(roots), "root")
+  if (now < state.lastAt + idleMs) return undefined
+  return judged(state, tree, lastToEnd(roots.length > 0 ? roots : orphansOf(state)), "idle")
+}
+
+/** When the run ends without new telemetry, Unix milliseconds. */
+export const endsAt = (state: StoryState, { idleMs, joined, settleMs }: StoryOptions): number | undefined => {
+  if (state.isEnded || !state.isCreated || joined !== undefined) return undefined
+  const isRooted = rootsOf(state).length === HashMap.size(state.roots) && HashMap.size(state.roots) > 0
+  return state.lastAt + (isRooted ? settleMs : idleMs)
+}
+
+/** The roots of the traces of the run, as far as they have arrived. */
+const rootsOf = (state: StoryState): ReadonlyArray<SpanNode> => {
+  const roots: Array<SpanNode> = []
+  for (const id of HashMap.values(state.roots)) {
+    const root = id === null ? undefined : get(state.spans, id)?.node
+    if (root !== undefined) roots.push(root)
+  }
+  return roots
+}
+
+/** The spans whose parent never came. */
+const orphansOf = (state: StoryState): ReadonlyArray<SpanNode> => {
+  const orphans: Array<SpanNode> = []
+  for (const { node } of HashMap.values(state.spans)) {
+    const parent = parentOf(node)
+    if (parent !== undefined && !HashMap.has(state.spans, parent)) orphans.push(node)
+  }
+  return orphans
+}
+
+const lastToEnd = (nodes: ReadonlyArray<SpanNode>): SpanNode | undefined => {
+  let last: SpanNode | undefined
+  for (const node of nodes) {
+    if (node.kind !== "construction" && (last === undefined || byEnd(node, last) > 0)) last = node
+  }
+  return last
+}
+
+const judged = (
+  state: StoryState,
+  tree: Tree,
+  root: SpanNode | undefined,
+  endedBecause: RunEnd["endedBecause"]
+): RunEnd => {
+  const end = { endedBecause, endedAt: state.endedAt === undefined ? isoOf(state.lastAt) : isoOfNanos(state.endedAt) }
+  const failing = root?.isError === true ? root : root && failedAgent(state, tree, root)
+  if (root === undefined || failing === undefined) return { status: "completed", ...end }
+  const chain = [root, ...failureChain(state, failing)].filter(({ isError }) => isError === true)
+  const errorMessage = chain.find((node) => node.errorMessage !== undefined)?.errorMessage
+  const errorCode = root.errorType ?? chain.findLast((node) => node.errorType !== undefined)?.errorType
+  return {
+    status: "failed",
+    errorCode: errorCode ?? UNKNOWN_ERROR,
+    ...(errorMessage !== undefined && { errorMessage }),
+    ...end
+  }
+}
+
+/**
+ * The last agent directly below the root when it failed: some frameworks leave the root without an error. A later
+ * agent, tool or model call answered an earlier failure.
+ */
+const failedAgent = (state: StoryState, tree: Tree, root: SpanNode): SpanNode | undefined => {
+  let last: SpanNode | undefined
+  const seen = new Set<string>()
+  const stack = [root]
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    const id = idOf(node.traceId, node.spanId)
+    if (seen.has(id)) continue
+    seen.add(id)
+    for (const child of childrenOf(state, id)) {
+      const kind = kindOf(child)
+      const isAgent = tree.invokedBy(child) !== undefined || (kind === "agent" && child.agent !== undefined)
+      if (isAgent || kind === "tool" || kind === "model" || kind === "retrieval") {
+        if (last === undefined || byStart(child, last) > 0) last = child
+      } else stack.push(child)
+    }
+  }
+  const isAgent = last !== undefined && (last.kind === "agent" || last.kind === "step")
+  return isAgent && last?.isError === true ? last : undefined
+}
+
+/** A failure and the failures inside it that it comes from: at each level the last one to end. */
+const failureChain = (state: StoryState, failing: SpanNode): ReadonlyArray<SpanNode> => {
+  const chain: Array<SpanNode> = []
+  const seen = new Set<string>()
+  for (let node: SpanNode | undefined = failing; node !== undefined; ) {
+    const id = idOf(node.traceId, node.spanId)
+    if (seen.has(id)) return chain
+    seen.add(id)
+    chain.push(node)
+    node = lastToEnd(childrenOf(state, id).filter(({ isError }) => isError === true))
+  }
+  return chain
+}
+
+const SUFFIX = /\.(?:a?kickoff|a?run)$/
+
+/** What lists and searches show of the run so far. */
+export const factsOf = (state: StoryState, tree: Tree): RunFacts => {
+  const clue = (name: keyof NonNullable<SpanNode["clues"]>): string | undefined => {
+    const value = state.clues[name]?.clues?.[name]
+    return typeof value === "string" ? value : undefined
+  }
+  const roots = rootsOf(state).filter(({ kind }) => kind !== "construction")
+  const root = roots.toSorted(byStart)[0]
+  const named = state.clues["workflow"]
+  const isOuter = named !== undefined && (named === root || tree.around(named).agent === undefined)
+  const name =
+    clue("scenario") ??
+    (isOuter ? clue("workflow") : undefined) ??
+    (root?.kind === "agent" ? root.agent : undefined) ??
+    root?.name.replace(SUFFIX, "")
+  const conversation = root === undefined ? clue("conversation") : (root.clues?.conversation ?? outerClue(state, tree))
+  const emitter = state.first?.emitter ?? {}
+  const framework = state.firstOfFramework?.emitter?.framework
+  const policy = clue("policy")
+  const metadata: Record<string, string | undefined> = {
+    conversationId: conversation,
+    framework,
+    promptName: clue("promptName"),
+    promptVersion: clue("promptVersion"),
+    promptHash: clue("promptHash"),
+    user: clue("user"),
+    serviceVersion: emitter.serviceVersion,
+    serviceInstance: emitter.serviceInstance,
+    sdk: emitter.sdk
+  }
+  return {
+    ...(name !== undefined && name !== "" && { name }),
+    ...(emitter.service !== undefined && { sourceRef: emitter.service }),
+    ...(emitter.environment !== undefined && { environment: emitter.environment }),
+    tags: state.clues["tags"]?.clues?.tags ?? [],
+    ...(policy !== undefined && { policy }),
+    metadata: Object.fromEntries(
+      Object.entries(metadata).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]))
+    ),
+    models: state.models,
+    ...(state.startedAt !== undefined && { startedAt: isoOfNanos(state.startedAt) }),
+    ...(state.endedAt !== undefined && { endedAt: isoOfNanos(state.endedAt) })
+  }
+}
+
+/** The conversation of the first span that no agent gave to another: a delegated agent has one of its own. */
+const outerClue = (state: StoryState, tree: Tree): string | undefined => {
+  const node = state.clues["conversation"]
+  return node !== undefined && tree.around(node).agent === undefined ? node.clues?.conversation : undefined
+}

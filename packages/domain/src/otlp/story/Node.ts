@@ -1,0 +1,222 @@
+import * as Schema from "effect/Schema"
+import type { Failure, Meaning, MeaningKind } from "../Meaning.ts"
+import { instructionsOf, lastTextOf } from "../meaning/Messages.ts"
+import type { Arrival } from "../Run.ts"
+import type { Span } from "../Span.ts"
+import { nameAt, nameOf } from "../Values.ts"
+
+const text = Schema.optionalKey(Schema.String)
+const flag = Schema.optionalKey(Schema.Literal(true))
+
+/** Characters of the answer that a node keeps: the last answer of a run is its result. */
+const MAX_ANSWER_CHARACTERS = 2_048
+const MAX_LINKS = 8
+
+/** What a resource and a scope say about the run. */
+const EmitterFacts = Schema.Struct({
+  service: text,
+  environment: text,
+  serviceVersion: text,
+  serviceInstance: text,
+  sdk: text,
+  framework: text
+})
+
+const Clues = Schema.Struct({
+  scenario: text,
+  workflow: text,
+  conversation: text,
+  promptName: text,
+  promptVersion: text,
+  promptHash: text,
+  policy: text,
+  tags: Schema.optionalKey(Schema.Array(Schema.String)),
+  user: text
+})
+
+/** A consumed span: the members that decisions about other spans need. */
+export const SpanNode = Schema.Struct({
+  key: Schema.String,
+  kind: Schema.String,
+  traceId: Schema.String,
+  spanId: Schema.String,
+  parentSpanId: text,
+  name: Schema.String,
+  /** Unix nanoseconds. */
+  startedAt: Schema.String,
+  endedAt: Schema.String,
+  /** When it was received, Unix milliseconds. */
+  at: Schema.Number,
+  isError: flag,
+  errorType: text,
+  errorMessage: text,
+  /** Name and kind of the agent that it states. */
+  agent: text,
+  delegate: text,
+  hidesDelegate: flag,
+  calledBy: text,
+  tool: text,
+  to: text,
+  model: text,
+  responseId: text,
+  hasUsage: flag,
+  links: Schema.optionalKey(Schema.Array(Schema.String)),
+  clues: Schema.optionalKey(Clues),
+  emitter: Schema.optionalKey(EmitterFacts),
+  answer: text,
+  /** Decisions: the participants that it announced, the handoffs that it made, its counting, the output of a root. */
+  announced: Schema.optionalKey(Schema.Array(Schema.String)),
+  handoffs: Schema.optionalKey(Schema.Array(Schema.String)),
+  isCounted: flag,
+  hasOutput: flag
+})
+export type SpanNode = typeof SpanNode.Type
+
+/** A consumed log record. */
+export const LogNode = Schema.Struct({
+  key: Schema.String,
+  kind: Schema.Literal("log"),
+  traceId: Schema.String,
+  spanId: Schema.String,
+  at: Schema.Number,
+  announced: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** Whether the tokens of its span were counted from it. */
+  isCounted: flag
+})
+export type LogNode = typeof LogNode.Type
+
+/** What a consumed span or log record leaves for later decisions. It is stored with `otlp_seen`. */
+export const StoryNode = Schema.Union([LogNode, SpanNode])
+export type StoryNode = typeof StoryNode.Type
+
+export const isLogNode = (node: StoryNode): node is LogNode => node.kind === "log"
+
+export const kindOf = (node: SpanNode): MeaningKind => {
+  const kind = KINDS.find((each) => each === node.kind)
+  return kind ?? "other"
+}
+
+const KINDS: ReadonlyArray<MeaningKind> = [
+  ...(["workflow", "agent", "step", "model", "tool", "handoff", "retrieval"] as const),
+  ...(["plan", "guardrail", "approval", "evaluation", "construction", "other"] as const)
+]
+
+/** Spans of a run are known by trace and span id. */
+export const idOf = (traceId: string, spanId: string): string => `${traceId}/${spanId}`
+
+/** The parent's id; undefined for a root. A span that names itself as its parent is a root. */
+export const parentOf = ({ parentSpanId, spanId, traceId }: SpanNode): string | undefined =>
+  parentSpanId === undefined || parentSpanId === spanId ? undefined : idOf(traceId, parentSpanId)
+
+/** Order by time, then by id: the same for every order of arrival. */
+export const byStart = (left: SpanNode, right: SpanNode): number =>
+  compareTimes(left.startedAt, right.startedAt) || compareTexts(left.key, right.key)
+
+export const byEnd = (left: SpanNode, right: SpanNode): number =>
+  compareTimes(left.endedAt, right.endedAt) || compareTexts(left.key, right.key)
+
+/** Decimal texts without leading zeros. */
+export const compareTimes = (left: string, right: string): number =>
+  left.length - right.length || compareTexts(left, right)
+
+const compareTexts = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0)
+
+/** The node of a span that just arrived. */
+export const nodeOf = (
+  { at, key }: Arrival,
+  span: Span,
+  meaning: Meaning,
+  sha256: (text: string) => string
+): SpanNode => {
+  const { agent, calledBy, delegate, failure, kind, model, responseId, to, usage } = meaning
+  const links = span.links.slice(0, MAX_LINKS).map(({ spanId, traceId }) => idOf(traceId, spanId))
+  const clues = cluesOf(meaning, sha256)
+  const answer = answerOf(meaning)
+  return {
+    key,
+    kind,
+    traceId: span.traceId,
+    spanId: span.spanId,
+    ...(span.parentSpanId !== undefined && { parentSpanId: span.parentSpanId }),
+    name: span.name.slice(0, MAX_SPAN_NAME),
+    startedAt: span.startedAt,
+    endedAt: span.endedAt,
+    at,
+    ...(failure !== undefined && failureFacts(failure)),
+    ...(agent !== undefined && { agent }),
+    ...(delegate !== undefined && { delegate }),
+    ...(meaning.hidesDelegate === true && { hidesDelegate: true as const }),
+    ...(calledBy !== undefined && { calledBy }),
+    ...(kind === "tool" && meaning.tool !== undefined && { tool: meaning.tool.name }),
+    ...(to !== undefined && { to }),
+    ...(model !== undefined && { model }),
+    ...(responseId !== undefined && { responseId }),
+    ...(usage !== undefined && { hasUsage: true as const }),
+    ...(links.length > 0 && { links }),
+    ...(clues !== undefined && { clues }),
+    emitter: emitterOf(span, kind),
+    ...(answer !== undefined && { answer })
+  }
+}
+
+const answerOf = ({ kind, output }: Meaning): string | undefined =>
+  kind === "model" || kind === "agent" ? lastTextOf(output)?.slice(0, MAX_ANSWER_CHARACTERS) : undefined
+
+/** The members of a node that the log records of its span may add. */
+export const loggedFacts = (
+  node: SpanNode,
+  meaning: Meaning,
+  sha256: (text: string) => string
+): Pick<SpanNode, "answer" | "clues"> => {
+  const answer = node.answer ?? answerOf(meaning)
+  const clues = node.clues?.promptHash === undefined ? cluesOf(meaning, sha256) : node.clues
+  return { ...(answer !== undefined && { answer }), ...(clues !== undefined && { clues }) }
+}
+
+const MAX_SPAN_NAME = 256
+
+const failureFacts = ({ message, type }: Failure) => ({
+  isError: true as const,
+  ...(type !== undefined && { errorType: type }),
+  ...(message !== undefined && { errorMessage: message })
+})
+
+const PROMPT_HASH_DIGITS = 16
+
+const cluesOf = (meaning: Meaning, sha256: (text: string) => string): SpanNode["clues"] => {
+  const instructions = meaning.clues.promptHash === undefined ? instructionsOf(meaning) : undefined
+  const clues = {
+    ...meaning.clues,
+    ...(instructions !== undefined && { promptHash: sha256(instructions).slice(0, PROMPT_HASH_DIGITS) })
+  }
+  return Object.keys(clues).length === 0 ? undefined : clues
+}
+
+/** Scopes whose name is not the framework's. */
+const FRAMEWORK_BY_SCOPE: ReadonlyMap<string, string> = new Map([
+  ["gcp.vertex.agent", "google-adk"],
+  ["gen_ai", "ai-sdk"],
+  ["ai", "ai-sdk"],
+  ["agent_framework", "agent-framework"],
+  ["Microsoft.Agents.AI", "agent-framework"],
+  ["langfuse-sdk", "langfuse"]
+])
+const SCOPE_PREFIX = /^(?:openinference|opentelemetry)\.instrumentation\.|^strands\.|^@/
+
+const emitterOf = ({ resource, scope }: Span, kind: MeaningKind): NonNullable<SpanNode["emitter"]> => {
+  const service = nameOf(resource["service.name"])
+  const environment = nameAt(resource, "environment")
+  const serviceVersion = nameOf(resource["service.version"])
+  const serviceInstance = nameOf(resource["service.instance.id"])
+  const sdk = [resource["telemetry.sdk.language"], resource["telemetry.sdk.version"]].map(nameOf)
+  const framework =
+    kind === "other" ? undefined : (FRAMEWORK_BY_SCOPE.get(scope) ?? nameOf(scope.replace(SCOPE_PREFIX, "")))
+  return {
+    ...(service !== undefined && { service }),
+    ...(environment !== undefined && { environment }),
+    ...(serviceVersion !== undefined && { serviceVersion }),
+    ...(serviceInstance !== undefined && { serviceInstance }),
+    ...(sdk[0] !== undefined && { sdk: sdk[1] === undefined ? sdk[0] : `${sdk[0]} ${sdk[1]}` }),
+    ...(framework !== undefined && { framework })
+  }
+}

@@ -1,0 +1,99 @@
+import { artifactCreated } from "../../ControlPlaneEvents.ts"
+import type { EventDraft } from "../../events/CanonicalEvent.ts"
+import type { ModelPrices } from "../../pricing/ModelPrices.ts"
+import type { StoryNode } from "./Node.ts"
+import { isoOf } from "./Times.ts"
+
+/** The settings of a story, and the functions that the domain does not have. */
+export interface StoryOptions {
+  readonly runId: string
+  /** The key of the run, which is its session id too. */
+  readonly sessionId: string
+  readonly settleMs: number
+  readonly idleMs: number
+  /** Spans and log records of a run that become events; further ones only count. */
+  readonly maxSpans: number
+  /**
+   * Spans that one step decides at most, so that the caller can give the thread back between steps; without it, all
+   * that are ready. The next step is then due at once.
+   */
+  readonly maxDecisions?: number | undefined
+  readonly prices: ModelPrices
+  /** SHA-256 of a text, hexadecimal. */
+  readonly sha256: (text: string) => string
+  /**
+   * Set when the telemetry enriches the run of a session that a runtime hosts: the story then emits tool and model
+   * events only, and neither creates nor ends the run. Tokens count when `usage` is true.
+   */
+  readonly joined?: { readonly usage: boolean } | undefined
+}
+
+/** Telemetry that leaves the inbox in the transaction of the events. */
+export interface Consumed {
+  readonly key: string
+  readonly traceId: string
+  readonly spanId: string
+  /** Absent for a repetition, whose first text is stored already, and beyond the limit of the run. */
+  readonly node?: StoryNode
+}
+
+/** A text of the run that is stored as an artifact. Its `artifact.created` is among the events. */
+export interface StoryArtifact {
+  /** A UUID that depends on the run, the span and the kind. */
+  readonly artifactId: string
+  readonly kind: "otlp.input" | "otlp.output"
+  readonly label: string
+  readonly content: string
+  /** SHA-256 of `content`, hexadecimal. */
+  readonly contentSha256: string
+  readonly traceId: string
+}
+
+/** A judgement that came as a span, a span event or a log record. */
+export interface StoryMark {
+  /** The same judgement has the same id. */
+  readonly id: string
+  readonly name: string
+  readonly value: number | boolean | string
+  readonly label?: string
+  readonly explanation?: string
+  readonly spanId: string
+  readonly participantId?: string
+  /** The response that is judged, when the emitter names it. */
+  readonly responseId?: string
+}
+
+/** What a step writes. */
+export interface StepOutput {
+  readonly events: Array<EventDraft>
+  readonly artifacts: Array<StoryArtifact>
+  readonly marks: Array<StoryMark>
+  readonly consumed: Array<Consumed>
+}
+
+/** Adds an artifact with its event. */
+export const addArtifact = (
+  { artifacts, events }: StepOutput,
+  { runId, sha256 }: Pick<StoryOptions, "runId" | "sha256">,
+  kind: StoryArtifact["kind"],
+  traceId: string,
+  spanId: string,
+  content: string,
+  at: number
+): void => {
+  const artifactId = uuidOf(sha256(`${runId} ${kind} ${traceId} ${spanId}`))
+  const artifact: StoryArtifact = {
+    artifactId,
+    kind,
+    label: kind === "otlp.input" ? "Input" : "Output",
+    content,
+    contentSha256: sha256(content),
+    traceId
+  }
+  artifacts.push(artifact)
+  events.push(artifactCreated(isoOf(at), artifact, "stream-consumer"))
+}
+
+/** A UUID of version 8 from a hash. */
+const uuidOf = (hex: string): string =>
+  `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-9${hex.slice(17, 20)}-${hex.slice(20, 32)}`

@@ -1,0 +1,20 @@
+const DIGITS = /^\d{1,20}$/
+const NANOS_PER_MS = 1_000_000n
+/** The largest time of a `Date`, in milliseconds. */
+const MAX_TIME = 8_640_000_000_000_000
+
+const nanosOf = (text: string): bigint => (DIGITS.test(text) ? BigInt(text) : 0n)
+
+/** Unix nanoseconds as Unix milliseconds. */
+export const millisOf = (nanos: string): number => Math.min(Number(nanosOf(nanos) / NANOS_PER_MS), MAX_TIME)
+
+/** Unix milliseconds as ISO text. */
+export const isoOf = (millis: number): string =>
+  new Date(Number.isFinite(millis) ? Math.max(0, Math.min(Math.trunc(millis), MAX_TIME)) : 0).toISOString()
+
+/** Unix nanoseconds as ISO text. */
+export const isoOfNanos = (nanos: string): string => isoOf(millisOf(nanos))
+
+/** Milliseconds between two times, to three decimals; 0 when the end lies before the start. */
+export const durationMs = (from: string, to: string): number =>
+  Math.max(0, Math.round(Number(nanosOf(to) - nanosOf(from)) / 1_000) / 1_000)

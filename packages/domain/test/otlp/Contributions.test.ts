@@ -1,0 +1,119 @@
+import { assert, describe, it } from "@effect/vitest"
+import { activePolicy, decisionRecord, forecast, resumeStory, stepStory, why } from "@runplane/domain"
+import { ofType, storyOf } from "./support/Read.ts"
+import { agent, event, log, openInference, span } from "./support/Spans.ts"
+import { keyOf, OPTIONS } from "./support/Stories.ts"
+
+describe("contributions", () => {
+  const run = span("root", [0, 100], { "runplane.policy": "policy.default" })
+  const contributions = [
+    log("lead", 1, "runplane.proposal", { "proposal.id": "p1", option: "ship 2.4", rationale: "tests pass" }),
+    log("sre", 2, "runplane.vote", { "proposal.id": "p1", vote: "reject", reason: "no data", confidence: 0.9 }),
+    log("lead", 3, "runplane.decision", { action: "hold", positive: false, "proposal.id": "p1" })
+  ]
+  const spans = [
+    run,
+    span("lead", [1, 50], agent("lead"), { parent: "root" }),
+    span("sre", [2, 40], agent("sre"), { parent: "lead" })
+  ]
+
+  it("become a proposal, a vote and a decision of the agents that they are made in", () => {
+    const { events, state } = storyOf(...contributions, ...spans)
+    const [proposal] = ofType(events, "proposal.created")
+    const [vote] = ofType(events, "proposal.updated")
+    const [decision] = ofType(events, "decision.finalized")
+    assert.deepStrictEqual(
+      [proposal?.data.sender, proposal?.data.proposalId, proposal?.data.action, proposal?.data.rationale],
+      ["lead", "p1", "ship 2.4", "tests pass"]
+    )
+    assert.deepStrictEqual(
+      [vote?.data.sender, vote?.data.messageType, vote?.data.vote, vote?.data.confidence],
+      ["sre", "Vote", "REJECT", 0.9]
+    )
+    assert.deepStrictEqual([decision?.data.action, decision?.data.outcomePositive], ["hold", false])
+    assert.strictEqual(state.decision.current?.action, "hold")
+  })
+
+  it("are a deliberation under the registered policy", () => {
+    const record = decisionRecord(storyOf(...contributions, ...spans).events)
+    assert.deepStrictEqual([record.mode, record.participants.toSorted()], ["decision", ["lead", "sre"]])
+    assert.strictEqual(record.commitment?.action, "hold")
+    const policy = activePolicy(record)
+    assert.deepStrictEqual([policy.policySource, policy.fault], ["registry", undefined])
+    assert.deepStrictEqual(
+      forecast(record, policy).outcomes.map(({ outcome }) => outcome),
+      ["positive", "negative"]
+    )
+    assert.isAbove(why(record, policy).claims.length, 0)
+  })
+
+  it("do not wait when they name their participant, and come as span events too", () => {
+    const stated = log("lead", 1, "runplane.proposal", { "proposal.id": "p1", option: "x", participant: "sre" })
+    const first = stepStory(
+      resumeStory({ nodes: [], isCreated: false, isEnded: false }),
+      [{ key: keyOf(stated), at: 1_000, telemetry: stated }],
+      1_000,
+      OPTIONS
+    )
+    assert.deepStrictEqual(
+      first.events.slice(3).map(({ type }) => type),
+      ["participant.seen", "proposal.created"]
+    )
+    const asEvent = span("lead", [0, 9], agent("lead"), {
+      events: [event("runplane.vote", { "proposal.id": "p1", vote: "APPROVE" })]
+    })
+    assert.strictEqual(ofType(storyOf(asEvent).events, "proposal.updated")[0]?.data.sender, "lead")
+  })
+})
+
+describe("marks and signals", () => {
+  it("makes marks of evaluation results and evaluators", () => {
+    const { marks } = storyOf(
+      span("a", [0, 9], agent("a"), {
+        events: [
+          event("gen_ai.evaluation.result", {
+            "gen_ai.evaluation.name": "relevance",
+            "gen_ai.evaluation.score.value": 0.5,
+            "gen_ai.evaluation.score.label": "fair"
+          })
+        ]
+      }),
+      span("judge", [1, 2], openInference("EVALUATOR", { "output.value": '{"score":-1,"explanation":"off"}' }), {
+        parent: "a"
+      }),
+      log("a", 1, "gen_ai.evaluation.result", { "gen_ai.evaluation.name": "ok", "gen_ai.evaluation.score.value": true })
+    )
+    assert.deepStrictEqual(
+      marks.map(({ name, participantId, value }) => [name, value, participantId]),
+      [
+        ["relevance", 0.5, "a"],
+        ["ok", true, "a"],
+        ["judge", -1, "a"]
+      ]
+    )
+  })
+
+  it("reports plans, guardrails and approvals", () => {
+    const { events } = storyOf(
+      span("a", [0, 9], agent("a")),
+      span(
+        "plan",
+        [1, 2],
+        { "gen_ai.operation.name": "plan", "gen_ai.output.messages": "first the tests" },
+        { parent: "a" }
+      ),
+      span("guard", [2, 3], openInference("GUARDRAIL", { "output.value": '{"tripwire_triggered":true}' }), {
+        parent: "a"
+      }),
+      span("approval", [3, 4], { "gen_ai.operation.name": "request_approval" }, { parent: "a" })
+    )
+    assert.strictEqual(ofType(events, "progress.reported")[0]?.data.message, "first the tests")
+    assert.deepStrictEqual(
+      ofType(events, "signal.emitted").map(({ data }) => [data.signalType, data.severity, data.sender]),
+      [
+        ["guardrail", "warning", "a"],
+        ["approval", "info", "a"]
+      ]
+    )
+  })
+})

@@ -1,0 +1,77 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Telemetry } from "@runplane/domain"
+import { at, committee, dataOf, ofType, storyOf, summary } from "./support/Read.ts"
+import { agent, chat, log, span, spanId } from "./support/Spans.ts"
+import { OPTIONS, runStory } from "./support/Stories.ts"
+
+describe("counting", () => {
+  const uncounted = (...spans: ReadonlyArray<Telemetry>) =>
+    ofType(storyOf(...spans).events, "llm.call.completed").flatMap((call) => {
+      const { countedReason } = dataOf(call)
+      return countedReason === undefined ? [] : [[dataOf(call)["spanId"], countedReason]]
+    })
+
+  it("leaves out a call that repeats the ones inside", () => {
+    const spans = [
+      span("outer", [0, 9], chat(10, 1)),
+      span("http", [1, 8], { "http.request.method": "POST" }, { parent: "outer" }),
+      span("inner", [2, 7], chat(10, 1), { parent: "http" })
+    ]
+    assert.deepStrictEqual(uncounted(...spans), [[spanId("outer"), "a model call inside repeats it"]])
+    const { state } = storyOf(...spans)
+    assert.deepStrictEqual(
+      [state.llm.totals.callCount, state.llm.totals.promptTokens, state.llm.calls.length],
+      [1, 10, 1]
+    )
+  })
+
+  it("counts one of two spans with a response id, the same in any order", () => {
+    const twin = (id: string, more = {}) => span(id, [0, 9], chat(10, 1, { "gen_ai.response.id": "r1", ...more }))
+    const root = span("root", [0, 10], {})
+    const spans = [root, twin("one"), twin("two")]
+    assert.lengthOf(uncounted(...spans), 1)
+    assert.deepStrictEqual(uncounted(...spans), uncounted(...spans.toReversed()))
+    const later = runStory([at(1_000, twin("one")), at(100_000, twin("two"))])
+    assert.strictEqual(later.state.llm.totals.callCount, 1)
+  })
+
+  it("leaves out an empty call beside one with tokens", () => {
+    const empty = span("empty", [0, 1], { "gen_ai.operation.name": "chat" }, { parent: "root" })
+    const spans = [span("root", [0, 10], {}), empty, span("full", [2, 3], chat(10, 1), { parent: "root" })]
+    assert.deepStrictEqual(uncounted(...spans), [[spanId("empty"), "a model call beside it has the usage"]])
+    assert.deepStrictEqual(uncounted(span("root", [0, 10], {}), empty), [])
+  })
+
+  it("counts the tokens of a log record for its span, once", () => {
+    const details = log("c", 3, "gen_ai.client.inference.operation.details", {
+      "gen_ai.usage.input_tokens": 10,
+      "gen_ai.usage.output_tokens": 1
+    })
+    const bare = span("c", [0, 9], { "gen_ai.operation.name": "chat" })
+    assert.deepStrictEqual(summary(details, bare).totals, { input: 10, output: 1 })
+    assert.deepStrictEqual(summary(details, span("c", [0, 9], chat(10, 1))).totals, { input: 10, output: 1 })
+    const alone = runStory([at(1_000, details), at(400_000, span("c", [0, 9], chat(10, 1)))])
+    assert.deepStrictEqual(alone.state.llm.totals.promptTokens, 10)
+    assert.deepStrictEqual(alone.state.llm.totals.callCount, 1)
+  })
+
+  it("never counts the tokens of an agent", () => {
+    const sums = { "gen_ai.usage.input_tokens": 99, "gen_ai.aggregated_usage.input_tokens": 99 }
+    assert.deepStrictEqual(summary(span("a", [0, 9], { ...agent("a"), ...sums })).calls, [])
+  })
+
+  it("counts joined calls only when the setting says so", () => {
+    const spans = [at(1_000, ...committee())]
+    const counts = (usage: boolean) => {
+      const { end, events, state } = runStory(spans, { ...OPTIONS, joined: { usage } })
+      assert.isUndefined(end)
+      assert.deepStrictEqual([...new Set(events.map(({ type }) => type))].toSorted(), [
+        "llm.call.completed",
+        "tool.called",
+        "tool.completed"
+      ])
+      return state.llm.totals.promptTokens
+    }
+    assert.deepStrictEqual([counts(false), counts(true)], [0, 350])
+  })
+})

@@ -1,0 +1,77 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Span } from "@runplane/domain"
+import { storyOf, summary } from "./support/Read.ts"
+import { agent, chat, event, openInference, span, tool } from "./support/Spans.ts"
+import { IDLE_MS } from "./support/Stories.ts"
+
+describe("the end of a run", () => {
+  const root = (status: Span["status"], more: Partial<Parameters<typeof span>[3]> = {}) =>
+    span("root", [0, 100], {}, { status, ...more })
+  const failed = (id: string, from: number, more: Parameters<typeof span>[3] = {}) =>
+    span(id, [from, from + 5], agent(id), { parent: "root", status: "error", ...more })
+  const ok = (id: string, from: number) => span(id, [from, from + 5], agent(id), { parent: "root" })
+  const exception = (type: string, message: string) =>
+    event("exception", { "exception.type": type, "exception.message": message })
+
+  it.each<[string, ReadonlyArray<Span>, "completed" | "failed"]>([
+    ["a root without an error", [root("unset"), ok("a", 1)], "completed"],
+    ["a root with an error", [root("error"), ok("a", 1)], "failed"],
+    ["the last agent with an error", [root("ok"), ok("a", 1), failed("b", 10)], "failed"],
+    ["an error that a later agent answered", [root("ok"), failed("a", 1), ok("b", 10)], "completed"],
+    [
+      "an error that a later tool answered",
+      [root("ok"), failed("a", 1), span("t", [20, 30], tool("fix"), { parent: "root" })],
+      "completed"
+    ],
+    [
+      "an error below spans of a framework",
+      [
+        root("ok"),
+        span("chain", [1, 50], openInference("CHAIN"), { parent: "root" }),
+        span("b", [2, 40], agent("b"), { parent: "chain", status: "error" })
+      ],
+      "failed"
+    ],
+    [
+      "an error of a tool",
+      [root("ok"), span("t", [20, 30], tool("fix"), { parent: "root", status: "error" })],
+      "completed"
+    ]
+  ])("is judged by %s", (_, spans, status) => {
+    assert.strictEqual(summary(...spans).status, status)
+  })
+
+  it("takes the code of the deepest failure that the root's comes from, without its module path", () => {
+    const { end } = storyOf(
+      root("error", { statusMessage: "boom\nTraceback (most recent call last)" }),
+      failed("a", 1, { statusMessage: "x" }),
+      span("c", [2, 3], chat(1, 1), {
+        parent: "a",
+        status: "error",
+        events: [exception("openai.BadRequestError", "too long")]
+      }),
+      span("t", [50, 60], tool("other", { "error.type": "Timeout" }), { parent: "b", status: "error" })
+    )
+    assert.deepStrictEqual(
+      [end?.status, end?.errorCode, end?.errorMessage, end?.endedBecause],
+      ["failed", "BadRequestError", "boom", "root"]
+    )
+  })
+
+  it("takes the code of the root first, and has one when nothing says any", () => {
+    const coded = root("error", { events: [exception("ValueError", "no\nyes")] })
+    assert.deepStrictEqual(
+      [storyOf(coded).end?.errorCode, storyOf(coded).end?.errorMessage, storyOf(root("error")).end?.errorCode],
+      ["ValueError", "no", "APPLICATION_ERROR"]
+    )
+  })
+
+  it("judges spans whose root never came by the last of them, after the idle time", () => {
+    const orphan = (id: string, from: number, status: Span["status"]) =>
+      span(id, [from, from + 1], agent(id), { parent: "never", status })
+    const { end, events } = storyOf(orphan("a", 1, "unset"), orphan("b", 5, "error"))
+    assert.deepStrictEqual([end?.status, end?.endedBecause], ["failed", "idle"])
+    assert.strictEqual(Date.parse(events.at(-1)?.ts ?? ""), 1_000 + IDLE_MS)
+    assert.strictEqual(storyOf(orphan("a", 1, "error"), orphan("b", 5, "unset")).end?.status, "completed")
+  })
+})

@@ -1,0 +1,142 @@
+import { createHash } from "node:crypto"
+import {
+  type Arrival,
+  bindingOf,
+  type CanonicalEvent,
+  type EventDraft,
+  emptyRunState,
+  type KnownEvent,
+  project,
+  type RunEnd,
+  type RunFacts,
+  RunId,
+  type RunState,
+  recordEvent,
+  resumeStory,
+  type StoryArtifact,
+  type StoryMark,
+  type StoryNode,
+  type StoryOptions,
+  type StoryState,
+  specifiedPrices,
+  stepStory,
+  type Telemetry
+} from "@runplane/domain"
+
+export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
+
+export const SETTLE_MS = 5_000
+export const IDLE_MS = 180_000
+
+const RUN_ID = "6f0f7c1a-8f52-5d0e-9d5e-3f2a7c3b9a11"
+
+export const OPTIONS: StoryOptions = {
+  runId: RUN_ID,
+  sessionId: "key",
+  settleMs: SETTLE_MS,
+  idleMs: IDLE_MS,
+  maxSpans: 100_000,
+  prices: specifiedPrices,
+  sha256
+}
+
+/** The identity of a span or log record, as the door makes it. */
+export const keyOf = (telemetry: Telemetry): string =>
+  telemetry.kind === "span"
+    ? `span:${telemetry.traceId}:${telemetry.spanId}`
+    : `log:${telemetry.traceId}:${telemetry.spanId}:${sha256(JSON.stringify(telemetry))}`
+
+/** Telemetry that arrives together. */
+export interface Request {
+  readonly at: number
+  readonly telemetry: ReadonlyArray<Telemetry>
+}
+
+/** All that a story wrote. */
+export interface StoryResult {
+  readonly events: ReadonlyArray<KnownEvent>
+  readonly state: RunState
+  readonly artifacts: ReadonlyArray<StoryArtifact>
+  readonly marks: ReadonlyArray<StoryMark>
+  readonly facts: RunFacts
+  readonly end: RunEnd | undefined
+  readonly story: StoryState
+  readonly nodes: ReadonlyArray<StoryNode>
+}
+
+/**
+ * The story of requests, with a drain after each of them and whenever one is due, until nothing is. `isKilled` decides
+ * before each drain whether the process starts anew from what is stored.
+ */
+export const runStory = (
+  requests: ReadonlyArray<Request>,
+  options: StoryOptions = OPTIONS,
+  isKilled: (drain: number) => boolean = () => false
+): StoryResult => {
+  let story = resumeStory({ nodes: [], isCreated: false, isEnded: false })
+  let state = emptyRunState(options.runId)
+  let facts: RunFacts = { tags: [], metadata: {}, models: [] }
+  let end: RunEnd | undefined
+  let drains = 0
+  const inbox = new Map<string, Arrival>()
+  const nodes = new Map<string, StoryNode>()
+  const events: Array<KnownEvent> = []
+  const artifacts: Array<StoryArtifact> = []
+  const marks: Array<StoryMark> = []
+  const record = (draft: EventDraft): CanonicalEvent => {
+    const index = events.length + 1
+    const position = { id: `event-${index}`, runId: RunId.make(options.runId), seq: index, index }
+    const event = recordEvent(draft, position)
+    events.push(event)
+    return event
+  }
+  const drain = (arrivals: ReadonlyArray<Arrival>, now: number): number | undefined => {
+    let given = arrivals
+    if (isKilled(drains++)) {
+      const isCreated = events.some(({ type }) => type === "run.created")
+      story = resumeStory({ nodes: nodes.values(), isCreated, isEnded: end !== undefined })
+      given = [...inbox.values()]
+    }
+    const step = stepStory(story, given, now, options)
+    story = step.state
+    facts = step.facts
+    end = step.end ?? end
+    for (const draft of step.events) state = project(state, record(draft))
+    artifacts.push(...step.artifacts)
+    marks.push(...step.marks)
+    for (const { key, node } of step.consumed) {
+      inbox.delete(key)
+      if (node !== undefined) nodes.set(key, node)
+    }
+    return step.nextAt
+  }
+  let nextAt: number | undefined
+  for (const { at, telemetry } of requests) {
+    while (nextAt !== undefined && nextAt <= at) nextAt = drain([], nextAt)
+    const arrivals = telemetry.map((each): Arrival => ({ key: keyOf(each), at, telemetry: each }))
+    const fresh = arrivals.filter(({ key }) => !inbox.has(key) && !nodes.has(key))
+    for (const arrival of fresh) if (!inbox.has(arrival.key)) inbox.set(arrival.key, arrival)
+    nextAt = drain(fresh, at)
+  }
+  while (nextAt !== undefined) nextAt = drain([], nextAt)
+  return { events, state, artifacts, marks, facts, end, story, nodes: [...nodes.values()] }
+}
+
+/** The runs of telemetry, by the binding of its traces. */
+export const tracesOf = (telemetry: ReadonlyArray<Telemetry>): ReadonlyMap<string, ReadonlyArray<Telemetry>> => {
+  const traces = new Map<string, Array<Telemetry>>()
+  for (const each of telemetry) {
+    const trace = traces.get(each.traceId)
+    if (trace === undefined) traces.set(each.traceId, [each])
+    else trace.push(each)
+  }
+  return traces
+}
+
+/** Where the trace of the telemetry goes when all of it has waited. */
+export const boundTo = (telemetry: ReadonlyArray<Telemetry>) =>
+  bindingOf(
+    telemetry.map((each) => ({ key: keyOf(each), at: 0, telemetry: each })),
+    SETTLE_MS,
+    { settleMs: SETTLE_MS }
+  )

@@ -130,13 +130,12 @@ export const emitterOf = (resource: Attributes, scope: string, version: string):
 })
 
 /**
- * Identifies a span or a log record within its trace and span, also when it arrives again: `span`, or `log:` with a
- * hash, since a span may have many log records.
+ * Identity of a span or a log record, equal when it arrives again: `span:<traceId>:<spanId>`, or `log:` with the same
+ * ids and a hash of the record, since a span may have many.
  */
-export const telemetryKey = (telemetry: Telemetry): string =>
-  telemetry.kind === "span"
-    ? "span"
-    : `log:${createHash("sha256")
-        .update(JSON.stringify([telemetry.name, telemetry.at, telemetry.body, telemetry.attributes]))
-        .digest("hex")
-        .slice(0, 32)}`
+export const telemetryKey = (telemetry: Telemetry): string => {
+  const { kind, spanId, traceId } = telemetry
+  if (kind === "span") return `span:${traceId}:${spanId}`
+  const content = JSON.stringify([telemetry.name, telemetry.at, telemetry.body, telemetry.attributes])
+  return `log:${traceId}:${spanId}:${createHash("sha256").update(content).digest("hex").slice(0, 32)}`
+}

@@ -13,6 +13,7 @@ import { DashboardGroup } from "./DashboardGroup.ts"
 import { DecisionsGroup } from "./DecisionsGroup.ts"
 import { EventsGroup } from "./EventsGroup.ts"
 import { HealthGroup } from "./HealthGroup.ts"
+import { IngestGroup } from "./IngestGroup.ts"
 import { InsightsGroup } from "./InsightsGroup.ts"
 import { ManagementGroup } from "./ManagementGroup.ts"
 import { PoliciesGroup } from "./PoliciesGroup.ts"
@@ -50,6 +51,7 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(ViewsGroup)
   .add(SealsGroup)
   .add(LedgerGroup)
+  .add(IngestGroup)
   .add(RemovedGroup)
   .middleware(RequestValidation)
   .middleware(RateLimit)

@@ -19,6 +19,14 @@ export const LogHealth = Schema.Struct({
   detail: Field.text("What waits, and for what", "")
 }).annotate({ identifier: "LogHealth", description: "How long writers wait for the log" })
 
+/** Received telemetry that no run has yet. */
+export const IngestHealth = Schema.Struct({
+  waiting: Field.integer("Spans and log records that wait for their runs, of all processes"),
+  waitingBytes: Field.integer("Bytes of these; beyond `OTLP_INBOX_BYTES` exporters get 503"),
+  lagSeconds: Field.number("How long the oldest of these has waited")
+}).annotate({ identifier: "IngestHealth", description: "Telemetry that waits for its runs" })
+export type IngestHealth = typeof IngestHealth.Type
+
 const checks = {
   database: Schema.Literals(["ok", "unhealthy"]).annotate({ description: "Whether the database answers" }),
   log: LogHealth,
@@ -29,6 +37,7 @@ const checks = {
   circuitBreaker: Schema.Literals(["CLOSED", "OPEN", "HALF_OPEN"]).annotate({
     description: "State of the breaker in front of the runtime"
   }),
+  ingest: Schema.optionalKey(IngestHealth),
   recovery: Schema.optionalKey(
     Field.text("Progress of the adoption of unfinished runs, while it goes on", "adopting 120 of 2000")
   )

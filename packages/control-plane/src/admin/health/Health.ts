@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import { AppendQueue, type FailingAppends, type OldestAppend } from "../../event-log/append/AppendQueue.ts"
 import { EventLogSettings } from "../../event-log/EventLogSettings.ts"
+import { Reception } from "../../ingest/Reception.ts"
 import { Observers, type RecoveryProgress } from "../../observe/Observers.ts"
 import { Placement } from "../../observe/placement/Placement.ts"
 import { CHECK_TIMEOUT_MS, RuntimeHealth } from "../../platform/http/RuntimeHealth.ts"
@@ -39,6 +40,7 @@ export class Health extends Context.Service<
       const observers = yield* Observers
       const placement = yield* Placement
       const appends = yield* AppendQueue
+      const reception = yield* Reception
       const { oldestAppendMs } = yield* EventLogSettings
       const outages = {
         database: makeOutageLog("the database"),
@@ -91,6 +93,12 @@ export class Health extends Context.Service<
         return { ok: false, detail: describeFailing(failing) }
       })
 
+      // It waits for spans that are still to come, so no lag of it makes the service degraded.
+      const ingest = reception.health.pipe(
+        Effect.orElseSucceed(() => undefined),
+        Effect.timeoutOrElse(tooSlow(undefined))
+      )
+
       const readiness = yield* Effect.all(
         {
           database,
@@ -98,6 +106,7 @@ export class Health extends Context.Service<
           runtime: runtimeCheck,
           streamConsumer,
           circuitBreaker: breaker.state,
+          ingest,
           recovery: observers.recovery
         },
         { concurrency: "unbounded" }
@@ -124,13 +133,18 @@ const describeWait = ({ locked, runId, waitedMs }: OldestAppend): string => {
 const describeFailing = ({ forMs }: FailingAppends): string =>
   `the database has refused every append for ${Math.floor(forMs / 1_000)} s; the log of the service has the reason`
 
-interface Found extends Omit<Readiness["checks"], "recovery"> {
+interface Found extends Omit<Readiness["checks"], "recovery" | "ingest"> {
   readonly recovery: RecoveryProgress | undefined
+  readonly ingest: Readiness["checks"]["ingest"] | undefined
 }
 
 /** Both forms: the checks, and the flat keys that older readers know. */
-const toReadiness = ({ recovery, ...found }: Found): Readiness => {
-  const checks: Readiness["checks"] = recovery === undefined ? found : { ...found, recovery: textOf(recovery) }
+const toReadiness = ({ ingest, recovery, ...found }: Found): Readiness => {
+  const checks: Readiness["checks"] = {
+    ...found,
+    ...(ingest !== undefined && { ingest }),
+    ...(recovery !== undefined && { recovery: textOf(recovery) })
+  }
   const ok =
     checks.database === "ok" &&
     checks.log.ok &&

@@ -70,12 +70,14 @@ const completedOperation = (
 ): Shape => {
   const id = String(operation["operationId"])
   const examples = completion.examples[id]
-  const counted = "429" in partAt(operation, "responses")
-  const failures = failuresOf(operation, counted, completion)
+  const limited = "429" in partAt(operation, "responses")
+  const failures = failuresOf(operation, limited, completion)
   const request = examples?.request === undefined ? {} : { recorded: json(examples.request) }
   const callbacks = completion.callbacks?.[id]
   const body = operation["requestBody"]
   const binary = PROTOBUF_TYPE in partAt(operation, "requestBody", "content")
+  // Exports spend no budget.
+  const counted = limited && !binary
   return {
     ...without(operation, "requestBody", "responses"),
     parameters: [...listAt(operation, "parameters").map(describedParameter), ...sharedParameters],

@@ -36,7 +36,13 @@ const exportOf = (signal: "traces" | "logs" | "metrics", id: string, summary: st
       Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "The same message in the JSON of OTLP" })
     ],
     success: [protobuf("The response message of OTLP"), ExportAnswer],
-    error: [Failure.IngestDisabled, Failure.PayloadTooLarge, Failure.UnsupportedMediaType, Failure.InboxFull]
+    error: [
+      Failure.UnreadableBody,
+      Failure.IngestDisabled,
+      Failure.PayloadTooLarge,
+      Failure.UnsupportedMediaType,
+      Failure.InboxFull
+    ]
   }).annotateMerge(operation({ id, access: "ingest", summary, description }))
 
 /**

@@ -18,6 +18,23 @@ export interface TraceRef {
   readonly traceId: string
 }
 
+/** A span or log record that is to be stored. */
+export interface InboxEntry {
+  readonly traceId: string
+  readonly spanId: string
+  readonly kind: string
+  readonly bytes: number
+  /** JSON. */
+  readonly span: string
+}
+
+/** The row of a span or log record. */
+export const inboxEntry = (telemetry: Telemetry): InboxEntry => {
+  const { spanId, traceId } = telemetry
+  const span = JSON.stringify(telemetry)
+  return { traceId, spanId, kind: kindOf(telemetry), bytes: Buffer.byteLength(span), span }
+}
+
 /** A received span or log record. */
 export interface InboxRow extends TraceRef {
   readonly spanId: string
@@ -55,7 +72,7 @@ export class Inbox extends Context.Service<
   Inbox,
   {
     /** Stores what the inbox does not have, in one statement; returns how many rows are new. */
-    readonly store: (source: string, telemetry: ReadonlyArray<Telemetry>) => Effect.Effect<number, SqlError>
+    readonly store: (source: string, entries: ReadonlyArray<InboxEntry>) => Effect.Effect<number, SqlError>
     readonly size: Effect.Effect<InboxSize, SqlError>
     readonly waiting: Effect.Effect<ReadonlyArray<WaitingTrace>, SqlError>
     /** The first rows of a trace. */
@@ -70,17 +87,14 @@ export class Inbox extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
-      const store = Effect.fn("Inbox.store")((source: string, telemetry: ReadonlyArray<Telemetry>) => {
-        const rows = telemetry.map((one) => {
-          const span = JSON.stringify(one)
-          return {
-            trace_id: one.traceId,
-            span_id: one.spanId,
-            kind: kindOf(one),
-            bytes: Buffer.byteLength(span),
-            span
-          }
-        })
+      const store = Effect.fn("Inbox.store")((source: string, entries: ReadonlyArray<InboxEntry>) => {
+        const rows = entries.map(({ bytes, kind, span, spanId, traceId }) => ({
+          trace_id: traceId,
+          span_id: spanId,
+          kind,
+          bytes,
+          span
+        }))
         // In the order of the key: two requests with the same spans must not wait for each other.
         return Effect.map(
           sql<{ readonly stored: number }>`

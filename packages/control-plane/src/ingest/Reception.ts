@@ -14,21 +14,22 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Semaphore from "effect/Semaphore"
 import type * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import { Redactor } from "../event-log/append/Redactor.ts"
 import { Metrics } from "../platform/metrics/Metrics.ts"
 import { Drain } from "./Drain.ts"
-import { Inbox, type TraceRef } from "./Inbox.ts"
+import { Inbox, type InboxEntry, inboxEntry, type TraceRef } from "./Inbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 
 /** An inflated body may have so many times the bytes of the largest body as sent. */
 const INFLATED = 8
-/** Requests whose bodies are in memory at the same time, and how long a further one waits for them. */
+/** Requests whose bodies are in memory at the same time, and requests of a process with those that wait. */
 const CONCURRENT_REQUESTS = 8
-const PATIENCE_MS = 5_000
+const MOST_REQUESTS = 100
+/** Spans and log records that are prepared at a time, before the thread is given back. */
+const SLICE = 250
 /** The size of the inbox is read again after so long; until then own rows are added. Milliseconds. */
 const SIZE_TTL_MS = 1_000
 
@@ -95,7 +96,11 @@ export class Reception extends Context.Service<
       const read = Effect.fnUntraced(function* <E>({ body, encoding, gzip, signal, source }: ExportRequest<E>) {
         const bytes = yield* readBody(body, { gzip, maxBytes: maxBodyBytes, maxInflatedBytes: INFLATED * maxBodyBytes })
         const { message, rejected, telemetry } = yield* readTelemetry(signal, encoding, bytes)
-        const kept = telemetry.map((one) => receivedTelemetry(options, one))
+        const kept: Array<InboxEntry> = []
+        for (let from = 0; from < telemetry.length; from += SLICE) {
+          if (from > 0) yield* Effect.yieldNow
+          for (const one of telemetry.slice(from, from + SLICE)) kept.push(inboxEntry(receivedTelemetry(options, one)))
+        }
         const stored = kept.length === 0 ? 0 : yield* inbox.store(source, kept)
         known.added += bytes.length
         metrics.otlpReceived({ received: kept.length, rejected, duplicates: kept.length - stored })
@@ -104,12 +109,16 @@ export class Reception extends Context.Service<
         return rejected === 0 ? undefined : { rejected, message }
       })
 
+      let requests = 0
       const receive = Effect.fn("Reception.receive")(function* <E>(request: ExportRequest<E>) {
         yield* checkCapacity
+        if (requests >= MOST_REQUESTS) return yield* new InboxFull()
+        requests += 1
         // A request that waits has none of its body in memory.
-        const acquired = yield* Effect.timeoutOption(slots.take(1), PATIENCE_MS)
-        if (Option.isNone(acquired)) return yield* new InboxFull()
-        return yield* Effect.ensuring(read(request), slots.release(1))
+        return yield* Effect.ensuring(
+          slots.withPermits(1)(read(request)),
+          Effect.sync(() => (requests -= 1))
+        )
       })
       const health = Effect.suspend(() =>
         isEnabled

@@ -33,6 +33,9 @@ import { IngestSettings } from "./IngestSettings.ts"
 /** Spans and log records of a run that become events. */
 export const MAX_SPANS_PER_RUN = 100_000
 
+/** Nodes that are decoded at a time, before the thread is given back. */
+const NODES_PER_SLICE = 500
+
 /** Further from now than this, a clock of the application is wrong. Milliseconds. */
 const LARGEST_SKEW_MS = 86_400_000
 
@@ -97,6 +100,11 @@ export class Stories extends Context.Service<
         if (row.status === null && (row.is_deleted || row.run_key === null)) return "deleted" as const
         const nodes = yield* sql<{ readonly node: string }>`
           SELECT node::text AS node FROM otlp_seen WHERE run_id = ${runId}::uuid ORDER BY position`
+        const stored: Array<StoryNode> = []
+        for (const { node } of nodes) {
+          if (stored.length % NODES_PER_SLICE === NODES_PER_SLICE - 1) yield* Effect.yieldNow
+          stored.push(decodeNode(node))
+        }
         const isCreated = row.status !== null
         const isEnded = row.status !== null && isTerminal(row.status)
         const options: StoryOptions = {
@@ -113,7 +121,7 @@ export class Stories extends Context.Service<
           runId,
           source: row.source,
           options,
-          state: resumeStory({ nodes: nodes.map(({ node }) => decodeNode(node)), isCreated, isEnded }),
+          state: resumeStory({ nodes: stored, isCreated, isEnded }),
           positions: nodes.length,
           isCreated,
           facts: "",

@@ -61,10 +61,12 @@ layer(layerTestService({ settings: { OTLP_MAX_BODY_BYTES: "20000" } }), { exclud
           { body: gzipSync(Buffer.alloc(400_000)), headers: { ...PROTOBUF, "content-encoding": "gzip" }, status: 413 }
         ]
         for (const { body, headers, status } of refused) {
+          const isBinary = headers["content-type"] === PROTOBUF["content-type"]
           const answer = yield* post(Uint8Array.from(body), { headers })
           assert.strictEqual(answer.status, status, answer.text)
+          const type = isBinary ? PROTOBUF["content-type"] : "application/json"
+          assert.strictEqual(answer.headers.get("content-type"), type)
           assert.isNull(answer.headers.get("retry-after"))
-          const isBinary = headers["content-type"] === PROTOBUF["content-type"]
           const message = isBinary ? statusMessage(answer.bytes) : JSON.parse(answer.text).message
           assert.isNotEmpty(message)
         }

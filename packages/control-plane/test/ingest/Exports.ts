@@ -45,6 +45,16 @@ export const span = (options: SpanOptions) => ({
   status: options.status === undefined ? {} : { code: options.status }
 })
 
+/** A tool call of the coordinator, whose span is the first of the trace. */
+export const toolSpan = (trace: number, number: number) =>
+  span({
+    trace,
+    span: number,
+    parent: 1,
+    name: "execute_tool lookup",
+    attributes: { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "lookup" }
+  })
+
 /** The request of spans in the JSON of OTLP. */
 export const exportOf = (
   spans: ReadonlyArray<ReturnType<typeof span>>,

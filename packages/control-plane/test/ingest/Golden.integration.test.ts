@@ -76,6 +76,16 @@ layer(layerTestService({ settings: { OTLP_SETTLE_MS: "2000", OTLP_IDLE_MS: "4000
             yield* assertLogIsExact(runId)
           }
         }
+        for (const q of [
+          "source:anonymous",
+          'model:"gpt-4o-2024-08-06"',
+          "framework:*",
+          "conversation:*",
+          "prompt:*"
+        ]) {
+          const found = yield* call("GET", `/runs?q=${encodeURIComponent(q)}&limit=1`)
+          assert.isAtLeast(found.body.total, 1, q)
+        }
         yield* until(isDrained, (rows) => rows.length === 0)
         const before = yield* counts
         yield* sendAll(true)

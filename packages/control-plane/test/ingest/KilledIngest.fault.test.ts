@@ -8,7 +8,7 @@ import { layerDatabase } from "../../src/platform/postgres/Database.ts"
 import { startService } from "../faults/ServiceProcess.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { ScriptedRuntime } from "../support/ScriptedRuntime.ts"
-import { exportOf, postTo, span, spanIdOf, traceIdOf } from "./Exports.ts"
+import { exportOf, postTo, span, spanIdOf, toolSpan, traceIdOf } from "./Exports.ts"
 
 /** `OTLP_KILLS=200` is the long form. */
 const KILLS = Number(process.env["OTLP_KILLS"] ?? 20)
@@ -21,7 +21,7 @@ const LIMIT_MS = (KILLS + 2) * 20_000
 const requestsOf = (trace: number) =>
   Array.from({ length: REQUESTS_PER_TRACE }, (_, request) => {
     const isLast = request === REQUESTS_PER_TRACE - 1
-    const child = (number: number) => span({ trace, span: number, parent: 1, name: "execute_tool lookup" })
+    const child = (number: number) => toolSpan(trace, number)
     return exportOf([child(2 + 2 * request), child(3 + 2 * request), ...(isLast ? [span({ trace, span: 1 })] : [])])
   })
 

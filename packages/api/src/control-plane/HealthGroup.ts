@@ -37,7 +37,6 @@ const checks = {
   circuitBreaker: Schema.Literals(["CLOSED", "OPEN", "HALF_OPEN"]).annotate({
     description: "State of the breaker in front of the runtime"
   }),
-  ingest: Schema.optionalKey(IngestHealth),
   recovery: Schema.optionalKey(
     Field.text("Progress of the adoption of unfinished runs, while it goes on", "adopting 120 of 2000")
   )
@@ -52,6 +51,7 @@ const readiness = {
   checks: Schema.Struct(checks).annotate({ description: "The single checks" }),
   ok: Field.flag("Whether status is ok; this and the following repeat the checks for older readers"),
   ...checks,
+  ingest: Schema.optionalKey(IngestHealth),
   stopping: Schema.optionalKey(Field.flag("true once the service has begun to stop"))
 }
 

@@ -133,25 +133,21 @@ const describeWait = ({ locked, runId, waitedMs }: OldestAppend): string => {
 const describeFailing = ({ forMs }: FailingAppends): string =>
   `the database has refused every append for ${Math.floor(forMs / 1_000)} s; the log of the service has the reason`
 
-interface Found extends Omit<Readiness["checks"], "recovery" | "ingest"> {
+interface Found extends Omit<Readiness["checks"], "recovery"> {
   readonly recovery: RecoveryProgress | undefined
-  readonly ingest: Readiness["checks"]["ingest"] | undefined
+  readonly ingest: Readiness["ingest"] | undefined
 }
 
 /** Both forms: the checks, and the flat keys that older readers know. */
 const toReadiness = ({ ingest, recovery, ...found }: Found): Readiness => {
-  const checks: Readiness["checks"] = {
-    ...found,
-    ...(ingest !== undefined && { ingest }),
-    ...(recovery !== undefined && { recovery: textOf(recovery) })
-  }
+  const checks: Readiness["checks"] = recovery === undefined ? found : { ...found, recovery: textOf(recovery) }
   const ok =
     checks.database === "ok" &&
     checks.log.ok &&
     checks.streamConsumer === "ok" &&
     checks.runtime.ok &&
     checks.circuitBreaker !== "OPEN"
-  return { status: ok ? "ok" : "degraded", checks, ok, ...checks }
+  return { status: ok ? "ok" : "degraded", checks, ok, ...checks, ...(ingest !== undefined && { ingest }) }
 }
 
 const textOf = ({ done, isWaitingForMemory, of }: RecoveryProgress) => {

@@ -79,9 +79,9 @@ layer(layerTestService({ settings: { OTLP_SETTLE_MS: "2000", OTLP_IDLE_MS: "4000
         for (const q of [
           "source:anonymous",
           'model:"gpt-4o-2024-08-06"',
-          "framework:*",
-          "conversation:*",
-          "prompt:*"
+          "has:framework",
+          "has:conversation",
+          "has:prompt"
         ]) {
           const found = yield* call("GET", `/runs?q=${encodeURIComponent(q)}&limit=1`)
           assert.isAtLeast(found.body.total, 1, q)

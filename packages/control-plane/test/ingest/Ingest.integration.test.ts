@@ -1,11 +1,13 @@
+import { randomUUID } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
+import { RunId } from "@runplane/domain"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { runOfKey } from "../../src/ingest/TraceRuns.ts"
-import { call, layerTestService } from "../support/HttpService.ts"
+import { call, descriptor, layerTestService } from "../support/HttpService.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
-import { exportOf, gzipped, post, span, traceIdOf } from "./Exports.ts"
+import { exportOf, gzipped, post, span, toolSpan, traceIdOf } from "./Exports.ts"
 
 const settings = { OTLP_SETTLE_MS: "300", OTLP_IDLE_MS: "2000" }
 const runOf = (trace: number, source = "anonymous") => runOfKey(source, traceIdOf(trace))
@@ -65,6 +67,20 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("received s
       const seal = yield* call("GET", `/runs/${runOf(20)}/seal`)
       assert.strictEqual(seal.body.events, after.decoded.length)
       assert.isAtLeast(after.decoded.length, before.decoded.length)
+    })
+  )
+
+  it.effect("with the id of a session enrich the run of the session", () =>
+    Effect.gen(function* () {
+      const sessionId = randomUUID()
+      const { body } = yield* call("POST", "/runs", { body: descriptor({ session: { sessionId } }) })
+      const attributes = { "macp.session.id": sessionId }
+      yield* post(exportOf([toolSpan(40, 2), span({ trace: 40, span: 1, attributes })]))
+      yield* until(waiting, (rows) => rows === 0)
+      const { decoded } = yield* assertLogIsExact(RunId.make(body.runId))
+      assert.strictEqual(decoded.filter(({ type }) => type === "tool.called").length, 1)
+      assert.strictEqual(decoded.filter(({ type }) => type === "run.created").length, 1)
+      assert.strictEqual((yield* call("GET", `/runs/${runOf(40)}`)).status, 404)
     })
   )
 

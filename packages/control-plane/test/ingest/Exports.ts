@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import { baseUrl } from "../support/HttpService.ts"
 
 /** Ids of a test, the same at each call with the same number. */
-export const traceIdOf = (number: number) => number.toString(16).padStart(32, "a")
-export const spanIdOf = (number: number) => number.toString(16).padStart(16, "b")
+export const traceIdOf = (number: number) => `a${number.toString(16).padStart(31, "0")}`
+export const spanIdOf = (number: number) => `b${number.toString(16).padStart(15, "0")}`
 
 interface SpanOptions {
   readonly trace: number

@@ -6,7 +6,7 @@ import { Reception } from "./Reception.ts"
 import { Stories } from "./Stories.ts"
 import { TraceRuns } from "./TraceRuns.ts"
 
-/** Receives OpenTelemetry and drains it into runs. Wants the log, the placement and the prices from its surroundings. */
+/** Receives OpenTelemetry and drains it into runs. Requires the log, the placement and the prices. */
 export const layer = Reception.layer.pipe(
   Layer.provide(Drain.layer),
   Layer.provide([Stories.layer, TraceRuns.layer]),

@@ -58,7 +58,10 @@ export interface OpenStory {
   readonly pending: Map<bigint, InboxRow>
 }
 
-/** The stories of runs: read from what is stored of them, and continued by appends (docs/reference/ingest.md#exactly-once). */
+/**
+ * The stories of runs: read from the stored nodes, and continued by appends
+ * (docs/reference/ingest.md#exactly-once).
+ */
 export class Stories extends Context.Service<
   Stories,
   {

@@ -80,9 +80,9 @@ export class RunRepository extends Context.Service<
   RunRepository,
   {
     /**
-     * Inserts a queued run, or one that is running already, with its head, at the time of the database, inside of a pipelined transaction only; false
-     * when its id, session or idempotency key is taken. `earlier` has had the session and given it up: it may stand
-     * beside the new one.
+     * Inserts a queued run, or one that is running already, with its head, at the time of the database, inside of a
+     * pipelined transaction only; false when its id, session or idempotency key is taken. `earlier` has had the session
+     * and given it up: it may stand beside the new one.
      */
     readonly insert: (run: NewRun, earlier?: RunId) => Effect.Effect<boolean, SqlError>
     /** Adds keys to the metadata of a run that has ended. */

@@ -6,7 +6,7 @@ import { ControlPlaneApi } from "../../src/control-plane/ControlPlaneApi.ts"
 import { LauncherApi } from "../../src/launcher/LauncherApi.ts"
 
 describe("roles", () => {
-  it("may each do what the one before may, but that ingest reads nothing and a viewer sends nothing", () => {
+  it("each include the permissions of the one before, but ingest reads nothing and a viewer sends nothing", () => {
     const table = roles.map((role) => (["public", ...roles] as const).map((access) => mayUse(role, access)))
     assert.deepStrictEqual(table, [
       [true, true, false, false, false],

@@ -374,6 +374,47 @@ CREATE TABLE ledger (
 );
 CREATE INDEX ledger_subject ON ledger (kind, subject);
 
+-- OpenTelemetry (docs/reference/ingest.md) ----------------------------------------------------------------------------
+
+-- Received spans and log records that no run has yet. A receiver acknowledges them after the commit of their rows, and
+-- the transaction that appends their events deletes the rows.
+CREATE TABLE otlp_inbox (
+  source text NOT NULL,
+  trace_id text NOT NULL,
+  span_id text NOT NULL,
+  -- `span`, or `log:` and a digest of the record: a span has several.
+  kind text NOT NULL,
+  ordinal bigint GENERATED ALWAYS AS IDENTITY,
+  received_at timestamptz NOT NULL,
+  bytes integer NOT NULL,
+  span json NOT NULL,
+  PRIMARY KEY (source, trace_id, span_id, kind)
+);
+
+-- The run of each trace, once that is decided.
+CREATE TABLE otlp_traces (
+  source text NOT NULL,
+  trace_id text NOT NULL,
+  run_id uuid NOT NULL,
+  -- The key of the run; null for the run of a session on a runtime, which spans only enrich.
+  run_key text,
+  PRIMARY KEY (source, trace_id)
+);
+CREATE INDEX otlp_traces_run_id ON otlp_traces (run_id);
+
+-- The spans and log records of each run in the order in which its story has them. Two processes that continue one story
+-- at the same time write the same position, and one of them fails.
+CREATE TABLE otlp_seen (
+  run_id uuid NOT NULL,
+  position integer NOT NULL,
+  -- Trace, span and kind.
+  key text NOT NULL,
+  -- What the story remembers of it.
+  node json NOT NULL,
+  PRIMARY KEY (run_id, position)
+);
+CREATE UNIQUE INDEX otlp_seen_key ON otlp_seen (run_id, key);
+
 -- Webhooks ------------------------------------------------------------------------------------------------------------
 
 CREATE TABLE webhooks (

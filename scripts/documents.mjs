@@ -29,7 +29,8 @@ const tracked = () => {
 
 const isCode = (file) => /\.(?:ts|tsx|mjs|js|sql|proto|yaml|yml|toml)$|^\.ci\//.test(file) && !isGenerated(file)
 const isMarkdown = (file) => file.endsWith(".md")
-const isGenerated = (file) => /\/src\/gen\/|\/openapi\/.*\.json$|^pnpm-lock\.yaml$/.test(file)
+const isGenerated = (file) =>
+  /\/(?:src|test)\/gen\/|^proto\/opentelemetry\/|\/openapi\/.*\.json$|^pnpm-lock\.yaml$/.test(file)
 
 const texts = new Map()
 const linesOf = (file) => {

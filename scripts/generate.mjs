@@ -12,21 +12,8 @@ const windows = process.platform === "win32"
 // One entry for each generator: `output` is the file or folder it owns (everything in it is generated), `write(target)`
 // produces the whole of it at `target`, which does not exist yet.
 const generators = [
-  {
-    name: "protobuf",
-    output: "packages/runtime/src/gen",
-    write: (target) => {
-      const cwd = join(root, "packages/runtime")
-      // The template writes to src/gen; --output moves that to another base folder.
-      const base = mkdtempSync(join(tmpdir(), "runplane-buf-"))
-      try {
-        run("buf", ["generate", "--output", base], cwd)
-        cpSync(join(base, "src/gen"), target, { recursive: true })
-      } finally {
-        rmSync(base, { recursive: true, force: true })
-      }
-    }
-  },
+  protobuf("packages/runtime", "src/gen"),
+  protobuf("packages/otlp", "test/gen"),
   {
     name: "openapi",
     output: "packages/api/openapi",
@@ -60,6 +47,23 @@ for (const generator of generators) {
 if (check && stale.length > 0) {
   console.error(`out of date, run the script "generate":\n${stale.map((file) => `  ${file}`).join("\n")}`)
   process.exitCode = 1
+}
+
+/** The messages of a package's `buf.gen.yaml`, which writes to `folder`; --output moves that to another base folder. */
+function protobuf(home, folder) {
+  return {
+    name: `protobuf of ${home}`,
+    output: `${home}/${folder}`,
+    write: (target) => {
+      const base = mkdtempSync(join(tmpdir(), "runplane-buf-"))
+      try {
+        run("buf", ["generate", "--output", base], join(root, home))
+        cpSync(join(base, folder), target, { recursive: true })
+      } finally {
+        rmSync(base, { recursive: true, force: true })
+      }
+    }
+  }
 }
 
 function run(command, args, cwd) {

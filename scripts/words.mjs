@@ -34,7 +34,7 @@ const EXEMPT = [
   /^LICENSE$/,
   /^pnpm-lock\.yaml$/,
   /^proto\//,
-  /\/src\/gen\//,
+  /\/(?:src|test)\/gen\//,
   /\/openapi\/.*\.json$/,
   /\/(?:fixtures|recordings)\//,
   /^scripts\/words\.mjs$/,

@@ -1,3 +1,4 @@
+import { PROTOBUF_TYPE } from "../src/control-plane/IngestGroup.ts"
 import { REQUIRED_PARAMETER } from "../src/validation/RequestSchema.ts"
 import type { ErrorAnswer } from "./ErrorAnswer.ts"
 import { byStatus, errorResponse, responseName } from "./ErrorResponses.ts"
@@ -69,11 +70,14 @@ const completedOperation = (
 ): Shape => {
   const id = String(operation["operationId"])
   const examples = completion.examples[id]
-  const counted = "429" in partAt(operation, "responses")
-  const failures = failuresOf(operation, counted, completion)
+  const limited = "429" in partAt(operation, "responses")
+  const failures = failuresOf(operation, limited, completion)
   const request = examples?.request === undefined ? {} : { recorded: json(examples.request) }
   const callbacks = completion.callbacks?.[id]
   const body = operation["requestBody"]
+  const binary = PROTOBUF_TYPE in partAt(operation, "requestBody", "content")
+  // Exports spend no budget.
+  const counted = limited && !binary
   return {
     ...without(operation, "requestBody", "responses"),
     parameters: [...listAt(operation, "parameters").map(describedParameter), ...sharedParameters],
@@ -81,13 +85,13 @@ const completedOperation = (
       ? {}
       : {
           requestBody: {
-            content: withExamples(partAt(operation, "requestBody", "content"), request),
+            content: withBinaryExample(withExamples(partAt(operation, "requestBody", "content"), request)),
             required: hasRequiredFields(partAt(operation, "requestBody", "content"), declared)
           }
         }),
     responses: {
       ...successes(operation, completion, counted),
-      ...errorResponses(failures, completion, counted, shared)
+      ...errorResponses(failures, completion, { binary, counted }, shared)
     },
     ...(callbacks === undefined ? {} : { callbacks })
   }
@@ -132,12 +136,30 @@ const isId = (name: string) => name === "id" || name === "deliveryId"
 const MAX_SHARED_FAILURES = 3
 
 /** Failures whose answers say when to try again. */
-const WITH_RETRY_AFTER = ["TooManyRequests", "DatabaseUnavailable", "IssuerUnavailable"]
+const WITH_RETRY_AFTER = ["TooManyRequests", "DatabaseUnavailable", "IssuerUnavailable", "InboxFull"]
+
+/** An empty message of protobuf has no bytes. */
+const EMPTY_MESSAGE = { empty: { summary: "An empty message", value: "" } }
+
+/** The content types of a body with an example of its protobuf form, if it has one. */
+const withBinaryExample = (content: Shape): Shape =>
+  PROTOBUF_TYPE in content
+    ? { ...content, [PROTOBUF_TYPE]: { ...partAt(content, PROTOBUF_TYPE), examples: EMPTY_MESSAGE } }
+    : content
+
+/** Errors of a request in protobuf are in protobuf too. */
+const alsoBinary = (response: Shape): Shape => ({
+  ...response,
+  content: withBinaryExample({
+    ...partAt(response, "content"),
+    [PROTOBUF_TYPE]: { schema: { type: "string", format: "binary" } }
+  })
+})
 
 const errorResponses = (
   failures: ReadonlyArray<string>,
   { answers, countsRefused }: Completion,
-  counted: boolean,
+  { binary, counted }: { readonly binary: boolean; readonly counted: boolean },
   shared: Record<string, Shape>
 ): Shape =>
   Object.fromEntries(
@@ -147,6 +169,7 @@ const errorResponses = (
       const isCounted = counted && !overBudget && status !== 413 && (countsRefused || status !== 401)
       const retry = group.some(([name]) => WITH_RETRY_AFTER.includes(name))
       const response = errorResponse(group, answerHeaders({ counted: isCounted, retry }))
+      if (binary) return [String(status), alsoBinary(response)]
       if (group.length > MAX_SHARED_FAILURES) return [String(status), response]
       const name = counted ? responseName(group) : `${responseName(group)}Uncounted`
       shared[name] = response
@@ -169,7 +192,7 @@ const successes = (operation: Shape, { examples, streams }: Completion, counted:
         const stream = streams?.[id]?.[contentType]
         return stream === undefined ? media : itemMedia(contentType, stream)
       })
-      const described = withExamples(content, examples[id]?.answers ?? {})
+      const described = withBinaryExample(withExamples(content, examples[id]?.answers ?? {}))
       return [
         status,
         {

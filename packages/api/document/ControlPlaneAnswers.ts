@@ -5,11 +5,14 @@ import {
   cancelNotPossible,
   endpointRemoved,
   ISSUER_AWAY_TEXT,
+  inboxFull,
+  ingestDisabled,
   internalFailure,
   invalidSessionId,
   invalidTransition,
   notRunning,
   notSuspended,
+  observedOnly,
   payloadTooLarge,
   rateLimitExceeded,
   roleForbidden,
@@ -134,8 +137,11 @@ export const controlPlaneAnswers = {
     controlPlaneError("CONFLICT", `webhook ${WEBHOOK} is not active`)
   ),
   EndpointRemoved: errorAnswer("always", endpointRemoved("POST /runs/:id/messages")),
-  PayloadTooLarge: errorAnswer("the body is over 1 MB", payloadTooLarge()),
-  UnsupportedMediaType: errorAnswer("the body is not JSON by its content type", unsupportedMediaType("text/xml")),
+  IngestDisabled: errorAnswer("the service receives no OpenTelemetry", ingestDisabled()),
+  InboxFull: errorAnswer("too many received spans wait; `Retry-After` says when to try again", inboxFull()),
+  ObservedOnly: errorAnswer("the run comes from OpenTelemetry and has no session", observedOnly(RUN, "cancel")),
+  PayloadTooLarge: errorAnswer("the body is over 1 MB, or over the limit of an export", payloadTooLarge()),
+  UnsupportedMediaType: errorAnswer("the operation does not take the content type", unsupportedMediaType("text/xml")),
   TooManyRequests: errorAnswer(
     "the client's budget of requests is spent; `Retry-After` says for how long",
     rateLimitExceeded()

@@ -1,9 +1,6 @@
-import * as HttpApi from "effect/http-api/HttpApi"
 import * as OpenApi from "effect/http-api/OpenApi"
-import * as Schema from "effect/Schema"
 import { ControlPlaneApi } from "../src/control-plane/ControlPlaneApi.ts"
 import { JSON_LINES_CONTENT_TYPE } from "../src/control-plane/RunInsights.ts"
-import { PayloadTooLarge, UnsupportedMediaType } from "../src/errors/ControlPlaneErrors.ts"
 import { type Completion, complete } from "./Completion.ts"
 import { controlPlaneAnswers } from "./ControlPlaneAnswers.ts"
 import { declaredFailures } from "./ErrorResponses.ts"
@@ -35,18 +32,6 @@ const completion: Completion = {
   countsRefused: false
 }
 
-/** Bodies of answers that no endpoint declares, because they are given in front of all. */
-const edgeBodies = [
-  Schema.Struct(PayloadTooLarge.fields).annotate({
-    identifier: "PayloadTooLarge",
-    description: "An error answered with 413"
-  }),
-  Schema.Struct(UnsupportedMediaType.fields).annotate({
-    identifier: "UnsupportedMediaType",
-    description: "An error answered with 415"
-  })
-]
-
 /**
  * The API with everything its document says. Apart from `ControlPlaneApi`, because servers and clients can do without.
  */
@@ -55,4 +40,4 @@ export const DocumentedControlPlane = ControlPlaneApi.annotateMerge(
     description: controlPlaneIntroduction(controlPlaneAnswers),
     transform: complete(completion)
   })
-).annotate(HttpApi.AdditionalSchemas, edgeBodies)
+)

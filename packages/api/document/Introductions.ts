@@ -10,8 +10,8 @@ A client may make 100 requests in 60 seconds, unless the deployment says otherwi
 budget is 429 with \`Retry-After\`. A body may have 1 MB. An unknown path is 404, a known
 path with another method 405 with \`Allow\`; the launch service answers both with 404.
 
-Where keys are configured, each has a role: \`viewer\` reads, \`operator\` acts on runs, \`admin\` does everything. Operations
-name the one they need as \`x-required-role\`; \`GET /me\` says who the caller is. Where none are configured, requests of other
+Where keys are configured, each has a role: \`ingest\` sends telemetry, \`viewer\` reads, \`operator\` acts on runs, \`admin\` does
+everything. Operations name the one they need as \`x-required-role\`; \`GET /me\` says who the caller is. Where none are configured, requests of other
 sites' pages and unknown hosts are 403.
 
 The examples were recorded from running services; long lists are cut.`

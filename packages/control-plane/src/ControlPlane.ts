@@ -22,6 +22,7 @@ import * as Log from "./event-log/Log.ts"
 import { layerProjectionSettings } from "./event-log/projection/ProjectionSettings.ts"
 import * as EventNotices from "./event-log/subscribe/EventNotices.ts"
 import * as Server from "./http/Server.ts"
+import * as Ingest from "./ingest/Ingest.ts"
 import * as Observation from "./observe/Observation.ts"
 import { ObserverSettings } from "./observe/ObserverSettings.ts"
 import { AuditLog } from "./platform/audit/AuditLog.ts"
@@ -50,7 +51,7 @@ export const layerControlPlane = (options: ControlPlaneOptions) =>
   Server.layer(options.http).pipe(
     Layer.merge(Health.layerWatch),
     Layer.provide(Admin.layer),
-    Layer.provide([Streams.layer.pipe(Layer.provideMerge(Queries.layer)), RunActions.layer]),
+    Layer.provide([Streams.layer.pipe(Layer.provideMerge(Queries.layer)), RunActions.layer, Ingest.layer]),
     Layer.provide(Observation.layer),
     Layer.provide(EventNotices.layer),
     Layer.provide(Log.layer),

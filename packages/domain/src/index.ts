@@ -161,7 +161,7 @@ export {
 export { costOf, type PricedUsage, type Rates, type RateTier } from "./pricing/Rates.ts"
 export * from "./pricing/Repricing.ts"
 export { patternFault } from "./pricing/SafePattern.ts"
-export { boundName, boundProse } from "./projector/Bounds.ts"
+export { boundName, boundPayload, boundProse } from "./projector/Bounds.ts"
 export { parseQuery } from "./query/Parser.ts"
 export * from "./query/Query.ts"
 export * from "./Redaction.ts"

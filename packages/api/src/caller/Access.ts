@@ -2,10 +2,13 @@ import * as Context from "effect/Context"
 import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 
-/** The roles of callers, each with all that the one before may do (docs/reference/http.md#roles). */
-export const roles = ["viewer", "operator", "admin"] as const
+/** The roles of callers, the lowest first (docs/reference/http.md#roles). */
+export const roles = ["ingest", "viewer", "operator", "admin"] as const
 
-/** `viewer` reads, `operator` acts on runs, `admin` does the rest. */
+/**
+ * `ingest` sends telemetry, `viewer` reads, `operator` does both and acts on runs, `admin` does everything. `ingest`
+ * reads nothing, so a viewer may not do what it does.
+ */
 export type Role = (typeof roles)[number]
 
 /** The access that an endpoint requires; `public` needs no key and is not counted. */
@@ -30,7 +33,7 @@ export const takesTicket = ({ annotations }: Annotated): boolean => Context.get(
 
 /** Whether a caller of this role may use an endpoint. */
 export const mayUse = (role: Role, access: Access): boolean =>
-  access === "public" || roles.indexOf(role) >= roles.indexOf(access)
+  access === "public" || (access === "ingest" ? role !== "viewer" : roles.indexOf(role) >= roles.indexOf(access))
 
 /** The endpoints that do not say which role they need, as `GET /path`: a service with one must not start. */
 export const withoutAccess = <Id extends string, Groups extends HttpApiGroup.Constraint>(

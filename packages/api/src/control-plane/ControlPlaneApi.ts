@@ -13,6 +13,7 @@ import { DashboardGroup } from "./DashboardGroup.ts"
 import { DecisionsGroup } from "./DecisionsGroup.ts"
 import { EventsGroup } from "./EventsGroup.ts"
 import { HealthGroup } from "./HealthGroup.ts"
+import { IngestGroup } from "./IngestGroup.ts"
 import { InsightsGroup } from "./InsightsGroup.ts"
 import { ManagementGroup } from "./ManagementGroup.ts"
 import { PoliciesGroup } from "./PoliciesGroup.ts"
@@ -53,6 +54,8 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(RemovedGroup)
   .middleware(RequestValidation)
   .middleware(RateLimit)
+  // The bytes of the inbox bound exports, not their number: some exporters send each span by itself.
+  .add(IngestGroup)
   .middleware(Authorization)
   // Probes, metrics and public keys are behind none of the three.
   .add(HealthGroup)

@@ -19,6 +19,14 @@ export const LogHealth = Schema.Struct({
   detail: Field.text("What waits, and for what", "")
 }).annotate({ identifier: "LogHealth", description: "How long writers wait for the log" })
 
+/** Received telemetry that no run has yet. */
+export const IngestHealth = Schema.Struct({
+  waiting: Field.integer("Spans and log records that wait for their runs, of all processes"),
+  waitingBytes: Field.integer("Bytes of these; beyond `OTLP_INBOX_BYTES` exporters get 503"),
+  lagSeconds: Field.number("How long the oldest of these has waited")
+}).annotate({ identifier: "IngestHealth", description: "Telemetry that waits for its runs" })
+export type IngestHealth = typeof IngestHealth.Type
+
 const checks = {
   database: Schema.Literals(["ok", "unhealthy"]).annotate({ description: "Whether the database answers" }),
   log: LogHealth,
@@ -43,6 +51,7 @@ const readiness = {
   checks: Schema.Struct(checks).annotate({ description: "The single checks" }),
   ok: Field.flag("Whether status is ok; this and the following repeat the checks for older readers"),
   ...checks,
+  ingest: Schema.optionalKey(IngestHealth),
   stopping: Schema.optionalKey(Field.flag("true once the service has begun to stop"))
 }
 

@@ -7,7 +7,9 @@ const optional = Schema.optionalKey
 export const Artifact = Schema.Struct({
   id: Field.text("Id of the artifact: UUID"),
   runId: RunId,
-  kind: Schema.Literals(["trace", "json", "report", "log", "bundle"]).annotate({ description: "What it is" }),
+  kind: Schema.Literals(["trace", "json", "report", "log", "bundle", "otlp.input", "otlp.output"]).annotate({
+    description: "What it is"
+  }),
   label: Field.text("Name for readers", "Root run trace"),
   uri: optional(Field.text("Where it is kept, when not here")),
   inline: optional(Field.object("The artifact itself")),

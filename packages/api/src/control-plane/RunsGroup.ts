@@ -136,7 +136,13 @@ export class RunsGroup extends HttpApiGroup.make("runs")
     ),
     HttpApiEndpoint.post("cancel", "/runs/:id/cancel", {
       ...lifecycle,
-      error: [...lifecycleFailures, Failure.CancelNotPossible, Failure.CancelCallbackFailed, ...Failure.runtime]
+      error: [
+        ...lifecycleFailures,
+        Failure.ObservedOnly,
+        Failure.CancelNotPossible,
+        Failure.CancelCallbackFailed,
+        ...Failure.runtime
+      ]
     }).annotateMerge(
       operation({
         id: "cancelRun",
@@ -150,7 +156,7 @@ export class RunsGroup extends HttpApiGroup.make("runs")
     ),
     HttpApiEndpoint.post("suspend", "/runs/:id/suspend", {
       ...lifecycle,
-      error: [...lifecycleFailures, Failure.NotRunning, ...Failure.runtime]
+      error: [...lifecycleFailures, Failure.ObservedOnly, Failure.NotRunning, ...Failure.runtime]
     }).annotateMerge(
       operation({
         id: "suspendRun",
@@ -162,7 +168,7 @@ export class RunsGroup extends HttpApiGroup.make("runs")
     ),
     HttpApiEndpoint.post("resume", "/runs/:id/resume", {
       ...lifecycle,
-      error: [...lifecycleFailures, Failure.NotSuspended, ...Failure.runtime]
+      error: [...lifecycleFailures, Failure.ObservedOnly, Failure.NotSuspended, ...Failure.runtime]
     }).annotateMerge(
       operation({
         id: "resumeRun",
@@ -174,7 +180,7 @@ export class RunsGroup extends HttpApiGroup.make("runs")
     HttpApiEndpoint.post("abandon", "/runs/:id/abandon", {
       ...lifecycle,
       payload: bodySchema(AbandonRun, { unknownKeys: "drop" }),
-      error: [...lifecycleFailures, Failure.SessionOpened, ...Failure.runtime]
+      error: [...lifecycleFailures, Failure.ObservedOnly, Failure.SessionOpened, ...Failure.runtime]
     }).annotateMerge(
       operation({
         id: "abandonRun",

@@ -30,6 +30,16 @@ export const INVALID_SESSION_ID_TEXT = "session.sessionId must be a UUID v4/v7 o
 
 export const invalidSessionId = () => controlPlaneError("INVALID_SESSION_ID", INVALID_SESSION_ID_TEXT)
 
+/** A run of OpenTelemetry has no session on the runtime to control. */
+export const observedOnly = (id: string, action: string) =>
+  controlPlaneError("CONFLICT", `cannot ${action} run ${id}: it comes from OpenTelemetry and has no session to control`)
+
+export const ingestDisabled = () =>
+  controlPlaneError("NOT_FOUND", "this service receives no OpenTelemetry: OTLP_INGEST_ENABLED is not true")
+
+export const inboxFull = () =>
+  controlPlaneError("SERVICE_UNAVAILABLE", "too many received spans wait for their runs; send them again later")
+
 export const notRunning = (status: RunStatus) =>
   controlPlaneError("VALIDATION_ERROR", `only running runs can be suspended (current status: ${status})`)
 

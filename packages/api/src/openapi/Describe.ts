@@ -9,7 +9,8 @@ export interface OperationDescription {
   /** What clients call the operation: part of the contract, as its path is. */
   readonly id: string
   /**
-   * The role that callers need: `viewer` reads, `operator` acts on runs, `admin` does the rest; `public` needs no key.
+   * The role that callers need: `ingest` sends telemetry, `viewer` reads, `operator` acts on runs, `admin` does the
+   * rest; `public` needs no key.
    */
   readonly access: Access
   /** Whether a ticket for the run will do in place of a key. */

@@ -16,7 +16,8 @@ export const Me = Schema.Struct({
   name: Field.text("The name for readers: the same, but `user:` and the name of the token's holder", "ops"),
   type: Schema.Literals(actorTypes).annotate({ description: "How the caller is identified" }),
   role: Schema.Literals(roles).annotate({
-    description: "What the caller may do: viewer reads, operator acts on runs, admin does everything"
+    description:
+      "What the caller may do: ingest sends telemetry, viewer reads, operator acts on runs, admin does everything"
   })
 }).annotate({ identifier: "Me", description: "The caller as the service sees it" })
 export type Me = typeof Me.Type

@@ -22,6 +22,7 @@ import { HealthHttp } from "../admin/health/HealthHttp.ts"
 import { RuntimeHttp } from "../admin/health/RuntimeHttp.ts"
 import { layerRequestCounts } from "../admin/limits/RequestCounts.ts"
 import { PoliciesHttp } from "../admin/policies/Policies.ts"
+import { IngestHttp, layerExportErrors } from "../ingest/IngestHttp.ts"
 import { layerRefusedRequests } from "../platform/audit/RefusedRequests.ts"
 import { DashboardHttp } from "../queries/dashboard/Dashboard.ts"
 import { DecisionsHttp } from "../queries/decisions/DecisionsHttp.ts"
@@ -81,6 +82,7 @@ const handlers = Layer.mergeAll(
   LedgerHttp,
   SealKeysHttp,
   RemovedHttp,
+  IngestHttp,
   HealthHttp,
   RuntimeHttp,
   AdminHttp
@@ -97,7 +99,7 @@ const routes = Layer.unwrap(
   Layer.provide(handlers),
   Layer.provide(ControlPlaneEdge.layerMiddleware.pipe(Layer.provide([StreamTickets.layerGuard, layerRequestCounts]))),
   Layer.merge(consoleRoutes),
-  Layer.merge(ControlPlaneEdge.layer.pipe(Layer.provide(layerRefusedRequests)))
+  Layer.merge(ControlPlaneEdge.layer.pipe(Layer.provide([layerRefusedRequests, layerExportErrors])))
 )
 
 /**

@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { cleanText, isTerminal, RunId, type RunStatus, type SessionSnapshot } from "@runplane/domain"
+import { cleanText, isTerminal, OTLP_RUNTIME_KIND, RunId, type RunStatus, type SessionSnapshot } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -218,7 +218,7 @@ export class ObservedRuns extends Context.Service<
       const unfinished = Effect.map(
         sql<{ readonly id: string }>`
           SELECT id::text AS id FROM runs
-          WHERE ${hasStatus(sql, "unfinished")}
+          WHERE ${hasStatus(sql, "unfinished")} AND runtime_kind <> ${OTLP_RUNTIME_KIND}
           UNION SELECT run_id::text FROM late_cancels ORDER BY id`,
         (rows) => rows.map((row) => RunId.make(row.id))
       )
@@ -226,7 +226,7 @@ export class ObservedRuns extends Context.Service<
         Effect.map(
           sql<{ readonly id: string }>`
             SELECT id::text AS id FROM runs
-            WHERE ${hasStatus(sql, "unfinished")}
+            WHERE ${hasStatus(sql, "unfinished")} AND runtime_kind <> ${OTLP_RUNTIME_KIND}
               AND created_at < now() - make_interval(secs => ${seconds})`,
           (rows) => rows.map((row) => RunId.make(row.id))
         )

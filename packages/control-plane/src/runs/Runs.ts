@@ -3,6 +3,7 @@ import {
   type BadRequest,
   type Conflict,
   type NotFound,
+  observedOnly,
   type Run,
   type RunAccepted,
   type RunListQuery,
@@ -11,7 +12,7 @@ import {
   runNotFound,
   runQueryFields
 } from "@runplane/api"
-import { isTerminal, type RunDescriptor, RunId } from "@runplane/domain"
+import { isTerminal, OTLP_RUNTIME_KIND, type RunDescriptor, RunId } from "@runplane/domain"
 import { Shutdown, type TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -108,10 +109,14 @@ export class Runs extends Context.Service<
       const list = Effect.fn("Runs.list")((query: RunListQuery) => orSearchRefused(runQueryFields)(lists.list(query)))
 
       const change =
-        <Reason, E>(apply: (run: StoredRun, reason: Reason, caller: Caller) => Effect.Effect<void, E>) =>
+        <Reason, E>(
+          action: string,
+          apply: (run: StoredRun, reason: Reason, caller: Caller) => Effect.Effect<void, E>
+        ) =>
         (reference: string, reason: Reason, caller: Caller) =>
           Effect.gen(function* () {
             const run = yield* load(reference)
+            if (run.record.runtimeKind === OTLP_RUNTIME_KIND) return yield* observedOnly(run.record.id, action)
             const { id: runId, runtimeSessionId: sessionId, traceId } = run.record
             yield* Effect.annotateLogs(apply(run, reason, caller), { runId, sessionId, traceId })
             return yield* get(runId)
@@ -124,10 +129,10 @@ export class Runs extends Context.Service<
         read,
         readEnded,
         list,
-        cancel: change(cancelRun),
-        suspend: change(pause.suspend),
-        resume: change(pause.resume),
-        abandon: change(yield* makeAbandonRun)
+        cancel: change("cancel", cancelRun),
+        suspend: change("suspend", pause.suspend),
+        resume: change("resume", pause.resume),
+        abandon: change("abandon", yield* makeAbandonRun)
       })
     })
   )

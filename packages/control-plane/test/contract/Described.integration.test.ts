@@ -118,6 +118,9 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       const tailed = [...log, ...(yield* framesUntil("/events/stream?afterSeq=0&heartbeatMs=1000", "canonical_event"))]
       assert.deepStrictEqual(frameDepartures("/events/stream", tailed), [])
 
+      // OpenTelemetry.
+      for (const signal of ["traces", "logs", "metrics"]) yield* post(`/v1/${signal}`, {})
+
       // Views.
       const view = yield* post("/views", { name: "Mine", resource: "runs", q: "status:failed", sort: "cost desc" })
       yield* get("/views")

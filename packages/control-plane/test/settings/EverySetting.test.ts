@@ -25,7 +25,10 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
   ],
   AUTH_API_KEYS: [`${PASSWORD}\u0007`, "must consist of printable ASCII characters"],
   ALLOWED_HOSTS: ["https://runs.example/", 'must be host names, got "https://runs.example/"'],
-  AUTH_API_KEY_ROLES: [`${PASSWORD},admin`, "must be roles for the keys, in their order: viewer, operator, admin"],
+  AUTH_API_KEY_ROLES: [
+    `${PASSWORD},admin`,
+    "must be roles for the keys, in their order: ingest, viewer, operator, admin"
+  ],
   OIDC_ISSUER: [
     `https://user:${PASSWORD}@login.example`,
     "must be an address starting with https://, or http:// on the loopback, without user, query and fragment"
@@ -33,6 +36,12 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
   OIDC_ROLE_CLAIM: ["two words", 'must be one word, got "two words"'],
   THROTTLE_STORE: ["redis", 'must be one of memory, postgres, got "redis"'],
   SHUTDOWN_DELAY_MS: ["600001", 'must be a whole number from 0 to 600000, got "600001"'],
+  OTLP_MAX_BODY_BYTES: ["1000", 'must be a whole number of at least 1024, got "1000"'],
+  OTLP_INBOX_BYTES: ["1000", 'must be a whole number of at least 65536, got "1000"'],
+  OTLP_SETTLE_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
+  OTLP_IDLE_MS: ["0", 'must be a whole number of at least 1, got "0"'],
+  OTLP_CONTENT: ["hash", 'must be one of keep, drop, got "hash"'],
+  OTLP_JOINED_USAGE: ["true", 'must be one of on, off, got "true"'],
   STREAM_MAX: ["0", 'must be a whole number of at least 1, got "0"'],
   STREAM_MAX_PER_KEY: ["0", 'must be a whole number of at least 1, got "0"'],
   AUTH_FAILURE_LIMIT: ["0", 'must be a whole number of at least 1, got "0"'],
@@ -128,7 +137,8 @@ const flags = [
   ...["RUNTIME_TLS", "RUNTIME_ALLOW_INSECURE", "RUNTIME_USE_DEV_HEADER", "PROTO_AUTH_TOKEN_CAN_MANAGE_REGISTRY"],
   ...["SESSION_DISCOVERY_ENABLED", "RUN_RECOVERY_ENABLED", "STREAM_RESUME_ENABLED", "DATA_RETENTION_ENABLED"],
   ...["CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS", "WEBHOOK_ALLOW_PRIVATE_TARGETS", "OTEL_ENABLED"],
-  ...["CONSOLE_ENABLED", "MIGRATE_ON_START", "MODEL_PRICE_CATALOGUE"]
+  ...["CONSOLE_ENABLED", "MIGRATE_ON_START", "MODEL_PRICE_CATALOGUE"],
+  ...["OTLP_INGEST_ENABLED", "OTLP_KEEP_USER"]
 ]
 
 /** Of these any text is good, a wrong pattern is skipped, and the file is looked at below. */
@@ -142,6 +152,7 @@ const withoutBadValue = [
     "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
     "OTEL_SEMCONV_STABILITY_OPT_IN",
     "OIDC_AUDIENCE",
+    "OTLP_RUN_KEY",
     "PROTO_AUTH_TOKEN_SENDER",
     "PROTO_REDACT_PATTERNS",
     "PROTO_TOKEN_PRICING_FILE",

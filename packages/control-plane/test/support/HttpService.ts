@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Operations from "../../src/admin/Admin.ts"
 import { Redactor } from "../../src/event-log/append/Redactor.ts"
 import * as Server from "../../src/http/Server.ts"
+import * as Ingest from "../../src/ingest/Ingest.ts"
 import type { ObserverOptions } from "../../src/observe/ObserverSettings.ts"
 import { AuditLog } from "../../src/platform/audit/AuditLog.ts"
 import { AuditTrail } from "../../src/platform/audit/AuditTrail.ts"
@@ -44,7 +45,9 @@ const NO_RECOVERY_MS = 3_600_000
 export const layerTestService = ({ database, observer, port, settings }: TestServiceOptions = {}) =>
   Server.layer({ host: "127.0.0.1", port: port ?? 0 }).pipe(
     Layer.provideMerge(Operations.layer),
-    Layer.provideMerge(Layer.merge(Streams.layer.pipe(Layer.provideMerge(Queries.layer)), RunActions.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(Streams.layer.pipe(Layer.provideMerge(Queries.layer)), RunActions.layer, Ingest.layer)
+    ),
     Layer.provide(Redactor.layer),
     Layer.provideMerge(layerTestPrices),
     Layer.provideMerge(Layer.merge(RuntimeHealth.layer, Shutdown.layer)),

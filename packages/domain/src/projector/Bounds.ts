@@ -41,8 +41,8 @@ export const boundTexts = (texts: ReadonlyArray<string>, bytes = MAX_STATE_LIST_
  * A payload of any shape: itself when it fits. Otherwise its members in their order, the large ones cut to half of the
  * remaining bytes, and at the end the number of the others.
  */
-export const boundPayload = (payload: Schema.Json): Schema.Json =>
-  bytesOf(payload, MAX_STATE_PAYLOAD_BYTES) <= MAX_STATE_PAYLOAD_BYTES ? payload : cut(payload, MAX_STATE_PAYLOAD_BYTES)
+export const boundPayload = (payload: Schema.Json, bytes = MAX_STATE_PAYLOAD_BYTES): Schema.Json =>
+  bytesOf(payload, bytes) <= bytes ? payload : cut(payload, bytes)
 
 /** The text itself when its JSON fits; else its beginning, with its size and a hash of all of it. */
 const boundText = (text: string, bytes: number): string => {

@@ -22,6 +22,7 @@ import { crossSiteRefusal, provenanceOf } from "./CrossSite.ts"
 import type { EdgeForm } from "./EdgeForm.ts"
 import { HttpObserver, type ObservedRequest, RequestId } from "./HttpObserver.ts"
 import type { MethodsOf } from "./Methods.ts"
+import { RawRoutes } from "./RawRoutes.ts"
 import { type Facts, RequestFacts } from "./RequestFacts.ts"
 import { withSecurityHeaders } from "./SecurityHeaders.ts"
 
@@ -86,6 +87,7 @@ export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
       const refusalOf = (request: HttpServerRequest.HttpServerRequest) =>
         isOpen(authentication) ? crossSiteRefusal(provenanceOf(request), trust) : undefined
       const observer = yield* HttpObserver
+      const raw = yield* RawRoutes
 
       return (httpEffect) =>
         Effect.gen(function* () {
@@ -104,10 +106,11 @@ export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
             return withSecurityHeaders(preflight)
           }
           const refusal = refusalOf(request)
+          const isRaw = raw.has(pathOf(request.url))
           const route =
             refusal !== undefined
               ? Effect.succeed(form.forbidden(refusal))
-              : Number(request.headers["content-length"]) > MAX_BODY_BYTES
+              : !isRaw && Number(request.headers["content-length"]) > MAX_BODY_BYTES
                 ? Effect.succeed(form.payloadTooLarge)
                 : redirect === undefined
                   ? httpEffect
@@ -118,11 +121,12 @@ export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
             Effect.provideService(RequestId, requestId),
             Effect.annotateLogs("requestId", requestId)
           )
-          const seen = withJsonBody(request, form.otherBodies)
+          const seen = isRaw ? request : withJsonBody(request, form.otherBodies)
           // Effect copies a context after eight additions, so an existing entry is not added again.
-          const response = yield* seen === received
+          const result = yield* seen === received
             ? surrounded
             : Effect.provideService(surrounded, HttpServerRequest.HttpServerRequest, seen)
+          const response = isRaw && result.status >= 400 ? raw.refusal(request, result) : result
           const { answer, varies } = compressed(request, response)
           const fields = cors.headers(origin)
           const vary = [response.headers["vary"], varies ? "Accept-Encoding" : undefined, fields["vary"]]

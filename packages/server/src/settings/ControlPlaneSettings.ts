@@ -209,6 +209,38 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   DATA_RETENTION_INTERVAL_HOURS: row(wholeNumber({ unit: "hours", min: 1 }), 24, "Pause between two sweeps."),
   DATA_RETENTION_BATCH_SIZE: row(wholeNumber({ unit: "runs", min: 1 }), 500, "Most runs that one transaction deletes."),
 
+  OTLP_INGEST_ENABLED: row(flag, undefined, "Whether `POST /v1/traces` and `/v1/logs` receive OpenTelemetry.", {
+    shownDefault: "true with API keys, with an issuer, or on the loopback, else false"
+  }),
+  OTLP_MAX_BODY_BYTES: row(
+    bytes(1_024),
+    4_194_304,
+    "Largest body of an export as sent; inflated it may have eight times as many bytes."
+  ),
+  OTLP_INBOX_BYTES: row(
+    bytes(65_536),
+    67_108_864,
+    "Received spans and log records that may wait for their runs, in all processes together; more are 503."
+  ),
+  OTLP_SETTLE_MS: row(
+    ms(),
+    5_000,
+    "How long a trace is silent before spans without a known agent are assigned, and before a run with an ended root ends."
+  ),
+  OTLP_IDLE_MS: row(ms(1), 180_000, "Silence after which a run without an ended root ends."),
+  OTLP_RUN_KEY: row(text, "", "Attribute whose value joins traces into one run, like `runplane.run.key`; empty: none."),
+  OTLP_CONTENT: row(
+    oneOf(["keep", "drop"]),
+    "keep",
+    "Whether messages, arguments and results of spans are stored; `drop` removes them before anything is stored."
+  ),
+  OTLP_KEEP_USER: row(flag, false, "Whether the attribute `user.id` is stored in the metadata of a run."),
+  OTLP_JOINED_USAGE: row(
+    oneOf(["on", "off"]),
+    "off",
+    "Whether tokens of spans count in the run of a session that they joined by `macp.session.id`."
+  ),
+
   CONSOLE_ENABLED: row(flag, true, "Whether the web console is served under `/console/`."),
   CONSOLE_DIR: row(path, undefined, "Folder of a built web console.", { shownDefault: "the one of this checkout" }),
   LAUNCHER_PUBLIC_URL: row(

@@ -56,8 +56,8 @@ export const ServiceSettings = settingsOf(["control-plane", "launcher"], {
   AUTH_API_KEY_ROLES: row(
     keyRoles,
     [],
-    "Roles of the keys, in their order: `viewer` reads, `operator` acts on runs, `admin` does everything; outside of " +
-      "development all or none.",
+    "Roles of the keys, in their order: `ingest` sends telemetry, `viewer` reads, `operator` acts on runs, `admin` does " +
+      "everything; outside of development all or none.",
     { shownDefault: "admin for each" }
   ),
   OIDC_ISSUER: row(
@@ -69,7 +69,7 @@ export const ServiceSettings = settingsOf(["control-plane", "launcher"], {
   OIDC_ROLE_CLAIM: row(
     word,
     "roles",
-    "Claim of a token that holds `viewer`, `operator` or `admin`; dots lead into objects (`realm_access.roles`)."
+    "Claim of a token that holds `ingest`, `viewer`, `operator` or `admin`; dots lead into objects (`realm_access.roles`)."
   ),
   AUTH_FAILURE_LIMIT: row(
     wholeNumber({ unit: "requests", min: 1 }),

@@ -275,6 +275,11 @@ const Removed = HttpApiBuilder.group(ControlPlaneApi, "removed", (handlers) =>
   })
 )
 
+const Ingest = HttpApiBuilder.group(ControlPlaneApi, "ingest", (handlers) => {
+  const received = () => Effect.succeed(HttpServerResponse.uint8Array(new Uint8Array()))
+  return handlers.handleRaw("traces", received).handleRaw("logs", received).handleRaw("metrics", received)
+})
+
 const Health = HttpApiBuilder.group(ControlPlaneApi, "health", (handlers) =>
   handlers.handleAll({
     healthz: () => Effect.succeed({ status: "ok" as const }),
@@ -329,6 +334,7 @@ export const fakeControlPlane = (env: Readonly<Record<string, string>> = {}) =>
         Views,
         Policies,
         Removed,
+        Ingest,
         Health,
         Admin,
         Runtime,

@@ -51,11 +51,11 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
   "control-plane": {
     http: {
       meaning: "composition of the handlers",
-      knows: ["admin", "reactors", "streams", "queries", "runs", "observe", "event-log", "platform"]
+      knows: ["admin", "reactors", "streams", "queries", "runs", "ingest", "observe", "event-log", "platform"]
     },
     admin: {
       meaning: "health, drift, retention, policies, batches, audit",
-      knows: ["reactors", "streams", "queries", "runs", "observe", "event-log", "platform"]
+      knows: ["reactors", "streams", "queries", "runs", "ingest", "observe", "event-log", "platform"]
     },
     reactors: { meaning: "effects of a commit: webhooks, metrics, traces, tallies", knows: ["event-log", "platform"] },
     streams: {
@@ -65,6 +65,10 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     queries: { meaning: "one folder a page of the API that reads", knows: ["event-log", "platform"] },
     runs: {
       meaning: "the commands: create, cancel, pause, claim, clone, delete",
+      knows: ["observe", "event-log", "platform"]
+    },
+    ingest: {
+      meaning: "spans and log records of OpenTelemetry: the inbox, and the drain into runs",
       knows: ["observe", "event-log", "platform"]
     },
     observe: { meaning: "one observer a run, the watches, the placement of runs", knows: ["event-log", "platform"] },

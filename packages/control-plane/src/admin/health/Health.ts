@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import { AppendQueue, type FailingAppends, type OldestAppend } from "../../event-log/append/AppendQueue.ts"
 import { EventLogSettings } from "../../event-log/EventLogSettings.ts"
+import { Reception } from "../../ingest/Reception.ts"
 import { Observers, type RecoveryProgress } from "../../observe/Observers.ts"
 import { Placement } from "../../observe/placement/Placement.ts"
 import { CHECK_TIMEOUT_MS, RuntimeHealth } from "../../platform/http/RuntimeHealth.ts"
@@ -39,6 +40,7 @@ export class Health extends Context.Service<
       const observers = yield* Observers
       const placement = yield* Placement
       const appends = yield* AppendQueue
+      const reception = yield* Reception
       const { oldestAppendMs } = yield* EventLogSettings
       const outages = {
         database: makeOutageLog("the database"),
@@ -91,6 +93,12 @@ export class Health extends Context.Service<
         return { ok: false, detail: describeFailing(failing) }
       })
 
+      // It waits for spans that are still to come, so no lag of it makes the service degraded.
+      const ingest = reception.health.pipe(
+        Effect.orElseSucceed(() => undefined),
+        Effect.timeoutOrElse(tooSlow(undefined))
+      )
+
       const readiness = yield* Effect.all(
         {
           database,
@@ -98,6 +106,7 @@ export class Health extends Context.Service<
           runtime: runtimeCheck,
           streamConsumer,
           circuitBreaker: breaker.state,
+          ingest,
           recovery: observers.recovery
         },
         { concurrency: "unbounded" }
@@ -126,10 +135,11 @@ const describeFailing = ({ forMs }: FailingAppends): string =>
 
 interface Found extends Omit<Readiness["checks"], "recovery"> {
   readonly recovery: RecoveryProgress | undefined
+  readonly ingest: Readiness["ingest"] | undefined
 }
 
 /** Both forms: the checks, and the flat keys that older readers know. */
-const toReadiness = ({ recovery, ...found }: Found): Readiness => {
+const toReadiness = ({ ingest, recovery, ...found }: Found): Readiness => {
   const checks: Readiness["checks"] = recovery === undefined ? found : { ...found, recovery: textOf(recovery) }
   const ok =
     checks.database === "ok" &&
@@ -137,7 +147,7 @@ const toReadiness = ({ recovery, ...found }: Found): Readiness => {
     checks.streamConsumer === "ok" &&
     checks.runtime.ok &&
     checks.circuitBreaker !== "OPEN"
-  return { status: ok ? "ok" : "degraded", checks, ok, ...checks }
+  return { status: ok ? "ok" : "degraded", checks, ok, ...checks, ...(ingest !== undefined && { ingest }) }
 }
 
 const textOf = ({ done, isWaitingForMemory, of }: RecoveryProgress) => {

@@ -57,6 +57,8 @@ export interface ChangeRequest {
   readonly events: (run: LockedRun, at: string) => ReadonlyArray<EventDraft>
   /** The largest number of these events, where it can be more than three: their seqs are allocated with the lock. */
   readonly maxEvents?: number
+  /** When the run began and ended, ISO-8601, where that is not when the change is stored. */
+  readonly times?: { readonly startedAt: string; readonly endedAt: string }
   readonly failure?: { readonly errorCode: string; readonly errorMessage: string }
   /**
    * The status revision on which the change was decided. When the status has changed since, the change is `superseded`

@@ -181,7 +181,8 @@ export const decide = (
       run.mustCheckpoint = true
       run.statusRevision += 1
       if (request.to === "starting") run.startedAt = at
-      if (isTerminal(request.to)) run.endedAt = at
+      if (isTerminal(request.to)) run.endedAt = request.times?.endedAt ?? at
+      if (request.times !== undefined) run.startedAt = request.times.startedAt
       return { append, run, change, frames: [], drafts, at }
     }
     case "Rebuild":

@@ -106,6 +106,8 @@ export class RunAdministration extends Context.Service<
         yield* sql`DELETE FROM outbound_messages WHERE ${theirs}`
         yield* sql`DELETE FROM projections WHERE ${theirs}`
         yield* sql`DELETE FROM run_metrics WHERE ${theirs}`
+        yield* sql`DELETE FROM otlp_seen WHERE ${theirs}`
+        yield* sql`DELETE FROM otlp_traces WHERE ${theirs}`
         // The runtime may list the sessions for longer, and discovery must not make runs of them again.
         yield* sql`
           INSERT INTO deleted_sessions (runtime_session_id, deleted_at)

@@ -42,6 +42,7 @@ const NEW_RUN_COLUMNS = {
   tags: "json",
   metadata: "json",
   search_text: "text",
+  running: "bool",
   earlier: "uuid"
 } as const
 
@@ -64,6 +65,7 @@ const newRow = ({ earlier, run }: Insertion) => ({
   tags: JSON.stringify(run.tags),
   metadata: JSON.stringify(run.metadata),
   search_text: run.searchText,
+  running: run.isRunning === true,
   earlier: earlier ?? null
 })
 
@@ -78,9 +80,9 @@ export class RunRepository extends Context.Service<
   RunRepository,
   {
     /**
-     * Inserts a queued run with its head, at the time of the database, inside of a pipelined transaction only; false
-     * when its id, session or idempotency key is taken. `earlier` has had the session and given it up: it may stand
-     * beside the new one.
+     * Inserts a queued run, or one that is running already, with its head, at the time of the database, inside of a
+     * pipelined transaction only; false when its id, session or idempotency key is taken. `earlier` has had the session
+     * and given it up: it may stand beside the new one.
      */
     readonly insert: (run: NewRun, earlier?: RunId) => Effect.Effect<boolean, SqlError>
     /** Adds keys to the metadata of a run that has ended. */
@@ -114,12 +116,12 @@ export class RunRepository extends Context.Service<
             ), run AS (
               INSERT INTO runs (id, status, mode, mode_name, runtime_kind, runtime_version, runtime_session_id, trace_id,
                                 span_id, trace_parent, idempotency_key, source_kind, source_ref, scenario_ref, environment,
-                                policy_version, tags, metadata, search_text, created_at, updated_at)
-              SELECT g.id, 'queued', g.mode, g.mode_name, g.runtime_kind, g.runtime_version, g.session_id, g.trace_id,
+                                policy_version, tags, metadata, search_text, created_at, updated_at, started_at)
+              SELECT g.id, CASE WHEN g.running THEN 'running' ELSE 'queued' END, g.mode, g.mode_name, g.runtime_kind, g.runtime_version, g.session_id, g.trace_id,
                      g.span_id, g.trace_parent, g.idempotency_key, g.source_kind, g.source_ref, g.scenario_ref,
                      g.environment, g.policy_version,
                      ARRAY(SELECT tag FROM json_array_elements_text(g.tags) WITH ORDINALITY AS t (tag, n) ORDER BY n),
-                     g.metadata, fold_text(g.search_text), g.at, g.at
+                     g.metadata, fold_text(g.search_text), g.at, g.at, CASE WHEN g.running THEN g.at END
               FROM given g
               WHERE ${isInside(sql)} AND NOT EXISTS (
                 SELECT FROM runs other

@@ -85,18 +85,26 @@ export const runMeaning = (sql: PgClient.PgClient): QueryMeaning => {
     has: some
   })
 
+  /** One of the labels with these names. Longer values are cut in the table as well. */
+  const labelled = (...names: ReadonlyArray<string>): QueryColumn => ({
+    type: "label",
+    where: (test) => sql`
+      r.id IN (SELECT l.run_id FROM run_labels l
+               WHERE l.name = ANY(${names.map((name) => name.slice(0, 200))}::text[]) AND ${test(sql`l.value`)})`
+  })
+
   const beside: Readonly<Record<string, (path: string) => QueryColumn>> = {
     tags: () => ({ type: "among", where: (test) => test(sql`r.tags`), has: (tags) => sql`cardinality(${tags}) > 0` }),
     participant: () => ({
       type: "text",
       where: (test) => sql`r.id IN (SELECT p.run_id FROM run_participants p WHERE ${test(sql`p.participant_id`)})`
     }),
-    metadata: (path) => ({
-      // Longer values are cut in the table as well.
-      type: "label",
-      where: (test) => sql`
-        r.id IN (SELECT l.run_id FROM run_labels l WHERE l.name = left(${path}::text, 200) AND ${test(sql`l.value`)})`
-    }),
+    metadata: (path) => labelled(path),
+    source: () => labelled("source"),
+    conversation: () => labelled("conversationId"),
+    framework: () => labelled("framework"),
+    prompt: () => labelled("promptName", "promptVersion", "promptHash"),
+    model: () => labelled("models"),
     duration: () => ({
       type: "numeric",
       where: (test) => sql`(${sql.literal(DURATION)} >= 0 AND ${test(sql.literal(DURATION))})`

@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { RunId } from "@runplane/domain"
+import { OTLP_RUNTIME_KIND, RunId } from "@runplane/domain"
 import { callerFrom, RootSpans } from "@runplane/server"
 import * as Cache from "effect/Cache"
 import * as Context from "effect/Context"
@@ -59,10 +59,13 @@ export class RunTraces extends Context.Service<
         Effect.map(
           read(sql`
             ${idRows(sql, runIds)} AS wanted (id)
-            CROSS JOIN LATERAL (SELECT * FROM runs WHERE id = wanted.id LIMIT 1) AS run`),
+            CROSS JOIN LATERAL (
+              SELECT * FROM runs WHERE id = wanted.id AND runtime_kind <> ${OTLP_RUNTIME_KIND} LIMIT 1
+            ) AS run`),
           (traces) => new Map(traces.map((trace) => [trace.runId, trace]))
         )
       )
+      // The spans of a run of OpenTelemetry came from its application, which has its own exporter.
       // A missing run may exist at the next read; a trace never changes.
       const remembered = yield* Cache.makeWith(readTrace, {
         capacity: REMEMBERED_TRACES,

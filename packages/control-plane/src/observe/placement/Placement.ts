@@ -47,7 +47,7 @@ export class Placement extends Context.Service<
     readonly has: (shard: number) => boolean
     /** The shards of all processes. */
     readonly taken: Effect.Effect<ReadonlySet<number>, SqlError>
-    /** Notifies the one follower of gained and lost shards. */
+    /** Notifies a follower of gained and lost shards. */
     readonly follow: (follower: Follower) => void
     /** Runs the effect in one process at a time, in another one when that is gone. It may be interrupted anywhere. */
     readonly singleton: <R>(

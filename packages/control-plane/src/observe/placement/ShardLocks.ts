@@ -35,6 +35,7 @@ export class ShardLocks extends Context.Service<
     readonly isStarved: () => boolean
     /** Shards whose lock any process holds. */
     readonly taken: Effect.Effect<ReadonlySet<number>, SqlError>
+    /** Adds a follower. */
     readonly follow: (follower: Follower) => void
     /** Returns after the first request for locks: an only process has them all then. */
     readonly requested: Effect.Effect<void>
@@ -54,7 +55,7 @@ export const layerWatched = (presence: Presence) =>
       /** Live processes on the database. */
       let processes = 1
       const requested = yield* Deferred.make<void>()
-      let follower: Follower = { gained: () => {}, leave: () => Effect.void }
+      const followers: Array<Follower> = []
 
       const taken = sql<{ readonly shard: number }>`
         SELECT (objid::int8 - ${FIRST_SHARD_LOCK})::int4 AS shard FROM pg_locks
@@ -67,7 +68,8 @@ export const layerWatched = (presence: Presence) =>
       const leave = (shards: ReadonlySet<number>) =>
         Effect.suspend(() => {
           for (const shard of shards) ours.delete(shard)
-          return shards.size === 0 ? Effect.void : follower.leave(shards)
+          if (shards.size === 0) return Effect.void
+          return Effect.forEach(followers, (follower) => follower.leave(shards), { discard: true })
         })
 
       /** Leaves the shards whose lock another process has. */
@@ -97,7 +99,7 @@ export const layerWatched = (presence: Presence) =>
                 locked.add(id)
                 ours.add(id)
               }
-              if (acquired.length > 0) follower.gained()
+              if (acquired.length > 0) for (const follower of followers) follower.gained()
               Deferred.doneUnsafe(requested, Effect.void)
             })
           ),
@@ -126,8 +128,8 @@ export const layerWatched = (presence: Presence) =>
         count: () => ours.size,
         isStarved: () => ours.size === 0 && processes <= SHARDS,
         taken,
-        follow: (next) => {
-          follower = next
+        follow: (follower) => {
+          followers.push(follower)
         }
       })
       return Context.make(RunnerStorage, watched).pipe(Context.add(ShardLocks, locks))

@@ -7,7 +7,7 @@ import { AppendFailed } from "../postgres/AppendFailed.ts"
 import { describeSqlError, isContention, isOutage, isTimeout } from "../postgres/SqlFailures.ts"
 
 /** Seconds after which a caller may try again. */
-const RETRY_AFTER_SECONDS = 5
+export const RETRY_AFTER_SECONDS = 5
 
 /** A failure of the database: in a statement, or in an append to the log. */
 export type DatabaseFailure = SqlError | AppendFailed

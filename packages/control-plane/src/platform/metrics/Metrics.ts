@@ -197,6 +197,13 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
     "what",
     sealDoubtKinds
   )
+  const otlpReceived = counter("otlp_received_total", "Spans and log records that were received")
+  const otlpRejected = counter("otlp_rejected_total", "Spans and log records that were rejected")
+  const otlpDuplicates = counter("otlp_duplicate_spans_total", "Spans and log records that arrived again")
+  const otlpDrained = counter("otlp_drained_total", "Spans and log records that became part of a run")
+  const otlpWaiting = gauge("otlp_inbox_rows", "Received spans and log records that wait, of all processes")
+  const otlpBytes = gauge("otlp_inbox_bytes", "Bytes of these")
+  const otlpLag = gauge("otlp_inbox_lag_seconds", "How long the oldest of these has waited")
   const sweepSeconds = gauge("retention_last_sweep_duration_seconds", "How long the last sweep took")
 
   const modes = boundedLabel(MAX_FREE_LABEL_VALUES)
@@ -247,6 +254,30 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
     webhookAttempt: (status: (typeof deliveryStatuses)[number]) => attempts(status),
     sideEffectFailed: (step: SideEffectStep) => sideEffects(step),
     sealDoubted: (what: (typeof sealDoubtKinds)[number]) => sealDoubts(what),
+    /** Of one request: how many spans and log records it has, how many are invalid, and how many are known already. */
+    otlpReceived: (request: { readonly received: number; readonly rejected: number; readonly duplicates: number }) => {
+      otlpReceived.inc(request.received)
+      otlpRejected.inc(request.rejected)
+      otlpDuplicates.inc(request.duplicates)
+    },
+    /** Rows left the inbox; some of them were part of their run already. */
+    otlpDrained: (rows: number, duplicates: number) => {
+      otlpDrained.inc(rows - duplicates)
+      otlpDuplicates.inc(duplicates)
+    },
+    otlpInbox: ({
+      bytes,
+      lagSeconds,
+      rows
+    }: {
+      readonly rows: number
+      readonly bytes: number
+      readonly lagSeconds: number
+    }) => {
+      otlpWaiting.set(rows)
+      otlpBytes.set(bytes)
+      otlpLag.set(lagSeconds)
+    },
     retentionRemoved: (kind: (typeof retainedKinds)[number], count: number) => retained(kind, count),
     retentionSweep: (status: (typeof sweepStatuses)[number], seconds: number) => {
       sweeps(status)

@@ -1,5 +1,11 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { type CanonicalEvent, type CanonicalEventType, decodeEventText, type RunId } from "@runplane/domain"
+import {
+  type CanonicalEvent,
+  type CanonicalEventType,
+  decodeEventText,
+  OTLP_RUNTIME_KIND,
+  type RunId
+} from "@runplane/domain"
 import { callerFrom, RootSpans } from "@runplane/server"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -48,7 +54,8 @@ export const makeLifecycleSpan = Effect.gen(function* () {
   const read = Effect.fnUntraced(function* (runId: RunId) {
     const [run] = yield* sql<EndedRun>`
       SELECT mode, mode_name, runtime_kind, status, trace_id, span_id, trace_parent, error_message, created_at, ended_at
-      FROM runs WHERE id = ${runId}::uuid AND ended_at IS NOT NULL`
+      FROM runs
+      WHERE id = ${runId}::uuid AND ended_at IS NOT NULL AND runtime_kind <> ${OTLP_RUNTIME_KIND}`
     const events = yield* sql<AnnotatedEvent>`
       SELECT seq, ts, type, event::text AS event FROM canonical_events
       WHERE run_id = ${runId}::uuid AND type = ANY(${ANNOTATED}::text[])

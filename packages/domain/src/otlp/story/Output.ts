@@ -87,7 +87,8 @@ export const addArtifact = (
     kind,
     label: kind === "otlp.input" ? "Input" : "Output",
     content,
-    contentSha256: sha256(content),
+    // The artifact is stored and served as this object.
+    contentSha256: sha256(JSON.stringify({ text: content })),
     traceId
   }
   artifacts.push(artifact)

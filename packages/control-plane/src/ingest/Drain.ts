@@ -1,0 +1,192 @@
+import { RunId, stepStory } from "@runplane/domain"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import { ProcessChannel } from "../event-log/ProcessChannel.ts"
+import { Placement } from "../observe/placement/Placement.ts"
+import { Metrics } from "../platform/metrics/Metrics.ts"
+import { describeSqlError } from "../platform/postgres/SqlFailures.ts"
+import { makeDueKeys } from "./DueKeys.ts"
+import { Inbox, type InboxRow, type TraceRef } from "./Inbox.ts"
+import { type OpenStory, Stories } from "./Stories.ts"
+import { arrivalOf, runOfKey, TraceRuns } from "./TraceRuns.ts"
+
+/** Traces, and runs, that are processed at the same time. */
+const CONCURRENCY = 8
+/** The pause after a failure. Milliseconds. */
+const RETRY_MS = 1_000
+/** How often the inbox is read for rows whose notice was lost. Milliseconds. */
+const POLL_MS = 5_000
+/** Open stories that a process keeps; others are read from the database again. */
+const MOST_STORIES = 2_000
+/** Subjects of the messages between processes. */
+const TRACES = "otlp.traces"
+const RUN = "otlp.run"
+/** Names of traces in one message. */
+const NAMES_PER_MESSAGE = 6_000
+
+/** A trace as a key of text; ids of traces have no spaces. */
+const keyOf = ({ source, traceId }: TraceRef) => `${traceId} ${source}`
+const traceOf = (key: string): TraceRef => ({ traceId: key.slice(0, 32), source: key.slice(33) })
+
+/**
+ * Appends what waits in the inbox to the runs (docs/reference/ingest.md#exactly-once). The process that has the shard
+ * of a trace decides the run of the trace; the process that has the shard of the run continues its story. A notice
+ * wakes them after a commit of the inbox, and a poll finds what no notice reached.
+ */
+export class Drain extends Context.Service<
+  Drain,
+  {
+    /** Rows of these traces are committed. Returns at once. */
+    readonly received: (traces: ReadonlyArray<TraceRef>) => Effect.Effect<void>
+  }
+>()("runplane/control-plane/Drain") {
+  static readonly layer = Layer.effect(
+    Drain,
+    Effect.gen(function* () {
+      const channel = yield* ProcessChannel
+      const inbox = yield* Inbox
+      const metrics = yield* Metrics
+      const placement = yield* Placement
+      const stories = yield* Stories
+      const traceRuns = yield* TraceRuns
+      const isOurs = (runId: RunId) => placement.has(placement.shardOf(runId))
+      /** The process of the run that the trace has when nothing else names one. */
+      const isHome = ({ source, traceId }: TraceRef) => isOurs(runOfKey(source, traceId))
+
+      const open = new Map<string, OpenStory>()
+      const evict = () => {
+        for (const runId of open.keys()) {
+          if (open.size <= MOST_STORIES) return
+          open.delete(runId)
+        }
+      }
+
+      const continueStory = Effect.fnUntraced(function* (runId: RunId) {
+        const story = open.get(runId) ?? (yield* stories.open(runId))
+        if (story === undefined) return undefined
+        if (story === "deleted") {
+          const { isCut, rows } = yield* inbox.ofRun(runId, [])
+          yield* inbox.remove(rows)
+          return isCut ? 0 : undefined
+        }
+        // The least recently used story is the first.
+        open.delete(runId)
+        const { isCut, rows } = yield* inbox.ofRun(runId, [...story.pending.keys()])
+        const arrivals = rows.toSorted(byEnd).map(arrivalOf)
+        for (const row of rows) story.pending.set(row.ordinal, row)
+        const now = yield* Clock.currentTimeMillis
+        const step = stepStory(story.state, arrivals, now, story.options)
+        const consumed = new Set(step.consumed.map(({ key }) => key))
+        const gone = [...story.pending.values()].filter((row) => consumed.has(arrivalOf(row).key))
+        yield* stories.append(story, step, gone)
+        metrics.otlpDrained(gone.length, step.consumed.filter(({ node }) => node === undefined).length)
+        open.set(runId, story)
+        evict()
+        return isCut ? 0 : step.nextAt
+      })
+
+      const runs = yield* makeDueKeys({
+        concurrency: CONCURRENCY,
+        retryMs: RETRY_MS,
+        process: (key) =>
+          Effect.suspend(() => {
+            const runId = RunId.make(key)
+            if (isOurs(runId)) return continueStory(runId)
+            open.delete(key)
+            return Effect.undefined
+          })
+      })
+
+      const wakeRun = (runId: RunId) => (isOurs(runId) ? Effect.sync(() => runs.wake(runId)) : channel.send(RUN, runId))
+
+      const traces = yield* makeDueKeys({
+        concurrency: CONCURRENCY,
+        retryMs: RETRY_MS,
+        process: Effect.fnUntraced(function* (key) {
+          const trace = traceOf(key)
+          if (!isHome(trace)) return undefined
+          const state = yield* traceRuns.bind(trace, yield* Clock.currentTimeMillis)
+          if (state._tag === "Bound") yield* wakeRun(state.runId)
+          return state._tag === "Due" ? state.at : undefined
+        })
+      })
+
+      const received = Effect.fnUntraced(function* (refs: ReadonlyArray<TraceRef>) {
+        const away: Array<string> = []
+        for (const trace of refs) {
+          if (isHome(trace)) traces.wake(keyOf(trace))
+          else away.push(keyOf(trace))
+        }
+        for (const text of messagesOf(away)) yield* channel.send(TRACES, text)
+      })
+
+      yield* channel.listen(TRACES, (text) => {
+        for (const key of text.split("\n")) if (isHome(traceOf(key))) traces.wake(key)
+      })
+      yield* channel.listen(RUN, (text) => {
+        const runId = RunId.make(text)
+        if (isOurs(runId)) runs.wake(runId)
+      })
+
+      /** Wakes runs with other rows than this process knows, and the runs that this process has to end. */
+      const poll = Effect.gen(function* () {
+        const rowsOfRuns = new Map<RunId, number>()
+        for (const { rows, runId, ...trace } of yield* inbox.waiting) {
+          if (runId !== undefined) rowsOfRuns.set(runId, (rowsOfRuns.get(runId) ?? 0) + rows)
+          else if (isHome(trace) && !traces.has(keyOf(trace))) traces.wake(keyOf(trace))
+        }
+        for (const [runId, rows] of rowsOfRuns) {
+          if (isOurs(runId) && open.get(runId)?.pending.size !== rows) runs.wake(runId)
+        }
+        for (const runId of yield* stories.unfinished) if (isOurs(runId) && !runs.has(runId)) runs.wake(runId)
+      })
+      const signal = yield* Queue.sliding<void>(1)
+      yield* poll.pipe(
+        Effect.catchTag("SqlError", (error) =>
+          Effect.logWarning(`cannot read the inbox of telemetry: ${describeSqlError(error)}`)
+        ),
+        Effect.andThen(Effect.timeoutOption(Queue.take(signal), POLL_MS)),
+        Effect.forever,
+        Effect.forkScoped
+      )
+      placement.follow({
+        gained: () => Queue.offerUnsafe(signal, undefined),
+        leave: (shards) => {
+          const leaves = (runId: string) => shards.has(placement.shardOf(RunId.make(runId)))
+          return Effect.andThen(
+            runs.forget(leaves),
+            Effect.sync(() => {
+              for (const runId of open.keys()) if (leaves(runId)) open.delete(runId)
+            })
+          )
+        }
+      })
+
+      return Drain.of({ received })
+    })
+  )
+}
+
+/** Unix nanoseconds, a decimal text. */
+const endOf = ({ telemetry }: InboxRow) => (telemetry.kind === "span" ? telemetry.endedAt : telemetry.at)
+
+/** Times as texts of any length. */
+const byEnd = (left: InboxRow, right: InboxRow): number => {
+  const [a, b] = [endOf(left), endOf(right)]
+  return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0)
+}
+
+/** Lines of text, each message within the bound of the channel. */
+const messagesOf = (lines: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const messages: Array<string> = []
+  for (const line of lines) {
+    const last = messages.at(-1)
+    if (last !== undefined && Buffer.byteLength(last) + Buffer.byteLength(line) < NAMES_PER_MESSAGE) {
+      messages[messages.length - 1] = `${last}\n${line}`
+    } else messages.push(line)
+  }
+  return messages
+}

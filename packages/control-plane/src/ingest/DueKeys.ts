@@ -1,0 +1,96 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+
+/** How often due times are compared with the clock. Milliseconds. */
+const TICK_MS = 100
+
+interface Entry {
+  /** Unix milliseconds. */
+  dueAt: number
+  isRunning: boolean
+  /** Woken while it ran. */
+  isAgain: boolean
+  /** Open while it does not run. */
+  readonly idle: Latch.Latch
+}
+
+interface DueKeysOptions<E, R> {
+  /** Keys that are processed at the same time. */
+  readonly concurrency: number
+  /** Processes a key; returns when it is due again, Unix milliseconds, or undefined when nothing is due. */
+  readonly process: (key: string) => Effect.Effect<number | undefined, E, R>
+  /** The pause after a failure. Milliseconds. */
+  readonly retryMs: number
+}
+
+/** Keys that are processed when they are due, each by one fiber at a time. A failed one is processed again. */
+export const makeDueKeys = Effect.fnUntraced(function* <E, R>({ concurrency, process, retryMs }: DueKeysOptions<E, R>) {
+  const clock = yield* Clock.Clock
+  const entries = new Map<string, Entry>()
+  const ready = new Set<string>()
+  const hasReady = yield* Latch.make(false)
+
+  const makeReady = (key: string) => {
+    ready.add(key)
+    hasReady.openUnsafe()
+  }
+
+  const wake = (key: string) => {
+    const known = entries.get(key)
+    if (known?.isRunning) {
+      known.isAgain = true
+      return
+    }
+    entries.set(key, { dueAt: 0, isRunning: false, isAgain: false, idle: Latch.makeUnsafe(true) })
+    makeReady(key)
+  }
+
+  const run = (key: string, entry: Entry) =>
+    Effect.gen(function* () {
+      entry.isRunning = true
+      entry.isAgain = false
+      entry.idle.closeUnsafe()
+      const next = yield* process(key).pipe(
+        Effect.catchCause((cause) =>
+          Effect.as(
+            Effect.logWarning("received telemetry is processed again", cause),
+            clock.currentTimeMillisUnsafe() + retryMs
+          )
+        )
+      )
+      entry.isRunning = false
+      if (entry.isAgain) makeReady(key)
+      else if (next !== undefined) entry.dueAt = next
+      else if (entries.get(key) === entry) entries.delete(key)
+    }).pipe(Effect.ensuring(entry.idle.open))
+
+  const worker = Effect.gen(function* () {
+    yield* hasReady.await
+    const [key] = ready
+    if (key === undefined) return hasReady.closeUnsafe()
+    ready.delete(key)
+    const entry = entries.get(key)
+    if (entry !== undefined && !entry.isRunning) yield* run(key, entry)
+  })
+  for (let number = 0; number < concurrency; number++) yield* Effect.forkScoped(Effect.forever(worker))
+
+  const tick = Effect.sync(() => {
+    const now = clock.currentTimeMillisUnsafe()
+    for (const [key, entry] of entries) if (!entry.isRunning && entry.dueAt <= now) makeReady(key)
+  })
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(TICK_MS), tick)))
+
+  /** Forgets keys, and returns when no fiber processes them any more. */
+  const forget = (isOne: (key: string) => boolean) =>
+    Effect.suspend(() => {
+      const forgotten = [...entries].filter(([key]) => isOne(key))
+      for (const [key] of forgotten) {
+        ready.delete(key)
+        entries.delete(key)
+      }
+      return Effect.forEach(forgotten, ([, { idle }]) => idle.await, { discard: true })
+    })
+
+  return { wake, forget, has: (key: string) => entries.has(key), count: () => entries.size } as const
+})

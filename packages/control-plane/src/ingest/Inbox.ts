@@ -1,0 +1,204 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { RunId, type Telemetry } from "@runplane/domain"
+import { telemetryKey } from "@runplane/otlp"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
+import { unnestRows } from "../platform/postgres/UnnestRows.ts"
+
+/** Most rows, and about the most bytes of rows, that one read returns. */
+export const ROWS_PER_READ = 2_000
+const BYTES_PER_READ = 8 * 1024 * 1024
+
+/** A trace of a source, which is the name of the exporter's key. */
+export interface TraceRef {
+  readonly source: string
+  readonly traceId: string
+}
+
+/** A span or log record that is to be stored. */
+export interface InboxEntry {
+  readonly traceId: string
+  readonly spanId: string
+  readonly kind: string
+  readonly bytes: number
+  /** JSON. */
+  readonly span: string
+}
+
+/** The row of a span or log record. */
+export const inboxEntry = (telemetry: Telemetry): InboxEntry => {
+  const { spanId, traceId } = telemetry
+  const span = JSON.stringify(telemetry)
+  return { traceId, spanId, kind: kindOf(telemetry), bytes: Buffer.byteLength(span), span }
+}
+
+/** A received span or log record. */
+export interface InboxRow extends TraceRef {
+  readonly spanId: string
+  readonly kind: string
+  /** Position in the inbox; later rows have larger ones, but may be visible earlier. */
+  readonly ordinal: bigint
+  /** Unix milliseconds. */
+  readonly receivedAt: number
+  readonly telemetry: Telemetry
+}
+
+/** Waiting rows of one trace. */
+export interface WaitingTrace extends TraceRef {
+  /** Undefined before the trace is bound to a run. */
+  readonly runId: RunId | undefined
+  readonly rows: number
+}
+
+/** What waits in the inbox of all processes. */
+export interface InboxSize {
+  readonly rows: number
+  readonly bytes: number
+  /** Seconds since the oldest row was received; 0 when the inbox is empty. */
+  readonly lagSeconds: number
+}
+
+export interface RowsRead {
+  readonly rows: ReadonlyArray<InboxRow>
+  /** Whether more rows wait. */
+  readonly isCut: boolean
+}
+
+/** Spans and log records that are received and have no run yet (docs/reference/ingest.md#exactly-once). */
+export class Inbox extends Context.Service<
+  Inbox,
+  {
+    /** Stores what the inbox does not have, in one statement; returns how many rows are new. */
+    readonly store: (source: string, entries: ReadonlyArray<InboxEntry>) => Effect.Effect<number, SqlError>
+    readonly size: Effect.Effect<InboxSize, SqlError>
+    readonly waiting: Effect.Effect<ReadonlyArray<WaitingTrace>, SqlError>
+    /** The first rows of a trace. */
+    readonly ofTrace: (trace: TraceRef) => Effect.Effect<RowsRead, SqlError>
+    /** The first rows of a run's traces without those with the given ordinals. */
+    readonly ofRun: (runId: RunId, without: ReadonlyArray<bigint>) => Effect.Effect<RowsRead, SqlError>
+    readonly remove: (rows: ReadonlyArray<InboxRow>) => Effect.Effect<void, SqlError>
+  }
+>()("runplane/control-plane/Inbox") {
+  static readonly layer = Layer.effect(
+    Inbox,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      const store = Effect.fn("Inbox.store")((source: string, entries: ReadonlyArray<InboxEntry>) => {
+        const rows = entries.map(({ bytes, kind, span, spanId, traceId }) => ({
+          trace_id: traceId,
+          span_id: spanId,
+          kind,
+          bytes,
+          span
+        }))
+        // In the order of the key: two requests with the same spans must not wait for each other.
+        return Effect.map(
+          sql<{ readonly stored: number }>`
+            WITH stored AS (
+              INSERT INTO otlp_inbox (source, trace_id, span_id, kind, received_at, bytes, span)
+              SELECT ${source}, trace_id, span_id, kind, now(), bytes, span
+              FROM ${unnestRows(sql, rows, ROW_COLUMNS)} AS r ORDER BY trace_id, span_id, kind
+              ON CONFLICT DO NOTHING RETURNING 1
+            )
+            SELECT count(*)::int AS stored FROM stored`,
+          ([row]) => row?.stored ?? 0
+        )
+      })
+
+      const size = Effect.map(
+        sql<{ readonly rows: number; readonly bytes: number; readonly lag: number }>`
+          SELECT count(*)::int AS rows, coalesce(sum(bytes), 0)::float8 AS bytes,
+                 coalesce(extract(epoch FROM now() - min(received_at)), 0)::float8 AS lag
+          FROM otlp_inbox`,
+        ([row]): InboxSize => ({ rows: row?.rows ?? 0, bytes: row?.bytes ?? 0, lagSeconds: Math.max(0, row?.lag ?? 0) })
+      ).pipe(Effect.withTracerEnabled(false))
+
+      const waiting = Effect.map(
+        sql<{
+          readonly source: string
+          readonly trace_id: string
+          readonly run_id: string | null
+          readonly rows: number
+        }>`
+          SELECT i.source, i.trace_id, t.run_id::text AS run_id, i.rows
+          FROM (SELECT source, trace_id, count(*)::int AS rows FROM otlp_inbox GROUP BY source, trace_id) AS i
+          LEFT JOIN otlp_traces t ON t.source = i.source AND t.trace_id = i.trace_id`,
+        (rows) =>
+          rows.map(
+            ({ rows, run_id, source, trace_id }): WaitingTrace => ({
+              source,
+              traceId: trace_id,
+              runId: run_id === null ? undefined : RunId.make(run_id),
+              rows
+            })
+          )
+      ).pipe(Effect.withTracerEnabled(false))
+
+      const readRows = (from: Fragment) =>
+        Effect.map(
+          sql<StoredRow>`
+            SELECT source, trace_id, span_id, kind, ordinal, received_at, span::text AS span, found FROM (
+              SELECT i.*, sum(i.bytes) OVER (ORDER BY i.ordinal) - i.bytes AS before, count(*) OVER ()::int AS found
+              FROM (${from} ORDER BY i.ordinal LIMIT ${ROWS_PER_READ}) AS i
+            ) AS measured WHERE before < ${BYTES_PER_READ} ORDER BY ordinal`,
+          (rows): RowsRead => ({
+            rows: rows.map(toInboxRow),
+            isCut: rows.length === ROWS_PER_READ || rows.length < (rows[0]?.found ?? 0)
+          })
+        )
+
+      const ofTrace = Effect.fn("Inbox.ofTrace")(({ source, traceId }: TraceRef) =>
+        readRows(sql`SELECT i.* FROM otlp_inbox i WHERE i.source = ${source} AND i.trace_id = ${traceId}`)
+      )
+      const ofRun = Effect.fn("Inbox.ofRun")((runId: RunId, without: ReadonlyArray<bigint>) =>
+        readRows(sql`
+          SELECT i.* FROM otlp_traces t JOIN otlp_inbox i ON i.source = t.source AND i.trace_id = t.trace_id
+          WHERE t.run_id = ${runId}::uuid AND NOT (i.ordinal = ANY(${without}::int8[]))`)
+      )
+
+      const remove = Effect.fn("Inbox.remove")((rows: ReadonlyArray<InboxRow>) =>
+        Effect.asVoid(sql`
+          DELETE FROM otlp_inbox i USING ${unnestRows(sql, rows.map(keyRow), KEY_COLUMNS)} AS k
+          WHERE i.source = k.source AND i.trace_id = k.trace_id AND i.span_id = k.span_id AND i.kind = k.kind`)
+      )
+
+      return Inbox.of({ store, size, waiting, ofTrace, ofRun, remove })
+    })
+  )
+}
+
+/** `span`, or `log:` and the hash of the record: its key without the ids, which have columns of their own. */
+const kindOf = (telemetry: Telemetry): string =>
+  telemetryKey(telemetry).replace(`:${telemetry.traceId}:${telemetry.spanId}`, "")
+
+const ROW_COLUMNS = { trace_id: "text", span_id: "text", kind: "text", bytes: "int", span: "json" } as const
+const KEY_COLUMNS = { source: "text", trace_id: "text", span_id: "text", kind: "text" } as const
+
+const keyRow = ({ kind, source, spanId, traceId }: InboxRow) => ({ source, trace_id: traceId, span_id: spanId, kind })
+
+interface StoredRow {
+  readonly source: string
+  readonly trace_id: string
+  readonly span_id: string
+  readonly kind: string
+  readonly ordinal: bigint
+  readonly received_at: Date
+  readonly span: string
+  /** Rows before the bound of bytes. */
+  readonly found: number
+}
+
+const toInboxRow = (row: StoredRow): InboxRow => ({
+  source: row.source,
+  traceId: row.trace_id,
+  spanId: row.span_id,
+  kind: row.kind,
+  ordinal: row.ordinal,
+  receivedAt: row.received_at.getTime(),
+  // The receiver wrote it.
+  telemetry: JSON.parse(row.span)
+})

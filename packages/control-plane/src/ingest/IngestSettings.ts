@@ -1,0 +1,39 @@
+import { ControlPlaneSettings, listenHost, readSettings, ServiceSettings } from "@runplane/server"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+const settings = {
+  enabled: ControlPlaneSettings.OTLP_INGEST_ENABLED,
+  maxBodyBytes: ControlPlaneSettings.OTLP_MAX_BODY_BYTES,
+  inboxBytes: ControlPlaneSettings.OTLP_INBOX_BYTES,
+  settleMs: ControlPlaneSettings.OTLP_SETTLE_MS,
+  idleMs: ControlPlaneSettings.OTLP_IDLE_MS,
+  runKey: ControlPlaneSettings.OTLP_RUN_KEY,
+  content: ControlPlaneSettings.OTLP_CONTENT,
+  keepUser: ControlPlaneSettings.OTLP_KEEP_USER,
+  joinedUsage: ControlPlaneSettings.OTLP_JOINED_USAGE
+}
+
+const authentication = { keys: ServiceSettings.AUTH_API_KEYS, issuer: ServiceSettings.OIDC_ISSUER }
+
+const LOOPBACK = /^(127\.|::1$|localhost$)/
+
+const make = Effect.gen(function* () {
+  const { content, enabled, joinedUsage, ...given } = yield* readSettings(settings)
+  const { issuer, keys } = yield* readSettings(authentication)
+  const isGuarded = keys.length > 0 || issuer !== undefined
+  return {
+    ...given,
+    isEnabled: enabled ?? (isGuarded || LOOPBACK.test(yield* listenHost)),
+    dropsContent: content === "drop",
+    countsJoinedUsage: joinedUsage === "on"
+  }
+})
+
+/** The settings of the ingest (docs/reference/settings.md); times are milliseconds. */
+export class IngestSettings extends Context.Service<IngestSettings, Effect.Success<typeof make>>()(
+  "runplane/control-plane/IngestSettings"
+) {
+  static readonly layer = Layer.effect(IngestSettings, make)
+}

@@ -1,0 +1,279 @@
+import { createHash } from "node:crypto"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import {
+  isTerminal,
+  OTLP_MODE_NAME,
+  OTLP_RUNTIME_KIND,
+  type RunFacts,
+  type RunId,
+  type RunStatus,
+  resumeStory,
+  StoryNode,
+  type StoryOptions,
+  type StoryState,
+  type StoryStep
+} from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import type { SqlError } from "effect/sql/SqlError"
+import type { RunAlreadyExists, RunNotFound } from "../event-log/append/AppendRequest.ts"
+import { Prices } from "../event-log/append/Prices.ts"
+import { EventLog } from "../event-log/EventLog.ts"
+import { ArtifactRepository } from "../event-log/runs/ArtifactRepository.ts"
+import { type NewRun, searchTextOf } from "../event-log/runs/NewRun.ts"
+import { RunRepository } from "../event-log/runs/RunRepository.ts"
+import { Ids } from "../platform/Ids.ts"
+import type { AppendFailed } from "../platform/postgres/AppendFailed.ts"
+import { unnestRows } from "../platform/postgres/UnnestRows.ts"
+import type { InboxRow } from "./Inbox.ts"
+import { IngestSettings } from "./IngestSettings.ts"
+
+/** Spans and log records of a run that become events. */
+export const MAX_SPANS_PER_RUN = 100_000
+
+/** Nodes that are decoded at a time, before the thread is given back. */
+const NODES_PER_SLICE = 500
+
+/** Further from now than this, a clock of the application is wrong. Milliseconds. */
+const LARGEST_SKEW_MS = 86_400_000
+
+const decodeNode = Schema.decodeUnknownSync(Schema.fromJsonString(StoryNode))
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
+
+/** The story of a run as this process continues it. */
+export interface OpenStory {
+  readonly runId: RunId
+  readonly source: string
+  readonly options: StoryOptions
+  state: StoryState
+  /** Spans and log records of the run that are stored. */
+  positions: number
+  isCreated: boolean
+  /** The facts that the run's row has, as JSON. */
+  facts: string
+  /** Rows of the inbox that the state has, by ordinal. */
+  readonly pending: Map<bigint, InboxRow>
+}
+
+/**
+ * The stories of runs: read from the stored nodes, and continued by appends
+ * (docs/reference/ingest.md#exactly-once).
+ */
+export class Stories extends Context.Service<
+  Stories,
+  {
+    /** `deleted` when the run is deleted: its telemetry goes too. Undefined when no trace is bound to the run. */
+    readonly open: (runId: RunId) => Effect.Effect<OpenStory | "deleted" | undefined, SqlError>
+    /**
+     * Appends what a step decided, and removes the consumed rows from the inbox in the same transaction. Fails when
+     * another process has continued the story: it is opened again then.
+     */
+    readonly append: (
+      story: OpenStory,
+      step: StoryStep,
+      rows: ReadonlyArray<InboxRow>
+    ) => Effect.Effect<void, SqlError | AppendFailed | RunNotFound | RunAlreadyExists>
+    /** Runs of OpenTelemetry that have not ended. */
+    readonly unfinished: Effect.Effect<ReadonlyArray<RunId>, SqlError>
+  }
+>()("runplane/control-plane/Stories") {
+  static readonly layer = Layer.effect(
+    Stories,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const artifacts = yield* ArtifactRepository
+      const ids = yield* Ids
+      const log = yield* EventLog
+      const prices = yield* Prices
+      const repository = yield* RunRepository
+      const { countsJoinedUsage, idleMs, settleMs } = yield* IngestSettings
+
+      const open = Effect.fn("Stories.open")(function* (runId: RunId) {
+        const [row] = yield* sql<StoredRow>`
+          SELECT t.source, t.run_key, r.status, r.runtime_session_id,
+                 EXISTS (SELECT FROM runs o WHERE o.runtime_session_id = t.run_key AND o.id <> ${runId}::uuid) AS is_taken,
+                 EXISTS (SELECT FROM deleted_sessions d WHERE d.runtime_session_id IN (t.run_key, t.run_id::text))
+                   AS is_deleted
+          FROM otlp_traces t LEFT JOIN runs r ON r.id = t.run_id
+          WHERE t.run_id = ${runId}::uuid ORDER BY t.run_key NULLS FIRST LIMIT 1`
+        if (row === undefined) return undefined
+        if (row.status === null && (row.is_deleted || row.run_key === null)) return "deleted" as const
+        const nodes = yield* sql<{ readonly node: string }>`
+          SELECT node::text AS node FROM otlp_seen WHERE run_id = ${runId}::uuid ORDER BY position`
+        const stored: Array<StoryNode> = []
+        for (const { node } of nodes) {
+          if (stored.length % NODES_PER_SLICE === NODES_PER_SLICE - 1) yield* Effect.yieldNow
+          stored.push(decodeNode(node))
+        }
+        const isCreated = row.status !== null
+        const isEnded = row.status !== null && isTerminal(row.status)
+        const options: StoryOptions = {
+          runId,
+          sessionId: row.runtime_session_id ?? (row.is_taken || row.run_key === null ? runId : row.run_key),
+          settleMs,
+          idleMs,
+          maxSpans: MAX_SPANS_PER_RUN,
+          prices,
+          sha256,
+          ...(row.run_key === null && { joined: { usage: countsJoinedUsage } })
+        }
+        return {
+          runId,
+          source: row.source,
+          options,
+          state: resumeStory({ nodes: stored, isCreated, isEnded }),
+          positions: nodes.length,
+          isCreated,
+          facts: "",
+          pending: new Map()
+        } satisfies OpenStory
+      })
+
+      /** The rows of the inbox become rows of the story. A position that is taken fails the transaction. */
+      const consume = (story: OpenStory, { consumed }: StoryStep, rows: ReadonlyArray<InboxRow>) => {
+        const seen = consumed.flatMap(({ key, node }) =>
+          node === undefined ? [] : [{ key, node: JSON.stringify(node) }]
+        )
+        const stored = seen.map((one, index) => ({ ...one, position: story.positions + index }))
+        return sql`
+          WITH gone AS (
+            DELETE FROM otlp_inbox i USING ${unnestRows(sql, rows.map(keyRow), KEY_COLUMNS)} AS k
+            WHERE i.source = k.source AND i.trace_id = k.trace_id AND i.span_id = k.span_id AND i.kind = k.kind
+          )
+          INSERT INTO otlp_seen (run_id, position, key, node)
+          SELECT ${story.runId}::uuid, position, key, node FROM ${unnestRows(sql, stored, SEEN_COLUMNS)} AS s
+          ORDER BY position`
+      }
+
+      const update = (story: OpenStory, facts: RunFacts, at: string) => {
+        const { environment, metadata, policyVersion, scenarioRef, searchText, sourceRef, tags } = columnsOf(
+          story,
+          facts
+        )
+        return sql`
+          UPDATE runs SET source_ref = ${sourceRef ?? null}, scenario_ref = ${scenarioRef ?? null},
+                          environment = ${environment ?? null}, policy_version = ${policyVersion ?? null},
+                          tags = ${tags}::text[],
+                          metadata = (metadata::jsonb || ${JSON.stringify(metadata)}::text::jsonb)::json,
+                          search_text = fold_text(${searchText}::text),
+                          updated_at = greatest(updated_at, ${at}::timestamptz)
+          WHERE id = ${story.runId}::uuid`
+      }
+
+      const append = Effect.fn("Stories.append")(function* (
+        story: OpenStory,
+        step: StoryStep,
+        rows: ReadonlyArray<InboxRow>
+      ) {
+        const { runId } = story
+        const facts = JSON.stringify(step.facts)
+        const isNew = !story.isCreated && step.events.length > 0
+        const also = (at: string) =>
+          Effect.gen(function* () {
+            if (rows.length > 0) yield* consume(story, step, rows)
+            for (const { artifactId: id, content, kind, label } of step.artifacts) {
+              yield* artifacts.insert({ id, runId, kind, label, inline: { text: content }, createdAt: at })
+            }
+            const isChanged = story.isCreated && story.options.joined === undefined && facts !== story.facts
+            if (isChanged) yield* update(story, step.facts, at)
+          })
+        if (isNew) {
+          // The end of a run is a change of its status, so it follows in an append of its own.
+          const events = step.end === undefined ? step.events : step.events.slice(0, -1)
+          const run = yield* newRun(story, step.facts, rows)
+          yield* log.create({ runId, insert: repository.insert(run), events, also })
+        }
+        const events = isNew ? step.events.slice(-1) : step.events
+        if (step.end !== undefined) {
+          const { endedAt, errorCode = "APPLICATION_ERROR", errorMessage = "", status } = step.end
+          yield* log.change({
+            runId,
+            to: status,
+            events: () => events,
+            maxEvents: events.length,
+            ...(status === "failed" && { failure: { errorCode, errorMessage } }),
+            ...timesOf(step.facts.startedAt, endedAt, yield* Effect.clockWith((clock) => clock.currentTimeMillis)),
+            ...(!isNew && { also })
+          })
+        } else if (!isNew && (events.length > 0 || rows.length > 0)) {
+          yield* story.isCreated ? log.record({ runId, events, also }) : sql.withTransaction(also(""))
+        }
+        story.positions += step.consumed.filter(({ node }) => node !== undefined).length
+        story.isCreated ||= isNew
+        story.facts = facts
+        story.state = step.state
+        for (const { ordinal } of rows) story.pending.delete(ordinal)
+      })
+
+      const newRun = Effect.fnUntraced(function* (story: OpenStory, facts: RunFacts, rows: ReadonlyArray<InboxRow>) {
+        const run: NewRun = {
+          ...columnsOf(story, facts),
+          id: story.runId,
+          mode: "live",
+          modeName: OTLP_MODE_NAME,
+          runtimeKind: OTLP_RUNTIME_KIND,
+          runtimeVersion: undefined,
+          sessionId: story.options.sessionId,
+          traceId: rows[0]?.traceId ?? (yield* ids.traceId),
+          spanId: yield* ids.spanId,
+          traceParent: undefined,
+          idempotencyKey: undefined,
+          sourceKind: OTLP_RUNTIME_KIND,
+          isRunning: true
+        }
+        return run
+      })
+
+      const unfinished = Effect.map(
+        sql<{ readonly id: RunId }>`
+          SELECT id::text AS id FROM runs WHERE status = 'running' AND runtime_kind = ${OTLP_RUNTIME_KIND}`,
+        (rows) => rows.map(({ id }) => id)
+      ).pipe(Effect.withTracerEnabled(false))
+
+      return Stories.of({ open, append, unfinished })
+    })
+  )
+}
+
+const KEY_COLUMNS = { source: "text", trace_id: "text", span_id: "text", kind: "text" } as const
+const SEEN_COLUMNS = { position: "int", key: "text", node: "json" } as const
+
+const keyRow = ({ kind, source, spanId, traceId }: InboxRow) => ({ source, trace_id: traceId, span_id: spanId, kind })
+
+interface StoredRow {
+  readonly source: string
+  readonly run_key: string | null
+  readonly status: RunStatus | null
+  readonly runtime_session_id: string | null
+  readonly is_taken: boolean
+  readonly is_deleted: boolean
+}
+
+/** The values of a run's row that follow from its spans. */
+const columnsOf = ({ runId, source }: OpenStory, facts: RunFacts) => {
+  const columns = {
+    scenarioRef: facts.name,
+    sourceRef: facts.sourceRef,
+    environment: facts.environment,
+    policyVersion: facts.policy,
+    tags: facts.tags
+  }
+  const metadata = {
+    ...facts.metadata,
+    source,
+    ...(facts.name !== undefined && { scenarioRef: facts.name }),
+    ...(facts.sourceRef !== undefined && { sourceRef: facts.sourceRef }),
+    ...(facts.models.length > 0 && { models: facts.models })
+  }
+  return { ...columns, metadata, searchText: searchTextOf({ id: runId, ...columns }) }
+}
+
+/** The times of a run by its spans, unless a clock is too wrong for searches and retention. */
+const timesOf = (startedAt: string | undefined, endedAt: string, now: number) => {
+  const isSane = (time: string) => Math.abs(Date.parse(time) - now) < LARGEST_SKEW_MS
+  if (startedAt === undefined || !isSane(startedAt) || !isSane(endedAt) || Date.parse(endedAt) > now) return {}
+  return { times: { startedAt, endedAt } }
+}

@@ -1,0 +1,191 @@
+import { gzipSync } from "node:zlib"
+import { BinaryReader } from "@bufbuild/protobuf/wire"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, layer } from "@effect/vitest"
+import { until } from "@runplane/testing"
+import * as Effect from "effect/Effect"
+import { call, layerTestService } from "../support/HttpService.ts"
+import { exportOf, post, span } from "./Exports.ts"
+
+const PROTOBUF = { "content-type": "application/x-protobuf" }
+const one = exportOf([span({ trace: 1, span: 1 })])
+
+/** `OTLP_HOSTILE=10000` is the long form. */
+const HOSTILE_BODIES = Number(process.env["OTLP_HOSTILE"] ?? 300)
+
+/** The message of a `Status` in protobuf. */
+const statusMessage = (bytes: Uint8Array): string => {
+  const reader = new BinaryReader(bytes)
+  let message = ""
+  while (reader.pos < reader.len) {
+    const [field, type] = reader.tag()
+    if (field === 2) message = reader.string()
+    else reader.skip(type)
+  }
+  return message
+}
+
+layer(layerTestService({ settings: { OTLP_MAX_BODY_BYTES: "20000" } }), { excludeTestServices: true })(
+  "the endpoint of exporters",
+  (it) => {
+    it.effect("answers in the encoding of the request", () =>
+      Effect.gen(function* () {
+        const json = yield* post(one)
+        assert.strictEqual(json.headers.get("content-type"), "application/json")
+        assert.deepStrictEqual([json.status, json.text], [200, "{}"])
+        const empty = yield* post(new Uint8Array(), { headers: PROTOBUF })
+        assert.strictEqual(empty.headers.get("content-type"), "application/x-protobuf")
+        assert.deepStrictEqual([empty.status, empty.bytes.length], [200, 0])
+        const metrics = yield* post({}, { path: "/v1/metrics" })
+        assert.strictEqual(metrics.status, 200)
+        assert.include(metrics.text, "not metrics")
+      })
+    )
+
+    it.effect("reports rejected spans as a partial success, and stores the others", () =>
+      Effect.gen(function* () {
+        const zeros = { ...span({ trace: 2, span: 2 }), traceId: "0".repeat(32) }
+        const answer = yield* post(exportOf([zeros, span({ trace: 2, span: 1 })]))
+        assert.strictEqual(answer.status, 200)
+        const { partialSuccess } = JSON.parse(answer.text)
+        assert.strictEqual(partialSuccess.rejectedSpans, "1")
+        assert.include(partialSuccess.errorMessage, "trace id")
+      })
+    )
+
+    it.effect("refuses other bodies with a status that exporters do not retry", () =>
+      Effect.gen(function* () {
+        const refused = [
+          { body: Buffer.from("{"), headers: { "content-type": "application/json" }, status: 400 },
+          { body: Buffer.from("<xml/>"), headers: { "content-type": "text/xml" }, status: 415 },
+          { body: Buffer.from("x"), headers: { ...PROTOBUF, "content-encoding": "br" }, status: 415 },
+          { body: Buffer.from("x"), headers: { ...PROTOBUF, "content-encoding": "gzip" }, status: 400 },
+          { body: Buffer.alloc(20_001), headers: PROTOBUF, status: 413 },
+          { body: gzipSync(Buffer.alloc(400_000)), headers: { ...PROTOBUF, "content-encoding": "gzip" }, status: 413 }
+        ]
+        for (const { body, headers, status } of refused) {
+          const isBinary = headers["content-type"] === PROTOBUF["content-type"]
+          const answer = yield* post(Uint8Array.from(body), { headers })
+          assert.strictEqual(answer.status, status, answer.text)
+          const type = isBinary ? PROTOBUF["content-type"] : "application/json"
+          assert.strictEqual(answer.headers.get("content-type"), type)
+          assert.isNull(answer.headers.get("retry-after"))
+          const message = isBinary ? statusMessage(answer.bytes) : JSON.parse(answer.text).message
+          assert.isNotEmpty(message)
+        }
+      })
+    )
+
+    it.effect("never answers 5xx to a hostile body", () =>
+      Effect.gen(function* () {
+        const valid = Buffer.from(JSON.stringify(one))
+        let seed = 7
+        const next = (below: number) => {
+          seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
+          return seed % below
+        }
+        for (let number = 0; number < HOSTILE_BODIES; number++) {
+          const isJson = next(2) === 0
+          const body = isJson ? Buffer.from(valid) : Buffer.from(Array.from({ length: next(300) }, () => next(256)))
+          for (let change = next(6); change >= 0 && body.length > 0; change--) body[next(body.length)] = next(256)
+          const headers = isJson ? {} : PROTOBUF
+          const answer = yield* post(Uint8Array.from(body), {
+            headers,
+            path: next(2) === 0 ? "/v1/traces" : "/v1/logs"
+          })
+          assert.include([200, 400], answer.status, body.toString("base64"))
+        }
+        const deep = `${"[".repeat(9_000)}${"]".repeat(9_000)}`
+        assert.strictEqual((yield* post(Uint8Array.from(Buffer.from(deep)))).status, 400)
+      })
+    )
+
+    it.effect("takes no other method", () =>
+      Effect.gen(function* () {
+        const answer = yield* call("GET", "/v1/traces")
+        assert.strictEqual(answer.status, 405)
+        assert.include(answer.headers.get("allow") ?? "", "POST")
+      })
+    )
+  }
+)
+
+layer(layerTestService({ settings: { OTLP_INGEST_ENABLED: "false" } }), { excludeTestServices: true })(
+  "a service without ingest",
+  (it) => {
+    it.effect("answers 404, also in protobuf", () =>
+      Effect.gen(function* () {
+        const json = yield* post(one)
+        assert.strictEqual(json.status, 404)
+        assert.include(JSON.parse(json.text).message, "OTLP_INGEST_ENABLED")
+        const binary = yield* post(new Uint8Array(), { headers: PROTOBUF })
+        assert.strictEqual(binary.status, 404)
+        assert.include(statusMessage(binary.bytes), "OTLP_INGEST_ENABLED")
+      })
+    )
+  }
+)
+
+const keys = {
+  AUTH_API_KEYS: "sender,reader,operator",
+  AUTH_API_KEY_NAMES: "sender,reader,operator",
+  AUTH_API_KEY_ROLES: "ingest,viewer,operator"
+}
+
+layer(layerTestService({ settings: keys }), { excludeTestServices: true })("a key of the role ingest", (it) => {
+  it.effect("sends telemetry and reads nothing", () =>
+    Effect.gen(function* () {
+      const status = (key: string) =>
+        Effect.map(post(one, { headers: { "x-api-key": key } }), (answer) => answer.status)
+      assert.deepStrictEqual(
+        yield* Effect.forEach(["sender", "reader", "operator", "wrong"], status),
+        [200, 403, 200, 401]
+      )
+      const bearer = yield* post(one, { headers: { authorization: "Bearer sender" } })
+      assert.strictEqual(bearer.status, 200)
+      for (const path of ["/runs", "/me", "/events", "/dashboard/overview"]) {
+        const answer = yield* call("GET", path, { headers: { "x-api-key": "sender" } })
+        assert.strictEqual(answer.status, 403, path)
+      }
+    })
+  )
+
+  it.effect("gets the refusals in the encoding of the request, and they are audited", () =>
+    Effect.gen(function* () {
+      const wrong = yield* post(new Uint8Array(), { headers: { ...PROTOBUF, "x-api-key": "wrong" } })
+      assert.strictEqual(wrong.status, 401)
+      assert.include(statusMessage(wrong.bytes), "Invalid authorization token")
+      const reader = yield* post(new Uint8Array(), { headers: { ...PROTOBUF, "x-api-key": "reader" } })
+      assert.strictEqual(reader.status, 403)
+      assert.include(statusMessage(reader.bytes), "ingest")
+      const audited = yield* until(
+        call("GET", "/audit?action=access.refused", { headers: { "x-api-key": "operator" } }),
+        ({ body }) =>
+          body.data.some(
+            ({ actor, resourceId }: { actor: string; resourceId: string }) =>
+              actor === "reader" && resourceId === "POST /v1/traces"
+          )
+      )
+      assert.strictEqual(audited.status, 200)
+    })
+  )
+})
+
+layer(layerTestService({ settings: { OTLP_INBOX_BYTES: "65536", OTLP_SETTLE_MS: "3600000" } }), {
+  excludeTestServices: true
+})("a full inbox", (it) => {
+  it.effect("answers 503 with Retry-After until it is drained", () =>
+    Effect.gen(function* () {
+      const large = (number: number) =>
+        exportOf([span({ trace: number, span: 1, parent: 9, attributes: { note: "n".repeat(16_000) } })])
+      const answers = yield* until(
+        Effect.suspend(() => post(large(100 + Math.floor(performance.now())))),
+        ({ status }) => status === 503
+      )
+      assert.isNotNull(answers.headers.get("retry-after"))
+      const sql = yield* PgClient.PgClient
+      yield* sql`DELETE FROM otlp_inbox`
+      yield* until(post(one), ({ status }) => status === 200)
+    })
+  )
+})

@@ -36,6 +36,9 @@ export const MAX_SPANS_PER_RUN = 100_000
 /** Nodes that are decoded at a time, before the thread is given back. */
 const NODES_PER_SLICE = 500
 
+/** Spans that one step decides: it holds the thread for some 10 ms, and the next one begins at once. */
+const DECISIONS_PER_STEP = 250
+
 /** Further from now than this, a clock of the application is wrong. Milliseconds. */
 const LARGEST_SKEW_MS = 86_400_000
 
@@ -116,6 +119,7 @@ export class Stories extends Context.Service<
           settleMs,
           idleMs,
           maxSpans: MAX_SPANS_PER_RUN,
+          maxDecisions: DECISIONS_PER_STEP,
           prices,
           sha256,
           ...(row.run_key === null && { joined: { usage: countsJoinedUsage } })

@@ -45,6 +45,8 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/reference/deploy.md: upstream control-planes {": "needs nginx and a certificate; tested by hand",
   "README.md: Runplane is running": "the output of npm start",
   "README.md: import json, urllib.request": "needs the SDK of PyPI; tested by hand",
+  'docs/reference/ingest.md: with trace.get_tracer("app").start_as_current_span("answer-ticket"):':
+    "needs the SDK of PyPI; tested by hand",
   'docs/reference/seal.md: h0 = SHA-256("runplane-seal-v1\\n" + runId)': "a formula",
   "packs/README.md: <pack>/pack.yaml": "a picture of folders",
   "packs/README.md: npm run packs -- validate packs/my-team/scenarios/team-decision/1.0.0": "a command and its output",
@@ -74,8 +76,11 @@ const FOREIGN_PATHS = new Set(["/hook", "/realms/company", "/roles", "/runplane"
 const isPath = (path: string) =>
   path === "/" || FOREIGN_PATHS.has(path) || patterns.some((pattern) => pattern.test(path))
 
+/** Settings that the exporters of applications read. */
+const EXPORTER_SETTINGS = ["OTEL_EXPORTER_OTLP_HEADERS"]
+
 const known = {
-  settings: settingNames,
+  settings: new Set([...settingNames, ...EXPORTER_SETTINGS]),
   isPath,
   isFile: (path: string) => existsSync(join(ROOT, path))
 }

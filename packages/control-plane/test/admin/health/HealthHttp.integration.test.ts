@@ -36,8 +36,9 @@ layer(layerTestService(), { excludeTestServices: true })("GET /readyz", (it) => 
     Effect.gen(function* () {
       const { body, status } = yield* call("GET", "/readyz")
       assert.strictEqual(status, 200)
-      const { checks, ok, status: word, ...flat } = body
+      const { checks, ingest, ok, status: word, ...flat } = body
       assert.strictEqual(ok, true)
+      assert.deepStrictEqual(ingest, { waiting: 0, waitingBytes: 0, lagSeconds: 0 })
       assert.strictEqual(word, "ok")
       assert.deepStrictEqual(checks, flat)
       assert.deepInclude(checks, { database: "ok", streamConsumer: "ok", circuitBreaker: "CLOSED" })

@@ -205,8 +205,14 @@ const audited: Readonly<Record<string, Audited>> = {
   ]
 }
 
-/** Endpoints with the form of a change that change nothing. */
+/**
+ * Endpoints with the form of a change that change nothing, and those for the events of applications, which the log
+ * itself records.
+ */
 const readOnly = [
+  "POST /v1/traces",
+  "POST /v1/logs",
+  "POST /v1/metrics",
   "POST /runs/validate",
   "POST /runs/compare",
   "POST /runs/:id/what-if",

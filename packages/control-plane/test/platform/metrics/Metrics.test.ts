@@ -20,6 +20,13 @@ const table: ReadonlyArray<readonly [name: string, type: string, sample: string,
   ["active_sse_connections", "gauge", " 1"],
   ["active_runtime_streams", "gauge", " 7"],
   ["log_oldest_append_seconds", "gauge", " 0"],
+  ["otlp_received_total", "counter", " 9"],
+  ["otlp_rejected_total", "counter", " 2"],
+  ["otlp_duplicate_spans_total", "counter", " 4"],
+  ["otlp_drained_total", "counter", " 5"],
+  ["otlp_inbox_rows", "gauge", " 4"],
+  ["otlp_inbox_bytes", "gauge", " 800"],
+  ["otlp_inbox_lag_seconds", "gauge", " 1.5"],
   ["run_state_transitions_total", "counter", '{status="running"} 1'],
   ["proto_run_duration_seconds", "histogram", '_count{terminal_status="completed",mode_name="m"} 1', RUN_BUCKETS],
   ["macp_run_duration_seconds", "histogram", "_count 1", RUN_BUCKETS],
@@ -90,6 +97,9 @@ const everything = Effect.gen(function* () {
   metrics.webhookAttempt("failed")
   metrics.sideEffectFailed("audit")
   metrics.sealDoubted("head")
+  metrics.otlpReceived({ received: 9, rejected: 2, duplicates: 3 })
+  metrics.otlpDrained(6, 1)
+  metrics.otlpInbox({ rows: 4, bytes: 800, lagSeconds: 1.5 })
   metrics.retentionRemoved("run", 4)
   metrics.retentionSweep("completed", 0.5)
   // Counts are added once, however often the metrics are scraped.
@@ -130,6 +140,10 @@ const atStart: Readonly<Record<string, ReadonlyArray<string>>> = {
     `status_code="${status}",caller="unknown"`
   ]),
   runplane_seal_doubts_total: ["head", "late", "ledger", "published"].map((what) => `what="${what}"`),
+  otlp_received_total: [""],
+  otlp_rejected_total: [""],
+  otlp_duplicate_spans_total: [""],
+  otlp_drained_total: [""],
   runplane_trace_spans_total: ['outcome="exported"', 'outcome="dropped"'],
   // Their labels name what a client or an agent chose.
   http_requests_total: [],

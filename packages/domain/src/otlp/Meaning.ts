@@ -55,6 +55,8 @@ export interface Contribution {
   readonly kind: "proposal" | "vote" | "decision"
   /** Index among the events of the span; 0 for a log record. */
   readonly index: number
+  /** Unix nanoseconds, a decimal text. */
+  readonly at: string
   readonly agent?: string
   readonly payload: JsonObject
 }

@@ -63,8 +63,8 @@ export const meaningOf = (span: Span): Meaning => {
   const failure = failureOf(span)
   const exception = exceptionOf(span)
   const texts = textsOf(span.attributes, span.events)
-  const contributions = span.events.flatMap(({ attributes, name }, index) =>
-    contributionsOf(name, index, attributes, undefined)
+  const contributions = span.events.flatMap(({ at, attributes, name }, index) =>
+    contributionsOf(name, { at, index }, attributes, undefined)
   )
   const evaluations = [
     ...span.events.flatMap(({ attributes, name }, index) => evaluationsOf(name, index, attributes)),
@@ -85,7 +85,7 @@ export const meaningOf = (span: Span): Meaning => {
 export const meaningOfLog = (log: LogRecord): Meaning => {
   const attributes = withBody(log)
   const named: Named = { name: log.name.slice(0, MAX_SPAN_NAME), attributes, resource: log.resource, isRoot: false }
-  const contributions = contributionsOf(log.name, 0, attributes, log.body)
+  const contributions = contributionsOf(log.name, { at: log.at, index: 0 }, attributes, log.body)
   const evaluations = evaluationsOf(log.name, 0, attributes)
   return {
     ...common(named, { kind: "other" }, undefined),

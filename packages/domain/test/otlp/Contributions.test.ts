@@ -47,6 +47,30 @@ describe("contributions", () => {
     assert.isAbove(why(record, policy).claims.length, 0)
   })
 
+  it("of a span that has others inside are in the order of their times", () => {
+    const vote = (at: number) => ({ events: [event("runplane.vote", { "proposal.id": "p1", vote: "approve" }, at)] })
+    const { events } = storyOf(
+      span("root", [0, 100], agent("lead"), {
+        events: [
+          event("runplane.proposal", { "proposal.id": "p1", option: "ship" }, 5),
+          event("runplane.decision", { action: "ship" }, 90)
+        ]
+      }),
+      span("sre", [10, 20], agent("sre"), { parent: "root", ...vote(15) }),
+      span("security", [30, 40], agent("security"), { parent: "root", ...vote(35) })
+    )
+    const steps = events.filter(({ type }) => type.startsWith("proposal.") || type.startsWith("decision."))
+    assert.deepStrictEqual(
+      steps.map(({ data, type }) => [type, "sender" in data ? data.sender : ""]),
+      [
+        ["proposal.created", "lead"],
+        ["proposal.updated", "sre"],
+        ["proposal.updated", "security"],
+        ["decision.finalized", "lead"]
+      ]
+    )
+  })
+
   it("do not wait when they name their participant, and come as span events too", () => {
     const stated = log("lead", 1, "runplane.proposal", { "proposal.id": "p1", option: "x", participant: "sre" })
     const first = stepStory(

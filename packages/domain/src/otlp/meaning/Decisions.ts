@@ -22,7 +22,7 @@ const memberIn = (attributes: Attributes, body: Schema.Json | undefined) => {
  */
 export const contributionsOf = (
   name: string,
-  index: number,
+  { at, index }: { readonly at: string; readonly index: number },
   attributes: Attributes,
   body: Schema.Json | undefined
 ): ReadonlyArray<Contribution> => {
@@ -31,7 +31,7 @@ export const contributionsOf = (
   const proposalId = nameOf(read("proposal.id")) ?? nameOf(read("proposalId"))
   const agent = nameOf(read("participant")) ?? nameAt(attributes, "agent")
   const made = (kind: Contribution["kind"], payload: JsonObject): ReadonlyArray<Contribution> => [
-    { kind, index, ...(agent !== undefined && { agent }), payload }
+    { kind, index, at, ...(agent !== undefined && { agent }), payload }
   ]
   const reason = spoken(read("reason"))
   const withReason = { ...(reason !== undefined && { reason }) }

@@ -59,7 +59,13 @@ const write = (
     const isCounted = log === counted
     const meaning: Meaning = isCounted ? { ...withLogs(log.meaning, logs), kind: "model" } : log.meaning
     const writing = writingOf(draft, nodeOfLog(log), meaning, log.service, options)
-    out.events.push(...contributionEvents(writing, log.meaning.contributions ?? [], agent, log.key))
+    const { announced: participants, made } = contributionEvents(
+      writing,
+      log.meaning.contributions ?? [],
+      agent,
+      log.key
+    )
+    out.events.push(...participants, ...made.map(({ event }) => event))
     addMarks(out, writing, log.meaning.evaluations ?? [], log.meaning.agent ?? agent, log.key)
     if (isCounted) {
       const origin = writing.originOf(log.meaning.agent ?? agent)

@@ -8,7 +8,7 @@ import { uncountedBecause, winnersOf } from "./Counting.ts"
 import { type Handoff, handoffsTo, statedHandoff } from "./Handoffs.ts"
 import { headOf } from "./Head.ts"
 import { consumeLogs, logNodeOf, withLogs } from "./Logs.ts"
-import { byEnd, byStart, idOf, kindOf, loggedFacts, parentOf, type SpanNode } from "./Node.ts"
+import { byEnd, byStart, compareTimes, idOf, kindOf, loggedFacts, parentOf, type SpanNode } from "./Node.ts"
 import { addArtifact, type StepOutput, type StoryOptions } from "./Output.ts"
 import { readinessOf } from "./Ready.ts"
 import {
@@ -24,7 +24,7 @@ import {
 } from "./SpanEvents.ts"
 import { addFacts, type Draft, decideSpan, get } from "./State.ts"
 import type { Tree } from "./Tree.ts"
-import { addMarks, contributionEvents, type Writing, writingOf } from "./Writing.ts"
+import { addMarks, type Contributed, contributionEvents, type Writing, writingOf } from "./Writing.ts"
 
 /** What the decisions of one step share. */
 interface Deciding {
@@ -89,18 +89,32 @@ const walk = (deciding: Deciding, ready: ReadonlyMap<string, SpanNode>): void =>
     const id = idOf(top.traceId, top.spanId)
     if (seen.has(id)) continue
     seen.add(id)
-    const { close, open } = decide(deciding, top, id)
+    const { close, made = [], open } = decide(deciding, top, id)
     for (const event of open) events.push(event)
     stack.push(close)
-    for (const child of inside.get(id) ?? []) stack.push(child)
+    for (const item of latestFirst(inside.get(id) ?? [], made)) stack.push(item)
   }
+}
+
+/** The spans inside a span, latest first, with its contributions among them by their time. */
+const latestFirst = (
+  spans: ReadonlyArray<SpanNode>,
+  made: Contributed["made"]
+): ReadonlyArray<SpanNode | ReadonlyArray<EventDraft>> => {
+  if (made.length === 0) return spans
+  const items = [
+    ...spans.map((span) => ({ at: span.startedAt, item: span })),
+    ...made.toReversed().map(({ at, event }) => ({ at, item: [event] }))
+  ]
+  return items.toSorted((left, right) => compareTimes(right.at, left.at)).map(({ item }) => item)
 }
 
 const isEvents = (item: SpanNode | ReadonlyArray<EventDraft>): item is ReadonlyArray<EventDraft> => Array.isArray(item)
 
-/** Events at the start and at the end of a span. */
+/** Events at the start and at the end of a span, and between them the contributions that were made inside it. */
 interface Events {
   readonly open: ReadonlyArray<EventDraft>
+  readonly made?: Contributed["made"]
   readonly close: ReadonlyArray<EventDraft>
 }
 
@@ -117,8 +131,8 @@ const decide = (deciding: Deciding, node: SpanNode, id: string): Events => {
   const { close, decided, open } = eventsOf(deciding, writing, meaning)
   const agent = tree.inside(id).agent
   const contributions = [
-    ...contributionEvents(writing, meaning.contributions ?? [], agent, node.spanId),
-    ...logs.flatMap((log) => contributionEvents(writing, log.meaning.contributions ?? [], agent, log.key))
+    contributionEvents(writing, meaning.contributions ?? [], agent, node.spanId),
+    ...logs.map((log) => contributionEvents(writing, log.meaning.contributions ?? [], agent, log.key))
   ]
   addMarks(out, writing, meaning.evaluations ?? [], agent, node.key)
   for (const log of logs) addMarks(out, writing, log.meaning.evaluations ?? [], agent, log.key)
@@ -133,7 +147,11 @@ const decide = (deciding: Deciding, node: SpanNode, id: string): Events => {
   for (const log of logs) {
     out.consumed.push({ key: log.key, traceId: log.traceId, spanId: log.spanId, node: logNodeOf(draft, log) })
   }
-  return { open: [...policy, ...open, ...contributions], close }
+  return {
+    open: [...policy, ...open, ...contributions.flatMap(({ announced }) => announced)],
+    made: contributions.flatMap(({ made }) => made),
+    close
+  }
 }
 
 /** The events of a span by its kind, and what its node keeps of them. */

@@ -54,18 +54,28 @@ export const writingOf = (
   }
 }
 
+/** The participants that contributions bring, and the event of each contribution with its time. */
+export interface Contributed {
+  readonly announced: ReadonlyArray<EventDraft>
+  readonly made: ReadonlyArray<{ readonly at: string; readonly event: EventDraft }>
+}
+
 /** The events of contributions to the decision. `agent` is the one that they are made in. */
 export const contributionEvents = (
   { announce, options, originOf }: Writing,
   contributions: ReadonlyArray<Contribution>,
   agent: string | undefined,
   id: string
-): ReadonlyArray<EventDraft> => {
-  if (options.joined !== undefined) return []
-  return contributions.flatMap((contribution) => {
-    const origin = originOf(contribution.agent ?? agent)
-    return [...announce(origin), contributed(origin, contribution, id)]
-  })
+): Contributed => {
+  if (options.joined !== undefined) return { announced: [], made: [] }
+  const origins = contributions.map((contribution) => originOf(contribution.agent ?? agent))
+  return {
+    announced: origins.flatMap((origin) => announce(origin)),
+    made: contributions.flatMap((contribution, index) => {
+      const origin = origins[index]
+      return origin === undefined ? [] : [{ at: contribution.at, event: contributed(origin, contribution, id) }]
+    })
+  }
 }
 
 /** Adds the marks of evaluations. */

@@ -75,7 +75,8 @@ export const log = (
   ...(body !== undefined && { body })
 })
 
-export const event = (name: string, attributes: Attributes): SpanEvent => ({ name, at: nanos(0), attributes })
+/** `at` in milliseconds. */
+export const event = (name: string, attributes: Attributes, at = 0): SpanEvent => ({ name, at: nanos(at), attributes })
 
 export const agent = (name: string): Attributes => ({
   "gen_ai.operation.name": "invoke_agent",

@@ -49,6 +49,8 @@ export interface Addresses {
   readonly keyed: boolean
   /** Whether the control plane serves the web console. */
   readonly console: boolean
+  /** Whether the control plane receives OpenTelemetry. */
+  readonly ingests: boolean
   /** Whether the API is documented at /docs. */
   readonly docs: boolean
   /** The registration of the policies of the packs; empty when the stack does not register them. */
@@ -143,6 +145,7 @@ const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
     keyed: settings.apiKey !== undefined,
     docs: (yield* readSetting(ServiceSettings.NODE_ENV)) === DEVELOPMENT,
     console: yield* hasConsole(controlPlaneUrl),
+    ingests: yield* isIngesting(controlPlaneUrl),
     policies
   })
 })
@@ -205,6 +208,14 @@ const greetRuntime = Effect.gen(function* () {
   const { address, initialize } = yield* RuntimeClient
   yield* Effect.mapError(initialize, (error) => new RuntimeUnusable({ address, reason: oneLine(error) }))
 })
+
+const isIngesting = (controlPlaneUrl: string) =>
+  HttpClient.get(`${controlPlaneUrl}/readyz`).pipe(
+    Effect.flatMap(({ json }) => json),
+    Effect.map((body) => typeof body === "object" && body !== null && "ingest" in body),
+    Effect.orElseSucceed(() => false),
+    Effect.provide(NodeHttpClient.layerNodeHttp)
+  )
 
 /** As a browser finds out. */
 const hasConsole = (controlPlaneUrl: string) =>

@@ -1,5 +1,5 @@
 import type { Run } from "@runplane/api"
-import { decideTransition, isTerminal, RunStatus } from "@runplane/domain"
+import { decideTransition, isTerminal, OTLP_RUNTIME_KIND, RunStatus } from "@runplane/domain"
 
 export type RunAction = "cancel" | "suspend" | "resume" | "archive" | "delete"
 
@@ -15,11 +15,19 @@ const possibleFrom = (action: keyof typeof targets): ReadonlyArray<RunStatus> =>
     (status) => decideTransition(status, targets[action]) === "apply" && (action !== "resume" || status === "suspended")
   )
 
+/** Whether a runtime hosts the session of the run; the run of an application that sends OpenTelemetry has none. */
+export const hasRuntime = ({ runtimeKind }: Pick<Run, "runtimeKind">): boolean => runtimeKind !== OTLP_RUNTIME_KIND
+
 /** Why an action is not possible in a status; undefined when it is. */
-export const refusalOf = (action: RunAction, status: RunStatus, run: Pick<Run, "archivedAt">): string | undefined => {
+export const refusalOf = (
+  action: RunAction,
+  status: RunStatus,
+  run: Pick<Run, "archivedAt" | "runtimeKind">
+): string | undefined => {
   if (action === "archive") return run.archivedAt === null ? undefined : "The run is archived already"
   if (action === "delete")
     return isTerminal(status) ? undefined : `The run is ${status}: only an ended run can be deleted`
+  if (!hasRuntime(run)) return "The application of the run is not controlled from here"
   const from = possibleFrom(action)
   if (from.includes(status)) return undefined
   const ended = isTerminal(status) ? ", and an ended run does not change any more" : ""

@@ -7,7 +7,7 @@ import { columnsOf, conversationOf, isLlmCall, redactedPieces } from "../../src/
 import { DECISION, eventsOf, said } from "../support.ts"
 
 describe("what can be done with a run", () => {
-  const run = { archivedAt: null }
+  const run = { archivedAt: null, runtimeKind: "rust" }
   const possible = (action: RunAction) =>
     RunStatus.literals.filter((status) => refusalOf(action, status, run) === undefined)
 
@@ -22,8 +22,19 @@ describe("what can be done with a run", () => {
   it("says why not", () => {
     assert.strictEqual(refusalOf("suspend", "queued", run), "The run is queued. Possible while it is running")
     assert.include(refusalOf("cancel", "completed", run) ?? "", "does not change any more")
-    assert.include(refusalOf("archive", "completed", { archivedAt: "2026-01-01T00:00:00Z" }) ?? "", "archived already")
+    assert.include(
+      refusalOf("archive", "completed", { ...run, archivedAt: "2026-01-01T00:00:00Z" }) ?? "",
+      "archived already"
+    )
     assert.include(refusalOf("delete", "running", run) ?? "", "only an ended run")
+  })
+
+  it("leaves out the control of applications that send OpenTelemetry", () => {
+    const ingested = { archivedAt: null, runtimeKind: "otlp" }
+    for (const action of ["cancel", "suspend", "resume"] as const) {
+      for (const status of RunStatus.literals) assert.include(refusalOf(action, status, ingested), "not controlled")
+    }
+    assert.isUndefined(refusalOf("delete", "completed", ingested))
   })
 })
 

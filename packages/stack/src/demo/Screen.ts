@@ -13,6 +13,7 @@ export const showAddresses = (addresses: Addresses, { bold }: Style) =>
       row("runtime", addresses.runtime),
       row("control plane", addresses.controlPlaneUrl),
       row("launch service", addresses.launcherUrl),
+      ...(addresses.ingests ? [row("OpenTelemetry", `OTEL_EXPORTER_OTLP_ENDPOINT=${addresses.controlPlaneUrl}`)] : []),
       row("packs", addresses.packs),
       ...policyRows(addresses)
     ].join("\n")

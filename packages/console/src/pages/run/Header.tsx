@@ -9,7 +9,7 @@ import { useNow } from "../../ui/hooks.ts"
 import { InlineFact } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { useMay } from "../../ui/useMe.ts"
-import { type RunAction, refusalOf } from "../../view/Actions.ts"
+import { hasRuntime, type RunAction, refusalOf } from "../../view/Actions.ts"
 import { costIn, counted, duration, modeLabel, percent, whole } from "../../view/Format.ts"
 import { runFacts } from "../../view/RunFacts.ts"
 import type { ShownRun } from "./useShown.ts"
@@ -37,8 +37,12 @@ const offersFor = ({ run, state }: ShownRun, may: (role: Role) => boolean): Read
   return [
     ...(may("operator")
       ? [
-          status === "suspended" ? offer("resume", "Resume", Play) : offer("suspend", "Suspend", Pause),
-          offer("cancel", "Cancel", Ban),
+          ...(hasRuntime(run)
+            ? [
+                status === "suspended" ? offer("resume", "Resume", Play) : offer("suspend", "Suspend", Pause),
+                offer("cancel", "Cancel", Ban)
+              ]
+            : []),
           offer("archive", "Archive", Archive)
         ]
       : []),
@@ -122,7 +126,7 @@ export const Header = ({ shown }: { readonly shown: ShownRun }) => {
               <ExportButton runId={run.id} />
             </Suspense>
           ) : null}
-          {may("operator") && facts.scenario !== undefined ? (
+          {may("operator") && facts.scenario !== undefined && hasRuntime(run) ? (
             <Link href={`/launch?from=${encodeURIComponent(run.id)}`} className="btn px-2" title="Run again">
               <RotateCcw size={14} aria-hidden />
               <span className="max-lg:sr-only">Run again</span>

@@ -6,6 +6,7 @@ import { useNow } from "../../ui/hooks.ts"
 import { Reasons } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { Empty } from "../../ui/States.tsx"
+import { hasRuntime } from "../../view/Actions.ts"
 import { proposalsOf } from "../../view/Decision.ts"
 import { counted, whole } from "../../view/Format.ts"
 import { policyWords } from "../../view/PolicyWords.ts"
@@ -40,8 +41,10 @@ const Rules = ({ page, set, shown }: RunViewProps) => {
   const tallies = useMemo(() => tallyOf(proposalsOf(shown.events), run), [shown.events, run])
   const hasVotes = run.mode === "decision" || run.mode === "quorum"
   if (run.policyVersion === undefined) {
-    return (
+    return hasRuntime(shown.run) ? (
       <Empty title="The policy of the session is not known yet">The policy is known when the session is bound.</Empty>
+    ) : (
+      <Empty title="The run names no policy">A span with runplane.policy names a registered policy.</Empty>
     )
   }
   const source = { recorded: "recorded in the log", registry: "from the registry", unknown: "" }

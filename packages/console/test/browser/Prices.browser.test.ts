@@ -73,8 +73,12 @@ describe("the cost of a run", () => {
     const { context, misdeeds, page } = await openPage()
     await openCost(page, MIXED)
     const models = page.getByRole("region", { name: "By model" })
-    const cells = (table: typeof models, name: string) =>
-      table.getByRole("row").filter({ hasText: name }).getByRole("cell").allTextContents()
+    const cells = async (table: typeof models, name: string) => {
+      const row = table.getByRole("row").filter({ hasText: name })
+      await row.waitFor()
+      return row.getByRole("cell").allTextContents()
+    }
+    await models.getByRole("cell", { name: "54,101" }).waitFor()
     assert.deepStrictEqual(
       [await cells(models, "openai/gpt-4o@0.1.8"), await cells(models, "gpt-4o-mini")],
       [

@@ -160,11 +160,7 @@ export class Inbox extends Context.Service<
           WHERE t.run_id = ${runId}::uuid AND NOT (i.ordinal = ANY(${without}::int8[]))`)
       )
 
-      const remove = Effect.fn("Inbox.remove")((rows: ReadonlyArray<InboxRow>) =>
-        Effect.asVoid(sql`
-          DELETE FROM otlp_inbox i USING ${unnestRows(sql, rows.map(keyRow), KEY_COLUMNS)} AS k
-          WHERE i.source = k.source AND i.trace_id = k.trace_id AND i.span_id = k.span_id AND i.kind = k.kind`)
-      )
+      const remove = Effect.fn("Inbox.remove")((rows: ReadonlyArray<InboxRow>) => Effect.asVoid(removal(sql, rows)))
 
       return Inbox.of({ store, size, waiting, ofTrace, ofRun, remove })
     })
@@ -179,6 +175,11 @@ const ROW_COLUMNS = { trace_id: "text", span_id: "text", kind: "text", bytes: "i
 const KEY_COLUMNS = { source: "text", trace_id: "text", span_id: "text", kind: "text" } as const
 
 const keyRow = ({ kind, source, spanId, traceId }: InboxRow) => ({ source, trace_id: traceId, span_id: spanId, kind })
+
+/** The statement that removes rows from the inbox. */
+export const removal = (sql: PgClient.PgClient, rows: ReadonlyArray<InboxRow>) =>
+  sql`DELETE FROM otlp_inbox i USING ${unnestRows(sql, rows.map(keyRow), KEY_COLUMNS)} AS k
+      WHERE i.source = k.source AND i.trace_id = k.trace_id AND i.span_id = k.span_id AND i.kind = k.kind`
 
 interface StoredRow {
   readonly source: string

@@ -27,7 +27,7 @@ import { RunRepository } from "../event-log/runs/RunRepository.ts"
 import { Ids } from "../platform/Ids.ts"
 import type { AppendFailed } from "../platform/postgres/AppendFailed.ts"
 import { unnestRows } from "../platform/postgres/UnnestRows.ts"
-import type { InboxRow } from "./Inbox.ts"
+import { type InboxRow, removal } from "./Inbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 
 /** Spans and log records of a run that become events. */
@@ -143,10 +143,7 @@ export class Stories extends Context.Service<
         )
         const stored = seen.map((one, index) => ({ ...one, position: story.positions + index }))
         return sql`
-          WITH gone AS (
-            DELETE FROM otlp_inbox i USING ${unnestRows(sql, rows.map(keyRow), KEY_COLUMNS)} AS k
-            WHERE i.source = k.source AND i.trace_id = k.trace_id AND i.span_id = k.span_id AND i.kind = k.kind
-          )
+          WITH removed AS (${removal(sql, rows)})
           INSERT INTO otlp_seen (run_id, position, key, node)
           SELECT ${story.runId}::uuid, position, key, node FROM ${unnestRows(sql, stored, SEEN_COLUMNS)} AS s
           ORDER BY position`
@@ -242,10 +239,7 @@ export class Stories extends Context.Service<
   )
 }
 
-const KEY_COLUMNS = { source: "text", trace_id: "text", span_id: "text", kind: "text" } as const
 const SEEN_COLUMNS = { position: "int", key: "text", node: "json" } as const
-
-const keyRow = ({ kind, source, spanId, traceId }: InboxRow) => ({ source, trace_id: traceId, span_id: spanId, kind })
 
 interface StoredRow {
   readonly source: string

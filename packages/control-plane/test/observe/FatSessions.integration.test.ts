@@ -66,13 +66,14 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
       const quiet = yield* runningRun
       const unlock = yield* lockRun(fat)
       yield* accept(fat, ENVELOPES, PAYLOAD_BYTES)
-      yield* until(Effect.sync(budget.used), (held) => held > limits.runBufferBytes - limits.appendBytes)
+      yield* until(Effect.sync(budget.used), (used) => used > limits.runBufferBytes - limits.appendBytes)
       yield* accept(quiet, 20, 100)
       yield* stored(quiet, 20)
-      assert.isAtMost(budget.used(), limits.runBufferBytes)
+      // The frames of the quiet run leave the budget after their commit; the locked run keeps its own.
+      yield* until(Effect.sync(budget.used), (used) => used <= limits.runBufferBytes)
       yield* unlock
       yield* stored(fat, ENVELOPES)
-      yield* until(Effect.sync(budget.used), (held) => held === 0)
+      yield* until(Effect.sync(budget.used), (used) => used === 0)
       // What is stored of a frame is its payload as base64, and little beside it.
       assert.isAtMost(yield* largestTransaction(fat), 2 * limits.groupBytes)
       const { decoded } = yield* assertLogIsExact(fat)

@@ -8,13 +8,11 @@ import type { SqlError } from "effect/sql/SqlError"
 import { batchedReads } from "../../platform/postgres/Batched.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 import { EventRepository } from "../EventRepository.ts"
-import { makeByteCache } from "./ByteCache.ts"
 import { MAX_CHECKPOINT_BYTES, readState } from "./Checkpoint.ts"
 import { ProjectionCache } from "./ProjectionCache.ts"
 import { foldOn, prefixOf } from "./ReplayLog.ts"
+import { makeStateTexts } from "./StateTexts.ts"
 
-/** Texts that are kept for the next readers. Bytes. */
-const KEPT_TEXTS_BYTES = 48 * 1024 * 1024
 /** Most runs of one read, and the largest state that it reads. */
 const BATCHED_RUNS = 32
 const BATCHED_BYTES = 64 * 1024
@@ -55,7 +53,7 @@ export class RunStateReader extends Context.Service<
       const sql = yield* PgClient.PgClient
       const cache = yield* ProjectionCache
       const events = yield* EventRepository
-      const kept = makeByteCache<string, KeptText>(KEPT_TEXTS_BYTES)
+      const texts = makeStateTexts()
 
       /** The stored state of a run, by its id or session id. */
       const readOne = (reference: string) =>
@@ -72,7 +70,7 @@ export class RunStateReader extends Context.Service<
       /** The same of many; large states are left out, and those that are known. */
       const readMany = (runIds: ReadonlyArray<string>) => {
         const cached = runIds.map((runId) => {
-          const known = kept.get(runId)
+          const known = texts.get(runId)
           return { run_id: runId, last_seq: known?.lastSeq ?? -1, revision: known?.revision ?? -1 }
         })
         return Effect.map(
@@ -96,10 +94,10 @@ export class RunStateReader extends Context.Service<
       const textOf = Effect.fnUntraced(function* (row: StateRow, { lastIndex, lastSeq, runId }: RunHead) {
         if (lastSeq === 0) return JSON.stringify(emptyRunState(runId))
         const revision = row.projection_revision
-        const known = kept.get(runId)
+        const known = texts.get(runId)
         if (known?.lastSeq === lastSeq && known.revision === revision) return known.text
         const keep = (text: string) => {
-          kept.put(runId, { lastSeq, revision, text }, text.length)
+          texts.put(runId, { lastSeq, revision, text }, text.length)
           return text
         }
         if (row.state !== null && row.checkpoint_seq === row.last_seq) return keep(row.state)
@@ -148,13 +146,6 @@ interface HeadRow {
   readonly status: RunStatus
   readonly last_seq: bigint
   readonly last_index: number
-}
-
-/** The text of a state, with its last seq and revision. */
-interface KeptText {
-  readonly lastSeq: number
-  readonly revision: number
-  readonly text: string
 }
 
 interface StateRow extends HeadRow {

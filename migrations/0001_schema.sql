@@ -415,6 +415,53 @@ CREATE TABLE otlp_seen (
 );
 CREATE UNIQUE INDEX otlp_seen_key ON otlp_seen (run_id, key);
 
+-- Marks ---------------------------------------------------------------------------------------------------------------
+
+-- Judgements beside the log (docs/reference/marks.md).
+CREATE TABLE marks (
+  id uuid PRIMARY KEY,
+  run_id uuid NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  -- Position in the chain of the run's marks, from 1.
+  position integer NOT NULL,
+  target_kind text NOT NULL,
+  -- Participant id or event id; NULL for a run.
+  target_id text,
+  -- Index of the event that is judged.
+  index integer,
+  name text NOT NULL,
+  -- One of these three; none of a deleted mark.
+  number double precision,
+  flag boolean,
+  category text,
+  comment text,
+  source text NOT NULL,
+  judge_name text,
+  judge_model text,
+  judge_prompt_hash text,
+  -- Identifies the caller; `author_name` is for readers.
+  author text NOT NULL,
+  author_name text,
+  created_at timestamptz NOT NULL,
+  idempotency_key text,
+  -- A later mark of the same author or judge, with the same target and name.
+  replaced_by uuid,
+  deleted_at timestamptz,
+  deleted_by text,
+  UNIQUE (run_id, position)
+);
+CREATE UNIQUE INDEX marks_idempotency_key ON marks (run_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
+-- The current marks: neither replaced nor deleted.
+CREATE INDEX marks_current_number ON marks (name, number, run_id) WHERE replaced_by IS NULL AND deleted_at IS NULL;
+CREATE INDEX marks_current_flag ON marks (name, flag, run_id) WHERE replaced_by IS NULL AND deleted_at IS NULL;
+CREATE INDEX marks_current_category ON marks (name, category, run_id) WHERE replaced_by IS NULL AND deleted_at IS NULL;
+CREATE INDEX marks_created_at ON marks (created_at, id);
+
+CREATE TABLE mark_definitions (
+  name text PRIMARY KEY,
+  definition json NOT NULL,
+  updated_at timestamptz NOT NULL
+);
+
 -- Webhooks ------------------------------------------------------------------------------------------------------------
 
 CREATE TABLE webhooks (
@@ -655,14 +702,14 @@ $$;
 CREATE TRIGGER canonical_events_forget_blocks AFTER DELETE ON canonical_events
 REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION forget_event_blocks();
 
--- Sums over runs and marks by time (docs/reference/events.md#tallies) -------------------------------------------------
+-- Sums over runs and key events by time (docs/reference/events.md#tallies) --------------------------------------------
 -- No overview and no count of runs reads the runs one by one. Ended runs rarely change: `fold_tallies` adds each of
 -- them to the sums once, and remembers the row that it added. Triggers put the id of an ended run that changes, or is
 -- deleted, into `tally_changes`. A reader adds up the sums, the rows of `tally_changes`, and the open runs, so its
 -- answer is exact at any moment, however late the folding is, and no append waits for a row that another has changed.
 
 -- The signals and decisions of the log, for charts by time.
-CREATE TABLE event_marks (
+CREATE TABLE key_events (
   run_id uuid NOT NULL,
   seq bigint NOT NULL,
   ts timestamptz NOT NULL,
@@ -671,8 +718,8 @@ CREATE TABLE event_marks (
   positive boolean,
   PRIMARY KEY (run_id, seq)
 );
-CREATE INDEX event_marks_type_ts ON event_marks (type, ts) INCLUDE (run_id, positive);
-CREATE INDEX event_marks_seq ON event_marks (seq);
+CREATE INDEX key_events_type_ts ON key_events (type, ts) INCLUDE (run_id, positive);
+CREATE INDEX key_events_seq ON key_events (seq);
 
 -- The participants of each run; written under the lock of the run's head.
 CREATE TABLE run_participants (
@@ -754,8 +801,8 @@ CREATE TABLE run_totals (
   PRIMARY KEY (status, archived)
 );
 
--- Signals and decisions of the log up to `tallied_marks.seq`, by minute, hour and day.
-CREATE TABLE mark_tallies (
+-- Signals and decisions of the log up to `tallied_key_events.seq`, by minute, hour and day.
+CREATE TABLE key_event_tallies (
   unit text NOT NULL,
   at timestamptz NOT NULL,
   signals bigint NOT NULL,
@@ -764,11 +811,11 @@ CREATE TABLE mark_tallies (
   negative bigint NOT NULL,
   PRIMARY KEY (unit, at)
 ) WITH (fillfactor = 70);
-CREATE TABLE tallied_marks (seq bigint NOT NULL);
-INSERT INTO tallied_marks VALUES (0);
+CREATE TABLE tallied_key_events (seq bigint NOT NULL);
+INSERT INTO tallied_key_events VALUES (0);
 
--- Marks in the sums whose run was deleted later.
-CREATE TABLE removed_marks (ts timestamptz NOT NULL, type text NOT NULL, positive boolean);
+-- Key events in the sums whose run was deleted later.
+CREATE TABLE removed_key_events (ts timestamptz NOT NULL, type text NOT NULL, positive boolean);
 
 -- The contribution of each run to the sums, ended or not.
 CREATE VIEW run_contributions AS
@@ -785,7 +832,7 @@ FROM runs r
 LEFT JOIN run_metrics m ON m.run_id = r.id
 LEFT JOIN run_heads h ON h.run_id = r.id
 LEFT JOIN LATERAL (
-  SELECT positive FROM event_marks
+  SELECT positive FROM key_events
   WHERE run_id = r.id AND type = 'decision.finalized' AND r.status = 'completed' AND m.decision_count > 0
   ORDER BY seq DESC LIMIT 1
 ) AS decision ON true;
@@ -823,12 +870,12 @@ FOR EACH ROW WHEN (NEW.status IN ('completed', 'failed', 'cancelled')) EXECUTE F
 -- A trigger, so that code that deletes runs does not depend on the sums.
 CREATE FUNCTION forget_run_insights() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  -- The lock of `fold_tallies`, shared: no fold adds marks to the sums at the same time.
+  -- The lock of `fold_tallies`, shared: no fold adds key events to the sums at the same time.
   PERFORM pg_advisory_xact_lock_shared(7266422);
   INSERT INTO tally_changes (run_id) SELECT id FROM deleted;
-  WITH gone AS (DELETE FROM event_marks WHERE run_id IN (SELECT id FROM deleted) RETURNING seq, ts, type, positive)
-  INSERT INTO removed_marks (ts, type, positive)
-  SELECT ts, type, positive FROM gone WHERE seq <= (SELECT seq FROM tallied_marks);
+  WITH gone AS (DELETE FROM key_events WHERE run_id IN (SELECT id FROM deleted) RETURNING seq, ts, type, positive)
+  INSERT INTO removed_key_events (ts, type, positive)
+  SELECT ts, type, positive FROM gone WHERE seq <= (SELECT seq FROM tallied_key_events);
   DELETE FROM run_participants WHERE run_id IN (SELECT id FROM deleted);
   RETURN NULL;
 END
@@ -865,8 +912,8 @@ BEGIN
 END
 $$;
 
--- Adds up to `most` changed runs, and all committed marks, to the sums; returns whether these were all. Does nothing,
--- and returns true, while another process folds or a transaction deletes events.
+-- Adds up to `most` changed runs, and all committed key events, to the sums; returns whether these were all. Does
+-- nothing, and returns true, while another process folds or a transaction deletes events.
 CREATE FUNCTION fold_tallies(most integer) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   changed uuid[];
@@ -889,23 +936,23 @@ BEGIN
     DELETE FROM run_tallies WHERE runs = 0;
   END IF;
 
-  SELECT seq INTO folded FROM tallied_marks;
+  SELECT seq INTO folded FROM tallied_key_events;
   watermark := event_watermark();
-  INSERT INTO mark_tallies AS known
+  INSERT INTO key_event_tallies AS known
   SELECT unit, date_trunc(unit, m.ts, 'UTC'), coalesce(sum(sign) FILTER (WHERE m.type = 'signal.emitted'), 0),
          coalesce(sum(sign) FILTER (WHERE m.type = 'decision.finalized'), 0),
          coalesce(sum(sign) FILTER (WHERE m.positive), 0), coalesce(sum(sign) FILTER (WHERE NOT m.positive), 0)
   FROM (
-    SELECT 1 AS sign, ts, type, positive FROM event_marks WHERE seq > folded AND seq <= watermark
+    SELECT 1 AS sign, ts, type, positive FROM key_events WHERE seq > folded AND seq <= watermark
     UNION ALL
-    SELECT -1, ts, type, positive FROM removed_marks
+    SELECT -1, ts, type, positive FROM removed_key_events
   ) AS m CROSS JOIN unnest(ARRAY['minute', 'hour', 'day']) AS unit
   GROUP BY 1, 2
   ON CONFLICT (unit, at) DO UPDATE
   SET signals = known.signals + excluded.signals, decisions = known.decisions + excluded.decisions,
       positive = known.positive + excluded.positive, negative = known.negative + excluded.negative;
-  DELETE FROM removed_marks;
-  UPDATE tallied_marks SET seq = watermark WHERE seq < watermark;
+  DELETE FROM removed_key_events;
+  UPDATE tallied_key_events SET seq = watermark WHERE seq < watermark;
   RETURN changed IS NULL OR cardinality(changed) < most;
 END
 $$;

@@ -56,7 +56,7 @@ const TABLES: ReadonlyArray<Table> = [
   { name: "projections", run: "run_id", seqs: ["last_seq"] },
   { name: "run_metrics", run: "run_id" },
   { name: "artifacts", run: "run_id", ids: ["id"] },
-  { name: "event_marks", run: "run_id", seqs: ["seq"] },
+  { name: "key_events", run: "run_id", seqs: ["seq"] },
   { name: "run_participants", run: "run_id" }
 ]
 

@@ -1,29 +1,29 @@
 import type { CanonicalEvent } from "@runplane/domain"
-import { type Mark, markOf } from "../view/Marks.ts"
+import { type KeyEvent, keyEventOf } from "../view/KeyEvents.ts"
 import { type Phase, PhaseList } from "../view/Phases.ts"
 
-/** Capacity in marks; beyond it the older half is dropped. The strip is some hundred pixels wide. */
-const MOST_MARKS = 20_000
+/** Capacity in key events; beyond it the older half is dropped. The strip is some hundred pixels wide. */
+const MOST_KEY_EVENTS = 20_000
 
-/** A few numbers of every event of a run of any length: seq, time, phases and marks. */
+/** A few numbers of every event of a run of any length: seq, time, phases and key events. */
 export class RunDigest {
   readonly times: Array<number> = []
   readonly seqs: Array<number> = []
   readonly #phases = new PhaseList()
-  #marks: Array<Mark> = []
+  #keyEvents: Array<KeyEvent> = []
 
   add(event: CanonicalEvent): void {
     this.times.push(Date.parse(event.ts))
     this.seqs.push(event.seq)
     this.#phases.add(event)
-    const mark = markOf(event)
-    if (mark === undefined) return
-    if (this.#marks.length >= MOST_MARKS) this.#marks = this.#marks.slice(MOST_MARKS / 2)
-    this.#marks.push(mark)
+    const keyEvent = keyEventOf(event)
+    if (keyEvent === undefined) return
+    if (this.#keyEvents.length >= MOST_KEY_EVENTS) this.#keyEvents = this.#keyEvents.slice(MOST_KEY_EVENTS / 2)
+    this.#keyEvents.push(keyEvent)
   }
 
-  get marks(): ReadonlyArray<Mark> {
-    return this.#marks.slice()
+  get keyEvents(): ReadonlyArray<KeyEvent> {
+    return this.#keyEvents.slice()
   }
 
   get phases(): ReadonlyArray<Phase> {

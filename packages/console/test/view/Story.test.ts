@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { byParticipant, callsOf, spendingBy } from "../../src/view/Cost.ts"
 import { proposalsOf } from "../../src/view/Decision.ts"
 import { countTypes, type EventFilter, filterEvents, gistOf, whoOf } from "../../src/view/Events.ts"
+import { keyEventOf } from "../../src/view/KeyEvents.ts"
 import { laneEventsOf } from "../../src/view/Lanes.ts"
-import { markOf } from "../../src/view/Marks.ts"
 import { storyOf } from "../../src/view/Story.ts"
 import { densityOf, timeScale } from "../../src/view/Strip.ts"
 import { DECISION, eventsOf, said } from "../support.ts"
@@ -123,8 +123,8 @@ describe("the strip and the lanes", () => {
   it("mark proposals, votes, refusals, the decision and the end", () => {
     assert.deepStrictEqual(
       decision.flatMap((event) => {
-        const mark = markOf(event)
-        return mark === undefined ? [] : [`${mark.index} ${mark.kind}`]
+        const keyEvent = keyEventOf(event)
+        return keyEvent === undefined ? [] : [`${keyEvent.index} ${keyEvent.kind}`]
       }),
       ["3 proposal", "6 vote", "7 objection", "8 vote", "9 denial", "10 vote", "11 decision", "12 end"]
     )

@@ -43,14 +43,14 @@ const fill = Effect.gen(function* () {
     FROM (SELECT id, created_at FROM runs ORDER BY created_at) AS r
     CROSS JOIN generate_series(1, ${EVENTS_OF_RUN}::int) AS n`
   yield* sql`
-    INSERT INTO event_marks (run_id, seq, ts, type)
+    INSERT INTO key_events (run_id, seq, ts, type)
     SELECT run_id, seq, ts, type FROM canonical_events WHERE type = 'signal.emitted'`
   yield* sql`SELECT count_event_blocks(event_watermark())::text`
   yield* sql`SELECT fold_tallies(100000)`
   yield* sql`VACUUM ANALYZE`.unprepared
 })
 
-const BIG_TABLES = ["runs", "run_heads", "canonical_events", "event_marks", "tallied_runs", "run_tallies"]
+const BIG_TABLES = ["runs", "run_heads", "canonical_events", "key_events", "tallied_runs", "run_tallies"]
 
 layer(layerReads, { excludeTestServices: true })("documented-fast reads", (it) => {
   let filled = false

@@ -200,7 +200,8 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     story: { meaning: "events as lines of text", knows: ["TextWidth.ts"] }
   },
   domain: {
-    seal: { meaning: "hash chain and proofs", knows: ["events", ...VALUES, "Metrics.ts", "Projector.ts"] },
+    seal: { meaning: "hash chain and proofs", knows: ["marks", "events", ...VALUES, "Metrics.ts", "Projector.ts"] },
+    marks: { meaning: "judgements, their agreement, the record of an agent", knows: ["insight", "events", ...VALUES] },
     insight: { meaning: "forecast, what-if, divergence", knows: ["projector", "policies", "events", ...VALUES] },
     projector: {
       meaning: "the fold of a run",

@@ -4,7 +4,7 @@ import type { RunLog } from "../../live/RunLog.ts"
 import { useWidth } from "../../ui/hooks.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
 import { clockTime, whole } from "../../view/Format.ts"
-import type { Mark } from "../../view/Marks.ts"
+import type { KeyEvent } from "../../view/KeyEvents.ts"
 import type { Phase } from "../../view/Phases.ts"
 import { densityOf } from "../../view/Strip.ts"
 import type { RunPageState, SetRunPage } from "./RunParams.ts"
@@ -22,15 +22,15 @@ const SPEEDS = [1, 2, 4, 8, 16] as const
 const LONGEST_STEP_MS = 1_500
 const SHORTEST_STEP_MS = 16
 
-/** The index at which the views show the run: drag, step by event or mark, play, or go back to now. */
+/** The index at which the views show the run: drag, step by event or key event, play, or go back to now. */
 export default function Scrubber({ count, isLive, log, page, set }: ScrubberProps) {
   const at = page.at === undefined ? count : Math.min(page.at, count)
   const isNow = page.at === undefined || page.at >= count
   const [speed, setSpeed] = useState<(typeof SPEEDS)[number]>(1)
   const [isPlaying, setPlaying] = useState(false)
-  // While a long run is loading, marks and phases follow when there is time.
+  // While a long run is loading, key events and phases follow when there is time.
   const seen = useDeferredValue(count)
-  const marks = useMemo(() => log?.digest.marks ?? [], [log, seen])
+  const keyEvents = useMemo(() => log?.digest.keyEvents ?? [], [log, seen])
   const phases = useMemo(() => log?.digest.phases ?? [], [log, seen])
   const phase = phases.findLast(({ index }) => index <= at)
   const bookmarks = page.bookmarks.map(Number).filter((index) => index >= 1 && index <= count)
@@ -48,8 +48,8 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
   useShortcuts([
     { keys: "ArrowLeft", says: "One event back", group: "Time", run: () => goTo(at - 1) },
     { keys: "ArrowRight", says: "One event forward", group: "Time", run: () => goTo(at + 1) },
-    { keys: "[", says: "Previous mark", group: "Time", run: () => step(marks, -1) },
-    { keys: "]", says: "Next mark", group: "Time", run: () => step(marks, 1) },
+    { keys: "[", says: "Previous key event", group: "Time", run: () => step(keyEvents, -1) },
+    { keys: "]", says: "Next key event", group: "Time", run: () => step(keyEvents, 1) },
     { keys: "{", says: "Previous phase", group: "Time", run: () => step(phases, -1) },
     { keys: "}", says: "Next phase", group: "Time", run: () => step(phases, 1) },
     { keys: "b", says: "Add or remove a bookmark", group: "Time", run: bookmark },
@@ -139,7 +139,7 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
         </button>
       </div>
       <div className="relative mt-1 h-8">
-        <Strip log={log} count={count} marks={marks} phases={phases} bookmarks={bookmarks} at={at} />
+        <Strip log={log} count={count} keyEvents={keyEvents} phases={phases} bookmarks={bookmarks} at={at} />
         <input
           type="range"
           aria-label="Index in the run"
@@ -173,14 +173,14 @@ const BAR = 3
 interface StripProps {
   readonly log: RunLog | undefined
   readonly count: number
-  readonly marks: ReadonlyArray<Mark>
+  readonly keyEvents: ReadonlyArray<KeyEvent>
   readonly phases: ReadonlyArray<Phase>
   readonly bookmarks: ReadonlyArray<number>
   readonly at: number
 }
 
-/** The density of events over time along equally spaced events, with marks and the index that is shown. */
-const Strip = ({ at, bookmarks, count, log, marks, phases }: StripProps) => {
+/** The density of events over time along equally spaced events, with key events and the index that is shown. */
+const Strip = ({ at, bookmarks, count, log, keyEvents, phases }: StripProps) => {
   const canvas = useRef<HTMLCanvasElement>(null)
   const width = useWidth(canvas)
   const bars = Math.max(1, Math.floor(width / BAR))
@@ -216,7 +216,7 @@ const Strip = ({ at, bookmarks, count, log, marks, phases }: StripProps) => {
       context.lineTo(x(index), height - 8)
       context.fill()
     }
-    for (const [tone, columns] of dotsOf(marks, x)) {
+    for (const [tone, columns] of dotsOf(keyEvents, x)) {
       context.fillStyle = read(tone === "calm" ? "muted" : tone)
       for (const column of columns) {
         context.beginPath()
@@ -231,10 +231,10 @@ const Strip = ({ at, bookmarks, count, log, marks, phases }: StripProps) => {
   return <canvas ref={canvas} aria-hidden className="h-full w-full" />
 }
 
-/** The pixels of the marks of each tone; the calm ones are drawn first, below the others. */
-const dotsOf = (marks: ReadonlyArray<Mark>, x: (index: number) => number) => {
-  const dots = new Map<Mark["tone"], Set<number>>([["calm", new Set()]])
-  for (const { index, tone } of marks) {
+/** The pixels of the key events of each tone; the calm ones are drawn first, below the others. */
+const dotsOf = (keyEvents: ReadonlyArray<KeyEvent>, x: (index: number) => number) => {
+  const dots = new Map<KeyEvent["tone"], Set<number>>([["calm", new Set()]])
+  for (const { index, tone } of keyEvents) {
     const columns = dots.get(tone) ?? new Set<number>()
     dots.set(tone, columns.add(Math.round(x(index))))
   }

@@ -122,7 +122,7 @@ export const runMeaning = (sql: PgClient.PgClient): QueryMeaning => {
       type: "text",
       where: (test) =>
         test(sql`(
-          SELECT CASE WHEN d.positive THEN 'positive' WHEN NOT d.positive THEN 'negative' END FROM event_marks d
+          SELECT CASE WHEN d.positive THEN 'positive' WHEN NOT d.positive THEN 'negative' END FROM key_events d
           WHERE d.run_id = r.id AND d.type = 'decision.finalized' ORDER BY d.seq DESC LIMIT 1)`)
     })
   }

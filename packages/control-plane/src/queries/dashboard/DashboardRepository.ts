@@ -151,30 +151,30 @@ export class DashboardRepository extends Context.Service<
         count(*) FILTER (WHERE m.type = 'signal.emitted') AS signals,
         count(*) FILTER (WHERE m.type = 'decision.finalized') AS decisions,
         count(*) FILTER (WHERE m.positive) AS positive, count(*) FILTER (WHERE NOT m.positive) AS negative`
-      const isMark = sql`m.type IN ('signal.emitted', 'decision.finalized')`
-      /** The marks of the runs of a filter, one by one, through the index of their times. */
-      const marksOfRuns = (window: DashboardWindow, filter: RunFilter) => sql`
+      const isKeyEvent = sql`m.type IN ('signal.emitted', 'decision.finalized')`
+      /** The key events of the runs of a filter, one by one, through the index of their times. */
+      const keyEventsOfRuns = (window: DashboardWindow, filter: RunFilter) => sql`
         SELECT ${bucket("marked", window)} AS at, ${counted}
-        FROM event_marks m JOIN runs r ON r.id = m.run_id AND ${chosen(filter)}
-        WHERE ${isMark} AND ${within("marked", window)} GROUP BY 1`
-      const marksOfAll = (window: DashboardWindow) => sql`
-        SELECT ${bucketOfSums(window)} AS at, r.signals, r.decisions, r.positive, r.negative FROM mark_tallies r WHERE ${inside(window)}
+        FROM key_events m JOIN runs r ON r.id = m.run_id AND ${chosen(filter)}
+        WHERE ${isKeyEvent} AND ${within("marked", window)} GROUP BY 1`
+      const keyEventsOfAll = (window: DashboardWindow) => sql`
+        SELECT ${bucketOfSums(window)} AS at, r.signals, r.decisions, r.positive, r.negative FROM key_event_tallies r WHERE ${inside(window)}
         UNION ALL
-        SELECT ${bucket("marked", window)}, ${counted} FROM event_marks m
-        WHERE m.seq <= (SELECT seq FROM tallied_marks) AND ${isMark} AND ${atEdges("marked", window)} GROUP BY 1
+        SELECT ${bucket("marked", window)}, ${counted} FROM key_events m
+        WHERE m.seq <= (SELECT seq FROM tallied_key_events) AND ${isKeyEvent} AND ${atEdges("marked", window)} GROUP BY 1
         UNION ALL
-        SELECT ${bucket("marked", window)}, ${counted} FROM event_marks m
-        WHERE m.seq > (SELECT seq FROM tallied_marks) AND ${isMark} AND ${within("marked", window)} GROUP BY 1
+        SELECT ${bucket("marked", window)}, ${counted} FROM key_events m
+        WHERE m.seq > (SELECT seq FROM tallied_key_events) AND ${isKeyEvent} AND ${within("marked", window)} GROUP BY 1
         UNION ALL
         SELECT at, -signals, -decisions, -positive, -negative FROM (
-          SELECT ${bucket("marked", window)} AS at, ${counted} FROM removed_marks m
+          SELECT ${bucket("marked", window)} AS at, ${counted} FROM removed_key_events m
           WHERE ${within("marked", window)} AND NOT ${atEdges("marked", window)} GROUP BY 1
         ) AS removed`
 
-      const marks = (window: DashboardWindow, filter: RunFilter) => sql<MarksAt>`
+      const keyEvents = (window: DashboardWindow, filter: RunFilter) => sql<KeyEventsAt>`
         SELECT at, sum(signals)::int AS signals, sum(decisions)::int AS decisions,
                (sum(positive) - sum(negative))::int AS outcome
-        FROM (${isFiltered(filter) ? marksOfRuns(window, filter) : marksOfAll(window)}) AS parts
+        FROM (${isFiltered(filter) ? keyEventsOfRuns(window, filter) : keyEventsOfAll(window)}) AS parts
         GROUP BY at ORDER BY at`
 
       const recent = (filter: RunFilter) =>
@@ -191,7 +191,7 @@ export class DashboardRepository extends Context.Service<
 
       const read = Effect.fnUntraced(function* (window: DashboardWindow, filter: RunFilter) {
         const runs = yield* created(window, filter)
-        const marked = yield* marks(window, filter)
+        const marked = yield* keyEvents(window, filter)
         const rows: OverviewRows = {
           created: runs.filter(({ chart }) => chart === "created"),
           latencies: yield* durations.latencies(window, filter),
@@ -225,7 +225,7 @@ export class DashboardRepository extends Context.Service<
   ).pipe(Layer.provide(RunDurations.layer))
 }
 
-interface MarksAt {
+interface KeyEventsAt {
   readonly at: Date
   readonly signals: number
   readonly decisions: number

@@ -12,13 +12,13 @@ export const MAX_PARTICIPANT_ID = 512
 
 /** The rows that the events of one transaction add (docs/reference/events.md#tallies). */
 export interface EventTally {
-  readonly marks: Array<MarkRow>
+  readonly keyEvents: Array<KeyEventRow>
   /** By `runId participantId`. */
   readonly participants: Map<string, ParticipantRow>
 }
 
 /** A signal or decision. */
-interface MarkRow {
+interface KeyEventRow {
   readonly run_id: string
   readonly seq: number
   readonly ts: string
@@ -36,13 +36,13 @@ interface ParticipantRow {
   confidence_count: number
 }
 
-export const emptyTally = (): EventTally => ({ marks: [], participants: new Map() })
+export const emptyTally = (): EventTally => ({ keyEvents: [], participants: new Map() })
 
 /** Keeps the tallies as the log is written. */
 export const makeEventTallies = Effect.map(PgClient.PgClient, (sql): Reactor => {
-  const insertMarks = ({ marks }: EventTally) => sql`
-    INSERT INTO event_marks (run_id, seq, ts, type, positive)
-    ${unnestRows(sql, marks, { run_id: "uuid", seq: "bigint", ts: "timestamptz", type: "text", positive: "bool" })}`
+  const insertKeyEvents = ({ keyEvents }: EventTally) => sql`
+    INSERT INTO key_events (run_id, seq, ts, type, positive)
+    ${unnestRows(sql, keyEvents, { run_id: "uuid", seq: "bigint", ts: "timestamptz", type: "text", positive: "bool" })}`
 
   const addParticipants = ({ participants }: EventTally) => sql`
     INSERT INTO run_participants AS known (run_id, participant_id, messages, signals, confidence_sum, confidence_count)
@@ -64,7 +64,7 @@ export const makeEventTallies = Effect.map(PgClient.PgClient, (sql): Reactor => 
       const tallied = emptyTally()
       for (const { events } of appends) for (const event of events) tally(tallied, event)
       return [
-        ...(tallied.marks.length > 0 ? [insertMarks(tallied)] : []),
+        ...(tallied.keyEvents.length > 0 ? [insertKeyEvents(tallied)] : []),
         ...(tallied.participants.size > 0 ? [addParticipants(tallied)] : [])
       ]
     }
@@ -73,8 +73,8 @@ export const makeEventTallies = Effect.map(PgClient.PgClient, (sql): Reactor => 
 
 /** Adds one event: on the path of every append, so it does no more than it must. */
 export const tally = (into: EventTally, event: KnownEvent): void => {
-  if (event.type === "signal.emitted") into.marks.push(mark(event, null))
-  else if (event.type === "decision.finalized") into.marks.push(mark(event, event.data.outcomePositive ?? null))
+  if (event.type === "signal.emitted") into.keyEvents.push(keyEvent(event, null))
+  else if (event.type === "decision.finalized") into.keyEvents.push(keyEvent(event, event.data.outcomePositive ?? null))
   const participantId = participantOf(event)
   if (participantId === undefined) return
   const row = rowFor(into, event.runId, participantId.slice(0, MAX_PARTICIPANT_ID))
@@ -92,7 +92,7 @@ const participantOf = ({ data, subject }: KnownEvent): string | undefined => {
   return subject?.kind === "participant" && subject.id !== "" ? subject.id : undefined
 }
 
-const mark = ({ runId, seq, ts, type }: KnownEvent, positive: boolean | null): MarkRow => ({
+const keyEvent = ({ runId, seq, ts, type }: KnownEvent, positive: boolean | null): KeyEventRow => ({
   run_id: runId,
   seq,
   ts,

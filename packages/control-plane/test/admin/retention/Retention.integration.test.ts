@@ -46,7 +46,7 @@ const tables = [
   "projections",
   "run_metrics",
   "artifacts",
-  "event_marks",
+  "key_events",
   "run_participants"
 ] as const
 

@@ -58,13 +58,13 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/agents/
 
       // The appends have counted the same as a count over the stored log.
       const tables = Effect.all([
-        sql`SELECT * FROM event_marks m ORDER BY m.run_id, m.seq`,
+        sql`SELECT * FROM key_events m ORDER BY m.run_id, m.seq`,
         sql`SELECT * FROM run_participants ORDER BY run_id, participant_id`
       ])
       const counted = yield* tables
-      yield* sql`TRUNCATE event_marks, run_participants`
+      yield* sql`TRUNCATE key_events, run_participants`
       yield* sql`
-        INSERT INTO event_marks (run_id, seq, ts, type, positive)
+        INSERT INTO key_events (run_id, seq, ts, type, positive)
         SELECT run_id, seq, ts, type, (event #>> '{data,decodedPayload,outcome_positive}')::bool
         FROM canonical_events WHERE type IN ('signal.emitted', 'decision.finalized')`
       yield* sql`
@@ -90,9 +90,9 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/agents/
         participant("agent://lead", 1, 0)
       ])
       const [left] = yield* sql<{
-        readonly marks: number
-      }>`SELECT count(*)::int AS marks FROM event_marks WHERE run_id = ${first}::uuid`
-      assert.strictEqual(left?.marks, 0)
+        readonly keyEvents: number
+      }>`SELECT count(*)::int AS "keyEvents" FROM key_events WHERE run_id = ${first}::uuid`
+      assert.strictEqual(left?.keyEvents, 0)
     })
   )
 })

@@ -285,7 +285,7 @@ layer(layerTestService(), { excludeTestServices: true })("the sums of the overvi
     )
     return { overviews, totals }
   })
-  /** Sums of the current runs and marks. */
+  /** Sums of the current runs and key events. */
   const addedUpAnew = Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     yield* sql.withTransaction(startOver)
@@ -294,8 +294,8 @@ layer(layerTestService(), { excludeTestServices: true })("the sums of the overvi
   const startOver = Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     yield* sql`SELECT pg_advisory_xact_lock(${TALLY_LOCK})`
-    yield* sql`TRUNCATE tally_changes, tallied_runs, run_tallies, run_totals, mark_tallies, removed_marks`
-    yield* sql`UPDATE tallied_marks SET seq = 0`
+    yield* sql`TRUNCATE tally_changes, tallied_runs, run_tallies, run_totals, key_event_tallies, removed_key_events`
+    yield* sql`UPDATE tallied_key_events SET seq = 0`
     yield* sql`
       INSERT INTO tally_changes (run_id) SELECT id FROM runs WHERE status IN ('completed', 'failed', 'cancelled')`
   })

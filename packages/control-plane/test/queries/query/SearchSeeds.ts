@@ -83,7 +83,7 @@ export const seedRuns = Effect.fnUntraced(function* (count: number) {
     }
     if (seed.outcome !== undefined) {
       yield* sql`
-        INSERT INTO event_marks (run_id, seq, ts, type, positive)
+        INSERT INTO key_events (run_id, seq, ts, type, positive)
         VALUES (${seed.id}::uuid, ${BigInt(-2 * number - 2)}, now(), 'decision.finalized', NOT ${seed.outcome}::boolean),
                (${seed.id}::uuid, ${BigInt(-2 * number - 1)}, now(), 'decision.finalized', ${seed.outcome}::boolean)`
     }

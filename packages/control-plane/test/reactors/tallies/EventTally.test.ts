@@ -43,9 +43,9 @@ const tallyOf = (...events: ReadonlyArray<Said>) => {
 const idsOf = (participants: EventTally["participants"]) =>
   [...participants.values()].map(({ participant_id }) => participant_id)
 
-it("marks signals, and decisions with their outcome", () => {
+it("counts signals, and decisions with their outcome", () => {
   const decision = (decodedPayload: JsonObject) => ({ type: "decision.finalized", data: { decodedPayload } }) as const
-  const { marks } = tallyOf(
+  const { keyEvents } = tallyOf(
     { seq: 3, type: "signal.emitted" },
     { seq: 4, ...decision({ outcome_positive: true }) },
     { seq: 5, ...decision({ outcome_positive: false }) },
@@ -54,7 +54,7 @@ it("marks signals, and decisions with their outcome", () => {
     { seq: 8, type: "message.received" }
   )
   assert.deepStrictEqual(
-    marks.map(({ positive, seq }) => [seq, positive]),
+    keyEvents.map(({ positive, seq }) => [seq, positive]),
     [
       [3, null],
       [4, true],

@@ -2,19 +2,19 @@ import type { CanonicalEvent } from "@runplane/domain"
 import type { Tone } from "./Status.ts"
 
 /** An important event of a run. */
-export interface Mark {
+export interface KeyEvent {
   readonly index: number
   readonly kind: "proposal" | "vote" | "objection" | "decision" | "denial" | "end" | "failure"
   readonly tone: Tone
 }
 
-/** The mark of an event; undefined for unimportant ones. */
-export const markOf = (event: CanonicalEvent): Mark | undefined => {
+/** The key event of an event; undefined for unimportant ones. */
+export const keyEventOf = (event: CanonicalEvent): KeyEvent | undefined => {
   const kind = kindOf(event)
   return kind === undefined ? undefined : { index: event.index, ...kind }
 }
 
-const kindOf = (event: CanonicalEvent): Omit<Mark, "index"> | undefined => {
+const kindOf = (event: CanonicalEvent): Omit<KeyEvent, "index"> | undefined => {
   switch (event.type) {
     case "proposal.created":
       return { kind: "proposal", tone: "accent" }

@@ -44,7 +44,7 @@ const COMPARISONS: ReadonlyMap<Token["kind"], Comparison> = new Map([
   ["<=", "lte"]
 ])
 
-const ORDERED = new Set(["number", "time"])
+const ORDERED = new Set(["number", "time", "value"])
 
 /** A resolved name with its position. */
 interface Named extends Span {
@@ -165,6 +165,8 @@ class Parser {
       if (name.text !== "has") return Result.flatMap(this.#named(name), (named) => this.#condition(named))
       const token = this.#take()
       if (token.kind !== "word") return refused(token.start, "has: needs a field", this.#names())
+      const any = this.#fields.find(({ hasAny, name }) => hasAny === true && name === token.text)
+      if (any !== undefined) return Result.succeed({ kind: "has", field: any.name, start: name.start, end: token.end })
       return Result.map(this.#named(token), ({ field, path }) => ({
         kind: "has",
         field: field.name,
@@ -198,7 +200,7 @@ class Parser {
       const sign = this.#take()
       if (!ORDERED.has(field.type)) return this.#unordered(field, sign)
       // A day is after or until its end, from or before its beginning.
-      return Result.map(this.#value(field), ({ end, last, value }) => ({
+      return Result.map(this.#bound(field), ({ end, last, value }) => ({
         kind: "compare",
         op,
         value: op === "gt" || op === "lte" ? last : value,
@@ -219,7 +221,7 @@ class Parser {
     if (this.#next.kind === "..") return this.#range(named, undefined)
     return Result.flatMap(this.#value(field), (first) =>
       this.#next.kind === ".." && !this.#next.isApart
-        ? this.#range(named, first.value)
+        ? this.#rangeFrom(named, first)
         : Result.succeed(
             first.last === first.value
               ? { kind: "compare", op: "eq", value: first.value, ...head(first.end) }
@@ -232,13 +234,19 @@ class Parser {
     return refused(sign.start, `${name} has no order, it is a ${type}`, ["a value", "a list of values"])
   }
 
+  #rangeFrom(named: Named, { end, value }: ReadValue): Parsed<Query> {
+    if (named.field.type === "value" && typeof value !== "number")
+      return refused(end, `${shown(String(value))} has no order`, ["a number"])
+    return this.#range(named, value)
+  }
+
   #range({ field, path, start }: Named, from: QueryValue | undefined): Parsed<Query> {
     const dots = this.#take()
     if (!ORDERED.has(field.type)) return this.#unordered(field, dots)
     const hasEnd = !this.#next.isApart && (this.#next.kind === "word" || this.#next.kind === "quoted")
     if (from === undefined && !hasEnd) return refused(dots.start, "a range needs at least one end", ["a value"])
     const to: Parsed<{ readonly last: QueryValue | undefined; readonly end: number }> = hasEnd
-      ? this.#value(field)
+      ? this.#bound(field)
       : Result.succeed({ last: undefined, end: dots.end })
     return Result.map(to, ({ end, last }) => ({
       kind: "range",
@@ -262,6 +270,11 @@ class Parser {
       if (kind === ")") return Result.succeed({ values, end })
       if (kind !== ",") return refused(start, `unexpected ${shown(text)} in a list of values`, [",", ")"])
     }
+  }
+
+  /** A value with an order: of a field of any values, a number. */
+  #bound(field: QueryField): Parsed<ReadValue> {
+    return this.#value(field.type === "value" ? { ...field, type: "number" } : field)
   }
 
   #value(field: QueryField): Parsed<ReadValue> {

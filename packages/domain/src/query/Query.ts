@@ -1,7 +1,7 @@
 import * as Data from "effect/Data"
 
-/** What values of a field are. */
-export type FieldType = "text" | "keyword" | "number" | "time" | "flag" | "uuid"
+/** What values of a field are. A `value` is a number, a flag or a text; in quotes it is always a text. */
+export type FieldType = "text" | "keyword" | "number" | "time" | "flag" | "uuid" | "value"
 
 /** A field that a query may name. */
 export interface QueryField {
@@ -11,6 +11,8 @@ export interface QueryField {
   readonly values?: ReadonlyArray<string>
   /** Whether any name may follow after a dot: `metadata.team`. */
   readonly dotted?: boolean
+  /** Whether `has:` of a dotted field may leave the name out, and then finds any name: `has:mark`. */
+  readonly hasAny?: boolean
 }
 
 /** The fields of one resource. */

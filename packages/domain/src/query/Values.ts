@@ -27,8 +27,17 @@ export const readValue = (field: QueryField, token: Token): Result.Result<QueryV
       return values === undefined || values.includes(text) ? Result.succeed(text) : refuse(values)
     case "text":
       return Result.succeed(text)
+    case "value":
+      return Result.succeed(token.kind === "word" ? anyValue(text) : text)
   }
 }
+
+const anyValue = (text: string): QueryValue =>
+  text === "true" || text === "false"
+    ? text === "true"
+    : NUMBER.test(text) && Number.isFinite(Number(text))
+      ? Number(text)
+      : text
 
 /** A time without a zone is in UTC. */
 const timeOf = (text: string): string | undefined => {

@@ -13,7 +13,8 @@ const fields: QueryFields = [
   { name: "cost", type: "number" },
   { name: "createdAt", type: "time" },
   { name: "archived", type: "flag" },
-  { name: "metadata", type: "text", dotted: true }
+  { name: "metadata", type: "text", dotted: true },
+  { name: "mark", type: "value", dotted: true, hasAny: true }
 ]
 
 /** A query in short, without its spans. */
@@ -86,11 +87,23 @@ const meanings: ReadonlyArray<readonly [text: string, meaning: string]> = [
   ["createdAt:>2026-07-01T10:00:00+02:00", 'createdAt gt "2026-07-01T08:00:00.000Z"'],
   ["has:cost -has:metadata.team", "and(has(cost) not(has(metadata/team)))"],
   ["metadata.team:payments", 'metadata/team eq "payments"'],
-  ["metadata.a.b:x", 'metadata/a.b eq "x"']
+  ["metadata.a.b:x", 'metadata/a.b eq "x"'],
+  ["mark.quality:>0.8", "mark/quality gt 0.8"],
+  ["mark.quality:0.2..0.5", "mark/quality [0.2,0.5]"],
+  ["mark.quality:..0.5", "mark/quality [null,0.5]"],
+  ["mark.quality:>=-1", "mark/quality gte -1"],
+  ["-mark.correct:false", "not(mark/correct eq false)"],
+  ["mark.correct:true mark.tone:rude", 'and(mark/correct eq true mark/tone eq "rude")'],
+  ['mark.tone:("rude",3,true)', 'mark/tone in ["rude",3,true]'],
+  ['mark.grade:"1"', 'mark/grade eq "1"'],
+  ['mark.grade:"true"', 'mark/grade eq "true"'],
+  ["mark.tone:1e3", 'mark/tone eq "1e3"'],
+  ["has:mark", "has(mark)"],
+  ["-has:mark has:mark.tone", "and(not(has(mark)) has(mark/tone))"]
 ]
 
 const faults: ReadonlyArray<readonly [text: string, message: string | RegExp]> = [
-  ["stauts:failed", /^at 1: unknown field "stauts"; expected status, mode, .*, metadata\.<name>$/],
+  ["stauts:failed", /^at 1: unknown field "stauts"; expected status, mode, .*, metadata\.<name>, mark\.<name>$/],
   ["a color:red", /^at 3: unknown field "color"/],
   ["metadata:x", /^at 1: unknown field "metadata"/],
   ["metadata.:x", /^at 1: unknown field/],
@@ -113,6 +126,11 @@ const faults: ReadonlyArray<readonly [text: string, message: string | RegExp]> =
   ["status:()", "at 9: status needs a value; expected running, failed, cancelled"],
   ["has:", /^at 5: has: needs a field; expected status/],
   ["has:nothing", /^at 5: unknown field "nothing"/],
+  ["mark:true", /^at 1: unknown field "mark"/],
+  ["has:metadata", /^at 5: unknown field "metadata"/],
+  ["mark.tone:>rude", 'at 12: "rude" is not a value of mark; expected a number'],
+  ["mark.tone:rude..2", /^at 15: "rude" has no order; expected a number$/],
+  ["mark.tone:1..rude", 'at 14: "rude" is not a value of mark; expected a number'],
   ["(a", "at 3: the parenthesis is not closed; expected )"],
   ["a)", 'at 2: unexpected ")"; expected a condition'],
   ["()", "at 2: the parentheses are empty; expected a condition"],
@@ -161,6 +179,8 @@ describe("a query", () => {
     "status",
     "cost",
     "metadata.x",
+    "mark.x",
+    "mark",
     "has",
     ":",
     "(",

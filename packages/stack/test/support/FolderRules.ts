@@ -201,7 +201,10 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
   },
   domain: {
     seal: { meaning: "hash chain and proofs", knows: ["marks", "events", ...VALUES, "Metrics.ts", "Projector.ts"] },
-    marks: { meaning: "judgements, their agreement, the record of an agent", knows: ["insight", "events", ...VALUES] },
+    marks: {
+      meaning: "judgements, their agreement, the record of an agent",
+      knows: ["insight", "events", "statistics", ...VALUES]
+    },
     insight: { meaning: "forecast, what-if, divergence", knows: ["projector", "policies", "events", ...VALUES] },
     projector: {
       meaning: "the fold of a run",
@@ -226,6 +229,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
       ]
     },
     events: { meaning: "the typed events", knows: VALUES },
+    statistics: { meaning: "intervals, agreement, calibration", knows: [] },
     usage: { meaning: "token usage in payloads", knows: VALUES },
     pricing: { meaning: "prices of model calls", knows: VALUES },
     policies: { meaning: "policy rules and their evaluation", knows: VALUES },

@@ -202,6 +202,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
   domain: {
     seal: { meaning: "hash chain and proofs", knows: ["marks", "events", ...VALUES, "Metrics.ts", "Projector.ts"] },
     marks: { meaning: "judgements, their agreement, the record of an agent", knows: ["insight", "events", ...VALUES] },
+    statistics: { meaning: "intervals, tests and resamples", knows: [] },
     insight: { meaning: "forecast, what-if, divergence", knows: ["projector", "policies", "events", ...VALUES] },
     projector: {
       meaning: "the fold of a run",

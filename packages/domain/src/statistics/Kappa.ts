@@ -1,4 +1,6 @@
-import { type Interval, Z_95 } from "./Wilson.ts"
+import { type Interval, twoSidedZ } from "./Wilson.ts"
+
+const Z = twoSidedZ(0.95)
 
 /** How many targets got one value of the first rater and one of the second; values are compared as texts. */
 export interface RatedPair {
@@ -55,8 +57,8 @@ export const agreementOf = (pairs: ReadonlyArray<RatedPair>): Agreement => {
     kappa: {
       value,
       standardError,
-      low: Math.max(-1, value - Z_95 * standardError),
-      high: Math.min(1, value + Z_95 * standardError)
+      low: Math.max(-1, value - Z * standardError),
+      high: Math.min(1, value + Z * standardError)
     }
   }
 }

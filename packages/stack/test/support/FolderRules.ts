@@ -205,6 +205,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
       meaning: "judgements, their agreement, the record of an agent",
       knows: ["insight", "events", "statistics", ...VALUES]
     },
+    statistics: { meaning: "intervals, tests and resamples", knows: [] },
     insight: { meaning: "forecast, what-if, divergence", knows: ["projector", "policies", "events", ...VALUES] },
     projector: {
       meaning: "the fold of a run",

@@ -6,6 +6,7 @@ import { useShortcuts } from "../../ui/Keys.ts"
 import { lazily } from "../../ui/lazily.ts"
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
 import { useFixedRows } from "../../ui/useFixedRows.ts"
+import { isOld } from "../../ui/useRead.ts"
 import { counted, whole } from "../../view/Format.ts"
 import { Bulk } from "./Bulk.tsx"
 import { type Column, columnsOf } from "./Columns.tsx"
@@ -130,8 +131,8 @@ export default function RunsPage() {
       </div>
       <FiltersOnce filters={filters} set={set} searchRef={searchRef} total={total} />
       {selected.length === 0 ? null : <Bulk runs={selected} onClear={() => selection.setAll([])} />}
-      {list.isError && runs.length > 0 ? (
-        <Stale since={list.dataUpdatedAt} error={list.error} retry={() => void list.refetch()} />
+      {isOld(list) && runs.length > 0 ? (
+        <Stale since={list.dataUpdatedAt} error={list.error ?? list.failureReason} retry={() => void list.refetch()} />
       ) : null}
       <div role="table" aria-label="Runs" aria-rowcount={total ?? -1} className="flex min-h-0 flex-1 flex-col">
         <div role="rowgroup" className="border-b border-line bg-panel">

@@ -79,7 +79,7 @@ export const Failure = ({
   )
 }
 
-/** The age of the shown data, which could not be refreshed; 0: they are the answer to an earlier question. */
+/** The age of the shown data, which could not be refreshed; `since` is 0 when it is unknown. */
 export const Stale = ({
   error,
   retry,

@@ -727,8 +727,12 @@ CREATE TABLE run_participants (
   participant_id text NOT NULL,
   messages integer NOT NULL,
   signals integer NOT NULL,
+  -- Of its signals.
   confidence_sum double precision NOT NULL,
   confidence_count integer NOT NULL,
+  -- Of its evaluations and votes.
+  stated_sum double precision NOT NULL DEFAULT 0,
+  stated_count integer NOT NULL DEFAULT 0,
   PRIMARY KEY (run_id, participant_id)
 ) WITH (fillfactor = 70);
 CREATE INDEX run_participants_participant ON run_participants (participant_id, run_id);

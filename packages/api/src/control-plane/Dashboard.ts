@@ -138,6 +138,9 @@ export const AgentMetrics = Schema.Struct({
   runs: Field.integer("Runs with an event of the participant"),
   messages: Field.integer("Messages it sent"),
   signals: Field.integer("Signals it emitted"),
-  averageConfidence: Field.number("Mean confidence of its signals, 0 to 1; 0 when no signal has one")
+  averageConfidence: Field.number("Mean confidence of its signals, 0 to 1; 0 when no signal has one"),
+  statedConfidence: Schema.optionalKey(
+    Field.number("Mean confidence of its evaluations and votes, 0 to 1; absent when none states one")
+  )
 }).annotate({ identifier: "AgentMetrics", description: "What one participant did in all runs" })
 export type AgentMetrics = typeof AgentMetrics.Type

@@ -23,12 +23,13 @@ export const failureOf = (cause: Cause.Cause<unknown>, requestId = ""): CallFail
 
 /**
  * Runs a call under an id of its own; whatever goes wrong is a `CallFailed`. A cancelled call rejects like any other of
- * `fetch`.
+ * `fetch`. `saw` receives whether the service answered.
  */
 export const settle = async <A, R>(
   services: ManagedRuntime.ManagedRuntime<R, never>,
   effect: Effect.Effect<A, unknown, R>,
-  signal: AbortSignal | undefined
+  signal: AbortSignal | undefined,
+  saw = sawAnswer
 ): Promise<A> => {
   const id = crypto.randomUUID()
   const exit = await services.runPromiseExit(
@@ -36,12 +37,12 @@ export const settle = async <A, R>(
     signal === undefined ? {} : { signal }
   )
   if (Exit.isSuccess(exit)) {
-    sawAnswer(true)
+    saw(true)
     return exit.value
   }
   if (Cause.hasInterruptsOnly(exit.cause)) throw new DOMException("the call was cancelled", "AbortError")
   const failure = failureOf(exit.cause, id)
-  sawAnswer(failure.problem.code !== UNREACHABLE)
+  saw(failure.problem.code !== UNREACHABLE)
   throw failure
 }
 

@@ -5,11 +5,14 @@ export type Connection =
   /** A stream is open and everything up to `complete` was received. */
   | { readonly state: "live"; readonly complete: number }
   | { readonly state: "catching-up"; readonly behind: number }
-  | { readonly state: "reconnecting" }
+  /** The stream was lost at the time `since`, milliseconds. */
+  | { readonly state: "reconnecting"; readonly since: number }
   /** The run has ended and all of its events are loaded. */
   | { readonly state: "complete"; readonly complete: number }
   /** The page polls every few seconds. */
   | { readonly state: "polling" }
+  /** The service refuses the stream of the page. */
+  | { readonly state: "failed" }
   | { readonly state: "unreachable" }
 
 const reached = makeStore(true)
@@ -18,7 +21,8 @@ export const connection = makeStore<Connection>({ state: "polling" })
 
 const update = () => {
   const stream = streamed.get()
-  connection.set(stream ?? (reached.get() ? { state: "polling" } : { state: "unreachable" }))
+  const isOpen = stream !== undefined && stream.state !== "complete"
+  connection.set(isOpen || reached.get() ? (stream ?? { state: "polling" }) : { state: "unreachable" })
 }
 reached.subscribe(update)
 streamed.subscribe(update)
@@ -28,3 +32,9 @@ export const sawAnswer = (answered: boolean): void => reached.set(answered)
 
 /** The stream of the page; undefined when it has none. */
 export const sawStream = (state: Connection | undefined): void => streamed.set(state)
+
+/** The stream of the page is lost, and the client reconnects. */
+export const lostStream = (): void => {
+  const stream = streamed.get()
+  if (stream?.state !== "reconnecting") sawStream({ state: "reconnecting", since: Date.now() })
+}

@@ -48,7 +48,8 @@ export const problemOf = (failure: unknown, requestId: string): Problem => {
     const messages = typeof message === "string" ? [message] : message
     return { status: statusCode, code: errorCode ?? `HTTP ${statusCode}`, messages, requestId, metadata }
   }
-  const status = HttpClientError.isHttpClientError(failure) ? failure.response?.status : undefined
+  const status =
+    HttpClientError.isHttpClientError(failure) && !isBroken(failure.reason) ? failure.response?.status : undefined
   if (status !== undefined && status >= 400) {
     const messages = [`the service, or a proxy in front of it, answers with the status ${status}`]
     return { status, code: `HTTP ${status}`, messages, requestId, metadata: undefined }
@@ -61,6 +62,10 @@ export const problemOf = (failure: unknown, requestId: string): Problem => {
   const messages = ["the service does not answer"]
   return { status: 0, code: UNREACHABLE, messages, requestId, metadata: undefined }
 }
+
+/** Whether the connection ended within the answer. A complete answer fails as JSON, with a `SyntaxError`. */
+const isBroken = (reason: HttpClientError.HttpClientErrorReason): boolean =>
+  reason._tag === "DecodeError" && !(reason.cause instanceof SyntaxError)
 
 /** The members that an error shows, inherited ones too. */
 const plain = (failure: unknown): Readonly<Record<string, unknown>> => {
@@ -76,3 +81,6 @@ const plain = (failure: unknown): Readonly<Record<string, unknown>> => {
 /** Whether the same call may succeed a little later. */
 export const isPassing = ({ code, status }: Problem): boolean =>
   code === UNREACHABLE || status === 429 || status === 502 || status === 503 || status === 504
+
+/** Whether the service refuses the call for good, such as with 403 or 404: the page misses no data. */
+export const isRefusal = ({ status }: Problem): boolean => status >= 400 && status < 500 && status !== 429

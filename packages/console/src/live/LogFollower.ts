@@ -5,7 +5,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import { failureOf } from "../client/Client.ts"
-import { sawAnswer, sawStream } from "../client/Connection.ts"
+import { lostStream, sawAnswer, sawStream } from "../client/Connection.ts"
 import { RequestId } from "../client/Http.ts"
 import { CallFailed, isPassing, problemOf, UNREACHABLE } from "../client/Problem.ts"
 
@@ -33,63 +33,59 @@ const HEARTBEAT_MS = 5_000
  * event. The client reconnects and resumes, so no event is lost or repeated. Returns how to stop.
  */
 export const followLog = ({ q }: LogFilter, { away, failed, receive, reset }: LogListener): (() => void) => {
-  let isStopped = false
-  let interrupt = () => {}
   const search = q === "" ? {} : { q }
-  sawStream({ state: "reconnecting" })
-  import("../client/WholeClient.ts").then(
-    ({ ControlPlaneClient, runtime }) => {
-      if (isStopped) return
-      const id = crypto.randomUUID()
-      const interrupted = (error: unknown) =>
-        Effect.sync(() => {
-          const problem = problemOf(error, id)
-          sawStream({ state: "reconnecting" })
-          if (problem.code === UNREACHABLE) sawAnswer(false)
-          away(new CallFailed(problem))
-        })
-      const program = Effect.gen(function* () {
-        const { api, streamLog } = yield* ControlPlaneClient
-        const readPast = (seq: number) =>
-          api.crossRunEvents.list({ query: { ...search, afterSeq: Math.max(0, seq - PAST), limit: PAST } }).pipe(
-            Effect.tapError(interrupted),
-            Effect.retry({ schedule: reconnections(), while: (error) => isPassing(problemOf(error, "")) }),
-            Effect.map(({ data }) =>
-              receive(
-                data.filter((event) => event.seq <= seq),
-                true
-              )
-            )
+  const id = crypto.randomUUID()
+  lostStream()
+  const interrupted = (error: unknown) =>
+    Effect.sync(() => {
+      const problem = problemOf(error, id)
+      lostStream()
+      if (problem.code === UNREACHABLE) sawAnswer(false)
+      away(new CallFailed(problem))
+    })
+  /** Repeats a read of this stream until the service answers it. */
+  const persist = <A, E extends { readonly _tag: string }, R>(read: Effect.Effect<A, E, R>) =>
+    read.pipe(
+      Effect.tapError((error) => (isPassing(problemOf(error, "")) ? interrupted(error) : Effect.void)),
+      Effect.retry({ schedule: reconnections<E>(), while: (error) => isPassing(problemOf(error, "")) })
+    )
+  const program = Effect.gen(function* () {
+    const { ControlPlaneClient, runtime } = yield* persist(Effect.tryPromise(() => import("../client/WholeClient.ts")))
+    const { api, streamLog } = yield* Effect.provide(ControlPlaneClient, yield* runtime.contextEffect)
+    const readPast = (seq: number) =>
+      persist(api.crossRunEvents.list({ query: { ...search, afterSeq: Math.max(0, seq - PAST), limit: PAST } })).pipe(
+        Effect.map(({ data }) =>
+          receive(
+            data.filter((event) => event.seq <= seq),
+            true
           )
-        let hasPast = false
-        const handle = Effect.fnUntraced(function* (frame: LogStreamEvent) {
-          sawAnswer(true)
-          away(undefined)
-          if (frame.event === "reset") reset()
-          else if (frame.event === "canonical_event") receive([frame.data], false)
-          else if (!hasPast) {
-            // The first frame of the stream is a heartbeat.
-            yield* readPast(frame.data.seq)
-            hasPast = true
-          }
-          sawStream({ state: "live", complete: frame.data.seq })
-        })
-        const stream = streamLog({ ...search, heartbeatMs: HEARTBEAT_MS, onInterruption: interrupted })
-        yield* Stream.runForEach(stream, handle)
-      })
-      const fiber = runtime.runFork(Effect.provideService(program, RequestId, id))
-      fiber.addObserver((exit) => {
-        if (Exit.isSuccess(exit) || Exit.hasInterrupts(exit)) return
-        sawStream(undefined)
-        failed(failureOf(exit.cause, id))
-      })
-      interrupt = () => void Effect.runFork(Fiber.interrupt(fiber))
-    },
-    (error: unknown) => failed(new CallFailed(problemOf(error, "")))
-  )
+        )
+      )
+    let hasPast = false
+    const handle = Effect.fnUntraced(function* (frame: LogStreamEvent) {
+      sawAnswer(true)
+      away(undefined)
+      if (frame.event === "reset") reset()
+      else if (frame.event === "canonical_event") receive([frame.data], false)
+      else if (!hasPast) {
+        // The first frame of the stream is a heartbeat.
+        yield* readPast(frame.data.seq)
+        away(undefined)
+        hasPast = true
+      }
+      sawStream({ state: "live", complete: frame.data.seq })
+    })
+    const stream = streamLog({ ...search, heartbeatMs: HEARTBEAT_MS, onInterruption: interrupted })
+    yield* Stream.runForEach(stream, handle)
+  })
+  const fiber = Effect.runFork(Effect.provideService(program, RequestId, id))
+  fiber.addObserver((exit) => {
+    if (Exit.isSuccess(exit) || Exit.hasInterrupts(exit)) return
+    sawStream({ state: "failed" })
+    failed(failureOf(exit.cause, id))
+  })
   return () => {
-    isStopped = true
     sawStream(undefined)
-    interrupt()
+    Effect.runFork(Fiber.interrupt(fiber))
   }
 }

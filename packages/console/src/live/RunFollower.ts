@@ -7,7 +7,7 @@ import * as Fiber from "effect/Fiber"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { failureOf, runtime } from "../client/Client.ts"
-import { sawStream } from "../client/Connection.ts"
+import { lostStream, sawStream } from "../client/Connection.ts"
 import { type CallFailed, isPassing, problemOf } from "../client/Problem.ts"
 import { makeStore, type Store } from "../view/Store.ts"
 import { RunLog } from "./RunLog.ts"
@@ -145,9 +145,9 @@ const showConnection = ({ count, head, phase }: RunView) => {
     case "connecting":
       return sawStream({ state: "catching-up", behind: head - count })
     case "reconnecting":
-      return sawStream({ state: "reconnecting" })
+      return lostStream()
     case "failed":
-      return sawStream(undefined)
+      return sawStream({ state: "failed" })
     case "done":
     case "following":
       if (count < head) return sawStream({ state: "catching-up", behind: head - count })

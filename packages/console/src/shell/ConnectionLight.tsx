@@ -1,8 +1,21 @@
+import { useQueryClient } from "@tanstack/react-query"
 import { type Connection, connection } from "../client/Connection.ts"
-import { useStore } from "../ui/hooks.ts"
-import { counted, whole } from "../view/Format.ts"
+import { isRefusal, problemOf } from "../client/Problem.ts"
+import { useNow, useStore } from "../ui/hooks.ts"
+import { useRead } from "../ui/useRead.ts"
+import { counted, relativeTime, whole } from "../view/Format.ts"
+import { oldestOf, type PolledRead } from "../view/Freshness.ts"
 
-const words = (now: Connection): { readonly word: string; readonly tone: string; readonly title: string } => {
+/** What the light shows: the connection, and whether the page could refresh its data. */
+type Light = Connection | { readonly state: "old" }
+
+interface Words {
+  readonly word: string
+  readonly tone: string
+  readonly title: string
+}
+
+const words = (now: Light, age: string): Words => {
   switch (now.state) {
     case "live":
       return {
@@ -24,31 +37,76 @@ const words = (now: Connection): { readonly word: string; readonly tone: string;
       }
     case "reconnecting":
       return {
-        word: "Reconnecting",
+        word: `Reconnecting${age}`,
         tone: "bg-warn",
         title: "The stream failed; it resumes at its last event without loss"
       }
     case "polling":
       return { word: "Up to date", tone: "bg-good", title: "The page polls every few seconds" }
+    case "old":
+      return {
+        word: `Not current${age}`,
+        tone: "bg-warn",
+        title: "The page could not refresh all of its data; it retries"
+      }
+    case "failed":
+      return { word: "Not followed", tone: "bg-bad", title: "The service refused the stream of this page" }
     case "unreachable":
-      return { word: "No answer", tone: "bg-bad", title: "The control plane does not answer; the page retries" }
+      return { word: `No answer${age}`, tone: "bg-bad", title: "The control plane does not answer; the page retries" }
   }
 }
 
+const isGreen = ({ state }: Light) => state === "live" || state === "complete" || state === "polling"
+
+/** Without a faster poll of its own, a page checks this often that the service answers. Milliseconds. */
+const CHECK_MS = 15_000
+const CHECK_KEY = "health"
+
+/** What the page reads now, without the check of this light. */
+const useReads = (): ReadonlyArray<PolledRead> =>
+  useQueryClient()
+    .getQueryCache()
+    .getAll()
+    .filter((query) => query.isActive() && query.queryKey[0] !== CHECK_KEY)
+    .map((query) => {
+      const { observers, state } = query
+      const error = state.error ?? state.fetchFailureReason
+      // A refusal is an answer: the page shows it.
+      const isAnswer = error !== null && isRefusal(problemOf(error, ""))
+      const intervals = observers.map(({ options: { refetchInterval: every } }) =>
+        typeof every === "function" ? every(query) : every
+      )
+      return {
+        readAt: state.dataUpdatedAt,
+        failures: isAnswer ? 0 : state.status === "error" ? Number.POSITIVE_INFINITY : state.fetchFailureCount,
+        everyMs: intervals.find((every) => typeof every === "number")
+      }
+    })
+
 /** The state of the connection. Screen readers announce changes of the state, not every event. */
-export const ConnectionLight = () => {
-  const now = useStore(connection)
-  const { title, tone, word } = words(now)
+export default function ConnectionLight() {
+  const connected = useStore(connection)
+  const now = useNow(1_000)
+  const reads = useReads()
+  const isPolled = reads.some(({ everyMs = Number.POSITIVE_INFINITY }) => everyMs <= CHECK_MS)
+  useRead([CHECK_KEY], (api) => api.health.healthz(), {
+    everyMs: CHECK_MS,
+    enabled: !isPolled && (connected.state === "polling" || connected.state === "unreachable")
+  })
+  const oldest = oldestOf(reads, now)
+  const light: Light = isGreen(connected) && oldest !== undefined ? { state: "old" } : connected
+  const since = light.state === "reconnecting" ? light.since : (oldest ?? 0)
+  const { title, tone, word } = words(light, since === 0 ? "" : ` · as of ${relativeTime(since, now)}`)
   return (
     <span
       title={title}
       className="num inline-flex items-center gap-2 whitespace-nowrap text-soft"
-      data-light={now.state}
+      data-light={light.state}
     >
       <span aria-hidden className={`size-2 shrink-0 rounded-full ${tone}`} />
       {word}
       <span aria-live="polite" className="sr-only">
-        {now.state === "live" || now.state === "complete" ? "connected" : now.state.replace("-", " ")}
+        {light.state === "live" || light.state === "complete" ? "connected" : light.state.replace("-", " ")}
       </span>
     </span>
   )

@@ -3,18 +3,14 @@ import { useLocation } from "wouter"
 import { useUrlState } from "../ui/hooks.ts"
 import { useRead } from "../ui/useRead.ts"
 import { scopeParams, WINDOWS } from "../view/Scope.ts"
-import { readParams, writeParams } from "../view/UrlState.ts"
 
 /** Pages with an environment and a time range. */
 const NARROWED = /^\/(overview|runs|events)$/
 
 const TIMES = [["", "Default time"], ...WINDOWS] as const
 
-/** Environment and time of an address, for links to other pages. */
-export const carried = (search: string): string => writeParams(scopeParams, "", readParams(scopeParams, search))
-
 /** Environment and time, which are kept from page to page. */
-export const ScopeFields = () => {
+export default function ScopeFields() {
   const [location] = useLocation()
   const [scope, set] = useUrlState(scopeParams)
   const [isAsked, setAsked] = useState(false)

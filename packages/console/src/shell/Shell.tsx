@@ -8,11 +8,12 @@ import { useStore } from "../ui/hooks.ts"
 import { type Shortcut, useShortcuts } from "../ui/Keys.ts"
 import { lazily } from "../ui/lazily.ts"
 import { Overlay } from "../ui/Overlay.tsx"
-import { ConnectionLight } from "./ConnectionLight.tsx"
+import { carried } from "../view/Scope.ts"
 import type { NavItem } from "./NavItem.ts"
-import { carried, ScopeFields } from "./ScopeFields.tsx"
 import { nextTheme, type Theme, theme } from "./Theme.ts"
 
+const ConnectionLight = lazily(() => import("./ConnectionLight.tsx"))
+const ScopeFields = lazily(() => import("./ScopeFields.tsx"))
 const Who = lazily(() => import("./Who.tsx"))
 const KeyboardHelp = lazily(() => import("./KeyboardHelp.tsx"))
 const Palette = lazily(() => import("./Palette.tsx"))
@@ -64,7 +65,9 @@ export const Shell = ({
         </button>
         <Brand />
         <span className="ml-auto min-w-0 truncate text-[12px]">
-          <ConnectionLight />
+          <Suspense fallback={null}>
+            <ConnectionLight />
+          </Suspense>
         </span>
       </header>
       <aside
@@ -158,10 +161,14 @@ const Sidebar = ({ onFind, onGo, onHelp, items }: SidebarProps) => {
           )
         })}
       </nav>
-      <ScopeFields />
+      <Suspense fallback={null}>
+        <ScopeFields />
+      </Suspense>
       <div className="mt-auto flex flex-col gap-0.5 border-t border-line p-2">
         <span className="px-2 py-1.5 text-[12px]">
-          <ConnectionLight />
+          <Suspense fallback={null}>
+            <ConnectionLight />
+          </Suspense>
         </span>
         <button type="button" className="btn btn-quiet justify-start px-2 text-soft" onClick={nextTheme}>
           <ThemeIcon size={15} aria-hidden /> Theme: {chosen}

@@ -13,6 +13,8 @@ interface QueryBarProps {
   /** The applied search. */
   readonly value: string
   readonly onChange: (q: string) => void
+  /** Receives whether the typed text is valid, when that changes. */
+  readonly onValid?: (isValid: boolean) => void
   readonly inputRef?: RefObject<HTMLInputElement | null>
 }
 
@@ -20,7 +22,7 @@ interface QueryBarProps {
  * A search in the query language (docs/reference/search.md#query): completes names and values, shows errors while it is
  * typed, and applies a valid query on Enter or when the field loses the focus.
  */
-export const QueryBar = ({ inputRef, label, onChange, placeholder, resource, value }: QueryBarProps) => {
+export const QueryBar = ({ inputRef, label, onChange, onValid, placeholder, resource, value }: QueryBarProps) => {
   const [text, setText] = useState(value)
   const [caret, setCaret] = useState(0)
   const [isOpen, setOpen] = useState(false)
@@ -37,6 +39,8 @@ export const QueryBar = ({ inputRef, label, onChange, placeholder, resource, val
     const read = parseQuery(text, fields)
     return Result.isFailure(read) ? read.failure.message : undefined
   }, [text, fields])
+  const isValid = fault === undefined
+  useEffect(() => onValid?.(isValid), [onValid, isValid])
   const shown = isOpen ? options : []
 
   const apply = (next: string) => {

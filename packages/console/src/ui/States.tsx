@@ -79,7 +79,7 @@ export const Failure = ({
   )
 }
 
-/** The age of the shown data, which could not be refreshed. */
+/** The age of the shown data, which could not be refreshed; `since` is 0 when it is unknown. */
 export const Stale = ({
   error,
   retry,
@@ -97,7 +97,7 @@ export const Stale = ({
       data-stale
     >
       <AlertTriangle size={14} aria-hidden className="shrink-0" />
-      As of {relativeTime(since, now)}:
+      {since === 0 ? "Not current" : `As of ${relativeTime(since, now)}`}:
       <span role="status" className="min-w-0 wrap-anywhere">
         {messages.join("; ")}
       </span>

@@ -1,9 +1,12 @@
 import type { UseQueryResult } from "@tanstack/react-query"
-import { type ReactNode, useRef } from "react"
+import { createContext, type ReactNode, useContext, useRef } from "react"
 import { Link } from "wouter"
+import { connection } from "../client/Connection.ts"
 import { whole } from "../view/Format.ts"
 import { UserText } from "./basics.tsx"
+import { useStore } from "./hooks.ts"
 import { Failure, Skeleton, Stale } from "./States.tsx"
+import { isOld } from "./useRead.ts"
 
 /** A page that scrolls as a whole, with its title and actions. */
 export const Sheet = ({
@@ -60,6 +63,14 @@ export const useFailure = ({ error, isPending }: Pick<UseQueryResult, "error" | 
   return last.current
 }
 
+const Old = createContext(false)
+
+/** Whether the data around a component could not be refreshed: it must not say that something works. */
+export const useIsOld = (): boolean => {
+  const old = useContext(Old)
+  return useStore(connection).state === "unreachable" || old
+}
+
 /** The result of a read: a skeleton while it is loading, its error, and its age when it cannot be refreshed. */
 export function Loaded<A>({
   children,
@@ -84,11 +95,12 @@ export function Loaded<A>({
       <Skeleton rows={rows} height={height} />
     )
   }
+  const old = isOld(read)
   return (
-    <>
-      {read.isError ? <Stale since={read.dataUpdatedAt} error={read.error} retry={retry} /> : null}
+    <Old value={old}>
+      {old ? <Stale since={read.dataUpdatedAt} error={read.error ?? read.failureReason} retry={retry} /> : null}
       {children(read.data)}
-    </>
+    </Old>
   )
 }
 

@@ -1,4 +1,4 @@
-import { textParam, type ValuesOf, wordParam } from "./UrlState.ts"
+import { readParams, textParam, type ValuesOf, wordParam, writeParams } from "./UrlState.ts"
 
 /** The filter of pages with many runs; the sidebar sets it, and links keep it. */
 export const scopeParams = {
@@ -7,6 +7,9 @@ export const scopeParams = {
   window: wordParam(["", "1h", "6h", "24h", "7d", "30d"])
 }
 export type Scope = ValuesOf<typeof scopeParams>
+
+/** Environment and time of an address, for links to other pages. */
+export const carried = (search: string): string => writeParams(scopeParams, "", readParams(scopeParams, search))
 
 /** The time ranges with their titles. */
 export const WINDOWS = [

@@ -79,6 +79,12 @@ export const stopStack = async (): Promise<void> => {
   stack = undefined
 }
 
+/** Kills the stack, as `kill -9` does. */
+export const killStack = async (): Promise<void> => {
+  if (stack !== undefined) await Effect.runPromise(stack.kill("SIGKILL"))
+  stack = undefined
+}
+
 /** What a page did that it must not do. */
 export interface Misdeeds {
   readonly errors: Array<string>

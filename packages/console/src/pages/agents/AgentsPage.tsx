@@ -151,8 +151,10 @@ const columnsOf = (open: (id: string) => void, isNarrow: boolean): ReadonlyArray
     title: "Mean confidence",
     align: "right",
     from: "sm",
-    cell: ({ averageConfidence }) => (
-      <span className="num">{averageConfidence === 0 ? "–" : percent(averageConfidence)}</span>
+    cell: ({ statedConfidence }) => (
+      <span className="num" title="Of its evaluations and votes">
+        {statedConfidence === undefined ? "–" : percent(statedConfidence)}
+      </span>
     )
   }
 ]
@@ -189,9 +191,9 @@ const Profile = ({ id, metrics, onClose, profile }: ProfileProps) => (
         ["Signals", metrics === undefined ? "–" : whole(metrics.signals)],
         [
           "Confidence",
-          metrics === undefined || metrics.averageConfidence === 0
-            ? "Not stated by its signals"
-            : `${percent(metrics.averageConfidence)}, the mean of its signals`
+          metrics?.statedConfidence === undefined
+            ? "Its evaluations and votes state none"
+            : `${percent(metrics.statedConfidence)}, the mean of its evaluations and votes`
         ],
         ...(profile === undefined
           ? []

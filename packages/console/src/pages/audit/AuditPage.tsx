@@ -12,6 +12,7 @@ import { QueryBar } from "../../ui/QueryBar.tsx"
 import { SaveButtons } from "../../ui/SaveButtons.tsx"
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
 import { useFixedRows } from "../../ui/useFixedRows.ts"
+import { isOld } from "../../ui/useRead.ts"
 import { type CsvColumns, csvOf } from "../../view/Csv.ts"
 import { counted } from "../../view/Format.ts"
 import { queryValue } from "../../view/QueryCompletion.ts"
@@ -101,8 +102,8 @@ export default function AuditPage() {
           />
         </div>
       </div>
-      {list.isError && entries.length > 0 ? (
-        <Stale since={list.dataUpdatedAt} error={list.error} retry={() => void list.refetch()} />
+      {isOld(list) && entries.length > 0 ? (
+        <Stale since={list.dataUpdatedAt} error={list.error ?? list.failureReason} retry={() => void list.refetch()} />
       ) : null}
       {save.isError ? <Failure what="The entries could not be exported" error={save.error} /> : null}
       <div

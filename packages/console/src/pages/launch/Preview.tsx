@@ -45,7 +45,11 @@ export const Preview = ({ compiled, isWorking, refusal }: PreviewProps) => {
       {compiled === undefined || session === undefined ? null : (
         <div className="mt-1 flex flex-col gap-2" data-compiled={refusal === undefined ? "yes" : "before"}>
           <p className="flex items-baseline gap-1.5">
-            <CircleCheck size={14} aria-hidden className="shrink-0 translate-y-0.5 text-good" />
+            <CircleCheck
+              size={14}
+              aria-hidden
+              className={`shrink-0 translate-y-0.5 ${refusal === undefined ? "text-good" : "text-muted"}`}
+            />
             <span>
               {compiled.initiator === undefined ? (
                 "No participant opens the session."

@@ -2,7 +2,7 @@ import { call } from "../../client/Client.ts"
 import { Chip, Time, UserText } from "../../ui/basics.tsx"
 import { Confirm, DialogButton } from "../../ui/Confirm.tsx"
 import { Loaded, Panel, Table } from "../../ui/kit.tsx"
-import { useRead } from "../../ui/useRead.ts"
+import { isOld, useRead } from "../../ui/useRead.ts"
 import type { Tone } from "../../view/Status.ts"
 
 const REFRESH_MS = 5_000
@@ -22,7 +22,7 @@ export const Breaker = ({ mayReset }: { readonly mayReset: boolean }) => {
   return (
     <Panel
       title="Circuit breaker"
-      note={state === undefined ? undefined : <Chip tone={tones[state]}>{words[state]}</Chip>}
+      note={state === undefined ? undefined : <Chip tone={isOld(breaker) ? "calm" : tones[state]}>{words[state]}</Chip>}
       actions={
         mayReset ? (
           <DialogButton

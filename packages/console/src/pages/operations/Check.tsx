@@ -1,14 +1,16 @@
-import { CheckCircle2, XCircle } from "lucide-react"
+import { CheckCircle2, CircleHelp, XCircle } from "lucide-react"
 import { UserText } from "../../ui/basics.tsx"
+import { useIsOld } from "../../ui/kit.tsx"
 
-/** What is checked and how it is: icon, word and colour. */
-export const Check = ({ ok, text }: { readonly ok: boolean; readonly text: string }) => (
-  <span className={`inline-flex items-start gap-1.5 ${ok ? "text-good" : "text-bad"}`}>
-    {ok ? (
-      <CheckCircle2 size={14} aria-hidden className="mt-0.5 shrink-0" />
-    ) : (
-      <XCircle size={14} aria-hidden className="mt-0.5 shrink-0" />
-    )}
-    <UserText text={text} />
-  </span>
-)
+/** What is checked and how it is: icon, word and colour. A check whose data are old neither passes nor fails. */
+export const Check = ({ ok, text }: { readonly ok: boolean; readonly text: string }) => {
+  const old = useIsOld()
+  const Icon = old ? CircleHelp : ok ? CheckCircle2 : XCircle
+  return (
+    <span className={`inline-flex items-start gap-1.5 ${old ? "text-muted" : ok ? "text-good" : "text-bad"}`}>
+      <Icon size={14} aria-hidden className="mt-0.5 shrink-0" />
+      <UserText text={text} />
+      {old ? " (earlier)" : ""}
+    </span>
+  )
+}

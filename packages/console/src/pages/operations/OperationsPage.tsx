@@ -2,7 +2,7 @@ import type { Readiness } from "@runplane/api"
 import { useTitle } from "../../ui/hooks.ts"
 import { Facts, Loaded, Panel, Sheet } from "../../ui/kit.tsx"
 import { useMay } from "../../ui/useMe.ts"
-import { useRead } from "../../ui/useRead.ts"
+import { isOld, useRead } from "../../ui/useRead.ts"
 import { Breaker } from "./Breaker.tsx"
 import { Check } from "./Check.tsx"
 import { Drift } from "./Drift.tsx"
@@ -20,7 +20,13 @@ export default function OperationsPage() {
   return (
     <Sheet
       title="Operations"
-      note={ready.data === undefined ? undefined : ready.data.status === "ok" ? "all checks pass" : "degraded"}
+      note={
+        ready.data === undefined || isOld(ready)
+          ? undefined
+          : ready.data.status === "ok"
+            ? "all checks pass"
+            : "degraded"
+      }
     >
       <div className="grid items-start gap-3 xl:grid-cols-2">
         <Panel title="Readiness">

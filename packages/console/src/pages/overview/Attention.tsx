@@ -1,18 +1,28 @@
 import { AlertTriangle, CheckCircle2, OctagonAlert } from "lucide-react"
 import { Link } from "wouter"
 import { UserText } from "../../ui/basics.tsx"
-import { Panel } from "../../ui/kit.tsx"
-import { Failure, Skeleton } from "../../ui/States.tsx"
+import { Panel, useIsOld } from "../../ui/kit.tsx"
+import { Failure, Skeleton, Stale } from "../../ui/States.tsx"
 import { counted } from "../../view/Format.ts"
 import type { OverviewRange } from "./OverviewQuery.ts"
 import { SILENT_MINUTES, useAttention } from "./useAttention.ts"
 
 /** Problems that need a check, each with a link. */
 export const Attention = ({ range }: { readonly range: OverviewRange }) => {
-  const { concerns, failure, isPending } = useAttention(range)
+  const { concerns, isPending, old } = useAttention(range)
+  const isOld = useIsOld()
+  const [failed] = old
+  const since = Math.min(...old.map(({ dataUpdatedAt }) => dataUpdatedAt))
+  const retry = () => {
+    for (const { refetch } of old) void refetch()
+  }
   return (
     <Panel title="Needs attention" {...(concerns.length > 0 && { note: counted(concerns.length, "item") })}>
-      {failure === undefined ? null : <Failure what="Some checks failed" error={failure} />}
+      {failed === undefined ? null : since > 0 ? (
+        <Stale since={since} error={failed.error ?? failed.failureReason} retry={retry} />
+      ) : (
+        <Failure what="Some checks failed" error={failed.error ?? failed.failureReason} retry={retry} />
+      )}
       {concerns.length > 0 ? (
         <ul aria-live="polite">
           {concerns.map(({ href, id, text, tone }) => {
@@ -33,7 +43,7 @@ export const Attention = ({ range }: { readonly range: OverviewRange }) => {
         </ul>
       ) : isPending ? (
         <Skeleton rows={3} height={36} />
-      ) : failure === undefined ? (
+      ) : failed === undefined && !isOld ? (
         <p className="flex items-start gap-2 px-3 py-3 text-soft">
           <CheckCircle2 size={15} aria-hidden className="mt-0.5 shrink-0 text-good" />
           <span>

@@ -1,6 +1,6 @@
 import type { ControlPlaneCalls } from "@runplane/api"
 import * as Effect from "effect/Effect"
-import { useRead } from "../../ui/useRead.ts"
+import { isOld, useRead } from "../../ui/useRead.ts"
 import { counted } from "../../view/Format.ts"
 import { type OverviewRange, runsLink } from "./OverviewQuery.ts"
 
@@ -75,7 +75,7 @@ const silentRuns = (api: ControlPlaneCalls) =>
     return data.flatMap(({ id, lastEventSeq }) => (lastEventSeq < firstSeq ? [id] : []))
   })
 
-/** The problems that the service reports, and whether all checks could be read. */
+/** The problems that the service reports, and the checks that could not be read. */
 export const useAttention = (range: OverviewRange) => {
   const ready = useRead(["ready"], (api) => api.health.readyz({ query: {} }), { everyMs: SOON_MS })
   const drift = useRead(["drift"], (api) => api.admin.runtimeSessions(), { everyMs: LATER_MS })
@@ -140,6 +140,7 @@ export const useAttention = (range: OverviewRange) => {
   return {
     concerns,
     isPending: reads.some(({ isPending }) => isPending),
-    failure: reads.find(({ isError }) => isError)?.error
+    /** The reads that failed or could not be refreshed. */
+    old: reads.filter(isOld)
   }
 }

@@ -26,6 +26,7 @@ import { useTitle, useUrlState } from "../../ui/hooks.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
 import { lazily } from "../../ui/lazily.ts"
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
+import { isOld } from "../../ui/useRead.ts"
 import { whole } from "../../view/Format.ts"
 import { runFacts } from "../../view/RunFacts.ts"
 import { Header } from "./Header.tsx"
@@ -99,8 +100,12 @@ export default function RunPage({ runId }: { readonly runId: string }) {
   }
   return (
     <div className="flex h-full flex-col">
-      {record.isError ? (
-        <Stale since={record.dataUpdatedAt} error={record.error} retry={() => void record.refetch()} />
+      {isOld(record) ? (
+        <Stale
+          since={record.dataUpdatedAt}
+          error={record.error ?? record.failureReason}
+          retry={() => void record.refetch()}
+        />
       ) : null}
       {view.error === undefined ? null : (
         <Failure what="The events of the run cannot be followed" error={view.error} retry={again} />

@@ -18,9 +18,35 @@ const ACTIONS: ReadonlyArray<readonly [BulkAction, string, LucideIcon]> = [
   ["delete", "Delete", Trash2]
 ]
 
+interface BulkProps {
+  readonly runs: ReadonlyArray<Run>
+  readonly onClear: () => void
+}
+
+/** An action and its runs as they were chosen; the list changes below the dialog. */
+interface Order {
+  readonly action: BulkAction
+  readonly runs: ReadonlyArray<Run>
+}
+
 /** Actions on the chosen runs, as far as the role allows them. */
-export const Bulk = ({ onClear, runs }: { readonly runs: ReadonlyArray<Run>; readonly onClear: () => void }) => {
-  const [action, setAction] = useState<BulkAction>()
+export const Bulk = ({ onClear, runs }: BulkProps) => {
+  const [order, setOrder] = useState<Order>()
+  return (
+    <>
+      {runs.length === 0 ? null : (
+        <Toolbar runs={runs} onClear={onClear} onAct={(action) => setOrder({ action, runs })} />
+      )}
+      {order === undefined ? null : (
+        <Suspense fallback={null}>
+          <BulkDialog {...order} onClose={() => setOrder(undefined)} />
+        </Suspense>
+      )}
+    </>
+  )
+}
+
+const Toolbar = ({ onAct, onClear, runs }: BulkProps & { readonly onAct: (action: BulkAction) => void }) => {
   const mayOperate = useMay()("operator")
   const isAdmin = useMay()("admin")
   const [, go] = useLocation()
@@ -53,7 +79,7 @@ export const Bulk = ({ onClear, runs }: { readonly runs: ReadonlyArray<Run>; rea
           key={name}
           type="button"
           className={`btn ${name === "delete" ? "btn-bad" : ""}`}
-          onClick={() => setAction(name)}
+          onClick={() => onAct(name)}
         >
           <Icon size={14} aria-hidden /> {title}
         </button>
@@ -61,11 +87,6 @@ export const Bulk = ({ onClear, runs }: { readonly runs: ReadonlyArray<Run>; rea
       <button type="button" className="btn btn-quiet ml-auto" onClick={onClear}>
         <X size={14} aria-hidden /> Clear
       </button>
-      {action === undefined ? null : (
-        <Suspense fallback={null}>
-          <BulkDialog action={action} runs={runs} onClose={() => setAction(undefined)} />
-        </Suspense>
-      )}
     </div>
   )
 }

@@ -16,6 +16,8 @@ interface FiltersProps {
   readonly filters: RunFilters
   readonly set: SetRunFilters
   readonly total: number | undefined
+  /** Receives whether the typed search is valid. */
+  readonly onValid: (isValid: boolean) => void
   readonly searchRef: RefObject<HTMLInputElement | null>
 }
 
@@ -40,7 +42,7 @@ const SORTS = [
 ] as const
 
 /** The search of the list, by words and by facets: two ways to edit one search, which is in the address. */
-export const Filters = ({ filters, searchRef, set, total }: FiltersProps) => {
+export const Filters = ({ filters, onValid, searchRef, set, total }: FiltersProps) => {
   const [open, setOpen] = useState<"columns" | "export">()
   const statuses = valuesIn(filters.q, "status")
   const status = statuses.length > 1 ? "several" : (statuses[0] ?? "")
@@ -53,6 +55,7 @@ export const Filters = ({ filters, searchRef, set, total }: FiltersProps) => {
           placeholder="A word, or status:failed cost:>0.5"
           value={filters.q}
           onChange={(q) => set({ q })}
+          onValid={onValid}
           inputRef={searchRef}
         />
         <Select

@@ -6,6 +6,7 @@ import { useShortcuts } from "../../ui/Keys.ts"
 import { lazily } from "../../ui/lazily.ts"
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
 import { useFixedRows } from "../../ui/useFixedRows.ts"
+import { isOld } from "../../ui/useRead.ts"
 import { counted, whole } from "../../view/Format.ts"
 import { Bulk } from "./Bulk.tsx"
 import { type Column, columnsOf } from "./Columns.tsx"
@@ -36,7 +37,10 @@ const tracks = (columns: ReadonlyArray<Column>, narrowest: ReadonlyArray<Column[
 /** The list of all runs. */
 export default function RunsPage() {
   const [filters, set] = useUrlState(runParams)
-  const { list, runs, showNewer, total, waiting } = useRuns(filters)
+  const { isOther, list, runs, search, showNewer, total, waiting } = useRuns(filters)
+  const [isValid, setValid] = useState(true)
+  // The rows may not match the filters on the screen: nothing may happen to them.
+  const isLocked = isOther || !isValid
   const [chosen, setChosen] = useState(-1)
   const selection = useSelection()
   const now = useNow(1_000)
@@ -48,8 +52,15 @@ export default function RunsPage() {
   const rows = useFixedRows({ count: runs.length, height, overscan: OVERSCAN })
   const { scroller } = rows
   const columns = useMemo(() => columnsOf(filters.columns), [filters.columns])
-  const selected = useMemo(() => runs.filter(({ id }) => selection.ids.has(id)), [runs, selection.ids])
+  const selected = useMemo(
+    () => (isLocked ? [] : runs.filter(({ id }) => selection.ids.has(id))),
+    [isLocked, runs, selection.ids]
+  )
   const peeked = filters.peek === "" ? undefined : runs.find(({ id }) => id === filters.peek)
+
+  const { setAll } = selection
+  // Runs that were chosen in another search are not chosen in this one.
+  useEffect(() => setAll([]), [setAll, search])
 
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = list
   const { last } = rows
@@ -76,7 +87,7 @@ export default function RunsPage() {
       group: "Runs",
       run: () => {
         const run = runs[chosen]
-        if (run !== undefined) selection.toggle(run.id)
+        if (run !== undefined && !isLocked) selection.toggle(run.id)
       }
     },
     {
@@ -122,16 +133,29 @@ export default function RunsPage() {
       <div className="flex items-baseline gap-3 bg-panel px-4 pt-3">
         <h1 className="text-[17px] font-semibold tracking-tight">Runs</h1>
         <span className="num text-muted" aria-live="polite">
-          {total === undefined ? "" : counted(total, "run")}
+          {isLocked || total === undefined ? "" : counted(total, "run")}
         </span>
+        {isLocked ? (
+          <span className="text-warn" role="status">
+            {isOther
+              ? "Reading the runs of the new search…"
+              : "The search is not valid: the rows are of the one before"}
+          </span>
+        ) : null}
         <span className="sr-only" role="status" aria-label="Newer runs">
           {waiting > 0 ? `${counted(waiting, "newer run")}, press n to see` : ""}
         </span>
       </div>
-      <FiltersOnce filters={filters} set={set} searchRef={searchRef} total={total} />
-      {selected.length === 0 ? null : <Bulk runs={selected} onClear={() => selection.setAll([])} />}
-      {list.isError && runs.length > 0 ? (
-        <Stale since={list.dataUpdatedAt} error={list.error} retry={() => void list.refetch()} />
+      <FiltersOnce
+        filters={filters}
+        set={set}
+        onValid={setValid}
+        searchRef={searchRef}
+        total={isLocked ? undefined : total}
+      />
+      <Bulk runs={selected} onClear={() => selection.setAll([])} />
+      {isOld(list) && runs.length > 0 ? (
+        <Stale since={list.dataUpdatedAt} error={list.error ?? list.failureReason} retry={() => void list.refetch()} />
       ) : null}
       <div role="table" aria-label="Runs" aria-rowcount={total ?? -1} className="flex min-h-0 flex-1 flex-col">
         <div role="rowgroup" className="border-b border-line bg-panel">
@@ -141,6 +165,7 @@ export default function RunsPage() {
                 type="checkbox"
                 aria-label="Choose all runs that are loaded"
                 checked={runs.length > 0 && selected.length === runs.length}
+                disabled={isLocked}
                 onChange={({ target }) => selection.setAll(target.checked ? runs.map(({ id }) => id) : [])}
               />
             </span>
@@ -179,7 +204,7 @@ export default function RunsPage() {
                 <Empty title="No runs yet">Launch a scenario or post a descriptor to /runs to create a run.</Empty>
               )
             ) : null}
-            <div className="relative" style={{ height: rows.size }}>
+            <div className={`relative ${isLocked ? "opacity-40" : ""}`} inert={isLocked} style={{ height: rows.size }}>
               {rows.items.map(({ index, start }) => {
                 const run = runs[index]
                 if (run === undefined) return null
@@ -193,7 +218,7 @@ export default function RunsPage() {
                     columns={columns}
                     className={rowClass}
                     isChosen={index === chosen}
-                    isSelected={selection.ids.has(run.id)}
+                    isSelected={!isLocked && selection.ids.has(run.id)}
                     // An ended run does not change with time.
                     now={run.endedAt === undefined ? now : 0}
                     act={act}

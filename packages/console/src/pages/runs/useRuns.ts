@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
-import { useEffect, useMemo, useState } from "react"
+import { useEffect, useMemo, useRef, useState } from "react"
 import { callRuns } from "../../client/Client.ts"
 import { listQuery, newerQuery, type RunFilters } from "./RunQuery.ts"
 
@@ -8,7 +8,10 @@ const REFRESH_MS = 5_000
 const REFRESH_MANY_MS = 30_000
 const FEW_PAGES = 2
 
-/** The runs that match the filters up to a time, page by page, and the number of newer ones. */
+/**
+ * The runs that match the filters up to a time, page by page, and the number of newer ones. `isOther`: the rows are the
+ * answer to other filters, until that to the current ones is read.
+ */
 export const useRuns = (shown: RunFilters) => {
   // Changes of the layout do not read the list again.
   const filters = useMemo(
@@ -42,5 +45,16 @@ export const useRuns = (shown: RunFilters) => {
   useEffect(() => {
     if (shouldShow) showNewer()
   })
-  return { anchor, list, runs, total: list.data?.pages.at(-1)?.total, waiting, showNewer }
+  const answered = useRef(filters)
+  if (list.isSuccess && !list.isPlaceholderData) answered.current = filters
+  return {
+    anchor,
+    search: filters,
+    isOther: list.isPlaceholderData && answered.current !== filters,
+    list,
+    runs,
+    total: list.data?.pages.at(-1)?.total,
+    waiting,
+    showNewer
+  }
 }

@@ -32,8 +32,12 @@ interface ParticipantRow {
   readonly participant_id: string
   messages: number
   signals: number
+  /** Confidence of its signals. */
   confidence_sum: number
   confidence_count: number
+  /** Confidence of its evaluations and votes. */
+  stated_sum: number
+  stated_count: number
 }
 
 export const emptyTally = (): EventTally => ({ keyEvents: [], participants: new Map() })
@@ -45,19 +49,24 @@ export const makeEventTallies = Effect.map(PgClient.PgClient, (sql): Reactor => 
     ${unnestRows(sql, keyEvents, { run_id: "uuid", seq: "bigint", ts: "timestamptz", type: "text", positive: "bool" })}`
 
   const addParticipants = ({ participants }: EventTally) => sql`
-    INSERT INTO run_participants AS known (run_id, participant_id, messages, signals, confidence_sum, confidence_count)
+    INSERT INTO run_participants AS known (run_id, participant_id, messages, signals, confidence_sum, confidence_count,
+      stated_sum, stated_count)
     ${unnestRows(sql, [...participants.values()], {
       run_id: "uuid",
       participant_id: "text",
       messages: "int",
       signals: "int",
       confidence_sum: "float8",
-      confidence_count: "int"
+      confidence_count: "int",
+      stated_sum: "float8",
+      stated_count: "int"
     })}
     ON CONFLICT (run_id, participant_id) DO UPDATE
     SET messages = known.messages + excluded.messages, signals = known.signals + excluded.signals,
         confidence_sum = known.confidence_sum + excluded.confidence_sum,
-        confidence_count = known.confidence_count + excluded.confidence_count`
+        confidence_count = known.confidence_count + excluded.confidence_count,
+        stated_sum = known.stated_sum + excluded.stated_sum,
+        stated_count = known.stated_count + excluded.stated_count`
 
   return {
     inTransaction: (appends) => {
@@ -79,6 +88,13 @@ export const tally = (into: EventTally, event: KnownEvent): void => {
   if (participantId === undefined) return
   const row = rowFor(into, event.runId, participantId.slice(0, MAX_PARTICIPANT_ID))
   if (event.type === "message.received") row.messages += 1
+  if (event.type === "proposal.updated" && STATING.has(event.data.messageType)) {
+    const { confidence: stated = Number.NaN } = event.data
+    if (stated >= 0 && stated <= 1) {
+      row.stated_count += 1
+      row.stated_sum += stated
+    }
+  }
   if (event.type !== "signal.emitted") return
   row.signals += 1
   const { confidence } = event.data
@@ -86,6 +102,8 @@ export const tally = (into: EventTally, event: KnownEvent): void => {
   row.confidence_count += 1
   row.confidence_sum += confidence
 }
+
+const STATING: ReadonlySet<string> = new Set(["Evaluation", "Vote"])
 
 const participantOf = ({ data, subject }: KnownEvent): string | undefined => {
   if ("sender" in data && data.sender !== "") return data.sender
@@ -104,7 +122,7 @@ const rowFor = ({ participants }: EventTally, runId: string, participantId: stri
   const key = `${runId} ${participantId}`
   const known = participants.get(key)
   if (known !== undefined) return known
-  const counts = { messages: 0, signals: 0, confidence_sum: 0, confidence_count: 0 }
+  const counts = { messages: 0, signals: 0, confidence_sum: 0, confidence_count: 0, stated_sum: 0, stated_count: 0 }
   const row = { run_id: runId, participant_id: participantId, ...counts }
   participants.set(key, row)
   return row

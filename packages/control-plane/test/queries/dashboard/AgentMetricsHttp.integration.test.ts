@@ -7,7 +7,7 @@ import { RunAdministration } from "../../../src/event-log/runs/RunAdministration
 import { messageDraft } from "../../support/Appends.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
 import { aDeletion, createRun } from "../../support/Runs.ts"
-import { at, decision, signal } from "./RunSeeds.ts"
+import { at, contribution, decision, signal } from "./RunSeeds.ts"
 
 layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/agents/metrics", (it) => {
   const agents = Effect.map(call("GET", "/dashboard/agents/metrics"), ({ body }) => body)
@@ -27,24 +27,33 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/agents/
       yield* log.record({ runId: first, events: [message(3, "agent://a"), signal(at("10:00:00"), "agent://a", 0.5)] })
       yield* log.record({ runId: second, events: [message(1, "agent://a"), signal(at("10:00:00"), "agent://a", 1)] })
       yield* log.record({ runId: second, events: [signal(at("10:00:00"), "agent://a")] })
-      yield* log.record({ runId: third, events: [message(1, "agent://b")] })
+      const stating = (messageType: string, confidence?: number) =>
+        contribution(at("10:00:00"), messageType, "agent://b", confidence)
+      yield* log.record({
+        runId: third,
+        events: [message(1, "agent://b"), stating("Vote", 0.5), stating("Evaluation", 0.75), stating("Vote")]
+      })
+      // An objection is neither an evaluation nor a vote.
+      yield* log.record({ runId: third, events: [stating("Objection", 1)] })
       yield* log.record({ runId: third, events: [decision(at("10:00:00"), true)] })
       const participant = (
         participantId: string,
         runs: number,
         messages: number,
         signals = 0,
-        averageConfidence = 0
+        averageConfidence = 0,
+        statedConfidence?: number
       ) => ({
         participantId,
         runs,
         messages,
         signals,
-        averageConfidence
+        averageConfidence,
+        ...(statedConfidence !== undefined && { statedConfidence })
       })
       assert.deepStrictEqual(yield* agents, [
         participant("agent://a", 2, 3, 3, 0.75),
-        participant("agent://b", 2, 2),
+        participant("agent://b", 2, 2, 0, 0, 0.625),
         participant("agent://idle", 1, 0),
         participant("agent://lead", 1, 0)
       ])
@@ -68,16 +77,20 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/agents/
         SELECT run_id, seq, ts, type, (event #>> '{data,decodedPayload,outcome_positive}')::bool
         FROM canonical_events WHERE type IN ('signal.emitted', 'decision.finalized')`
       yield* sql`
-        INSERT INTO run_participants (run_id, participant_id, messages, signals, confidence_sum, confidence_count)
+        INSERT INTO run_participants (run_id, participant_id, messages, signals, confidence_sum, confidence_count,
+                                      stated_sum, stated_count)
         SELECT run_id, participant, count(*) FILTER (WHERE type = 'message.received'),
-               count(*) FILTER (WHERE type = 'signal.emitted'), coalesce(sum(confidence), 0), count(confidence)
+               count(*) FILTER (WHERE type = 'signal.emitted'), coalesce(sum(confidence), 0), count(confidence),
+               coalesce(sum(stated), 0), count(stated)
         FROM (
           SELECT run_id, type,
                  coalesce(nullif(event #>> '{data,sender}', ''),
                           CASE WHEN event #>> '{subject,kind}' = 'participant' THEN event #>> '{subject,id}' END)
                  AS participant,
                  CASE WHEN type = 'signal.emitted'
-                      THEN (event #>> '{data,decodedPayload,confidence}')::float8 END AS confidence
+                      THEN (event #>> '{data,decodedPayload,confidence}')::float8 END AS confidence,
+                 CASE WHEN type = 'proposal.updated' AND event #>> '{data,messageType}' IN ('Evaluation', 'Vote')
+                      THEN (event #>> '{data,decodedPayload,confidence}')::float8 END AS stated
           FROM canonical_events
         ) AS seen
         WHERE participant IS NOT NULL GROUP BY 1, 2`
@@ -86,7 +99,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/agents/
       yield* sql.withTransaction(upkeep.remove([first], aDeletion))
       assert.deepStrictEqual(yield* agents, [
         participant("agent://a", 1, 1, 2, 1),
-        participant("agent://b", 1, 1),
+        participant("agent://b", 1, 1, 0, 0, 0.625),
         participant("agent://lead", 1, 0)
       ])
       const [left] = yield* sql<{

@@ -33,6 +33,14 @@ export const signal = (ts: string, sender = "agent://lead", confidence?: number)
     decodedPayload: { signalType: "s", ...(confidence !== undefined && { confidence }) }
   })
 
+/** A contribution to a decision. */
+export const contribution = (ts: string, messageType: string, sender: string, confidence?: number): EventDraft =>
+  draftEvent("proposal.updated", head("proposal", ts), {
+    messageType,
+    sender,
+    decodedPayload: { proposalId: "p1", ...(confidence !== undefined && { confidence }) }
+  })
+
 /** A call of a model. */
 export const llmCall = (ts: string, tokens: number): EventDraft =>
   draftEvent("llm.call.completed", head("signal", ts), {

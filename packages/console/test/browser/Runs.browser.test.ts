@@ -1,0 +1,113 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import type { Page } from "playwright-core"
+import { ask, CONTROL_PLANE, go, openPage, PATIENCE_MS, picture, startStack, tearDown, waitingRun } from "./Stage.ts"
+
+beforeAll(async () => {
+  await startStack()
+  await waitingRun({ runLabel: "first of some", environment: "some" })
+  await waitingRun({ runLabel: "second of some", environment: "some" })
+  await waitingRun({ runLabel: "keep this one", environment: "kept" })
+}, 2 * PATIENCE_MS)
+afterAll(tearDown)
+
+const LIST = (url: URL) => url.pathname === "/runs" && url.searchParams.has("include")
+
+/** The tick boxes that a user or a script can tick. */
+const boxes = (page: Page) =>
+  page.evaluate(
+    () =>
+      [...document.querySelectorAll<HTMLInputElement>("[role=table] input[type=checkbox]")].filter(
+        (box) => !box.disabled && box.closest("[inert]") === null
+      ).length
+  )
+
+describe("rows of an earlier search", () => {
+  it("cannot be chosen until the answer to the new search is here", async () => {
+    const { context, misdeeds, page } = await openPage()
+    await go(page, "/runs")
+    await page.getByLabel("Choose keep this one").check()
+    await page.getByRole("toolbar", { name: "Chosen runs" }).waitFor()
+    let answer = () => {}
+    const held = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await page.route(LIST, async (route) => {
+      await held
+      await route.continue()
+    })
+    await page.getByRole("combobox", { name: "Search runs" }).fill("environment:some")
+    await page.keyboard.press("Enter")
+    await page.getByText("Reading the runs of the new search").waitFor()
+    assert.strictEqual(await page.getByLabel("Choose keep this one").count(), 1)
+    assert.strictEqual(await boxes(page), 0)
+    assert.strictEqual(await page.getByRole("toolbar", { name: "Chosen runs" }).count(), 0)
+    await page.keyboard.press("x")
+    assert.strictEqual(await page.getByRole("toolbar", { name: "Chosen runs" }).count(), 0)
+    await picture(page, "runs-locked-1280-light")
+    answer()
+    await page.getByText("2 runs", { exact: true }).waitFor()
+    assert.strictEqual(await boxes(page), 3)
+    assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+    await context.close()
+  })
+
+  it("cannot be chosen while the search is not valid", async () => {
+    const { context, misdeeds, page } = await openPage()
+    await go(page, "/runs")
+    await page.getByLabel("Choose keep this one").check()
+    const search = page.getByRole("combobox", { name: "Search runs" })
+    await search.fill("cost:>")
+    await page.getByText("The search is not valid").waitFor()
+    await page.locator("h1").click()
+    assert.strictEqual(await boxes(page), 0)
+    assert.strictEqual(await page.getByRole("toolbar", { name: "Chosen runs" }).count(), 0)
+    await picture(page, "runs-invalid-1280-light")
+    await search.fill("cost:>=0")
+    await page.keyboard.press("Enter")
+    await page.getByText("The search is not valid").waitFor({ state: "detached" })
+    await page.waitForFunction(() => document.querySelector("[role=table] [inert]") === null)
+    assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+    await context.close()
+  })
+
+  it("leave no chosen run behind, and a search that fails shows no rows", async () => {
+    const { context, misdeeds, page } = await openPage()
+    await go(page, "/runs")
+    await page.getByLabel("Choose keep this one").check()
+    await page.route(LIST, (route) =>
+      route.fulfill({
+        status: 400,
+        json: { statusCode: 400, errorCode: "VALIDATION_ERROR", message: "made by the test" }
+      })
+    )
+    await page.getByRole("combobox", { name: "Search runs" }).fill("kept")
+    await page.keyboard.press("Enter")
+    await page.getByRole("alert").getByText("made by the test").waitFor()
+    assert.strictEqual(await page.locator("[data-row]").count(), 0)
+    await page.unrouteAll()
+    await page.getByRole("combobox", { name: "Search runs" }).fill("")
+    await page.getByLabel("Choose keep this one").waitFor()
+    assert.isFalse(await page.getByLabel("Choose keep this one").isChecked())
+    assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+    await context.close()
+  })
+
+  it("stay in the dialog of an action that removes them from the list", async () => {
+    const { context, misdeeds, page } = await openPage()
+    await go(page, `/runs?q=${encodeURIComponent("environment:some status:(queued,starting,binding_session)")}`)
+    await page.getByText("2 runs", { exact: true }).waitFor()
+    await page.getByLabel("Choose all runs that are loaded").check()
+    await page.getByRole("toolbar").getByRole("button", { name: "Cancel" }).click()
+    await page.getByLabel("Reason").fill("not needed")
+    await page.getByRole("button", { name: "Cancel them" }).click()
+    await page.getByText("2 runs done, 0 not").waitFor()
+    // The cancelled runs leave the list below the dialog.
+    await page.locator("[data-row]").first().waitFor({ state: "detached" })
+    assert.isTrue(await page.getByText("2 runs done, 0 not").isVisible())
+    await page.getByRole("button", { name: "Close", exact: true }).last().click()
+    await page.getByText("2 runs done, 0 not").waitFor({ state: "detached" })
+    assert.strictEqual((await ask("GET", `${CONTROL_PLANE}/runs?q=status:cancelled`)).body.total, 2)
+    assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+    await context.close()
+  })
+})

@@ -11,12 +11,13 @@ const Resource = Schema.Literals(queryResources).annotate(about("What is searche
 /** A field of a search, for completion (docs/reference/search.md#query). */
 export const SearchField = Schema.Struct({
   name: Field.text("The text before the colon; of a dotted field a dot and a name follow", "status"),
-  type: Schema.Literals(["text", "keyword", "number", "time", "flag", "uuid"]).annotate({
-    description: "What its values are; numbers and times have an order"
+  type: Schema.Literals(["text", "keyword", "number", "time", "flag", "uuid", "value"]).annotate({
+    description: "What its values are; numbers and times have an order. A `value` is a number, a flag or a text"
   }),
   description: Field.text("What it says"),
   values: Schema.optionalKey(Field.texts("The only values that it has", ["failed", "cancelled"])),
   dotted: Schema.optionalKey(Field.flag("Whether a dot and a name follow: metadata.team")),
+  hasAny: Schema.optionalKey(Field.flag("Whether has: may leave the name out: has:mark")),
   isFast: Field.flag("Whether an index finds its values; the other fields are looked for row by row")
 }).annotate({ identifier: "SearchField", description: "A field that a search may name" })
 export type SearchField = typeof SearchField.Type

@@ -161,7 +161,7 @@ class Parser {
 
   #onField(name: Token): Parsed<Query> {
     this.#take()
-    return this.#counted(name.start, () => {
+    return this.#counted(name.start, (): Parsed<Query> => {
       if (name.text !== "has") return Result.flatMap(this.#named(name), (named) => this.#condition(named))
       const token = this.#take()
       if (token.kind !== "word") return refused(token.start, "has: needs a field", this.#names())

@@ -230,7 +230,6 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
       ]
     },
     events: { meaning: "the typed events", knows: VALUES },
-    statistics: { meaning: "intervals, agreement, calibration", knows: [] },
     usage: { meaning: "token usage in payloads", knows: VALUES },
     pricing: { meaning: "prices of model calls", knows: VALUES },
     policies: { meaning: "policy rules and their evaluation", knows: VALUES },

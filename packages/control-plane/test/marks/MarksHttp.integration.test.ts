@@ -122,8 +122,8 @@ layer(layerTestService({ settings: SETTINGS }), { excludeTestServices: true })("
         [{ kind: "run", id: runId }, "target.id must be absent for a run"],
         [{ kind: "participant" }, "target.id must be the id of a participant"],
         [
-          { kind: "participant", id: "agent://nobody" },
-          "target.id must be a participant of the run that has events: agent://nobody"
+          { kind: "participant", id: "agent://stranger" },
+          "target.id must be a participant of the run that has events: agent://stranger"
         ],
         [{ kind: "event", id: foreign.id }, `target.id must be an event of the run: ${foreign.id}`],
         [{ kind: "event", id: "x" }, "target.id must be an event of the run: x"],

@@ -443,18 +443,42 @@ CREATE TABLE marks (
   author_name text,
   created_at timestamptz NOT NULL,
   idempotency_key text,
-  -- A later mark of the same author or judge, with the same target and name.
+  -- SHA-256 of the nonce and the request, to compare a repeated request; hexadecimal.
+  request_sha256 text,
+  -- Keeps digests from revealing a deleted value (docs/reference/seal.md#marks).
+  nonce text,
+  content_sha256 text NOT NULL,
+  -- SHA-256 of target, name and rater, which is the judge, else the author; null of a deleted mark.
+  slot text,
+  -- A later mark of the same slot.
   replaced_by uuid,
   deleted_at timestamptz,
   deleted_by text,
+  -- Position of the deletion in the chain.
+  deleted_position integer,
   UNIQUE (run_id, position)
 );
 CREATE UNIQUE INDEX marks_idempotency_key ON marks (run_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 -- The current marks: neither replaced nor deleted.
+CREATE UNIQUE INDEX marks_current ON marks (run_id, slot) WHERE replaced_by IS NULL AND deleted_at IS NULL;
 CREATE INDEX marks_current_number ON marks (name, number, run_id) WHERE replaced_by IS NULL AND deleted_at IS NULL;
 CREATE INDEX marks_current_flag ON marks (name, flag, run_id) WHERE replaced_by IS NULL AND deleted_at IS NULL;
 CREATE INDEX marks_current_category ON marks (name, category, run_id) WHERE replaced_by IS NULL AND deleted_at IS NULL;
 CREATE INDEX marks_created_at ON marks (created_at, id);
+
+-- The end of the chain of each run's marks. Writers of marks lock its row.
+CREATE TABLE mark_chains (
+  run_id uuid PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+  -- Additions and deletions.
+  entries integer NOT NULL DEFAULT 0,
+  -- Additions, and the bytes of their contents.
+  marks integer NOT NULL DEFAULT 0,
+  bytes bigint NOT NULL DEFAULT 0,
+  -- After the last entry, hexadecimal; null before the first one.
+  head text,
+  key_id text,
+  signature text
+);
 
 CREATE TABLE mark_definitions (
   name text PRIMARY KEY,

@@ -10,6 +10,11 @@ import {
   internalFailure,
   invalidSessionId,
   invalidTransition,
+  markDefinitionNotFound,
+  markKeyReused,
+  markNameReserved,
+  markNotFound,
+  markOfAnother,
   notRunning,
   notSuspended,
   observedOnly,
@@ -76,6 +81,26 @@ export const controlPlaneAnswers = {
   ReadOnlyView: errorAnswer("the view comes with the product", viewReadOnly("Active")),
   ViewOfAnother: errorAnswer("another caller saved the view", viewOfAnother("Expensive and declined")),
   ViewNotFound: errorAnswer("there is no such view", viewNotFound(WEBHOOK)),
+  MarkRefused: errorAnswer(
+    "the run has no such target, or the value breaks the definition of the name; `message` names the field",
+    badRequest("target.id must be a participant of the run that has events: risk-analyst")
+  ),
+  MarkConflict: errorAnswer(
+    "the key was used with another body, or the run has too many marks",
+    markKeyReused("crm-4711")
+  ),
+  MarkOfAnother: errorAnswer("another caller added the mark", markOfAnother()),
+  MarkNotFound: errorAnswer("the run has no such mark", markNotFound(WEBHOOK)),
+  InvalidMarkDefinition: errorAnswer(
+    "the parts of the definition contradict each other",
+    badRequest("min must not be larger than max")
+  ),
+  ReservedMarkName: errorAnswer("the name is reserved", markNameReserved("correct")),
+  MarkDefinitionNotFound: errorAnswer("the name has no definition", markDefinitionNotFound("tone")),
+  TooManyMarkDefinitions: errorAnswer(
+    "there are as many definitions as may be",
+    controlPlaneError("CONFLICT", "there are 1000 definitions of marks already")
+  ),
   InvalidWindow: errorAnswer("the window ends before it begins", badRequest("to must be after from")),
   RefusedTarget: errorAnswer(
     "the URL leads where deliveries may not go",

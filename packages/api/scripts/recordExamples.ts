@@ -294,6 +294,25 @@ const { id: view } = await ask("createView", "POST", "/views", {
 await ask("listViews", "GET", "/views?resource=audit")
 await ask("updateView", "PATCH", `/views/${view}`, { body: { columns: ["status", "cost", "duration"] } })
 await ask("deleteView", "DELETE", `/views/${view}`)
+
+// Marks of the first run, and the definition of a name.
+await ask("putMarkDefinition", "PUT", "/marks/definitions/quality", {
+  body: { kind: "number", min: 0, max: 1, better: "higher", description: "How well the run was led" }
+})
+await ask("listMarkDefinitions", "GET", "/marks/definitions")
+await ask("getMarkDefinition", "GET", "/marks/definitions/quality")
+const newMark = {
+  target: { kind: "decision" },
+  name: "correct",
+  value: true,
+  comment: "the region stayed healthy",
+  source: "api",
+  idempotencyKey: "crm-4711"
+}
+const { id: mark } = await ask("addMark", "POST", `/runs/${run}/marks`, { body: newMark })
+await ask("listRunMarks", "GET", `/runs/${run}/marks`)
+await ask("deleteMark", "DELETE", `/runs/${run}/marks/${mark}`)
+await ask("deleteMarkDefinition", "DELETE", "/marks/definitions/quality")
 const enough = (text: string) => text.split("event: canonical_event").length > 2
 const log = await readStream(`/events/stream?afterSeq=0&types=run.completed`, enough)
 books.controlPlane["streamEvents"] = {

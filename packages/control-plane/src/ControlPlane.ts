@@ -23,6 +23,7 @@ import { layerProjectionSettings } from "./event-log/projection/ProjectionSettin
 import * as EventNotices from "./event-log/subscribe/EventNotices.ts"
 import * as Server from "./http/Server.ts"
 import * as Ingest from "./ingest/Ingest.ts"
+import * as Marks from "./marks/Marks.ts"
 import * as Observation from "./observe/Observation.ts"
 import { ObserverSettings } from "./observe/ObserverSettings.ts"
 import { AuditLog } from "./platform/audit/AuditLog.ts"
@@ -52,6 +53,7 @@ export const layerControlPlane = (options: ControlPlaneOptions) =>
     Layer.merge(Health.layerWatch),
     Layer.provide(Admin.layer),
     Layer.provide([Streams.layer.pipe(Layer.provideMerge(Queries.layer)), RunActions.layer, Ingest.layer]),
+    Layer.provide(Marks.layer),
     Layer.provide(Observation.layer),
     Layer.provide(EventNotices.layer),
     Layer.provide(Log.layer),

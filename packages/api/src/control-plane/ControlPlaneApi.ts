@@ -16,6 +16,7 @@ import { HealthGroup } from "./HealthGroup.ts"
 import { IngestGroup } from "./IngestGroup.ts"
 import { InsightsGroup } from "./InsightsGroup.ts"
 import { ManagementGroup } from "./ManagementGroup.ts"
+import { MarksGroup } from "./MarksGroup.ts"
 import { PoliciesGroup } from "./PoliciesGroup.ts"
 import { PricingGroup } from "./PricingGroup.ts"
 import { QueryGroup } from "./QueryGroup.ts"
@@ -51,6 +52,7 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(ViewsGroup)
   .add(SealsGroup)
   .add(LedgerGroup)
+  .add(MarksGroup)
   .add(RemovedGroup)
   .middleware(RequestValidation)
   .middleware(RateLimit)

@@ -1,11 +1,22 @@
 import { about, Field, Mark, MarkDefinition, MarkName, MarkSource, MarkTargetKind } from "@runplane/domain"
 import * as Schema from "effect/Schema"
+import { mayUse, type Role } from "../caller/Access.ts"
 import { integer, withDefault } from "../validation/Fields.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
 
 const optional = Schema.optionalKey
 
 export const MAX_MARK_PAGE = 500
+
+/** Marks of a run, the replaced and deleted ones included. */
+export const MAX_MARKS_OF_RUN = 10_000
+/** Bytes of the values, comments and judges of the marks of a run. */
+export const MAX_MARK_BYTES_OF_RUN = 16 * 1024 * 1024
+export const MAX_MARK_DEFINITIONS = 1_000
+
+/** Whether a caller may delete a mark: its author and administrators may. `id` is that of the caller's actor. */
+export const mayDeleteMark = (id: string, role: Role, { author }: Pick<Mark, "author">): boolean =>
+  mayUse(role, author === id ? "operator" : "admin")
 
 /** The answer of `GET /runs/:id/marks` and `GET /marks`. */
 export const MarkPage = Schema.Struct({
@@ -24,12 +35,12 @@ const page = {
 /** The query of `GET /runs/:id/marks`. */
 export const runMarksQuery = querySchema({
   ...page,
-  name: optional(MarkName),
-  kind: optional(MarkTargetKind),
-  source: optional(MarkSource),
+  name: optional(MarkName.annotate(about("Only marks of this name", "quality"))),
+  kind: optional(Schema.Literals(MarkTargetKind.literals).annotate(about("Only marks of such targets", "run"))),
+  source: optional(Schema.Literals(MarkSource.literals).annotate(about("Only marks of this source", "human"))),
   history: withDefault(
-    Schema.Literals(["true", "false"]).annotate(about("Whether replaced and deleted marks are listed too", "false")),
-    "false"
+    Schema.Boolean.annotate(about("Whether replaced and deleted marks are listed too", false)),
+    false
   )
 })
 export type RunMarksQuery = typeof runMarksQuery.Type
@@ -42,5 +53,5 @@ export const NewMarkDefinition = Schema.Struct({
   categories: MarkDefinition.fields.categories,
   better: MarkDefinition.fields.better,
   description: MarkDefinition.fields.description
-}).annotate({ identifier: "NewMarkDefinition", description: "The values that marks of a name are to have" })
+}).annotate({ identifier: "MarkDefinitionRequest", description: "The values that marks of a name are to have" })
 export type NewMarkDefinition = typeof NewMarkDefinition.Type

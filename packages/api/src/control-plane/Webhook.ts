@@ -3,14 +3,15 @@ import * as Schema from "effect/Schema"
 
 const optional = Schema.optionalKey
 
-/** What webhooks report, in the order of a run's life (docs/reference/webhooks.md#webhook-events). */
+/** What webhooks report (docs/reference/webhooks.md#webhook-events). */
 export const webhookEvents = [
   "run.started",
   "run.completed",
   "run.failed",
   "run.cancelled",
   "run.suspended",
-  "run.resumed"
+  "run.resumed",
+  "mark.added"
 ] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
 

@@ -108,6 +108,23 @@ export const viewReadOnly = (name: string) =>
 export const viewOfAnother = (name: string) =>
   controlPlaneError("FORBIDDEN", `only its owner and administrators may change the view ${name}`)
 
+export const markNotFound = (id: string) => controlPlaneError("NOT_FOUND", `mark ${id} not found`)
+
+export const markOfAnother = () =>
+  controlPlaneError("FORBIDDEN", "only its author and administrators may delete this mark")
+
+export const markKeyReused = (key: string) =>
+  controlPlaneError("CONFLICT", `the idempotencyKey ${key} has been used with another body`)
+
+export const tooManyMarks = (id: string, bound: string) =>
+  controlPlaneError("CONFLICT", `run ${id} has ${bound} already`)
+
+export const markDefinitionNotFound = (name: string) =>
+  controlPlaneError("NOT_FOUND", `there is no definition of marks with the name ${name}`)
+
+export const markNameReserved = (name: string) =>
+  controlPlaneError("FORBIDDEN", `the definition of ${name} is reserved and cannot be changed`)
+
 export const payloadTooLarge = () =>
   new PayloadTooLarge({
     errorCode: "PAYLOAD_TOO_LARGE",

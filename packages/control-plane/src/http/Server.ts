@@ -23,6 +23,7 @@ import { RuntimeHttp } from "../admin/health/RuntimeHttp.ts"
 import { layerRequestCounts } from "../admin/limits/RequestCounts.ts"
 import { PoliciesHttp } from "../admin/policies/Policies.ts"
 import { IngestHttp, layerExportErrors } from "../ingest/IngestHttp.ts"
+import { MarksHttp } from "../marks/Marks.ts"
 import { layerRefusedRequests } from "../platform/audit/RefusedRequests.ts"
 import { DashboardHttp } from "../queries/dashboard/Dashboard.ts"
 import { DecisionsHttp } from "../queries/decisions/DecisionsHttp.ts"
@@ -81,6 +82,7 @@ const handlers = Layer.mergeAll(
   SealsHttp,
   LedgerHttp,
   SealKeysHttp,
+  MarksHttp,
   RemovedHttp,
   IngestHttp,
   HealthHttp,

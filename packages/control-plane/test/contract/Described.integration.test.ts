@@ -127,6 +127,16 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       yield* ask({ method: "PATCH", path: "/views/{id}", ids: { id: view.id }, body: { columns: ["cost"] } })
       yield* ask({ method: "DELETE", path: "/views/{id}", ids: { id: view.id } })
 
+      // Marks.
+      const mark = yield* post("/runs/{id}/marks", { target: { kind: "run" }, name: "tone", value: 1, source: "human" })
+      yield* get("/runs/{id}/marks", "history=true&kind=run&source=human&name=tone&limit=2&offset=0")
+      yield* ask({ method: "DELETE", path: "/runs/{id}/marks/{markId}", ids: { ...ids, markId: mark.id } })
+      const named = { path: "/marks/definitions/{name}", ids: { name: "tone" } }
+      yield* ask({ method: "PUT", ...named, body: { kind: "number", min: 0, max: 1, better: "higher" } })
+      yield* get("/marks/definitions")
+      yield* ask({ method: "GET", ...named })
+      yield* ask({ method: "DELETE", ...named })
+
       // Batches.
       const runIds = [clone.runId, randomUUID()]
       yield* post("/runs/batch/export", { runIds: [scripted, running] })

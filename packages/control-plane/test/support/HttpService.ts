@@ -10,6 +10,7 @@ import * as Operations from "../../src/admin/Admin.ts"
 import { Redactor } from "../../src/event-log/append/Redactor.ts"
 import * as Server from "../../src/http/Server.ts"
 import * as Ingest from "../../src/ingest/Ingest.ts"
+import * as Marks from "../../src/marks/Marks.ts"
 import type { ObserverOptions } from "../../src/observe/ObserverSettings.ts"
 import { AuditLog } from "../../src/platform/audit/AuditLog.ts"
 import { AuditTrail } from "../../src/platform/audit/AuditTrail.ts"
@@ -48,6 +49,7 @@ export const layerTestService = ({ database, observer, port, settings }: TestSer
     Layer.provideMerge(
       Layer.mergeAll(Streams.layer.pipe(Layer.provideMerge(Queries.layer)), RunActions.layer, Ingest.layer)
     ),
+    Layer.provideMerge(Marks.layer),
     Layer.provide(Redactor.layer),
     Layer.provideMerge(layerTestPrices),
     Layer.provideMerge(Layer.merge(RuntimeHealth.layer, Shutdown.layer)),

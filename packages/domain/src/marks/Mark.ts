@@ -96,5 +96,5 @@ export const NewMark = Schema.Struct({
       isOneLine
     )
   )
-}).annotate({ identifier: "NewMark", description: "A mark to be added" })
+}).annotate({ identifier: "MarkRequest", description: "A mark to be added" })
 export type NewMark = typeof NewMark.Type

@@ -25,6 +25,30 @@ export const Views = HttpApiBuilder.group(ControlPlaneApi, "views", (handlers) =
   })
 )
 
+const mark = {
+  id: "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10",
+  runId: "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10",
+  target: { kind: "run" },
+  name: "quality",
+  value: 1,
+  source: "human",
+  author: "key:5e884898",
+  createdAt: "2026-07-01T10:00:00.000Z"
+} as const
+const definition = { name: "quality", kind: "number", reserved: false } as const
+
+export const Marks = HttpApiBuilder.group(ControlPlaneApi, "marks", (handlers) =>
+  handlers.handleAll({
+    add: () => Effect.succeed(mark),
+    list: () => Effect.succeed({ data: [mark], total: 1, limit: 100, offset: 0 }),
+    remove: () => Effect.void,
+    definitions: () => Effect.succeed([definition]),
+    definition: () => Effect.succeed(definition),
+    define: () => Effect.succeed(definition),
+    undefine: () => Effect.void
+  })
+)
+
 export const Pricing = HttpApiBuilder.group(ControlPlaneApi, "pricing", (handlers) =>
   handlers.handleAll({
     price: () => Effect.succeed({ costBasis: "fallback", input: 1, output: 3 } as const),

@@ -51,25 +51,26 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
   "control-plane": {
     http: {
       meaning: "composition of the handlers",
-      knows: ["admin", "reactors", "streams", "queries", "runs", "ingest", "observe", "event-log", "platform"]
+      knows: ["admin", "streams", "queries", "runs", "ingest", "marks", "reactors", "observe", "event-log", "platform"]
     },
     admin: {
       meaning: "health, drift, retention, policies, batches, audit",
-      knows: ["reactors", "streams", "queries", "runs", "ingest", "observe", "event-log", "platform"]
+      knows: ["streams", "queries", "runs", "ingest", "marks", "reactors", "observe", "event-log", "platform"]
     },
+    marks: { meaning: "judgements beside the log, and their chain", knows: ["reactors", "event-log", "platform"] },
     reactors: { meaning: "effects of a commit: webhooks, metrics, traces, tallies", knows: ["event-log", "platform"] },
     streams: {
       meaning: "the event streams of a run, of the log and of a replay",
       knows: ["queries", "event-log", "platform"]
     },
-    queries: { meaning: "one folder a page of the API that reads", knows: ["event-log", "platform"] },
+    queries: { meaning: "one folder a page of the API that reads", knows: ["marks", "event-log", "platform"] },
     runs: {
       meaning: "the commands: create, cancel, pause, claim, clone, delete",
       knows: ["observe", "event-log", "platform"]
     },
     ingest: {
       meaning: "spans and log records of OpenTelemetry: the inbox, and the drain into runs",
-      knows: ["observe", "event-log", "platform"]
+      knows: ["marks", "observe", "event-log", "platform"]
     },
     observe: { meaning: "one observer a run, the watches, the placement of runs", knows: ["event-log", "platform"] },
     "event-log": { meaning: "append, project, subscribe, seal, read", knows: ["platform"] },

@@ -7,10 +7,29 @@ import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 
 const DUE_COLUMNS = { run_id: "uuid", event: "text", payload: "json", at: "timestamptz" } as const
 
+/** An event that is delivered to each active subscription that wants it. `payload` is JSON, `at` ISO-8601. */
+interface DueEvent {
+  readonly run_id: string
+  readonly event: WebhookEvent
+  readonly payload: string
+  readonly at: string
+}
+
 /**
- * Writes the deliveries of the changes of status, one for each active subscription that wants it, and calls `wake` when
- * they are committed (docs/reference/webhooks.md#webhook-delivery). The key-share lock keeps a subscription that is
- * being removed at the same moment from failing the append: nothing of a webhook may ever hurt a run.
+ * The INSERT of deliveries, for the transaction of their events. The key-share lock keeps a subscription that is being
+ * removed at the same moment from failing it: nothing of a webhook may ever hurt a run.
+ */
+export const enqueueDeliveries = (sql: PgClient.PgClient, events: ReadonlyArray<DueEvent>) => sql`
+  INSERT INTO webhook_deliveries (webhook_id, run_id, event, payload, next_attempt_at, created_at)
+  SELECT w.id, due.run_id, due.event, due.payload, now(), due.at
+  FROM ${unnestRows(sql, events, DUE_COLUMNS, { ordinal: true })} AS due
+  JOIN webhooks w ON w.active AND (w.events = '{}' OR due.event = ANY(w.events))
+  ORDER BY due.ordinal
+  FOR KEY SHARE OF w`
+
+/**
+ * Writes the deliveries of the changes of status, and calls `wake` when they are committed
+ * (docs/reference/webhooks.md#webhook-delivery).
  */
 export const makeWebhookOutbox = (wake: () => void) =>
   Effect.map(PgClient.PgClient, (sql): Reactor => {
@@ -23,15 +42,7 @@ export const makeWebhookOutbox = (wake: () => void) =>
           : [{ run_id: runId, event, at: change.at, payload: payloadOf(event, runId, change) }]
       })
       if (rows.length === 0) return []
-      return [
-        sql`
-          INSERT INTO webhook_deliveries (webhook_id, run_id, event, payload, next_attempt_at, created_at)
-          SELECT w.id, due.run_id, due.event, due.payload, now(), due.at
-          FROM ${unnestRows(sql, rows, DUE_COLUMNS, { ordinal: true })} AS due
-          JOIN webhooks w ON w.active AND (w.events = '{}' OR due.event = ANY(w.events))
-          ORDER BY due.ordinal
-          FOR KEY SHARE OF w`
-      ]
+      return [enqueueDeliveries(sql, rows)]
     }
     const afterCommit = (appends: ReadonlyArray<WrittenAppend>) => {
       if (appends.some(({ change }) => change !== undefined)) wake()

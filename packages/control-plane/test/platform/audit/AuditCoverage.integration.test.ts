@@ -83,6 +83,17 @@ const deliveredWebhook = Effect.gen(function* () {
 const view = (name: string) =>
   Effect.map(call("POST", "/views", { body: { name, resource: "runs" }, headers }), ({ body }) => body.id)
 
+const newMark = { target: { kind: "run" }, name: "quality", value: 1, source: "human" }
+const mark = Effect.gen(function* () {
+  const runId = yield* endedRun
+  const { body } = yield* call("POST", `/runs/${runId}/marks`, { body: newMark, headers })
+  return { path: `/runs/${runId}/marks/${body.id}` }
+})
+const definition = (name: string) =>
+  Effect.as(call("PUT", `/marks/definitions/${name}`, { body: { kind: "flag" }, headers }), {
+    path: `/marks/definitions/${name}`
+  })
+
 const policy = { policyId: "policy.audited", rules: {} }
 const policyPath = `/runtime/policies/${policy.policyId}`
 const registered = Effect.as(call("POST", "/runtime/policies", { body: policy, headers }), { path: policyPath })
@@ -166,6 +177,14 @@ const audited: Readonly<Record<string, Audited>> = {
     "succeeded"
   ],
   "DELETE /views/:id": [Effect.map(view("Theirs"), (id) => ({ path: `/views/${id}` })), "view.delete", "succeeded"],
+  "POST /runs/:id/marks": [onRun(endedRun, "marks", newMark), "mark.add", "succeeded"],
+  "DELETE /runs/:id/marks/:markId": [mark, "mark.delete", "succeeded"],
+  "PUT /marks/definitions/:name": [
+    Effect.succeed({ path: "/marks/definitions/tone", body: { kind: "flag" } }),
+    "mark.definition.put",
+    "succeeded"
+  ],
+  "DELETE /marks/definitions/:name": [definition("mood"), "mark.definition.delete", "succeeded"],
   "POST /webhooks": [
     Effect.succeed({ path: "/webhooks", body: { url: "https://192.0.2.1/", secret: "secret" } }),
     "webhook.create",

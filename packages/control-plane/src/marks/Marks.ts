@@ -1,0 +1,246 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import {
+  type BadRequest,
+  badRequest,
+  type Conflict,
+  ControlPlaneApi,
+  type Forbidden,
+  markKeyReused,
+  markNotFound,
+  markOfAnother,
+  mayDeleteMark,
+  type NotFound,
+  type RunMarksQuery,
+  runNotFound,
+  tooManyMarks
+} from "@runplane/api"
+import { canonicalJson, type Mark, type MarkValue, type NewMark, valueProblem } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { HttpApiBuilder } from "effect/http-api"
+import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
+import { Redactor } from "../event-log/append/Redactor.ts"
+import { RunRepository } from "../event-log/runs/RunRepository.ts"
+import { AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
+import { asCaller } from "../platform/http/CurrentCaller.ts"
+import { jsonPages, jsonText, listPage, type TextPage } from "../platform/http/JsonAnswer.ts"
+import { orUnavailable } from "../platform/http/OutageAnswers.ts"
+import { Ids } from "../platform/Ids.ts"
+import { readBounded } from "../platform/postgres/BoundedRows.ts"
+import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
+import { WebhookDispatcher } from "../reactors/webhooks/WebhookDispatcher.ts"
+import { MarkDefinitions } from "./MarkDefinitions.ts"
+import { LARGE_MARK_COLUMNS, type MarkRow, markColumns, toMark } from "./MarkRows.ts"
+import { makeMarkTargets } from "./MarkTargets.ts"
+import { type AddedMark, boundOf, type LockedChain, MarkWriter, requestSha256 } from "./MarkWriter.ts"
+
+/** A mark, and whether an earlier request added it. */
+export interface AddAnswer {
+  readonly mark: Mark
+  readonly isRepeated: boolean
+}
+
+/** Marks of a run (docs/reference/marks.md). Each change commits with its audit entry and its webhooks. */
+export class Marks extends Context.Service<
+  Marks,
+  {
+    readonly add: (
+      reference: string,
+      mark: NewMark,
+      caller: Caller
+    ) => Effect.Effect<AddAnswer, BadRequest | Conflict | NotFound | SqlError>
+    /** A `MarkPage` as text, which is read as the client receives it. */
+    readonly list: (reference: string, query: RunMarksQuery) => Effect.Effect<TextPage<SqlError>, NotFound | SqlError>
+    readonly remove: (
+      reference: string,
+      id: string,
+      caller: Caller
+    ) => Effect.Effect<void, Forbidden | NotFound | SqlError>
+  }
+>()("runplane/control-plane/Marks") {
+  static readonly layer = Layer.effect(
+    Marks,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const audit = yield* AuditTrail
+      const clock = yield* DatabaseClock
+      const definitions = yield* MarkDefinitions
+      const dispatcher = yield* WebhookDispatcher
+      const ids = yield* Ids
+      const redactor = yield* Redactor
+      const runs = yield* RunRepository
+      const targetOf = yield* makeMarkTargets
+      const writer = yield* MarkWriter
+
+      const now = Effect.map(clock.now, (millis) => new Date(millis).toISOString())
+      const columns = markColumns(sql)
+
+      const resolve = Effect.fnUntraced(function* (reference: string) {
+        return (yield* runs.resolve(reference)) ?? (yield* runNotFound(reference))
+      })
+
+      const lock = (reference: string) =>
+        Effect.gen(function* () {
+          const runId = yield* resolve(reference)
+          return (yield* writer.lock(runId)) ?? (yield* runNotFound(reference))
+        })
+
+      const record = (action: string, { id, name, runId, source, target }: Mark, caller: Caller, at: string) => {
+        const details = { runId, name, source, target: { ...target } }
+        return audit.record({ caller, action: `mark.${action}`, resource: "mark", resourceId: id, details, at })
+      }
+
+      const redacted = (given: NewMark): Pick<Mark, "comment" | "judge"> & { readonly value: MarkValue } => {
+        const { comment, judge, value } = given
+        return {
+          value: typeof value === "string" ? redactor.text(value) : value,
+          ...(comment !== undefined && { comment: redactor.text(comment) }),
+          ...(judge !== undefined && {
+            judge: {
+              ...judge,
+              name: redactor.text(judge.name),
+              ...(judge.model && { model: redactor.text(judge.model) })
+            }
+          })
+        }
+      }
+
+      /** The mark that an earlier request with the same key added. */
+      const repeated = Effect.fnUntraced(function* ({ runId }: LockedChain, key: string, body: string) {
+        const [row] = yield* sql<KeyedRow>`
+          SELECT ${columns}, nonce, request_sha256 FROM marks
+          WHERE run_id = ${runId}::uuid AND idempotency_key = ${key}`
+        if (row === undefined) return undefined
+        // A deleted mark has lost what its request is compared with.
+        if (row.nonce !== null && row.request_sha256 !== requestSha256(row.nonce, { key, body })) {
+          return yield* markKeyReused(key)
+        }
+        return toMark(row)
+      })
+
+      const add = Effect.fn("Marks.add")(function* (reference: string, given: NewMark, caller: Caller) {
+        if (given.judge !== undefined && given.source !== "judge") {
+          return yield* badRequest("judge is for marks whose source is judge")
+        }
+        const { idempotencyKey: key, ...bodyOf } = given
+        const body = canonicalJson({ ...bodyOf })
+        const id = yield* ids.uuid
+        const at = yield* now
+        const insert = Effect.gen(function* () {
+          const chain = yield* lock(reference)
+          const { runId } = chain
+          const first = key === undefined ? undefined : yield* repeated(chain, key, body)
+          if (first !== undefined) return { mark: first, isRepeated: true }
+          const content = redacted(given)
+          const problem = valueProblem(yield* definitions.find(given.name), content.value)
+          if (problem !== undefined) return yield* badRequest(problem)
+          const { actorId, name } = caller.actor
+          const mark: AddedMark = {
+            id,
+            runId,
+            ...(yield* targetOf(runId, given.name, given.target)),
+            name: given.name,
+            ...content,
+            source: given.source,
+            author: actorId,
+            ...(name !== undefined && { authorName: name }),
+            createdAt: at
+          }
+          const bound = boundOf(chain)
+          if (bound !== undefined) return yield* tooManyMarks(runId, bound)
+          yield* writer.add(chain, mark, key === undefined ? undefined : { key, body })
+          yield* record("add", mark, caller, at)
+          return { mark, isRepeated: false }
+        })
+        const answer = yield* sql.withTransaction(insert)
+        if (!answer.isRepeated) dispatcher.wake()
+        return answer
+      })
+
+      const list = Effect.fn("Marks.list")(function* (reference: string, query: RunMarksQuery) {
+        const runId = yield* resolve(reference)
+        const { kind, limit, name, offset, source } = query
+        const where = sql.and([
+          sql`run_id = ${runId}::uuid`,
+          ...(query.history ? [] : [sql`replaced_by IS NULL AND deleted_at IS NULL`]),
+          ...(name === undefined ? [] : [sql`name = ${name}`]),
+          ...(kind === undefined ? [] : [sql`target_kind = ${kind}`]),
+          ...(source === undefined ? [] : [sql`source = ${source}`])
+        ])
+        const [found, counts] = yield* Effect.all(
+          [
+            sql<{ readonly id: string }>`
+              SELECT id::text AS id FROM marks WHERE ${where} ORDER BY position DESC
+              LIMIT ${BigInt(limit)} OFFSET ${BigInt(offset)}`,
+            sql<{ readonly total: number }>`SELECT count(*)::int AS total FROM marks WHERE ${where}`
+          ],
+          { concurrency: 2 }
+        )
+        const read = (keys: ReadonlyArray<{ readonly id: string }>) =>
+          readBounded<MarkRow>(sql, {
+            keys: sql`${keys.map(({ id }) => id)}::text[]::uuid[]`,
+            from: sql`marks`,
+            isOf: (id) => sql`id = ${id}`,
+            columns,
+            large: LARGE_MARK_COLUMNS
+          })
+        const after = `],"total":${counts[0]?.total ?? 0},"limit":${limit},"offset":${offset}}`
+        return yield* listPage(found, read, (row) => JSON.stringify(toMark(row)), after)
+      })
+
+      const remove = Effect.fn("Marks.remove")(function* (reference: string, id: string, caller: Caller) {
+        const at = yield* now
+        const erase = Effect.gen(function* () {
+          const chain = yield* lock(reference)
+          const [row] = yield* sql<MarkRow>`
+            SELECT ${columns} FROM marks WHERE id = ${id}::uuid AND run_id = ${chain.runId}::uuid`
+          if (row === undefined) return yield* markNotFound(id)
+          const mark = toMark(row)
+          const { actorId, role } = caller.actor
+          if (!mayDeleteMark(actorId, role, mark)) return yield* markOfAnother()
+          if (mark.deletedAt !== undefined) return
+          yield* writer.erase(chain, id, actorId, at)
+          yield* record("delete", mark, caller, at)
+        })
+        yield* sql.withTransaction(erase)
+      })
+      return Marks.of({ add, list, remove })
+    })
+  )
+}
+
+interface KeyedRow extends MarkRow {
+  readonly nonce: string | null
+  readonly request_sha256: string | null
+}
+
+/** The endpoints of marks and of their definitions (docs/reference/marks.md). */
+export const MarksHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "marks",
+  Effect.fnUntraced(function* (handlers) {
+    const marks = yield* Marks
+    const definitions = yield* MarkDefinitions
+    return handlers.handleAll({
+      add: ({ params, payload }) =>
+        asCaller((caller) =>
+          Effect.map(marks.add(params.id, payload, caller), ({ isRepeated, mark }) =>
+            isRepeated ? jsonText(JSON.stringify(mark)) : mark
+          )
+        ),
+      list: ({ params, query }) => orUnavailable(Effect.map(marks.list(params.id, query), jsonPages)),
+      remove: ({ params }) => asCaller((caller) => marks.remove(params.id, params.markId, caller)),
+      definitions: () => orUnavailable(Effect.map(definitions.list, jsonPages)),
+      definition: ({ params }) => orUnavailable(definitions.get(params.name)),
+      define: ({ params, payload }) => asCaller((caller) => definitions.put(params.name, payload, caller)),
+      undefine: ({ params }) => asCaller((caller) => definitions.remove(params.name, caller))
+    })
+  })
+)
+
+/** Marks and their definitions. Requires the log, the audit trail and the webhooks. */
+export const layer = Marks.layer.pipe(
+  Layer.provideMerge(Layer.merge(MarkDefinitions.layer, MarkWriter.layer)),
+  Layer.provide(Ids.layer)
+)

@@ -4,17 +4,20 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
+import * as Semaphore from "effect/Semaphore"
 import { ProcessChannel } from "../event-log/ProcessChannel.ts"
 import { Placement } from "../observe/placement/Placement.ts"
 import { Metrics } from "../platform/metrics/Metrics.ts"
 import { describeSqlError } from "../platform/postgres/SqlFailures.ts"
 import { makeDueKeys } from "./DueKeys.ts"
-import { Inbox, type InboxRow, type TraceRef } from "./Inbox.ts"
+import { Inbox, type InboxRow, type TraceRef, traceKey, traceOfKey } from "./Inbox.ts"
 import { type OpenStory, Stories } from "./Stories.ts"
 import { arrivalOf, runOfKey, TraceRuns } from "./TraceRuns.ts"
 
-/** Traces, and runs, that are processed at the same time. */
-const CONCURRENCY = 8
+/** Traces, and runs, that are processed at the same time: they share statements and transactions. */
+const CONCURRENCY = 32
+/** Events that are appended at the same time: a transaction of so many holds the thread for some 20 ms. */
+const EVENTS_AT_ONCE = 1_000
 /** The pause after a failure. Milliseconds. */
 const RETRY_MS = 1_000
 /** How often the inbox is read for rows whose notice was lost. Milliseconds. */
@@ -26,10 +29,6 @@ const TRACES = "otlp.traces"
 const RUN = "otlp.run"
 /** Names of traces in one message. */
 const NAMES_PER_MESSAGE = 6_000
-
-/** A trace as a key of text; ids of traces have no spaces. */
-const keyOf = ({ source, traceId }: TraceRef) => `${traceId} ${source}`
-const traceOf = (key: string): TraceRef => ({ traceId: key.slice(0, 32), source: key.slice(33) })
 
 /**
  * Appends what waits in the inbox to the runs (docs/reference/ingest.md#exactly-once). The process that has the shard
@@ -56,6 +55,11 @@ export class Drain extends Context.Service<
       /** The process of the run that the trace has when nothing else names one. */
       const isHome = ({ source, traceId }: TraceRef) => isOurs(runOfKey(source, traceId))
 
+      const appends = yield* Semaphore.make(EVENTS_AT_ONCE)
+      const steps = yield* Semaphore.make(1)
+      /** Gives the thread back before each step: the stories of one read would hold it together. */
+      const turn = <A>(step: () => A) => steps.withPermits(1)(Effect.andThen(Effect.yieldNow, Effect.sync(step)))
+
       const open = new Map<string, OpenStory>()
       const evict = () => {
         for (const runId of open.keys()) {
@@ -68,20 +72,21 @@ export class Drain extends Context.Service<
         const story = open.get(runId) ?? (yield* stories.open(runId))
         if (story === undefined) return undefined
         if (story === "deleted") {
-          const { isCut, rows } = yield* inbox.ofRun(runId, [])
+          const { isCut, rows } = yield* inbox.ofRun({ runId, without: [] })
           yield* inbox.remove(rows)
           return isCut ? 0 : undefined
         }
         // The least recently used story is the first.
         open.delete(runId)
-        const { isCut, rows } = yield* inbox.ofRun(runId, [...story.pending.keys()])
+        const { isCut, rows } = yield* inbox.ofRun({ runId, without: story.pending.keys() })
         const arrivals = rows.toSorted(byEnd).map(arrivalOf)
         for (const row of rows) story.pending.set(row.ordinal, row)
         const now = yield* Clock.currentTimeMillis
-        const step = stepStory(story.state, arrivals, now, story.options)
+        const step = yield* turn(() => stepStory(story.state, arrivals, now, story.options))
         const consumed = new Set(step.consumed.map(({ key }) => key))
         const gone = [...story.pending.values()].filter((row) => consumed.has(arrivalOf(row).key))
-        yield* stories.append(story, step, gone)
+        const events = Math.min(Math.max(step.events.length, 1), EVENTS_AT_ONCE)
+        yield* appends.withPermits(events)(stories.append(story, step, gone))
         metrics.otlpDrained(gone.length, step.consumed.filter(({ node }) => node === undefined).length)
         open.set(runId, story)
         evict()
@@ -106,7 +111,7 @@ export class Drain extends Context.Service<
         concurrency: CONCURRENCY,
         retryMs: RETRY_MS,
         process: Effect.fnUntraced(function* (key) {
-          const trace = traceOf(key)
+          const trace = traceOfKey(key)
           if (!isHome(trace)) return undefined
           const state = yield* traceRuns.bind(trace, yield* Clock.currentTimeMillis)
           if (state._tag === "Bound") yield* wakeRun(state.runId)
@@ -117,14 +122,14 @@ export class Drain extends Context.Service<
       const received = Effect.fnUntraced(function* (refs: ReadonlyArray<TraceRef>) {
         const away: Array<string> = []
         for (const trace of refs) {
-          if (isHome(trace)) traces.wake(keyOf(trace))
-          else away.push(keyOf(trace))
+          if (isHome(trace)) traces.wake(traceKey(trace))
+          else away.push(traceKey(trace))
         }
         for (const text of messagesOf(away)) yield* channel.send(TRACES, text)
       })
 
       yield* channel.listen(TRACES, (text) => {
-        for (const key of text.split("\n")) if (isHome(traceOf(key))) traces.wake(key)
+        for (const key of text.split("\n")) if (isHome(traceOfKey(key))) traces.wake(key)
       })
       yield* channel.listen(RUN, (text) => {
         const runId = RunId.make(text)
@@ -136,7 +141,7 @@ export class Drain extends Context.Service<
         const rowsOfRuns = new Map<RunId, number>()
         for (const { rows, runId, ...trace } of yield* inbox.waiting) {
           if (runId !== undefined) rowsOfRuns.set(runId, (rowsOfRuns.get(runId) ?? 0) + rows)
-          else if (isHome(trace) && !traces.has(keyOf(trace))) traces.wake(keyOf(trace))
+          else if (isHome(trace) && !traces.has(traceKey(trace))) traces.wake(traceKey(trace))
         }
         for (const [runId, rows] of rowsOfRuns) {
           if (isOurs(runId) && open.get(runId)?.pending.size !== rows) runs.wake(runId)

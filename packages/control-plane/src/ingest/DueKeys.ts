@@ -24,7 +24,10 @@ interface DueKeysOptions<E, R> {
   readonly retryMs: number
 }
 
-/** Keys that are processed when they are due, each by one fiber at a time. A failed one is processed again. */
+/**
+ * Keys that are processed when they are due, each by one fiber at a time. A failed one is processed again. A woken key
+ * is processed at once when it is new, else with the next tick: many wakes of one key share a read.
+ */
 export const makeDueKeys = Effect.fnUntraced(function* <E, R>({ concurrency, process, retryMs }: DueKeysOptions<E, R>) {
   const clock = yield* Clock.Clock
   const entries = new Map<string, Entry>()
@@ -38,8 +41,9 @@ export const makeDueKeys = Effect.fnUntraced(function* <E, R>({ concurrency, pro
 
   const wake = (key: string) => {
     const known = entries.get(key)
-    if (known?.isRunning) {
-      known.isAgain = true
+    if (known !== undefined) {
+      known.isAgain = known.isRunning
+      known.dueAt = 0
       return
     }
     entries.set(key, { dueAt: 0, isRunning: false, isAgain: false, idle: Latch.makeUnsafe(true) })
@@ -60,9 +64,11 @@ export const makeDueKeys = Effect.fnUntraced(function* <E, R>({ concurrency, pro
         )
       )
       entry.isRunning = false
-      if (entry.isAgain) makeReady(key)
-      else if (next !== undefined) entry.dueAt = next
-      else if (entries.get(key) === entry) entries.delete(key)
+      if (entry.isAgain) entry.dueAt = 0
+      else if (next !== undefined) {
+        entry.dueAt = next
+        if (next <= clock.currentTimeMillisUnsafe()) makeReady(key)
+      } else if (entries.get(key) === entry) entries.delete(key)
     }).pipe(Effect.ensuring(entry.idle.open))
 
   const worker = Effect.gen(function* () {

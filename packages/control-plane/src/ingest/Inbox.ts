@@ -6,17 +6,24 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
+import { batched } from "../platform/postgres/Batched.ts"
 import { unnestRows } from "../platform/postgres/UnnestRows.ts"
 
-/** Most rows, and about the most bytes of rows, that one read returns. */
+/** Most rows of a trace or run that one read returns, and about the most bytes of rows of all its callers. */
 export const ROWS_PER_READ = 2_000
-const BYTES_PER_READ = 8 * 1024 * 1024
+const BYTES_PER_READ = 2 * 1024 * 1024
+/** Traces or runs that share a read. */
+export const KEYS_PER_READ = 64
 
 /** A trace of a source, which is the name of the exporter's key. */
 export interface TraceRef {
   readonly source: string
   readonly traceId: string
 }
+
+/** A trace as one text; ids of traces have no spaces. */
+export const traceKey = ({ source, traceId }: TraceRef): string => `${traceId} ${source}`
+export const traceOfKey = (key: string): TraceRef => ({ traceId: key.slice(0, 32), source: key.slice(33) })
 
 /** A span or log record that is to be stored. */
 export interface InboxEntry {
@@ -67,6 +74,12 @@ export interface RowsRead {
   readonly isCut: boolean
 }
 
+/** A run, and the ordinals of its rows that are not to be read. */
+export interface RunRows {
+  readonly runId: RunId
+  readonly without: Iterable<bigint>
+}
+
 /** Spans and log records that are received and have no run yet (docs/reference/ingest.md#exactly-once). */
 export class Inbox extends Context.Service<
   Inbox,
@@ -75,10 +88,10 @@ export class Inbox extends Context.Service<
     readonly store: (source: string, entries: ReadonlyArray<InboxEntry>) => Effect.Effect<number, SqlError>
     readonly size: Effect.Effect<InboxSize, SqlError>
     readonly waiting: Effect.Effect<ReadonlyArray<WaitingTrace>, SqlError>
-    /** The first rows of a trace. */
+    /** The first rows of a trace. Callers that read at the same time share a statement. */
     readonly ofTrace: (trace: TraceRef) => Effect.Effect<RowsRead, SqlError>
-    /** The first rows of a run's traces without those with the given ordinals. */
-    readonly ofRun: (runId: RunId, without: ReadonlyArray<bigint>) => Effect.Effect<RowsRead, SqlError>
+    /** The same of a run's traces, without the rows that the caller has. */
+    readonly ofRun: (run: RunRows) => Effect.Effect<RowsRead, SqlError>
     readonly remove: (rows: ReadonlyArray<InboxRow>) => Effect.Effect<void, SqlError>
   }
 >()("runplane/control-plane/Inbox") {
@@ -138,27 +151,59 @@ export class Inbox extends Context.Service<
           )
       ).pipe(Effect.withTracerEnabled(false))
 
-      const readRows = (from: Fragment) =>
+      /** The rows of each key, in the order of the keys. `keys` has their numbers from 1; `from` selects for one key. */
+      const readRows = (count: number, keys: Fragment, from: Fragment) =>
         Effect.map(
           sql<StoredRow>`
-            SELECT source, trace_id, span_id, kind, ordinal, received_at, span::text AS span, found FROM (
-              SELECT i.*, sum(i.bytes) OVER (ORDER BY i.ordinal) - i.bytes AS before, count(*) OVER ()::int AS found
-              FROM (${from} ORDER BY i.ordinal LIMIT ${ROWS_PER_READ}) AS i
-            ) AS measured WHERE before < ${BYTES_PER_READ} ORDER BY ordinal`,
-          (rows): RowsRead => ({
-            rows: rows.map(toInboxRow),
-            isCut: rows.length === ROWS_PER_READ || rows.length < (rows[0]?.found ?? 0)
-          })
-        )
+            SELECT number, source, trace_id, span_id, kind, ordinal, received_at, span::text AS span, found FROM (
+              SELECT k.number::int AS number, i.*, sum(i.bytes) OVER (ORDER BY k.number, i.ordinal) - i.bytes AS before,
+                     count(*) OVER ()::int AS found
+              FROM ${keys} AS k CROSS JOIN LATERAL (${from} ORDER BY i.ordinal LIMIT ${ROWS_PER_READ}) AS i
+            ) AS measured WHERE before < ${BYTES_PER_READ} ORDER BY number, ordinal`,
+          (rows): ReadonlyArray<RowsRead> => {
+            const last = rows.length < (rows[0]?.found ?? 0) ? (rows.at(-1)?.number ?? 0) : count + 1
+            const byKey = Map.groupBy(rows, ({ number }) => number)
+            return Array.from({ length: count }, (_, index) => {
+              const own = byKey.get(index + 1) ?? []
+              return { rows: own.map(toInboxRow), isCut: own.length === ROWS_PER_READ || index + 1 >= last }
+            })
+          }
+        ).pipe(Effect.withTracerEnabled(false))
 
-      const ofTrace = Effect.fn("Inbox.ofTrace")(({ source, traceId }: TraceRef) =>
-        readRows(sql`SELECT i.* FROM otlp_inbox i WHERE i.source = ${source} AND i.trace_id = ${traceId}`)
-      )
-      const ofRun = Effect.fn("Inbox.ofRun")((runId: RunId, without: ReadonlyArray<bigint>) =>
-        readRows(sql`
-          SELECT i.* FROM otlp_traces t JOIN otlp_inbox i ON i.source = t.source AND i.trace_id = t.trace_id
-          WHERE t.run_id = ${runId}::uuid AND NOT (i.ordinal = ANY(${without}::int8[]))`)
-      )
+      const readTraces = batched<TraceRef, RowsRead>(sql, {
+        isShared: true,
+        most: KEYS_PER_READ,
+        run: (traces) =>
+          readRows(
+            traces.length,
+            unnestRows(
+              sql,
+              traces.map(({ source, traceId }, index) => ({ number: index + 1, source, trace_id: traceId })),
+              { number: "int", source: "text", trace_id: "text" }
+            ),
+            sql`SELECT i.* FROM otlp_inbox i WHERE i.source = k.source AND i.trace_id = k.trace_id`
+          )
+      })
+      const ofTrace = Effect.fn("Inbox.ofTrace")((trace: TraceRef) => readTraces(trace))
+
+      const readRuns = batched<RunRows, RowsRead>(sql, {
+        isShared: true,
+        most: KEYS_PER_READ,
+        run: (runs) =>
+          readRows(
+            runs.length,
+            unnestRows(
+              sql,
+              runs.map(({ runId }, index) => ({ number: index + 1, run_id: runId })),
+              { number: "int", run_id: "uuid" }
+            ),
+            sql`SELECT i.* FROM otlp_traces t JOIN otlp_inbox i ON i.source = t.source AND i.trace_id = t.trace_id
+                WHERE t.run_id = k.run_id AND NOT EXISTS (
+                  SELECT FROM unnest(${runs.flatMap(({ without }) => [...without])}::int8[]) AS w (ordinal)
+                  WHERE w.ordinal = i.ordinal)`
+          )
+      })
+      const ofRun = Effect.fn("Inbox.ofRun")((run: RunRows) => readRuns(run))
 
       const remove = Effect.fn("Inbox.remove")((rows: ReadonlyArray<InboxRow>) => Effect.asVoid(removal(sql, rows)))
 
@@ -182,6 +227,8 @@ export const removal = (sql: PgClient.PgClient, rows: ReadonlyArray<InboxRow>) =
       WHERE i.source = k.source AND i.trace_id = k.trace_id AND i.span_id = k.span_id AND i.kind = k.kind`
 
 interface StoredRow {
+  /** Of its key. */
+  readonly number: number
   readonly source: string
   readonly trace_id: string
   readonly span_id: string

@@ -26,8 +26,10 @@ import { type NewRun, searchTextOf } from "../event-log/runs/NewRun.ts"
 import { RunRepository } from "../event-log/runs/RunRepository.ts"
 import { Ids } from "../platform/Ids.ts"
 import type { AppendFailed } from "../platform/postgres/AppendFailed.ts"
+import { batchedReads, batchedWrites } from "../platform/postgres/Batched.ts"
+import { idRows } from "../platform/postgres/KeptPlans.ts"
 import { unnestRows } from "../platform/postgres/UnnestRows.ts"
-import { type InboxRow, removal } from "./Inbox.ts"
+import { type InboxRow, KEYS_PER_READ, removal } from "./Inbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 
 /** Spans and log records of a run that become events. */
@@ -94,24 +96,35 @@ export class Stories extends Context.Service<
       const repository = yield* RunRepository
       const { countsJoinedUsage, idleMs, settleMs } = yield* IngestSettings
 
+      const readRow = batchedReads(sql, KEYS_PER_READ, (runIds: ReadonlyArray<RunId>) =>
+        Effect.map(
+          sql<StoredRow>`
+            SELECT k.run_id::text AS run_id, t.source, t.run_key, r.status, r.runtime_session_id,
+                   EXISTS (SELECT FROM runs o WHERE o.runtime_session_id = t.run_key AND o.id <> k.run_id) AS is_taken,
+                   EXISTS (SELECT FROM deleted_sessions d WHERE d.runtime_session_id IN (t.run_key, k.run_id::text))
+                     AS is_deleted
+            FROM ${idRows(sql, runIds)} AS k (run_id)
+            CROSS JOIN LATERAL (
+              SELECT * FROM otlp_traces t WHERE t.run_id = k.run_id ORDER BY t.run_key NULLS FIRST LIMIT 1) AS t
+            LEFT JOIN runs r ON r.id = k.run_id`,
+          (rows) => new Map(rows.map((row) => [row.run_id, row]))
+        )
+      )
+      const readNodes = (runId: RunId) =>
+        sql<{ readonly node: string }>`
+          SELECT node::text AS node FROM otlp_seen WHERE run_id = ${runId}::uuid ORDER BY position`
+
       const open = Effect.fn("Stories.open")(function* (runId: RunId) {
-        const [row] = yield* sql<StoredRow>`
-          SELECT t.source, t.run_key, r.status, r.runtime_session_id,
-                 EXISTS (SELECT FROM runs o WHERE o.runtime_session_id = t.run_key AND o.id <> ${runId}::uuid) AS is_taken,
-                 EXISTS (SELECT FROM deleted_sessions d WHERE d.runtime_session_id IN (t.run_key, t.run_id::text))
-                   AS is_deleted
-          FROM otlp_traces t LEFT JOIN runs r ON r.id = t.run_id
-          WHERE t.run_id = ${runId}::uuid ORDER BY t.run_key NULLS FIRST LIMIT 1`
+        const row = yield* readRow(runId)
         if (row === undefined) return undefined
         if (row.status === null && (row.is_deleted || row.run_key === null)) return "deleted" as const
-        const nodes = yield* sql<{ readonly node: string }>`
-          SELECT node::text AS node FROM otlp_seen WHERE run_id = ${runId}::uuid ORDER BY position`
+        const isCreated = row.status !== null
+        const nodes = isCreated ? yield* readNodes(runId) : []
         const stored: Array<StoryNode> = []
         for (const { node } of nodes) {
           if (stored.length % NODES_PER_SLICE === NODES_PER_SLICE - 1) yield* Effect.yieldNow
           stored.push(decodeNode(node))
         }
-        const isCreated = row.status !== null
         const isEnded = row.status !== null && isTerminal(row.status)
         const options: StoryOptions = {
           runId,
@@ -136,18 +149,26 @@ export class Stories extends Context.Service<
         } satisfies OpenStory
       })
 
-      /** The rows of the inbox become rows of the story. A position that is taken fails the transaction. */
-      const consume = (story: OpenStory, { consumed }: StoryStep, rows: ReadonlyArray<InboxRow>) => {
-        const seen = consumed.flatMap(({ key, node }) =>
-          node === undefined ? [] : [{ key, node: JSON.stringify(node) }]
+      /** Rows of the inbox become rows of the story. A position that is taken fails the transaction. */
+      const consume = batchedWrites(sql, (taken: ReadonlyArray<Taken>) => {
+        const seen = taken.flatMap(({ step: { consumed }, story: { positions, runId } }) =>
+          consumed
+            .flatMap(({ key, node }) => (node === undefined ? [] : [{ key, node: JSON.stringify(node) }]))
+            .map((one, index) => ({ ...one, run_id: runId, position: positions + index }))
         )
-        const stored = seen.map((one, index) => ({ ...one, position: story.positions + index }))
-        return sql`
-          WITH removed AS (${removal(sql, rows)})
-          INSERT INTO otlp_seen (run_id, position, key, node)
-          SELECT ${story.runId}::uuid, position, key, node FROM ${unnestRows(sql, stored, SEEN_COLUMNS)} AS s
-          ORDER BY position`
-      }
+        return Effect.as(
+          sql`
+            WITH removed AS (
+              ${removal(
+                sql,
+                taken.flatMap(({ rows }) => rows)
+              )})
+            INSERT INTO otlp_seen (run_id, position, key, node)
+            SELECT run_id, position, key, node FROM ${unnestRows(sql, seen, SEEN_COLUMNS)} AS s
+            ORDER BY run_id, position`,
+          taken.map(() => true)
+        )
+      })
 
       const update = (story: OpenStory, facts: RunFacts, at: string) => {
         const { environment, metadata, policyVersion, scenarioRef, searchText, sourceRef, tags } = columnsOf(
@@ -174,7 +195,7 @@ export class Stories extends Context.Service<
         const isNew = !story.isCreated && step.events.length > 0
         const also = (at: string) =>
           Effect.gen(function* () {
-            if (rows.length > 0) yield* consume(story, step, rows)
+            if (rows.length > 0) yield* consume({ story, step, rows })
             for (const { artifactId: id, content, kind, label } of step.artifacts) {
               yield* artifacts.insert({ id, runId, kind, label, inline: { text: content }, createdAt: at })
             }
@@ -239,9 +260,17 @@ export class Stories extends Context.Service<
   )
 }
 
-const SEEN_COLUMNS = { position: "int", key: "text", node: "json" } as const
+/** Rows of the inbox that a step of a story takes. */
+interface Taken {
+  readonly story: OpenStory
+  readonly step: StoryStep
+  readonly rows: ReadonlyArray<InboxRow>
+}
+
+const SEEN_COLUMNS = { run_id: "uuid", position: "int", key: "text", node: "json" } as const
 
 interface StoredRow {
+  readonly run_id: string
   readonly source: string
   readonly run_key: string | null
   readonly status: RunStatus | null

@@ -5,11 +5,22 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
-import { Inbox, type InboxRow, type TraceRef } from "./Inbox.ts"
+import { batched, batchedReads } from "../platform/postgres/Batched.ts"
+import { unnestRows } from "../platform/postgres/UnnestRows.ts"
+import { Inbox, type InboxRow, KEYS_PER_READ, type TraceRef, traceKey, traceOfKey } from "./Inbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 
 /** How soon a trace that waits for another trace, or for the run of its session, is bound again. Milliseconds. */
 const AGAIN_MS = 250
+
+/** A trace with its run; `runKey` is null for the run of a session. */
+interface DecidedTrace extends TraceRef {
+  readonly runId: RunId
+  readonly runKey: string | null
+}
+
+const TRACE_COLUMNS = { source: "text", trace_id: "text" } as const
+const traceRow = ({ source, traceId }: TraceRef) => ({ source, trace_id: traceId })
 
 type Bound = Extract<TraceBinding, { readonly state: "bound" }>
 
@@ -46,12 +57,41 @@ export class TraceRuns extends Context.Service<
       const { runKey, settleMs } = yield* IngestSettings
       const options = { settleMs, ...(runKey !== "" && { runKeyAttribute: runKey }) }
 
-      const find = ({ source, traceId }: TraceRef) =>
+      const findByKey = batchedReads(sql, KEYS_PER_READ, (keys: ReadonlyArray<string>) =>
         Effect.map(
-          sql<{ readonly run_id: string }>`
-            SELECT run_id::text AS run_id FROM otlp_traces WHERE source = ${source} AND trace_id = ${traceId}`,
-          ([row]) => row && RunId.make(row.run_id)
+          sql<{ readonly source: string; readonly trace_id: string; readonly run_id: string }>`
+            SELECT t.source, t.trace_id, t.run_id::text AS run_id
+            FROM ${unnestRows(sql, keys.map(traceOfKey).map(traceRow), TRACE_COLUMNS)} AS k
+            CROSS JOIN LATERAL (
+              SELECT * FROM otlp_traces t WHERE t.source = k.source AND t.trace_id = k.trace_id LIMIT 1) AS t`,
+          (rows) =>
+            new Map(
+              rows.map(({ run_id, source, trace_id }) => [traceKey({ source, traceId: trace_id }), RunId.make(run_id)])
+            )
         )
+      )
+      const find = (trace: TraceRef) => findByKey(traceKey(trace))
+
+      /** The first run of a trace counts: another process may have decided too. */
+      const insert = batched<DecidedTrace, true>(sql, {
+        isShared: true,
+        most: KEYS_PER_READ,
+        run: (decided) => {
+          const rows = decided.map(({ runId, runKey, ...trace }) => ({
+            ...traceRow(trace),
+            run_id: runId,
+            run_key: runKey
+          }))
+          const columns = { ...TRACE_COLUMNS, run_id: "uuid", run_key: "text" } as const
+          return Effect.as(
+            sql`
+              INSERT INTO otlp_traces (source, trace_id, run_id, run_key)
+              SELECT source, trace_id, run_id, run_key FROM ${unnestRows(sql, rows, columns)} AS t
+              ORDER BY source, trace_id ON CONFLICT DO NOTHING`,
+            decided.map(() => true as const)
+          ).pipe(Effect.withTracerEnabled(false))
+        }
+      })
 
       const runOfSession = (sessionId: string) =>
         Effect.map(
@@ -114,10 +154,7 @@ export class TraceRuns extends Context.Service<
         const latest = rows.reduce((last, { receivedAt }) => Math.max(last, receivedAt), 0)
         const run = yield* runOf(trace, binding, now < latest + settleMs)
         if (run === undefined) return { _tag: "Due", at: now + AGAIN_MS }
-        yield* sql`
-          INSERT INTO otlp_traces (source, trace_id, run_id, run_key)
-          VALUES (${trace.source}, ${trace.traceId}, ${run.runId}::uuid, ${run.runKey}) ON CONFLICT DO NOTHING`
-        // Another process may have decided first.
+        yield* insert({ ...trace, ...run })
         return { _tag: "Bound", runId: (yield* find(trace)) ?? run.runId }
       })
       return TraceRuns.of({ bind })

@@ -5,7 +5,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { batchedWrites } from "../../platform/postgres/Batched.ts"
 import { type BoundedRows, readBounded } from "../../platform/postgres/BoundedRows.ts"
+import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 
 /** Artifacts read from the database at a time; fewer when they are large. */
 export const ARTIFACTS_PER_READ = 200
@@ -39,13 +41,25 @@ export class ArtifactRepository extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
-      const insert = Effect.fn("ArtifactRepository.insert")((artifact: Artifact) => {
-        const inline = artifact.inline === undefined ? null : JSON.stringify(artifact.inline)
-        return Effect.asVoid(sql`
-          INSERT INTO artifacts (id, run_id, kind, label, uri, inline, created_at)
-          VALUES (${artifact.id}::uuid, ${artifact.runId}::uuid, ${artifact.kind}, ${artifact.label},
-                  ${artifact.uri ?? null}, ${inline}::text::json, ${artifact.createdAt}::timestamptz)`)
+      const insertAll = batchedWrites(sql, (artifacts: ReadonlyArray<Artifact>) => {
+        const rows = artifacts.map(({ createdAt, id, inline, kind, label, runId, uri }) => ({
+          id,
+          run_id: runId,
+          kind,
+          label,
+          uri: uri ?? null,
+          inline: inline === undefined ? null : JSON.stringify(inline),
+          created_at: createdAt
+        }))
+        return Effect.as(
+          sql`
+            INSERT INTO artifacts (id, run_id, kind, label, uri, inline, created_at)
+            SELECT id, run_id, kind, label, uri, inline, created_at
+            FROM ${unnestRows(sql, rows, ARTIFACT_COLUMNS, { ordinal: true })} AS a ORDER BY ordinal`,
+          artifacts.map(() => true)
+        )
       })
+      const insert = Effect.fn("ArtifactRepository.insert")((artifact: Artifact) => Effect.asVoid(insertAll(artifact)))
       const page = Effect.fn("ArtifactRepository.page")(
         (runId: RunId, after: ArtifactPosition | undefined, limit: number) => {
           const behind =
@@ -68,6 +82,16 @@ export class ArtifactRepository extends Context.Service<
     })
   )
 }
+
+const ARTIFACT_COLUMNS = {
+  id: "uuid",
+  run_id: "uuid",
+  kind: "text",
+  label: "text",
+  uri: "text",
+  inline: "json",
+  created_at: "timestamptz"
+} as const
 
 interface ArtifactRow {
   readonly id: string

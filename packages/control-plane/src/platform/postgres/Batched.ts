@@ -24,8 +24,8 @@ interface BatchOptions<K, A> {
   readonly most?: number
 }
 
-/** One statement for all fibers of a transaction that call at the same time. */
-const batched = <K, A>(sql: SqlClient, { isShared, most = Number.POSITIVE_INFINITY, run }: BatchOptions<K, A>) => {
+/** One statement for all fibers of a transaction, or with `isShared` for all fibers, that call at the same time. */
+export const batched = <K, A>(sql: SqlClient, { isShared, most = Number.POSITIVE_INFINITY, run }: BatchOptions<K, A>) => {
   const requestOf = Request.of<Batch<K, A>>()
   const resolver = RequestResolver.makeWith<Batch<K, A>>({
     batchKey: (entry) =>

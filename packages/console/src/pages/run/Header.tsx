@@ -79,7 +79,7 @@ export const Header = ({ shown }: { readonly shown: ShownRun }) => {
   const [action, setAction] = useState<RunAction>()
   const now = useNow(1_000)
   const may = useMay()
-  const facts = runFacts(run)
+  const facts = runFacts(run, state.run.intent)
   const current = state.decision.current
   const elapsed = runDuration(run, now)
   const deadline = isTerminal(state.run.status) ? undefined : deadlineOf(shown)

@@ -22,10 +22,10 @@ export default function Peek({ onClose, run }: { readonly run: Run; readonly onC
         <TextLink href={`/compare?left=${run.id}`}>Compare with…</TextLink>
       </div>
       <Loaded read={state} what="The state of the run cannot be read" rows={6}>
-        {({ decision: { current }, participants }) => (
+        {({ decision: { current }, participants, run: { intent } }) => (
           <Facts
             facts={[
-              ["Question", <UserText key="question" text={current?.prompt ?? facts.intent ?? "–"} />],
+              ["Question", <UserText key="question" text={intent ?? facts.intent ?? "–"} />],
               [
                 "Decision",
                 current?.finalized === true ? (

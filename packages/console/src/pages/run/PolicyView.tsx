@@ -124,10 +124,19 @@ const Rules = ({ page, set, shown }: RunViewProps) => {
         </section>
         <section className="panel p-4" aria-label="Evaluations">
           <h2 className="font-semibold">Evaluations of commitments</h2>
-          {policy.commitmentEvaluations.length === 0 && run.denials.length === 0 ? (
-            <p className="mt-1 text-muted">No commitment has been evaluated yet.</p>
+          {policy.commitmentEvaluations.length === 0 && run.denials.length === 0 && run.commitment === undefined ? (
+            <p className="mt-1 text-muted">The log has no evaluation of a commitment.</p>
           ) : (
             <ul className="mt-2 flex flex-col gap-2">
+              {run.commitment === undefined ? null : (
+                <li>
+                  <Chip tone="good">accepted</Chip> <EventLink index={run.commitment.index} set={set} />{" "}
+                  <UserText
+                    text={`${run.commitment.by || "an unnamed participant"}: ${run.commitment.action}`}
+                    className="text-soft"
+                  />
+                </li>
+              )}
               {policy.commitmentEvaluations.map(({ commitmentId, decision, reasons, ts }, index) => (
                 <li key={index}>
                   <Chip tone={decision === "allow" ? "good" : "bad"}>
@@ -141,14 +150,18 @@ const Rules = ({ page, set, shown }: RunViewProps) => {
               {run.denials.map(({ by: who, index, text }) => (
                 <li key={index}>
                   <Chip tone="bad">refused</Chip>{" "}
-                  <button type="button" className="text-accent underline" onClick={() => set({ event: index })}>
-                    event {index}
-                  </button>{" "}
+                  <EventLink index={index} set={set} />{" "}
                   <UserText text={who === "" ? text : `${who}: ${text}`} className="text-soft" />
                 </li>
               ))}
             </ul>
           )}
+          {hasRuntime(shown.run) ? (
+            <p className="mt-2 text-[12px] text-muted">
+              The log may lack refusals: the runtime reports a refused commitment only to its sender. An agent can
+              report it in a signal whose payload has the <code>code</code> POLICY_DENIED; it then appears here.
+            </p>
+          ) : null}
         </section>
         {hasVotes && tallies.length > 0 ? (
           <Suspense fallback={<div className="skeleton h-24" />}>
@@ -159,6 +172,12 @@ const Rules = ({ page, set, shown }: RunViewProps) => {
     </div>
   )
 }
+
+const EventLink = ({ index, set }: { readonly index: number; readonly set: RunViewProps["set"] }) => (
+  <button type="button" className="text-accent underline" onClick={() => set({ event: index })}>
+    event {index}
+  </button>
+)
 
 const Names = ({ names }: { readonly names: ReadonlyArray<string> }) => (
   <>

@@ -117,6 +117,17 @@ describe("why", () => {
     ])
   })
 
+  it("names the rule by which an outcome stands when the policy counts no votes", () => {
+    const story = whyOf(
+      opened({ rules: { voting: { algorithm: "none" } } }),
+      proposes("a"),
+      votes("a", "APPROVE"),
+      votes("b", "REJECT"),
+      commits(true)
+    )
+    assert.strictEqual(story.summary, "no votes are counted: initiator_only lets lead commit")
+  })
+
   it("knows what a changed vote would have been without its last word", () => {
     const plain = { rules: { voting: { algorithm: "unanimous" } }, participants: ["a"] }
     const story = whyOf(opened(plain), proposes("a"), votes("a", "REJECT"), votes("a", "APPROVE"), commits(true))

@@ -149,8 +149,7 @@ const Rules = ({ page, set, shown }: RunViewProps) => {
               ))}
               {run.denials.map(({ by: who, index, text }) => (
                 <li key={index}>
-                  <Chip tone="bad">refused</Chip>{" "}
-                  <EventLink index={index} set={set} />{" "}
+                  <Chip tone="bad">refused</Chip> <EventLink index={index} set={set} />{" "}
                   <UserText text={who === "" ? text : `${who}: ${text}`} className="text-soft" />
                 </li>
               ))}
@@ -159,7 +158,7 @@ const Rules = ({ page, set, shown }: RunViewProps) => {
           {hasRuntime(shown.run) ? (
             <p className="mt-2 text-[12px] text-muted">
               The log may lack refusals: the runtime reports a refused commitment only to its sender. An agent can
-              report it in a signal whose payload has the <code>code</code> POLICY_DENIED; it then appears here.
+              report it with the signal <code>message.refused</code> and the code <code>POLICY_DENIED</code>.
             </p>
           ) : null}
         </section>

@@ -99,7 +99,7 @@ export {
   type OutcomeStatus,
   type Pivotal
 } from "./insight/Forecast.ts"
-export type { Outstanding, Step } from "./insight/forecast/ModeForecast.ts"
+export { type Outstanding, type Step, stepText } from "./insight/forecast/ModeForecast.ts"
 export * from "./insight/Sliced.ts"
 export * from "./insight/WhatIf.ts"
 export { type Counterfactual, MAX_CLAIMS, type Why, why, whyInSlices } from "./insight/Why.ts"

@@ -260,7 +260,9 @@ CREATE TABLE run_metrics (
   -- Part of the cost whose models have no known price.
   guessed_cost_usd double precision NOT NULL DEFAULT 0,
   signal_count integer NOT NULL,
-  decision_count integer NOT NULL
+  decision_count integer NOT NULL,
+  -- What the session is for.
+  intent text
 );
 
 -- Allocates `count` numbers of the log's one sequence, ascending. Before that it takes a lock that says "this

@@ -21,11 +21,11 @@ export const sumUsd = (amounts: Iterable<number>): number => {
   return usdOfNano(sum)
 }
 
-/** Digits that a small amount keeps. */
-const SIGNIFICANT = 2
+/** Digits that a small amount keeps, the same as in the console. */
+const SIGNIFICANT = 3
 const MOST_DECIMALS = 9
 
-/** `$0.0123`: so many decimals, and more where an amount is so small that they would not show two of its digits. */
+/** `$0.0123`: so many decimals, and more where an amount is so small that they would not show three of its digits. */
 export const usdText = (usd: number, decimals: number): string => {
   const digits = usd === 0 ? 0 : SIGNIFICANT - 1 - Math.floor(Math.log10(Math.abs(usd)))
   return `$${usd.toFixed(Math.max(decimals, Math.min(digits, MOST_DECIMALS)))}`

@@ -206,6 +206,7 @@ export const RunState = Schema.Struct({
     endedAt: optional(Field.time("When the run ended")),
     traceId: optional(Field.text("W3C trace id: 32 hex digits")),
     initiator: optional(Field.text("Who opened the session; its first proposal gives decision.current.prompt")),
+    intent: optional(Field.text("What the session is for, as its opener states it")),
     contextId: optional(Field.text("Context that the session was opened in")),
     extensionKeys: optional(Field.texts("Names of the extensions the session was opened with")),
     maxSuspendMs: optional(Field.number("Longest suspension that the session allows, milliseconds")),

@@ -99,12 +99,12 @@ export {
   type OutcomeStatus,
   type Pivotal
 } from "./insight/Forecast.ts"
-export type { Outstanding, Step } from "./insight/forecast/ModeForecast.ts"
+export { type Outstanding, type Step, stepText } from "./insight/forecast/ModeForecast.ts"
 export * from "./insight/Sliced.ts"
 export * from "./insight/WhatIf.ts"
 export { type Counterfactual, MAX_CLAIMS, type Why, why, whyInSlices } from "./insight/Why.ts"
 export type { Claim } from "./insight/why/Claims.ts"
-export { whyHtml, whyMarkdown } from "./insight/why/DecisionPage.ts"
+export { type RecordSubject, recordSubject, whyHtml, whyMarkdown } from "./insight/why/DecisionPage.ts"
 export type { RuleVerdict } from "./insight/why/Rules.ts"
 export * from "./JsonReader.ts"
 export * from "./LlmUsage.ts"

@@ -68,6 +68,7 @@ export const Run = Schema.Struct({
   participantCount: optional(
     Field.integer("In lists that include participants: how many have said or signalled something, or were seen")
   ),
+  intent: optional(Field.text("In lists: what the session is for, as its opener states it", "pick a release plan")),
   usage: optional(RunUsage),
   createdAt: Field.time("When the run was created"),
   updatedAt: Field.time("When the record last changed"),

@@ -71,12 +71,12 @@ describe("the outcome", () => {
 
   it("says how many calls came without usage", () => {
     const rows = describeOutcome(decided, { ...metrics, callsWithoutUsage: 1 }, story)
-    assert.deepInclude(rows, ["Tokens", "1,500 in 2 calls, about $0.0073 and 1 call without usage"])
+    assert.deepInclude(rows, ["Tokens", "1,500 in 2 calls, about $0.00734 and 1 call without usage"])
   })
 
   it("marks the part of the cost that is a guess", () => {
     const rows = describeOutcome(decided, { ...metrics, guessedCostUsd: 0.001 }, story)
-    assert.deepInclude(rows, ["Tokens", "1,500 in 2 calls, about $0.0073, ≈ $0.0010 of it guessed"])
+    assert.deepInclude(rows, ["Tokens", "1,500 in 2 calls, about $0.00734, ≈ $0.00100 of it guessed"])
   })
 
   it("says what was decided, by whom, with how many ballots and at what cost", () => {
@@ -84,7 +84,7 @@ describe("the outcome", () => {
       ["Decision", "decision.rejected, negative, by lead"],
       ["Because", "vetoed"],
       ["Votes", "2 for, 1 against; quorum failed"],
-      ["Tokens", "1,500 in 2 calls, about $0.0073"],
+      ["Tokens", "1,500 in 2 calls, about $0.00734"],
       ["Events", "1,234 in 3.0 s"]
     ])
   })

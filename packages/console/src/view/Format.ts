@@ -114,9 +114,9 @@ const SIGNIFICANT = 3
 const MOST_DECIMALS = 9
 
 /** US dollars: two decimals, and more where a small amount needs them for its first digits. */
-export const dollars = (value: number, significant = SIGNIFICANT): string => {
+export const dollars = (value: number): string => {
   if (value === 0) return "$0"
-  const decimals = significant - 1 - Math.floor(Math.log10(Math.abs(value)))
+  const decimals = SIGNIFICANT - 1 - Math.floor(Math.log10(Math.abs(value)))
   return dollarFormat(2, Math.min(MOST_DECIMALS, Math.max(2, decimals))).format(value)
 }
 
@@ -130,9 +130,11 @@ export const alignedDollars = (values: ReadonlyArray<number>): ((value: number) 
 /** A share from 0 to 1 as `88 %`. */
 export const percent = (share: number): string => `${Math.round(share * 100)} %`
 
-/** As `dollars`, short for lists: `$1.01M`, `$0.0000056`. */
-export const listedDollars = (value: number): string =>
-  value >= 10_000 ? SHORT_DOLLARS.format(value) : dollars(value, value < 0.0001 ? 2 : SIGNIFICANT)
+/** The difference of two shares as `12 points`. */
+export const points = (share: number): string => counted(Math.round(share * 100), "point")
+
+/** As `dollars`, short for lists: `$1.01M`, `$0.00000555`. */
+export const listedDollars = (value: number): string => (value >= 10_000 ? SHORT_DOLLARS.format(value) : dollars(value))
 
 /** As `dollars`, short for the axis of a chart: `$1.2K`. */
 export const axisDollars = (value: number): string => (value < 100 ? dollars(value) : SHORT_DOLLARS.format(value))

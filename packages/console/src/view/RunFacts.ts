@@ -22,9 +22,10 @@ const readMetadata = Schema.decodeUnknownOption(Metadata)
 
 /** What a list shows of a run beside its record; a member is absent when the record does not say it. */
 export interface RunFacts {
-  /** The title of the run: its label, else its scenario, else its id. */
+  /** The title of the run: its label, else its scenario, else what its session is for, else its id. */
   readonly title: string
   readonly scenario: string | undefined
+  /** What its session is for. */
   readonly intent: string | undefined
   readonly environment: string | undefined
   readonly modeName: string | undefined
@@ -55,13 +56,15 @@ const costOfMetadata = (metadata: typeof Metadata.Type): Cost | undefined => {
     : { costUsd: costUsd ?? 0, callsWithoutUsage, guessedCostUsd: number(metadata.guessedCostUsd) }
 }
 
-export const runFacts = (run: Run): RunFacts => {
+/** The facts of a record. `intent`: that of its state, which the record of a single run does not have. */
+export const runFacts = (run: Run, intent = run.intent): RunFacts => {
   const metadata = Option.getOrElse(readMetadata(run.metadata), (): typeof Metadata.Type => ({}))
   const scenario = text(run.sourceRef)
+  const purpose = text(intent) ?? text(metadata.intent)
   return {
-    title: text(metadata.runLabel) ?? scenario ?? run.id,
+    title: text(metadata.runLabel) ?? scenario ?? purpose ?? run.id,
     scenario,
-    intent: text(metadata.intent),
+    intent: purpose,
     environment: text(metadata.environment),
     modeName: run.modeName,
     policy: text(run.policyVersion),

@@ -43,6 +43,10 @@ export const overBuckets = (
   return buckets.map((at) => known.get(at) ?? missing)
 }
 
+/** How much more or less a share is than before: a share of 1, which readers see as points. */
+export const pointsOf = (now: number | undefined, before: number | undefined): number | undefined =>
+  now === undefined || before === undefined ? undefined : now - before
+
 /** How much more or less than before: a share, or undefined when there was nothing to compare with. */
 export const changeOf = (now: number | undefined | null, before: number | undefined | null): number | undefined =>
   now === undefined || now === null || before === undefined || before === null || before === 0

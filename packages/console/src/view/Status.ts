@@ -26,7 +26,8 @@ const participantLabels: Readonly<Record<ParticipantStatus, StatusLabel>> = {
   active: { word: "Active", tone: "accent" },
   waiting: { word: "Waiting", tone: "warn" },
   completed: { word: "Done", tone: "good" },
-  failed: { word: "Failed", tone: "bad" },
+  // The state names the last participant that acted before the run failed. Nothing says that it is the cause.
+  failed: { word: "Last to act", tone: "calm" },
   skipped: { word: "Skipped", tone: "calm" }
 }
 

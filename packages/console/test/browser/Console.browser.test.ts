@@ -92,7 +92,9 @@ describe("the console in a browser", () => {
     decided = await launched
     await light(page, "complete")
     await lightCountsAll(page, decided)
-    const { decision, llm, participants } = await stateOf(decided)
+    const { decision, llm, participants, run } = await stateOf(decided)
+    const question = page.getByRole("heading", { name: "The question" }).locator("..")
+    await question.getByText(run.intent, { exact: true }).waitFor()
     await page.getByText(decision.current.reasons[0]).first().waitFor()
     await page.getByText(decision.current.prompt).first().waitFor()
     await page.locator("header [data-status='completed']").waitFor()

@@ -58,7 +58,7 @@ describe("a cost as text", () => {
 
   it("is short in lists and on axes", () => {
     assert.deepStrictEqual([0.00000555, 9_999, 12_345, 1_013_991.8].map(listedDollars), [
-      "$0.0000056",
+      "$0.00000555",
       "$9,999.00",
       "$12.3K",
       "$1.01M"

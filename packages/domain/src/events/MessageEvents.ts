@@ -31,6 +31,8 @@ export const MessageSent = eventType("message.sent", {
 /** The fields of a session in the message that opens it. */
 const sessionStart = membersOf({
   participants: inPayload.texts(),
+  /** What the session is for. */
+  intent: inPayload.text(),
   /** Longest suspension that the session allows, milliseconds. */
   maxSuspendMs: inPayload.number("max_suspend_ms")
 })

@@ -1,5 +1,6 @@
 import type { CanonicalEvent, EventData, EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
 import { OTLP_MODE_NAME } from "../events/MessageHeader.ts"
+import { textAt } from "../JsonReader.ts"
 import { sumUsd } from "../Money.ts"
 import { boundName, boundProse } from "../projector/Bounds.ts"
 import { type Act, evaluateActs, type LogPosition, readAct, type StandardMode, standardMode } from "./Act.ts"
@@ -40,6 +41,10 @@ export interface Deliberation {
   readonly mode: StandardMode | undefined
   /** Empty while it is not known. */
   readonly initiator: string
+  /** What the session is for, as its opener states it. */
+  readonly intent: string | undefined
+  /** The context that a participant sends in its signal `session.context`: bytes as base64. */
+  readonly context: string | undefined
   /** The declared participants; without a declaration, all senders. */
   readonly participants: ReadonlyArray<string>
   /** All acts in order; `skipped` is the reason why an act does not count. */
@@ -65,6 +70,8 @@ export interface Deliberation {
 
 /** Most acts of one run; later ones are skipped, with a note. */
 export const MAX_ACTS = 50_000
+/** Longest context that is kept, characters of base64. */
+const MAX_CONTEXT = 64 * 1024
 /** Participants of an ingested run that count, the first ones. */
 const MAX_SEEN = 1_000
 /** Refusals of one run that are kept, the first ones. */
@@ -101,6 +108,8 @@ const emptyDraft = () => ({
   runId: "",
   modeName: "",
   initiator: "",
+  intent: undefined as string | undefined,
+  context: undefined as string | undefined,
   declared: undefined as ReadonlyArray<string> | undefined,
   acts: [] as Array<Act>,
   leftOut: 0,
@@ -146,8 +155,12 @@ const take = (draft: Draft, event: KnownEvent): void => {
       if (draft.declared === undefined || sessionStart.participants.length > 0)
         draft.declared = sessionStart.participants
       draft.initiator = sender
+      draft.intent ??= boundOr(sessionStart.intent)
       return
     }
+    case "signal.emitted":
+      if (event.data.signalType === "session.context") draft.context ??= contextIn(event.data.payload)
+      return
     case "participant.seen":
       // An ingested run has no session that declares its participants.
       if (draft.modeName === OTLP_MODE_NAME) declare(draft, event.data.participantId)
@@ -176,6 +189,11 @@ const take = (draft: Draft, event: KnownEvent): void => {
       draft.hasGap ||= event.data.status === "gap"
       return
   }
+}
+
+const contextIn = (payload: EventData<"signal.emitted">["payload"]): string | undefined => {
+  const bytes = textAt(payload, "data")
+  return bytes === undefined || bytes.length > MAX_CONTEXT ? undefined : bytes
 }
 
 const declare = (draft: Draft, participantId: string): void => {
@@ -235,6 +253,8 @@ const finished = (draft: Draft): Deliberation => {
     modeName: draft.modeName,
     mode,
     initiator,
+    intent: draft.intent,
+    context: draft.context,
     participants,
     acts: evaluated,
     commitment,

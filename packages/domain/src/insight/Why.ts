@@ -1,7 +1,7 @@
 import { sumUsd } from "../Money.ts"
 import type { RuleRefusal } from "../policies/SessionRecord.ts"
 import { type Act, counting, type LogPosition } from "./Act.ts"
-import type { ActivePolicy, PolicySource } from "./ActivePolicy.ts"
+import type { ActivePolicy, PolicySource, SessionRules } from "./ActivePolicy.ts"
 import type { Commitment, Deliberation, Spending } from "./Deliberation.ts"
 import { forecast } from "./Forecast.ts"
 import { type Position, positionUnder, sideOf, trialsOf } from "./Position.ts"
@@ -118,7 +118,7 @@ export function* whyInSlices(run: Deliberation, by: ActivePolicy): Sliced<Why> {
     counterfactuals,
     ...(turning !== undefined && { decidedAt: turning }),
     missing: [],
-    summary: isExplained ? summaryOf(run, acts, counterfactuals, positive) : `${commitment.by} committed`,
+    summary: isExplained ? summaryOf(run, sessionRules, acts, counterfactuals, positive) : `${commitment.by} committed`,
     notes
   }
 }
@@ -203,19 +203,28 @@ function* turningPoint(
   return { seq: act.seq, index: act.index, ts: act.ts, msBeforeCommitment: Math.max(0, msBeforeCommitment) }
 }
 
-/** "carried by 3 of 4; without b it would still stand". */
+/**
+ * "carried by 3 of 4; without b it would still stand". A policy that counts no votes is satisfied by other rules: "no
+ * votes are counted: initiator_only lets lead commit".
+ */
 const summaryOf = (
-  { participants }: Deliberation,
+  { commitment, participants }: Deliberation,
+  { mode, terms }: SessionRules,
   acts: ReadonlyArray<Act>,
   counterfactuals: ReadonlyArray<Counterfactual>,
   positive: boolean
 ): string => {
+  const { commitment: rule, voting } = terms.policy.rules
+  const countsVotes = mode !== "decision" || voting.algorithm !== "none"
   const supporters = new Set(counting(acts).flatMap((act) => (sideOf(act, positive) === "for" ? [act.by] : [])))
-  const carried = `carried by ${supporters.size} of ${participants.length}`
+  const carried = countsVotes
+    ? `carried by ${supporters.size} of ${participants.length}`
+    : `no votes are counted: ${rule.authority} lets ${commitment?.by || "an unnamed participant"} commit`
   const decisive = new Set(counterfactuals.flatMap((one) => (one.stillAllowed ? [] : [one.participantId])))
   const [first] = decisive
   if (decisive.size === 1) return `${carried}; without ${first} it would not stand`
   if (decisive.size > 1) return `${carried}; without any one of ${[...decisive].join(", ")} it would not stand`
+  if (!countsVotes) return carried
   const last = counterfactuals.findLast(({ participantId }) => supporters.has(participantId))
   return last === undefined ? carried : `${carried}; without ${last.participantId} it would still stand`
 }

@@ -123,12 +123,11 @@ const streamed = (run: Run, { data: { status } }: EventOf<"session.stream.opened
 
 const sessionStarted = (run: Run, { data: { sender, sessionStart } }: EventOf<"message.received">): Run => {
   if (sessionStart === undefined) return run
-  const { maxSuspendMs } = sessionStart
-  const initiator = run.initiator === undefined && sender !== "" ? boundName(sender) : undefined
-  if (initiator === undefined && (maxSuspendMs === undefined || maxSuspendMs <= 0)) return run
+  const { intent = "", maxSuspendMs = 0 } = sessionStart
   return {
     ...run,
-    ...(initiator !== undefined && { initiator }),
-    ...(maxSuspendMs !== undefined && maxSuspendMs > 0 && { maxSuspendMs })
+    ...(run.initiator === undefined && sender !== "" && { initiator: boundName(sender) }),
+    ...(run.intent === undefined && intent !== "" && { intent: boundName(intent) }),
+    ...(maxSuspendMs > 0 && { maxSuspendMs })
   }
 }

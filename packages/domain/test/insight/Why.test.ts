@@ -5,12 +5,14 @@ import {
   activePolicy,
   decisionRecord,
   isAllowed,
+  recordSubject,
   type Why,
   why,
   whyHtml,
   whyInSlices,
   whyMarkdown
 } from "@runplane/domain"
+import * as Base64 from "effect/encoding/Base64"
 import { arbitraryDrafts } from "../support/arbitraries.ts"
 import { activePolicyOf, arbitraryTalk, arbitraryTerms, placed, talkOf } from "../support/committees.ts"
 import {
@@ -113,6 +115,17 @@ describe("why", () => {
     assert.deepStrictEqual(story.counterfactuals[1]?.reasons, [
       "vote quorum not met: 1 voters of 4 participants (quorum: 2 count)"
     ])
+  })
+
+  it("names the rule by which an outcome stands when the policy counts no votes", () => {
+    const story = whyOf(
+      opened({ rules: { voting: { algorithm: "none" } } }),
+      proposes("a"),
+      votes("a", "APPROVE"),
+      votes("b", "REJECT"),
+      commits(true)
+    )
+    assert.strictEqual(story.summary, "no votes are counted: initiator_only lets lead commit")
   })
 
   it("knows what a changed vote would have been without its last word", () => {
@@ -262,6 +275,40 @@ describe("the printed decision record", () => {
   ])("writes %s so that it reads as it was said", (said, written) => {
     const summary = { ...story, summary: said }
     assert.strictEqual(whyMarkdown(summary).split("\n")[2], written)
+  })
+
+  it("names what the run was about, and cites events by their index in it", () => {
+    const context = Base64.encode(JSON.stringify({ region: "north-2", lagSeconds: 95, [hostile]: hostile }))
+    const { by, run } = governed(
+      opened(four),
+      derived("signal.emitted", "Signal", "a", { signalType: "session.context", data: context }),
+      proposes("a"),
+      votes("a", "APPROVE"),
+      commits(true)
+    )
+    const asked = { ...run, intent: "fail over?" }
+    const answer = why(asked, by)
+    const subject = {
+      ...recordSubject(asked, answer),
+      scenario: "incident/region-failover@1.0.0",
+      printedAt: "2026-07-01T10:00:00.000Z",
+      printedBy: "key:12345678"
+    }
+    const text = whyMarkdown(answer, subject)
+    const [vote] = run.acts.filter(({ type }) => type === "Vote")
+    assert.notStrictEqual(vote?.index, vote?.seq)
+    assert.include(text, `a voted APPROVE on ${vote?.proposalId} \\[event ${vote?.index}\\]`)
+    assert.notMatch(text, /\bseq\b/)
+    for (const line of [
+      "- scenario incident/region-failover\\@1.0.0",
+      "- question: fail over?",
+      "- region: north-2",
+      "- lagSeconds: 95",
+      "- printed at 2026-07-01T10:00:00.000Z (UTC) for key:12345678"
+    ]) {
+      assert.include(text, line)
+    }
+    assert.notMatch(whyHtml(answer, subject), /<script|<b>/)
   })
 
   it("bounds what it quotes and how much it lists", () => {

@@ -91,6 +91,13 @@ describe("run", () => {
     assert.strictEqual(both.run.endedAt, "2026-07-01T11:00:00.000Z")
   })
 
+  it("takes the intent from the first SessionStart that states one", () => {
+    const startedWith = (...intents: ReadonlyArray<string>) =>
+      fold(intents.map((intent) => received("SessionStart", "lead", { intent }))).run
+    assert.strictEqual(startedWith("", "pick a plan", "pick another").intent, "pick a plan")
+    assert.notProperty(startedWith(""), "intent")
+  })
+
   it("takes maxSuspendMs from the SessionStart, when it is more than 0", () => {
     const start = (maxSuspendMs: number) => fold([received("SessionStart", "lead", { maxSuspendMs })]).run
     assert.strictEqual(start(5000).maxSuspendMs, 5000)

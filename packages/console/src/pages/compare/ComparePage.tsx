@@ -112,16 +112,19 @@ const Side = ({ onPick, other, runId, title }: SideProps) => {
   )
 }
 
-const RunLine = ({ run }: { readonly run: Run }) => (
-  <span className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-1">
-    <StatusBadge status={run.status} />
-    <TextLink href={`/runs/${run.id}`} className="min-w-0 truncate font-medium">
-      <UserText text={runFacts(run).title} />
-    </TextLink>
-    <Id id={run.id} label="run id" />
-    <Time at={run.createdAt} className="text-muted" />
-  </span>
-)
+const RunLine = ({ run }: { readonly run: Run }) => {
+  const state = useRead(["run state", run.id], (api) => api.runs.state({ params: { id: run.id } }))
+  return (
+    <span className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-1">
+      <StatusBadge status={run.status} />
+      <TextLink href={`/runs/${run.id}`} className="min-w-0 truncate font-medium">
+        <UserText text={runFacts(run, state.data?.run.intent).title} />
+      </TextLink>
+      <Id id={run.id} label="run id" />
+      <Time at={run.createdAt} className="text-muted" />
+    </span>
+  )
+}
 
 type CompareState = ReturnType<typeof useUrlState<typeof compareParams>>
 

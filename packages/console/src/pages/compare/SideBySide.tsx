@@ -4,7 +4,7 @@ import type { ReactNode } from "react"
 import { Chip, UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
 import { Panel } from "../../ui/kit.tsx"
-import { type Cost, costIn, dollars, duration, percent, whole } from "../../view/Format.ts"
+import { type Cost, costIn, dollars, duration, percent, points, whole } from "../../view/Format.ts"
 import { type Side, verdictOf } from "../../view/Verdict.ts"
 
 interface SideBySideProps {
@@ -153,10 +153,11 @@ interface Figure {
 const figure = (
   title: string,
   [left, right]: readonly [number | undefined, number | undefined],
-  say: (value: number) => string
+  say: (value: number) => string,
+  sayDelta = say
 ): Figure => {
   const text = (value: number | undefined) => (value === undefined ? "–" : say(value))
-  const delta = left === undefined || right === undefined ? "–" : difference(right - left, say)
+  const delta = left === undefined || right === undefined ? "–" : difference(right - left, sayDelta)
   return { title, cells: [text(left), text(right), delta] }
 }
 
@@ -182,7 +183,13 @@ const Figures = ({ comparison, left, right }: Omit<SideBySideProps, "onGoTo">) =
     of("LLM calls without usage", ({ llm }) => llm.totals.callsWithoutUsage ?? 0, whole),
     of("Tokens", ({ llm }) => llm.totals.totalTokens, whole),
     costFigure(costIn(left.llm.totals), costIn(right.llm.totals)),
-    of("Confidence", ({ decision }) => decision.current?.confidence, percent)
+    figure(
+      "Confidence",
+      [left.decision.current?.confidence, right.decision.current?.confidence],
+      percent,
+      // The difference of two shares.
+      points
+    )
   ]
   return (
     <table className="w-full">

@@ -2,8 +2,8 @@ import type { DashboardKpis, DashboardOverview } from "@runplane/api"
 import { Link } from "wouter"
 import { CostText } from "../../ui/CostText.tsx"
 import { Spark } from "../../ui/Spark.tsx"
-import { compact, duration, listedDollars, percent, whole } from "../../view/Format.ts"
-import { changeOf, overBuckets } from "../../view/Series.ts"
+import { compact, duration, listedDollars, percent, points, whole } from "../../view/Format.ts"
+import { changeOf, overBuckets, pointsOf } from "../../view/Series.ts"
 import { type OverviewRange, runsLink } from "./OverviewQuery.ts"
 
 interface Kpi {
@@ -19,6 +19,8 @@ interface Kpi {
   /** Conditions of the runs that it counts. */
   readonly search: string
   readonly goodIs: "more" | "less" | "neither"
+  /** The value is a share: it changes by points. */
+  readonly isShare?: boolean
 }
 
 const endedRuns = (kpis: DashboardKpis) => kpis.completedRuns + kpis.failedRuns + kpis.cancelledRuns
@@ -56,6 +58,7 @@ const KPIS: ReadonlyArray<Kpi> = [
     say: percent,
     trend: ({ trends }) => trends.completedRuns.map((count, at) => count - (trends.declinedRuns[at] ?? 0)),
     search: "status:completed -outcome:negative",
+    isShare: true,
     goodIs: "more"
   },
   {
@@ -180,19 +183,20 @@ interface ChangeProps {
   readonly before: number | undefined
   readonly say: (value: number) => string
   readonly goodIs: Kpi["goodIs"]
+  readonly isShare?: boolean
 }
 
 const SMALL = 0.005
 
-const Change = ({ before, goodIs, now, say }: ChangeProps) => {
-  const change = changeOf(now, before)
+const Change = ({ before, goodIs, isShare = false, now, say }: ChangeProps) => {
+  const change = isShare ? pointsOf(now, before) : changeOf(now, before)
   if (change === undefined || before === undefined) return null
   const isSame = Math.abs(change) < SMALL
   const isGood = goodIs === "more" ? change > 0 : change < 0
   const tone = isSame || goodIs === "neither" ? "text-muted" : isGood ? "text-good" : "text-bad"
   return (
     <span className={`num text-[11px] whitespace-nowrap ${tone}`} title={`${say(before)} in the time before`}>
-      {isSame ? "=" : `${change > 0 ? "+" : "−"}${amount(Math.abs(change))}`}
+      {isSame ? "=" : `${change > 0 ? "+" : "−"}${isShare ? points(Math.abs(change)) : amount(Math.abs(change))}`}
       <span className="sr-only"> against the time before</span>
     </span>
   )

@@ -1,3 +1,4 @@
+import { isTerminal, type RunStatus } from "@runplane/domain"
 import { Check, CircleDot, type LucideIcon, Minus, TriangleAlert, X } from "lucide-react"
 import { useMemo, useState } from "react"
 import { Avatar, Chip, Time, toneText, UserText } from "../../ui/basics.tsx"
@@ -50,7 +51,7 @@ export default function DecisionView({ page, set, shown }: RunViewProps) {
             </ul>
           </section>
         ) : (
-          <p className="text-muted">The decision is open: no commitment yet.</p>
+          <p className="text-muted">{noDecision(shown.state.run.status)}</p>
         )}
         <section className="panel overflow-x-auto" aria-label="Votes" tabIndex={0}>
           <table className="w-full border-collapse">
@@ -132,6 +133,13 @@ export default function DecisionView({ page, set, shown }: RunViewProps) {
     </div>
   )
 }
+
+const noDecision = (status: RunStatus): string =>
+  status === "cancelled"
+    ? "The decision is none: the run was cancelled."
+    : isTerminal(status)
+      ? "The run ended without a decision."
+      : "The decision is open: no commitment yet."
 
 const Votes = ({ required, row }: { readonly row: ProposalRow; readonly required: number | undefined }) => (
   <span className="flex flex-col gap-0.5 whitespace-nowrap">

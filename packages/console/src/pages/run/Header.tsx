@@ -1,5 +1,5 @@
 import type { Role } from "@runplane/api"
-import { isTerminal, runDuration } from "@runplane/domain"
+import { isTerminal, type RunStatus, runDuration } from "@runplane/domain"
 import { Archive, ArrowLeft, Ban, type LucideIcon, Pause, Play, RotateCcw, Trash2 } from "lucide-react"
 import { Suspense, useState } from "react"
 import { Link } from "wouter"
@@ -12,6 +12,7 @@ import { useMay } from "../../ui/useMe.ts"
 import { hasRuntime, type RunAction, refusalOf } from "../../view/Actions.ts"
 import { costIn, counted, duration, modeLabel, percent, whole } from "../../view/Format.ts"
 import { runFacts } from "../../view/RunFacts.ts"
+import { timeLeftOf } from "../../view/TimeLeft.ts"
 import type { ShownRun } from "./useShown.ts"
 
 const ExportButton = lazily(() => import("./ExportButton.tsx"))
@@ -53,17 +54,8 @@ const offersFor = ({ run, state }: ShownRun, may: (role: Role) => boolean): Read
 /** Shown as icons on narrow screens. */
 const RARE: ReadonlySet<RunAction> = new Set(["archive", "delete"])
 
-/** The deadline of the session, as last reported by the runtime; undefined when never reported. */
-const deadlineOf = ({ events }: ShownRun): number | undefined => {
-  for (let at = events.length - 1; at >= 0; at--) {
-    const event = events[at]
-    if (event?.type === "session.state.changed") {
-      const { expiresAtUnixMs } = event.data
-      if (expiresAtUnixMs !== undefined) return expiresAtUnixMs
-    }
-  }
-  return undefined
-}
+/** Statuses in which the session is open. */
+const HAS_SESSION: ReadonlySet<RunStatus> = new Set(["running", "suspended"])
 
 /** Reserves the space of the button until it is loaded. */
 const ExportPlaceholder = () => (
@@ -79,10 +71,10 @@ export const Header = ({ shown }: { readonly shown: ShownRun }) => {
   const [action, setAction] = useState<RunAction>()
   const now = useNow(1_000)
   const may = useMay()
-  const facts = runFacts(run)
+  const facts = runFacts(run, state.run.intent)
   const current = state.decision.current
   const elapsed = runDuration(run, now)
-  const deadline = isTerminal(state.run.status) ? undefined : deadlineOf(shown)
+  const left = HAS_SESSION.has(state.run.status) ? timeLeftOf(shown.events, run, now) : undefined
   const mode = state.run.modeName ?? facts.modeName
   const { totals } = state.llm
   const { callCount, callsWithoutUsage = 0, totalTokens } = totals
@@ -152,10 +144,11 @@ export const Header = ({ shown }: { readonly shown: ShownRun }) => {
             <span className="num">{duration(elapsed)}</span>
           </InlineFact>
         )}
-        {deadline === undefined ? null : (
+        {left === undefined ? null : (
           <InlineFact title="Time left">
-            <span className={`num ${deadline - now < 30_000 ? "text-warn" : ""}`}>
-              {state.run.status === "suspended" ? "paused while suspended" : duration(Math.max(0, deadline - now))}
+            <span className={`num ${left.ms < 30_000 ? "text-warn" : ""}`}>
+              {duration(left.ms)}
+              {left.isPaused ? ", paused" : ""}
             </span>
           </InlineFact>
         )}

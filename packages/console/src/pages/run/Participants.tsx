@@ -1,5 +1,5 @@
 import type { ParticipantStatus } from "@runplane/domain"
-import { Check, Circle, CircleDashed, Clock, type LucideIcon, MinusCircle, XCircle } from "lucide-react"
+import { Check, Circle, CircleDashed, Clock, History, type LucideIcon, MinusCircle } from "lucide-react"
 import { Avatar, Chip, Time, toneText, UserText } from "../../ui/basics.tsx"
 import { counted } from "../../view/Format.ts"
 import { participantStatusLabel } from "../../view/Status.ts"
@@ -10,7 +10,7 @@ const icons: Readonly<Record<ParticipantStatus, LucideIcon>> = {
   active: Circle,
   waiting: Clock,
   completed: Check,
-  failed: XCircle,
+  failed: History,
   skipped: MinusCircle
 }
 

@@ -1,4 +1,4 @@
-import { forecast, isTerminal, type OutcomeForecast } from "@runplane/domain"
+import { forecast, isTerminal, type OutcomeForecast, stepText } from "@runplane/domain"
 import { CheckCircle2, CircleDashed, CircleDot, type LucideIcon, XCircle } from "lucide-react"
 import { Suspense, useMemo } from "react"
 import { Avatar, Chip, Time, UserText } from "../../ui/basics.tsx"
@@ -38,7 +38,9 @@ const Rules = ({ page, set, shown }: RunViewProps) => {
   const last = shown.events.at(-1)
   const at = shown.isNow && !isTerminal(shown.state.run.status) ? now : Date.parse(last?.ts ?? "")
   const ahead = useMemo(() => forecast(run, by, Number.isFinite(at) ? { nowUnixMs: at } : {}), [run, by, at])
-  const tallies = useMemo(() => tallyOf(proposalsOf(shown.events), run), [shown.events, run])
+  const rows = useMemo(() => proposalsOf(shown.events), [shown.events])
+  const tallies = useMemo(() => tallyOf(rows, run), [rows, run])
+  const titles = useMemo(() => new Map(rows.map(({ id, title }) => [id, title])), [rows])
   const hasVotes = run.mode === "decision" || run.mode === "quorum"
   if (run.policyVersion === undefined) {
     return hasRuntime(shown.run) ? (
@@ -102,7 +104,11 @@ const Rules = ({ page, set, shown }: RunViewProps) => {
           {ahead.outcomes.length === 0 ? null : (
             <ul className="mt-2 grid gap-3 sm:grid-cols-2">
               {ahead.outcomes.map((outcome) => (
-                <Outcome key={`${outcome.outcome} ${outcome.proposalId ?? ""}`} outcome={outcome} />
+                <Outcome
+                  key={`${outcome.outcome} ${outcome.proposalId ?? ""}`}
+                  outcome={outcome}
+                  titleOf={(id) => titles.get(id) ?? id}
+                />
               ))}
             </ul>
           )}
@@ -124,10 +130,19 @@ const Rules = ({ page, set, shown }: RunViewProps) => {
         </section>
         <section className="panel p-4" aria-label="Evaluations">
           <h2 className="font-semibold">Evaluations of commitments</h2>
-          {policy.commitmentEvaluations.length === 0 && run.denials.length === 0 ? (
-            <p className="mt-1 text-muted">No commitment has been evaluated yet.</p>
+          {policy.commitmentEvaluations.length === 0 && run.denials.length === 0 && run.commitment === undefined ? (
+            <p className="mt-1 text-muted">The log has no evaluation of a commitment.</p>
           ) : (
             <ul className="mt-2 flex flex-col gap-2">
+              {run.commitment === undefined ? null : (
+                <li>
+                  <Chip tone="good">accepted</Chip> <EventLink index={run.commitment.index} set={set} />{" "}
+                  <UserText
+                    text={`${run.commitment.by || "an unnamed participant"}: ${run.commitment.action}`}
+                    className="text-soft"
+                  />
+                </li>
+              )}
               {policy.commitmentEvaluations.map(({ commitmentId, decision, reasons, ts }, index) => (
                 <li key={index}>
                   <Chip tone={decision === "allow" ? "good" : "bad"}>
@@ -140,15 +155,18 @@ const Rules = ({ page, set, shown }: RunViewProps) => {
               ))}
               {run.denials.map(({ by: who, index, text }) => (
                 <li key={index}>
-                  <Chip tone="bad">refused</Chip>{" "}
-                  <button type="button" className="text-accent underline" onClick={() => set({ event: index })}>
-                    event {index}
-                  </button>{" "}
+                  <Chip tone="bad">refused</Chip> <EventLink index={index} set={set} />{" "}
                   <UserText text={who === "" ? text : `${who}: ${text}`} className="text-soft" />
                 </li>
               ))}
             </ul>
           )}
+          {hasRuntime(shown.run) ? (
+            <p className="mt-2 text-[12px] text-muted">
+              The log may lack refusals: the runtime reports a refused commitment only to its sender. An agent can
+              report it with the signal <code>message.refused</code> and the code <code>POLICY_DENIED</code>.
+            </p>
+          ) : null}
         </section>
         {hasVotes && tallies.length > 0 ? (
           <Suspense fallback={<div className="skeleton h-24" />}>
@@ -159,6 +177,12 @@ const Rules = ({ page, set, shown }: RunViewProps) => {
     </div>
   )
 }
+
+const EventLink = ({ index, set }: { readonly index: number; readonly set: RunViewProps["set"] }) => (
+  <button type="button" className="text-accent underline" onClick={() => set({ event: index })}>
+    event {index}
+  </button>
+)
 
 const Names = ({ names }: { readonly names: ReadonlyArray<string> }) => (
   <>
@@ -237,9 +261,11 @@ const styles: Readonly<
 }
 
 const Outcome = ({
-  outcome: { blockers, needs, outcome, proposalId, status }
+  outcome: { blockers, needs, outcome, proposalId, status },
+  titleOf
 }: {
   readonly outcome: OutcomeForecast
+  readonly titleOf: (proposalId: string) => string
 }) => {
   const { icon: Icon, says, tone } = styles[status] ?? { icon: CircleDashed, tone: "", says: status }
   return (
@@ -249,7 +275,7 @@ const Outcome = ({
         <span className="min-w-0">
           {outcome === "positive" ? "A positive outcome" : "A negative outcome"}
           {proposalId === undefined ? "" : " for "}
-          {proposalId === undefined ? null : <UserText text={proposalId} />} {says}
+          {proposalId === undefined ? null : <UserText text={titleOf(proposalId)} />} {says}
         </span>
       </p>
       <Reasons texts={blockers.map(({ text }) => text)} />
@@ -259,7 +285,13 @@ const Outcome = ({
           <UserText
             text={needs
               .slice(0, 3)
-              .map(({ text }) => text)
+              .map(({ steps }) =>
+                steps
+                  .map(({ proposalId: id, ...step }) =>
+                    stepText({ ...step, ...(id !== undefined && { proposalId: titleOf(id) }) })
+                  )
+                  .join(", ")
+              )
               .join("; or ")}
           />
           .

@@ -123,7 +123,6 @@ interface RunBodyProps {
 
 const RunBody = ({ log, run, view }: RunBodyProps) => {
   const [page, set] = useUrlState(runPageParams)
-  useTitle(runFacts(run).title)
   useShortcuts([
     ...VIEWS.map(({ id, keys, title }) => ({
       keys,
@@ -135,6 +134,7 @@ const RunBody = ({ log, run, view }: RunBodyProps) => {
   ])
   const position = useShown(run, log, view, page.at)
   // While another stretch of a long run is read, the previous one stays.
+  useTitle(runFacts(run, position.shown?.state.run.intent).title)
   const last = useRef(position.shown)
   last.current = position.shown ?? last.current
   const shown = last.current

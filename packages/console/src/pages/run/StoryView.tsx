@@ -6,6 +6,7 @@ import { CostText } from "../../ui/CostText.tsx"
 import { useSettled } from "../../ui/hooks.ts"
 import { lazily } from "../../ui/lazily.ts"
 import { compact, cut, duration, exactTime, percent, whole } from "../../view/Format.ts"
+import { runFacts } from "../../view/RunFacts.ts"
 import { type StoryItem, storyOf } from "../../view/Story.ts"
 import { RecordButton } from "./RecordButton.tsx"
 import type { RunViewProps } from "./useShown.ts"
@@ -24,7 +25,9 @@ export default function StoryView({ page, set, shown }: RunViewProps) {
   // The explanation takes longer than the story: it waits until the index has not changed for a moment.
   const settled = useSettled(shown, SETTLED_MS)
   const begin = storyBegin(shown.run)
-  const { current } = shown.state.decision
+  // The state has the begin of a long one.
+  const question =
+    items.find(({ kind }) => kind === "opening")?.words ?? runFacts(shown.run, shown.state.run.intent).intent
   const { isWhole } = shown
   const drawn = isWhole ? items.slice(-MOST) : items.slice(0, FIRST)
   return (
@@ -36,11 +39,11 @@ export default function StoryView({ page, set, shown }: RunViewProps) {
           </button>
           <RecordButton runId={shown.run.id} />
         </p>
-        {current?.prompt === undefined ? null : (
+        {question === undefined ? null : (
           <section>
             <h2 className="label">The question</h2>
             <p className="mt-0.5 text-[17px] leading-snug font-semibold tracking-tight">
-              <UserText text={current.prompt} />
+              <UserText text={question} />
             </p>
           </section>
         )}

@@ -1,4 +1,4 @@
-import { type ActivePolicy, type Deliberation, whatIf } from "@runplane/domain"
+import { type ActivePolicy, type Deliberation, type VoteChange, whatIf } from "@runplane/domain"
 import { useQuery } from "@tanstack/react-query"
 import * as Result from "effect/Result"
 import { useMemo } from "react"
@@ -116,7 +116,11 @@ export default function WhatIfPanel({ by, page, rows, run, set, shown }: WhatIfP
             <UserText text={answer.failure.message} />
           </p>
         ) : (
-          <Answer {...answer.success} isChanged={isChanged} />
+          <Answer
+            {...answer.success}
+            isChanged={isChanged}
+            titleOf={(id) => rows.find((row) => row.id === id)?.title ?? id}
+          />
         )}
       </div>
     </section>
@@ -125,44 +129,43 @@ export default function WhatIfPanel({ by, page, rows, run, set, shown }: WhatIfP
 
 const toneOf: Readonly<Record<string, string>> = { APPROVE: "text-good", REJECT: "text-bad" }
 
-type AnswerProps = Result.Result.Success<ReturnType<typeof whatIf>> & { readonly isChanged: boolean }
+type AnswerProps = Result.Result.Success<ReturnType<typeof whatIf>> & {
+  readonly isChanged: boolean
+  readonly titleOf: (proposalId: string) => string
+}
 
-const Answer = ({ after, before, changed, isChanged, notes, pivotal, smallestChange }: AnswerProps) => (
-  <div className="flex flex-col gap-1">
-    <p className="flex flex-wrap items-baseline gap-x-2">
-      <span>
-        A {after.outcome} outcome {isChanged ? "would be" : "is"}
-      </span>
-      <Chip tone={after.allowed ? "good" : "bad"}>{after.allowed ? "allowed" : "refused"}</Chip>
-      {changed ? (
-        <span className="font-medium text-warn">
-          without the changes it {before.allowed ? "is allowed" : "is refused"}
+const Answer = ({ after, before, changed, isChanged, notes, pivotal, smallestChange, titleOf }: AnswerProps) => {
+  const say = ({ participantId, proposalId, to }: VoteChange) => `${participantId} ${to} on ${titleOf(proposalId)}`
+  return (
+    <div className="flex flex-col gap-1">
+      <p className="flex flex-wrap items-baseline gap-x-2">
+        <span>
+          A {after.outcome} outcome {isChanged ? "would be" : "is"}
         </span>
-      ) : null}
-    </p>
-    <Reasons texts={after.reasons} className="" />
-    {smallestChange.length === 0 ? null : (
-      <p className="text-soft">
-        The fewest votes that change the result:{" "}
-        <UserText text={smallestChange.map(({ participantId, to }) => `${participantId} ${to}`).join(", ")} />
+        <Chip tone={after.allowed ? "good" : "bad"}>{after.allowed ? "allowed" : "refused"}</Chip>
+        {changed ? (
+          <span className="font-medium text-warn">
+            without the changes it {before.allowed ? "is allowed" : "is refused"}
+          </span>
+        ) : null}
       </p>
-    )}
-    {pivotal.length === 0 ? null : (
-      <p className="text-soft">
-        Each of these votes alone changes the result:{" "}
-        <UserText
-          text={pivotal
-            .slice(0, 8)
-            .map(({ participantId, to }) => `${participantId} ${to}`)
-            .join(", ")}
-        />
-        {pivotal.length > 8 ? " and more" : ""}
-      </p>
-    )}
-    {notes.length === 0 ? null : (
-      <p className="text-[12px] text-muted">
-        <UserText text={notes.join("; ")} />
-      </p>
-    )}
-  </div>
-)
+      <Reasons texts={after.reasons} className="" />
+      {smallestChange.length === 0 ? null : (
+        <p className="text-soft">
+          The fewest votes that change the result: <UserText text={smallestChange.map(say).join(", ")} />
+        </p>
+      )}
+      {pivotal.length === 0 ? null : (
+        <p className="text-soft">
+          Each of these votes alone changes the result: <UserText text={pivotal.slice(0, 8).map(say).join(", ")} />
+          {pivotal.length > 8 ? " and more" : ""}
+        </p>
+      )}
+      {notes.length === 0 ? null : (
+        <p className="text-[12px] text-muted">
+          <UserText text={notes.join("; ")} />
+        </p>
+      )}
+    </div>
+  )
+}

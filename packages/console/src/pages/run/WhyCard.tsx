@@ -1,6 +1,6 @@
-import { isTerminal, type Why, why } from "@runplane/domain"
+import { isTerminal, type RunStatus, type Why, why } from "@runplane/domain"
 import { useQuery } from "@tanstack/react-query"
-import { CheckCircle2, CircleDashed, CircleHelp, XCircle } from "lucide-react"
+import { Ban, CheckCircle2, Circle, CircleDashed, CircleHelp, XCircle } from "lucide-react"
 import { useMemo } from "react"
 import { callFor } from "../../client/Client.ts"
 import { UserText } from "../../ui/basics.tsx"
@@ -54,8 +54,11 @@ type Explanation = Pick<
 const Card = ({ answer, onSelect, shown }: WhyCardProps & { readonly answer: Explanation }) => {
   const indexOf = useMemo(() => new Map(shown.events.map(({ index, seq }) => [seq, index])), [shown.events])
   const { cost, counterfactuals, decidedAt, missing, outcome, rules, summary } = answer
-  const style = outcomeStyle(outcome?.positive, outcome !== null, isTerminal(shown.state.run.status))
+  const { status } = shown.state.run
+  const style = outcomeStyle(outcome?.positive, outcome !== null, status)
   const Icon = style.icon
+  // The rules of an unfinished run can still be satisfied.
+  const isOpen = outcome === null && !isTerminal(status)
   const pivotal = counterfactuals.filter(({ stillAllowed }) => !stillAllowed)
   return (
     <section className={`panel overflow-hidden border-l-4 ${style.border}`} aria-label="Why">
@@ -97,11 +100,15 @@ const Card = ({ answer, onSelect, shown }: WhyCardProps & { readonly answer: Exp
             <li key={rule} className="flex items-baseline gap-2 py-0.5">
               {satisfied ? (
                 <CheckCircle2 size={13} aria-hidden className="shrink-0 translate-y-0.5 text-good" />
+              ) : isOpen ? (
+                <Circle size={13} aria-hidden className="shrink-0 translate-y-0.5 text-muted" />
               ) : (
                 <XCircle size={13} aria-hidden className="shrink-0 translate-y-0.5 text-bad" />
               )}
               <span className="min-w-0">
-                <span className="sr-only">{satisfied ? "satisfied: " : "not satisfied: "}</span>
+                <span className="sr-only">
+                  {satisfied ? "satisfied: " : isOpen ? "not satisfied yet: " : "not satisfied: "}
+                </span>
                 <UserText text={text} />
                 {seqs.length === 0 ? null : (
                   <span className="ml-2 text-[12px] text-muted">
@@ -140,9 +147,11 @@ const Card = ({ answer, onSelect, shown }: WhyCardProps & { readonly answer: Exp
   )
 }
 
-const outcomeStyle = (positive: boolean | null | undefined, isDecided: boolean, hasEnded: boolean) => {
+const outcomeStyle = (positive: boolean | null | undefined, isDecided: boolean, status: RunStatus) => {
   if (!isDecided) {
-    return hasEnded
+    if (status === "cancelled")
+      return { icon: Ban, text: "text-calm", border: "border-l-line-strong", title: "None, cancelled" }
+    return isTerminal(status)
       ? { icon: XCircle, text: "text-bad", border: "border-l-bad", title: "Ended without a decision" }
       : { icon: CircleDashed, text: "text-accent", border: "border-l-accent", title: "No decision yet" }
   }

@@ -1,5 +1,5 @@
 import type { Run } from "@runplane/api"
-import { runDuration } from "@runplane/domain"
+import { isTerminal, runDuration } from "@runplane/domain"
 import { StatusBadge, Time, UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
 import { Facts, Loaded, TextLink } from "../../ui/kit.tsx"
@@ -22,10 +22,10 @@ export default function Peek({ onClose, run }: { readonly run: Run; readonly onC
         <TextLink href={`/compare?left=${run.id}`}>Compare with…</TextLink>
       </div>
       <Loaded read={state} what="The state of the run cannot be read" rows={6}>
-        {({ decision: { current }, participants }) => (
+        {({ decision: { current }, participants, run: { intent } }) => (
           <Facts
             facts={[
-              ["Question", <UserText key="question" text={current?.prompt ?? facts.intent ?? "–"} />],
+              ["Question", <UserText key="question" text={intent ?? facts.intent ?? "–"} />],
               [
                 "Decision",
                 current?.finalized === true ? (
@@ -40,6 +40,10 @@ export default function Peek({ onClose, run }: { readonly run: Run; readonly onC
                       </span>
                     ))}
                   </span>
+                ) : run.status === "cancelled" ? (
+                  "None, cancelled"
+                ) : isTerminal(run.status) ? (
+                  "None"
                 ) : (
                   "None yet"
                 )

@@ -64,6 +64,7 @@ const headRow = (run: RunInProgress, seal: Seal | undefined, key: SealKey | unde
     guessed_usd: metrics.guessedCostUsd ?? 0,
     signal_count: metrics.signalCount,
     decision_count: metrics.decisionCount,
+    intent: projected.state.run.intent ?? null,
     chain: Hex.encode(run.chain),
     sealed: seal !== undefined,
     proven_after: end.provenAfter,

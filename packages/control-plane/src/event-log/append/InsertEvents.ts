@@ -53,6 +53,7 @@ export interface HeadRow {
   readonly guessed_usd: number
   readonly signal_count: number
   readonly decision_count: number
+  readonly intent: string | null
   /** Head of the hash chain after `last_index`. */
   readonly chain: string
   /** Whether a seal over this head is among the seals. */
@@ -207,6 +208,7 @@ const make = Effect.gen(function* () {
         guessed_usd: "float8",
         signal_count: "int",
         decision_count: "int",
+        intent: "text",
         chain: "text",
         sealed: "bool",
         proven_after: "int",
@@ -235,14 +237,15 @@ const make = Effect.gen(function* () {
       ${unnestRows(sql, seals, { run_id: "uuid", events: "int", seal: "json" })}
     ), new_pending AS (${insertPending(sql, pending)})
     INSERT INTO run_metrics (run_id, metrics, prompt_tokens, completion_tokens, total_tokens, estimated_cost_usd,
-                             guessed_cost_usd, signal_count, decision_count)
-    SELECT run_id, metrics, prompt_tokens, completion_tokens, total_tokens, cost_usd, guessed_usd, signal_count, decision_count
+                             guessed_cost_usd, signal_count, decision_count, intent)
+    SELECT run_id, metrics, prompt_tokens, completion_tokens, total_tokens, cost_usd, guessed_usd, signal_count,
+           decision_count, intent
     FROM head
     ON CONFLICT (run_id) DO UPDATE
     SET metrics = excluded.metrics, prompt_tokens = excluded.prompt_tokens,
         completion_tokens = excluded.completion_tokens, total_tokens = excluded.total_tokens,
         estimated_cost_usd = excluded.estimated_cost_usd, guessed_cost_usd = excluded.guessed_cost_usd, signal_count = excluded.signal_count,
-        decision_count = excluded.decision_count`
+        decision_count = excluded.decision_count, intent = excluded.intent`
 
   /** The metadata of the runs, as text. */
   const readMetadata = (runIds: ReadonlyArray<string>) =>

@@ -21,7 +21,7 @@ export const usageColumn = `
   END AS usage`
 
 /** The same for lists, which leave large metadata out: nothing of those is read (docs/reference/runs.md#list-runs). */
-export const listColumns = `${columnsWith("r.listed_metadata::text AS metadata, r.omitted_metadata")}, ${usageColumn}`
+export const listColumns = `${columnsWith("r.listed_metadata::text AS metadata, r.omitted_metadata")}, m.intent, ${usageColumn}`
 
 /** Those of a list that includes participants: an index has each run's together. */
 export const countingColumns = `${listColumns},
@@ -52,6 +52,8 @@ export interface RunRow {
   readonly metadata: string
   /** Of a list the keys of the metadata that are left out of it. */
   readonly omitted_metadata?: ReadonlyArray<string>
+  /** Of a list. */
+  readonly intent?: string | null
   /** Of a list. */
   readonly usage?: RunUsage | null
   /** Of a list that includes participants. */
@@ -109,6 +111,7 @@ const afterMetadata = (row: RunRow) => ({
   ...(row.error_message !== null && { errorMessage: row.error_message }),
   ...(row.history_gap && { historyGap: true as const }),
   ...(row.participant_count !== undefined && { participantCount: row.participant_count }),
+  ...(row.intent !== undefined && row.intent !== null && { intent: row.intent }),
   ...(row.usage !== undefined && row.usage !== null && { usage: row.usage }),
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),

@@ -15,7 +15,9 @@ import {
   forecast,
   type PolicyText,
   policyRuleFaults,
+  type RecordSubject,
   type RunId,
+  recordSubject,
   type Sliced,
   type WhatIf,
   type Why,
@@ -59,6 +61,12 @@ export interface Parted {
   readonly divergence: Divergence | null
 }
 
+/** The reasons of a decision, and what its record says of the run. */
+export interface DecisionRecord {
+  readonly why: Why & { readonly runId: RunId }
+  readonly subject: Omit<RecordSubject, "printedAt" | "printedBy">
+}
+
 /** Answers about decisions from the logs of runs, without a write (docs/reference/decisions.md). */
 export class Decisions extends Context.Service<
   Decisions,
@@ -70,6 +78,8 @@ export class Decisions extends Context.Service<
     readonly why: (
       reference: string
     ) => Effect.Effect<Why & { readonly runId: RunId }, NotFound | SqlError | TurnRefused>
+    /** The same with the subject of the printed record. */
+    readonly record: (reference: string) => Effect.Effect<DecisionRecord, NotFound | SqlError | TurnRefused>
     readonly whatIf: (
       reference: string,
       request: typeof WhatIfRequest.Type
@@ -114,7 +124,7 @@ export class Decisions extends Context.Service<
       })
 
       const forecasts = makeAnswerCache<Forecast & { readonly runId: RunId }>(events, runs)
-      const whys = makeAnswerCache<Why & { readonly runId: RunId }>(events, runs)
+      const whys = makeAnswerCache<DecisionRecord>(events, runs)
       const whatIfs = makeAnswerCache<WhatIf>(events, runs)
       const divergences = makeAnswerCache<Parted>(events, runs)
 
@@ -154,12 +164,21 @@ export class Decisions extends Context.Service<
         // An open session has a deadline, so its forecast depends on the time of the request.
         return yield* answered(reference, at, make, (run) => atSeq !== undefined || run.state !== "OPEN")
       })
-      const whyOf = Effect.fn("Decisions.why")(function* (reference: string) {
+      const readWhy = Effect.fnUntraced(function* (reference: string) {
         const runId = yield* resolve(reference)
         const cached = yield* whys([runId])
         return yield* answered(reference, { cached, runId }, ({ by, run }) =>
-          Effect.map(inSlices(whyInSlices(run, by)), (why) => ({ ...why, runId }))
+          Effect.map(
+            inSlices(whyInSlices(run, by)),
+            (why): DecisionRecord => ({ why: { ...why, runId }, subject: recordSubject(run, why) })
+          )
         )
+      })
+      const whyOf = Effect.fn("Decisions.why")((reference: string) => Effect.map(readWhy(reference), ({ why }) => why))
+      const record = Effect.fn("Decisions.record")(function* (reference: string) {
+        const { subject, why } = yield* readWhy(reference)
+        const scenario = (yield* runs.find(why.runId))?.record.sourceRef
+        return { why, subject: { ...subject, scenario } }
       })
       const whatIfOf = Effect.fn("Decisions.whatIf")(function* (reference: string, request: typeof WhatIfRequest.Type) {
         const runId = yield* resolve(reference)
@@ -202,6 +221,7 @@ export class Decisions extends Context.Service<
       return Decisions.of({
         forecast: forecastOf,
         why: whyOf,
+        record,
         whatIf: whatIfOf,
         divergence,
         policyOf

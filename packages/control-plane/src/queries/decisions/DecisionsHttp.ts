@@ -1,5 +1,6 @@
-import { ControlPlaneApi, HTML_CONTENT_TYPE, MARKDOWN_CONTENT_TYPE } from "@runplane/api"
-import { type Why, whyHtml, whyMarkdown } from "@runplane/domain"
+import { ControlPlaneApi, CurrentActor, HTML_CONTENT_TYPE, MARKDOWN_CONTENT_TYPE } from "@runplane/api"
+import { whyHtml, whyMarkdown } from "@runplane/domain"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -7,7 +8,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { cutOnFailure } from "../../platform/http/JsonAnswer.ts"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { Backtests } from "./Backtests.ts"
-import { Decisions } from "./Decisions.ts"
+import { type DecisionRecord, Decisions } from "./Decisions.ts"
 
 /** Limit of the parsed parts of an `Accept` header. */
 const MAX_RANGES = 50
@@ -59,16 +60,12 @@ const PAGE_HEADERS = {
   vary: "accept"
 }
 
-const inForm = (answer: Why, accept: string | undefined) => {
-  switch (preferred(FORMS, accept)) {
-    case MARKDOWN_CONTENT_TYPE:
-      return page(whyMarkdown(answer), MARKDOWN_CONTENT_TYPE)
-    case HTML_CONTENT_TYPE:
-      return page(whyHtml(answer), HTML_CONTENT_TYPE)
-    default:
-      return HttpServerResponse.jsonUnsafe(answer, { headers: { vary: "accept" } })
-  }
-}
+/** The subject of a record that is made now, for the caller. */
+const printed = Effect.fnUntraced(function* (subject: DecisionRecord["subject"]) {
+  const { actorId, name } = yield* CurrentActor
+  const printedAt = DateTime.formatIso(yield* DateTime.now)
+  return { ...subject, printedAt, printedBy: name ?? actorId }
+})
 
 const page = (text: string, contentType: string) =>
   HttpServerResponse.text(text, { contentType: `${contentType}; charset=utf-8`, headers: PAGE_HEADERS })
@@ -85,7 +82,13 @@ export const DecisionsHttp = HttpApiBuilder.group(
       why: ({ params }) =>
         Effect.gen(function* () {
           const { headers } = yield* HttpServerRequest
-          return inForm(yield* decisions.why(params.id), headers["accept"])
+          const form = preferred(FORMS, headers["accept"])
+          if (form === "application/json") {
+            return HttpServerResponse.jsonUnsafe(yield* decisions.why(params.id), { headers: { vary: "accept" } })
+          }
+          const { subject, why } = yield* decisions.record(params.id)
+          const write = form === HTML_CONTENT_TYPE ? whyHtml : whyMarkdown
+          return page(write(why, yield* printed(subject)), form)
         }).pipe(orUnavailable),
       whatIf: ({ params, payload }) => orUnavailable(decisions.whatIf(params.id, payload)),
       divergence: ({ params, query }) => orUnavailable(decisions.divergence(params.id, query.with)),

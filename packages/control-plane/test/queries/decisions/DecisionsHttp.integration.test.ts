@@ -65,6 +65,10 @@ layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", 
       assert.include(html.headers.get("content-security-policy") ?? "", "default-src 'none'")
       assert.include(html.text, "go &lt;b&gt;now&lt;/b&gt;")
       assert.notInclude(html.text, "<b>")
+      const acts = (yield* call("GET", `/runs/${runId}/events?type=proposal.updated`)).body.data
+      assert.notStrictEqual(acts[0].seq, acts[0].index)
+      assert.include(html.text, `[event ${acts[0].index}]`)
+      assert.match(html.text, /printed at \d{4}-\d\d-\d\dT[\d:.]+Z \(UTC\) for /)
     })
   )
 

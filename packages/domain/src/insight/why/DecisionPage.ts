@@ -1,5 +1,30 @@
+import * as Base64 from "effect/encoding/Base64"
+import * as Result from "effect/Result"
+import { cleanJson } from "../../CleanJson.ts"
+import { parseExactJson } from "../../ExactJson.ts"
+import { isJsonObject } from "../../JsonReader.ts"
 import { usdText } from "../../Money.ts"
+import type { Deliberation } from "../Deliberation.ts"
 import type { Why } from "../Why.ts"
+
+/** What the page says of the run beside its reasons. */
+export interface RecordSubject extends Pick<Partial<Deliberation>, "intent" | "context"> {
+  readonly scenario?: string | undefined
+  /** Of each cited event its `seq` and its `index`, which is the number that people see everywhere. */
+  readonly positions: ReadonlyArray<readonly [seq: number, index: number]>
+  /** When the page was made, ISO-8601, and for which caller. */
+  readonly printedAt: string
+  readonly printedBy: string
+}
+
+/** The subject of a record as far as its run has it. */
+export const recordSubject = (run: Deliberation, why: Why): Pick<RecordSubject, "intent" | "context" | "positions"> => {
+  const { acts, commitment, context, denials, intent } = run
+  const cited = new Set([...why.claims.flatMap(({ seqs }) => seqs), ...why.minimalSet])
+  const events = [...acts, ...denials, ...(commitment === undefined ? [] : [commitment])]
+  const positions = events.flatMap(({ index, seq }) => (cited.has(seq) ? [[seq, index] as const] : []))
+  return { intent, context, positions }
+}
 
 /** A part of the page: a heading, and lines under it. */
 interface Section {
@@ -8,17 +33,17 @@ interface Section {
 }
 
 /** The decision record as Markdown. What participants wrote is escaped and cannot become markup. */
-export const whyMarkdown = (why: Why): string => {
-  const sections = sectionsOf(why).map(
+export const whyMarkdown = (why: Why, subject?: RecordSubject): string => {
+  const sections = sectionsOf(why, subject).map(
     ({ lines, title }) => `## ${title}\n\n${lines.map((line) => `- ${escapeMarkdown(line)}`).join("\n")}`
   )
   return [`# ${escapeMarkdown(titleOf(why))}`, escapeMarkdown(why.summary), ...sections].join("\n\n").concat("\n")
 }
 
 /** The decision record as one printable page: no scripts, nothing loaded, everything escaped. */
-export const whyHtml = (why: Why): string => {
+export const whyHtml = (why: Why, subject?: RecordSubject): string => {
   const title = escapeHtml(titleOf(why))
-  const sections = sectionsOf(why).map(({ lines, title: heading }) => {
+  const sections = sectionsOf(why, subject).map(({ lines, title: heading }) => {
     const items = lines.map((line) => `<li>${escapeHtml(line)}</li>`).join("\n")
     return `<section>\n<h2>${escapeHtml(heading)}</h2>\n<ul>\n${items}\n</ul>\n</section>`
   })
@@ -52,15 +77,25 @@ const titleOf = ({ outcome }: Why): string => {
   return `${verdict}: ${outcome.action}`
 }
 
-const sectionsOf = (why: Why): ReadonlyArray<Section> =>
-  [
-    { title: "The run", lines: aboutOf(why) },
+const sectionsOf = (why: Why, subject: RecordSubject | undefined): ReadonlyArray<Section> => {
+  const indexes = new Map(subject?.positions)
+  /** Without its index an event is cited by the position in the whole log. */
+  const cite = (seqs: ReadonlyArray<number>) =>
+    seqs
+      .map((seq) => {
+        const index = indexes.get(seq)
+        return index === undefined ? `seq ${seq}` : `event ${index}`
+      })
+      .join(", ")
+  return [
+    { title: "The run", lines: aboutOf(why, subject, cite) },
+    { title: "Inputs", lines: inputsOf(subject?.context) },
     { title: "What was missing", lines: why.missing },
     {
       title: "Rules",
       lines: why.rules.map(({ rule, satisfied, text }) => `${satisfied ? "met" : "not met"}: ${text} (${rule})`)
     },
-    { title: "What was said", lines: why.claims.map(({ seqs, text }) => `${text} [${seqs.join(", ")}]`) },
+    { title: "What was said", lines: why.claims.map(({ seqs, text }) => `${text} [${cite(seqs)}]`) },
     {
       title: "What if one vote had been missing",
       lines: why.counterfactuals.map(({ reasons, text }) => [text, ...reasons].join("; "))
@@ -68,17 +103,40 @@ const sectionsOf = (why: Why): ReadonlyArray<Section> =>
     { title: "Cost", lines: costLines(why) },
     { title: "Notes", lines: why.notes }
   ].filter(({ lines }) => lines.length > 0)
+}
 
-const aboutOf = (why: Why): ReadonlyArray<string> => {
+/** Characters of an input on the page. */
+const MAX_INPUT = 1_000
+
+/** The context of the session, a line for each member. */
+const inputsOf = (context: string | undefined): ReadonlyArray<string> => {
+  const bytes = context === undefined ? undefined : Result.getOrUndefined(Base64.decodeString(context))
+  const json = bytes === undefined ? undefined : parseExactJson(bytes)
+  const value = json && cleanJson(json.value)
+  if (!isJsonObject(value)) return []
+  return Object.entries(value).map(([name, given]) => {
+    const text = typeof given === "string" ? given : JSON.stringify(given)
+    return `${name}: ${text.length > MAX_INPUT ? `${text.slice(0, MAX_INPUT)}...` : text}`
+  })
+}
+
+const aboutOf = (
+  why: Why,
+  subject: RecordSubject | undefined,
+  cite: (seqs: ReadonlyArray<number>) => string
+): ReadonlyArray<string> => {
   const { decidedAt, minimalSet, modeName, outcome, participants, policySource, policyVersion, runId } = why
   return [
+    subject?.scenario !== undefined && `scenario ${subject.scenario}`,
+    subject?.intent !== undefined && `question: ${subject.intent}`,
     `run ${runId}, mode ${modeName || "unknown"}, policy ${policyVersion || "unknown"} (${policySource})`,
     participants.length > 0 && `participants: ${participants.join(", ")}`,
     outcome !== null &&
       `committed by ${outcome.by || "an unnamed participant"}${outcome.reason === undefined ? "" : `: ${outcome.reason}`}`,
     decidedAt !== undefined &&
       `decided at ${decidedAt.ts}, ${(decidedAt.msBeforeCommitment / 1_000).toFixed(1)} s before the commitment`,
-    minimalSet.length > 0 && `carried by the events ${minimalSet.join(", ")}`
+    minimalSet.length > 0 && `carried by ${cite(minimalSet)}`,
+    subject !== undefined && `printed at ${subject.printedAt} (UTC) for ${subject.printedBy}`
   ].filter((line) => line !== false)
 }
 

@@ -65,6 +65,12 @@ export { type FairQueue, makeFairQueue } from "./FairQueue.ts"
 export { about, Field, isOneLine } from "./Field.ts"
 export * from "./Graphemes.ts"
 export * from "./GrpcCodes.ts"
+export * from "./gate/Baseline.ts"
+export * from "./gate/CaseFile.ts"
+export * from "./gate/Flips.ts"
+export * from "./gate/Stability.ts"
+export * from "./gate/Trial.ts"
+export * from "./gate/Verdict.ts"
 export * from "./Ids.ts"
 export {
   type Act,
@@ -83,10 +89,13 @@ export type { VoteValue } from "./insight/Ballots.ts"
 export * from "./insight/Deliberation.ts"
 export {
   type Divergence,
+  divergenceCost,
   divergenceOf,
   firstDivergence,
   type OutlineReader,
   outlineReader,
+  type Parting,
+  partingOf,
   type RunOutline
 } from "./insight/Divergence.ts"
 export {

@@ -74,6 +74,72 @@ export const divergenceOf = (left: RunOutline, right: RunOutline): Divergence | 
   }
 }
 
+/** Where a run leaves the course of another: equal texts stand for equal causes. */
+export interface Parting {
+  readonly participantId: string
+  /** The message type, or `end` of the end of a run. */
+  readonly type: string
+  /** The action of the participant in the run that parts, without ids and free text. */
+  readonly what: string
+  /** The step of that run before it, in words: `the second evaluation`. */
+  readonly after: string | undefined
+}
+
+/** Where a run parts from another; null when their steps are equal. */
+export const partingOf = (from: RunOutline, run: RunOutline): Parting | null => {
+  const first = firstDifference(from.steps, run.steps)
+  const step = first?.right ?? first?.left
+  if (first === undefined || step === undefined) return null
+  const end = first.right === undefined ? first.before.right : run.steps[run.steps.indexOf(first.right) - 1]
+  return {
+    participantId: step.participantId,
+    type: step.type,
+    what: partingWords(first.left, first.right),
+    after: end === undefined ? undefined : countedStep(run.steps, end)
+  }
+}
+
+const partingWords = (left: RunStep | undefined, right: RunStep | undefined): string => {
+  if (right === undefined) return `did not send ${left?.type ?? "a message"}`
+  const words = actionOf(right)
+  if (left === undefined || left.key !== right.key || actionOf(left) !== words) return words
+  return `${words} with another ${differences(left.said, right.said).join(" and ")}`
+}
+
+const actionOf = ({ said, type }: RunStep): string => {
+  switch (type) {
+    case "Vote":
+      return `voted ${said["vote"] ?? "something unreadable"}`
+    case "Evaluation":
+      return `evaluated ${said["recommendation"] ?? "nothing"}`
+    case "Objection":
+      return `objected with severity ${said["severity"]}`
+    case "Commitment":
+      return `committed ${said["action"]}`
+    case "end":
+      return `the run ended as ${said["end"]}`
+    default:
+      return `sent ${type}`
+  }
+}
+
+const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
+
+/** `the second evaluation`: the position of a step among those of its type. */
+const countedStep = (steps: ReadonlyArray<RunStep>, step: RunStep): string => {
+  const before = steps.slice(0, steps.indexOf(step)).filter(({ type }) => type === step.type).length
+  const words = step.type.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase()
+  return `the ${ORDINALS[before] ?? `${before + 1}th`} ${words}`
+}
+
+/** The number of steps that only one of two runs has, or that differ. */
+export const divergenceCost = (left: RunOutline, right: RunOutline): number => {
+  const byKey = new Map(right.steps.map((step) => [step.key, step]))
+  const shared = left.steps.filter(({ key }) => byKey.has(key))
+  const changed = shared.filter(({ key, said }) => !isSame(said, byKey.get(key)?.said ?? {}))
+  return left.steps.length + right.steps.length - 2 * shared.length + changed.length
+}
+
 /** Reads a run's events one by one, so that they need not be in memory together. */
 export interface OutlineReader {
   readonly take: (event: CanonicalEvent) => void

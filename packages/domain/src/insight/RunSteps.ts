@@ -8,6 +8,8 @@ export interface RunStep {
   readonly seq: number
   readonly index: number
   readonly participantId: string
+  /** The message type, `end` of the end of a run. */
+  readonly type: string
   /** Equal for the same step of another run: participant, type, subject, and count of repetitions. */
   readonly key: string
   /** In words; most steps are never shown. */
@@ -25,7 +27,7 @@ export interface StepReader {
   readonly read: () => ReadonlyArray<RunStep>
 }
 
-type Bare = Omit<RunStep, "key"> & { readonly type: string; readonly about: string; readonly messageId: string }
+type Bare = Omit<RunStep, "key"> & { readonly about: string; readonly messageId: string }
 
 /**
  * The steps of a run in order. Ids, times and seqs never count. A proposal is identified by its proposer and the
@@ -37,7 +39,8 @@ export const stepReader = (): StepReader => {
   const occurrences = new Map<string, number>()
   const opened = new Map<string, number>()
   let message: Bare | undefined
-  const push = ({ about, messageId: _, type, ...bare }: Bare) => {
+  const push = ({ about, messageId: _, ...bare }: Bare) => {
+    const { type } = bare
     const subject = proposals.get(about) ?? ""
     const actor = type === "Commitment" ? "" : bare.participantId
     // With the lengths in front no two causes are written alike.

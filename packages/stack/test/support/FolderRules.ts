@@ -206,6 +206,10 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
       meaning: "judgements, their agreement, the record of an agent",
       knows: ["insight", "events", "statistics", ...VALUES]
     },
+    gate: {
+      meaning: "stability of decisions, verdicts of a gate",
+      knows: ["insight", "statistics", "events", ...VALUES]
+    },
     statistics: { meaning: "intervals, tests and resamples", knows: [] },
     insight: { meaning: "forecast, what-if, divergence", knows: ["projector", "policies", "events", ...VALUES] },
     projector: {

@@ -1,0 +1,264 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  baselineOf,
+  caseRun,
+  checksOf,
+  compareAll,
+  type Expectations,
+  GateFile,
+  impossibleDemand,
+  looksOf,
+  repeatedNames,
+  stabilityOf,
+  type Trial,
+  worstOf
+} from "@runplane/domain"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { coin, trial } from "../support/trials.ts"
+
+const yes = { action: "decision.selected", positive: true }
+const no = { action: "decision.rejected", positive: false }
+const trials = (...groups: ReadonlyArray<readonly [count: number, outcome: Trial["outcome"]]>) =>
+  groups.flatMap(([count, outcome]) => Array.from({ length: count }, () => trial({ outcome })))
+const failedRuns = (count: number) =>
+  Array.from({ length: count }, () => trial({ outcome: { action: "failed", positive: null }, excluded: "failed" }))
+
+const verdictOf = (expect: Expectations, runs: ReadonlyArray<Trial>, looks = 1) =>
+  worstOf(checksOf(expect, runs, looks).map(({ verdict }) => verdict))
+
+describe("a case file", () => {
+  const decode = Schema.decodeUnknownResult(GateFile, { onExcessProperty: "error" })
+
+  it("is read with all of its members", () => {
+    const file = {
+      cases: [
+        {
+          name: "a",
+          scenarioRef: "p/s@1.0.0",
+          template: "t",
+          inputs: { lag: 5 },
+          vary: { seed: 3, model: ["m"], inputs: [{ lag: 6 }] },
+          expect: {
+            action: "x",
+            positive: true,
+            agreement: 0.9,
+            mustNot: ["y"],
+            maxCostUsd: { p95: 1 },
+            maxDurationMs: { p95: 1 },
+            noNewFlips: true,
+            minDrop: 0.2
+          }
+        }
+      ]
+    }
+    assert.deepStrictEqual(Result.getOrThrow(decode(file)), file)
+  })
+
+  for (const [fault, file] of [
+    ["without cases", { cases: [] }],
+    ["with a demand of everything", { cases: [{ name: "a", scenarioRef: "r", expect: { agreement: 1 } }] }],
+    ["with an unknown member", { cases: [{ name: "a", scenarioRef: "r", expects: {} }] }]
+  ] as const) {
+    it(`${fault} is refused`, () => assert.isTrue(Result.isFailure(decode(file))))
+  }
+
+  it("reports the names that repeat", () =>
+    assert.deepStrictEqual(repeatedNames({ cases: ["a", "b", "a"].map((name) => ({ name, scenarioRef: "r" })) }), [
+      "a"
+    ]))
+
+  it("varies models and inputs first, then the seed, and begins again", () => {
+    const one = {
+      name: "a",
+      scenarioRef: "r",
+      inputs: { x: 1, y: 1 },
+      vary: { seed: ["s", 7], model: ["m1", "m2"], inputs: [{ x: 2 }, { x: 3 }] }
+    }
+    const runs = Array.from({ length: 9 }, (_, nth) => caseRun(one, nth))
+    assert.deepStrictEqual(runs[0], { inputs: { x: 2, y: 1 }, seed: "s", model: "m1", variant: "model=m1 inputs=1" })
+    assert.strictEqual(new Set(runs.slice(0, 8).map((run) => JSON.stringify(run))).size, 8)
+    assert.deepStrictEqual(runs[8], runs[0])
+    assert.deepStrictEqual(
+      [0, 1, 2].map((nth) => caseRun({ name: "a", scenarioRef: "r", vary: { seed: 2 } }, nth).seed),
+      [1, 2, 1]
+    )
+    assert.deepStrictEqual(caseRun({ name: "a", scenarioRef: "r" }, 3), { inputs: {} })
+  })
+})
+
+describe("an impossible demand", () => {
+  it("is reported with the number of runs that it needs", () => {
+    const plan = { runs: 20, maxRuns: 20 }
+    assert.strictEqual(
+      impossibleDemand({ agreement: 0.9 }, plan),
+      "agreement 0.9 needs at least 35 runs; 20 of 20 runs have a lower bound of 0.84 with 1 look"
+    )
+    assert.match(impossibleDemand({ agreement: 0.9 }, { runs: 12, maxRuns: 48 }) ?? "", /at least 52 runs/)
+    assert.isUndefined(impossibleDemand({}, plan))
+    assert.isUndefined(impossibleDemand({ agreement: 0.9 }, { runs: 20, maxRuns: 80 }))
+  })
+})
+
+describe("the verdict of a case", () => {
+  it("passes, fails, or stays open by the interval", () => {
+    assert.strictEqual(verdictOf({ action: yes.action }, trials([16, yes])), "pass")
+    assert.strictEqual(verdictOf({ action: yes.action }, trials([16, yes]), 3), "inconclusive")
+    assert.strictEqual(verdictOf({ action: yes.action }, trials([17, yes], [3, no])), "inconclusive")
+    assert.strictEqual(verdictOf({ action: yes.action }, trials([10, yes], [10, no])), "fail")
+    assert.strictEqual(verdictOf({ positive: false }, trials([20, yes])), "fail")
+    assert.strictEqual(verdictOf({}, trials([20, no])), "pass")
+  })
+
+  it("fails at once for a forbidden action, also of a run that failed", () => {
+    assert.strictEqual(verdictOf({ mustNot: [no.action] }, trials([99, yes], [1, no])), "fail")
+    assert.strictEqual(verdictOf({ mustNot: [no.action] }, trials([99, yes])), "pass")
+    assert.strictEqual(verdictOf({ mustNot: ["failed"] }, [...trials([99, yes]), ...failedRuns(1)]), "fail")
+  })
+
+  it("is open when no run reached a decision, and says so", () => {
+    const [check] = checksOf({}, failedRuns(3), 1)
+    assert.deepStrictEqual(check, {
+      name: "agreement",
+      verdict: "inconclusive",
+      message: "no run reached a decision, 3 failed"
+    })
+    const none = trials([20, { action: "none", positive: null }])
+    assert.strictEqual(verdictOf({}, none), "inconclusive")
+    assert.strictEqual(verdictOf({ action: yes.action }, none), "fail")
+  })
+
+  it("limits the 95th percentiles of cost and duration", () => {
+    const costly = Array.from({ length: 20 }, () => trial({ outcome: yes, costUsd: 2, durationMs: 500 }))
+    assert.strictEqual(verdictOf({ maxCostUsd: { p95: 2 }, maxDurationMs: { p95: 500 } }, costly), "pass")
+    assert.strictEqual(verdictOf({ maxCostUsd: { p95: 1.9 } }, costly), "fail")
+    assert.strictEqual(verdictOf({ maxDurationMs: { p95: 400 } }, costly), "fail")
+    const mixed = costly.map((run, at) => ({ ...run, costUsd: at < 2 ? 3 : 1 }))
+    assert.strictEqual(verdictOf({ maxCostUsd: { p95: 2 } }, mixed), "inconclusive")
+  })
+})
+
+describe("the stability of runs", () => {
+  it("counts outcomes, and leaves out runs without decision unless all count", () => {
+    const runs = [...trials([3, yes], [1, no], [1, { action: "none", positive: null }]), ...failedRuns(2)]
+    const stability = stabilityOf(runs)
+    assert.strictEqual(stability.n, 5)
+    assert.deepStrictEqual(stability.excluded.byReason, { failed: 2 })
+    assert.deepStrictEqual(
+      stability.outcomes.map(({ action, count, share }) => [action, count, share]),
+      [
+        [yes.action, 3, 0.6],
+        [no.action, 1, 0.2],
+        ["none", 1, 0.2]
+      ]
+    )
+    assert.strictEqual(stability.agreement.rate, 0.6)
+    const all = stabilityOf(runs, true)
+    assert.deepStrictEqual([all.n, all.excluded.byReason, all.outcomes[1]?.action], [7, {}, "failed"])
+  })
+})
+
+const versions = { scenarioRef: "r", policyVersions: [], promptHashes: [] }
+
+describe("the comparison with a baseline", () => {
+  const flip = (key: string) => ({ key, count: 2, text: `cause ${key}`, exampleLeft: "l", exampleRight: "r" })
+  const result = (expect: Expectations, runs: ReadonlyArray<Trial>, ...keys: ReadonlyArray<string>) => ({
+    expect,
+    trials: runs,
+    flips: keys.map(flip)
+  })
+  const before = baselineOf(result({}, trials([19, yes], [1, no]), "a"), versions)
+  const compare = (now: ReturnType<typeof result>) => compareAll([{ now, before }])[0]
+
+  it("fails for a drop that is significant and large", () => {
+    const verdicts = (runs: ReadonlyArray<Trial>, expect: Expectations = {}) =>
+      compare(result(expect, runs))?.checks.map(({ verdict }) => verdict)
+    assert.deepStrictEqual(verdicts(trials([10, yes], [10, no])), ["fail"])
+    assert.deepStrictEqual(verdicts(trials([18, yes], [2, no])), ["pass"])
+    assert.deepStrictEqual(verdicts(trials([10, yes], [10, no]), { minDrop: 0.5 }), ["pass"])
+    assert.deepStrictEqual(verdicts(failedRuns(20)), ["pass"])
+  })
+
+  it("adjusts for the number of cases", () => {
+    // One case alone has p = 0.045.
+    const drop = result({}, trials([14, yes], [6, no]))
+    assert.strictEqual(compareAll([{ now: drop, before }])[0]?.checks[0]?.verdict, "fail")
+    const same = result({}, trials([19, yes], [1, no]))
+    const both = compareAll([
+      { now: drop, before },
+      { now: same, before }
+    ])
+    assert.strictEqual(both[0]?.checks[0]?.verdict, "pass")
+  })
+
+  it("reports new outcomes and causes as warnings, or as failures", () => {
+    const other = { action: "decision.other", positive: null }
+    const now = trials([19, yes], [1, other])
+    assert.deepStrictEqual(compare(result({}, now, "a", "b"))?.warnings, [
+      "new outcome decision.other (1)",
+      "new cause of a flip: cause b (2)"
+    ])
+    const strict = compare(result({ noNewFlips: true }, now, "a", "b"))
+    assert.deepStrictEqual(
+      [strict?.warnings, strict?.checks.map(({ name, verdict }) => `${name} ${verdict}`)],
+      [[], ["baseline pass", "noNewFlips fail"]]
+    )
+    assert.deepStrictEqual(compareAll([{ now: result({}, now), before: null }])[0]?.warnings, [
+      "the baseline does not have this case"
+    ])
+  })
+
+  it("warns of a percentile that rose", () => {
+    const slower = trials([20, yes]).map((run) => ({ ...run, durationMs: 5_000 }))
+    assert.match(compare(result({}, slower))?.warnings.join() ?? "", /^the 95th percentile of the duration rose by/)
+  })
+})
+
+describe("the error of 2,000 simulated gates", () => {
+  const GATES = 2_000
+  const share = (of: (seed: number) => boolean) =>
+    Array.from({ length: GATES }, (_, seed) => of(seed)).filter((found) => found).length / GATES
+
+  const gate = (p: number, seed: number, plan: { readonly runs: number; readonly maxRuns: number }) => {
+    const looks = looksOf(plan.runs, plan.maxRuns)
+    const next = coin(p, seed)
+    const runs: Array<Trial> = []
+    for (const size of looks) {
+      while (runs.length < size) runs.push(trial({ outcome: next() ? yes : no }))
+      const verdict = verdictOf({ action: yes.action, agreement: 0.8 }, runs, looks.length)
+      if (verdict !== "inconclusive") return verdict
+    }
+    return "inconclusive"
+  }
+
+  for (const plan of [
+    { runs: 20, maxRuns: 20 },
+    { runs: 20, maxRuns: 80 }
+  ]) {
+    for (const p of [0.5, 0.6, 0.7, 0.75, 0.79, 0.8, 0.85, 0.9, 1]) {
+      it(`is under 5 % for a coin of ${p} and at most ${plan.maxRuns} runs`, () => {
+        const wrong = p < 0.8 ? "pass" : "fail"
+        assert.isBelow(
+          share((seed) => gate(p, seed, plan) === wrong),
+          0.05
+        )
+      })
+    }
+  }
+
+  for (const p of [0.5, 0.8, 0.9, 1]) {
+    it(`is under 5 % against a baseline of the same coin of ${p}, over five cases`, () => {
+      const wrong = share((seed) => {
+        const cases = Array.from({ length: 5 }, (_, nth) => {
+          const next = coin(p, seed * 5 + nth)
+          const runs = () => Array.from({ length: 20 }, () => trial({ outcome: next() ? yes : no }))
+          const expect = { action: yes.action }
+          const before = baselineOf({ expect, trials: runs(), flips: [] }, versions)
+          return { now: { expect, trials: runs(), flips: [] }, before }
+        })
+        return compareAll(cases).some(({ checks }) => checks.some(({ verdict }) => verdict === "fail"))
+      })
+      assert.isBelow(wrong, 0.05)
+    })
+  }
+})

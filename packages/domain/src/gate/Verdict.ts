@@ -138,7 +138,7 @@ const limitCheck = (
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`
 
 /** The interval of the share of the runs that agree, as a bar chart or a table shows it. */
-export const agreementOf = (expect: Expectations, trials: ReadonlyArray<Trial>, looks: number): ShareInterval => {
+export const outcomeAgreement = (expect: Expectations, trials: ReadonlyArray<Trial>, looks: number): ShareInterval => {
   const runs = countedTrials(trials)
   const agrees = agreesWith(expect, runs)
   return wilson(runs.filter(({ outcome }) => agrees(outcome)).length, runs.length, levelOf(looks))

@@ -177,6 +177,10 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     "Version.ts": { meaning: "the version", knows: [] }
   },
   bench: {
+    ingest: {
+      meaning: "load of spans beside observed runs",
+      knows: ["scenarios", "client", "reads", "service", "runtime", "process", ...BENCH]
+    },
     scenarios: {
       meaning: "one scenario a file",
       knows: ["client", "reads", "service", "runtime", "process", ...BENCH]

@@ -16,6 +16,7 @@ import { HealthGroup } from "./HealthGroup.ts"
 import { IngestGroup } from "./IngestGroup.ts"
 import { InsightsGroup } from "./InsightsGroup.ts"
 import { ManagementGroup } from "./ManagementGroup.ts"
+import { MarkReportsGroup } from "./MarkReportsGroup.ts"
 import { MarksGroup } from "./MarksGroup.ts"
 import { PoliciesGroup } from "./PoliciesGroup.ts"
 import { PricingGroup } from "./PricingGroup.ts"
@@ -49,6 +50,7 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(PricingGroup)
   .add(MeGroup)
   .add(DecisionsGroup)
+  .add(MarkReportsGroup)
   .add(ViewsGroup)
   .add(SealsGroup)
   .add(LedgerGroup)

@@ -1,43 +1,112 @@
-import { Field, MarkName, MarkValue } from "@runplane/domain"
+import { about, Field, MarkName, MarkSource, MarkValue } from "@runplane/domain"
 import * as Schema from "effect/Schema"
+import { commaSeparated, integer, isoDate, withDefault } from "../validation/Fields.ts"
+import { querySchema } from "../validation/RequestSchema.ts"
+import { MAX_MARK_PAGE } from "./Marks.ts"
+import { markQueryFields, runQueryFields, searchText } from "./QueryFields.ts"
 
 const optional = Schema.optionalKey
 
-/** Whether the raters of a name agree: below 0.4, a judge is unreliable. */
-export const UNRELIABLE_KAPPA = 0.4
+/** Marks that one answer about agreement compares, the latest ones. */
+export const MAX_COMPARED_MARKS = 50_000
+/** Pairs of raters of one answer about agreement, those with the most targets. */
+export const MAX_MARK_PAIRS = 500
+/** Most runs of the record of an agent. */
+export const MAX_RECORD_RUNS = 10_000
+const DEFAULT_RECORD_RUNS = 1_000
 
-/** The answer of `GET /marks/agreement` (docs/reference/marks.md#agreement). */
+/** Two raters who rated the same targets. */
+export const MarkPair = Schema.Struct({
+  left: Field.text("Source of the first raters; a judge with its name", "human"),
+  right: Field.text("Source of the second raters; a judge with its name", "judge:politeness"),
+  n: Field.integer("Targets that both rated", 40),
+  agreed: Field.integer("Of these, targets with the same value", 34),
+  categories: Schema.Array(MarkValue).annotate({
+    description: "Values of both, in order of `confusion`; the 20 most frequent ones where there are more"
+  }),
+  confusion: Schema.Array(Schema.Array(Schema.Int)).annotate({
+    description: "Targets by the value of the first (rows) and of the second (columns)"
+  }),
+  kappa: optional(
+    Schema.Struct({
+      value: Field.number("Cohen's kappa", 0.61),
+      low: Field.number("Lower end of its interval of 95 %", 0.41),
+      high: Field.number("Upper end of its interval of 95 %", 0.81)
+    }).annotate({ description: "Absent where it has no value: both always give the same one" })
+  ),
+  unreliable: Field.flag("Whether kappa is under 0.4")
+}).annotate({ identifier: "MarkPair", description: "Agreement of two raters about one name" })
+export type MarkPair = typeof MarkPair.Type
+
 export const MarkAgreement = Schema.Struct({
   name: MarkName,
-  pairs: Schema.Array(
-    Schema.Struct({
-      left: Field.text("Source of the first raters; a judge with its name", "human"),
-      right: Field.text("Source of the second raters; a judge with its name", "judge:politeness"),
-      n: Field.integer("Targets that both rated", 40),
-      agreed: Field.integer("Of these, targets with the same value", 34),
-      categories: Schema.Array(MarkValue).annotate({ description: "Values of both, in order of `confusion`" }),
-      confusion: Schema.Array(Schema.Array(Schema.Int)).annotate({
-        description: "Targets by the value of the first (rows) and of the second (columns)"
-      }),
-      kappa: optional(
-        Schema.Struct({
-          value: Field.number("Cohen's kappa", 0.61),
-          low: Field.number("Lower end of its interval of 95 %", 0.41),
-          high: Field.number("Upper end of its interval of 95 %", 0.81)
-        }).annotate({ description: "Absent where it has no value: both always give the same one" })
-      ),
-      unreliable: Field.flag("Whether kappa is under 0.4")
-    })
-  ).annotate({ description: "Each pair of raters" })
+  pairs: Schema.Array(MarkPair).annotate({ description: "Each pair of raters, the most targets first" })
 }).annotate({ identifier: "MarkAgreement", description: "Agreement of raters about one name" })
 export type MarkAgreement = typeof MarkAgreement.Type
+
+/** The answer of `GET /marks/agreement` (docs/reference/marks.md#agreement). */
+export const MarkAgreements = Schema.Struct({
+  data: Schema.Array(MarkAgreement).annotate({ description: "The names that two raters have in common, sorted" }),
+  truncated: Field.flag("Whether there are more marks or pairs than the answer compares")
+}).annotate({ identifier: "MarkAgreements", description: "Agreement of raters by name" })
+export type MarkAgreements = typeof MarkAgreements.Type
+
+const runSearch = (description: string) =>
+  optional(searchText(runQueryFields, description, "scenarioRef:incident/region-failover environment:production"))
+
+/** The query of `GET /marks`. */
+export const marksQuery = querySchema({
+  limit: withDefault(integer({ min: 1, max: MAX_MARK_PAGE }).annotate(about("Most marks of the page", 100)), 100),
+  offset: withDefault(integer({ min: 0, max: 1_000_000 }).annotate(about("Marks before the page", 0)), 0),
+  q: optional(
+    searchText(
+      markQueryFields,
+      "Marks that this search finds; GET /query/fields?resource=marks lists its fields",
+      "name:correct value:false source:human"
+    )
+  )
+})
+export type MarksQuery = typeof marksQuery.Type
+
+/** The query of `GET /marks/agreement`. */
+export const markAgreementQuery = querySchema({
+  name: optional(MarkName),
+  sources: withDefault(
+    commaSeparated(
+      "The two sources of the raters; the same one twice compares its raters with each other",
+      "human,judge"
+    ).check(
+      Schema.makeFilter((sources) =>
+        sources.length === 2 && sources.every((one) => MarkSource.literals.some((source) => source === one))
+          ? undefined
+          : `two of ${MarkSource.literals.join(", ")}, separated by a comma`
+      )
+    ),
+    ["human", "judge"]
+  ),
+  since: optional(isoDate("Marks added since this time", "2026-07-01")),
+  q: runSearch("Marks on runs that this search finds")
+})
+export type MarkAgreementQuery = typeof markAgreementQuery.Type
+
+/** The query of `GET /agents/:id/record`. */
+export const agentRecordQuery = querySchema({
+  since: optional(isoDate("Runs created since this time", "2026-07-01")),
+  q: runSearch("Runs that this search finds"),
+  limit: withDefault(
+    integer({ min: 1, max: MAX_RECORD_RUNS }).annotate(about("Most runs, the latest ones", DEFAULT_RECORD_RUNS)),
+    DEFAULT_RECORD_RUNS
+  )
+})
+export type AgentRecordQuery = typeof agentRecordQuery.Type
 
 const share = (description: string) => optional(Field.number(`${description}; absent without any`, 0.8))
 
 /** The answer of `GET /agents/:id/record` (docs/reference/marks.md#record). */
 export const AgentVoteRecord = Schema.Struct({
   participantId: Field.text("The agent", "risk-analyst"),
-  runs: Field.integer("Decided runs in which it voted", 120),
+  examined: Field.integer("Decided runs in which it took part that were read, the latest ones", 130),
+  runs: Field.integer("Of these, runs in which it voted", 120),
   withOutcome: Field.integer("Of these, runs whose outcome its last vote supported", 100),
   judged: Field.integer("Runs in which it voted whose decision has a mark `correct`", 80),
   right: Field.integer("Of these, runs in which its last vote was right", 62),

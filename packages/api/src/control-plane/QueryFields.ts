@@ -1,4 +1,12 @@
-import { CANONICAL_EVENT_TYPES, parseQuery, type QueryField, RunMode, RunStatus } from "@runplane/domain"
+import {
+  CANONICAL_EVENT_TYPES,
+  MarkSource,
+  MarkTargetKind,
+  parseQuery,
+  type QueryField,
+  RunMode,
+  RunStatus
+} from "@runplane/domain"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
@@ -27,6 +35,14 @@ export const runQueryFields: ReadonlyArray<DescribedField> = [
   { name: "participant", type: "keyword", ...fast, description: "Who took part: sent a message or a signal" },
   { name: "errorCode", type: "keyword", ...fast, description: "Why it failed" },
   { name: "metadata", type: "text", dotted: true, ...fast, description: "A text, number or flag of the metadata" },
+  {
+    name: "mark",
+    type: "value",
+    dotted: true,
+    hasAny: true,
+    ...fast,
+    description: "Value of a current mark, by its name; has:mark finds any"
+  },
   { name: "source", type: "keyword", ...fast, description: "Name of the key that sent its spans" },
   { name: "conversation", type: "keyword", ...fast, description: "Conversation that its spans name" },
   { name: "framework", type: "keyword", ...fast, description: "Agent framework of its spans" },
@@ -112,11 +128,35 @@ export const auditQueryFields: ReadonlyArray<DescribedField> = [
   { name: "details", type: "text", dotted: true, ...slow, description: "A text, number or flag of the details" }
 ]
 
+/** The fields of `GET /marks?q=`, by the names of the mark. */
+export const markQueryFields: ReadonlyArray<DescribedField> = [
+  { name: "name", type: "keyword", ...fast, description: "Name of the mark" },
+  { name: "value", type: "value", ...fast, description: "Its number, flag or category" },
+  { name: "run", type: "uuid", ...fast, description: "Id of its run" },
+  { name: "createdAt", type: "time", ...fast, description: "When it was added" },
+  { name: "id", type: "uuid", ...fast, description: "Id of the mark" },
+  { name: "source", type: "keyword", values: MarkSource.literals, ...slow, description: "Kind of its author" },
+  { name: "kind", type: "keyword", values: MarkTargetKind.literals, ...slow, description: "What it judges" },
+  { name: "target", type: "keyword", ...slow, description: "Participant id or event id of what it judges" },
+  { name: "index", type: "number", ...slow, description: "Index of the event that it judges" },
+  { name: "author", type: "keyword", ...slow, description: "Caller that added it" },
+  { name: "authorName", type: "keyword", ...slow, description: "`user:` and the name in the token of its author" },
+  { name: "judge", type: "keyword", ...slow, description: "Name of its judge" },
+  { name: "model", type: "keyword", ...slow, description: "Model of its judge" },
+  { name: "promptHash", type: "keyword", ...slow, description: "Hash of the prompt of its judge" },
+  { name: "comment", type: "text", ...slow, description: "Its whole comment; a word finds a part of it" }
+]
+
 /** What can be searched, with its fields. */
-export const queryFields = { runs: runQueryFields, events: eventQueryFields, audit: auditQueryFields } as const
+export const queryFields = {
+  runs: runQueryFields,
+  events: eventQueryFields,
+  audit: auditQueryFields,
+  marks: markQueryFields
+} as const
 export type QueryResource = keyof typeof queryFields
 
-export const queryResources: ReadonlyArray<QueryResource> = ["runs", "events", "audit"]
+export const queryResources: ReadonlyArray<QueryResource> = ["runs", "events", "audit", "marks"]
 
 /** A search over these fields: the text as it was given, once it is sure that it can be read. */
 export const searchText = (fields: ReadonlyArray<DescribedField>, description: string, example: string) =>

@@ -40,7 +40,7 @@ export class QueryGroup extends HttpApiGroup.make("query")
         access: "viewer",
         summary: "List the fields of a search",
         description:
-          "What `q` of `GET /runs`, `GET /events` and `GET /audit` may name: for completion in consoles and shells."
+          "What `q` of `GET /runs`, `GET /events`, `GET /audit` and `GET /marks` may name: for completion in consoles and shells."
       })
     )
   )

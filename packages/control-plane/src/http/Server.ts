@@ -29,6 +29,7 @@ import { DashboardHttp } from "../queries/dashboard/Dashboard.ts"
 import { DecisionsHttp } from "../queries/decisions/DecisionsHttp.ts"
 import { EventsHttp } from "../queries/events/EventsHttp.ts"
 import { InsightsHttp } from "../queries/insights/InsightsHttp.ts"
+import { MarkReportsHttp } from "../queries/marks/MarkReportsHttp.ts"
 import { PricingHttp } from "../queries/pricing/PricingHttp.ts"
 import { QueryHttp } from "../queries/query/QueryHttp.ts"
 import { LedgerHttp, SealKeysHttp, SealsHttp } from "../queries/seals/SealsHttp.ts"
@@ -78,6 +79,7 @@ const handlers = Layer.mergeAll(
   QueryHttp,
   PricingHttp,
   DecisionsHttp,
+  MarkReportsHttp,
   ViewsHttp,
   SealsHttp,
   LedgerHttp,

@@ -10,6 +10,10 @@ import { CrossRunEvents } from "./events/CrossRunEvents.ts"
 import { ExportRepository } from "./insights/ExportRepository.ts"
 import { Insights, ProjectionRebuild } from "./insights/Insights.ts"
 import { RunExports } from "./insights/RunExports.ts"
+import { AgentRecords } from "./marks/AgentRecords.ts"
+import { DecisionTruths } from "./marks/DecisionTruths.ts"
+import { MarkAgreementReport } from "./marks/MarkAgreementReport.ts"
+import { MarkSearch } from "./marks/MarkSearch.ts"
 import { RecordedCalls } from "./pricing/RecordedCalls.ts"
 import { UnpricedCalls } from "./pricing/UnpricedCalls.ts"
 import { EventSearch } from "./query/EventSearch.ts"
@@ -23,6 +27,8 @@ export const layer = Layer.mergeAll(
   Dashboard.layer,
   Insights.layer,
   Ledger.layer,
+  MarkAgreementReport.layer,
+  MarkSearch.layer,
   ProjectionRebuild.layer,
   RunExports.layer,
   Seals.layer,
@@ -30,7 +36,7 @@ export const layer = Layer.mergeAll(
   RecordedCalls.layer,
   UnpricedCalls.layer,
   Views.layer,
-  Backtests.layer.pipe(Layer.provide(BacktestRuns.layer))
+  Layer.mergeAll(AgentRecords.layer, Backtests.layer).pipe(Layer.provide([BacktestRuns.layer, DecisionTruths.layer]))
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(Decisions.layer, EventSearch.layer)),
   Layer.provide([CrossRunEventBlocks.layer, DashboardRepository.layer, DecisionReader.layer, ExportRepository.layer])

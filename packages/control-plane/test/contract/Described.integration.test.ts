@@ -121,6 +121,11 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       // OpenTelemetry.
       for (const signal of ["traces", "logs", "metrics"]) yield* post(`/v1/${signal}`, {})
 
+      // Marks of all runs.
+      yield* get("/marks", "q=name:correct")
+      yield* get("/marks/agreement", "sources=human,judge")
+      yield* ask({ method: "GET", path: "/agents/{participantId}/record", ids: { participantId: "lead" } })
+
       // Views.
       const view = yield* post("/views", { name: "Mine", resource: "runs", q: "status:failed", sort: "cost desc" })
       yield* get("/views")

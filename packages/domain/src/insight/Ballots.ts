@@ -34,7 +34,7 @@ export const ballotsOf = ({
 }: Pick<Deliberation, "acts" | "participants">): ReadonlyArray<Ballot> => {
   const cast = new Map<string, VoteValue>()
   for (const act of acts) {
-    const word = act.skipped === undefined ? wordOf(act) : undefined
+    const word = act.skipped === undefined ? ballotOf(act) : undefined
     if (word !== undefined) cast.set(keyOf(act.by, act.proposalId), word)
   }
   return subjectsOf(acts).flatMap((proposalId) =>
@@ -47,7 +47,8 @@ export const ballotsOf = ({
 
 const keyOf = (participant: string, proposal: string) => JSON.stringify([participant, proposal])
 
-const wordOf = ({ type, vote }: Act): VoteValue | undefined =>
+/** The ballot that an act casts; undefined for any other act. */
+export const ballotOf = ({ type, vote }: Act): VoteValue | undefined =>
   type === "Vote" ? VOTE_VALUES.find((word) => word === vote) : VOTE_VALUES.find((word) => TYPES[word] === type)
 
 /** The acts with these ballots in place of those that were cast; they are last, as if cast at the end. */
@@ -57,7 +58,7 @@ export const withBallots = (
   ballots: ReadonlyArray<Ballot & { readonly vote: VoteValue }>
 ): ReadonlyArray<Act> => {
   const replaced = new Set(ballots.map(({ participantId, proposalId }) => keyOf(participantId, proposalId)))
-  const kept = acts.filter((act) => wordOf(act) === undefined || !replaced.has(keyOf(act.by, act.proposalId)))
+  const kept = acts.filter((act) => ballotOf(act) === undefined || !replaced.has(keyOf(act.by, act.proposalId)))
   const last = acts.at(-1)
   const position = { seq: last?.seq ?? 0, index: last?.index ?? 0, ts: last?.ts ?? "" }
   const added = ballots.map(

@@ -37,9 +37,11 @@ export const agreementOf = (pairs: ReadonlyArray<RatedPair>): Agreement => {
   const rightShare = (value: string) => (right.get(value) ?? 0) / n
   const isConstant = left.size === 1 && right.size === 1 && agreed === n
   if (n === 0 || isConstant) return { n, agreed, kappa: undefined }
-  let expected = 0
-  for (const value of left.keys()) expected += leftShare(value) * rightShare(value)
-  const value = (agreed / n - expected) / (1 - expected)
+  // Of whole numbers, so that a kappa on a limit is not below it.
+  let chance = 0
+  for (const [value, count] of left) chance += count * (right.get(value) ?? 0)
+  const value = (n * agreed - chance) / (n * n - chance)
+  const expected = chance / (n * n)
   // The three terms of the variance in Fleiss, Cohen and Everitt (1969).
   let spread = 0
   for (const pair of pairs) {

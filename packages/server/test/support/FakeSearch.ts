@@ -64,3 +64,26 @@ export const Pricing = HttpApiBuilder.group(ControlPlaneApi, "pricing", (handler
     calls: () => Effect.succeed({ since: "2026-07-01T00:00:00.000Z", calls: 0, groups: [] })
   })
 )
+
+export const MarkReports = HttpApiBuilder.group(ControlPlaneApi, "markReports", (handlers) =>
+  handlers.handleAll({
+    list: ({ query }) => Effect.succeed({ data: [], total: 0, limit: query.limit, offset: query.offset }),
+    agreement: () => Effect.succeed({ data: [], truncated: false }),
+    record: ({ params }) =>
+      Effect.succeed({
+        participantId: params.participantId,
+        examined: 0,
+        runs: 0,
+        withOutcome: 0,
+        judged: 0,
+        right: 0,
+        againstMajority: 0,
+        rightAgainstMajority: 0,
+        pivotal: 0,
+        reliability: [],
+        costUsd: 0,
+        guessedCostUsd: 0,
+        truncated: false
+      })
+  })
+)

@@ -102,6 +102,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     "SessionIds.ts": { meaning: "session ids that a run can have", knows: [] }
   },
   "control-plane/src/queries": {
+    marks: { meaning: "marks of all runs, agreement, records of agents", knows: ["decisions"] },
     insights: { meaning: "exports, comparison, rebuild", knows: ["decisions"] },
     pricing: { meaning: "prices of models, and models without one", knows: [] },
     query: { meaning: "the query language over runs and events", knows: ["events"] },
@@ -208,13 +209,13 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     seal: { meaning: "hash chain and proofs", knows: ["marks", "events", ...VALUES, "Metrics.ts", "Projector.ts"] },
     marks: {
       meaning: "judgements, their agreement, the record of an agent",
-      knows: ["insight", "events", "statistics", ...VALUES]
+      knows: ["insight", "policies", "events", "statistics", ...VALUES]
     },
     gate: {
       meaning: "stability of decisions, verdicts of a gate",
       knows: ["insight", "statistics", "events", ...VALUES]
     },
-    statistics: { meaning: "intervals, tests and resamples", knows: [] },
+    statistics: { meaning: "intervals, tests, resamples, agreement, calibration", knows: [] },
     insight: { meaning: "forecast, what-if, divergence", knows: ["projector", "policies", "events", ...VALUES] },
     projector: {
       meaning: "the fold of a run",

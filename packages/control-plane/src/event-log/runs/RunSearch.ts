@@ -100,6 +100,13 @@ export const runMeaning = (sql: PgClient.PgClient): QueryMeaning => {
       where: (test) => sql`r.id IN (SELECT p.run_id FROM run_participants p WHERE ${test(sql`p.participant_id`)})`
     }),
     metadata: (path) => labelled(path),
+    mark: (path) => ({
+      type: "mark",
+      where: (test) => sql`
+        r.id IN (SELECT m.run_id FROM marks m WHERE m.replaced_by IS NULL AND m.deleted_at IS NULL
+                 AND ${path === "" ? sql`true` : sql`m.name = ${path}`} AND ${test(sql`m`)})`,
+      has: () => sql`true`
+    }),
     source: () => labelled("source"),
     conversation: () => labelled("conversationId"),
     framework: () => labelled("framework"),

@@ -1,15 +1,26 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { BacktestScope } from "@runplane/api"
-import { BACKTEST_TYPES, RunId, SESSION_START } from "@runplane/domain"
+import {
+  type CanonicalEventType,
+  type Deliberation,
+  decodeEventText,
+  deliberationReader,
+  RunId,
+  SESSION_START
+} from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
 import { scenarioFilter } from "../../event-log/runs/RunSearch.ts"
 import { READ_BYTES } from "../../platform/postgres/BoundedRows.ts"
 
 /** Events of one read. */
 const EVENTS_PER_READ = 500
+/** Events of a group of runs that are read together; a larger run is read alone. */
+const EVENTS_PER_GROUP = 2_000
+const RUNS_PER_GROUP = 100
 
 export interface BacktestRun {
   readonly runId: RunId
@@ -18,34 +29,45 @@ export interface BacktestRun {
 }
 
 /** A position in the events of several runs. */
-export interface BacktestPosition {
+interface Position {
   readonly runId: string
   readonly seq: number
 }
 
-export interface BacktestEvent extends BacktestPosition {
-  readonly json: string
+/** Groups of runs that are read together, so that the memory of a read does not depend on the number of runs. */
+export const groupsOf = (runs: ReadonlyArray<BacktestRun>): ReadonlyArray<ReadonlyArray<RunId>> => {
+  const groups: Array<Array<RunId>> = []
+  let events = Number.POSITIVE_INFINITY
+  for (const run of runs) {
+    const group = groups.at(-1)
+    if (group !== undefined && group.length < RUNS_PER_GROUP && events + run.events <= EVENTS_PER_GROUP) {
+      group.push(run.runId)
+      events += run.events
+    } else {
+      groups.push([run.runId])
+      events = run.events
+    }
+  }
+  return groups
 }
 
-export interface BacktestSlice {
-  readonly events: ReadonlyArray<BacktestEvent>
-  /** The position of the next slice; undefined at the end. */
-  readonly next: BacktestPosition | undefined
-}
-
-/** The reads of a backtest (docs/reference/decisions.md#backtest), one slice at a time. */
+/**
+ * The reads of a backtest (docs/reference/decisions.md#backtest) and of the record of an agent, one slice at a time.
+ */
 export class BacktestRuns extends Context.Service<
   BacktestRuns,
   {
     /** The latest runs of a scope, at most one more than its limit. */
     readonly inScope: (scope: BacktestScope) => Effect.Effect<ReadonlyArray<BacktestRun>, SqlError>
-    /** The next events of these runs that a backtest needs, run by run, bounded in number and in bytes. */
-    readonly slice: (
-      runIds: ReadonlyArray<RunId>,
-      after: BacktestPosition | undefined
-    ) => Effect.Effect<BacktestSlice, SqlError>
-    /** The runs that exist. */
-    readonly existing: (runIds: ReadonlyArray<RunId>) => Effect.Effect<ReadonlySet<string>, SqlError>
+    /**
+     * Evaluates the deliberation of each run of a group, with the events of one run in memory. It is made of the events
+     * of these types alone. Runs without such events, and runs that were deleted meanwhile, are left out.
+     */
+    readonly evaluate: <A>(
+      group: ReadonlyArray<RunId>,
+      types: ReadonlyArray<CanonicalEventType>,
+      evaluation: (run: Deliberation) => A
+    ) => Effect.Effect<ReadonlyArray<A>, SqlError>
   }
 >()("runplane/control-plane/BacktestRuns") {
   static readonly layer = Layer.effect(
@@ -70,9 +92,11 @@ export class BacktestRuns extends Context.Service<
         )
       })
 
-      const slice = Effect.fn("BacktestRuns.slice")(function* (
+      /** The next events of these runs, run by run, bounded in number and in bytes; `next` is undefined at the end. */
+      const slice = Effect.fnUntraced(function* (
         runIds: ReadonlyArray<RunId>,
-        after: BacktestPosition | undefined
+        types: ReadonlyArray<CanonicalEventType>,
+        after: Position | undefined
       ) {
         const behind =
           after === undefined ? sql`true` : sql`(run_id, seq) > (${after.runId}::uuid, ${BigInt(after.seq)})`
@@ -86,22 +110,50 @@ export class BacktestRuns extends Context.Service<
           FROM (SELECT run_id, seq, json, sum(octet_length(json)) OVER (ORDER BY run_id, seq) AS bytes
                 FROM (SELECT run_id, seq, event::text AS json FROM canonical_events
                       WHERE run_id = ANY(${runIds}::text[]::uuid[]) AND ${behind}
-                        AND type = ANY(${BACKTEST_TYPES}::text[])
+                        AND type = ANY(${types}::text[])
                         AND (type <> 'message.received' OR event #>> '{data,messageType}' = ${SESSION_START})
                       ORDER BY run_id, seq LIMIT ${BigInt(EVENTS_PER_READ)}) AS next) AS measured
           WHERE bytes - octet_length(json) < ${READ_BYTES} ORDER BY run_id, seq`
-        const events = rows.map(({ json, run_id, seq }): BacktestEvent => ({ runId: run_id, seq: Number(seq), json }))
         const last = rows.at(-1)
         const isFull = last !== undefined && (rows.length === EVENTS_PER_READ || Number(last.bytes) >= READ_BYTES)
-        return { events, next: isFull ? { runId: last.run_id, seq: Number(last.seq) } : undefined }
+        return { rows, next: isFull ? { runId: last.run_id, seq: Number(last.seq) } : undefined }
       })
-      const existing = Effect.fn("BacktestRuns.existing")((runIds: ReadonlyArray<RunId>) =>
+
+      const existing = (runIds: ReadonlyArray<RunId>) =>
         Effect.map(
           sql<{ readonly id: string }>`SELECT id::text AS id FROM runs WHERE id = ANY(${runIds}::text[]::uuid[])`,
           (rows) => new Set(rows.map(({ id }) => id))
         )
-      )
-      return BacktestRuns.of({ inScope, slice, existing })
+
+      const evaluate = Effect.fn("BacktestRuns.evaluate")(function* <A>(
+        group: ReadonlyArray<RunId>,
+        types: ReadonlyArray<CanonicalEventType>,
+        evaluation: (run: Deliberation) => A
+      ) {
+        const evaluated: Array<{ readonly runId: string; readonly result: A }> = []
+        let current = { runId: "", reader: deliberationReader() }
+        const evaluateCurrent = () => {
+          const { reader, runId } = current
+          if (runId !== "") evaluated.push({ runId, result: evaluation({ ...reader.read(), runId }) })
+        }
+        let after: Position | undefined
+        do {
+          const { next, rows } = yield* slice(group, types, after)
+          for (const { json, run_id } of rows) {
+            if (run_id !== current.runId) {
+              evaluateCurrent()
+              current = { runId: run_id, reader: deliberationReader() }
+            }
+            current.reader.take(Result.getOrThrow(decodeEventText(json)))
+          }
+          after = next
+        } while (after !== undefined)
+        evaluateCurrent()
+        // The events of a run that was deleted meanwhile may be incomplete.
+        const found = yield* existing(group)
+        return evaluated.flatMap(({ result, runId }) => (found.has(runId) ? [result] : []))
+      })
+      return BacktestRuns.of({ inScope, evaluate })
     })
   )
 }

@@ -7,11 +7,10 @@ import {
 } from "@runplane/api"
 import {
   addToBacktest,
+  BACKTEST_TYPES,
   type Backtested,
   type BacktestSummary,
   backtestOf,
-  decodeEventText,
-  deliberationReader,
   emptyBacktest,
   type PolicyText,
   RELEASES,
@@ -27,13 +26,9 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
-import { type BacktestPosition, type BacktestRun, BacktestRuns } from "./BacktestRuns.ts"
+import { type BacktestRun, BacktestRuns, groupsOf } from "./BacktestRuns.ts"
 import { DecisionReader } from "./DecisionReader.ts"
 import { Decisions } from "./Decisions.ts"
-
-/** Events of a group of runs that are read together; a larger run is read alone. */
-const EVENTS_PER_GROUP = 2_000
-const RUNS_PER_GROUP = 100
 
 const NOTHING_ON_RECORD: Backtested = { kind: "skipped", reason: "nothing on record" }
 
@@ -58,32 +53,9 @@ export class Backtests extends Context.Service<
       const reader = yield* DecisionReader
       const runs = yield* BacktestRuns
 
-      /** Evaluates a group of runs, with the events of one run in memory. */
       const judged = Effect.fnUntraced(function* (group: ReadonlyArray<RunId>, judge: ReturnType<typeof backtestOf>) {
-        const read: Array<{ readonly runId: string; readonly judged: Backtested }> = []
-        let current = { runId: "", reader: deliberationReader() }
-        const judgeCurrent = () => {
-          const { reader, runId } = current
-          if (runId !== "") read.push({ runId, judged: judge({ ...reader.read(), runId }) })
-        }
-        let after: BacktestPosition | undefined
-        do {
-          const { events, next } = yield* runs.slice(group, after)
-          for (const { json, runId } of events) {
-            if (runId !== current.runId) {
-              judgeCurrent()
-              current = { runId, reader: deliberationReader() }
-            }
-            current.reader.take(Result.getOrThrow(decodeEventText(json)))
-          }
-          after = next
-        } while (after !== undefined)
-        judgeCurrent()
-        // The events of a run that was deleted meanwhile may be incomplete.
-        const existing = yield* runs.existing(group)
-        const found = read.flatMap(({ judged, runId }) => (existing.has(runId) ? [judged] : []))
-        const gone = group.length - found.length
-        return [...found, ...Array.from({ length: gone }, () => NOTHING_ON_RECORD)]
+        const found = yield* runs.evaluate(group, BACKTEST_TYPES, judge)
+        return [...found, ...Array.from({ length: group.length - found.length }, () => NOTHING_ON_RECORD)]
       }, reader.turns.goOn)
 
       const lines = (
@@ -140,22 +112,6 @@ const unreadable = (policy: PolicyText): string | undefined => {
   const read = RELEASES.map((release) => readPolicy(policy, release))
   const failures = read.flatMap((one) => (Result.isFailure(one) ? [one.failure] : []))
   return failures.length === read.length ? failures.at(-1) : undefined
-}
-
-const groupsOf = (inScope: ReadonlyArray<BacktestRun>): ReadonlyArray<ReadonlyArray<RunId>> => {
-  const groups: Array<Array<RunId>> = []
-  let events = Number.POSITIVE_INFINITY
-  for (const run of inScope) {
-    const group = groups.at(-1)
-    if (group !== undefined && group.length < RUNS_PER_GROUP && events + run.events <= EVENTS_PER_GROUP) {
-      group.push(run.runId)
-      events += run.events
-    } else {
-      groups.push([run.runId])
-      events = run.events
-    }
-  }
-  return groups
 }
 
 const flipOf = (one: Backtested): ReadonlyArray<BacktestLine> =>

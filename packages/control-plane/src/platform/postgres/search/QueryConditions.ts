@@ -4,9 +4,19 @@ import type { Fragment } from "effect/sql/Statement"
 
 /**
  * How the values of a column are compared. `folded` ignores case (docs/reference/search.md#folding), `label` is cut at
- * `MAX_LABEL` characters, `among` is a list of texts with the value in it.
+ * `MAX_LABEL` characters, `among` is a list of texts with the value in it, and `mark` is the name of a row of `marks`.
  */
-export type ColumnType = "text" | "folded" | "label" | "uuid" | "numeric" | "integer" | "time" | "flag" | "among"
+export type ColumnType =
+  | "text"
+  | "folded"
+  | "label"
+  | "uuid"
+  | "numeric"
+  | "integer"
+  | "time"
+  | "flag"
+  | "among"
+  | "mark"
 
 /** Characters of a value in `run_labels` (`labels_of` in `migrations/`). */
 const MAX_LABEL = 400
@@ -89,6 +99,10 @@ export const conditionOf = (sql: PgClient.PgClient, query: Query, meaning: Query
       }
       case "time":
         return sql`${value} ${sign[op]} ${String(wanted)}::timestamptz`
+      case "mark":
+        if (typeof wanted === "number") return sql`${value}.number ${sign[op]} ${String(wanted)}::float8`
+        if (typeof wanted === "boolean") return wanted ? sql`${value}.flag` : sql`NOT ${value}.flag`
+        return sql`${value}.category = ${wanted}`
     }
   }
 

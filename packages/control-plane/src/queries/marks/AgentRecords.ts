@@ -1,0 +1,89 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import type { AgentRecordQuery, AgentVoteRecord } from "@runplane/api"
+import {
+  activePolicy,
+  addVote,
+  agentRecord,
+  agentVote,
+  emptyTally,
+  RECORD_TYPES,
+  RunId,
+  truthOf
+} from "@runplane/domain"
+import type { TurnRefused } from "@runplane/server"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
+import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
+import { type BacktestRun, BacktestRuns, groupsOf } from "../decisions/BacktestRuns.ts"
+import { DecisionReader } from "../decisions/DecisionReader.ts"
+import { DecisionTruths } from "./DecisionTruths.ts"
+import { runsFound } from "./RunScope.ts"
+
+/**
+ * How often the votes of an agent were right (docs/reference/marks.md#record). The logs of its runs are read in groups,
+ * in turns by caller, so that the memory does not depend on the number of runs.
+ */
+export class AgentRecords extends Context.Service<
+  AgentRecords,
+  {
+    readonly record: (
+      participantId: string,
+      query: AgentRecordQuery
+    ) => Effect.Effect<AgentVoteRecord, SqlError | SearchFailure | TurnRefused>
+  }
+>()("runplane/control-plane/AgentRecords") {
+  static readonly layer = Layer.effect(
+    AgentRecords,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const budget = yield* SearchBudget
+      const reader = yield* DecisionReader
+      const runs = yield* BacktestRuns
+      const truths = yield* DecisionTruths
+
+      /** The latest decided runs in which the agent took part, at most one more than the limit. */
+      const inScope = (participantId: string, { limit, q, since }: AgentRecordQuery) =>
+        Effect.map(
+          sql<{ readonly id: string; readonly events: number }>`
+            SELECT r.id::text AS id, h.last_index AS events
+            FROM run_participants p JOIN runs r ON r.id = p.run_id JOIN run_heads h ON h.run_id = r.id
+            WHERE p.participant_id = ${participantId}
+              AND ${since === undefined ? sql`true` : sql`r.created_at >= ${since}::timestamptz`}
+              AND EXISTS (SELECT FROM key_events d WHERE d.run_id = r.id AND d.type = 'decision.finalized')
+              AND ${runsFound(sql, q, sql`r.id`)}
+            ORDER BY r.created_at DESC, r.id DESC LIMIT ${BigInt(limit + 1)}`,
+          (rows) => rows.map(({ events, id }): BacktestRun => ({ runId: RunId.make(id), events }))
+        )
+
+      const votesOf = Effect.fnUntraced(function* (participantId: string, group: ReadonlyArray<RunId>) {
+        const marks = yield* truths.ofRuns(group)
+        return yield* runs.evaluate(group, RECORD_TYPES, (run) => {
+          const vote = agentVote(run, activePolicy(run), participantId)
+          const { commitment, runId } = run
+          const truth = commitment === undefined ? undefined : truthOf(marks.get(runId) ?? [], commitment)
+          return vote === undefined ? [] : [{ vote, truth }]
+        })
+      }, reader.turns.goOn)
+
+      const record = Effect.fn("AgentRecords.record")(function* (participantId: string, query: AgentRecordQuery) {
+        const found = yield* budget.inTurn(budget.limited(inScope(participantId, query)))
+        const examined = found.slice(0, query.limit)
+        let tally = emptyTally
+        for (const group of groupsOf(examined)) {
+          for (const { truth, vote } of (yield* votesOf(participantId, group)).flat()) {
+            tally = addVote(tally, vote, truth)
+          }
+        }
+        return {
+          participantId,
+          examined: examined.length,
+          ...agentRecord(tally),
+          truncated: found.length > query.limit
+        }
+      })
+      return AgentRecords.of({ record })
+    })
+  )
+}

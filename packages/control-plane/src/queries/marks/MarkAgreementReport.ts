@@ -1,0 +1,118 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import {
+  MAX_COMPARED_MARKS,
+  MAX_MARK_PAIRS,
+  type MarkAgreementQuery,
+  type MarkAgreements,
+  type MarkPair
+} from "@runplane/api"
+import { MarkDefinition, type MarkValue, type RatedValues, raterAgreement } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import type { SqlError } from "effect/sql/SqlError"
+import { shareReads } from "../../platform/postgres/SharedRead.ts"
+import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
+import { runsFound } from "./RunScope.ts"
+
+/** Targets that got these two values of two raters. */
+interface JointRow {
+  readonly name: string
+  readonly left: string
+  readonly right: string
+  readonly left_number: number | null
+  readonly left_flag: boolean | null
+  readonly left_category: string | null
+  readonly right_number: number | null
+  readonly right_flag: boolean | null
+  readonly right_category: string | null
+  readonly count: number
+}
+
+/** Agreement of raters about each name (docs/reference/marks.md#agreement). */
+export class MarkAgreementReport extends Context.Service<
+  MarkAgreementReport,
+  {
+    readonly report: (query: MarkAgreementQuery) => Effect.Effect<MarkAgreements, SqlError | SearchFailure>
+  }
+>()("runplane/control-plane/MarkAgreementReport") {
+  static readonly layer = Layer.effect(
+    MarkAgreementReport,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const budget = yield* SearchBudget
+
+      /** The latest marks of both sources, at most one more than are compared. */
+      const compared = ({ name, q, since, sources }: MarkAgreementQuery) => sql`
+        SELECT m.id, m.name, m.run_id, m.target_kind, coalesce(m.target_id, '') AS target_id, m.source, m.number, m.flag,
+               m.category, m.created_at,
+               CASE WHEN m.source = 'judge' THEN 'judge:' || coalesce(m.judge_name, '')
+                    WHEN ${sources[0] === sources[1]}::boolean THEN m.source || ':' || m.author
+                    ELSE m.source END AS rater
+        FROM marks m
+        WHERE m.replaced_by IS NULL AND m.deleted_at IS NULL AND m.source = ANY(${sources}::text[])
+          AND ${name === undefined ? sql`true` : sql`m.name = ${name}`}
+          AND ${since === undefined ? sql`true` : sql`m.created_at >= ${since}::timestamptz`}
+          AND ${runsFound(sql, q, sql`m.run_id`)}
+        ORDER BY m.created_at DESC, m.id DESC LIMIT ${BigInt(MAX_COMPARED_MARKS + 1)}`
+
+      /** Of several marks of one rater on a target, the latest counts. */
+      const joint = (query: MarkAgreementQuery) => {
+        const [left = "", right = ""] = query.sources
+        return sql<JointRow & { readonly compared: number }>`
+          WITH compared AS MATERIALIZED (${compared(query)}), rated AS MATERIALIZED (
+            SELECT DISTINCT ON (name, run_id, target_kind, target_id, rater) * FROM compared
+            ORDER BY name, run_id, target_kind, target_id, rater, created_at DESC, id DESC
+          )
+          SELECT (SELECT count(*)::int FROM compared) AS compared, l.name, l.rater AS left, r.rater AS right,
+                 l.number AS left_number, l.flag AS left_flag, l.category AS left_category,
+                 r.number AS right_number, r.flag AS right_flag, r.category AS right_category, count(*)::int AS count
+          FROM rated l JOIN rated r USING (name, run_id, target_kind, target_id)
+          WHERE l.source = ${left} AND r.source = ${right}
+            AND ${left === right ? sql`l.rater < r.rater` : sql`true`}
+          GROUP BY 2, 3, 4, 5, 6, 7, 8, 9, 10`
+      }
+
+      const definitionsOf = (names: ReadonlyArray<string>) =>
+        Effect.map(
+          sql<{ readonly name: string; readonly definition: string }>`
+            SELECT name, definition::text AS definition FROM mark_definitions WHERE name = ANY(${names}::text[])`,
+          (rows) => new Map(rows.map(({ definition, name }) => [name, decodeDefinition(definition)]))
+        )
+
+      const report = Effect.fn("MarkAgreementReport.report")(function* (query: MarkAgreementQuery) {
+        const rows = yield* budget.inTurn(budget.limited(joint(query)))
+        const names = [...new Set(rows.map(({ name }) => name))]
+        const definitions = yield* definitionsOf(names)
+        const raters = new Map<string, { name: string; left: string; right: string; rated: Array<RatedValues> }>()
+        for (const row of rows) {
+          const { count, left, name, right } = row
+          const key = JSON.stringify([name, left, right])
+          const known = raters.get(key) ?? { name, left, right, rated: [] }
+          known.rated.push({ left: ratedValue(row, "left"), right: ratedValue(row, "right"), count })
+          raters.set(key, known)
+        }
+        const pairs = Array.from(raters.values(), ({ left, name, rated, right }) => {
+          const pair: MarkPair = { left, right, ...raterAgreement(rated, definitions.get(name)) }
+          return { name, pair }
+        }).toSorted((one, other) => other.pair.n - one.pair.n)
+        const shown = pairs.slice(0, MAX_MARK_PAIRS)
+        const data = names.toSorted().flatMap((name) => {
+          const own = shown.flatMap((one) => (one.name === name ? [one.pair] : []))
+          return own.length === 0 ? [] : [{ name, pairs: own }]
+        })
+        return { data, truncated: (rows[0]?.compared ?? 0) > MAX_COMPARED_MARKS || shown.length < pairs.length }
+      })
+      const keyOf = (query: MarkAgreementQuery, client: string) =>
+        `${query.q === undefined ? "" : client} ${JSON.stringify(query)}`
+      return MarkAgreementReport.of({ report: yield* shareReads(report, keyOf) })
+    })
+  )
+}
+
+const decodeDefinition = Schema.decodeUnknownSync(Schema.fromJsonString(MarkDefinition))
+
+/** A current mark has one of the three. */
+const ratedValue = (row: JointRow, side: "left" | "right"): MarkValue =>
+  row[`${side}_number`] ?? row[`${side}_flag`] ?? row[`${side}_category`] ?? ""

@@ -1,0 +1,84 @@
+import { sumUsd } from "../Money.ts"
+import {
+  addToCalibration,
+  brierScore,
+  type Calibration,
+  emptyCalibration,
+  type ReliabilityBin,
+  reliabilityCurve
+} from "../statistics/Calibration.ts"
+import { type Interval, wilson } from "../statistics/Wilson.ts"
+import type { AgentVote } from "./AgentVote.ts"
+
+/** Sums over the votes of an agent; their size does not grow with the runs. */
+export interface AgentTally {
+  readonly runs: number
+  readonly withOutcome: number
+  readonly judged: number
+  readonly right: number
+  readonly againstMajority: number
+  readonly rightAgainstMajority: number
+  readonly pivotal: number
+  readonly calibration: Calibration
+  readonly costUsd: number
+  readonly guessedCostUsd: number
+  readonly judgedCostUsd: number
+}
+
+export const emptyTally: AgentTally = {
+  runs: 0,
+  withOutcome: 0,
+  judged: 0,
+  right: 0,
+  againstMajority: 0,
+  rightAgainstMajority: 0,
+  pivotal: 0,
+  calibration: emptyCalibration,
+  costUsd: 0,
+  guessedCostUsd: 0,
+  judgedCostUsd: 0
+}
+
+/** Adds a vote; `truth` says whether the decision was right, undefined when that is unknown. */
+export const addVote = (so: AgentTally, vote: AgentVote, truth: boolean | undefined): AgentTally => {
+  const { confidence, costUsd, guessedCostUsd, isAgainstMajority, isForOutcome, isPivotal } = vote
+  const isJudged = truth !== undefined
+  // A vote against a wrong decision was right.
+  const isRight = isForOutcome === truth
+  const counts = (condition: boolean) => (condition ? 1 : 0)
+  return {
+    runs: so.runs + 1,
+    withOutcome: so.withOutcome + counts(isForOutcome),
+    judged: so.judged + counts(isJudged),
+    right: so.right + counts(isRight),
+    againstMajority: so.againstMajority + counts(isJudged && isAgainstMajority),
+    rightAgainstMajority: so.rightAgainstMajority + counts(isRight && isAgainstMajority),
+    pivotal: so.pivotal + counts(isPivotal),
+    calibration:
+      isJudged && confidence !== undefined ? addToCalibration(so.calibration, { confidence, isRight }) : so.calibration,
+    costUsd: sumUsd([so.costUsd, costUsd]),
+    guessedCostUsd: sumUsd([so.guessedCostUsd, guessedCostUsd]),
+    judgedCostUsd: isJudged ? sumUsd([so.judgedCostUsd, costUsd]) : so.judgedCostUsd
+  }
+}
+
+/** How often the votes of an agent were right (docs/reference/marks.md#record). */
+export interface AgentRecord extends Omit<AgentTally, "calibration" | "judgedCostUsd"> {
+  readonly rightShare?: number
+  readonly rightInterval?: Interval
+  readonly brier?: { readonly score: number; readonly n: number }
+  readonly reliability: ReadonlyArray<ReliabilityBin>
+  readonly costPerRightUsd?: number
+}
+
+export const agentRecord = ({ calibration, judgedCostUsd, ...sums }: AgentTally): AgentRecord => {
+  const { high, low, rate } = wilson(sums.right, sums.judged)
+  const brier = brierScore(calibration)
+  return {
+    ...sums,
+    ...(sums.judged > 0 && { rightShare: rate, rightInterval: { low, high } }),
+    ...(brier !== undefined && { brier }),
+    reliability: reliabilityCurve(calibration),
+    ...(sums.right > 0 && { costPerRightUsd: judgedCostUsd / sums.right })
+  }
+}

@@ -9,6 +9,7 @@ import { CrossRunEventBlocks } from "./events/CrossRunEventBlocks.ts"
 import { CrossRunEvents } from "./events/CrossRunEvents.ts"
 import { ExportRepository } from "./insights/ExportRepository.ts"
 import { Insights, ProjectionRebuild } from "./insights/Insights.ts"
+import { ReceivedSpans } from "./insights/ReceivedSpans.ts"
 import { RunExports } from "./insights/RunExports.ts"
 import { RecordedCalls } from "./pricing/RecordedCalls.ts"
 import { UnpricedCalls } from "./pricing/UnpricedCalls.ts"
@@ -24,6 +25,7 @@ export const layer = Layer.mergeAll(
   Insights.layer,
   Ledger.layer,
   ProjectionRebuild.layer,
+  ReceivedSpans.layer,
   RunExports.layer,
   Seals.layer,
   Tombstones.layer,

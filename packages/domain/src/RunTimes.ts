@@ -10,6 +10,35 @@ export interface TimedRun {
   readonly metadata: Schema.JsonObject
 }
 
+/** The times of the span that an event comes from, ISO-8601 (docs/reference/ingest.md#from-spans-to-events). */
+export interface SpanTimes {
+  readonly startedAt: string
+  readonly endedAt: string
+}
+
+/** The times of the span behind an event; undefined for an event without a span. */
+export const spanTimes = ({ recorded: { data } }: Pick<CanonicalEvent, "recorded">): SpanTimes | undefined => {
+  const startedAt = textAt(data, "startedAt")
+  // The record of a run has another end than its spans where their clock is wrong.
+  const endedAt = textAt(data, "spansEndedAt", "endedAt")
+  return startedAt === undefined || endedAt === undefined ? undefined : { startedAt, endedAt }
+}
+
+/** Messages that are sent when their span starts; all others, when it ends. */
+const SENT_AT_START: ReadonlySet<string> = new Set(["AgentInvoked", "Handoff", "ToolCall"])
+
+/**
+ * When an event happened, ISO-8601: at the start or the end of its span where it has one, else when it was received.
+ * `ts` of an event with a span is the time of its arrival.
+ */
+export const eventTime = (event: Pick<CanonicalEvent, "recorded" | "ts" | "type">): string => {
+  const times = spanTimes(event)
+  if (times === undefined) return event.ts
+  const isStart =
+    event.type === "participant.seen" || SENT_AT_START.has(textAt(event.recorded.data, "messageType") ?? "")
+  return isStart ? times.startedAt : times.endedAt
+}
+
 /** A discovery precedes its run by the grace and by an outage of the database. A greater difference is ignored. */
 const LONGEST_DISCOVERY_MS = 60_000
 
@@ -23,11 +52,19 @@ const discoveredBefore = ({ createdAt, metadata }: TimedRun): number | undefined
 /** Whether the session was open before the service created its run (docs/internals/runtime.md#discovery). */
 export const isDiscoveredRun = (run: TimedRun): boolean => discoveredBefore(run) !== undefined
 
+/** Start of the first span of an ingested run, Unix milliseconds (docs/reference/ingest.md#life). */
+const firstSpan = ({ metadata }: TimedRun): number | undefined => {
+  const at = Date.parse(textAt(metadata, "firstSpanAt") ?? "")
+  return Number.isNaN(at) ? undefined : at
+}
+
 /**
  * The zero of a run's story, Unix milliseconds: the creation of the run. The story of a discovered session begins with
- * its discovery, after which its first frames arrive (docs/internals/runtime.md#discovery).
+ * its discovery, after which its first frames arrive (docs/internals/runtime.md#discovery), and that of an ingested run
+ * with its first span.
  */
-export const storyBegin = (run: TimedRun): number => discoveredBefore(run) ?? Date.parse(run.createdAt)
+export const storyBegin = (run: TimedRun): number =>
+  firstSpan(run) ?? discoveredBefore(run) ?? Date.parse(run.createdAt)
 
 /**
  * Milliseconds from the zero of a story to a time of it, never negative: a frame may be received before its run is
@@ -39,10 +76,10 @@ export const storyTime = (begin: number, ts: string): number => Math.max(0, Date
  * The times of a story as milliseconds from its zero. A discovered session was open at the zero, so that is the time
  * of `session.bound`, which is recorded with the run.
  */
-export const storyClock = (run: TimedRun): ((event: Pick<CanonicalEvent, "ts" | "type">) => number) => {
+export const storyClock = (run: TimedRun): ((event: Pick<CanonicalEvent, "recorded" | "ts" | "type">) => number) => {
   const begin = storyBegin(run)
   const isDiscovered = isDiscoveredRun(run)
-  return ({ ts, type }) => (isDiscovered && type === "session.bound" ? 0 : storyTime(begin, ts))
+  return (event) => (isDiscovered && event.type === "session.bound" ? 0 : storyTime(begin, eventTime(event)))
 }
 
 /**

@@ -185,7 +185,17 @@ export * from "./RunDescriptor.ts"
 export * from "./RunMetrics.ts"
 export * from "./RunState.ts"
 export * from "./RunStatus.ts"
-export { isDiscoveredRun, runDuration, storyBegin, storyClock, storyTime, type TimedRun } from "./RunTimes.ts"
+export {
+  eventTime,
+  isDiscoveredRun,
+  runDuration,
+  type SpanTimes,
+  spanTimes,
+  storyBegin,
+  storyClock,
+  storyTime,
+  type TimedRun
+} from "./RunTimes.ts"
 export * from "./RuntimeFrames.ts"
 export { canonicalJson } from "./seal/CanonicalJson.ts"
 export * from "./seal/Chain.ts"

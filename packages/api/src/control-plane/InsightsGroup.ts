@@ -6,8 +6,8 @@ import * as Failure from "../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { RunReference } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
-import { CompareRuns, exportQuery } from "./InsightRequests.ts"
-import { JSON_LINES_CONTENT_TYPE, RunBundle, RunComparison, RunTraces } from "./RunInsights.ts"
+import { CompareRuns, exportQuery, spansQuery } from "./InsightRequests.ts"
+import { JSON_LINES_CONTENT_TYPE, RunBundle, RunComparison, RunSpans, RunTraces } from "./RunInsights.ts"
 import { RebuiltProjection } from "./RunManagement.ts"
 
 const id = { id: RunReference }
@@ -25,6 +25,21 @@ export class InsightsGroup extends HttpApiGroup.make("insights")
         access: "viewer",
         summary: "Read the trace of a run",
         description: "The ids to find the run by in a tracing back end, and what it is linked to."
+      })
+    ),
+    HttpApiEndpoint.get("spans", "/runs/:id/spans", {
+      params: id,
+      query: spansQuery,
+      success: RunSpans,
+      error: Failure.RunNotFound
+    }).annotateMerge(
+      operation({
+        id: "getRunSpans",
+        access: "viewer",
+        summary: "Read the spans of a run",
+        description:
+          "The spans that were received for the run as OpenTelemetry, also those without an event. The answer is " +
+          "empty for a run whose agents sent none."
       })
     ),
     HttpApiEndpoint.post("compare", "/runs/compare", {

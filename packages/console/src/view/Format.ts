@@ -87,6 +87,10 @@ export const duration = (ms: number): string => {
   return `${Math.floor(value / DAY)} d ${Math.floor((value % DAY) / HOUR)} h`
 }
 
+/** As `duration`, with decimals below 10 ms: `0.42 ms`, `3.1 ms`. */
+export const fineDuration = (ms: number): string =>
+  ms > 0 && ms < 10 ? `${Number(ms.toFixed(ms < 1 ? 2 : 1))} ms` : duration(ms)
+
 /** `3,138`. */
 export const whole = (value: number): string => COUNT.format(Math.round(value))
 

@@ -13,7 +13,6 @@ import { flowOf, pathOf } from "../../src/view/Flow.ts"
 import { jsonLines, valueAt } from "../../src/view/JsonLines.ts"
 import { messagesOf, signalsOf } from "../../src/view/Messages.ts"
 import { policyWords } from "../../src/view/PolicyWords.ts"
-import { spansOf } from "../../src/view/Spans.ts"
 import { tallyMarks, tallyOf } from "../../src/view/Tally.ts"
 import { changedVotesParam, turnVote } from "../../src/view/WhatIfState.ts"
 import { DECISION, eventsOf, said } from "../support.ts"
@@ -156,23 +155,6 @@ describe("messages and signals", () => {
     )
     assert.strictEqual(rows.length, 1)
     assert.strictEqual(rows[0]?.acknowledged?.by, "bob")
-  })
-})
-
-describe("spans", () => {
-  it("are listed once each, with the number of their events", () => {
-    const [first, second, third] = eventsOf([
-      { type: "run.created" },
-      { type: "run.started" },
-      { type: "run.completed" }
-    ])
-    if (first === undefined || second === undefined || third === undefined) throw new Error("no events")
-    const trace = { traceId: "t", spanId: "s1", parentSpanId: "s0" }
-    const rows = spansOf([{ ...first, trace }, { ...second, trace }, third])
-    assert.deepStrictEqual(
-      rows.map(({ events, index, spanId, types }) => [spanId, index, events, types]),
-      [["s1", 1, 2, ["run.created", "run.started"]]]
-    )
   })
 })
 

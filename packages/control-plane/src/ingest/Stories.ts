@@ -41,9 +41,6 @@ const NODES_PER_SLICE = 500
 /** Spans that one step decides: it holds the thread for some 10 ms, and the next one begins at once. */
 const DECISIONS_PER_STEP = 250
 
-/** Further from now than this, a clock of the application is wrong. Milliseconds. */
-const LARGEST_SKEW_MS = 86_400_000
-
 const decodeNode = Schema.decodeUnknownSync(Schema.fromJsonString(StoryNode))
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
@@ -205,19 +202,19 @@ export class Stories extends Context.Service<
         if (isNew) {
           // The end of a run is a change of its status, so it follows in an append of its own.
           const events = step.end === undefined ? step.events : step.events.slice(0, -1)
-          const run = yield* newRun(story, step.facts, rows)
+          const run = yield* newRun(story, step, rows)
           yield* log.create({ runId, insert: repository.insert(run), events, also })
         }
         const events = isNew ? step.events.slice(-1) : step.events
         if (step.end !== undefined) {
-          const { endedAt, errorCode = "APPLICATION_ERROR", errorMessage = "", status } = step.end
+          const { endedAt, errorCode = "APPLICATION_ERROR", errorMessage = "", startedAt, status } = step.end
           yield* log.change({
             runId,
             to: status,
             events: () => events,
             maxEvents: events.length,
             ...(status === "failed" && { failure: { errorCode, errorMessage } }),
-            ...timesOf(step.facts.startedAt, endedAt, yield* Effect.clockWith((clock) => clock.currentTimeMillis)),
+            times: { startedAt, endedAt },
             ...(!isNew && { also })
           })
         } else if (!isNew && (events.length > 0 || rows.length > 0)) {
@@ -230,9 +227,9 @@ export class Stories extends Context.Service<
         for (const { ordinal } of rows) story.pending.delete(ordinal)
       })
 
-      const newRun = Effect.fnUntraced(function* (story: OpenStory, facts: RunFacts, rows: ReadonlyArray<InboxRow>) {
+      const newRun = Effect.fnUntraced(function* (story: OpenStory, step: StoryStep, rows: ReadonlyArray<InboxRow>) {
         const run: NewRun = {
-          ...columnsOf(story, facts),
+          ...columnsOf(story, step.facts),
           id: story.runId,
           mode: "live",
           modeName: OTLP_MODE_NAME,
@@ -244,7 +241,7 @@ export class Stories extends Context.Service<
           traceParent: undefined,
           idempotencyKey: undefined,
           sourceKind: OTLP_RUNTIME_KIND,
-          isRunning: true
+          runningSince: step.startedAt
         }
         return run
       })
@@ -291,16 +288,10 @@ const columnsOf = ({ runId, source }: OpenStory, facts: RunFacts) => {
   const metadata = {
     ...facts.metadata,
     source,
+    ...(facts.startedAt !== undefined && { firstSpanAt: facts.startedAt }),
     ...(facts.name !== undefined && { scenarioRef: facts.name }),
     ...(facts.sourceRef !== undefined && { sourceRef: facts.sourceRef }),
     ...(facts.models.length > 0 && { models: facts.models })
   }
   return { ...columns, metadata, searchText: searchTextOf({ id: runId, ...columns }) }
-}
-
-/** The times of a run by its spans, unless a clock is too wrong for searches and retention. */
-const timesOf = (startedAt: string | undefined, endedAt: string, now: number) => {
-  const isSane = (time: string) => Math.abs(Date.parse(time) - now) < LARGEST_SKEW_MS
-  if (startedAt === undefined || !isSane(startedAt) || !isSane(endedAt) || Date.parse(endedAt) > now) return {}
-  return { times: { startedAt, endedAt } }
 }

@@ -9,6 +9,7 @@ import { CrossRunEventBlocks } from "./events/CrossRunEventBlocks.ts"
 import { CrossRunEvents } from "./events/CrossRunEvents.ts"
 import { ExportRepository } from "./insights/ExportRepository.ts"
 import { Insights, ProjectionRebuild } from "./insights/Insights.ts"
+import { ReceivedSpans } from "./insights/ReceivedSpans.ts"
 import { RunExports } from "./insights/RunExports.ts"
 import { AgentRecords } from "./marks/AgentRecords.ts"
 import { DecisionTruths } from "./marks/DecisionTruths.ts"
@@ -30,6 +31,7 @@ export const layer = Layer.mergeAll(
   MarkAgreementReport.layer,
   MarkSearch.layer,
   ProjectionRebuild.layer,
+  ReceivedSpans.layer,
   RunExports.layer,
   Seals.layer,
   Tombstones.layer,

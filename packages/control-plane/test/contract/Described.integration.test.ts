@@ -68,7 +68,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       const created = yield* post("/runs", descriptor({ session: { metadata: METADATA } }))
       yield* awaitStatus(created.runId, "starting")
       for (const id of [scripted, created.runId]) {
-        for (const part of ["", "/state", "/metrics", "/artifacts", "/messages", "/traces"]) {
+        for (const part of ["", "/state", "/metrics", "/artifacts", "/messages", "/traces", "/spans"]) {
           yield* ask({ method: "GET", path: `/runs/{id}${part}`, ids: { id } })
         }
       }

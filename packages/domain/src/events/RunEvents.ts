@@ -28,12 +28,16 @@ export const RunStarted = eventType("run.started", {
   startedAt: inData.text()
 })
 
+/** Of a run that was ingested: its start, which a span that arrived after `run.started` may have moved. */
+const startedAt = inData.text()
+
 /** The session was resolved and all of its history is in the log. */
-export const RunCompleted = eventType("run.completed", { ...identity, endedAt: inData.text() })
+export const RunCompleted = eventType("run.completed", { ...identity, startedAt, endedAt: inData.text() })
 
 /** The run cannot continue; `error` is the reason for people, `errorCode` for programs. */
 export const RunFailed = eventType("run.failed", {
   ...identity,
+  startedAt,
   endedAt: inData.text(),
   error: inData.text(),
   errorCode: inData.text()

@@ -79,8 +79,11 @@ export interface RunEnd {
   readonly errorMessage?: string
   /** Whether the root ended, or no telemetry came for the idle time. */
   readonly endedBecause: "root" | "idle"
-  /** End of the last span, ISO. */
+  /** Start of the first root and end of the last one, ISO; of all spans without a root. */
+  readonly startedAt: string
   readonly endedAt: string
+  /** The end by the spans, where their clock is too wrong for the record. */
+  readonly spansEndedAt?: string
 }
 
 /** `uuidV5` of the source and the run key: the id of the run, in every process. */

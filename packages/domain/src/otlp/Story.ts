@@ -18,7 +18,7 @@ import {
   type StoryOptions
 } from "./story/Output.ts"
 import { addSpan, type Draft, get, type StoryState, stateOf } from "./story/State.ts"
-import { isoOf, isoOfNanos } from "./story/Times.ts"
+import { isoOf, recordedTimes } from "./story/Times.ts"
 import { treeOf } from "./story/Tree.ts"
 
 export { type Consumed, type StoryArtifact, type StoryMark, StoryNode, type StoryOptions, type StoryState }
@@ -38,6 +38,8 @@ export interface StoryStep {
   readonly waiting: number
   /** When to call again without new telemetry, Unix milliseconds; undefined when nothing is due. */
   readonly nextAt: number | undefined
+  /** Start of the run as recorded; present in the step that begins it. */
+  readonly startedAt?: string
   /** The facts after the step. */
   readonly facts: RunFacts
   /** Present in the step that ends the run, and not again. */
@@ -80,7 +82,8 @@ export const stepStory = (
   const out: StepOutput = { events: [], artifacts: [], marks: [], consumed: [] }
   for (const arrival of arrivals) receive(draft, arrival, out, options)
   const isBegun = HashMap.size(draft.spans) > 0 || draft.waitingLogs > 0
-  if (!draft.isCreated && isBegun && options.joined === undefined) begin(draft, now, out, options)
+  const startedAt =
+    !draft.isCreated && isBegun && options.joined === undefined ? begin(draft, now, out, options) : undefined
   const tree = treeOf(draft)
   const dueAt = decideSpans(draft, tree, now, out, options)
   const end = endOf(draft, tree, now, options)
@@ -94,6 +97,7 @@ export const stepStory = (
     state: draft,
     waiting: HashMap.size(draft.waiting) + draft.waitingLogs,
     nextAt: times.length === 0 ? undefined : Math.max(now + 1, Math.min(...times)),
+    ...(startedAt !== undefined && { startedAt }),
     facts,
     ...(end !== undefined && { end }),
     overflow: draft.overflow
@@ -142,17 +146,20 @@ const receive = (
 const isWaitingLog = (draft: Draft, id: string, key: string): boolean =>
   get(draft.logs, id)?.some((log) => log.key === key) === true
 
-const begin = (draft: Draft, now: number, { events }: StepOutput, { runId, sessionId }: StoryOptions): void => {
+/** Begins the run; returns its start. A span that arrives later may begin before it: the end of the run has the start. */
+const begin = (draft: Draft, now: number, { events }: StepOutput, { runId, sessionId }: StoryOptions): string => {
   const traceId = draft.first?.traceId ?? ""
   const ts = isoOf(draft.lastAt === 0 ? now : draft.lastAt)
   const identity = { ts, runId, traceId, modeName: OTLP_MODE_NAME, runtimeKind: OTLP_RUNTIME_KIND }
-  const startedAt = draft.startedAt === undefined ? ts : isoOfNanos(draft.startedAt)
+  const { startedAt } =
+    draft.startedAt === undefined ? { startedAt: ts } : recordedTimes(draft.startedAt, draft.startedAt, now)
   events.push(
     runCreated({ ...identity, sessionId }),
     runStarted({ ...identity, startedAt }),
     sessionStateChanged(ts, { sessionId, state: "OPEN" })
   )
   draft.isCreated = true
+  return startedAt
 }
 
 const finish = (draft: Draft, end: RunEnd, now: number, out: StepOutput, options: StoryOptions): void => {
@@ -167,5 +174,13 @@ const finish = (draft: Draft, end: RunEnd, now: number, out: StepOutput, options
   const drafted =
     end.status === "failed" ? runFailed({ ...event, errorCode, error: errorMessage }) : runCompleted(event)
   const { data } = drafted.recorded
-  out.events.push(draftEvent(drafted.type, drafted, { ...data, endedBecause: end.endedBecause }))
+  const { endedBecause, spansEndedAt, startedAt } = end
+  out.events.push(
+    draftEvent(drafted.type, drafted, {
+      ...data,
+      startedAt,
+      ...(spansEndedAt !== undefined && { spansEndedAt }),
+      endedBecause
+    })
+  )
 }

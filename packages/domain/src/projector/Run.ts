@@ -53,6 +53,8 @@ const withStatus = (run: Run, status: RunStatus): Run => (run.status === status 
 const ended = (run: Run, event: EndEvent, status: RunStatus): Run => ({
   ...withIdentity(run, event),
   status,
+  ...("startedAt" in event.data &&
+    event.data.startedAt !== undefined && { startedAt: boundName(event.data.startedAt) }),
   endedAt: boundName(event.data.endedAt ?? event.ts)
 })
 

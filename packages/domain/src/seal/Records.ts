@@ -78,9 +78,11 @@ export const startRecords = (sha256: Sha256, runId: string) => {
         return
       case "run.completed":
         end = { status: "completed", endedAt: event.data.endedAt }
+        startedAt = event.data.startedAt ?? startedAt
         return
       case "run.failed":
         end = { status: "failed", endedAt: event.data.endedAt }
+        startedAt = event.data.startedAt ?? startedAt
         return
       case "run.cancelled":
         end = { status: "cancelled", endedAt: event.data.endedAt }

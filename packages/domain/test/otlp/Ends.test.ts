@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Span } from "@runplane/domain"
+import { resumeStory, type Span, stepStory } from "@runplane/domain"
 import { storyOf, summary } from "./support/Read.ts"
 import { agent, chat, event, openInference, span, tool } from "./support/Spans.ts"
-import { IDLE_MS } from "./support/Stories.ts"
+import { IDLE_MS, keyOf, OPTIONS, SETTLE_MS } from "./support/Stories.ts"
 
 describe("the end of a run", () => {
   const root = (status: Span["status"], more: Partial<Parameters<typeof span>[3]> = {}) =>
@@ -73,5 +73,31 @@ describe("the end of a run", () => {
     assert.deepStrictEqual([end?.status, end?.endedBecause], ["failed", "idle"])
     assert.strictEqual(Date.parse(events.at(-1)?.ts ?? ""), 1_000 + IDLE_MS)
     assert.strictEqual(storyOf(orphan("a", 1, "error"), orphan("b", 5, "unset")).end?.status, "completed")
+  })
+
+  const NOW = Date.parse("2026-11-25T14:18:31.000Z")
+  const endAt = (now: number, ...spans: ReadonlyArray<Span>) => {
+    const arrivals = spans.map((telemetry) => ({ key: keyOf(telemetry), at: now - SETTLE_MS, telemetry }))
+    const step = stepStory(resumeStory({ nodes: [], isCreated: false, isEnded: false }), arrivals, now, OPTIONS)
+    return { ...step, data: step.events.at(-1)?.recorded.data }
+  }
+  const outlived = [root("ok"), span("early", [-5, 3], chat(1, 1), { parent: "root" }), ok("a", 98)]
+
+  it("has the times of the root, which others outlive, and which arrive after later ones", () => {
+    const { data, end, startedAt } = endAt(NOW + 60_000, ...outlived)
+    const times = { startedAt: "2026-11-25T14:18:31.000Z", endedAt: "2026-11-25T14:18:31.100Z" }
+    assert.deepInclude(end, times)
+    assert.deepInclude(data, times)
+    assert.strictEqual(startedAt, "2026-11-25T14:18:30.995Z")
+    assert.notProperty(data, "spansEndedAt")
+  })
+
+  it.each([
+    ["more than a day late", NOW + 86_500_000],
+    ["ahead", NOW - 1_000]
+  ])("keeps its duration when the clock of the application is %s", (_, now) => {
+    const { data, end } = endAt(now, ...outlived)
+    assert.deepInclude(end, { startedAt: new Date(now - 100).toISOString(), endedAt: new Date(now).toISOString() })
+    assert.deepInclude(data, { endedAt: end?.endedAt, spansEndedAt: "2026-11-25T14:18:31.100Z" })
   })
 })

@@ -226,6 +226,7 @@ const Batch = HttpApiBuilder.group(ControlPlaneApi, "batch", (handlers) =>
 
 const Insights = HttpApiBuilder.group(ControlPlaneApi, "insights", (handlers) =>
   handlers.handleAll({
+    spans: () => Effect.succeed({ data: [], nextCursor: 0, hasMore: false }),
     traces: () => Effect.succeed({ spanCount: 0, linkedArtifacts: [], runStatus: run.status }),
     compare: ({ payload }) =>
       Effect.succeed({

@@ -33,6 +33,8 @@ export const runPageParams = {
   follow: flagParam,
   /** Of the timeline: the range of events that is shown, `12-60`; empty: all. */
   zoom: textParam,
+  /** Of the view Traces: what the spans of one parent are sorted by. */
+  spans: wordParam(["start", "total", "own", "tokens", "cost"]),
   /** Of the view Raw: what is shown. */
   part: wordParam(["event", "state", "run"]),
   /** Of the view Policy: the other policy and the other votes that are tried. */

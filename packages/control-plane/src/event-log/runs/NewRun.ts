@@ -23,8 +23,8 @@ export interface NewRun {
   readonly tags: ReadonlyArray<string>
   readonly metadata: Schema.JsonObject
   readonly searchText: string
-  /** Whether the run begins as `running`, because it has no session to wait for. */
-  readonly isRunning?: boolean
+  /** The start of a run that begins as `running`, because it has no session to wait for. */
+  readonly runningSince?: string | undefined
 }
 
 export interface RunIdentity {

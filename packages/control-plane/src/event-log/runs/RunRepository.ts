@@ -42,7 +42,7 @@ const NEW_RUN_COLUMNS = {
   tags: "json",
   metadata: "json",
   search_text: "text",
-  running: "bool",
+  running_since: "timestamptz",
   earlier: "uuid"
 } as const
 
@@ -65,7 +65,7 @@ const newRow = ({ earlier, run }: Insertion) => ({
   tags: JSON.stringify(run.tags),
   metadata: JSON.stringify(run.metadata),
   search_text: run.searchText,
-  running: run.isRunning === true,
+  running_since: run.runningSince ?? null,
   earlier: earlier ?? null
 })
 
@@ -117,11 +117,11 @@ export class RunRepository extends Context.Service<
               INSERT INTO runs (id, status, mode, mode_name, runtime_kind, runtime_version, runtime_session_id, trace_id,
                                 span_id, trace_parent, idempotency_key, source_kind, source_ref, scenario_ref, environment,
                                 policy_version, tags, metadata, search_text, created_at, updated_at, started_at)
-              SELECT g.id, CASE WHEN g.running THEN 'running' ELSE 'queued' END, g.mode, g.mode_name, g.runtime_kind, g.runtime_version, g.session_id, g.trace_id,
+              SELECT g.id, CASE WHEN g.running_since IS NULL THEN 'queued' ELSE 'running' END, g.mode, g.mode_name, g.runtime_kind, g.runtime_version, g.session_id, g.trace_id,
                      g.span_id, g.trace_parent, g.idempotency_key, g.source_kind, g.source_ref, g.scenario_ref,
                      g.environment, g.policy_version,
                      ARRAY(SELECT tag FROM json_array_elements_text(g.tags) WITH ORDINALITY AS t (tag, n) ORDER BY n),
-                     g.metadata, fold_text(g.search_text), g.at, g.at, CASE WHEN g.running THEN g.at END
+                     g.metadata, fold_text(g.search_text), g.at, g.at, g.running_since
               FROM given g
               WHERE ${isInside(sql)} AND NOT EXISTS (
                 SELECT FROM runs other

@@ -8,6 +8,7 @@ import { cutOnFailure, jsonText } from "../../platform/http/JsonAnswer.ts"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { type ExportText, exportTexts } from "./ExportText.ts"
 import { Insights, ProjectionRebuild } from "./Insights.ts"
+import { ReceivedSpans } from "./ReceivedSpans.ts"
 import { RunExports } from "./RunExports.ts"
 
 /** A response that is made as the client receives it; an error cuts the connection. */
@@ -21,9 +22,11 @@ export const InsightsHttp = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const exports = yield* RunExports
     const insights = yield* Insights
+    const spans = yield* ReceivedSpans
     const projections = yield* ProjectionRebuild
     return handlers.handleAll({
       traces: ({ params }) => orUnavailable(insights.traces(params.id)),
+      spans: ({ params, query }) => orUnavailable(spans.page(params.id, query)),
       compare: ({ payload }) => orUnavailable(insights.compare(payload.leftRunId, payload.rightRunId)),
       rebuild: ({ params }) =>
         Effect.flatMap(currentCaller, (caller) => projections.rebuild(params.id, caller)).pipe(

@@ -3,7 +3,7 @@ import type { RunEnd, RunFacts } from "../Run.ts"
 import { byEnd, byStart, idOf, kindOf, parentOf, type SpanNode } from "./Node.ts"
 import type { StoryOptions } from "./Output.ts"
 import { childrenOf, get, type StoryState } from "./State.ts"
-import { isoOf, isoOfNanos } from "./Times.ts"
+import { isoOf, isoOfNanos, recordedTimes } from "./Times.ts"
 import type { Tree } from "./Tree.ts"
 
 const UNKNOWN_ERROR = "APPLICATION_ERROR"
@@ -14,9 +14,9 @@ export const endOf = (state: StoryState, tree: Tree, now: number, options: Story
   if (state.isEnded || !state.isCreated || joined !== undefined || HashMap.size(state.waiting) > 0) return undefined
   const roots = rootsOf(state)
   const isRooted = roots.length > 0 && roots.length === HashMap.size(state.roots)
-  if (isRooted && now >= state.lastAt + settleMs) return judged(state, tree, lastToEnd(roots), "root")
+  if (isRooted && now >= state.lastAt + settleMs) return judged(state, tree, roots, now, "root")
   if (now < state.lastAt + idleMs) return undefined
-  return judged(state, tree, lastToEnd(roots.length > 0 ? roots : orphansOf(state)), "idle")
+  return judged(state, tree, roots, now, "idle")
 }
 
 /** When the run ends without new telemetry, Unix milliseconds. */
@@ -57,10 +57,18 @@ const lastToEnd = (nodes: ReadonlyArray<SpanNode>): SpanNode | undefined => {
 const judged = (
   state: StoryState,
   tree: Tree,
-  root: SpanNode | undefined,
+  roots: ReadonlyArray<SpanNode>,
+  now: number,
   endedBecause: RunEnd["endedBecause"]
 ): RunEnd => {
-  const end = { endedBecause, endedAt: state.endedAt === undefined ? isoOf(state.lastAt) : isoOfNanos(state.endedAt) }
+  const root = lastToEnd(roots.length > 0 ? roots : orphansOf(state))
+  const from = roots.toSorted(byStart)[0]?.startedAt ?? state.startedAt
+  const to = roots.toSorted(byEnd).at(-1)?.endedAt ?? state.endedAt
+  const times =
+    from === undefined || to === undefined
+      ? { startedAt: isoOf(state.lastAt), endedAt: isoOf(state.lastAt) }
+      : recordedTimes(from, to, now)
+  const end = { endedBecause, ...times }
   const failing = root?.isError === true ? root : root && failedAgent(state, tree, root)
   if (root === undefined || failing === undefined) return { status: "completed", ...end }
   const chain = [root, ...failureChain(state, failing)].filter(({ isError }) => isError === true)

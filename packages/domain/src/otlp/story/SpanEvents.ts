@@ -12,7 +12,7 @@ import { lastTextOf } from "../meaning/Messages.ts"
 import type { Uncounted } from "./Counting.ts"
 import type { Handoff } from "./Handoffs.ts"
 import { dataOf, type EventOrigin, failureData, headOf, type SpanMessage } from "./Head.ts"
-import { durationMs, millisOf } from "./Times.ts"
+import { durationMs, isoOfNanos, millisOf } from "./Times.ts"
 
 /** Sender of the work that no agent gave. */
 export const USER = "user"
@@ -28,6 +28,9 @@ const event = (
 export const participantSeen = (origin: EventOrigin, participantId: string): EventDraft =>
   draftEvent("participant.seen", headOf(origin, "participant", participantId), {
     participantId,
+    startedAt: isoOfNanos(origin.node.startedAt),
+    endedAt: isoOfNanos(origin.node.endedAt),
+    spanId: origin.node.spanId,
     ...(origin.isAssumed && { attribution: "assumed" }),
     ...(origin.isLate && { late: true })
   })
@@ -235,8 +238,13 @@ const outcomeOf = (attributes: JsonObject | undefined, output: Schema.Json | und
 const nameValue = (name: string, value: Schema.Json | undefined): string =>
   typeof value === "boolean" ? `${name.slice(name.lastIndexOf(".") + 1)}: ${value}` : String(value).slice(0, 200)
 
-/** A contribution to the decision: as the messages of the decision mode say it. */
-export const contributed = (origin: EventOrigin, { index, kind, payload }: Contribution, id: string): EventDraft => {
+/** A contribution to the decision, as the messages of the decision mode say it, at its own time within the span. */
+export const contributed = (
+  { node, ...made }: EventOrigin,
+  { at, index, kind, payload }: Contribution,
+  id: string
+): EventDraft => {
+  const origin = { ...made, node: { ...node, startedAt: at, endedAt: at } }
   const message = { id: `${id}-${kind}-${index}`, payload }
   const proposalId = String(payload["proposal_id"] ?? message.id)
   switch (kind) {

@@ -15,6 +15,28 @@ export const isoOf = (millis: number): string =>
 /** Unix nanoseconds as ISO text. */
 export const isoOfNanos = (nanos: string): string => isoOf(millisOf(nanos))
 
+/** Further from now than this, a clock of the application is wrong. Milliseconds. */
+const LARGEST_SKEW_MS = 86_400_000
+
+/** The times that a run is recorded with, ISO-8601. */
+export interface RecordedTimes {
+  readonly startedAt: string
+  readonly endedAt: string
+  /** The time by the spans, where it differs. */
+  readonly spansEndedAt?: string
+}
+
+/**
+ * The times of a run by its spans (Unix nanoseconds). With a clock that is more than a day wrong or ahead of `now`,
+ * which searches and retention could not use, the run ends now and keeps its duration.
+ */
+export const recordedTimes = (from: string, to: string, now: number): RecordedTimes => {
+  const [start, end] = [millisOf(from), Math.max(millisOf(from), millisOf(to))]
+  const times = { startedAt: isoOf(start), endedAt: isoOf(end) }
+  if (now - start < LARGEST_SKEW_MS && end <= now) return times
+  return { startedAt: isoOf(now - (end - start)), endedAt: isoOf(now), spansEndedAt: times.endedAt }
+}
+
 /** Milliseconds between two times, to three decimals; 0 when the end lies before the start. */
 export const durationMs = (from: string, to: string): number =>
   Math.max(0, Math.round(Number(nanosOf(to) - nanosOf(from)) / 1_000) / 1_000)

@@ -167,6 +167,8 @@ const take = (draft: Draft, event: KnownEvent): void => {
       return
     case "proposal.created":
     case "proposal.updated":
+      // Nor does it state an initiator, which is then the participant of the first proposal.
+      if (draft.modeName === OTLP_MODE_NAME) draft.initiator ||= event.data.sender
       if (draft.acts.length < MAX_ACTS) draft.acts.push(readAct(event))
       else draft.leftOut += 1
       return

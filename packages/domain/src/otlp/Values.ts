@@ -8,8 +8,9 @@ import type { Attributes } from "./Span.ts"
 /** Characters of a name, a target or an id that are read; longer ones are cut. */
 export const MAX_NAME_CHARACTERS = 256
 
-/** Texts that emitters write where content is hidden. They are never a name, a target or a message. */
-const HIDDEN = /^(?:_*redacted_*|[[<({]+(?:redacted|hidden|masked|filtered|removed)[\])}>]+|\*{3,})$/i
+const ABSENT = "redacted|hidden|masked|filtered|removed|(?:not |un)specified|not set|unknown|none"
+/** Texts that emitters write where content is hidden or absent. They are never a name, a target, an id or a message. */
+const HIDDEN = new RegExp(`^(?:_*redacted_*|[[<({]+(?:${ABSENT})[\\])}>]+|\\*{3,})$`, "i")
 
 export const isHidden = (text: string): boolean => text.length <= 32 && HIDDEN.test(text.trim())
 

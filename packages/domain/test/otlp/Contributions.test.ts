@@ -47,6 +47,10 @@ describe("contributions", () => {
     assert.isAbove(why(record, policy).claims.length, 0)
   })
 
+  it("have the participant of the first proposal as their initiator", () => {
+    assert.strictEqual(decisionRecord(storyOf(...contributions, ...spans).events).initiator, "lead")
+  })
+
   it("of a span that has others inside are in the order of their times", () => {
     const vote = (at: number) => ({ events: [event("runplane.vote", { "proposal.id": "p1", vote: "approve" }, at)] })
     const { events } = storyOf(

@@ -38,6 +38,17 @@ describe("the table of attributes", () => {
     })
     assert.deepStrictEqual([usage?.counts.promptTokens, model], [5, "gpt-4o"])
   })
+
+  it.each(["<not specified>", "[unknown]", "(none)", "__REDACTED__"])("reads %s as absent", (text) => {
+    const { agent, tool } = meaningOf(
+      span("t", [0, 1], {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.agent.name": text,
+        "gen_ai.tool.call.id": text
+      })
+    )
+    assert.deepStrictEqual([agent, tool?.callId], [undefined, undefined])
+  })
 })
 
 describe("usage", () => {

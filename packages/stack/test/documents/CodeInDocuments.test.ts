@@ -15,6 +15,10 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "docs/reference/clients.md: from run_control_plane_client import Client": "scripts/packages/receivers.mjs",
   'docs/reference/clients.md: import { createServer } from "node:http"': "scripts/packages/receivers.mjs",
   "docs/reference/clients.md: import os": "scripts/packages/receivers.mjs",
+  'docs/guides/opentelemetry/plain.md: import { type Span, SpanStatusCode, trace } from "@opentelemetry/api"':
+    "packages/control-plane/test/ingest/Guides.integration.test.ts",
+  'docs/guides/opentelemetry/decisions.md: import { type Attributes, trace } from "@opentelemetry/api"':
+    "packages/control-plane/test/ingest/Guides.integration.test.ts",
   "docs/reference/deploy.md: [Unit]": "scripts/rehearse-deploy.mjs",
   "docs/reference/deploy.md: location /runplane/ {": "packages/console/test/browser/Prefix.browser.test.ts",
   "docs/reference/operations.md: global:": "scripts/test-monitoring.mjs",
@@ -38,8 +42,23 @@ const RUN_BY: Readonly<Record<string, string>> = {
     "scripts/test-packages.mjs"
 }
 
+/** Their pages name the versions that they were tried with. */
+const BY_HAND = "needs packages of another registry or framework; tried by hand"
+
 /** The blocks without a test, with the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
+  "docs/guides/opentelemetry/agent-framework.md: import asyncio": BY_HAND,
+  'docs/guides/opentelemetry/ai-sdk.md: import { openai } from "@ai-sdk/openai"': BY_HAND,
+  "docs/guides/opentelemetry/collector.md: receivers:": BY_HAND,
+  "docs/guides/opentelemetry/crewai.md: import telemetry": BY_HAND,
+  "docs/guides/opentelemetry/decisions.md: import telemetry": BY_HAND,
+  "docs/guides/opentelemetry/google-adk.md: import asyncio": BY_HAND,
+  "docs/guides/opentelemetry/langgraph.md: import telemetry": BY_HAND,
+  "docs/guides/opentelemetry/openai-agents.md: import telemetry": BY_HAND,
+  "docs/guides/opentelemetry/plain.md: import telemetry": BY_HAND,
+  "docs/guides/opentelemetry/pydantic-ai.md: import telemetry": BY_HAND,
+  "docs/guides/opentelemetry/setup.md: from opentelemetry import trace": BY_HAND,
+  'docs/guides/opentelemetry/setup.md: import { NodeSDK } from "@opentelemetry/sdk-node"': BY_HAND,
   "docs/reference/deploy.md: POST /tokens": "the request to an auth service",
   'docs/reference/deploy.md: {"token": "...", "expires_in_seconds": 3600}': "the answer of an auth service",
   "docs/reference/deploy.md: upstream control-planes {": "needs nginx and a certificate; tested by hand",
@@ -76,8 +95,8 @@ const FOREIGN_PATHS = new Set(["/hook", "/realms/company", "/roles", "/runplane"
 const isPath = (path: string) =>
   path === "/" || FOREIGN_PATHS.has(path) || patterns.some((pattern) => pattern.test(path))
 
-/** Settings that the exporters of applications read. */
-const EXPORTER_SETTINGS = ["OTEL_EXPORTER_OTLP_HEADERS"]
+/** Settings that the exporters and instrumentations of applications read. */
+const EXPORTER_SETTINGS = ["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"]
 
 const known = {
   settings: new Set([...settingNames, ...EXPORTER_SETTINGS]),

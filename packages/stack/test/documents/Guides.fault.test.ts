@@ -9,7 +9,7 @@ import { ROOT } from "../support/DocumentBlocks.ts"
 import { commandFolder, faultsOfGuide } from "../support/GuideRun.ts"
 import { startStack } from "../support/StackProcess.ts"
 
-const guides = readdirSync(join(ROOT, "docs/guides")).filter((name) => name !== "README.md")
+const guides = readdirSync(join(ROOT, "docs/guides")).filter((name) => /(?<!^README)\.md$/.test(name))
 
 /** These guides start services themselves, with a database and ports of their own. */
 const ON_ITS_OWN = new Set(["agent.md", "deploy.md"])

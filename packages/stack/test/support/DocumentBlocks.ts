@@ -20,7 +20,7 @@ export const documents: ReadonlyArray<string> = [
   ...["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docker/README.md", "packs/README.md"],
   "packages/stack/test/runtimes/README.md",
   ...namesIn("scripts/build/readme").map((name) => `scripts/build/readme/${name}`),
-  ...["docs", "docs/guides", "docs/reference", "docs/internals"].flatMap((folder) =>
+  ...["docs", "docs/guides", "docs/guides/opentelemetry", "docs/reference", "docs/internals"].flatMap((folder) =>
     namesIn(folder).flatMap((name) => (name.endsWith(".md") ? [`${folder}/${name}`] : []))
   ),
   ...namesIn("packages").flatMap((name) =>
@@ -45,7 +45,7 @@ interface Known {
 /** Variables of other programs, and those that a shell line uses for itself. */
 const FOREIGN = new Set([
   ...["MACP_ALLOW_INSECURE", "MACP_MEMORY_ONLY", "POSTGRES_PASSWORD"],
-  ...["KEY", "RUN", "TOKEN", "WEBHOOK", "OPENAI_API_KEY"],
+  ...["KEY", "NOW", "RUN", "TOKEN", "TRACE", "WEBHOOK", "OPENAI_API_KEY"],
   ...foreignNames
 ])
 

@@ -13,8 +13,8 @@ export class ServiceEnded extends Data.TaggedError("ServiceEnded")<{ readonly ou
 }
 
 /** The control plane as it runs in production: a process of its own, with its settings in the environment. */
-export const startService = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>) {
-  const program = yield* startProgram(MAIN, {
+export const startService = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>, main = MAIN) {
+  const program = yield* startProgram(main, {
     env: {
       PATH: process.env["PATH"] ?? "",
       NODE_ENV: "development",

@@ -18,7 +18,14 @@ export const Me = Schema.Struct({
   role: Schema.Literals(roles).annotate({
     description:
       "What the caller may do: ingest sends telemetry, viewer reads, operator acts on runs, admin does everything"
-  })
+  }),
+  runtimeIdentity: Schema.optionalKey(
+    Field.text(
+      "The identity of the control plane at the runtime, where its settings name one: a session that does not let it " +
+        "commit cannot be cancelled, suspended or resumed by it",
+      "macp-control-plane"
+    )
+  )
 }).annotate({ identifier: "Me", description: "The caller as the service sees it" })
 export type Me = typeof Me.Type
 

@@ -1,13 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { RunStatus } from "@runplane/domain"
+import { activePolicy, DEFAULT_POLICY, decisionRecord, RELEASES, RunStatus } from "@runplane/domain"
 import { type RunAction, refusalOf } from "../../src/view/Actions.ts"
+import { authorityRefusalOf } from "../../src/view/Authority.ts"
 import { callsOf } from "../../src/view/Cost.ts"
 import { phasesOf } from "../../src/view/Phases.ts"
 import { columnsOf, conversationOf, isLlmCall, redactedPieces } from "../../src/view/Spending.ts"
 import { DECISION, eventsOf, said } from "../support.ts"
 
 describe("what can be done with a run", () => {
-  const run = { archivedAt: null, runtimeKind: "rust" }
+  const run = { archivedAt: null, runtimeKind: "rust", metadata: { cancellationDelegated: true } }
   const possible = (action: RunAction) =>
     RunStatus.literals.filter((status) => refusalOf(action, status, run) === undefined)
 
@@ -29,8 +30,63 @@ describe("what can be done with a run", () => {
     assert.include(refusalOf("delete", "running", run) ?? "", "only an ended run")
   })
 
+  it("offers a cancellation only where the run says how, or the session may be lost", () => {
+    const without = { ...run, metadata: {} }
+    for (const status of ["queued", "binding_session", "running", "suspended"] as const) {
+      assert.include(refusalOf("cancel", status, without) ?? "", "neither a cancel callback nor a delegation")
+      const callback = { ...run, metadata: { cancelCallback: { url: "http://agents/cancel" } } }
+      assert.isUndefined(refusalOf("cancel", status, callback))
+      assert.isUndefined(refusalOf("cancel", status, { ...without, metadataOmitted: ["cancelCallback"] }))
+    }
+    assert.isUndefined(refusalOf("cancel", "running", without, { silentMs: 300_000 }))
+    assert.isString(refusalOf("cancel", "queued", without, { silentMs: 300_000 }))
+  })
+
+  it("offers what the service does itself only where the session lets it", () => {
+    const control = { authority: "the policy does not name it", silentMs: 0 }
+    assert.strictEqual(refusalOf("suspend", "running", run, control), control.authority)
+    assert.strictEqual(refusalOf("resume", "suspended", run, control), control.authority)
+    assert.strictEqual(refusalOf("cancel", "running", run, control), control.authority)
+    // A run that waits for its session is cancelled without a call.
+    assert.isUndefined(refusalOf("cancel", "queued", run, control))
+    const callback = { ...run, metadata: { cancelCallback: { url: "http://agents/cancel" } } }
+    assert.isUndefined(refusalOf("cancel", "running", callback, control))
+    assert.isUndefined(refusalOf("archive", "running", run, control))
+  })
+
+  it("knows from the policy whether the session lets the service", () => {
+    const rules = (designated_roles: ReadonlyArray<string>) => ({
+      ...activePolicy(decisionRecord([])),
+      policyVersion: "policy.x",
+      sessionRules: {
+        mode: "decision" as const,
+        terms: {
+          initiator: "lead",
+          participants: ["lead", "ana"],
+          release: RELEASES[0],
+          policy: {
+            ...DEFAULT_POLICY,
+            rules: {
+              ...DEFAULT_POLICY.rules,
+              commitment: {
+                ...DEFAULT_POLICY.rules.commitment,
+                authority: "designated_role" as const,
+                designated_roles
+              }
+            }
+          }
+        }
+      }
+    })
+    const lead = { initiator: "lead" }
+    assert.isUndefined(authorityRefusalOf(lead, rules(["plane"]), "plane"))
+    assert.include(authorityRefusalOf(lead, rules(["ana"]), "plane") ?? "", "names plane among")
+    assert.isUndefined(authorityRefusalOf(lead, rules([]), "lead"))
+    assert.isUndefined(authorityRefusalOf(lead, rules([]), undefined))
+  })
+
   it("leaves out the control of applications that send OpenTelemetry", () => {
-    const ingested = { archivedAt: null, runtimeKind: "otlp" }
+    const ingested = { archivedAt: null, runtimeKind: "otlp", metadata: {} }
     for (const action of ["cancel", "suspend", "resume"] as const) {
       for (const status of RunStatus.literals) assert.include(refusalOf(action, status, ingested), "not controlled")
     }

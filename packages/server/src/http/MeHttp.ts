@@ -1,6 +1,8 @@
 import { ControlPlaneApi, CurrentActor, LauncherApi } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { readSettings } from "../settings/ReadSettings.ts"
+import { RuntimeSettings } from "../settings/RuntimeSettings.ts"
 
 const me = Effect.map(CurrentActor, ({ actorId, actorType, name = actorId, role }) => ({
   id: actorId,
@@ -9,9 +11,29 @@ const me = Effect.map(CurrentActor, ({ actorId, actorType, name = actorId, role 
   role
 }))
 
+/** The name that the credentials of the settings have at the runtime; undefined for a static bearer, or none. */
+const runtimeIdentity = Effect.map(
+  readSettings({
+    bearer: RuntimeSettings.RUNTIME_BEARER_TOKEN,
+    devAgentId: RuntimeSettings.RUNTIME_DEV_AGENT_ID,
+    sender: RuntimeSettings.PROTO_AUTH_TOKEN_SENDER,
+    tokens: RuntimeSettings.PROTO_AUTH_SERVICE_URL,
+    useDevHeader: RuntimeSettings.RUNTIME_USE_DEV_HEADER
+  }),
+  ({ bearer, devAgentId, sender, tokens, useDevHeader }) =>
+    tokens !== undefined ? sender : bearer === undefined && useDevHeader ? devAgentId : undefined
+)
+
 /** `GET /me` of the control plane (docs/reference/http.md#roles). */
-export const ControlPlaneMeHttp = HttpApiBuilder.group(ControlPlaneApi, "me", (handlers) =>
-  handlers.handle("me", () => me)
+export const ControlPlaneMeHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "me",
+  Effect.fnUntraced(function* (handlers) {
+    const identity = yield* runtimeIdentity
+    return handlers.handle("me", () =>
+      Effect.map(me, (caller) => (identity === undefined ? caller : { ...caller, runtimeIdentity: identity }))
+    )
+  })
 )
 
 /** `GET /me` of the launch service. */

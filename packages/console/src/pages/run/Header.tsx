@@ -1,7 +1,6 @@
-import type { Role } from "@runplane/api"
 import { isTerminal, type RunStatus, runDuration } from "@runplane/domain"
-import { Archive, ArrowLeft, Ban, type LucideIcon, Pause, Play, RotateCcw, Trash2 } from "lucide-react"
-import { Suspense, useState } from "react"
+import { Archive, ArrowLeft, RotateCcw } from "lucide-react"
+import { Suspense } from "react"
 import { Link } from "wouter"
 import { Chip, Id, StatusBadge, Time, UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
@@ -9,50 +8,14 @@ import { useNow } from "../../ui/hooks.ts"
 import { InlineFact } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { useMay } from "../../ui/useMe.ts"
-import { hasRuntime, type RunAction, refusalOf } from "../../view/Actions.ts"
+import { hasRuntime } from "../../view/Actions.ts"
 import { costIn, counted, duration, modeLabel, percent, whole } from "../../view/Format.ts"
 import { runFacts } from "../../view/RunFacts.ts"
 import { timeLeftOf } from "../../view/TimeLeft.ts"
 import type { ShownRun } from "./useShown.ts"
 
 const ExportButton = lazily(() => import("./ExportButton.tsx"))
-const ActionDialog = lazily(() => import("./ActionDialog.tsx"))
-
-interface Offer {
-  readonly action: RunAction
-  readonly title: string
-  readonly icon: LucideIcon
-  /** Why it cannot be done now; undefined when it can. */
-  readonly not: string | undefined
-}
-
-/** The actions that the caller's role allows, each with the reason when the status does not allow it. */
-const offersFor = ({ run, state }: ShownRun, may: (role: Role) => boolean): ReadonlyArray<Offer> => {
-  const { status } = state.run
-  const offer = (action: RunAction, title: string, icon: LucideIcon): Offer => ({
-    action,
-    title,
-    icon,
-    not: refusalOf(action, status, run)
-  })
-  return [
-    ...(may("operator")
-      ? [
-          ...(hasRuntime(run)
-            ? [
-                status === "suspended" ? offer("resume", "Resume", Play) : offer("suspend", "Suspend", Pause),
-                offer("cancel", "Cancel", Ban)
-              ]
-            : []),
-          offer("archive", "Archive", Archive)
-        ]
-      : []),
-    ...(may("admin") ? [offer("delete", "Delete", Trash2)] : [])
-  ]
-}
-
-/** Shown as icons on narrow screens. */
-const RARE: ReadonlySet<RunAction> = new Set(["archive", "delete"])
+const RunActions = lazily(() => import("./RunActions.tsx"))
 
 /** Statuses in which the session is open. */
 const HAS_SESSION: ReadonlySet<RunStatus> = new Set(["running", "suspended"])
@@ -68,7 +31,6 @@ const ExportPlaceholder = () => (
 /** Title, status, facts and actions of the run. */
 export const Header = ({ shown }: { readonly shown: ShownRun }) => {
   const { isNow, run, state } = shown
-  const [action, setAction] = useState<RunAction>()
   const now = useNow(1_000)
   const may = useMay()
   const facts = runFacts(run, state.run.intent)
@@ -98,21 +60,9 @@ export const Header = ({ shown }: { readonly shown: ShownRun }) => {
         ) : null}
         {isNow ? null : <Chip tone="warn">earlier state</Chip>}
         <span className="no-print ml-auto flex gap-1">
-          {offersFor(shown, may).map(({ action: offered, icon: Icon, not, title }) => (
-            <button
-              key={offered}
-              type="button"
-              aria-disabled={not !== undefined}
-              title={not ?? title}
-              className={`btn px-2 ${not === undefined ? "" : "cursor-not-allowed text-muted"} ${
-                (offered === "cancel" || offered === "delete") && not === undefined ? "btn-bad" : ""
-              }`}
-              onClick={() => (not === undefined ? setAction(offered) : undefined)}
-            >
-              <Icon size={14} aria-hidden />
-              <span className={RARE.has(offered) ? "max-2xl:sr-only" : "max-lg:sr-only"}>{title}</span>
-            </button>
-          ))}
+          <Suspense fallback={null}>
+            <RunActions shown={shown} />
+          </Suspense>
           {may("operator") ? (
             <Suspense fallback={<ExportPlaceholder />}>
               <ExportButton runId={run.id} />
@@ -173,11 +123,6 @@ export const Header = ({ shown }: { readonly shown: ShownRun }) => {
       {run.historyGap === true ? (
         <p className="mt-1.5 text-warn">The log has a gap: the runtime dropped messages before they were read.</p>
       ) : null}
-      {action === undefined ? null : (
-        <Suspense fallback={null}>
-          <ActionDialog action={action} run={run} onClose={() => setAction(undefined)} />
-        </Suspense>
-      )}
     </header>
   )
 }

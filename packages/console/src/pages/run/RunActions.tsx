@@ -1,0 +1,98 @@
+import type { Role } from "@runplane/api"
+import { activePolicy, decisionRecord, isTerminal } from "@runplane/domain"
+import { Archive, Ban, type LucideIcon, Pause, Play, Trash2 } from "lucide-react"
+import { Suspense, useMemo, useState } from "react"
+import { useNow } from "../../ui/hooks.ts"
+import { lazily } from "../../ui/lazily.ts"
+import { useMay, useMe } from "../../ui/useMe.ts"
+import { type Control, hasRuntime, type RunAction, refusalOf } from "../../view/Actions.ts"
+import { authorityRefusalOf } from "../../view/Authority.ts"
+import type { ShownRun } from "./useShown.ts"
+
+const ActionDialog = lazily(() => import("./ActionDialog.tsx"))
+
+interface Offer {
+  readonly action: RunAction
+  readonly title: string
+  readonly icon: LucideIcon
+  /** Why it cannot be done now; undefined when it can. */
+  readonly not: string | undefined
+}
+
+/** The actions that the caller's role allows, each with the reason when the status does not allow it. */
+const offersFor = ({ run, state }: ShownRun, may: (role: Role) => boolean, control: Control): ReadonlyArray<Offer> => {
+  const { status } = state.run
+  const offer = (action: RunAction, title: string, icon: LucideIcon): Offer => ({
+    action,
+    title,
+    icon,
+    not: refusalOf(action, status, run, control)
+  })
+  return [
+    ...(may("operator")
+      ? [
+          ...(hasRuntime(run)
+            ? [
+                status === "suspended" ? offer("resume", "Resume", Play) : offer("suspend", "Suspend", Pause),
+                offer("cancel", "Cancel", Ban)
+              ]
+            : []),
+          offer("archive", "Archive", Archive)
+        ]
+      : []),
+    ...(may("admin") ? [offer("delete", "Delete", Trash2)] : [])
+  ]
+}
+
+/** Shown as icons on narrow screens. */
+const RARE: ReadonlySet<RunAction> = new Set(["archive", "delete"])
+
+/** A silence that matters lasts minutes. Milliseconds. */
+const SILENCE_STEP_MS = 10_000
+
+/** Whether the session lets the service control it, by the events that say so; they do not change later. */
+const useControl = ({ events, run, state }: ShownRun): Control => {
+  const identity = useMe()?.runtimeIdentity
+  const now = useNow(SILENCE_STEP_MS)
+  const { initiator, status } = state.run
+  const { policyVersion } = state.policy
+  const authority = useMemo(() => {
+    if (isTerminal(status)) return undefined
+    const record = decisionRecord(events)
+    return authorityRefusalOf(record, activePolicy(record), identity)
+    // The events of the policy and of the session come before all others.
+  }, [initiator, policyVersion, status, identity])
+  return { authority, silentMs: now - Date.parse(events.at(-1)?.ts ?? run.updatedAt) }
+}
+
+/** The buttons of the actions on the run. One that cannot work has the reason. */
+export default function RunActions({ shown }: { readonly shown: ShownRun }) {
+  const [action, setAction] = useState<RunAction>()
+  const may = useMay()
+  const control = useControl(shown)
+  const { run } = shown
+  return (
+    <>
+      {offersFor(shown, may, control).map(({ action: offered, icon: Icon, not, title }) => (
+        <button
+          key={offered}
+          type="button"
+          aria-disabled={not !== undefined}
+          title={not ?? title}
+          className={`btn px-2 ${not === undefined ? "" : "cursor-not-allowed text-muted"} ${
+            (offered === "cancel" || offered === "delete") && not === undefined ? "btn-bad" : ""
+          }`}
+          onClick={() => (not === undefined ? setAction(offered) : undefined)}
+        >
+          <Icon size={14} aria-hidden />
+          <span className={RARE.has(offered) ? "max-2xl:sr-only" : "max-lg:sr-only"}>{title}</span>
+        </button>
+      ))}
+      {action === undefined ? null : (
+        <Suspense fallback={null}>
+          <ActionDialog action={action} run={run} onClose={() => setAction(undefined)} />
+        </Suspense>
+      )}
+    </>
+  )
+}

@@ -145,6 +145,40 @@ const { sessionId: run } = await launch("runExample", "POST", "/examples/run", {
 await launch("getLaunchQueue", "GET", "/examples/queue")
 await launch("listProcesses", "GET", "/processes")
 await untilStatus(run, "running")
+
+/** Sends an agent with a model call as spans, and records the spans of their run. */
+async function recordSpans() {
+  const traceId = crypto.randomUUID().replaceAll("-", "")
+  const now = BigInt(Date.now()) * 1_000_000n
+  const span = (spanId: string, name: string, attributes: Record<string, string>, more: object) => ({
+    traceId,
+    spanId,
+    name,
+    startTimeUnixNano: `${now}`,
+    endTimeUnixNano: `${now + 900_000_000n}`,
+    attributes: Object.entries(attributes).map(([key, stringValue]) => ({ key, value: { stringValue } })),
+    ...more
+  })
+  const agent = "eee19b7ec3c1b174"
+  const spans = [
+    span(agent, "invoke_agent", { "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "risk-analyst" }, {}),
+    span(
+      "eee19b7ec3c1b175",
+      "chat gpt-5.1",
+      { "gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-5.1" },
+      { parentSpanId: agent }
+    )
+  ]
+  await fetched(controlPlane, "POST", "/v1/traces", { resourceSpans: [{ scopeSpans: [{ spans }] }] })
+  const list = `/runs?q=traceId:${traceId}%20status:completed`
+  let { value: runs } = await fetched(controlPlane, "GET", list)
+  while (runs.data.length === 0) {
+    await new Promise((done) => setTimeout(done, 500))
+    runs = (await fetched(controlPlane, "GET", list)).value
+  }
+  await ask("getRunSpans", "GET", `/runs/${runs.data[0].id}/spans`)
+}
+
 await ask("suspendRun", "POST", `/runs/${run}/suspend`, { body: { reason: "waiting for the operator" } })
 const early = `/runs/${run}/export?includeRaw=true&eventLimit=1`
 await ask("exportRun", "GET", early, { name: "bundle", summary: "format=json" })
@@ -206,6 +240,7 @@ await ask("addArtifact", "POST", `/runs/${run}/artifacts`, {
 await ask("listArtifacts", "GET", `/runs/${run}/artifacts`)
 await ask("listMessages", "GET", `/runs/${run}/messages`)
 await ask("getRunTraces", "GET", `/runs/${run}/traces`)
+await recordSpans()
 const { value: events } = await fetched(controlPlane, "GET", `/runs/${run}/events`)
 await ask("listRunEvents", "GET", `/runs/${run}/events?limit=2`, {
   name: "array",

@@ -10,22 +10,6 @@ import { baseUrl, call, layerTestService } from "../support/HttpService.ts"
 
 const ROOT = join(import.meta.dirname, "../../../..")
 
-/** Does what the set-up of the guides does, with the packages of OpenTelemetry that the service has. */
-const TELEMETRY = `
-import { AsyncLocalStorage } from "node:async_hooks"
-import { context, ROOT_CONTEXT, trace } from "@opentelemetry/api"
-import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto"
-import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base"
-
-const storage = new AsyncLocalStorage()
-context.setGlobalContextManager({
-  active: () => storage.getStore() ?? ROOT_CONTEXT,
-  with: (active, work, self, ...given) => storage.run(active, () => work.apply(self, given))
-})
-export const telemetry = new BasicTracerProvider({ spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())] })
-trace.setGlobalTracerProvider(telemetry)
-`
-
 /** Runs the TypeScript of a page as it is printed, and returns its run by its name. */
 const runOf = Effect.fnUntraced(function* (page: string, name: string) {
   const text = readFileSync(join(ROOT, page), "utf8")
@@ -33,7 +17,7 @@ const runOf = Effect.fnUntraced(function* (page: string, name: string) {
   const folder = yield* temporaryFolder
   symlinkSync(join(ROOT, "packages/server/node_modules"), join(folder, "node_modules"))
   writeFileSync(join(folder, "package.json"), '{"type":"module"}')
-  writeFileSync(join(folder, "telemetry.ts"), TELEMETRY)
+  writeFileSync(join(folder, "telemetry.ts"), readFileSync(join(import.meta.dirname, "guideTelemetry.mjs")))
   writeFileSync(join(folder, "guide.ts"), code)
   const env = { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: yield* baseUrl }
   yield* Effect.promise(() =>

@@ -32,6 +32,12 @@ export const isOneLine = Schema.makeFilter((text: string) => !unseen.test(text),
   toJsonSchema: () => ({ pattern: `^[^${UNSEEN}]*$` })
 })
 
+const everyUnseen = new RegExp(unseen, "g")
+
+/** A text as `isOneLine` accepts it, cut after so many characters: the others become spaces. */
+export const toOneLine = (text: string, most: number): string =>
+  text.replaceAll(everyUnseen, " ").trim().slice(0, most).toWellFormed()
+
 /** Schemas of the common kinds of fields, each with the words that documents of an API show beside its name. */
 export const Field = {
   text: (description: string, example?: string) => Schema.String.annotate(about(description, example)),

@@ -37,6 +37,10 @@ export const exportQuery = querySchema({
     Schema.Boolean.annotate(about("Whether the frames of the runtime are in it; any text but true is false", false)),
     false
   ),
+  includeMarks: withDefault(
+    Schema.Boolean.annotate(about("Whether the marks of the run are in it; any text but true is false", true)),
+    true
+  ),
   eventLimit: withDefault(
     integer({ min: 1, max: MAX_EXPORT_EVENTS }).annotate(
       about("Most canonical events, and most raw events; the first ones count", DEFAULT_EXPORT_EVENTS)

@@ -1,4 +1,14 @@
-import { CanonicalEvent, ExportDigest, Field, RunId, RunMetrics, RunState, RunStatus, Seal } from "@runplane/domain"
+import {
+  CanonicalEvent,
+  ExportDigest,
+  Field,
+  MarkAppendix,
+  RunId,
+  RunMetrics,
+  RunState,
+  RunStatus,
+  Seal
+} from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { RunDivergence } from "./Decisions.ts"
 import { Run, RunUsage, Timestamp } from "./Run.ts"
@@ -139,6 +149,7 @@ export const RunBundle = Schema.Struct({
   projection: Schema.NullOr(RunState).annotate({ description: "The projected state" }),
   metrics: Schema.NullOr(RunMetrics).annotate({ description: "The counters" }),
   artifacts: Schema.Array(Artifact).annotate({ description: "All artifacts, oldest first" }),
+  marks: optional(MarkAppendix),
   canonicalEvents: Schema.Array(CanonicalEvent).annotate({ description: "The first eventLimit events, by seq" }),
   rawEvents: Schema.Array(RawEvent).annotate({ description: "The first eventLimit frames; empty unless requested" }),
   exportedAt: Field.time("When the export was made"),

@@ -8,6 +8,7 @@ import { printedAsJson } from "../Output.ts"
 import { events } from "./Events.ts"
 import { launch } from "./Launch.ts"
 import { ledger } from "./Ledger.ts"
+import { marks } from "./Marks.ts"
 import { policies } from "./Policies.ts"
 import { prices } from "./Prices.ts"
 import { processes } from "./Processes.ts"
@@ -42,5 +43,5 @@ export const completions = Command.make(
 /** The commands that need nothing but the services' addresses. */
 export const clientCommands = [
   ...[runs, launch, scenarios, processes, events],
-  ...[policies, webhooks, verify, ledger, prices, completions]
+  ...[policies, marks, webhooks, verify, ledger, prices, completions]
 ] as const

@@ -199,7 +199,7 @@ const exported = Command.make(
   ({ events, file, format, raw, run }) =>
     withControlPlane(({ api }) =>
       Effect.gen(function* () {
-        const query = { includeCanonical: true, includeRaw: raw, eventLimit: events, format }
+        const query = { includeCanonical: true, includeRaw: raw, includeMarks: true, eventLimit: events, format }
         const request = { params: { id: run }, query, responseMode: "decoded-and-response" } as const
         const [, response] = yield* api.insights.export(request)
         // Byte by byte as received: its digest covers these bytes.

@@ -29,6 +29,7 @@ const withSignatures = (found: ExportVerification, isAllowed: boolean): ExportVe
   const unproven = unprovenBy(found.seal, isAllowed)
   if (unproven !== undefined) return unproven
   if (found.signature === "unsigned") return { ok: false, why: "its seal is not signed" }
+  if (found.marks?.signature === "unsigned") return { ok: false, why: "its appendix of marks is not signed" }
   return found.exportSignature === "unsigned" ? { ok: false, why: "the export is not signed" } : found
 }
 
@@ -67,7 +68,7 @@ export const verify = Command.make(
         const fault = found.index === undefined ? "does not fit" : `does not fit from event ${found.index} on`
         return yield* failed(`${plainText(file)} ${fault}: ${plainText(found.why)}${adviceOn(found, source)}`)
       }
-      const { events, exportSignature, notProven, proven, runId, seal, signature } = found
+      const { events, exportSignature, marks, notProven, proven, runId, seal, signature } = found
       yield* printFacts(
         [
           ["File", `${file} is as it was exported`],
@@ -76,6 +77,12 @@ export const verify = Command.make(
           ["Sealed", seal === null ? "not yet: the run had not ended" : `at ${seal.sealedAt}`],
           ["Seal", signature === null ? undefined : signature === "valid" ? `signed by ${seal?.keyId}` : UNSIGNED],
           ["Export", exportSignature === "valid" ? "signed" : UNSIGNED],
+          [
+            "Marks",
+            marks === null
+              ? undefined
+              : `${marks.entries} additions and deletions, ${marks.signature === "valid" ? "signed" : UNSIGNED}`
+          ],
           ...listed("As the events say", proven),
           ...listed("Not proven", notProven)
         ],

@@ -9,6 +9,7 @@ import { ProcessChannel } from "../event-log/ProcessChannel.ts"
 import { Placement } from "../observe/placement/Placement.ts"
 import { Metrics } from "../platform/metrics/Metrics.ts"
 import { describeSqlError } from "../platform/postgres/SqlFailures.ts"
+import { WebhookDispatcher } from "../reactors/webhooks/WebhookDispatcher.ts"
 import { makeDueKeys } from "./DueKeys.ts"
 import { Inbox, type InboxRow, type TraceRef, traceKey, traceOfKey } from "./Inbox.ts"
 import { type OpenStory, Stories } from "./Stories.ts"
@@ -51,6 +52,7 @@ export class Drain extends Context.Service<
       const placement = yield* Placement
       const stories = yield* Stories
       const traceRuns = yield* TraceRuns
+      const webhooks = yield* WebhookDispatcher
       const isOurs = (runId: RunId) => placement.has(placement.shardOf(runId))
       /** The process of the run that the trace has when nothing else names one. */
       const isHome = ({ source, traceId }: TraceRef) => isOurs(runOfKey(source, traceId))
@@ -86,7 +88,9 @@ export class Drain extends Context.Service<
         const consumed = new Set(step.consumed.map(({ key }) => key))
         const gone = [...story.pending.values()].filter((row) => consumed.has(arrivalOf(row).key))
         const events = Math.min(Math.max(step.events.length, 1), EVENTS_AT_ONCE)
-        yield* appends.withPermits(events)(stories.append(story, step, gone))
+        const marks = yield* appends.withPermits(events)(stories.append(story, step, gone))
+        metrics.otlpMarks(marks)
+        if (marks.stored > 0) webhooks.wake()
         metrics.otlpDrained(gone.length, step.consumed.filter(({ node }) => node === undefined).length)
         open.set(runId, story)
         evict()

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import {
   isTerminal,
+  judgementOf,
   OTLP_MODE_NAME,
   OTLP_RUNTIME_KIND,
   type RunFacts,
@@ -24,6 +25,7 @@ import { EventLog } from "../event-log/EventLog.ts"
 import { ArtifactRepository } from "../event-log/runs/ArtifactRepository.ts"
 import { type NewRun, searchTextOf } from "../event-log/runs/NewRun.ts"
 import { RunRepository } from "../event-log/runs/RunRepository.ts"
+import { TelemetryMarks } from "../marks/TelemetryMarks.ts"
 import { Ids } from "../platform/Ids.ts"
 import type { AppendFailed } from "../platform/postgres/AppendFailed.ts"
 import { batchedReads, batchedWrites } from "../platform/postgres/Batched.ts"
@@ -70,14 +72,14 @@ export class Stories extends Context.Service<
     /** `deleted` when the run is deleted: its telemetry goes too. Undefined when no trace is bound to the run. */
     readonly open: (runId: RunId) => Effect.Effect<OpenStory | "deleted" | undefined, SqlError>
     /**
-     * Appends what a step decided, and removes the consumed rows from the inbox in the same transaction. Fails when
-     * another process has continued the story: it is opened again then.
+     * Appends what a step decided, stores its marks, and removes the consumed rows from the inbox in the same
+     * transaction. Fails when another process has continued the story: it is opened again then.
      */
     readonly append: (
       story: OpenStory,
       step: StoryStep,
       rows: ReadonlyArray<InboxRow>
-    ) => Effect.Effect<void, SqlError | AppendFailed | RunNotFound | RunAlreadyExists>
+    ) => Effect.Effect<StoredMarks, SqlError | AppendFailed | RunNotFound | RunAlreadyExists>
     /** Runs of OpenTelemetry that have not ended. */
     readonly unfinished: Effect.Effect<ReadonlyArray<RunId>, SqlError>
   }
@@ -90,6 +92,7 @@ export class Stories extends Context.Service<
       const ids = yield* Ids
       const log = yield* EventLog
       const prices = yield* Prices
+      const marks = yield* TelemetryMarks
       const repository = yield* RunRepository
       const { countsJoinedUsage, idleMs, settleMs } = yield* IngestSettings
 
@@ -190,6 +193,8 @@ export class Stories extends Context.Service<
         const { runId } = story
         const facts = JSON.stringify(step.facts)
         const isNew = !story.isCreated && step.events.length > 0
+        const judgements = step.marks.map((mark) => ({ ...mark, ...judgementOf(mark, story.options) }))
+        let storedMarks = 0
         const also = (at: string) =>
           Effect.gen(function* () {
             if (rows.length > 0) yield* consume({ story, step, rows })
@@ -198,6 +203,7 @@ export class Stories extends Context.Service<
             }
             const isChanged = story.isCreated && story.options.joined === undefined && facts !== story.facts
             if (isChanged) yield* update(story, step.facts, at)
+            if (judgements.length > 0) storedMarks = yield* marks.add(runId, story.source, judgements, at)
           })
         if (isNew) {
           // The end of a run is a change of its status, so it follows in an append of its own.
@@ -225,6 +231,7 @@ export class Stories extends Context.Service<
         story.facts = facts
         story.state = step.state
         for (const { ordinal } of rows) story.pending.delete(ordinal)
+        return { stored: storedMarks, dropped: judgements.length - storedMarks }
       })
 
       const newRun = Effect.fnUntraced(function* (story: OpenStory, step: StoryStep, rows: ReadonlyArray<InboxRow>) {
@@ -262,6 +269,12 @@ interface Taken {
   readonly story: OpenStory
   readonly step: StoryStep
   readonly rows: ReadonlyArray<InboxRow>
+}
+
+/** Judgements of a step. A repetition counts as dropped. */
+export interface StoredMarks {
+  readonly stored: number
+  readonly dropped: number
 }
 
 const SEEN_COLUMNS = { run_id: "uuid", position: "int", key: "text", node: "json" } as const

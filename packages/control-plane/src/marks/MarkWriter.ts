@@ -23,6 +23,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { contentDigest, sha256 } from "../event-log/seal/HashChain.ts"
 import { Ids } from "../platform/Ids.ts"
 import { SealKeys } from "../platform/ledger/SealKeys.ts"
+import { unnestRows } from "../platform/postgres/UnnestRows.ts"
 import { enqueueDeliveries } from "../reactors/webhooks/WebhookOutbox.ts"
 import { valueColumns } from "./MarkRows.ts"
 
@@ -63,8 +64,15 @@ export class MarkWriter extends Context.Service<
      * first, as a deletion of the run does it. Undefined when there is no such run.
      */
     readonly lock: (runId: RunId) => Effect.Effect<LockedChain | undefined, SqlError>
-    /** Stores a mark, replaces the current one of the same rater, and enqueues its webhooks. Returns the new end. */
-    readonly add: (chain: LockedChain, mark: AddedMark, request?: KeyedRequest) => Effect.Effect<LockedChain, SqlError>
+    /**
+     * Stores marks of the run, in their order, replaces the current ones of the same raters, and enqueues their
+     * webhooks. `request` is the one that brings a single mark. Returns the new end.
+     */
+    readonly add: (
+      chain: LockedChain,
+      marks: ReadonlyArray<AddedMark>,
+      request?: KeyedRequest
+    ) => Effect.Effect<LockedChain, SqlError>
     /** Erases the content of a mark, also in deliveries of webhooks; a tombstone stays. */
     readonly erase: (chain: LockedChain, id: string, by: string, at: string) => Effect.Effect<LockedChain, SqlError>
   }
@@ -95,59 +103,75 @@ export class MarkWriter extends Context.Service<
         return chain
       })
 
-      /** Appends an entry to the chain and signs its end. */
-      const append = Effect.fnUntraced(function* (chain: LockedChain, entry: MarkEntry, bytes: number) {
-        const entries = chain.entries + 1
+      /** Appends entries to the chain and signs its end. */
+      const append = Effect.fnUntraced(function* (
+        chain: LockedChain,
+        added: ReadonlyArray<MarkEntry>,
+        marks: number,
+        bytes: number
+      ) {
+        const head = added.reduce(
+          (head, entry, number) => marksNext(sha256, head, chain.entries + number + 1, entry),
+          chain.head
+        )
         const next: LockedChain = {
           ...chain,
-          entries,
-          marks: chain.marks + (entry.action === "add" ? 1 : 0),
+          entries: chain.entries + added.length,
+          marks: chain.marks + marks,
           bytes: chain.bytes + bytes,
-          head: marksNext(sha256, chain.head, entries, entry)
+          head
         }
-        const { head, keyId, signature } = makeMarksHead(chain.runId, entries, next.head, key)
+        const signed = makeMarksHead(chain.runId, next.entries, head, key)
         yield* sql`
-          UPDATE mark_chains SET entries = ${entries}, marks = ${next.marks}, bytes = ${BigInt(next.bytes)},
-                                 head = ${head}, key_id = ${keyId}, signature = ${signature}
+          UPDATE mark_chains SET entries = ${next.entries}, marks = ${next.marks}, bytes = ${BigInt(next.bytes)},
+                                 head = ${signed.head}, key_id = ${signed.keyId}, signature = ${signed.signature}
           WHERE run_id = ${chain.runId}::uuid`
         return next
       })
 
-      const add = Effect.fn("MarkWriter.add")(function* (chain: LockedChain, mark: AddedMark, request?: KeyedRequest) {
-        const { author, authorName, comment, createdAt, id, index, judge, name, runId, source, target, value } = mark
-        const nonce = yield* ids.traceId
-        const content: MarkContent = {
-          nonce,
-          value,
-          ...(comment !== undefined && { comment }),
-          ...(judge !== undefined && { judge })
-        }
-        const contentSha256 = markContentSha256(sha256, content)
-        const slot = contentDigest(canonicalJson([target.kind, target.id ?? "", name, raterOf(mark)]))
-        const { category, flag, number } = valueColumns(value)
+      const add = Effect.fn("MarkWriter.add")(function* (
+        chain: LockedChain,
+        marks: ReadonlyArray<AddedMark>,
+        request?: KeyedRequest
+      ) {
+        if (marks.length === 0) return chain
+        const nonces = yield* ids.uuids(marks.length)
+        const stored = marks.map((mark, number) => storedMark(mark, nonces[number] ?? "", request))
+        const slots = Map.groupBy(stored, ({ row }) => row.slot)
+        const rows = stored.map(({ row }, number) => {
+          const later = slots.get(row.slot)?.find((other) => stored.indexOf(other) > number)
+          return { ...row, position: chain.entries + number + 1, replaced_by: later?.row.id ?? null }
+        })
+        const first = [...slots.values()].flatMap(([one]) => (one === undefined ? [] : [one.row]))
         yield* sql`
-          UPDATE marks SET replaced_by = ${id}::uuid
-          WHERE run_id = ${runId}::uuid AND slot = ${slot} AND replaced_by IS NULL AND deleted_at IS NULL`
+          UPDATE marks m SET replaced_by = new.id FROM ${unnestRows(sql, first, SLOT_COLUMNS)} AS new
+          WHERE m.run_id = ${chain.runId}::uuid AND m.slot = new.slot AND m.replaced_by IS NULL
+            AND m.deleted_at IS NULL`
         yield* sql`
-          INSERT INTO marks (id, run_id, position, target_kind, target_id, index, name, number, flag, category, comment,
-                             source, judge_name, judge_model, judge_prompt_hash, author, author_name, created_at,
-                             idempotency_key, request_sha256, nonce, content_sha256, slot)
-          VALUES (${id}::uuid, ${runId}::uuid, ${chain.entries + 1}, ${target.kind}, ${target.id ?? null},
-                  ${index ?? null}, ${name}, ${number}::float8, ${flag}, ${category}, ${comment ?? null}, ${source},
-                  ${judge?.name ?? null}, ${judge?.model ?? null}, ${judge?.promptHash ?? null}, ${author},
-                  ${authorName ?? null}, ${createdAt}::timestamptz, ${request?.key ?? null},
-                  ${request === undefined ? null : requestSha256(nonce, request)}, ${nonce}, ${contentSha256}, ${slot})`
-        const payload = { event: "mark.added", runId, status: chain.status, timestamp: createdAt, data: { mark } }
-        yield* enqueueDeliveries(sql, [
-          { run_id: runId, event: "mark.added", payload: JSON.stringify(payload), at: createdAt }
-        ])
-        const entry: MarkEntry = {
-          action: "add",
-          ...{ id, target, name, source, author, createdAt, contentSha256 },
-          ...(index !== undefined && { index }),
-          ...(authorName !== undefined && { authorName })
-        }
-        return yield* append(chain, entry, Buffer.byteLength(canonicalJson({ ...content })))
+          INSERT INTO marks (run_id, ${sql.literal(Object.keys(MARK_COLUMNS).join(", "))})
+          SELECT ${chain.runId}::uuid, new.* FROM ${unnestRows(sql, rows, MARK_COLUMNS)} AS new`
+        yield* enqueueDeliveries(
+          sql,
+          marks.map((mark) => ({
+            run_id: chain.runId,
+            event: "mark.added",
+            payload: JSON.stringify({
+              event: "mark.added",
+              runId: chain.runId,
+              status: chain.status,
+              timestamp: mark.createdAt,
+              data: { mark }
+            }),
+            at: mark.createdAt
+          }))
+        )
+        const bytes = stored.reduce((sum, one) => sum + one.bytes, 0)
+        return yield* append(
+          chain,
+          stored.map(({ entry }) => entry),
+          marks.length,
+          bytes
+        )
       })
 
       const erase = Effect.fn("MarkWriter.erase")(function* (
@@ -166,12 +190,80 @@ export class MarkWriter extends Context.Service<
           UPDATE webhook_deliveries
           SET payload = (payload::jsonb #- '{data,mark,value}' #- '{data,mark,comment}' #- '{data,mark,judge}')::json
           WHERE run_id = ${chain.runId}::uuid AND event = 'mark.added' AND payload->'data'->'mark'->>'id' = ${id}`
-        return yield* append(chain, { action: "delete", id, deletedAt, deletedBy }, 0)
+        return yield* append(chain, [{ action: "delete", id, deletedAt, deletedBy }], 0, 0)
       })
       return MarkWriter.of({ lock, add, erase })
     })
   )
 }
+
+/** The row of a mark without its position, its entry in the chain, and the bytes of its content. */
+const storedMark = (mark: AddedMark, nonce: string, request: KeyedRequest | undefined) => {
+  const { author, authorName, comment, createdAt, id, index, judge, name, source, target, value } = mark
+  const content: MarkContent = {
+    nonce,
+    value,
+    ...(comment !== undefined && { comment }),
+    ...(judge !== undefined && { judge })
+  }
+  const contentSha256 = markContentSha256(sha256, content)
+  const row = {
+    id,
+    target_kind: target.kind,
+    target_id: target.id ?? null,
+    index: index ?? null,
+    name,
+    ...valueColumns(value),
+    comment: comment ?? null,
+    source,
+    judge_name: judge?.name ?? null,
+    judge_model: judge?.model ?? null,
+    judge_prompt_hash: judge?.promptHash ?? null,
+    author,
+    author_name: authorName ?? null,
+    created_at: createdAt,
+    idempotency_key: request?.key ?? null,
+    request_sha256: request === undefined ? null : requestSha256(nonce, request),
+    nonce,
+    content_sha256: contentSha256,
+    slot: contentDigest(canonicalJson([target.kind, target.id ?? "", name, raterOf(mark)]))
+  }
+  const entry: MarkEntry = {
+    action: "add",
+    ...{ id, target, name, source, author, createdAt, contentSha256 },
+    ...(index !== undefined && { index }),
+    ...(authorName !== undefined && { authorName })
+  }
+  return { row, entry, bytes: Buffer.byteLength(canonicalJson({ ...content })) }
+}
+
+const SLOT_COLUMNS = { id: "uuid", slot: "text" } as const
+
+const MARK_COLUMNS = {
+  id: "uuid",
+  position: "int",
+  target_kind: "text",
+  target_id: "text",
+  index: "int",
+  name: "text",
+  number: "float8",
+  flag: "bool",
+  category: "text",
+  comment: "text",
+  source: "text",
+  judge_name: "text",
+  judge_model: "text",
+  judge_prompt_hash: "text",
+  author: "text",
+  author_name: "text",
+  created_at: "timestamptz",
+  idempotency_key: "text",
+  request_sha256: "text",
+  nonce: "text",
+  content_sha256: "text",
+  slot: "text",
+  replaced_by: "uuid"
+} as const
 
 /** Identifies a request without revealing the value of a mark that is deleted later; hexadecimal. */
 export const requestSha256 = (nonce: string, { body }: KeyedRequest): string => contentDigest(`${nonce}\n${body}`)

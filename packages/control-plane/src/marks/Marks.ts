@@ -14,7 +14,16 @@ import {
   runNotFound,
   tooManyMarks
 } from "@runplane/api"
-import { canonicalJson, type Mark, type MarkValue, type NewMark, valueProblem } from "@runplane/domain"
+import {
+  canonicalJson,
+  MAX_JUDGE_TEXT,
+  MAX_MARK_CATEGORY,
+  MAX_MARK_COMMENT,
+  type Mark,
+  type MarkValue,
+  type NewMark,
+  valueProblem
+} from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -30,10 +39,12 @@ import { Ids } from "../platform/Ids.ts"
 import { readBounded } from "../platform/postgres/BoundedRows.ts"
 import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
 import { WebhookDispatcher } from "../reactors/webhooks/WebhookDispatcher.ts"
+import { MarkAppendices } from "./MarkAppendices.ts"
 import { MarkDefinitions } from "./MarkDefinitions.ts"
 import { LARGE_MARK_COLUMNS, type MarkRow, markColumns, toMark } from "./MarkRows.ts"
 import { makeMarkTargets } from "./MarkTargets.ts"
 import { type AddedMark, boundOf, type LockedChain, MarkWriter, requestSha256 } from "./MarkWriter.ts"
+import { TelemetryMarks } from "./TelemetryMarks.ts"
 
 /** A mark, and whether an earlier request added it. */
 export interface AddAnswer {
@@ -70,7 +81,7 @@ export class Marks extends Context.Service<
       const ids = yield* Ids
       const redactor = yield* Redactor
       const runs = yield* RunRepository
-      const targetOf = yield* makeMarkTargets
+      const { resolve: targetOf } = yield* makeMarkTargets
       const writer = yield* MarkWriter
 
       const now = Effect.map(clock.now, (millis) => new Date(millis).toISOString())
@@ -91,16 +102,18 @@ export class Marks extends Context.Service<
         return audit.record({ caller, action: `mark.${action}`, resource: "mark", resourceId: id, details, at })
       }
 
+      /** A redacted text can be longer than the given one. */
+      const text = (given: string, most: number) => redactor.text(given).slice(0, most).toWellFormed()
       const redacted = (given: NewMark): Pick<Mark, "comment" | "judge"> & { readonly value: MarkValue } => {
         const { comment, judge, value } = given
         return {
-          value: typeof value === "string" ? redactor.text(value) : value,
-          ...(comment !== undefined && { comment: redactor.text(comment) }),
+          value: typeof value === "string" ? text(value, MAX_MARK_CATEGORY) : value,
+          ...(comment !== undefined && { comment: text(comment, MAX_MARK_COMMENT) }),
           ...(judge !== undefined && {
             judge: {
-              ...judge,
-              name: redactor.text(judge.name),
-              ...(judge.model && { model: redactor.text(judge.model) })
+              name: text(judge.name, MAX_JUDGE_TEXT),
+              ...(judge.model !== undefined && { model: text(judge.model, MAX_JUDGE_TEXT) }),
+              ...(judge.promptHash !== undefined && { promptHash: text(judge.promptHash, MAX_JUDGE_TEXT) })
             }
           })
         }
@@ -149,7 +162,7 @@ export class Marks extends Context.Service<
           }
           const bound = boundOf(chain)
           if (bound !== undefined) return yield* tooManyMarks(runId, bound)
-          yield* writer.add(chain, mark, key === undefined ? undefined : { key, body })
+          yield* writer.add(chain, [mark], key === undefined ? undefined : { key, body })
           yield* record("add", mark, caller, at)
           return { mark, isRepeated: false }
         })
@@ -240,7 +253,7 @@ export const MarksHttp = HttpApiBuilder.group(
 )
 
 /** Marks and their definitions. Requires the log, the audit trail and the webhooks. */
-export const layer = Marks.layer.pipe(
+export const layer = Layer.mergeAll(Marks.layer, TelemetryMarks.layer, MarkAppendices.layer).pipe(
   Layer.provideMerge(Layer.merge(MarkDefinitions.layer, MarkWriter.layer)),
   Layer.provide(Ids.layer)
 )

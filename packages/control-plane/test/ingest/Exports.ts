@@ -18,6 +18,7 @@ interface SpanOptions {
   /** Milliseconds after the beginning of the test's time. */
   readonly startMs?: number
   readonly endMs?: number
+  readonly events?: ReadonlyArray<{ readonly name: string; readonly attributes: Readonly<Record<string, string>> }>
 }
 
 /** All spans of a test are within the minute before it. */
@@ -42,6 +43,11 @@ export const span = (options: SpanOptions) => ({
     ...options.attributes
   }),
   links: (options.links ?? []).map((trace) => ({ traceId: traceIdOf(trace), spanId: spanIdOf(1), attributes: [] })),
+  events: (options.events ?? []).map(({ attributes, name }) => ({
+    timeUnixNano: nanos(options.endMs ?? options.span + 10),
+    name,
+    attributes: attributesOf(attributes)
+  })),
   status: options.status === undefined ? {} : { code: options.status }
 })
 
@@ -62,6 +68,26 @@ export const exportOf = (
 ) => ({
   resourceSpans: [
     { resource: { attributes: attributesOf(resource) }, scopeSpans: [{ scope: { name: "test" }, spans }] }
+  ]
+})
+
+/** The request of a log record in the JSON of OTLP. */
+export const logOf = (trace: number, span: number, name: string, attributes: Readonly<Record<string, string>>) => ({
+  resourceLogs: [
+    {
+      resource: { attributes: attributesOf({ "service.name": "committee" }) },
+      scopeLogs: [
+        {
+          scope: { name: "test" },
+          logRecords: [
+            {
+              ...{ traceId: traceIdOf(trace), spanId: spanIdOf(span), eventName: name, timeUnixNano: nanos(span + 5) },
+              attributes: attributesOf(attributes)
+            }
+          ]
+        }
+      ]
+    }
   ]
 })
 

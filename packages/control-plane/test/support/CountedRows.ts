@@ -35,6 +35,7 @@ export class CountedRows {
       Array.from({ length: Math.max(0, Math.min(limit, total - afterSeq)) }, (_, offset) => afterSeq + offset + 1)
     return {
       artifacts: () => Effect.succeed({ rows: [], taken: 0, isCut: false }),
+      marks: () => Effect.undefined,
       status: () => Effect.succeed("completed"),
       canonicalEvents: this.count((_runId, afterSeq: number, limit: number) =>
         Effect.succeed(

@@ -7,6 +7,8 @@ const optional = Schema.optionalKey
 export const MAX_MARK_NAME = 64
 /** Characters of a category. */
 export const MAX_MARK_CATEGORY = 200
+/** Characters of the texts about a judge. */
+export const MAX_JUDGE_TEXT = 200
 /** Characters of a comment. */
 export const MAX_MARK_COMMENT = 4_000
 
@@ -50,7 +52,7 @@ export const MarkTarget = Schema.Struct({
 export type MarkTarget = typeof MarkTarget.Type
 
 const judgeText = (description: string, example: string) =>
-  Field.text(description, example).check(Schema.isMinLength(1), Schema.isMaxLength(200), isOneLine)
+  Field.text(description, example).check(Schema.isMinLength(1), Schema.isMaxLength(MAX_JUDGE_TEXT), isOneLine)
 
 export const MarkJudge = Schema.Struct({
   name: judgeText("Name of the judge", "politeness"),

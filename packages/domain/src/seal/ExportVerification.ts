@@ -5,6 +5,7 @@ import { eventBytes, type Sha256 } from "./Chain.ts"
 import { ExportDigest, exportEnds, signedDigest, storedText } from "./ExportForm.ts"
 import { checkFrames, type FramesChecked } from "./Frames.ts"
 import { elementsOf, memberSpans } from "./JsonSpans.ts"
+import { checkMarks } from "./MarkVerification.ts"
 import {
   COMPARED_RECORDS,
   type Compared,
@@ -28,6 +29,8 @@ export type ExportVerification =
       readonly signature: SignatureState | null
       /** Of the whole file. */
       readonly exportSignature: SignatureState
+      /** Entries of the appendix of marks, and its signature; null without one. */
+      readonly marks: { readonly entries: number; readonly signature: SignatureState } | null
       /** What of the export is proven by the events, if the seal is: names of records and their members. */
       readonly proven: ReadonlyArray<string>
       /** The parts that the seal does not prove. */
@@ -41,6 +44,7 @@ interface Parts {
   readonly records: Records
   readonly events: Iterable<Uint8Array>
   readonly frames: Iterable<Uint8Array>
+  readonly marks: Uint8Array | undefined
   readonly seal: Uint8Array
   readonly heads: Uint8Array
   readonly digest: Uint8Array
@@ -91,6 +95,8 @@ export const verifyExport = (
   if (!walked.ok) return walked
   const departure = kept && departureFrom(kept, runId, heads.success)
   if (departure !== undefined) return departure
+  const marks = parts.marks === undefined ? undefined : checkMarks(sha256, check, runId, parts.marks)
+  if (marks?.ok === false) return marks
   const signature = sealed === undefined ? null : signatureOf(check, sealed, signedBytes(sealed), "seal")
   if (signature !== null && typeof signature !== "string") return signature
   const exportSignature = digestOf(sha256, check, bytes, parts, digest.success)
@@ -99,7 +105,11 @@ export const verifyExport = (
   if (!frames.ok) return frames
   const compared = vouchedRecords(records.compare(parts.records), frames, sealed)
   if ("ok" in compared) return compared
-  return { ok: true, runId, events: walked.events, seal: sealed ?? null, signature, exportSignature, ...compared }
+  return {
+    ...{ ok: true, runId, events: walked.events, seal: sealed ?? null, signature, exportSignature },
+    marks: marks === undefined ? null : { entries: marks.entries, signature: marks.signature },
+    ...compared
+  }
 }
 
 const departureFrom = (kept: Seal, runId: string, heads: ReadonlyArray<string>): Mismatch | undefined => {
@@ -176,7 +186,8 @@ const partsOfBundle = (bytes: Uint8Array): Parts | Mismatch => {
   const covered = (members.get("digest")?.start ?? 0) - DIGEST_MEMBER.length
   const records = recordsOf(run, span)
   const frames = elementsOf(span("rawEvents") ?? NO_LIST)
-  return { format: "json", records, events: elementsOf(events), frames, seal, heads, digest, covered }
+  const marks = span("marks")
+  return { format: "json", records, events: elementsOf(events), frames, marks, seal, heads, digest, covered }
 }
 
 const recordsOf = (run: Uint8Array, span: (name: string) => Uint8Array | undefined): Records => ({
@@ -204,6 +215,7 @@ const partsOfLines = (bytes: Uint8Array): Parts | Mismatch => {
   const header = memberSpans(bytes.subarray(0, bodyAt - 1))
   const proof = memberSpans(bytes.subarray(sealAt, digestAt - 1))
   const run = header?.get("run")
+  const marks = header?.get("marks")
   const [seal, heads] = [proof?.get("seal"), proof?.get("heads")]
   if (run === undefined) return mismatch("its header cannot be read")
   if (seal === undefined || heads === undefined) return mismatch("its seal cannot be read")
@@ -215,6 +227,7 @@ const partsOfLines = (bytes: Uint8Array): Parts | Mismatch => {
     }),
     events: eventsOfLines(bytes.subarray(bodyAt, sealAt)),
     frames: framesOfLines(bytes.subarray(bodyAt, sealAt)),
+    marks: marks && bytes.subarray(marks.start, marks.end),
     seal: bytes.subarray(sealAt + seal.start, sealAt + seal.end),
     heads: bytes.subarray(sealAt + heads.start, sealAt + heads.end),
     digest: bytes.subarray(digestAt, bytes.length - 1),

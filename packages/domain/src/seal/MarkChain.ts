@@ -42,6 +42,16 @@ const DeletedMark = Schema.Struct({
 export const MarkEntry = Schema.Union([AddedMark, DeletedMark])
 export type MarkEntry = typeof MarkEntry.Type
 
+const position = Field.integer("Position in the chain, from 1", 1)
+const previous = digest("Head of the chain before the entry")
+
+/** The marks of a run as its export has them: a chain of their own beside the log (docs/reference/seal.md#marks). */
+const ExportedEntry = Schema.Union([
+  Schema.Struct({ position, previous, ...AddedMark.fields, content: Schema.optionalKey(MarkContent) }),
+  Schema.Struct({ position, previous, ...DeletedMark.fields })
+])
+export type ExportedMarkEntry = typeof ExportedEntry.Type
+
 /** The signed end of the chain of a run's marks. */
 export const MarksHead = Schema.Struct({
   runId: Field.text("The run"),
@@ -53,6 +63,12 @@ export const MarksHead = Schema.Struct({
   })
 }).annotate({ identifier: "MarksHead", description: "The signed end of the chain of a run's marks" })
 export type MarksHead = typeof MarksHead.Type
+
+/** The appendix of an export with the marks of its run. */
+export const MarkAppendix = Schema.Struct({
+  entries: Schema.Array(ExportedEntry).annotate({ description: "Additions and deletions, in their order" }),
+  head: MarksHead
+}).annotate({ identifier: "MarkAppendix", description: "The marks of a run, as a chain of their own" })
 
 const utf8 = new TextEncoder()
 

@@ -95,6 +95,36 @@ describe("contributions", () => {
 })
 
 describe("marks and signals", () => {
+  it("makes marks of the model call that is judged: by its response id, else the span or the one around", () => {
+    const result = (over: Readonly<Record<string, string>> = {}) =>
+      event("gen_ai.evaluation.result", {
+        "gen_ai.evaluation.name": "tone",
+        "gen_ai.evaluation.score.value": 1,
+        ...over
+      })
+    const { marks } = storyOf(
+      span("a", [0, 20], agent("a"), { events: [result(), result({ "gen_ai.response.id": "r1" })] }),
+      span(
+        "call",
+        [1, 9],
+        { "gen_ai.operation.name": "chat", "gen_ai.response.id": "r1" },
+        { parent: "a", events: [result()] }
+      ),
+      span("judge", [2, 3], openInference("EVALUATOR", { "output.value": "1" }), { parent: "call" })
+    )
+    const call = marks.find(({ name }) => name === "judge")?.callSpanId
+    assert.isString(call)
+    assert.deepStrictEqual(
+      marks.map(({ callSpanId, name }) => [name, callSpanId]),
+      [
+        ["tone", undefined],
+        ["tone", call],
+        ["tone", call],
+        ["judge", call]
+      ]
+    )
+  })
+
   it("makes marks of evaluation results and evaluators", () => {
     const { marks } = storyOf(
       span("a", [0, 9], agent("a"), {

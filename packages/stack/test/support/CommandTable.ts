@@ -46,6 +46,7 @@ interface World {
   waiting: string
   webhook: string
   delivery: string
+  mark: string
   readonly folder: string
 }
 
@@ -119,6 +120,16 @@ const rows: ReadonlyArray<Row> = [
     args: ({ ended }) => [ended, "--policy-version", "policy.default"],
     stranger: [UNKNOWN, "--policy-version", "policy.default"]
   },
+  {
+    name: "marks add",
+    args: ({ ended }) => [ended, "correct", "true", "--on", "decision", "--comment", "c"],
+    stranger: [UNKNOWN, "quality", "0.5"],
+    keep: (world, { id = "" }) => {
+      world.mark = id
+    }
+  },
+  { name: "marks list", args: ({ ended }) => [ended], stranger: [UNKNOWN] },
+  { name: "marks delete", args: ({ ended, mark }) => [ended, mark], stranger: [UNKNOWN, UNKNOWN] },
   { name: "runs delete", args: ({ created }) => [created, "--yes"], stranger: [UNKNOWN, "--yes"] },
   { name: "events tail", args: () => ["--after", "0", "--once"], lines: true },
   { name: "policies list", args: () => [] },
@@ -259,7 +270,7 @@ export const checkEveryCommand = Effect.fnUntraced(function* (
   assert.sameMembers([...new Set(rows.map(({ name }) => name)), ...testedElsewhere], [...leaves(runplane)])
   // The secret of deliveries is not a flag: flags are visible in the list of processes.
   process.env["RUNPLANE_WEBHOOK_SECRET"] = "a secret of the test"
-  const made = { launched: "", created: "", waiting: "", webhook: "", delivery: "" }
+  const made = { launched: "", created: "", waiting: "", webhook: "", delivery: "", mark: "" }
   const world: World = { ended, ...made, folder: yield* files }
   const at = (plane: string | number, launcher: string | number) => [
     ...["--url", `http://127.0.0.1:${plane}`, "--launcher-url", `http://127.0.0.1:${launcher}`]

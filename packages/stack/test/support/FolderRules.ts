@@ -70,7 +70,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     },
     ingest: {
       meaning: "spans and log records of OpenTelemetry: the inbox, and the drain into runs",
-      knows: ["marks", "observe", "event-log", "platform"]
+      knows: ["marks", "reactors", "observe", "event-log", "platform"]
     },
     observe: { meaning: "one observer a run, the watches, the placement of runs", knows: ["event-log", "platform"] },
     "event-log": { meaning: "append, project, subscribe, seal, read", knows: ["platform"] },
@@ -229,6 +229,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
       meaning: "spans of OpenTelemetry become canonical events",
       knows: [
         "events",
+        "marks",
         "projector",
         "usage",
         "pricing",

@@ -201,6 +201,10 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
   const otlpRejected = counter("otlp_rejected_total", "Spans and log records that were rejected")
   const otlpDuplicates = counter("otlp_duplicate_spans_total", "Spans and log records that arrived again")
   const otlpDrained = counter("otlp_drained_total", "Spans and log records that became part of a run")
+  const otlpMarks = counterOf("otlp_marks_total", "Judgements of telemetry that became marks, or not", "outcome", [
+    "stored",
+    "dropped"
+  ])
   const otlpWaiting = gauge("otlp_inbox_rows", "Received spans and log records that wait, of all processes")
   const otlpBytes = gauge("otlp_inbox_bytes", "Bytes of these")
   const otlpLag = gauge("otlp_inbox_lag_seconds", "How long the oldest of these has waited")
@@ -264,6 +268,10 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
     otlpDrained: (rows: number, duplicates: number) => {
       otlpDrained.inc(rows - duplicates)
       otlpDuplicates.inc(duplicates)
+    },
+    otlpMarks: ({ dropped, stored }: { readonly stored: number; readonly dropped: number }) => {
+      otlpMarks("stored", stored)
+      otlpMarks("dropped", dropped)
     },
     otlpInbox: ({
       bytes,

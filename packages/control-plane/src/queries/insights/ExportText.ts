@@ -41,6 +41,8 @@ export interface ExportRows {
     afterSeq: number,
     limit: number
   ) => Effect.Effect<ReadonlyArray<RawEventText>, SqlError>
+  /** The JSON of the appendix of marks; undefined for a run without marks. */
+  readonly marks: (runId: RunId) => Effect.Effect<string | undefined, SqlError>
   /** The status of the run; undefined when it was deleted. */
   readonly status: (runId: RunId) => Effect.Effect<RunStatus | undefined, SqlError>
 }
@@ -48,6 +50,7 @@ export interface ExportRows {
 export interface ExportOptions {
   readonly includeCanonical: boolean
   readonly includeRaw: boolean
+  readonly includeMarks: boolean
   readonly eventLimit: number
 }
 
@@ -65,7 +68,8 @@ export const bundleText = (rows: ExportRows, exported: RunExport): ExportText =>
     const { exportedAt, head, options } = exported
     return Stream.make(`{${headText(head)},"artifacts":[`).pipe(
       Stream.concat(listed(artifacts(rows, head))),
-      Stream.concat(Stream.make(`],"canonicalEvents":[`)),
+      Stream.concat(marks(rows, head, options)),
+      Stream.concat(Stream.make(`,"canonicalEvents":[`)),
       Stream.concat(listed(chained(canonicalEvents(rows, head, options)))),
       Stream.concat(Stream.make(`],"rawEvents":[`)),
       Stream.concat(listed(rawEvents(rows, head, options))),
@@ -80,7 +84,8 @@ export const linesText = (rows: ExportRows, exported: RunExport): ExportText =>
     const events = chained(canonicalEvents(rows, head, options))
     return Stream.make(`{"type":"header",${headText(head)},"artifacts":[`).pipe(
       Stream.concat(listed(artifacts(rows, head))),
-      Stream.concat(Stream.make(`],"exportedAt":"${exportedAt}"}\n`)),
+      Stream.concat(marks(rows, head, options)),
+      Stream.concat(Stream.make(`,"exportedAt":"${exportedAt}"}\n`)),
       Stream.concat(Stream.map(events, (page) => page.map(canonicalLine).join(""))),
       Stream.concat(Stream.map(rawEvents(rows, head, options), (page) => page.map(rawLine).join("")))
     )
@@ -170,6 +175,14 @@ const artifacts = (rows: ExportRows, { run: { record } }: ExportHead): Pages<Art
       ])
     ),
     Stream.drain(Stream.fromEffect(endOfReading(record.id, rows.status(record.id))))
+  )
+
+/** The end of the list of artifacts, and the marks; a run without marks has no such member. */
+const marks = (rows: ExportRows, { run: { record } }: ExportHead, { includeMarks }: ExportOptions) =>
+  Stream.fromEffect(
+    Effect.map(includeMarks ? rows.marks(record.id) : Effect.undefined, (text) =>
+      text === undefined ? "]" : `],"marks":${text}`
+    )
   )
 
 const canonicalEvents = (rows: ExportRows, { canonicalEvents, run }: ExportHead, options: ExportOptions) =>

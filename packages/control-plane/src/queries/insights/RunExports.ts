@@ -11,6 +11,7 @@ import { ArtifactRepository } from "../../event-log/runs/ArtifactRepository.ts"
 import { RunGone } from "../../event-log/runs/RunGone.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import { RunSeals } from "../../event-log/seal/RunSeals.ts"
+import { MarkAppendices } from "../../marks/MarkAppendices.ts"
 import { AuditTrail, type Caller } from "../../platform/audit/AuditTrail.ts"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
 import { streamReadsAt } from "../../platform/postgres/PoolUse.ts"
@@ -18,7 +19,12 @@ import { ExportRepository } from "./ExportRepository.ts"
 import { bundleText, type ExportOptions, type ExportRows, type ExportText, exportTexts } from "./ExportText.ts"
 
 /** The options of a batch export (docs/reference/runs.md#batch). */
-const BATCH_EXPORT: ExportOptions = { includeCanonical: true, includeRaw: false, eventLimit: 10_000 }
+const BATCH_EXPORT: ExportOptions = {
+  includeCanonical: true,
+  includeRaw: false,
+  includeMarks: true,
+  eventLimit: 10_000
+}
 
 /**
  * Exports runs (docs/reference/runs.md#export) as text that is read as the client receives it, one page in memory. The
@@ -47,6 +53,7 @@ export class RunExports extends Context.Service<
       const artifacts = yield* ArtifactRepository
       const audit = yield* AuditTrail
       const events = yield* EventRepository
+      const marks = yield* MarkAppendices
       const repository = yield* ExportRepository
       const runs = yield* RunRepository
       const seals = yield* RunSeals
@@ -61,6 +68,7 @@ export class RunExports extends Context.Service<
           artifacts: (...of) => inTurn(artifacts.page(...of)),
           canonicalEvents: (runId, afterSeq, limit) =>
             inTurn(Effect.map(events.page(runId, { afterSeq, types: [] }, limit), (page) => page.events)),
+          marks: (runId) => inTurn(marks.text(runId)),
           rawEvents: (...of) => inTurn(repository.rawEvents(...of)),
           status: runs.status
         }

@@ -24,6 +24,7 @@ const table: ReadonlyArray<readonly [name: string, type: string, sample: string,
   ["otlp_rejected_total", "counter", " 2"],
   ["otlp_duplicate_spans_total", "counter", " 4"],
   ["otlp_drained_total", "counter", " 5"],
+  ["otlp_marks_total", "counter", '{outcome="stored"} 2'],
   ["otlp_inbox_rows", "gauge", " 4"],
   ["otlp_inbox_bytes", "gauge", " 800"],
   ["otlp_inbox_lag_seconds", "gauge", " 1.5"],
@@ -99,6 +100,7 @@ const everything = Effect.gen(function* () {
   metrics.sealDoubted("head")
   metrics.otlpReceived({ received: 9, rejected: 2, duplicates: 3 })
   metrics.otlpDrained(6, 1)
+  metrics.otlpMarks({ stored: 2, dropped: 1 })
   metrics.otlpInbox({ rows: 4, bytes: 800, lagSeconds: 1.5 })
   metrics.retentionRemoved("run", 4)
   metrics.retentionSweep("completed", 0.5)
@@ -144,6 +146,7 @@ const atStart: Readonly<Record<string, ReadonlyArray<string>>> = {
   otlp_rejected_total: [""],
   otlp_duplicate_spans_total: [""],
   otlp_drained_total: [""],
+  otlp_marks_total: ['outcome="stored"', 'outcome="dropped"'],
   runplane_trace_spans_total: ['outcome="exported"', 'outcome="dropped"'],
   // Their labels name what a client or an agent chose.
   http_requests_total: [],

@@ -297,7 +297,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /runs/:id/export",
       let most = 0
       let last = 0
       yield* Effect.gen(function* () {
-        const options = { includeCanonical: true, includeRaw: false, eventLimit: total }
+        const options = { includeCanonical: true, includeRaw: false, includeMarks: true, eventLimit: total }
         const text = yield* RunExports.use((exports) => exports.one(runId, "jsonl", options, caller))
         yield* Stream.runForEach(text, (page) =>
           Effect.sync(() => {

@@ -47,7 +47,7 @@ const head = (events: number): ExportHead => ({
 const exported = (events: number, includeRaw = false) => ({
   head: head(events),
   exportedAt: START,
-  options: { includeCanonical: true, includeRaw, eventLimit: events },
+  options: { includeCanonical: true, includeRaw, includeMarks: true, eventLimit: events },
   signer: undefined
 })
 

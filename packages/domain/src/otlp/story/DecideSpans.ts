@@ -121,7 +121,7 @@ interface Events {
 const NOTHING: Events = { open: [], close: [] }
 
 const decide = (deciding: Deciding, node: SpanNode, id: string): Events => {
-  const { draft, options, out, tree } = deciding
+  const { draft, options, out, tree, winners } = deciding
   const waiting = get(draft.waiting, id)
   if (waiting === undefined) return NOTHING
   const logs = consumeLogs(draft, id)
@@ -134,8 +134,8 @@ const decide = (deciding: Deciding, node: SpanNode, id: string): Events => {
     contributionEvents(writing, meaning.contributions ?? [], agent, node.spanId),
     ...logs.map((log) => contributionEvents(writing, log.meaning.contributions ?? [], agent, log.key))
   ]
-  addMarks(out, writing, meaning.evaluations ?? [], agent, node.key)
-  for (const log of logs) addMarks(out, writing, log.meaning.evaluations ?? [], agent, log.key)
+  addMarks(out, writing, meaning.evaluations ?? [], agent, node.key, winners)
+  for (const log of logs) addMarks(out, writing, log.meaning.evaluations ?? [], agent, log.key, winners)
   const policy = policyEvents(writing, node)
   const texts = parentOf(node) === undefined && options.joined === undefined ? rootTexts(deciding, node, meaning) : {}
   const { announced } = writing

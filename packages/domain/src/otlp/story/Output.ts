@@ -61,6 +61,8 @@ export interface StoryMark {
   readonly participantId?: string
   /** The response that is judged, when the emitter names it. */
   readonly responseId?: string
+  /** Span of the model call that is judged. */
+  readonly callSpanId?: string
 }
 
 /** What a step writes. */
@@ -96,5 +98,5 @@ export const addArtifact = (
 }
 
 /** A UUID of version 8 from a hash. */
-const uuidOf = (hex: string): string =>
+export const uuidOf = (hex: string): string =>
   `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-9${hex.slice(17, 20)}-${hex.slice(20, 32)}`

@@ -2,10 +2,10 @@ import * as HashSet from "effect/HashSet"
 import type { EventDraft } from "../../events/CanonicalEvent.ts"
 import type { Contribution, Evaluation, Meaning } from "../Meaning.ts"
 import type { EventOrigin } from "./Head.ts"
-import type { SpanNode } from "./Node.ts"
+import { idOf, parentOf, type SpanNode } from "./Node.ts"
 import type { StepOutput, StoryOptions } from "./Output.ts"
 import { contributed, participantSeen } from "./SpanEvents.ts"
-import type { Draft } from "./State.ts"
+import { type Draft, get } from "./State.ts"
 
 /** Participant of spans that neither an agent nor a service names. */
 const NAMELESS = "application"
@@ -78,20 +78,40 @@ export const contributionEvents = (
   }
 }
 
-/** Adds the marks of evaluations. */
+/** Adds the marks of evaluations. `winners` are the spans that count for the response ids of waiting spans. */
 export const addMarks = (
   { marks }: StepOutput,
-  { node }: Writing,
+  { draft, node }: Writing,
   evaluations: ReadonlyArray<Evaluation>,
   agent: string | undefined,
-  key: string
+  key: string,
+  winners?: ReadonlyMap<string, string>
 ): void => {
   for (const { index, ...evaluation } of evaluations) {
+    const callSpanId = judgedCall(draft, node, evaluation.responseId, winners)
     marks.push({
       ...evaluation,
       id: `${key}#${index}`,
       spanId: node.spanId,
-      ...(agent !== undefined && { participantId: agent })
+      ...(agent !== undefined && { participantId: agent }),
+      ...(callSpanId !== undefined && { callSpanId })
     })
   }
+}
+
+/** The model call with the response id, else the one that the span is, or that it is inside of. */
+const judgedCall = (
+  draft: Draft,
+  { spanId, traceId }: SpanNode,
+  responseId: string | undefined,
+  winners?: ReadonlyMap<string, string>
+): string | undefined => {
+  const id = idOf(traceId, spanId)
+  const own = get(draft.spans, id)?.node
+  const parent = own === undefined ? undefined : parentOf(own)
+  const named = responseId === undefined ? undefined : (get(draft.responses, responseId) ?? winners?.get(responseId))
+  const call = [named, id, parent]
+    .flatMap((each) => (each === undefined ? [] : [get(draft.spans, each)?.node]))
+    .find((each) => each?.kind === "model")
+  return call?.spanId
 }

@@ -1,0 +1,123 @@
+import { MAX_MARK_PAGE } from "@runplane/api"
+import { MarkSource, type MarkTarget, MarkTargetKind, type MarkValue } from "@runplane/domain"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { withControlPlane } from "../Connection.ts"
+import { printDone, printFacts, printRows } from "../Output.ts"
+
+const run = Argument.String("run").pipe(Argument.withDescription("Id of the run, or of its session"))
+
+/** `true` and `false` are flags, a decimal number is a number, every other text is a category. */
+const markValue = (text: string): MarkValue => {
+  if (text === "true" || text === "false") return text === "true"
+  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
+}
+
+const targetText = ({ id, kind }: MarkTarget): string => (id === undefined ? kind : `${kind} ${id}`)
+
+const add = Command.make(
+  "add",
+  {
+    run,
+    name: Argument.String("name").pipe(Argument.withDescription("Name of the mark; `correct` is the truth")),
+    value: Argument.String("value").pipe(Argument.withDescription("A number, true, false, or the text of a category")),
+    on: Flag.Literals("on", MarkTargetKind.literals).pipe(
+      Flag.withDescription("What it judges"),
+      Flag.withDefault("run" as const)
+    ),
+    target: Flag.String("target").pipe(
+      Flag.withDescription("Id of the participant or event; without it a decision is the last one"),
+      Flag.optional
+    ),
+    comment: Flag.String("comment").pipe(Flag.withDescription("The reason"), Flag.optional),
+    source: Flag.Literals("source", MarkSource.literals).pipe(
+      Flag.withDescription("Kind of the author"),
+      Flag.withDefault("human" as const)
+    ),
+    judge: Flag.String("judge").pipe(Flag.withDescription("Name of the judge; its source is `judge`"), Flag.optional),
+    key: Flag.String("key").pipe(
+      Flag.withDescription("A repeated key of one run returns the first mark"),
+      Flag.optional
+    )
+  },
+  ({ comment, judge, key, name, on, run, source, target, value }) =>
+    withControlPlane(({ api }) =>
+      Effect.gen(function* () {
+        const mark = yield* api.marks.add({
+          params: { id: run },
+          payload: {
+            target: { kind: on, ...(Option.isSome(target) && { id: target.value }) },
+            name,
+            value: markValue(value),
+            source: Option.isSome(judge) ? "judge" : source,
+            ...(Option.isSome(comment) && { comment: comment.value }),
+            ...(Option.isSome(judge) && { judge: { name: judge.value } }),
+            ...(Option.isSome(key) && { idempotencyKey: key.value })
+          }
+        })
+        yield* printFacts(
+          [
+            ["Mark", mark.id],
+            ["Name", mark.name],
+            ["Value", String(mark.value)],
+            ["Of", targetText(mark.target)],
+            ["Author", mark.authorName ?? mark.author]
+          ],
+          mark
+        )
+      })
+    )
+).pipe(Command.withDescription("Add a mark to a run"))
+
+const list = Command.make(
+  "list",
+  {
+    run,
+    name: Flag.String("name").pipe(Flag.withDescription("Only marks of this name"), Flag.optional),
+    history: Flag.Boolean("history").pipe(
+      Flag.withDescription("Replaced and deleted marks as well"),
+      Flag.withDefault(false)
+    ),
+    limit: Flag.Int("limit").pipe(Flag.withDescription(`Most marks, 1 to ${MAX_MARK_PAGE}`), Flag.withDefault(100))
+  },
+  ({ history, limit, name, run }) =>
+    withControlPlane(({ api }) =>
+      Effect.gen(function* () {
+        const page = yield* api.marks.list({
+          params: { id: run },
+          query: { history, limit, offset: 0, ...(Option.isSome(name) && { name: name.value }) }
+        })
+        yield* printRows(
+          [
+            { title: "MARK", text: ({ id }) => id },
+            { title: "NAME", text: ({ name }) => name },
+            { title: "VALUE", text: ({ value }) => (value === undefined ? "" : String(value)) },
+            { title: "OF", text: ({ target }) => targetText(target) },
+            { title: "BY", text: ({ author, authorName, judge }) => judge?.name ?? authorName ?? author },
+            { title: "COMMENT", text: ({ comment }) => comment ?? "", elastic: true }
+          ],
+          page.data,
+          page
+        )
+      })
+    )
+).pipe(Command.withDescription("List the marks of a run, the newest first"))
+
+const remove = Command.make(
+  "delete",
+  { run, mark: Argument.String("mark").pipe(Argument.withDescription("Id of the mark")) },
+  ({ mark, run }) =>
+    Effect.gen(function* () {
+      yield* withControlPlane(({ api }) => api.marks.remove({ params: { id: run, markId: mark } }))
+      yield* printDone(`mark ${mark} is deleted`, { deleted: mark })
+    })
+).pipe(Command.withDescription("Erase the value, comment and judge of a mark"))
+
+/** `runplane marks ...` */
+export const marks = Command.make("marks").pipe(
+  Command.withDescription("Judgements of runs by people, judges, rules and other systems"),
+  Command.withSubcommands([add, list, remove])
+)

@@ -1,0 +1,99 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { MAX_MARKS_OF_RUN } from "@runplane/api"
+import { CORRECT, type Judgement, type MarkDefinition, type RunId, valueProblem } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
+import { MarkDefinitions } from "./MarkDefinitions.ts"
+import { makeMarkTargets, type ResolvedTarget } from "./MarkTargets.ts"
+import { type AddedMark, boundOf, MarkWriter } from "./MarkWriter.ts"
+
+/** A judgement of telemetry, with the hints at its target. */
+export interface TelemetryMark extends Judgement {
+  readonly participantId?: string
+  /** Span of the model call that is judged. */
+  readonly callSpanId?: string
+}
+
+/** Judgements of telemetry as marks of the run (docs/reference/ingest.md#judgements). */
+export class TelemetryMarks extends Context.Service<
+  TelemetryMarks,
+  {
+    /**
+     * Adds each judgement once, after the events of the same append, in its transaction. Returns how many are stored:
+     * the others are repetitions, or no mark can have their value, or the run has too many marks.
+     */
+    readonly add: (
+      runId: RunId,
+      source: string,
+      judgements: ReadonlyArray<TelemetryMark>,
+      at: string
+    ) => Effect.Effect<number, SqlError>
+  }
+>()("runplane/control-plane/TelemetryMarks") {
+  static readonly layer = Layer.effect(
+    TelemetryMarks,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const definitions = yield* MarkDefinitions
+      const { callsOf, isParticipant, lastDecision } = yield* makeMarkTargets
+      const writer = yield* MarkWriter
+
+      /** The target of each judgement; undefined for a truth about a run without a decision. */
+      const targetsOf = Effect.fnUntraced(function* (runId: RunId, judgements: ReadonlyArray<TelemetryMark>) {
+        const spans = judgements.flatMap(({ callSpanId }) => callSpanId ?? [])
+        const calls = spans.length === 0 ? new Map<string, ResolvedTarget>() : yield* callsOf(runId, spans)
+        const names = new Set(judgements.flatMap(({ participantId }) => participantId ?? []))
+        const participants = new Set<string>()
+        for (const name of names) if (yield* isParticipant(runId, name)) participants.add(name)
+        const decision = judgements.some(({ name }) => name === CORRECT) ? yield* lastDecision(runId) : undefined
+        return ({ callSpanId, name, participantId }: TelemetryMark): ResolvedTarget | undefined => {
+          if (name === CORRECT) return decision
+          const call = callSpanId === undefined ? undefined : calls.get(callSpanId)
+          if (call !== undefined) return call
+          return participantId !== undefined && participants.has(participantId)
+            ? { target: { kind: "participant", id: participantId } }
+            : { target: { kind: "run" } }
+        }
+      })
+
+      const add = Effect.fn("TelemetryMarks.add")(function* (
+        runId: RunId,
+        source: string,
+        judgements: ReadonlyArray<TelemetryMark>,
+        at: string
+      ) {
+        const chain = yield* writer.lock(runId)
+        if (chain === undefined) return 0
+        const stored = yield* sql<{ readonly id: string }>`
+          SELECT id::text AS id FROM marks WHERE id = ANY(${judgements.map(({ id }) => id)}::text[]::uuid[])`
+        const known = new Set(stored.map(({ id }) => id))
+        const targetOf = yield* targetsOf(runId, judgements)
+        const defined = new Map<string, MarkDefinition | undefined>()
+        for (const { name } of judgements) {
+          if (!defined.has(name)) defined.set(name, yield* definitions.find(name))
+        }
+        const marks: Array<AddedMark> = []
+        for (const judgement of judgements) {
+          const { comment, id, judge, name, values } = judgement
+          const value = values.find((each) => valueProblem(defined.get(name), each) === undefined)
+          const resolved = targetOf(judgement)
+          if (value === undefined || resolved === undefined || known.has(id)) continue
+          known.add(id)
+          marks.push({
+            ...{ id, runId, ...resolved, name, value, judge },
+            ...(comment !== undefined && { comment }),
+            source: "judge",
+            author: `source:${source}`,
+            createdAt: at
+          })
+        }
+        const fitting = boundOf(chain) === undefined ? marks.slice(0, MAX_MARKS_OF_RUN - chain.marks) : []
+        yield* writer.add(chain, fitting)
+        return fitting.length
+      })
+      return TelemetryMarks.of({ add })
+    })
+  )
+}

@@ -1,0 +1,70 @@
+import { toOneLine } from "../Field.ts"
+import {
+  CORRECT,
+  MAX_JUDGE_TEXT,
+  MAX_MARK_CATEGORY,
+  MAX_MARK_COMMENT,
+  MAX_MARK_NAME,
+  type MarkJudge,
+  type MarkValue
+} from "../marks/Mark.ts"
+import { type StoryMark, type StoryOptions, uuidOf } from "./story/Output.ts"
+
+/** A judgement of telemetry as a mark (docs/reference/ingest.md#judgements). */
+export interface Judgement {
+  /** A UUID that depends on the run, the span or log record, and the position of the judgement in it. */
+  readonly id: string
+  readonly name: string
+  /** The values that it states, the preferred one first; none that the name can have is an empty list. */
+  readonly values: ReadonlyArray<MarkValue>
+  readonly comment?: string
+  readonly judge: MarkJudge
+}
+
+/** Name of a judgement whose own name has no letter. */
+const NAMELESS = "evaluation"
+
+export const judgementOf = (mark: StoryMark, { runId, sha256 }: Pick<StoryOptions, "runId" | "sha256">): Judgement => {
+  const name = markNameOf(mark.name)
+  const stated = [mark.value, ...(mark.label === undefined ? [] : [mark.label])].flatMap(markValueOf)
+  const comment = mark.explanation?.slice(0, MAX_MARK_COMMENT).toWellFormed()
+  return {
+    id: uuidOf(sha256(`${runId} mark ${mark.id}`)),
+    name,
+    values: name === CORRECT ? stated.flatMap(truthOf) : stated,
+    ...(comment !== undefined && { comment }),
+    judge: { name: toOneLine(mark.name, MAX_JUDGE_TEXT) || NAMELESS }
+  }
+}
+
+/** A name by the rule of names: other characters become `_`, and it begins with a letter. */
+const markNameOf = (name: string): string => {
+  const cleaned = name
+    .replaceAll(/[^A-Za-z0-9_-]+/g, "_")
+    .replace(/^[^A-Za-z]+/, "")
+    .slice(0, MAX_MARK_NAME)
+    .replace(/_+$/, "")
+  return cleaned === "" ? NAMELESS : cleaned
+}
+
+const markValueOf = (value: MarkValue): ReadonlyArray<MarkValue> => {
+  if (typeof value !== "string") return [value]
+  const category = toOneLine(value, MAX_MARK_CATEGORY)
+  return category === "" ? [] : [category]
+}
+
+const FLAGS: ReadonlyMap<MarkValue, boolean> = new Map<MarkValue, boolean>([
+  [1, true],
+  [0, false],
+  ["true", true],
+  ["false", false],
+  ["correct", true],
+  ["incorrect", false]
+])
+
+/** Evaluators state a truth as 1 or 0, or in words; other texts name the action that would have been right. */
+const truthOf = (value: MarkValue): ReadonlyArray<MarkValue> => {
+  const flag = FLAGS.get(typeof value === "string" ? value.toLowerCase() : value)
+  if (flag !== undefined) return [flag]
+  return typeof value === "number" ? [] : [value]
+}

@@ -20,7 +20,7 @@ import { messageDraft } from "../../support/Appends.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
 import { createRun } from "../../support/Runs.ts"
 import { type Facts, isMatch, someQuery } from "./QueryModel.ts"
-import { durationOf, factsOf, LABEL_PATHS, SECRET, type Seed, seedRuns } from "./SearchSeeds.ts"
+import { durationOf, factsOf, LABEL_PATHS, MARK_PATHS, SECRET, type Seed, seedRuns } from "./SearchSeeds.ts"
 
 const RUNS = 40
 /** Generated searches of each resource; more in continuous integration. */
@@ -54,7 +54,7 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
       const entries = seeds.map(factsOf)
       for (let number = 0; number < SEARCHES; number++) {
         const chance = chanceOf(SEED, number)
-        const q = someQuery(chance, runQueryFields, entries, LABEL_PATHS)
+        const q = someQuery(chance, runQueryFields, entries, LABEL_PATHS, 0, MARK_PATHS)
         const sortBy = chance.pick(runSortKeys)
         const order = `sortBy=${sortBy}&sortOrder=${chance.pick(["asc", "desc"])}`
         const ids: Array<string> = []

@@ -466,7 +466,10 @@ CREATE UNIQUE INDEX marks_current ON marks (run_id, slot) WHERE replaced_by IS N
 CREATE INDEX marks_current_number ON marks (name, number, run_id) WHERE replaced_by IS NULL AND deleted_at IS NULL;
 CREATE INDEX marks_current_flag ON marks (name, flag, run_id) WHERE replaced_by IS NULL AND deleted_at IS NULL;
 CREATE INDEX marks_current_category ON marks (name, category, run_id) WHERE replaced_by IS NULL AND deleted_at IS NULL;
-CREATE INDEX marks_created_at ON marks (created_at, id);
+-- The latest current mark of a name of each run, which lists are sorted by; the truth of decisions.
+CREATE INDEX marks_current_run ON marks (name, run_id, created_at DESC, id DESC) INCLUDE (number, flag, category)
+WHERE replaced_by IS NULL AND deleted_at IS NULL;
+CREATE INDEX marks_created_at ON marks (created_at, id) WHERE replaced_by IS NULL AND deleted_at IS NULL;
 
 -- The end of the chain of each run's marks. Writers of marks lock its row.
 CREATE TABLE mark_chains (

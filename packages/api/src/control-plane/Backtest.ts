@@ -1,4 +1,4 @@
-import { about, Field, RunId } from "@runplane/domain"
+import { about, Field, MAX_TRUTH_EXAMPLES, RunId } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { integer, isoDate, withDefault } from "../validation/Fields.ts"
 import { OtherPolicy, policyName } from "./DecisionRequests.ts"
@@ -59,6 +59,18 @@ export const BacktestFlip = Schema.Struct({
 
 const counts = (description: string) => Schema.Record(Schema.String, Schema.Int).annotate({ description })
 
+const examples = (description: string) =>
+  Schema.Array(RunId).annotate({ description: `${description}; the first ${MAX_TRUTH_EXAMPLES}` })
+
+export const BacktestTruth = Schema.Struct({
+  judged: count("Runs with a mark `correct` that the policy says something about"),
+  right: count("Of these, outcomes that were right"),
+  rightUnderPolicy: count("Of these, outcomes that would have been right under the policy"),
+  gained: examples("Runs that only the policy would have got right"),
+  lost: examples("Runs that only the policy would have got wrong")
+}).annotate({ identifier: "BacktestTruth", description: "Outcomes compared with the marks `correct`" })
+export type BacktestTruth = typeof BacktestTruth.Type
+
 export const BacktestSummary = Schema.Struct({
   type: Schema.Literal("summary").annotate(about("What the line holds", "summary")),
   policyVersion: Field.text("The policy that was tried", "policy.incident.strict"),
@@ -67,7 +79,8 @@ export const BacktestSummary = Schema.Struct({
   flipped: count("Runs that would have ended otherwise"),
   skipped: counts("Runs that the policy says nothing about, by reason"),
   byRule: counts("Flipped runs by the rule that stands against their outcome; a run may count under several"),
-  isLimited: Field.flag("Whether there are more runs than the limit let in")
+  isLimited: Field.flag("Whether there are more runs than the limit let in"),
+  truth: optional(BacktestTruth)
 }).annotate({ identifier: "BacktestSummary", description: "What a backtest has found: the last line" })
 
 /** One line of the answer. Without a summary at its end it is not the whole answer. */

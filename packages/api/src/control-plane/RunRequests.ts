@@ -29,6 +29,13 @@ export const DEFAULT_RUN_PAGE = 50
 export const runSortKeys = ["createdAt", "updatedAt", "duration", "cost", "tokens", "events"] as const
 export type RunSortKey = (typeof runSortKeys)[number]
 
+/** What runs can be sorted by, also the latest current mark of a name: `mark.quality`. */
+export const RunSort = Schema.Union([
+  ...runSortKeys.map((key) => Schema.Literal(key)),
+  Schema.TemplateLiteral(["mark.", Schema.String]).check(Schema.isPattern(/^mark\.[A-Za-z][A-Za-z0-9_-]{0,63}$/))
+])
+export type RunSort = typeof RunSort.Type
+
 /** A cursor of a list, as its page before gave it (docs/reference/runs.md#cursors). */
 export const cursorText = Field.text(
   "Goes on behind the page that gave this as nextCursor; for the same order and filters",
@@ -64,7 +71,7 @@ export const runListQuery = querySchema({
   ),
   offset: withDefault(integer({ min: 0 }).annotate(about("Matches to leave out before the page", 0)), 0),
   sortBy: withDefault(
-    Schema.Literals(runSortKeys).annotate(about("What runs are sorted by", "createdAt")),
+    RunSort.annotate(about("What runs are sorted by; `mark.quality` is the latest mark of that name", "createdAt")),
     "createdAt"
   ),
   sortOrder: withDefault(

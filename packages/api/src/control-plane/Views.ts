@@ -16,6 +16,9 @@ export const MAX_VIEW_COLUMNS = 50
 export const MAX_COLUMN_NAME = 100
 
 const sorts = runSortKeys.flatMap((key) => [`${key} asc`, `${key} desc`] as const)
+const markSort = Schema.TemplateLiteral(["mark.", Schema.String]).check(
+  Schema.isPattern(/^mark\.[A-Za-z][A-Za-z0-9_-]{0,63} (asc|desc)$/)
+)
 
 const Resource = Schema.Literals(queryResources).annotate(about("What it lists", "runs"))
 const name = Field.text("Name for readers, one of each resource", "Expensive and declined").check(
@@ -30,7 +33,9 @@ const newName = name.check(isOneLine)
 const columns = Schema.Array(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(MAX_COLUMN_NAME)))
   .annotate(about("What is shown of each entry; empty for what is usual", ["status", "duration", "cost"]))
   .check(Schema.isMaxLength(MAX_VIEW_COLUMNS))
-const sort = Schema.Literals(sorts).annotate(about("Order of a list of runs", "cost desc"))
+const sort = Schema.Union([...sorts.map((text) => Schema.Literal(text)), markSort]).annotate(
+  about("Order of a list of runs", "cost desc")
+)
 
 /** A saved view (docs/reference/search.md#views). */
 export const View = Schema.Struct({

@@ -53,8 +53,8 @@ const textsOf = (issue: SchemaIssue.Issue, path: Path, ast: SchemaAST.AST | unde
         ? [checkText(issue.filter, path, ast)]
         : textsOf(issue.issue, path, ast)
     case "AnyOf":
-      // A choice of literals has no issues of its own; HttpApi makes a choice of the one body of an endpoint.
-      return issue.issues.length === 0
+      // A choice of literals is named by them; HttpApi makes a choice of the one body of an endpoint.
+      return issue.issues.length === 0 || hasLiterals(ast ?? issue.ast)
         ? typeTexts(ast ?? issue.ast, undefined, path)
         : issue.issues.flatMap((inner) => textsOf(inner, path, ast))
     case "UnexpectedKey":
@@ -139,6 +139,8 @@ const typeTexts = (ast: SchemaAST.AST | undefined, input: unknown, path: Path): 
       return [isAbsent && isObject(ast) ? `${nameOf(path)} should not be null or undefined` : must("an object")]
   }
 }
+
+const hasLiterals = (ast: SchemaAST.AST) => ast._tag === "Union" && ast.types.some(SchemaAST.isLiteral)
 
 const literalOf = (ast: SchemaAST.AST) => (SchemaAST.isLiteral(ast) ? [String(ast.literal)] : [])
 

@@ -197,6 +197,10 @@ describe("the query of the run list", () => {
       { sortBy: "id" },
       ["sortBy must be one of the following values: createdAt, updatedAt, duration, cost, tokens, events"]
     ],
+    [
+      { sortBy: "mark.9" },
+      ["sortBy must be one of the following values: createdAt, updatedAt, duration, cost, tokens, events"]
+    ],
     [{ sortOrder: "up" }, ["sortOrder must be one of the following values: asc, desc"]],
     [{ createdAfter: "yesterday" }, ["createdAfter must be a valid ISO 8601 date string"]],
     [

@@ -1,4 +1,4 @@
-import { type BacktestLine, BacktestScope, MAX_BACKTEST_RUNS } from "@runplane/api"
+import { type BacktestLine, BacktestScope, type BacktestTruth, MAX_BACKTEST_RUNS } from "@runplane/api"
 import * as Console from "effect/Console"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -72,7 +72,7 @@ export const backtest = Command.make(
 ).pipe(Command.withDescription("Show which runs would have ended otherwise under another policy"))
 
 const printSummary = (summary: Summary) => {
-  const { byRule, examined, flipped, isLimited, policyVersion, skipped, unchanged } = summary
+  const { byRule, examined, flipped, isLimited, policyVersion, skipped, truth, unchanged } = summary
   return printFacts(
     [
       ["Policy", policyVersion],
@@ -80,10 +80,17 @@ const printSummary = (summary: Summary) => {
       ["Unchanged", String(unchanged)],
       ["Otherwise", String(flipped)],
       ["By rule", countsText(byRule)],
-      ["Left out", countsText(skipped)]
+      ["Left out", countsText(skipped)],
+      ["Truth", truth && truthText(truth)]
     ],
     summary
   )
+}
+
+const truthText = ({ gained, judged, lost, right, rightUnderPolicy }: BacktestTruth) => {
+  const runs = (title: string, ids: ReadonlyArray<string>) => (ids.length > 0 ? `; ${title} ${ids.join(", ")}` : "")
+  const counts = `${right} of ${judged} outcomes were right, ${rightUnderPolicy} would have been`
+  return `${counts}${runs("newly right:", gained)}${runs("newly wrong:", lost)}`
 }
 
 const countsText = (counts: Readonly<Record<string, number>>) =>

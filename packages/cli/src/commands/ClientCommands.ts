@@ -5,6 +5,7 @@ import * as Command from "effect/cli/Command"
 import * as Completions from "effect/cli/Completions"
 import * as Effect from "effect/Effect"
 import { printedAsJson } from "../Output.ts"
+import { agents } from "./Agents.ts"
 import { events } from "./Events.ts"
 import { launch } from "./Launch.ts"
 import { ledger } from "./Ledger.ts"
@@ -43,5 +44,5 @@ export const completions = Command.make(
 /** The commands that need nothing but the services' addresses. */
 export const clientCommands = [
   ...[runs, launch, scenarios, processes, events],
-  ...[policies, marks, webhooks, verify, ledger, prices, completions]
+  ...[policies, agents, marks, webhooks, verify, ledger, prices, completions]
 ] as const

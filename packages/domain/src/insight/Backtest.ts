@@ -106,3 +106,42 @@ export const addToBacktest = (so: BacktestSummary, one: Backtested): BacktestSum
     }
   }
 }
+
+/** Runs that an answer names as examples, the first ones. */
+export const MAX_TRUTH_EXAMPLES = 20
+
+/** Outcomes whose truth is known, as they were and as the policy would have had them (docs/reference/marks.md#truth). */
+export interface BacktestTruth {
+  /** Runs whose truth is known and that the policy says something about. */
+  readonly judged: number
+  /** Of these, outcomes that were right. */
+  readonly right: number
+  /** Of these, outcomes that would have been right. */
+  readonly rightUnderPolicy: number
+  /** Runs that the policy would have got right, unlike their outcome. */
+  readonly gained: ReadonlyArray<string>
+  /** Runs that the policy would have got wrong, unlike their outcome. */
+  readonly lost: ReadonlyArray<string>
+}
+
+export const emptyBacktestTruth: BacktestTruth = { judged: 0, right: 0, rightUnderPolicy: 0, gained: [], lost: [] }
+
+/** Adds a run; `truth` says whether its outcome was right. The opposite of a wrong outcome is right, no decision is not. */
+export const addBacktestTruth = (
+  so: BacktestTruth,
+  runId: string,
+  one: Backtested,
+  truth: boolean | undefined
+): BacktestTruth => {
+  if (truth === undefined || one.kind === "skipped") return so
+  const isRight = one.kind === "unchanged" ? truth : !truth && one.to !== "none"
+  const named = (runIds: ReadonlyArray<string>, isExample: boolean) =>
+    isExample && runIds.length < MAX_TRUTH_EXAMPLES ? [...runIds, runId] : runIds
+  return {
+    judged: so.judged + 1,
+    right: so.right + (truth ? 1 : 0),
+    rightUnderPolicy: so.rightUnderPolicy + (isRight ? 1 : 0),
+    gained: named(so.gained, isRight && !truth),
+    lost: named(so.lost, !isRight && truth)
+  }
+}

@@ -1,4 +1,4 @@
-import { agreementOf } from "../statistics/Kappa.ts"
+import { kappaOf } from "../statistics/Kappa.ts"
 import type { Interval } from "../statistics/Wilson.ts"
 import type { MarkValue } from "./Mark.ts"
 import type { MarkDefinition } from "./MarkDefinition.ts"
@@ -65,7 +65,7 @@ export const raterAgreement = (
     row.set(right, (row.get(right) ?? 0) + pair.count)
   }
   const pairs = [...joint].flatMap(([left, row]) => Array.from(row, ([right, count]) => ({ left, right, count })))
-  const { agreed, kappa, n } = agreementOf(pairs)
+  const { agreed, kappa, n } = kappaOf(pairs)
   const shown = [...values]
     .toSorted(([, one], [, other]) => other.count - one.count)
     .slice(0, MAX_CONFUSED)

@@ -22,7 +22,7 @@ export interface Agreement {
 }
 
 /** The agreement of two raters; its cost is linear in the pairs, so the values may be many. */
-export const agreementOf = (pairs: ReadonlyArray<RatedPair>): Agreement => {
+export const kappaOf = (pairs: ReadonlyArray<RatedPair>): Agreement => {
   const left = new Map<string, number>()
   const right = new Map<string, number>()
   let n = 0

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { agreementOf, type RatedPair } from "@runplane/domain"
+import { kappaOf, type RatedPair } from "@runplane/domain"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 
@@ -55,7 +55,7 @@ describe("Cohen's kappa", () => {
       0.492
     ]
   ] as const)("of %s is that of the published table", (_, table, kappa) => {
-    assert.approximately(agreementOf(pairsOf(table)).kappa?.value ?? Number.NaN, kappa, 5e-4)
+    assert.approximately(kappaOf(pairsOf(table)).kappa?.value ?? Number.NaN, kappa, 5e-4)
   })
 
   it.each([
@@ -94,14 +94,14 @@ describe("Cohen's kappa", () => {
       0.0686
     ]
   ] as const)("of %s has the published standard error", (_, table, kappa, standardError) => {
-    const found = agreementOf(pairsOf(table)).kappa ?? assert.fail("no kappa")
+    const found = kappaOf(pairsOf(table)).kappa ?? assert.fail("no kappa")
     assert.approximately(found.value, kappa, 5e-4)
     assert.approximately(found.standardError, standardError, 5e-5)
   })
 
   it("has the published interval", () => {
     // SAS, FREQ procedure, as above: 0.2137 to 0.7547.
-    const { kappa } = agreementOf(
+    const { kappa } = kappaOf(
       pairsOf([
         [0, 4, 1],
         [0, 8, 0],
@@ -113,13 +113,13 @@ describe("Cohen's kappa", () => {
   })
 
   it("has no value without targets, and where both always give the same value", () => {
-    assert.deepStrictEqual(agreementOf([]), { n: 0, agreed: 0, kappa: undefined })
-    assert.deepStrictEqual(agreementOf([{ left: "a", right: "a", count: 7 }]), { n: 7, agreed: 7, kappa: undefined })
+    assert.deepStrictEqual(kappaOf([]), { n: 0, agreed: 0, kappa: undefined })
+    assert.deepStrictEqual(kappaOf([{ left: "a", right: "a", count: 7 }]), { n: 7, agreed: 7, kappa: undefined })
   })
 
   it("is 0 where one rater always gives one value and the other does not", () => {
     assert.strictEqual(
-      agreementOf(
+      kappaOf(
         pairsOf([
           [5, 0],
           [3, 0]
@@ -131,8 +131,8 @@ describe("Cohen's kappa", () => {
 
   it.prop("is the same for both raters in turn, in any order of values and pairs", [tables], ([table]) => {
     const pairs = pairsOf(table)
-    const { agreed, kappa, n } = agreementOf(pairs)
-    const other = agreementOf(
+    const { agreed, kappa, n } = kappaOf(pairs)
+    const other = kappaOf(
       pairs.toReversed().map(({ count, left, right }) => ({ left: `${right} `, right: `${left} `, count }))
     )
     assert.strictEqual(other.n, n)
@@ -143,14 +143,14 @@ describe("Cohen's kappa", () => {
   })
 
   it.prop("is at most 1, 1 for equal values alone, and inside its interval", [tables], ([table]) => {
-    const { kappa } = agreementOf(pairsOf(table))
+    const { kappa } = kappaOf(pairsOf(table))
     if (kappa !== undefined) {
       assert.isAtMost(kappa.value, 1)
       assert.isAtLeast(kappa.value, -1)
       assert.isAtMost(kappa.low, kappa.value)
       assert.isAtLeast(kappa.high, kappa.value)
     }
-    const equal = agreementOf(pairsOf(table.map((row, at) => row.map((count, on) => (at === on ? count + 1 : 0)))))
+    const equal = kappaOf(pairsOf(table.map((row, at) => row.map((count, on) => (at === on ? count + 1 : 0)))))
     assert.approximately(equal.kappa?.value ?? 0, 1, 1e-12)
     assert.approximately(equal.kappa?.standardError ?? 1, 0, 1e-6)
   })

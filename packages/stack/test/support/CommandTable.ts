@@ -140,6 +140,7 @@ const rows: ReadonlyArray<Row> = [
     args: () => ["--policy-version", policy.policyId],
     stranger: ["--policy-version", "policy.gone"]
   },
+  { name: "agents record", args: () => ["incident-commander"] },
   { name: "policies unregister", args: () => [policy.policyId], stranger: ["policy.gone"] },
   {
     name: "webhooks add",

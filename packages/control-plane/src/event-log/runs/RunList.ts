@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { parseIsoDate, type RunListQuery, type RunSortKey, runQueryFields } from "@runplane/api"
+import { parseIsoDate, type RunListQuery, type RunSort, type RunSortKey, runQueryFields } from "@runplane/api"
 import { isUuid, parseQuery, type Query } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -59,7 +59,7 @@ export class RunList extends Context.Service<
       /** The positions of a page: `id` of the run and the `sort_value`, its sort value. */
       const positionsOf = (query: RunListQuery, where: Fragment, after: Position | undefined) => {
         const { beyond, order } = directions[query.sortOrder]
-        const key = SORT_KEYS[query.sortBy]
+        const key = sortKeyOf(query.sortBy)
         const limit = BigInt(query.limit)
         const offset = BigInt(query.offset)
         const behind = (value: Fragment, id: Fragment) =>
@@ -71,6 +71,14 @@ export class RunList extends Context.Service<
           const value = sql.literal(key.column)
           return sql`
             SELECT r.id, ${value} AS sort_value FROM runs r WHERE ${where} AND ${behind(value, sql`r.id`)}
+            ${sorted(value, sql`r.id`)} LIMIT ${limit} OFFSET ${offset}`
+        }
+        const mark = markNameOf(query.sortBy)
+        if (mark !== undefined) {
+          const value = sql`coalesce(k.sort_value, '-Infinity')`
+          return sql`
+            SELECT r.id, ${value} AS sort_value FROM runs r LEFT JOIN (${latestMarks(sql, mark)}) k ON k.run_id = r.id
+            WHERE ${where} AND ${behind(value, sql`r.id`)}
             ${sorted(value, sql`r.id`)} LIMIT ${limit} OFFSET ${offset}`
         }
         // The first runs of the index of figures, sorted together with all runs whose figures are not in it yet.
@@ -93,7 +101,7 @@ export class RunList extends Context.Service<
         const { order } = directions[query.sortOrder]
         return sql<RunPosition>`
           WITH page AS MATERIALIZED (${positionsOf(query, where, after)})
-          SELECT page.id::text AS id, ${sql.literal(SORT_KEYS[query.sortBy].text)} AS sort_value FROM page
+          SELECT page.id::text AS id, ${sql.literal(sortKeyOf(query.sortBy).text)} AS sort_value FROM page
           ORDER BY page.sort_value ${order}, page.id ${order}`
       }
 
@@ -124,7 +132,8 @@ export class RunList extends Context.Service<
         const read = Effect.all([pageOf(query, where, from), totalOf(query, where)], {
           concurrency: search === undefined ? 2 : 1
         })
-        const [positions, counts] = yield* search === undefined ? read : budget.inTurn(budget.limited(read))
+        const isCheap = search === undefined && markNameOf(query.sortBy) === undefined
+        const [positions, counts] = yield* isCheap ? read : budget.inTurn(budget.limited(read))
         const last = positions.at(-1)
         const isFull = last !== undefined && positions.length === query.limit
         const cursor = isFull ? `,"nextCursor":"${cursorOf(order, { value: last.sort_value, id: last.id })}"` : ""
@@ -176,8 +185,34 @@ const SORT_KEYS: Readonly<Record<RunSortKey, SortKey>> = {
   events: { ...numberKey, type: "int", isValue: isPositionValue.integer }
 }
 
-const isPosition = (key: RunSortKey, position: Position | undefined): boolean =>
-  position !== undefined && isUuid(position.id) && SORT_KEYS[key].isValue(position.value)
+/** Numbers as doubles have an exponent in their text. */
+const markKey: SortKey = {
+  type: "float8",
+  text: "page.sort_value::text",
+  isValue: (text) => text === "-Infinity" || Number.isFinite(Number(text || "none"))
+}
+
+const markNameOf = (sort: RunSort): string | undefined => (isRunSortKey(sort) ? undefined : sort.slice("mark.".length))
+
+const isRunSortKey = (sort: RunSort): sort is RunSortKey => Object.hasOwn(SORT_KEYS, sort)
+
+const sortKeyOf = (sort: RunSort): SortKey => (isRunSortKey(sort) ? SORT_KEYS[sort] : markKey)
+
+/**
+ * The latest current mark of each run as a number: false is 0 and true is 1, a category is its position in the
+ * definition, from 1. Other texts have none.
+ */
+const latestMarks = (sql: PgClient.PgClient, name: string): Fragment => sql`
+  SELECT DISTINCT ON (m.run_id) m.run_id, coalesce(
+           m.number, m.flag::int,
+           (SELECT min(c.position) FROM mark_definitions d,
+              json_array_elements_text(d.definition -> 'categories') WITH ORDINALITY AS c (category, position)
+            WHERE d.name = m.name AND c.category = m.category))::float8 AS sort_value
+  FROM marks m WHERE m.name = ${name} AND m.replaced_by IS NULL AND m.deleted_at IS NULL
+  ORDER BY m.run_id, m.created_at DESC, m.id DESC`
+
+const isPosition = (sort: RunSort, position: Position | undefined): boolean =>
+  position !== undefined && isUuid(position.id) && sortKeyOf(sort).isValue(position.value)
 
 /**
  * Whether the query filters only by status and archival: those runs are counted already

@@ -6,16 +6,20 @@ import {
   type RuntimeFailure
 } from "@runplane/api"
 import {
+  addBacktestTruth,
   addToBacktest,
   BACKTEST_TYPES,
   type Backtested,
   type BacktestSummary,
+  type BacktestTruth,
   backtestOf,
   emptyBacktest,
+  emptyBacktestTruth,
   type PolicyText,
   RELEASES,
   RunId,
-  readPolicy
+  readPolicy,
+  truthOf
 } from "@runplane/domain"
 import { RequestFacts, type TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
@@ -29,8 +33,20 @@ import { readFor } from "../../platform/http/CurrentCaller.ts"
 import { type BacktestRun, BacktestRuns, groupsOf } from "./BacktestRuns.ts"
 import { DecisionReader } from "./DecisionReader.ts"
 import { Decisions } from "./Decisions.ts"
+import { DecisionTruths } from "./DecisionTruths.ts"
 
-const NOTHING_ON_RECORD: Backtested = { kind: "skipped", reason: "nothing on record" }
+/** The result for one run, and whether its outcome was right. */
+interface Judged {
+  readonly runId: string
+  readonly one: Backtested
+  readonly truth: boolean | undefined
+}
+
+const NOTHING_ON_RECORD: Judged = {
+  runId: "",
+  one: { kind: "skipped", reason: "nothing on record" },
+  truth: undefined
+}
 
 /**
  * Evaluates the decisions of many runs with another policy (docs/reference/decisions.md#backtest). The list of runs is
@@ -52,10 +68,17 @@ export class Backtests extends Context.Service<
       const decisions = yield* Decisions
       const reader = yield* DecisionReader
       const runs = yield* BacktestRuns
+      const truths = yield* DecisionTruths
 
       const judged = Effect.fnUntraced(function* (group: ReadonlyArray<RunId>, judge: ReturnType<typeof backtestOf>) {
-        const found = yield* runs.evaluate(group, BACKTEST_TYPES, judge)
-        return [...found, ...Array.from({ length: group.length - found.length }, () => NOTHING_ON_RECORD)]
+        const marks = yield* truths.ofRuns(group)
+        const found = yield* runs.evaluate(group, BACKTEST_TYPES, (run): Judged => {
+          const { commitment, runId } = run
+          const truth = commitment === undefined ? undefined : truthOf(marks.get(runId) ?? [], commitment)
+          return { runId, one: judge(run), truth }
+        })
+        const gone = group.length - found.length
+        return [...found, ...Array.from({ length: gone }, () => NOTHING_ON_RECORD)]
       }, reader.turns.goOn)
 
       const lines = (
@@ -67,20 +90,22 @@ export class Backtests extends Context.Service<
         const judge = backtestOf(policy)
         const groups = groupsOf(inScope)
         const total = inScope.length
-        return Stream.paginate({ at: 0, so: emptyBacktest }, ({ at, so }) => {
+        return Stream.paginate({ at: 0, so: emptyBacktest, truth: emptyBacktestTruth }, ({ at, so, truth }) => {
           const group = groups[at]
           if (group === undefined) {
-            return Effect.succeed([[summaryOf(policy, so, isLimited)], Option.none()] as const)
+            return Effect.succeed([[summaryOf(policy, so, truth, isLimited)], Option.none()] as const)
           }
           return Effect.map(inTurnOfCaller(judged(group, judge)), (found) => {
-            const after = found.reduce(addToBacktest, so)
+            const after = found.reduce((sum, { one }) => addToBacktest(sum, one), so)
+            const known = found.reduce((sum, { one, runId, truth }) => addBacktestTruth(sum, runId, one, truth), truth)
             const progress: BacktestLine = {
               type: "progress",
               examined: after.examined,
               total,
               flipped: after.flipped
             }
-            return [[...found.flatMap(flipOf), progress], Option.some({ at: at + 1, so: after })] as const
+            const flips = found.flatMap(({ one }) => flipOf(one))
+            return [[...flips, progress], Option.some({ at: at + 1, so: after, truth: known })] as const
           })
         })
       }
@@ -122,6 +147,7 @@ const flipOf = (one: Backtested): ReadonlyArray<BacktestLine> =>
 const summaryOf = (
   { policyId }: PolicyText,
   { byRule, examined, flipped, skipped, unchanged }: BacktestSummary,
+  { gained, lost, ...truth }: BacktestTruth,
   isLimited: boolean
 ): BacktestLine => ({
   type: "summary",
@@ -131,5 +157,8 @@ const summaryOf = (
   flipped,
   skipped,
   byRule,
-  isLimited
+  isLimited,
+  ...(truth.judged > 0 && {
+    truth: { ...truth, gained: gained.map((id) => RunId.make(id)), lost: lost.map((id) => RunId.make(id)) }
+  })
 })

@@ -18,7 +18,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
 import { type BacktestRun, BacktestRuns, groupsOf } from "../decisions/BacktestRuns.ts"
 import { DecisionReader } from "../decisions/DecisionReader.ts"
-import { DecisionTruths } from "./DecisionTruths.ts"
+import { DecisionTruths } from "../decisions/DecisionTruths.ts"
 import { runsFound } from "./RunScope.ts"
 
 /**

@@ -23,6 +23,7 @@ import {
 } from "../../support/Committee.ts"
 import { lockedEvents, readingEvents } from "../../support/EventLocks.ts"
 import { layerTestService } from "../../support/HttpService.ts"
+import { insertMark } from "../../support/MarkSeeds.ts"
 
 layer(layerTestService(), { excludeTestServices: true })("POST /policies/backtest", (it) => {
   it.effect("lists the runs that another policy would have ended otherwise", () =>
@@ -69,6 +70,40 @@ layer(layerTestService(), { excludeTestServices: true })("POST /policies/backtes
       assert.deepInclude(yield* summary({ scope: { ...scope, scenarioRef: "LOANS/" } }), { examined: 3 })
       assert.deepInclude(yield* summary({ scope: { ...scope, createdBefore: AT } }), { examined: 0 })
       assert.deepInclude(yield* summary({ scope: { ...scope, createdAfter: "2026-01-01" } }), { examined: 3 })
+    })
+  )
+
+  it.effect("counts the outcomes that were right and would have been right", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const outvoted = decided
+      const agreed = recorded(...opened, ...[LEAD, RISK, COST].map((by) => votes(by, "APPROVE")), commits)
+      const [wrong, right, kept, unknown, other] = [
+        yield* outvoted,
+        yield* outvoted,
+        yield* agreed,
+        yield* outvoted,
+        yield* recorded(...opened)
+      ]
+      const ids = [wrong, right, kept, unknown, other]
+      yield* sql`UPDATE runs SET tags = '{true}' WHERE id = ANY(${ids}::text[]::uuid[])`
+      const unanimous = { mode: MODE, rules: { voting: { algorithm: "unanimous" } } }
+      const tried = Effect.map(backtest({ policy: unanimous, scope: { tags: ["true"] } }), ({ text }) =>
+        linesOf(text).at(-1)
+      )
+      assert.notProperty(yield* tried, "truth")
+      yield* insertMark({ runId: wrong, name: "correct", value: false })
+      yield* insertMark({ runId: right, name: "correct", value: "decision.selected" })
+      yield* insertMark({ runId: kept, name: "correct", value: true })
+      yield* insertMark({ runId: other, name: "correct", value: true })
+      // The unanimous policy turns the outcomes of the outvoted runs, one of which was wrong.
+      assert.deepStrictEqual((yield* tried).truth, {
+        judged: 3,
+        right: 2,
+        rightUnderPolicy: 2,
+        gained: [wrong],
+        lost: [right]
+      })
     })
   )
 

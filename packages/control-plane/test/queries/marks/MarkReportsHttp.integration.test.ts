@@ -133,31 +133,23 @@ layer(layerTestService(), { excludeTestServices: true })("GET /marks/agreement",
   it.effect("has the published kappa of each judge, by the current marks", () =>
     Effect.gen(function* () {
       // Wikipedia, "Cohen's kappa": 45 + 15 + 25 + 15 targets.
-      const runs: Array<string> = []
+      const [first, second] = [yield* createRun(), yield* createRun()]
       const table = [
-        [true, true, 45],
-        [true, false, 15],
-        [false, true, 25],
-        [false, false, 15]
+        [first, true, true, 45],
+        [first, true, false, 15],
+        [second, false, true, 25],
+        [second, false, false, 15]
       ] as const
-      for (const [human, judge, count] of table) {
+      for (const [runId, human, judge, count] of table) {
         for (let at = 0; at < count; at++) {
-          const runId = yield* createRun({ metadata: {} })
-          runs.push(runId)
-          yield* insertMark({
-            runId,
-            name: "correct",
-            value: !human,
-            createdAt: "2026-07-01T00:00:00.000Z",
-            author: "user:bob"
-          })
-          yield* insertMark({ runId, name: "correct", value: human, author: "user:ann" })
-          yield* insertMark({ runId, name: "correct", value: judge, source: "judge", judge: "strict" })
-          yield* insertMark({ runId, name: "correct", value: human, source: "judge", judge: "same" })
-          yield* insertMark({ runId, name: "correct", value: !human, source: "judge", judge: "same", replaced: true })
+          const on = { runId, kind: "event", targetId: `${judge} ${at}`, name: "correct" } as const
+          yield* insertMark({ ...on, value: !human, createdAt: "2026-07-01T00:00:00.000Z", author: "user:bob" })
+          yield* insertMark({ ...on, value: human, author: "user:ann" })
+          yield* insertMark({ ...on, value: judge, source: "judge", judge: "strict" })
+          yield* insertMark({ ...on, value: human, source: "judge", judge: "same" })
+          yield* insertMark({ ...on, value: !human, source: "judge", judge: "same", replaced: true })
         }
       }
-      const [first = ""] = runs
       yield* insertMark({ runId: first, name: "tone", value: "rude" })
       yield* insertMark({ runId: first, name: "alone", value: 1, source: "judge", judge: "strict" })
       const { data, truncated } = yield* get("/marks/agreement", { name: "correct" })
@@ -195,7 +187,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /marks/agreement",
       const one = yield* get("/marks/agreement", { q: `id:${first}` })
       assert.deepStrictEqual(
         one.data[0].pairs.map(({ n }: { n: number }) => n),
-        [1, 1]
+        [60, 60]
       )
       assert.deepStrictEqual((yield* get("/marks/agreement", { since: "2026-08-01" })).data, [])
     })

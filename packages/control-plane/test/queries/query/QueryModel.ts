@@ -29,8 +29,16 @@ export const isMatch = (query: Query, facts: Facts): boolean => {
       return facts.text.toLowerCase().includes(asWritten(query.text, facts).toLowerCase())
     default: {
       const same = (value: QueryValue) =>
-        FOLDED.has(query.field) || typeof value !== "string" ? String(value).toLowerCase() : value
-      const known = facts.values(query.field, query.path)
+        query.field === "mark"
+          ? JSON.stringify(value)
+          : FOLDED.has(query.field) || typeof value !== "string"
+            ? String(value).toLowerCase()
+            : value
+      const isOrdered = query.kind === "range" || (query.kind === "compare" && query.op !== "eq")
+      const known = facts
+        .values(query.field, query.path)
+        // Of a field of any values, only numbers have an order, and a text is not a number that looks the same.
+        .filter((value) => query.field !== "mark" || !isOrdered || typeof value === "number")
       if (query.kind === "has") return known.some((value) => !FIGURES.has(query.field) || Number(value) > 0)
       if (query.kind === "in") return known.some((value) => query.values.some((wanted) => same(wanted) === same(value)))
       if (query.kind === "range") {
@@ -75,18 +83,23 @@ export const someQuery = (
   fields: ReadonlyArray<DescribedField>,
   entries: ReadonlyArray<Facts>,
   paths: ReadonlyArray<string>,
-  depth = 0
+  depth = 0,
+  markPaths: ReadonlyArray<string> = ["none"]
 ): string => {
   const term = (): string => {
-    if (depth < 3 && chance.happens(0.2)) return `(${someQuery(chance, fields, entries, paths, depth + 1)})`
+    if (depth < 3 && chance.happens(0.2)) return `(${someQuery(chance, fields, entries, paths, depth + 1, markPaths)})`
     if (chance.happens(0.1)) return quoted(chance.happens(0.5) ? chance.pick(HOSTILE) : chance.pick(["a", "run", "1"]))
     const field = chance.pick(fields)
-    const path = field.dotted === true ? chance.pick(paths) : undefined
+    if (field.hasAny === true && chance.happens(0.1)) return `has:${field.name}`
+    const path = field.dotted === true ? chance.pick(field.type === "value" ? markPaths : paths) : undefined
     const name = path === undefined ? field.name : `${field.name}.${path}`
     if (chance.happens(0.1)) return `has:${name}`
     const value = () => {
       const known = chance.pick(entries).values(field.name, path)
-      if (known.length > 0 && chance.happens(0.9)) return quoted(chance.pick(known))
+      if (known.length > 0 && chance.happens(0.9)) {
+        const found = chance.pick(known)
+        return field.type === "value" && typeof found !== "string" ? String(found) : quoted(found)
+      }
       switch (field.type) {
         case "number":
           return chance.pick(["0", "-1", "0.5", "1e9", "99999999999999999999", "1"]).replace("1e9", "1000000000")
@@ -96,9 +109,15 @@ export const someQuery = (
           return chance.pick(["true", "false"])
         case "uuid":
           return "00000000-0000-4000-8000-000000000000"
+        case "value":
+          return chance.pick(["0.5", "-1", "true", "false", "rude", '"1"', '"true"', "1"])
         default:
           return quoted(field.values === undefined ? chance.pick(HOSTILE) : chance.pick(field.values))
       }
+    }
+    if (field.type === "value" && chance.happens(0.4)) {
+      const bound = chance.pick(["0", "0.25", "0.5", "-1", "1"])
+      return chance.happens(0.5) ? `${name}:${chance.pick([">", ">=", "<", "<="])}${bound}` : `${name}:${bound}..1`
     }
     const isOrdered = field.type === "number" || field.type === "time"
     if (isOrdered && chance.happens(0.4)) return `${name}:${chance.pick([">", ">=", "<", "<="])}${value()}`

@@ -5,6 +5,7 @@ import {
   eventQueryFields,
   queryFields,
   queryResources,
+  type RunSort,
   runQueryFields,
   runSortKeys,
   systemViews
@@ -20,7 +21,7 @@ import { messageDraft } from "../../support/Appends.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
 import { createRun } from "../../support/Runs.ts"
 import { type Facts, isMatch, someQuery } from "./QueryModel.ts"
-import { durationOf, factsOf, LABEL_PATHS, SECRET, type Seed, seedRuns } from "./SearchSeeds.ts"
+import { durationOf, factsOf, LABEL_PATHS, MARK_PATHS, markOf, SECRET, type Seed, seedRuns } from "./SearchSeeds.ts"
 
 const RUNS = 40
 /** Generated searches of each resource; more in continuous integration. */
@@ -54,7 +55,7 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
       const entries = seeds.map(factsOf)
       for (let number = 0; number < SEARCHES; number++) {
         const chance = chanceOf(SEED, number)
-        const q = someQuery(chance, runQueryFields, entries, LABEL_PATHS)
+        const q = someQuery(chance, runQueryFields, entries, LABEL_PATHS, 0, MARK_PATHS)
         const sortBy = chance.pick(runSortKeys)
         const order = `sortBy=${sortBy}&sortOrder=${chance.pick(["asc", "desc"])}`
         const ids: Array<string> = []
@@ -119,12 +120,14 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
     })
   )
 
-  const sortValue = (key: (typeof runSortKeys)[number], seed: Seed): number => {
+  const sortValue = (key: RunSort, seed: Seed): number => {
+    if (key.startsWith("mark.")) return markOf(seed, key.slice("mark.".length))
     if (key === "createdAt" || key === "updatedAt") return Date.parse(seed.createdAt)
-    return key === "duration" ? durationOf(seed) : seed[key]
+    if (key === "duration") return durationOf(seed)
+    return key === "cost" || key === "tokens" || key === "events" ? seed[key] : Number.NaN
   }
 
-  for (const key of runSortKeys) {
+  for (const key of [...runSortKeys, "mark.quality", "mark.correct", "mark.tone", "mark.none"] as const) {
     for (const order of ["asc", "desc"] as const) {
       it.effect(`pages through all runs by cursor, sorted by ${key} ${order}, like the pages by offset`, () =>
         Effect.gen(function* () {
@@ -144,7 +147,9 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
           }
           assert.lengthOf(new Set(ids), seeds.length)
           const values = ids.map((id) => sortValue(key, seeds.find((seed) => seed.id === id) ?? seedless()))
-          const sorted = values.toSorted((left, right) => (order === "asc" ? left - right : right - left))
+          const sorted = values.toSorted((left, right) =>
+            left === right ? 0 : (order === "asc") === left < right ? -1 : 1
+          )
           assert.deepStrictEqual(values, sorted)
         })
       )

@@ -4,6 +4,8 @@ import {
   type AuditQuery,
   auditQueryFields,
   type DescribedField,
+  type MarksQuery,
+  markQueryFields,
   type RunListQuery,
   runQueryFields
 } from "@runplane/api"
@@ -14,6 +16,7 @@ import { RunList } from "../../../src/event-log/runs/RunList.ts"
 import { AuditLog } from "../../../src/platform/audit/AuditLog.ts"
 import type { UnknownCursor } from "../../../src/platform/postgres/search/PageCursor.ts"
 import type { SearchFailure } from "../../../src/platform/postgres/search/SearchBudget.ts"
+import { MarkSearch } from "../../../src/queries/marks/MarkSearch.ts"
 import { layerTestLog } from "../../support/ControlPlane.ts"
 import { scansOf } from "../../support/Plans.ts"
 import { layerTestDatabase } from "../../support/TestDatabase.ts"
@@ -23,9 +26,12 @@ const RUNS = Number(process.env["SEARCH_ROWS"] ?? 100_000)
 /** Limit of an indexed search on a busy machine, far below a scan of all rows. Milliseconds. */
 const SLOWEST_MS = 2_000
 
-const layerSearches = AuditLog.layer.pipe(Layer.provideMerge(layerTestLog), Layer.provideMerge(layerTestDatabase))
+const layerSearches = Layer.merge(AuditLog.layer, MarkSearch.layer).pipe(
+  Layer.provideMerge(layerTestLog),
+  Layer.provideMerge(layerTestDatabase)
+)
 
-const BIG_TABLES = ["runs", "run_heads", "tallied_runs", "run_labels", "run_participants", "audit_log"]
+const BIG_TABLES = ["runs", "run_heads", "tallied_runs", "run_labels", "run_participants", "audit_log", "marks"]
 
 /** Ended runs with their related rows, and as many audit entries. */
 const fill = Effect.gen(function* () {
@@ -64,6 +70,13 @@ const fill = Effect.gen(function* () {
     INSERT INTO run_participants
     SELECT id, 'agent-' || runtime_session_id::int % 5000, 1, 0, 0, 0 FROM runs`
   yield* sql`
+    INSERT INTO marks (id, run_id, position, target_kind, name, number, flag, category, source, judge_name, author,
+                       created_at, content_sha256)
+    SELECT gen_random_uuid(), id, kind, 'decision', CASE kind WHEN 1 THEN 'quality' WHEN 2 THEN 'tone' ELSE 'name-' || n % 5000 END,
+           CASE kind WHEN 1 THEN n::float8 / ${RUNS}::int END, CASE kind WHEN 3 THEN n % 5000 = 77 END,
+           CASE kind WHEN 2 THEN 'tone-' || n % 5000 END, 'human', NULL, 'key:' || n % 50, created_at, ''
+    FROM (SELECT id, created_at, runtime_session_id::int AS n FROM runs) AS r, generate_series(1, 3) AS kind`
+  yield* sql`
     INSERT INTO audit_log (actor, actor_type, action, resource, resource_id, details, created_at)
     SELECT 'key:' || n % 5000, 'api-key', 'action-' || n % 5000, 'thing-' || n % 5000, n::text, '{}', now() - n * interval '1 minute'
     FROM generate_series(1, ${RUNS}::int) AS n`
@@ -93,6 +106,13 @@ const ofRuns: Readonly<Record<string, ReadonlyArray<string>>> = {
   participant: ["participant:agent-77"],
   errorCode: ["errorCode:E1"],
   metadata: ["metadata.team:team-77"],
+  mark: [
+    "mark.quality:>0.9998",
+    "mark.tone:tone-77",
+    "mark.name-77:true",
+    "has:mark.name-77",
+    "mark.quality:0.1..0.1002"
+  ],
   source: ["source:key-77"],
   conversation: ["conversation:talk-77"],
   framework: ["framework:frame-77"],
@@ -115,6 +135,14 @@ const ofAudit: Readonly<Record<string, ReadonlyArray<string>>> = {
   createdAt: [`createdAt:>"${recent()}"`]
 }
 
+const ofMarks: Readonly<Record<string, ReadonlyArray<string>>> = {
+  id: [`id:${ID}`],
+  name: ["name:name-77"],
+  value: ["name:quality value:>0.9998", "name:tone value:tone-77"],
+  run: [`run:${ID}`],
+  createdAt: [`createdAt:>"${recent()}"`]
+}
+
 const fastNames = (fields: ReadonlyArray<DescribedField>) =>
   fields.filter(({ isFast }) => isFast).map(({ name }) => name)
 
@@ -134,7 +162,9 @@ layer(layerSearches, { excludeTestServices: true, timeout: 1_200_000 })(
       Effect.asVoid(RunList.use((list) => list.list({ ...first, ...query })))
     const audit = (query: Partial<AuditQuery>) =>
       Effect.asVoid(AuditLog.use((log) => log.list({ limit: 50, offset: 0, ...query })))
-    type Search = Effect.Effect<void, SearchFailure | SqlError | UnknownCursor, AuditLog | RunList>
+    const marks = (query: Partial<MarksQuery>) =>
+      Effect.asVoid(MarkSearch.use((search) => search.list({ limit: 50, offset: 0, ...query })))
+    type Search = Effect.Effect<void, SearchFailure | SqlError | UnknownCursor, AuditLog | MarkSearch | RunList>
     const searches: ReadonlyArray<readonly [name: string, search: Search]> = [
       ...Object.values(ofRuns).flatMap((texts) => texts.map((q) => [`/runs?q=${q}`, runs({ q })] as const)),
       ...(["duration", "cost", "tokens", "events"] as const).flatMap((sortBy) =>
@@ -142,6 +172,7 @@ layer(layerSearches, { excludeTestServices: true, timeout: 1_200_000 })(
           (sortOrder) => [`/runs by ${sortBy} ${sortOrder}`, runs({ sortBy, sortOrder })] as const
         )
       ),
+      ...Object.values(ofMarks).flatMap((texts) => texts.map((q) => [`/marks?q=${q}`, marks({ q })] as const)),
       ...Object.values(ofAudit).flatMap((texts) => texts.map((q) => [`/audit?q=${q}`, audit({ q })] as const))
     ] as const
 
@@ -152,6 +183,7 @@ layer(layerSearches, { excludeTestServices: true, timeout: 1_200_000 })(
           Effect.gen(function* () {
             assert.sameMembers(Object.keys(ofRuns), fastNames(runQueryFields))
             assert.sameMembers(Object.keys(ofAudit), fastNames(auditQueryFields))
+            assert.sameMembers(Object.keys(ofMarks), fastNames(markQueryFields))
             const wrong: Array<string> = []
             for (const [name, search] of searches) {
               const scanned = (yield* scansOf(search)).filter((table) => BIG_TABLES.includes(table))

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { QueryValue } from "@runplane/domain"
 import * as Effect from "effect/Effect"
+import { insertMark } from "../../support/MarkSeeds.ts"
 import type { Facts } from "./QueryModel.ts"
 
 export const SECRET = "a-secret-bearer"
@@ -47,7 +48,13 @@ const seedOf = (number: number) => {
     events: 1 + (number % 6),
     signals: number % 3,
     decisions: number % 2,
-    outcome: status === "completed" && number % 2 === 0 ? number % 4 === 0 : undefined
+    outcome: status === "completed" && number % 2 === 0 ? number % 4 === 0 : undefined,
+    marks: [
+      ...(number % 2 === 0 ? [{ name: "quality", value: (number % 5) / 4 }] : []),
+      ...(number % 6 === 0 ? [{ name: "quality", value: 0.5 }] : []),
+      ...(number % 3 === 0 ? [{ name: "correct", value: number % 4 === 0 }] : []),
+      ...(number % 4 === 1 ? [{ name: "tone", value: ["rude", "1", "true"][number % 3] ?? "" }] : [])
+    ]
   }
 }
 
@@ -81,6 +88,11 @@ export const seedRuns = Effect.fnUntraced(function* (count: number) {
     for (const participant of seed.participants) {
       yield* sql`INSERT INTO run_participants VALUES (${seed.id}::uuid, ${participant}, 1, 0, 0, 0)`
     }
+    for (const [at, mark] of seed.marks.entries()) {
+      yield* insertMark({ runId: seed.id, ...mark, createdAt: `2026-07-0${at + 1}T00:00:00.000Z` })
+    }
+    yield* insertMark({ runId: seed.id, name: "quality", value: 77, replaced: true })
+    yield* insertMark({ runId: seed.id, name: "tone", value: "gone", deleted: true })
     if (seed.outcome !== undefined) {
       yield* sql`
         INSERT INTO key_events (run_id, seq, ts, type, positive)
@@ -110,6 +122,9 @@ const LABELS: Readonly<Record<string, (seed: Seed) => ReadonlyArray<QueryValue>>
 
 /** Names behind `metadata.`; those of secrets match nothing. */
 export const LABEL_PATHS = [...Object.keys(LABELS), "nothing", "cancelCallback.bearer", "executionRequest", "no.such"]
+
+/** Names behind `mark.`; the last one matches nothing. */
+export const MARK_PATHS = ["quality", "correct", "tone", "none"]
 
 /** The searchable values of a seed. */
 export const factsOf = (seed: Seed): Facts => {
@@ -148,9 +163,19 @@ export const factsOf = (seed: Seed): Facts => {
   }
   const text = [seed.id, seed.scenarioRef, seed.environment, seed.sourceRef, seed.policyVersion, ...seed.tags]
   return {
-    values: (field, path) => (field === "metadata" ? (LABELS[path ?? ""]?.(seed) ?? []) : (known[field] ?? [])),
+    values: (field, path) => {
+      if (field === "metadata") return LABELS[path ?? ""]?.(seed) ?? []
+      if (field !== "mark") return known[field] ?? []
+      return seed.marks.flatMap(({ name, value }) => (path === undefined || path === name ? [value] : []))
+    },
     text: text.filter((part) => part !== undefined).join("\n")
   }
+}
+
+/** The latest mark of a name as a number, as lists sort it. */
+export const markOf = ({ marks }: Seed, name: string): number => {
+  const value = marks.findLast((mark) => mark.name === name)?.value
+  return typeof value === "string" || value === undefined ? Number.NEGATIVE_INFINITY : Number(value)
 }
 
 /** Milliseconds; -1 without, as lists sort them. */

@@ -9,7 +9,7 @@ import { Chip, Id, Time, UserText } from "./basics.tsx"
 import { Confirm, DialogButton } from "./Confirm.tsx"
 import { MarkChip, sourceWords } from "./MarkChip.tsx"
 import type { ShownMarks } from "./MarksHere.ts"
-import { marksKey } from "./useMarks.ts"
+import { MARKS_OF_ME, marksKey } from "./useMarks.ts"
 import { useMe } from "./useMe.ts"
 
 /** Characters of a comment that are shown until the reader opens it. */
@@ -74,7 +74,7 @@ export const MarkList = ({ marks, shown }: { readonly marks: ReadonlyArray<Mark>
                         fault="The mark was not deleted"
                         isHarmful
                         act={() => call((api) => api.marks.remove({ params: { id: mark.runId, markId: id } }))}
-                        renews={[marksKey(mark.runId)]}
+                        renews={[marksKey(mark.runId), MARKS_OF_ME]}
                         onClose={close}
                       >
                         <p>Its value and its comment are erased. The history keeps that there was a mark.</p>

@@ -16,6 +16,9 @@ const FRESH_MS = 60_000
 /** What a query of the marks of a run is called; a change of marks invalidates it. */
 export const marksKey = (runId: string): ReadonlyArray<string> => ["marks", runId]
 
+/** What a query of the marks of the caller is called. */
+export const MARKS_OF_ME = ["marks of me"]
+
 const readMarks = (runId: string, history: boolean) => (api: ControlPlaneCalls) =>
   Effect.gen(function* () {
     const marks: Array<Mark> = []

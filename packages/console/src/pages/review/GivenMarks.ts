@@ -60,6 +60,9 @@ export const give = (
   if (found !== undefined) void inOrder(found, () => store(key, renew))
 }
 
+/** Forgets a stored mark that was deleted elsewhere. */
+export const forget = ({ key }: GivenMark): void => givenMarks.set(dropped(givenMarks.get(), key))
+
 /** Stores a mark that failed. */
 export const retry = (mark: GivenMark, renew: (runId: string) => Promise<unknown>): void =>
   void inOrder(mark, () => store(mark.key, renew))

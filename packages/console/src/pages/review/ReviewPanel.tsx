@@ -1,7 +1,7 @@
 import { CORRECT, type MarkTarget, MarkValue, type RunState } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { Check, CircleDashed, CloudAlert, Undo2 } from "lucide-react"
-import { useMemo, useRef, useState } from "react"
+import { useEffect, useMemo, useRef, useState } from "react"
 import { Kbd } from "../../ui/basics.tsx"
 import { useShortcuts } from "../../ui/Keys.ts"
 import { Select, TextLink } from "../../ui/kit.tsx"
@@ -16,7 +16,7 @@ import { choicesOf, isCurrent, isSameTarget, valueText } from "../../view/Marks.
 import { type GivenMark, isOfSubject, lastGiven, targetOfText, targetText } from "../../view/Review.ts"
 import { runFacts } from "../../view/RunFacts.ts"
 import type { ShownRun } from "../run/useShown.ts"
-import { drafts, give, undo } from "./GivenMarks.ts"
+import { drafts, forget, give, undo } from "./GivenMarks.ts"
 import type { ReviewRunProps } from "./ReviewRun.tsx"
 
 interface ReviewPanelProps extends ReviewRunProps {
@@ -64,6 +64,15 @@ export const ReviewPanel = ({ event, given, goTo, me, renew, runId, set, shown, 
         : { kind: "run" }
 
   const pending = given.findLast((mark) => isOfSubject(mark, runId, { name, target }))
+  const isGone =
+    pending?.id !== undefined &&
+    all.data !== undefined &&
+    !all.isFetching &&
+    !all.isError &&
+    !all.data.marks.some(({ id }) => id === pending.id)
+  useEffect(() => {
+    if (isGone) forget(pending)
+  }, [isGone, pending])
   const own = all.data?.marks.find(
     (mark) =>
       mark.author === me.id &&

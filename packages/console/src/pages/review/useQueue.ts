@@ -2,7 +2,7 @@ import type { Run } from "@runplane/api"
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query"
 import { useCallback, useMemo, useState } from "react"
 import { callRuns } from "../../client/Client.ts"
-import { marksKey } from "../../ui/useMarks.ts"
+import { MARKS_OF_ME, marksKey } from "../../ui/useMarks.ts"
 import { useRead } from "../../ui/useRead.ts"
 import { queryValue } from "../../view/QueryCompletion.ts"
 
@@ -60,7 +60,7 @@ export const useQueue = (q: string, name: string, me: string | undefined): Queue
   })
   const runs = useMemo(() => list.data?.pages.flatMap(({ data }) => data) ?? [], [list.data])
   const own = useRead(
-    ["marks of me", name, me],
+    [...MARKS_OF_ME, name, me],
     (api) =>
       api.markReports.list({
         query: { q: `name:${name} source:human author:${queryValue(me ?? "")}`, limit: MOST_MARKS, offset: 0 }

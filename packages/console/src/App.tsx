@@ -1,5 +1,16 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query"
-import { Activity, Bot, LayoutDashboard, ListTree, Radio, Rocket, Scale, ScrollText, Webhook } from "lucide-react"
+import {
+  Activity,
+  Bot,
+  ClipboardCheck,
+  LayoutDashboard,
+  ListTree,
+  Radio,
+  Rocket,
+  Scale,
+  ScrollText,
+  Webhook
+} from "lucide-react"
 import { Component, type ReactNode, Suspense } from "react"
 import { Redirect, Route, Router, Switch } from "wouter"
 import { CONSOLE_PATH } from "./client/Base.ts"
@@ -25,6 +36,8 @@ const parts = {
   audit: () => import("./pages/audit/AuditPage.tsx"),
   operations: () => import("./pages/operations/OperationsPage.tsx"),
   runs: () => import("./pages/runs/RunsPage.tsx"),
+  review: () => import("./pages/review/ReviewPage.tsx"),
+  marks: () => import("./pages/marks/MarksPage.tsx"),
   launch: () => import("./pages/launch/LaunchPage.tsx"),
   run: () => import("./pages/run/RunPage.tsx")
 }
@@ -38,6 +51,8 @@ const WebhooksPage = lazily(parts.webhooks)
 const AuditPage = lazily(parts.audit)
 const OperationsPage = lazily(parts.operations)
 const RunsPage = lazily(parts.runs)
+const ReviewPage = lazily(parts.review)
+const MarksPage = lazily(parts.marks)
 const LaunchPage = lazily(parts.launch)
 const RunPage = lazily(parts.run)
 
@@ -84,6 +99,7 @@ const navItems = ({ launcherUrl }: Config): ReadonlyArray<NavItem> => [
   ...(launcherUrl === undefined ? [] : [{ path: "/launch", title: "Launch", icon: Rocket, key: "l" }]),
   { path: "/events", title: "Events", icon: Radio, key: "e" },
   { path: "/agents", title: "Agents", icon: Bot, key: "a" },
+  { path: "/review", title: "Review", icon: ClipboardCheck, key: "v" },
   { path: "/policies", title: "Policies", icon: Scale, key: "p" },
   { path: "/webhooks", title: "Webhooks", icon: Webhook, key: "w" },
   { path: "/audit", title: "Audit", icon: ScrollText, key: "u" },
@@ -121,6 +137,12 @@ export const App = ({ config }: { readonly config: Config }) => {
                     <LaunchPage launcherUrl={config.launcherUrl} />
                   </Route>
                 )}
+                <Route path="/review">
+                  <ReviewPage />
+                </Route>
+                <Route path="/marks">
+                  <MarksPage />
+                </Route>
                 <Route path="/compare">
                   <ComparePage />
                 </Route>

@@ -27,6 +27,8 @@ const onKey = (event: KeyboardEvent) => {
   const withModifier = event.ctrlKey || event.metaKey
   const key = withModifier ? `mod+${event.key.toLowerCase()}` : event.key
   if (!withModifier && isTyping(event.target)) return
+  // Enter on a link or a button is theirs.
+  if (key === "Enter" && event.target instanceof HTMLElement && event.target.closest("a,button,summary")) return
   // A dialog handles its own keys.
   if (!withModifier && event.target instanceof HTMLElement && event.target.closest("[role=dialog]") !== null) return
   const pair = event.timeStamp - before.at < SEQUENCE_MS ? `${before.key} ${key}` : ""

@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import { CircleAlert, Search } from "lucide-react"
 import { type KeyboardEvent, type RefObject, useEffect, useId, useMemo, useRef, useState } from "react"
 import { type Suggestion, suggestionsAt } from "../view/QueryCompletion.ts"
+import { withMarkNames } from "../view/RunMarks.ts"
 import { useRead } from "./useRead.ts"
 
 interface QueryBarProps {
@@ -33,7 +34,9 @@ export const QueryBar = ({ inputRef, label, onChange, onValid, placeholder, reso
   useEffect(() => setText(value), [value])
   const { data } = useRead(["query fields", resource], (api) => api.query.fields({ query: { resource } }))
   const fields = useMemo(() => data?.fields ?? [], [data])
-  const { from, options, to } = useMemo(() => suggestionsAt(text, caret, fields), [text, caret, fields])
+  const definitions = useRead(["mark definitions"], (api) => api.marks.definitions(), { enabled: resource === "runs" })
+  const named = useMemo(() => withMarkNames(fields, definitions.data ?? []), [fields, definitions.data])
+  const { from, options, to } = useMemo(() => suggestionsAt(text, caret, named), [text, caret, named])
   const fault = useMemo(() => {
     if (fields.length === 0 || text.trim() === "") return undefined
     const read = parseQuery(text, fields)

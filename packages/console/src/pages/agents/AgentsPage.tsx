@@ -1,21 +1,24 @@
 import type { AgentMetrics, CatalogAgent } from "@runplane/api"
 import { useQuery } from "@tanstack/react-query"
-import { useMemo } from "react"
+import { Suspense, useMemo } from "react"
 import { launcherAt } from "../../client/Launcher.ts"
 import { Chip, UserText } from "../../ui/basics.tsx"
 import { useTitle, useUrlState } from "../../ui/hooks.ts"
 import { countColumn, Facts, Loaded, Panel, Sheet, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
+import { lazily } from "../../ui/lazily.ts"
 import { Empty, Failure } from "../../ui/States.tsx"
 import { useCatalogUse } from "../../ui/useCatalogUse.ts"
 import { useRead } from "../../ui/useRead.ts"
 import { counted, percent, whole } from "../../view/Format.ts"
 import { queryValue } from "../../view/QueryCompletion.ts"
-import { textParam } from "../../view/UrlState.ts"
+import { textParam, wordParam } from "../../view/UrlState.ts"
 import { Record } from "./Record.tsx"
+
+const TrackRecord = lazily(() => import("./TrackRecord.tsx"))
 
 const DECIMAL = new Intl.NumberFormat("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 })
 
-const params = { q: textParam, id: textParam }
+const params = { q: textParam, id: textParam, since: wordParam(["all", "7d", "30d", "90d"]) }
 const REFRESH_MS = 10_000
 /** Participants that are drawn; a search finds the others. */
 const SHOWN = 300
@@ -83,6 +86,14 @@ export default function AgentsPage({ launcherUrl }: { readonly launcherUrl: stri
         {state.id === "" ? null : (
           <div className="flex min-w-0 flex-col gap-3">
             <Profile id={state.id} metrics={chosen} profile={profile} onClose={() => set({ id: "" })} />
+            <Suspense fallback={<div className="skeleton h-40" />}>
+              <TrackRecord
+                key={`record ${state.id}`}
+                participantId={state.id}
+                since={state.since}
+                onSince={(since) => set({ since })}
+              />
+            </Suspense>
             <Record key={state.id} participantId={state.id} />
           </div>
         )}

@@ -1,5 +1,7 @@
 import { UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
+import { RowMarks } from "../../ui/MarkChip.tsx"
+import { useMarksHere } from "../../ui/MarksHere.ts"
 import { type Call, isGuess } from "../../view/Cost.ts"
 import { clockTime, duration, whole } from "../../view/Format.ts"
 import { PricedModel } from "./SpendingTable.tsx"
@@ -22,56 +24,70 @@ const COLUMNS = [
 ] as const
 
 /** The calls one by one, each with its price. */
-export const CallTable = ({ calls, onSelect, say }: CallTableProps) => (
-  <section className="panel overflow-x-auto" tabIndex={0} aria-label="Calls">
-    <table className="w-full border-collapse">
-      <caption className="sr-only">Calls of language models, the latest last</caption>
-      <thead>
-        <tr className="border-b border-line">
-          {COLUMNS.map(([title, align]) => (
-            <th key={title} scope="col" className={`label px-3 py-2 ${align}`}>
-              {title}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {calls.map(({ at, data, index }) => {
-          const { completionTokens, estimatedCostUsd, latencyMs, promptTokens, sender, usage } = data
-          const tokens = (count: number) => (usage === "missing" ? "missing" : whole(count))
-          return (
-            <tr key={index} className="border-b border-line last:border-0 hover:bg-sunken">
-              <td className="px-3 py-1.5">
-                <button type="button" className="num text-accent underline" onClick={() => onSelect(index)}>
-                  {index}
-                </button>
-              </td>
-              <td className="num px-3 whitespace-nowrap text-soft">{clockTime(at)}</td>
-              <td className="min-w-[110px] px-3">
-                <UserText text={sender} />
-              </td>
-              <td className="min-w-[150px] px-3 py-1.5">
-                <PricedModel model={data} prices={estimatedCostUsd === undefined ? [] : [data]} />
-              </td>
-              <td className="px-3 text-right">
-                {estimatedCostUsd === undefined ? (
-                  "unknown"
-                ) : (
-                  <CostText
-                    cost={{ costUsd: estimatedCostUsd, guessedCostUsd: isGuess(data) ? estimatedCostUsd : 0 }}
-                    say={say}
-                  />
-                )}
-              </td>
-              <td className="num px-3 text-right">{tokens(promptTokens)}</td>
-              <td className="num px-3 text-right">{tokens(completionTokens)}</td>
-              <td className="num px-3 text-right whitespace-nowrap">
-                {latencyMs === undefined ? "–" : duration(latencyMs)}
-              </td>
-            </tr>
-          )
-        })}
-      </tbody>
-    </table>
-  </section>
-)
+export const CallTable = ({ calls, onSelect, say }: CallTableProps) => {
+  const marked = useMarksHere()?.placed.byIndex
+  const hasMarks = marked !== undefined && calls.some(({ index }) => marked.has(index))
+  return (
+    <section className="panel overflow-x-auto" tabIndex={0} aria-label="Calls">
+      <table className="w-full border-collapse">
+        <caption className="sr-only">Calls of language models, the latest last</caption>
+        <thead>
+          <tr className="border-b border-line">
+            {COLUMNS.map(([title, align]) => (
+              <th key={title} scope="col" className={`label px-3 py-2 ${align}`}>
+                {title}
+              </th>
+            ))}
+            {hasMarks ? (
+              <th scope="col" className="label px-3 py-2 text-left">
+                Marks
+              </th>
+            ) : null}
+          </tr>
+        </thead>
+        <tbody>
+          {calls.map(({ at, data, index }) => {
+            const { completionTokens, estimatedCostUsd, latencyMs, promptTokens, sender, usage } = data
+            const tokens = (count: number) => (usage === "missing" ? "missing" : whole(count))
+            return (
+              <tr key={index} className="border-b border-line last:border-0 hover:bg-sunken">
+                <td className="px-3 py-1.5">
+                  <button type="button" className="num text-accent underline" onClick={() => onSelect(index)}>
+                    {index}
+                  </button>
+                </td>
+                <td className="num px-3 whitespace-nowrap text-soft">{clockTime(at)}</td>
+                <td className="min-w-[110px] px-3">
+                  <UserText text={sender} />
+                </td>
+                <td className="min-w-[150px] px-3 py-1.5">
+                  <PricedModel model={data} prices={estimatedCostUsd === undefined ? [] : [data]} />
+                </td>
+                <td className="px-3 text-right">
+                  {estimatedCostUsd === undefined ? (
+                    "unknown"
+                  ) : (
+                    <CostText
+                      cost={{ costUsd: estimatedCostUsd, guessedCostUsd: isGuess(data) ? estimatedCostUsd : 0 }}
+                      say={say}
+                    />
+                  )}
+                </td>
+                <td className="num px-3 text-right">{tokens(promptTokens)}</td>
+                <td className="num px-3 text-right">{tokens(completionTokens)}</td>
+                <td className="num px-3 text-right whitespace-nowrap">
+                  {latencyMs === undefined ? "–" : duration(latencyMs)}
+                </td>
+                {hasMarks ? (
+                  <td className="px-3">
+                    <RowMarks index={index} />
+                  </td>
+                ) : null}
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </section>
+  )
+}

@@ -5,6 +5,7 @@ import { memo, useEffect, useMemo, useRef, useState } from "react"
 import { toneText, UserText } from "../../ui/basics.tsx"
 import { useSettled } from "../../ui/hooks.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
+import { RowMarks } from "../../ui/MarkChip.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { countTypes, eventTone, filterEvents, gistOf, whoOf } from "../../view/Events.ts"
 import { clockTime, counted, whole } from "../../view/Format.ts"
@@ -169,6 +170,7 @@ const Row = memo(({ event, isSelected, row, set, start, total }: RowProps) => (
     </span>
     <UserText text={whoOf(event)} className="truncate max-sm:hidden" />
     <UserText text={gistOf(event)} className="truncate text-soft" />
+    <RowMarks index={event.index} className="absolute inset-y-0 right-2 rounded bg-panel pl-1" />
   </div>
 ))
 

@@ -41,7 +41,7 @@ export const Header = ({ shown }: { readonly shown: ShownRun }) => {
   const { totals } = state.llm
   const { callCount, callsWithoutUsage = 0, totalTokens } = totals
   return (
-    <header className="shrink-0 border-b border-line bg-panel px-4 pt-2.5 pb-2">
+    <header className="shrink-0 bg-panel px-4 pt-2.5 pb-1.5">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
         <Link href="/runs" aria-label="All runs" className="no-print btn btn-quiet -ml-2 px-1.5 text-soft">
           <ArrowLeft size={16} aria-hidden />

@@ -7,6 +7,7 @@ import { JsonTree } from "../../ui/JsonTree.tsx"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { readableBytes } from "../../view/Bytes.ts"
 import { clockTime } from "../../view/Format.ts"
+import { EventMarks } from "./EventMarks.tsx"
 
 interface InspectorProps {
   readonly event: CanonicalEvent
@@ -77,6 +78,7 @@ const Details = ({ event }: { readonly event: CanonicalEvent }) => {
           <Id id={id} label="event id" edge={8} />
         </Row>
       </dl>
+      <EventMarks event={event} />
       <section>
         <h3 className="label mb-1">Data</h3>
         <JsonTree value={recorded.data} />

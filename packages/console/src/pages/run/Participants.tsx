@@ -1,6 +1,8 @@
 import type { ParticipantStatus } from "@runplane/domain"
 import { Check, Circle, CircleDashed, Clock, History, type LucideIcon, MinusCircle } from "lucide-react"
 import { Avatar, Chip, Time, toneText, UserText } from "../../ui/basics.tsx"
+import { MarkLines } from "../../ui/MarkChip.tsx"
+import { useMarksHere } from "../../ui/MarksHere.ts"
 import { counted } from "../../view/Format.ts"
 import { participantStatusLabel } from "../../view/Status.ts"
 import type { ShownRun } from "./useShown.ts"
@@ -14,12 +16,15 @@ const icons: Readonly<Record<ParticipantStatus, LucideIcon>> = {
   skipped: MinusCircle
 }
 
+/** Characters of the comment of a mark. */
+const COMMENT_LENGTH = 80
 /** Drawn participants, the first ones. */
 const MOST = 300
 
 /** The participants, each with its last activity. */
 export default function Participants({ shown }: { readonly shown: ShownRun }) {
   const { participants, run } = shown.state
+  const marks = useMarksHere()?.placed.byParticipant
   return (
     <div className="p-3">
       <h2 className="label mb-2">{counted(participants.length, "participant")}</h2>
@@ -44,6 +49,7 @@ export default function Participants({ shown }: { readonly shown: ShownRun }) {
                     {latestSummary} <Time at={latestActivityAt} />
                   </p>
                 )}
+                <MarkLines marks={marks?.get(participantId)} length={COMMENT_LENGTH} />
               </div>
             </li>
           )

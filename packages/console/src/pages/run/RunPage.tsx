@@ -16,7 +16,7 @@ import {
   Wallet,
   Waypoints
 } from "lucide-react"
-import { memo, Suspense, useDeferredValue, useMemo, useRef } from "react"
+import { memo, Suspense, useDeferredValue, useMemo, useRef, useState } from "react"
 import { callRuns } from "../../client/Client.ts"
 import type { RunView } from "../../live/RunFollower.ts"
 import type { RunLog } from "../../live/RunLog.ts"
@@ -25,6 +25,7 @@ import { useWhole } from "../../live/useWhole.ts"
 import { useTitle, useUrlState } from "../../ui/hooks.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
 import { lazily } from "../../ui/lazily.ts"
+import { MarksContext, type ShownMarks } from "../../ui/MarksHere.ts"
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
 import { isOld } from "../../ui/useRead.ts"
 import { whole } from "../../view/Format.ts"
@@ -49,6 +50,7 @@ const Scrubber = lazily(loadScrubber)
 const StoryView = lazily(loadStory)
 const DecisionView = lazily(() => import("./DecisionView.tsx"))
 const TimelineView = lazily(() => import("./TimelineView.tsx"))
+const RunMarks = lazily(() => import("./RunMarks.tsx"))
 const EventsView = lazily(() => import("./EventsView.tsx"))
 const PolicyView = lazily(() => import("./PolicyView.tsx"))
 const GraphView = lazily(() => import("./GraphView.tsx"))
@@ -91,6 +93,7 @@ export default function RunPage({ runId }: { readonly runId: string }) {
     refetchInterval: ({ state }) => (state.data !== undefined && isTerminal(state.data.status) ? false : REFRESH_MS)
   })
   const { again, log, view } = useRun(runId)
+  const [marks, setMarks] = useState<ShownMarks>()
   if (record.data === undefined) {
     return record.isError ? (
       <Failure isPage what="The run cannot be read" error={record.error} retry={() => void record.refetch()} />
@@ -110,7 +113,9 @@ export default function RunPage({ runId }: { readonly runId: string }) {
       {view.error === undefined ? null : (
         <Failure what="The events of the run cannot be followed" error={view.error} retry={again} />
       )}
-      <RunBody run={record.data} log={log} view={view} />
+      <MarksContext value={marks}>
+        <RunBody run={record.data} log={log} view={view} setMarks={setMarks} />
+      </MarksContext>
     </div>
   )
 }
@@ -119,9 +124,10 @@ interface RunBodyProps {
   readonly run: Run
   readonly log: RunLog | undefined
   readonly view: RunView
+  readonly setMarks: (marks: ShownMarks) => void
 }
 
-const RunBody = ({ log, run, view }: RunBodyProps) => {
+const RunBody = ({ log, run, setMarks, view }: RunBodyProps) => {
   const [page, set] = useUrlState(runPageParams)
   useShortcuts([
     ...VIEWS.map(({ id, keys, title }) => ({
@@ -158,6 +164,9 @@ const RunBody = ({ log, run, view }: RunBodyProps) => {
     <>
       {failure}
       <Header shown={shown} />
+      <Suspense fallback={<div className="no-print h-[31px] shrink-0 border-b border-line bg-panel" />}>
+        <RunMarks shown={shown} setMarks={setMarks} />
+      </Suspense>
       <div className="flex min-h-0 flex-1">
         <aside
           aria-label="Participants"

@@ -3,6 +3,7 @@ import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react"
 import type { RunLog } from "../../live/RunLog.ts"
 import { useWidth } from "../../ui/hooks.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
+import { useMarksHere } from "../../ui/MarksHere.ts"
 import { clockTime, whole } from "../../view/Format.ts"
 import type { KeyEvent } from "../../view/KeyEvents.ts"
 import type { Phase } from "../../view/Phases.ts"
@@ -22,6 +23,8 @@ const SPEEDS = [1, 2, 4, 8, 16] as const
 const LONGEST_STEP_MS = 1_500
 const SHORTEST_STEP_MS = 16
 
+const NO_INDEXES: ReadonlyArray<number> = []
+
 /** The index at which the views show the run: drag, step by event or key event, play, or go back to now. */
 export default function Scrubber({ count, isLive, log, page, set }: ScrubberProps) {
   const at = page.at === undefined ? count : Math.min(page.at, count)
@@ -32,6 +35,7 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
   const seen = useDeferredValue(count)
   const keyEvents = useMemo(() => log?.digest.keyEvents ?? [], [log, seen])
   const phases = useMemo(() => log?.digest.phases ?? [], [log, seen])
+  const marked = useMarksHere()?.placed.indexes ?? NO_INDEXES
   const phase = phases.findLast(({ index }) => index <= at)
   const bookmarks = page.bookmarks.map(Number).filter((index) => index >= 1 && index <= count)
 
@@ -52,6 +56,26 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
     { keys: "]", says: "Next key event", group: "Time", run: () => step(keyEvents, 1) },
     { keys: "{", says: "Previous phase", group: "Time", run: () => step(phases, -1) },
     { keys: "}", says: "Next phase", group: "Time", run: () => step(phases, 1) },
+    {
+      keys: "n",
+      says: "Next mark",
+      group: "Time",
+      run: () =>
+        step(
+          marked.map((index) => ({ index })),
+          1
+        )
+    },
+    {
+      keys: "N",
+      says: "Previous mark",
+      group: "Time",
+      run: () =>
+        step(
+          marked.map((index) => ({ index })),
+          -1
+        )
+    },
     { keys: "b", says: "Add or remove a bookmark", group: "Time", run: bookmark },
     { keys: "p", says: "Play, pause", group: "Time", run: () => setPlaying(!isPlaying) },
     { keys: "l", says: "Back to now", group: "Time", run: () => set({ at: undefined }) }
@@ -139,7 +163,15 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
         </button>
       </div>
       <div className="relative mt-1 h-8">
-        <Strip log={log} count={count} keyEvents={keyEvents} phases={phases} bookmarks={bookmarks} at={at} />
+        <Strip
+          log={log}
+          count={count}
+          keyEvents={keyEvents}
+          phases={phases}
+          bookmarks={bookmarks}
+          marked={marked}
+          at={at}
+        />
         <input
           type="range"
           aria-label="Index in the run"
@@ -176,11 +208,13 @@ interface StripProps {
   readonly keyEvents: ReadonlyArray<KeyEvent>
   readonly phases: ReadonlyArray<Phase>
   readonly bookmarks: ReadonlyArray<number>
+  /** Indexes of events with marks. */
+  readonly marked: ReadonlyArray<number>
   readonly at: number
 }
 
 /** The density of events over time along equally spaced events, with key events and the index that is shown. */
-const Strip = ({ at, bookmarks, count, log, keyEvents, phases }: StripProps) => {
+const Strip = ({ at, bookmarks, count, log, keyEvents, marked, phases }: StripProps) => {
   const canvas = useRef<HTMLCanvasElement>(null)
   const width = useWidth(canvas)
   const bars = Math.max(1, Math.floor(width / BAR))
@@ -216,6 +250,14 @@ const Strip = ({ at, bookmarks, count, log, keyEvents, phases }: StripProps) => 
       context.lineTo(x(index), height - 8)
       context.fill()
     }
+    // A diamond above the density: marks are never below a dot.
+    const columns = new Set(marked.map((index) => Math.round(x(index))))
+    for (const column of columns) {
+      context.fillStyle = read("panel")
+      diamond(context, column, height / 2, 6)
+      context.fillStyle = read("accent")
+      diamond(context, column, height / 2, 4.5)
+    }
     for (const [tone, columns] of dotsOf(keyEvents, x)) {
       context.fillStyle = read(tone === "calm" ? "muted" : tone)
       for (const column of columns) {
@@ -229,6 +271,15 @@ const Strip = ({ at, bookmarks, count, log, keyEvents, phases }: StripProps) => 
     context.fillRect(0, height - 2, x(at), 2)
   })
   return <canvas ref={canvas} aria-hidden className="h-full w-full" />
+}
+
+const diamond = (context: CanvasRenderingContext2D, x: number, y: number, radius: number) => {
+  context.beginPath()
+  context.moveTo(x - radius, y)
+  context.lineTo(x, y - radius)
+  context.lineTo(x + radius, y)
+  context.lineTo(x, y + radius)
+  context.fill()
 }
 
 /** The pixels of the key events of each tone; the calm ones are drawn first, below the others. */

@@ -1,15 +1,19 @@
 import { storyBegin, storyTime } from "@runplane/domain"
 import { Printer } from "lucide-react"
-import { Suspense, useMemo } from "react"
+import { type ReactNode, Suspense, useMemo } from "react"
 import { Avatar, Chip, toneText, UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
 import { useSettled } from "../../ui/hooks.ts"
 import { lazily } from "../../ui/lazily.ts"
-import { compact, cut, duration, exactTime, percent, whole } from "../../view/Format.ts"
+import { MarkLines } from "../../ui/MarkChip.tsx"
+import { useMarksHere } from "../../ui/MarksHere.ts"
+import { compact, counted, cut, duration, exactTime, percent, whole } from "../../view/Format.ts"
 import { runFacts } from "../../view/RunFacts.ts"
 import { type StoryItem, storyOf } from "../../view/Story.ts"
+import { storyRows } from "../../view/StoryMarks.ts"
 import { RecordButton } from "./RecordButton.tsx"
-import type { RunViewProps } from "./useShown.ts"
+import type { RunPageState } from "./RunParams.ts"
+import type { ShownRun } from "./useShown.ts"
 
 const WhyCard = lazily(() => import("./WhyCard.tsx"))
 
@@ -19,8 +23,14 @@ const MOST = 200
 const FIRST = 20
 const SETTLED_MS = 120
 
-/** The question, the messages of the participants, and the explanation of the decision. */
-export default function StoryView({ page, set, shown }: RunViewProps) {
+interface StoryViewProps {
+  readonly page: Pick<RunPageState, "event">
+  readonly set: (patch: Pick<RunPageState, "event">) => void
+  readonly shown: ShownRun
+}
+
+/** The question, the messages of the participants with their marks, and the explanation of the decision. */
+export default function StoryView({ page, set, shown }: StoryViewProps) {
   const items = useMemo(() => storyOf(shown.events), [shown.events])
   // The explanation takes longer than the story: it waits until the index has not changed for a moment.
   const settled = useSettled(shown, SETTLED_MS)
@@ -29,7 +39,13 @@ export default function StoryView({ page, set, shown }: RunViewProps) {
   const question =
     items.find(({ kind }) => kind === "opening")?.words ?? runFacts(shown.run, shown.state.run.intent).intent
   const { isWhole } = shown
-  const drawn = isWhole ? items.slice(-MOST) : items.slice(0, FIRST)
+  const marks = useMarksHere()?.placed
+  const last = shown.start + shown.events.length
+  const rows = useMemo(
+    () =>
+      isWhole ? storyRows(items, marks?.indexes ?? [], MOST, last) : storyRows(items.slice(0, FIRST), [], FIRST, 0),
+    [isWhole, items, marks, last]
+  )
   return (
     <div tabIndex={0} className="h-full overflow-auto">
       <div className="mx-auto flex max-w-[860px] flex-col gap-4 px-4 py-5">
@@ -61,18 +77,36 @@ export default function StoryView({ page, set, shown }: RunViewProps) {
               The latest {MOST} of {whole(items.length)}; the view Events lists all.
             </p>
           ) : null}
-          {drawn.length === 0 && isWhole ? <p className="text-muted">No messages yet.</p> : null}
+          {rows.length === 0 && isWhole ? <p className="text-muted">No messages yet.</p> : null}
           <ol className="flex flex-col">
-            {drawn.map((item) => (
-              <Item
-                key={item.index}
-                item={item}
-                begin={begin}
-                participant={shown.participantIndex(item.who)}
-                isSelected={page.event === item.index}
-                onSelect={() => set({ event: item.index })}
-              />
-            ))}
+            {rows.map((row) =>
+              row.kind === "item" ? (
+                <Item
+                  key={row.index}
+                  item={row.item}
+                  begin={begin}
+                  participant={shown.participantIndex(row.item.who)}
+                  isSelected={page.event === row.index}
+                  onSelect={() => set({ event: row.index })}
+                >
+                  <MarkLines marks={marks?.byIndex.get(row.index)} />
+                </Item>
+              ) : row.kind === "event" ? (
+                <MarkedEvent
+                  key={row.index}
+                  index={row.index}
+                  type={typeAt(shown, row.index)}
+                  isSelected={page.event === row.index}
+                  onSelect={() => set({ event: row.index })}
+                >
+                  <MarkLines marks={marks?.byIndex.get(row.index)} />
+                </MarkedEvent>
+              ) : (
+                <li key={row.index} className="px-2 py-1 pl-[110px] text-[12px] text-muted">
+                  {counted(row.count, "earlier message")} not shown
+                </li>
+              )
+            )}
           </ol>
           {isWhole ? null : <div className="skeleton h-40" />}
         </section>
@@ -81,6 +115,39 @@ export default function StoryView({ page, set, shown }: RunViewProps) {
   )
 }
 
+/** The type of an event; empty when the browser has dropped it. */
+const typeAt = ({ all, start }: ShownRun, index: number): string => all[index - start - 1]?.type ?? ""
+
+interface MarkedEventProps {
+  readonly index: number
+  readonly type: string
+  readonly isSelected: boolean
+  readonly onSelect: () => void
+  readonly children: ReactNode
+}
+
+/** A marked event that is not a message of the story. */
+const MarkedEvent = ({ children, index, isSelected, onSelect, type }: MarkedEventProps) => (
+  <li
+    data-index={index}
+    className={`cursor-pointer rounded-lg px-2 py-1 pl-[110px] ${isSelected ? "bg-accent-soft" : "hover:bg-sunken"}`}
+    onClick={onSelect}
+  >
+    <button
+      type="button"
+      className="text-[12px] text-accent underline"
+      onClick={(event) => {
+        event.stopPropagation()
+        onSelect()
+      }}
+    >
+      event {index}
+    </button>{" "}
+    <span className="font-mono text-[12px] text-muted">{type}</span>
+    {children}
+  </li>
+)
+
 interface ItemProps {
   readonly item: StoryItem
   /** The zero of the story, Unix milliseconds. */
@@ -88,9 +155,10 @@ interface ItemProps {
   readonly participant: number
   readonly isSelected: boolean
   readonly onSelect: () => void
+  readonly children: ReactNode
 }
 
-const Item = ({ begin, isSelected, item, onSelect, participant }: ItemProps) => {
+const Item = ({ begin, children, isSelected, item, onSelect, participant }: ItemProps) => {
   const at = Date.parse(item.ts)
   const isOurs = item.who === ""
   return (
@@ -144,6 +212,7 @@ const Item = ({ begin, isSelected, item, onSelect, participant }: ItemProps) => 
             · <CostText cost={item.spent} />
           </p>
         )}
+        {children}
       </div>
     </li>
   )

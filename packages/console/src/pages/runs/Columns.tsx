@@ -1,10 +1,14 @@
 import type { Run } from "@runplane/api"
 import { runDuration } from "@runplane/domain"
-import type { ReactNode } from "react"
+import { type ReactNode, Suspense } from "react"
 import { Chip, Id, StatusBadge, Time, UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
+import { lazily } from "../../ui/lazily.ts"
 import { compact, duration, listedDollars, modeLabel, percent, whole } from "../../view/Format.ts"
 import type { RunFacts } from "../../view/RunFacts.ts"
+import { type MarksOfRuns, markNameOf } from "../../view/RunMarks.ts"
+
+const MarkCell = lazily(() => import("./MarkCell.tsx"))
 
 export interface Column {
   readonly id: string
@@ -195,8 +199,35 @@ const USUAL: ReadonlyArray<string> = [
 
 /** The ids of the columns that can be chosen, in the order in which they are shown. */
 export const chosenColumns = (chosen: ReadonlyArray<string>): ReadonlyArray<string> =>
-  chosen.length === 0 ? USUAL : chosen.filter((id) => !FIXED.includes(id) && COLUMNS.some((column) => column.id === id))
+  chosen.length === 0
+    ? USUAL
+    : chosen.filter(
+        (id) => !FIXED.includes(id) && (COLUMNS.some((column) => column.id === id) || markNameOf(id) !== undefined)
+      )
+
+/** The values of the marks of a name. */
+const markColumnOf = (id: string, name: string, marks: MarksOfRuns | undefined): Column => ({
+  id,
+  title: name,
+  width: "minmax(80px, 0.8fr)",
+  cell: (run) => {
+    const ofRun = marks?.get(run.id)
+    // Nothing is known until the marks are read.
+    if (ofRun === undefined) return null
+    const found = ofRun.filter((mark) => mark.name === name)
+    return found.length === 0 ? (
+      none
+    ) : (
+      <Suspense fallback={none}>
+        <MarkCell marks={found} name={name} />
+      </Suspense>
+    )
+  }
+})
 
 /** The columns that are shown, in order. */
-export const columnsOf = (chosen: ReadonlyArray<string>): ReadonlyArray<Column> =>
-  [...FIXED, ...chosenColumns(chosen)].flatMap((id) => COLUMNS.filter((column) => column.id === id))
+export const columnsOf = (chosen: ReadonlyArray<string>, marks: MarksOfRuns | undefined): ReadonlyArray<Column> =>
+  [...FIXED, ...chosenColumns(chosen)].flatMap((id) => {
+    const name = markNameOf(id)
+    return name === undefined ? COLUMNS.filter((column) => column.id === id) : [markColumnOf(id, name, marks)]
+  })

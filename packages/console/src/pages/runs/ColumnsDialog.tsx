@@ -1,5 +1,7 @@
 import { ArrowDown, ArrowUp } from "lucide-react"
 import { Overlay } from "../../ui/Overlay.tsx"
+import { useDefinitions } from "../../ui/useMarks.ts"
+import { markColumn, markNameOf } from "../../view/RunMarks.ts"
 import { COLUMNS, chosenColumns, FIXED } from "./Columns.tsx"
 
 interface ColumnsDialogProps {
@@ -11,8 +13,14 @@ interface ColumnsDialogProps {
 /** Which columns the list has, and in which order. */
 export default function ColumnsDialog({ chosen, onChange, onClose }: ColumnsDialogProps) {
   const shown = chosenColumns(chosen)
-  const rest = COLUMNS.filter(({ id }) => !FIXED.includes(id) && !shown.includes(id))
-  const titleOf = (id: string) => COLUMNS.find((column) => column.id === id)?.title ?? id
+  const definitions = useDefinitions().data ?? []
+  const rest = [...COLUMNS.map(({ id }) => id), ...definitions.map(({ name }) => markColumn(name))].filter(
+    (id) => !FIXED.includes(id) && !shown.includes(id)
+  )
+  const titleOf = (id: string) => {
+    const name = markNameOf(id)
+    return name === undefined ? (COLUMNS.find((column) => column.id === id)?.title ?? id) : `Mark ${name}`
+  }
   const move = (id: string, by: number) => {
     const at = shown.indexOf(id)
     const others = shown.filter((other) => other !== id)
@@ -56,11 +64,11 @@ export default function ColumnsDialog({ chosen, onChange, onClose }: ColumnsDial
         </ol>
         {rest.length === 0 ? null : (
           <ul className="grid gap-0.5 border-t border-line pt-2 sm:grid-cols-2">
-            {rest.map(({ id, title }) => (
+            {rest.map((id) => (
               <li key={id}>
                 <label className="flex items-center gap-2 py-1">
                   <input type="checkbox" checked={false} onChange={() => onChange([...shown, id])} />
-                  {title}
+                  {titleOf(id)}
                 </label>
               </li>
             ))}

@@ -8,6 +8,7 @@ import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
 import { useFixedRows } from "../../ui/useFixedRows.ts"
 import { isOld } from "../../ui/useRead.ts"
 import { counted, whole } from "../../view/Format.ts"
+import { type MarksOfRuns, markNameOf } from "../../view/RunMarks.ts"
 import { Bulk } from "./Bulk.tsx"
 import { type Column, columnsOf } from "./Columns.tsx"
 import { Filters } from "./Filters.tsx"
@@ -17,6 +18,7 @@ import { useRuns } from "./useRuns.ts"
 
 /** Drawn again when the filters change, not while the list is scrolled. */
 const FiltersOnce = memo(Filters)
+const ReadMarks = lazily(() => import("./ReadMarks.tsx"))
 const Peek = lazily(() => import("./Peek.tsx"))
 
 const HEIGHTS: Readonly<Record<RunFilters["density"], number>> = { comfortable: 42, compact: 32 }
@@ -51,7 +53,10 @@ export default function RunsPage() {
   const height = HEIGHTS[filters.density]
   const rows = useFixedRows({ count: runs.length, height, overscan: OVERSCAN })
   const { scroller } = rows
-  const columns = useMemo(() => columnsOf(filters.columns), [filters.columns])
+  const [marks, setMarks] = useState<MarksOfRuns>()
+  const columns = useMemo(() => columnsOf(filters.columns, marks), [filters.columns, marks])
+  const markNames = useMemo(() => filters.columns.flatMap((id) => markNameOf(id) ?? []), [filters.columns])
+  const ids = useMemo(() => runs.map(({ id }) => id), [runs])
   const selected = useMemo(
     () => (isLocked ? [] : runs.filter(({ id }) => selection.ids.has(id))),
     [isLocked, runs, selection.ids]
@@ -229,6 +234,11 @@ export default function RunsPage() {
           </div>
         </div>
       </div>
+      {markNames.length === 0 ? null : (
+        <Suspense fallback={null}>
+          <ReadMarks names={markNames} runs={ids} setMarks={setMarks} />
+        </Suspense>
+      )}
       {peeked === undefined ? null : (
         <Suspense fallback={null}>
           <Peek run={peeked} onClose={() => set({ peek: "" })} />

@@ -1,0 +1,26 @@
+import { CORRECT } from "@runplane/domain"
+import { flagParam, type Param, textParam, type ValuesOf } from "../../view/UrlState.ts"
+
+/** The name of the marks; `correct` unless the address has another one. */
+const nameParam: Param<string> = {
+  read: (text) => (text !== null && /^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(text) ? text : CORRECT),
+  write: (name) => (name === CORRECT ? undefined : name)
+}
+
+/** The state of the review queue, all of it in its address. */
+export const reviewParams = {
+  /** The runs, in the query language of the list. */
+  q: textParam,
+  name: nameParam,
+  /** What is marked: `run`, `decision` or `participant:<id>`; empty for the usual one of the name. */
+  target: textParam,
+  /** Whether the marks of others are hidden until there is an own one. */
+  blind: flagParam,
+  /** The run that is shown; empty for the first one without an own mark. */
+  run: textParam
+}
+export type ReviewState = ValuesOf<typeof reviewParams>
+export type SetReview = (patch: Partial<ReviewState>, how?: { readonly push?: boolean }) => void
+
+/** Behind the last run. */
+export const END = "end"

@@ -1,0 +1,36 @@
+import { useState } from "react"
+import { Loaded } from "../../ui/kit.tsx"
+import { MarkList } from "../../ui/MarkList.tsx"
+import type { ShownMarks } from "../../ui/MarksHere.ts"
+import { Overlay } from "../../ui/Overlay.tsx"
+import { useMarkHistory } from "../../ui/useMarks.ts"
+import { whole } from "../../view/Format.ts"
+
+/** All marks of a run; with the replaced and the deleted ones on demand. */
+export default function AllMarks({ onClose, shown }: { readonly shown: ShownMarks; readonly onClose: () => void }) {
+  const [hasHistory, setHistory] = useState(false)
+  const history = useMarkHistory(shown.runId, hasHistory)
+  const { marks, total } = shown
+  return (
+    <Overlay open form="side" onClose={onClose} title="Marks of the run">
+      <div className="flex flex-col gap-2 p-4">
+        <label className="flex items-center gap-2">
+          <input type="checkbox" checked={hasHistory} onChange={({ target }) => setHistory(target.checked)} />
+          Replaced and deleted marks too
+        </label>
+        {hasHistory ? (
+          <Loaded read={history} what="The history of the marks cannot be read">
+            {({ marks: all }) => <MarkList marks={all} shown={shown} />}
+          </Loaded>
+        ) : (
+          <MarkList marks={marks} shown={shown} />
+        )}
+        {total > marks.length && !hasHistory ? (
+          <p className="text-muted">
+            The newest {whole(marks.length)} of {whole(total)}.
+          </p>
+        ) : null}
+      </div>
+    </Overlay>
+  )
+}

@@ -1,0 +1,46 @@
+import type { CanonicalEvent, MarkTarget } from "@runplane/domain"
+import { Flag } from "lucide-react"
+import { Suspense } from "react"
+import { DialogButton } from "../../ui/Confirm.tsx"
+import { lazily } from "../../ui/lazily.ts"
+import { MarkList } from "../../ui/MarkList.tsx"
+import { useMarksHere } from "../../ui/MarksHere.ts"
+import { useMay } from "../../ui/useMe.ts"
+
+const AddMarkDialog = lazily(() => import("../../ui/AddMarkDialog.tsx"))
+
+/** What a mark of an event judges, by its type. */
+const targetOf = ({ id, type }: CanonicalEvent): readonly [target: MarkTarget, title: string] =>
+  type === "llm.call.completed"
+    ? [{ kind: "llmCall", id }, "This model call"]
+    : type === "decision.finalized"
+      ? [{ kind: "decision", id }, "This decision"]
+      : [{ kind: "event", id }, "This event"]
+
+/** The marks of the selected event, and a dialog that adds one. */
+export const EventMarks = ({ event }: { readonly event: CanonicalEvent }) => {
+  const shown = useMarksHere()
+  const may = useMay()
+  if (shown === undefined) return null
+  const marks = shown.placed.byIndex.get(event.index) ?? []
+  return (
+    <section aria-label="Marks">
+      <div className="mb-1 flex items-center justify-between gap-2">
+        <h3 className="label">Marks</h3>
+        {may("operator") ? (
+          <DialogButton
+            className="btn btn-quiet px-1.5 text-soft"
+            dialog={(close) => (
+              <Suspense fallback={null}>
+                <AddMarkDialog runId={shown.runId} targets={[targetOf(event)]} onClose={close} />
+              </Suspense>
+            )}
+          >
+            <Flag size={13} aria-hidden /> Add a mark
+          </DialogButton>
+        ) : null}
+      </div>
+      {marks.length === 0 ? <p className="text-muted">None.</p> : <MarkList marks={marks} shown={shown} />}
+    </section>
+  )
+}

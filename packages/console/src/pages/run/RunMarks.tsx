@@ -1,0 +1,81 @@
+import { MAX_MARK_CATEGORY, type MarkTarget } from "@runplane/domain"
+import { Flag } from "lucide-react"
+import { Suspense, useEffect, useState } from "react"
+import { Chip } from "../../ui/basics.tsx"
+import { useShortcuts } from "../../ui/Keys.ts"
+import { lazily } from "../../ui/lazily.ts"
+import { MarkChip } from "../../ui/MarkChip.tsx"
+import type { ShownMarks } from "../../ui/MarksHere.ts"
+import { useShownMarks } from "../../ui/useMarks.ts"
+import { useMay } from "../../ui/useMe.ts"
+import { counted, cut } from "../../view/Format.ts"
+import type { ShownRun } from "./useShown.ts"
+
+const AddMarkDialog = lazily(() => import("../../ui/AddMarkDialog.tsx"))
+const AllMarks = lazily(() => import("./AllMarks.tsx"))
+
+/** Chips of the header, and participants that the dialog offers. */
+const MOST = 4
+const MOST_PARTICIPANTS = 100
+
+interface RunMarksProps {
+  readonly shown: ShownRun
+  /** Gives the marks to the other views. */
+  readonly setMarks: (marks: ShownMarks) => void
+}
+
+/** The marks of the run and of its decision, and the dialogs that add a mark and list all. */
+export default function RunMarks({ setMarks, shown: { run, state } }: RunMarksProps) {
+  const shown = useShownMarks(run.id)
+  useEffect(() => setMarks(shown), [setMarks, shown])
+  const may = useMay()
+  const [open, setOpen] = useState<"add" | "all">()
+  const close = () => setOpen(undefined)
+  useShortcuts(may("operator") ? [{ keys: "m", says: "Add a mark", group: "Run", run: () => setOpen("add") }] : [])
+  const { marks, placed, total } = shown
+  const hasDecision = state.decision.current?.finalized === true
+  return (
+    <div className="no-print flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-panel px-4 pb-1.5">
+      {placed.ofRun.slice(0, MOST).map((mark, at) => (
+        <span key={mark.id} className={at === 0 ? "max-w-full" : "max-w-full max-lg:hidden"}>
+          <MarkChip mark={mark} shown={shown} />
+        </span>
+      ))}
+      {marks.length === 0 ? null : (
+        <button type="button" className="text-[12px] text-accent underline" onClick={() => setOpen("all")}>
+          {counted(total, "mark")}
+        </button>
+      )}
+      {placed.indexes.length === 0 ? null : (
+        <span className="max-sm:hidden">
+          <Chip>{counted(placed.indexes.length, "marked event")}</Chip>
+        </span>
+      )}
+      {may("operator") ? (
+        <button type="button" className="btn btn-quiet h-6 px-1.5 text-[12px] text-soft" onClick={() => setOpen("add")}>
+          <Flag size={13} aria-hidden /> Add a mark
+        </button>
+      ) : null}
+      <Suspense fallback={null}>
+        {open === "add" ? (
+          <AddMarkDialog
+            runId={run.id}
+            targets={[
+              ...(hasDecision ? [[{ kind: "decision" }, "The decision"] as const] : []),
+              [{ kind: "run" }, "The run"],
+              ...state.participants
+                .slice(0, MOST_PARTICIPANTS)
+                .map(
+                  ({ participantId: id }) =>
+                    [{ kind: "participant", id } satisfies MarkTarget, cut(id, MAX_MARK_CATEGORY)] as const
+                )
+            ]}
+            onClose={close}
+          />
+        ) : open === "all" ? (
+          <AllMarks shown={shown} onClose={close} />
+        ) : null}
+      </Suspense>
+    </div>
+  )
+}

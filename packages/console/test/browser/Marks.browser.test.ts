@@ -1,0 +1,429 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import type { Page } from "playwright-core"
+import { longRun, numbered, recordedEvents, serveRun } from "./Served.ts"
+import {
+  ask,
+  CONTROL_PLANE,
+  completedExample,
+  go,
+  light,
+  openPage,
+  PATIENCE_MS,
+  picture,
+  startStack,
+  tearDown,
+  tokenFor,
+  violationsOf
+} from "./Stage.ts"
+
+const RUNS = 3
+let runs: ReadonlyArray<string> = []
+
+const created = ({ status, text }: { readonly status: number; readonly text: string }) => {
+  if (status >= 300) throw new Error(`refused: ${status} ${text}`)
+}
+
+const define = async (name: string, definition: object) =>
+  created(await ask("PUT", `${CONTROL_PLANE}/marks/definitions/${name}`, definition))
+
+const addMark = async (run: string, mark: object) =>
+  created(await ask("POST", `${CONTROL_PLANE}/runs/${run}/marks`, mark))
+
+/** A mark of another caller than the one of the pages. */
+const addMarkOfAnn = async (run: string, mark: object) => {
+  const headers = { authorization: `Bearer ${tokenFor(600)}`, "content-type": "application/json" }
+  const answer = await fetch(`${CONTROL_PLANE}/runs/${run}/marks`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(mark)
+  })
+  created({ status: answer.status, text: await answer.text() })
+}
+
+const marksOf = async (run: string, name: string): Promise<ReadonlyArray<{ value: unknown; comment?: string }>> =>
+  (await ask("GET", `${CONTROL_PLANE}/runs/${run}/marks?name=${name}`)).body.data
+
+const stored = (page: Page, state: string) => page.locator(`[data-stored="${state}"]`).waitFor()
+
+beforeAll(async () => {
+  await startStack()
+  for (let count = 0; count < RUNS; count++) runs = [...runs, await completedExample()]
+  await define("tone", { kind: "category", categories: ["kind", "plain", "rude"], better: "first" })
+  await define("quality", { kind: "number", min: 0, max: 1, better: "higher", description: "Overall" })
+}, 6 * PATIENCE_MS)
+afterAll(tearDown)
+
+/** The newest first, as the queue has them. */
+const queued = () => runs.toReversed()
+
+describe("the review queue", () => {
+  it(
+    "is worked with the keyboard, from the first run to the last",
+    async () => {
+      const { context, misdeeds, page } = await openPage()
+      await go(page, "/runs")
+      await page.getByRole("heading", { name: "Runs" }).waitFor()
+      await page.keyboard.press("g")
+      await page.keyboard.press("v")
+      await page.waitForURL(/\/review\?run=/)
+      const progress = page.locator("[data-progress]")
+      await progress.getByText(`1 of ${RUNS} runs, 0 reviewed by you`).waitFor()
+      await page.getByText("The question").waitFor()
+      await stored(page, "none")
+      // `correct` marks the decision: 1 is right.
+      await page.keyboard.press("1")
+      await stored(page, "stored")
+      await progress.getByText("1 reviewed by you").waitFor()
+      const [first = "", second = "", last = ""] = queued()
+      assert.deepStrictEqual(
+        (await marksOf(first, "correct")).map(({ value }) => value),
+        [true]
+      )
+      await page.keyboard.press("c")
+      await page.keyboard.type("it did fail over n 2")
+      await page.keyboard.press("Control+Enter")
+      await page.locator("[data-comment]").getByText("it did fail over n 2").waitFor()
+      await stored(page, "stored")
+      assert.deepInclude((await marksOf(first, "correct"))[0], { value: true, comment: "it did fail over n 2" })
+
+      await page.keyboard.press("n")
+      await progress.getByText(`2 of ${RUNS}`).waitFor()
+      await stored(page, "none")
+      await page.keyboard.press("2")
+      await stored(page, "stored")
+      await page.keyboard.press("u")
+      await stored(page, "none")
+      assert.deepStrictEqual(await marksOf(second, "correct"), [])
+      await page.keyboard.press("2")
+      await stored(page, "stored")
+      await page.keyboard.press("p")
+      await progress.getByText(`1 of ${RUNS}`).waitFor()
+      await stored(page, "stored")
+      await page.keyboard.press("n")
+      await progress.getByText(`2 of ${RUNS}`).waitFor()
+      await page.keyboard.press("Enter")
+      await progress.getByText(`3 of ${RUNS}`).waitFor()
+      await stored(page, "none")
+      await page.keyboard.press("?")
+      await page.getByRole("dialog").getByText("Delete the mark just made").waitFor()
+      await page.keyboard.press("Escape")
+      await page.getByRole("dialog").waitFor({ state: "detached" })
+      await page.keyboard.press("1")
+      await stored(page, "stored")
+      await page.keyboard.press("n")
+      await page.getByRole("heading", { name: `All ${RUNS} runs are reviewed` }).waitFor()
+      assert.deepStrictEqual(
+        [...(await marksOf(second, "correct")), ...(await marksOf(last, "correct"))].map(({ value }) => value),
+        [false, true]
+      )
+      assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+      await context.close()
+    },
+    4 * PATIENCE_MS
+  )
+
+  it(
+    "hides the marks of others in the blind mode until there is an own one",
+    async () => {
+      const { context, page } = await openPage()
+      const [first = ""] = queued()
+      const secret = "the tone of ann"
+      await addMarkOfAnn(first, {
+        target: { kind: "run" },
+        name: "tone",
+        value: "rude",
+        source: "human",
+        comment: secret
+      })
+      await addMarkOfAnn(first, {
+        target: { kind: "decision" },
+        name: "correct",
+        value: "wait_for_it",
+        source: "human",
+        comment: "ann knows"
+      })
+      const answers = page.waitForResponse(/\/marks\?/)
+      await go(page, `/review?name=tone&blind=true&run=${first}`)
+      await answers
+      await page.getByText("Blind: the marks of others are hidden").waitFor()
+      await page.getByText("The question").waitFor()
+      await page.locator("[data-index]").first().waitFor()
+      const shown = ((await page.locator("#content").textContent()) ?? "").toLowerCase()
+      for (const text of [secret, "ann knows", "wait_for_it", "user:ann"]) assert.notInclude(shown, text)
+      await page.keyboard.press("2")
+      await stored(page, "stored")
+      await page.locator("[data-comment]").getByText(secret).waitFor()
+      await page.locator("[data-comment]").getByText("ann knows").waitFor()
+      assert.lengthOf(await marksOf(first, "tone"), 2)
+      // Without the blind mode they are there at once.
+      await go(page, `/review?name=quality&run=${first}`)
+      await page.locator("[data-comment]").getByText(secret).waitFor()
+      await context.close()
+    },
+    4 * PATIENCE_MS
+  )
+
+  it(
+    "shows a mark that was not stored until a retry stores it once",
+    async () => {
+      const { context, page } = await openPage()
+      const [first = "", second = ""] = queued()
+      await go(page, `/review?name=quality&run=${first}`)
+      await stored(page, "none")
+      const posts = (url: URL) => /\/marks$/.test(url.pathname)
+      await page.route(posts, async (route) => {
+        // The service stores it, and its answer is lost.
+        if (route.request().method() === "POST") await route.fetch()
+        await route.abort()
+      })
+      await page.keyboard.press("6")
+      await stored(page, "failed")
+      const lost = page.locator(`[data-not-stored="${first}"]`)
+      await lost.getByText("quality 1").waitFor()
+      assert.deepStrictEqual(await violationsOf(page), [])
+      await picture(page, "review-not-stored-1280-light")
+      await page.unroute(posts)
+      await page.keyboard.press("n")
+      await page.waitForURL(new RegExp(second))
+      await lost.waitFor()
+      await lost.getByRole("button", { name: "Try again" }).click()
+      await lost.waitFor({ state: "detached" })
+      assert.deepStrictEqual(
+        (await marksOf(first, "quality")).map(({ value }) => value),
+        [1]
+      )
+      await context.close()
+    },
+    4 * PATIENCE_MS
+  )
+})
+
+describe("the marks of a run", () => {
+  it(
+    "are added, shown as text in place, and deleted",
+    async () => {
+      const { context, misdeeds, page } = await openPage()
+      const [first = ""] = queued()
+      const hostile = `<img src=x onerror="document.title='broken'"> مرحبا \u202e ${"long words ".repeat(300)}`
+      const [call, vote] = await Promise.all(
+        ["llm.call.completed", "proposal.updated"].map(async (type) =>
+          (await recordedEvents(first)).findLast((event) => event.type === type)
+        )
+      )
+      assert.isDefined(call)
+      assert.isDefined(vote)
+      const event = { kind: "event", id: Reflect.get(vote, "id") }
+      await addMarkOfAnn(first, { target: event, name: "odd", value: true, source: "human", comment: hostile })
+      const llmCall = { kind: "llmCall", id: Reflect.get(call, "id") }
+      await addMarkOfAnn(first, { target: llmCall, name: "odd", value: false, source: "human" })
+      await go(page, `/runs/${first}?event=${vote.index}`)
+      const story = page.getByRole("tabpanel").locator(`[data-index="${vote.index}"]`)
+      await story.locator("[data-mark]").getByText("odd").waitFor()
+      const inspector = page.getByRole("complementary", { name: "Event", exact: true })
+      await inspector.getByText('<img src=x onerror="').waitFor()
+      await inspector.getByRole("button", { name: "Show all of the comment" }).click()
+      assert.include(await inspector.locator("[data-comment]").textContent(), "long words ".repeat(250).trim())
+      await page.keyboard.press("m")
+      await page.getByRole("dialog").getByLabel("Name").fill("quality")
+      await page.getByRole("dialog").getByRole("button", { name: "0.8" }).click()
+      await page.getByRole("dialog").getByLabel("Target").selectOption({ label: "security-analyst" })
+      assert.deepStrictEqual(await violationsOf(page), [])
+      await picture(page, "mark-add-1280-light")
+      await page.getByRole("button", { name: "Add the mark" }).click()
+      await page.getByRole("complementary", { name: "Participants" }).getByText("quality").waitFor()
+      await go(page, `/runs/${first}?view=cost`)
+      await page.locator(`[data-marked="${call.index}"]`).waitFor()
+      await page.getByRole("button", { name: /^\d+ marks$/ }).click()
+      const own = page.getByRole("dialog").locator("[data-mark-row]", { hasText: "security-analyst" })
+      await own.getByRole("button", { name: "Delete the mark" }).click()
+      await page.getByRole("dialog", { name: "Delete the mark" }).getByRole("button", { name: "Delete" }).click()
+      await own.waitFor({ state: "detached" })
+      await page.getByLabel("Replaced and deleted marks too").check()
+      await own.getByText("deleted by").waitFor()
+      assert.notInclude(await page.title(), "broken")
+      assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+      await context.close()
+    },
+    4 * PATIENCE_MS
+  )
+
+  it(
+    "are shown in place far back in a run of 20,000 events",
+    async () => {
+      const { context, misdeeds, page } = await openPage()
+      const [run = ""] = runs
+      const given = longRun(await recordedEvents(run), 20_000)
+      const event = numbered(given)[4_999]
+      assert.isDefined(event)
+      await serveRun(page, run, given)
+      const mark = {
+        id: crypto.randomUUID(),
+        runId: run,
+        target: { kind: "event", id: event.id },
+        index: event.index,
+        name: "odd",
+        value: true,
+        comment: "far back",
+        source: "human",
+        author: "ann",
+        createdAt: new Date().toISOString()
+      }
+      await page.route(`${CONTROL_PLANE}/runs/${run}/marks?*`, (route) =>
+        route.fulfill({ json: { data: [mark], total: 1, limit: 500, offset: 0 } })
+      )
+      await go(page, `/runs/${run}`)
+      await light(page, "complete")
+      const place = page.getByRole("tabpanel").locator(`[data-index="${event.index}"]`)
+      await place.getByText("far back").waitFor()
+      // Before it and behind it the story leaves messages out.
+      assert.strictEqual(await page.getByText(/earlier messages? not shown/).count(), 2)
+      assert.isBelow(await page.getByRole("tabpanel").locator("li").count(), 300)
+      await page.keyboard.press("N")
+      await page.waitForURL(new RegExp(`at=${event.index}`))
+      await page.getByText(`as of event ${event.index.toLocaleString("en-US")},`).waitFor()
+      await go(page, `/runs/${run}?view=events&event=${event.index}`)
+      await light(page, "complete")
+      await page.locator(`#event-${event.index} [data-marked]`).getByText("odd").waitFor()
+      await picture(page, "marks-20000-1280-light")
+      assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+      await context.close()
+    },
+    4 * PATIENCE_MS
+  )
+
+  it(
+    "of a judge that does not agree with people are shown as unreliable",
+    async () => {
+      const { context, page } = await openPage()
+      for (const [at, run] of runs.entries()) {
+        const tone = { target: { kind: "run" }, name: "tone" }
+        await addMark(run, { ...tone, value: at === 0 ? "kind" : "plain", source: "human" })
+        await addMark(run, { ...tone, value: at === 0 ? "rude" : "kind", source: "judge", judge: { name: "harsh" } })
+      }
+      const [run = ""] = runs
+      await go(page, `/runs/${run}`)
+      await page
+        .getByText(/unreliable, κ -?0\.\d\d, n 3/)
+        .first()
+        .waitFor()
+      await go(page, "/marks")
+      const row = page.getByRole("row", { name: /tone.*judge harsh/ })
+      await row.getByText("unreliable").waitFor()
+      await row.getByText("Show").click()
+      await page.locator("[data-confusion]").waitFor()
+      assert.deepStrictEqual(await violationsOf(page), [])
+      await context.close()
+    },
+    4 * PATIENCE_MS
+  )
+})
+
+describe("the record of an agent", () => {
+  it(
+    "has its figures as the API has them, and its reliability curve",
+    async () => {
+      const { context, misdeeds, page } = await openPage()
+      const { body } = await ask("GET", `${CONTROL_PLANE}/agents/security-analyst/record`)
+      assert.isAbove(body.judged, 0)
+      await go(page, "/agents?id=security-analyst")
+      const right = page.locator("[data-right]")
+      await right.getByText(`${body.right} of ${body.judged}`).waitFor()
+      const curve = page.locator("[data-curve]")
+      await curve.waitFor()
+      assert.strictEqual(await curve.locator("[data-bin]").count(), body.reliability.length)
+      assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+      await context.close()
+    },
+    2 * PATIENCE_MS
+  )
+
+  it("says where truth comes from when there is none", async () => {
+    const { context, page } = await openPage()
+    const { body } = await ask("GET", `${CONTROL_PLANE}/agents/security-analyst/record`)
+    const known = ["brier", "costPerRightUsd", "rightInterval", "rightShare"]
+    const counts = Object.fromEntries(Object.entries(body).filter(([name]) => !known.includes(name)))
+    const json = { ...counts, judged: 0, right: 0, againstMajority: 0, rightAgainstMajority: 0, reliability: [] }
+    await page.route(/\/agents\/security-analyst\/record/, (route) => route.fulfill({ json }))
+    await go(page, "/agents?id=security-analyst")
+    const empty = page.locator("[data-no-truth]")
+    await empty.getByText("/runs/:id/marks").waitFor()
+    await empty.getByRole("link", { name: "Review its decisions" }).click()
+    await page.waitForURL(/\/review\?q=/)
+    await context.close()
+  })
+})
+
+describe("marks beside the runs", () => {
+  it(
+    "are a column of the list, and complete in its search",
+    async () => {
+      const { context, misdeeds, page } = await openPage()
+      await go(page, "/runs?columns=decision,mark.tone")
+      await page.getByRole("columnheader", { name: "tone" }).waitFor()
+      await page.getByRole("cell").getByText("kind").first().waitFor()
+      const search = page.getByRole("combobox", { name: "Search runs" })
+      await search.fill("mark.to")
+      await page.getByRole("option", { name: /mark\.tone/ }).waitFor()
+      await search.press("ArrowDown")
+      await search.press("Enter")
+      await page.getByRole("option", { name: "rude" }).waitFor()
+      await search.fill("mark.tone:rude")
+      await search.press("Enter")
+      await page.waitForURL(/mark\.tone/)
+      await page
+        .getByText(/^\d+ runs?$/)
+        .first()
+        .waitFor()
+      assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+      await context.close()
+    },
+    2 * PATIENCE_MS
+  )
+
+  it("have definitions that an administrator adds", async () => {
+    const { context, page } = await openPage()
+    await go(page, "/marks")
+    await page.getByRole("button", { name: "Add a definition" }).click()
+    await page.getByLabel("Name").fill("safe")
+    await page.getByLabel("Kind").selectOption({ label: "a category" })
+    await page.getByLabel("Categories, one a line, in their order").fill("yes\nperhaps\nno")
+    await page.getByRole("dialog").getByRole("button", { name: "Add", exact: true }).click()
+    await page.getByRole("row", { name: /safe.*yes, perhaps, no/ }).waitFor()
+    await context.close()
+  })
+
+  it(
+    "have no violation that axe finds, in both themes, on wide and narrow screens and at 200 %",
+    async () => {
+      const [run = ""] = queued()
+      const pages = [
+        ["review", `/review?run=${run}`],
+        ["review-quality", `/review?name=quality&blind=true&run=${run}`],
+        ["marks", "/marks"],
+        ["record", "/agents?id=security-analyst"],
+        ["marked-run", `/runs/${run}`],
+        ["marked-events", `/runs/${run}?view=events`],
+        ["marked-calls", `/runs/${run}?view=cost`],
+        ["marked-list", "/runs?columns=decision,mark.tone,mark.correct"]
+      ] as const
+      for (const theme of ["light", "dark"] as const) {
+        // A window of 1280 at 200 % is one of 640.
+        for (const width of [1280, 640, 390]) {
+          const { context, page } = await openPage({ theme, width })
+          for (const [name, path] of pages) {
+            await go(page, path)
+            await page.waitForFunction(() => document.querySelector(".skeleton") === null)
+            await picture(page, `${name}-${width}-${theme}`)
+            assert.deepStrictEqual(await violationsOf(page), [], `${name} ${theme} ${width}`)
+            assert.isTrue(
+              await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth),
+              `${name} ${theme} ${width}`
+            )
+          }
+          await context.close()
+        }
+      }
+    },
+    10 * PATIENCE_MS
+  )
+})

@@ -251,8 +251,15 @@ const constraintsOf = (given: Given): ReadonlyArray<string> => {
     range(of("minItems"), of("maxItems"), "item"),
     given["uniqueItems"] === true ? "each item once" : undefined,
     format === undefined ? undefined : (FORMATS[format] ?? `in the form ${format}`),
-    pattern === undefined ? undefined : `matches ${pattern}`
+    pattern === undefined ? undefined : patternWords(given)
   ].filter((ask) => ask !== undefined)
+}
+
+/** A pattern in words: readers do not know regular expressions. The description of the pack says the rest. */
+const patternWords = (given: Given): string | undefined => {
+  const examples = list(given["examples"]).filter((example) => typeof example === "string")
+  if (examples.length > 0) return `such as ${examples.slice(0, 3).join(" or ")}`
+  return text(given["description"]) === undefined ? "in the form that the scenario expects" : undefined
 }
 
 const FORMATS: Readonly<Record<string, string>> = {

@@ -118,8 +118,10 @@ describe("a form of every keyword", () => {
     )
     assert.strictEqual(
       constraints({ type: "string", minLength: 3, pattern: "^a" }),
-      "at least 3 characters; matches ^a"
+      "at least 3 characters; in the form that the scenario expects"
     )
+    assert.strictEqual(constraints({ type: "string", pattern: "^a", examples: ["ab", "ac"] }), "such as ab or ac")
+    assert.strictEqual(constraints({ type: "string", pattern: "^a", description: "Begins with a." }), "")
     assert.strictEqual(
       constraints({ type: "array", maxItems: 4, uniqueItems: true }),
       "at most 4 items; each item once"

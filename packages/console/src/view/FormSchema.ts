@@ -257,7 +257,7 @@ const constraintsOf = (given: Given): ReadonlyArray<string> => {
 
 /** A pattern in words: readers do not know regular expressions. The description of the pack says the rest. */
 const patternWords = (given: Given): string | undefined => {
-  const examples = list(given["examples"]).filter((example) => typeof example === "string")
+  const examples = [...list(given["examples"]), given["default"]].filter((example) => typeof example === "string")
   if (examples.length > 0) return `such as ${examples.slice(0, 3).join(" or ")}`
   return text(given["description"]) === undefined ? "in the form that the scenario expects" : undefined
 }
@@ -334,7 +334,12 @@ export const inputFaults = (metadata: Schema.JsonObject | undefined): InputFault
     const params = isObject(error["params"]) ? error["params"] : {}
     const missing = text(params["missingProperty"])
     const pointer = `${text(error["instancePath"]) ?? ""}${missing === undefined ? "" : `/${missing}`}`
-    const words = missing === undefined ? (text(error["message"]) ?? "is not valid") : "is required"
+    const words =
+      missing !== undefined
+        ? "is required"
+        : params["pattern"] !== undefined
+          ? "does not have the form that the scenario expects"
+          : (text(error["message"]) ?? "is not valid")
     faults.set(pointer, [...(faults.get(pointer) ?? []), words])
   }
   return faults

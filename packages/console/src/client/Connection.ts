@@ -5,7 +5,7 @@ export type Connection =
   /** A stream is open and everything up to `complete` was received. */
   | { readonly state: "live"; readonly complete: number }
   | { readonly state: "catching-up"; readonly behind: number }
-  /** The stream was lost at the time `since`, milliseconds. */
+  /** The stream was lost at the time `since`, milliseconds; 0: it was not open before. */
   | { readonly state: "reconnecting"; readonly since: number }
   /** The run has ended and all of its events are loaded. */
   | { readonly state: "complete"; readonly complete: number }

@@ -35,7 +35,7 @@ const HEARTBEAT_MS = 5_000
 export const followLog = ({ q }: LogFilter, { away, failed, receive, reset }: LogListener): (() => void) => {
   const search = q === "" ? {} : { q }
   const id = crypto.randomUUID()
-  lostStream()
+  sawStream({ state: "reconnecting", since: 0 })
   const interrupted = (error: unknown) =>
     Effect.sync(() => {
       const problem = problemOf(error, id)

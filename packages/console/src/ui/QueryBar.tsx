@@ -126,6 +126,7 @@ export const QueryBar = ({ inputRef, label, onChange, onValid, placeholder, reso
         hidden={shown.length === 0}
         className="absolute top-8 left-0 z-30 max-h-[320px] w-[min(460px,90vw)] overflow-auto rounded-lg border border-line bg-raised py-1 shadow-float"
       >
+        {fault === undefined || shown.length === 0 ? null : <Fault text={fault} />}
         {shown.map((suggestion, at) => (
           <div
             key={suggestion.label}
@@ -145,10 +146,16 @@ export const QueryBar = ({ inputRef, label, onChange, onValid, placeholder, reso
         ))}
       </div>
       {fault === undefined ? null : (
-        <p role="status" className="mt-1 flex items-start gap-1.5 text-[12px] text-bad">
-          <CircleAlert size={13} aria-hidden className="mt-0.5 shrink-0" /> {fault}
-        </p>
+        <div role="status" className={shown.length === 0 ? "mt-1" : "sr-only"}>
+          <Fault text={fault} />
+        </div>
       )}
     </div>
   )
 }
+
+const Fault = ({ text }: { readonly text: string }) => (
+  <p className="flex items-start gap-1.5 px-3 py-1 text-[12px] text-bad">
+    <CircleAlert size={13} aria-hidden className="mt-0.5 shrink-0" /> {text}
+  </p>
+)

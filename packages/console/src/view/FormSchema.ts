@@ -251,8 +251,15 @@ const constraintsOf = (given: Given): ReadonlyArray<string> => {
     range(of("minItems"), of("maxItems"), "item"),
     given["uniqueItems"] === true ? "each item once" : undefined,
     format === undefined ? undefined : (FORMATS[format] ?? `in the form ${format}`),
-    pattern === undefined ? undefined : `matches ${pattern}`
+    pattern === undefined ? undefined : patternWords(given)
   ].filter((ask) => ask !== undefined)
+}
+
+/** A pattern in words: readers do not know regular expressions. The description of the pack says the rest. */
+const patternWords = (given: Given): string | undefined => {
+  const examples = [...list(given["examples"]), given["default"]].filter((example) => typeof example === "string")
+  if (examples.length > 0) return `such as ${examples.slice(0, 3).join(" or ")}`
+  return text(given["description"]) === undefined ? "in the form that the scenario expects" : undefined
 }
 
 const FORMATS: Readonly<Record<string, string>> = {
@@ -327,7 +334,12 @@ export const inputFaults = (metadata: Schema.JsonObject | undefined): InputFault
     const params = isObject(error["params"]) ? error["params"] : {}
     const missing = text(params["missingProperty"])
     const pointer = `${text(error["instancePath"]) ?? ""}${missing === undefined ? "" : `/${missing}`}`
-    const words = missing === undefined ? (text(error["message"]) ?? "is not valid") : "is required"
+    const words =
+      missing !== undefined
+        ? "is required"
+        : params["pattern"] !== undefined
+          ? "does not have the form that the scenario expects"
+          : (text(error["message"]) ?? "is not valid")
     faults.set(pointer, [...(faults.get(pointer) ?? []), words])
   }
   return faults

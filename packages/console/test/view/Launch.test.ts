@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { inputsOf, originOf } from "../../src/view/Again.ts"
-import { fieldSpec, fits } from "../../src/view/FormSchema.ts"
+import { fieldSpec, fits, inputFaults } from "../../src/view/FormSchema.ts"
 import { clientOf, commandOf, curlOf } from "../../src/view/LaunchCommands.ts"
 import { type LaunchProgress, launchSteps } from "../../src/view/LaunchSteps.ts"
 import { eventsOf, said } from "../support.ts"
@@ -118,13 +118,27 @@ describe("a form of every keyword", () => {
     )
     assert.strictEqual(
       constraints({ type: "string", minLength: 3, pattern: "^a" }),
-      "at least 3 characters; matches ^a"
+      "at least 3 characters; in the form that the scenario expects"
     )
+    assert.strictEqual(constraints({ type: "string", pattern: "^a", examples: ["ab", "ac"] }), "such as ab or ac")
+    assert.strictEqual(constraints({ type: "string", pattern: "^a", default: "ad" }), "such as ad")
+    assert.strictEqual(constraints({ type: "string", pattern: "^a", description: "Begins with a." }), "")
     assert.strictEqual(
       constraints({ type: "array", maxItems: 4, uniqueItems: true }),
       "at most 4 items; each item once"
     )
     assert.include(constraints({ type: "string", format: "date-time" }) ?? "", "2026-07-01")
+  })
+
+  it("reports a fault without a regular expression", () => {
+    const error = { instancePath: "/id", message: 'must match pattern "^INC-"', params: { pattern: "^INC-" } }
+    assert.deepStrictEqual(
+      inputFaults({ errors: [error, { instancePath: "", params: { missingProperty: "b" } }] }),
+      new Map([
+        ["/id", ["does not have the form that the scenario expects"]],
+        ["/b", ["is required"]]
+      ])
+    )
   })
 
   it("puts the parts of allOf together, and offers the branches of oneOf", () => {

@@ -214,8 +214,20 @@ const Row = ({ entry, index, narrow, open, start }: RowProps) => {
           {action}
         </button>
       </span>
-      <span role="cell" className={`min-w-0 truncate text-soft ${COLUMNS[3]}`}>
-        {resource} <UserText text={resourceId ?? ""} className="font-mono text-[12px]" />
+      <span
+        role="cell"
+        className={`min-w-0 truncate text-soft ${COLUMNS[3]}`}
+        // A link leads to the run and not to the entry.
+        onClick={resource === "run" ? (event) => event.stopPropagation() : undefined}
+      >
+        {resource}{" "}
+        {resource === "run" && resourceId !== undefined ? (
+          <TextLink href={`/runs/${resourceId}`} className="font-mono text-[12px]">
+            <UserText text={resourceId} />
+          </TextLink>
+        ) : (
+          <UserText text={resourceId ?? ""} className="font-mono text-[12px]" />
+        )}
       </span>
       <span role="cell" className={`flex min-w-0 ${COLUMNS[4]}`}>
         {outcome === "" ? null : (

@@ -1,4 +1,5 @@
 import { isExactNumber, isJsonObject, jsonFault, jsonFaultText } from "@runplane/domain"
+import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import { Plus, Trash2 } from "lucide-react"
 import { useEffect, useId, useState } from "react"
@@ -247,10 +248,16 @@ const Entry = ({ described, id, onChange, spec, value }: EntryProps) => {
   }
 }
 
-type JsonEntryProps = Pick<EntryProps, "id" | "value" | "onChange" | "described"> & { readonly label?: string }
+type JsonEntryProps = Pick<EntryProps, "id" | "value" | "onChange" | "described"> & {
+  readonly label?: string
+  /** Receives whether the text is valid, when it changes. Without it any JSON is valid. */
+  readonly onValid?: (isValid: boolean) => void
+  /** Why a value does not fit; undefined when it does. */
+  readonly faultOf?: (value: Schema.Json | undefined) => string | undefined
+}
 
 /** A value as JSON: applied as soon as it is valid. */
-export const JsonEntry = ({ described, id, label, onChange, value }: JsonEntryProps) => {
+export const JsonEntry = ({ described, faultOf, id, label, onChange, onValid, value }: JsonEntryProps) => {
   const [typed, setTyped] = useState(() => JSON.stringify(value, undefined, 2) ?? "")
   const [why, setWhy] = useState("")
   const current = JSON.stringify(value)
@@ -269,20 +276,28 @@ export const JsonEntry = ({ described, id, label, onChange, value }: JsonEntryPr
         value={typed}
         onChange={({ target }) => {
           setTyped(target.value)
-          const fault = jsonFault(target.value)
-          if (fault !== undefined) return setWhy(jsonFaultText(fault))
-          try {
-            onChange(target.value.trim() === "" ? undefined : JSON.parse(target.value))
-            setWhy("")
-          } catch (error) {
-            setWhy(`is not JSON: ${error instanceof Error ? error.message : String(error)}`)
-          }
+          const read = readJson(target.value)
+          const fault = Result.isFailure(read) ? read.failure : faultOf?.(read.success)
+          setWhy(fault ?? "")
+          onValid?.(fault === undefined)
+          if (fault === undefined && Result.isSuccess(read)) onChange(read.success)
         }}
         {...described}
       />
       {why === "" ? null : <p className="text-bad">{why}</p>}
     </>
   )
+}
+
+/** The value of a text, or why it is not JSON. */
+const readJson = (text: string): Result.Result<Schema.Json | undefined, string> => {
+  const fault = jsonFault(text)
+  if (fault !== undefined) return Result.fail(jsonFaultText(fault))
+  try {
+    return Result.succeed(text.trim() === "" ? undefined : JSON.parse(text))
+  } catch (error) {
+    return Result.fail(`is not JSON: ${error instanceof Error ? error.message : String(error)}`)
+  }
 }
 
 /** A number that would be rounded stays text, which the service refuses with the name of the field. */

@@ -70,6 +70,8 @@ export const LaunchInputs = ({ again, call, launcherUrl, schema, template }: Lau
     staleTime: 60_000
   })
   const { launch, progress } = useLaunch(call, order)
+  // The text of the JSON editor. The inputs are those of its last valid text.
+  const [isValid, setValid] = useState(true)
   const refused = launch.error ?? preview.error
   const problem = refused === null ? undefined : problemOf(refused, "")
   const faults = inputFaults(problem?.metadata)
@@ -114,7 +116,14 @@ export const LaunchInputs = ({ again, call, launcherUrl, schema, template }: Lau
         <div className="panel flex flex-col gap-3 p-4">
           <div className="flex items-center justify-between">
             <h3 className="font-semibold">Inputs</h3>
-            <button type="button" className="btn" aria-pressed={isJson} onClick={() => setJson(!isJson)}>
+            <button
+              type="button"
+              className="btn"
+              aria-pressed={isJson}
+              disabled={!isValid}
+              title={isValid ? undefined : "The JSON is not valid: correct it first"}
+              onClick={() => setJson(!isJson)}
+            >
               {isJson ? "As a form" : "As JSON"}
             </button>
           </div>
@@ -124,7 +133,9 @@ export const LaunchInputs = ({ again, call, launcherUrl, schema, template }: Lau
               label="Inputs as JSON"
               value={inputs}
               onChange={change}
-              described={{ "aria-invalid": faults.size > 0 }}
+              onValid={setValid}
+              faultOf={(given) => (isJsonObject(given) ? undefined : "must be an object of inputs")}
+              described={{ "aria-invalid": faults.size > 0 || !isValid }}
             />
           ) : (
             <InputField spec={spec} value={inputs} pointer="" faults={faults} onChange={change} />
@@ -186,7 +197,7 @@ export const LaunchInputs = ({ again, call, launcherUrl, schema, template }: Lau
         <button
           type="submit"
           className="btn btn-main h-9 self-start px-4"
-          disabled={launch.isPending || (launch.isSuccess && runId !== undefined)}
+          disabled={!isValid || launch.isPending || (launch.isSuccess && runId !== undefined)}
         >
           <Rocket size={15} aria-hidden /> {launch.isPending ? "Starting the agents…" : "Launch"}
         </button>

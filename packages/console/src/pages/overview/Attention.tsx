@@ -1,3 +1,4 @@
+import type { DashboardOverview } from "@runplane/api"
 import { AlertTriangle, CheckCircle2, OctagonAlert } from "lucide-react"
 import { Link } from "wouter"
 import { UserText } from "../../ui/basics.tsx"
@@ -8,8 +9,14 @@ import type { OverviewRange } from "./OverviewQuery.ts"
 import { SILENT_MINUTES, useAttention } from "./useAttention.ts"
 
 /** Problems that need a check, each with a link. */
-export const Attention = ({ range }: { readonly range: OverviewRange }) => {
-  const { concerns, isPending, old } = useAttention(range)
+export const Attention = ({
+  overview,
+  range
+}: {
+  readonly overview: DashboardOverview
+  readonly range: OverviewRange
+}) => {
+  const { concerns, isPending, old } = useAttention(overview, range)
   const isOld = useIsOld()
   const [failed] = old
   const since = Math.min(...old.map(({ dataUpdatedAt }) => dataUpdatedAt))
@@ -48,7 +55,7 @@ export const Attention = ({ range }: { readonly range: OverviewRange }) => {
           <CheckCircle2 size={15} aria-hidden className="mt-0.5 shrink-0 text-good" />
           <span>
             No problems. Checks: readiness, circuit breaker, drift, runs without an event for {SILENT_MINUTES} minutes,
-            impossible outcomes, denials by policy, webhooks.
+            failed runs, lost sessions, impossible outcomes, denials by policy, cost, webhooks.
           </span>
         </p>
       ) : null}

@@ -92,7 +92,7 @@ export default function OverviewPage() {
             ) : null}
             <div className="grid items-start gap-3 xl:grid-cols-3">
               <Scenarios scenarios={shown.scenarios} range={range} />
-              <Attention range={range} />
+              <Attention overview={shown} range={range} />
             </div>
             {hasFigures(shown.charts) ? (
               <Charts

@@ -44,8 +44,8 @@ export const rangeOf = ({ environment, from, to, window }: OverviewState, now: n
   }
 }
 
-/** The list of the runs that a figure of the overview counts. */
-export const runsLink = ({ query, span }: OverviewRange, search = "", scenario?: string): string => {
+/** The search for the runs that a figure of the overview counts. */
+export const searchOf = ({ query, span }: OverviewRange, search = "", scenario?: string): string => {
   const { environment } = query
   const parts = [
     search,
@@ -54,6 +54,9 @@ export const runsLink = ({ query, span }: OverviewRange, search = "", scenario?:
     `createdAt:>=${iso(span.from)}`,
     query.to === undefined ? "" : `createdAt:<${iso(span.to)}`
   ]
-  // Archived runs are among the figures.
-  return `/runs?${new URLSearchParams({ q: parts.filter((part) => part !== "").join(" "), archived: "true" }).toString()}`
+  return parts.filter((part) => part !== "").join(" ")
 }
+
+/** The list of those runs. Archived ones are among the figures. */
+export const runsLink = (range: OverviewRange, search = "", scenario?: string): string =>
+  `/runs?${new URLSearchParams({ q: searchOf(range, search, scenario), archived: "true" }).toString()}`

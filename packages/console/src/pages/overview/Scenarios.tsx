@@ -12,7 +12,7 @@ const columnsOf = (range: OverviewRange): ReadonlyArray<TableColumn<ScenarioFigu
     className: "max-w-[340px] truncate",
     cell: ({ scenario }) =>
       scenario === "unknown" ? (
-        "unknown"
+        <TextLink href={runsLink(range, "-has:sourceRef -has:scenarioRef")}>unknown</TextLink>
       ) : (
         <TextLink href={runsLink(range, "", scenario)}>
           <UserText text={scenario} />

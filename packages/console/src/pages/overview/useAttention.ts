@@ -1,8 +1,9 @@
-import type { ControlPlaneCalls } from "@runplane/api"
+import type { ControlPlaneCalls, DashboardOverview } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { isOld, useRead } from "../../ui/useRead.ts"
-import { counted } from "../../view/Format.ts"
-import { type OverviewRange, runsLink } from "./OverviewQuery.ts"
+import { counted, dollars } from "../../view/Format.ts"
+import { runFacts } from "../../view/RunFacts.ts"
+import { type OverviewRange, runsLink, searchOf } from "./OverviewQuery.ts"
 
 /** A problem that needs a check, with a link. */
 export interface Concern {
@@ -75,8 +76,30 @@ const silentRuns = (api: ControlPlaneCalls) =>
     return data.flatMap(({ id, lastEventSeq }) => (lastEventSeq < firstSeq ? [id] : []))
   })
 
+/** Runs with a cost from which on a mean says something. */
+const LEAST_RUNS = 10
+/** A run that cost this many times the mean is an outlier. */
+const OUTLIER = 5
+
+/** The most expensive run of the time range, if it is an outlier. */
+const costOutlier =
+  ({ kpis }: DashboardOverview, range: OverviewRange) =>
+  (api: ControlPlaneCalls) =>
+    Effect.gen(function* () {
+      const q = searchOf(range, "has:cost")
+      const { data, total } = yield* api.runs.list({
+        query: { q, limit: 1, offset: 0, sortBy: "cost", sortOrder: "desc", includeArchived: true }
+      })
+      const [first] = data
+      const { totalCostUsd, totalCostUsdExact = totalCostUsd } = kpis
+      const costUsd = first?.usage?.estimatedCostUsd ?? 0
+      const mean = totalCostUsdExact / Math.max(1, total)
+      if (first === undefined || total < LEAST_RUNS || costUsd < OUTLIER * mean) return null
+      return { id: first.id, costUsd, mean, title: runFacts(first).title }
+    })
+
 /** The problems that the service reports, and the checks that could not be read. */
-export const useAttention = (range: OverviewRange) => {
+export const useAttention = (overview: DashboardOverview, range: OverviewRange) => {
   const ready = useRead(["ready"], (api) => api.health.readyz({ query: {} }), { everyMs: SOON_MS })
   const drift = useRead(["drift"], (api) => api.admin.runtimeSessions(), { everyMs: LATER_MS })
   const hooks = useRead(["webhooks"], (api) => api.webhooks.list(), { everyMs: LATER_MS })
@@ -91,6 +114,8 @@ export const useAttention = (range: OverviewRange) => {
   )
   const stuck = useRead(["out of reach"], outOfReach, { everyMs: LATER_MS })
 
+  const outlier = useRead(["cost outlier", range.query], costOutlier(overview, range), { everyMs: LATER_MS })
+
   const concerns: Array<Concern> = []
   const add = (id: string, tone: Concern["tone"], text: string, href: string) => concerns.push({ id, tone, text, href })
   if (ready.data !== undefined) {
@@ -101,6 +126,20 @@ export const useAttention = (range: OverviewRange) => {
     if (circuitBreaker !== "CLOSED") add("breaker", "bad", `The circuit breaker is ${circuitBreaker}`, "/operations")
     if (!log.ok) add("log", "warn", `Events are stored late: ${log.detail}`, "/operations")
     if (streamConsumer !== "ok") add("streams", "warn", "Streams of runs are not connected", "/operations")
+  }
+  const { failedRuns } = overview.kpis
+  if (failedRuns > 0) {
+    add("failed", "bad", `${counted(failedRuns, "run")} failed in this time`, runsLink(range, "status:failed"))
+  }
+  const { data: counts, labels } = overview.charts.errorClasses
+  const lost = counts[labels.indexOf("SESSION_LOST")] ?? 0
+  if (lost > 0) {
+    const text = `The runtime lost ${counted(lost, "session")} in this time`
+    add("lost", "bad", text, runsLink(range, "errorCode:SESSION_LOST"))
+  }
+  if (outlier.data !== undefined && outlier.data !== null) {
+    const { costUsd, id, mean, title } = outlier.data
+    add("cost", "warn", `${title} cost ${dollars(costUsd)}; the mean is ${dollars(mean)}`, `/runs/${id}?view=cost`)
   }
   if (stuck.data !== undefined && stuck.data.length > 0) {
     const [first = ""] = stuck.data
@@ -136,7 +175,7 @@ export const useAttention = (range: OverviewRange) => {
       add(`hook-${id}`, "warn", `${counted(failed, "delivery", "deliveries")} to ${url} failed`, `/webhooks?id=${id}`)
     else if (!active) add(`hook-${id}`, "warn", `The webhook ${url} is not active`, `/webhooks?id=${id}`)
   }
-  const reads = [ready, drift, hooks, silent, denied, stuck]
+  const reads = [ready, drift, hooks, silent, denied, stuck, outlier]
   return {
     concerns,
     isPending: reads.some(({ isPending }) => isPending),

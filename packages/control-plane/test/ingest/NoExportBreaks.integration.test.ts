@@ -12,7 +12,7 @@ const REQUESTS = Number(process.env["OTLP_FUZZ_REQUESTS"] || 300)
 /** Sends the requests of an earlier test run again. */
 const SEED = Number(process.env["OTLP_FUZZ_SEED"] || randomInt(2 ** 31))
 const CONCURRENCY = 8
-const TIME_LIMIT_MS = 60_000 + REQUESTS * 50
+const TIME_LIMIT_MS = 60_000 + REQUESTS * 150
 /** Share of the requests that are received: otherwise they prove little. */
 const LEAST_ACCEPTED = 0.1
 /** Growth of the resident set of this process, in which the service runs. */

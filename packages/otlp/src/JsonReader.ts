@@ -1,10 +1,8 @@
 import { type Attributes, type AttributeValue, cleanText, type Emitter, type Sliced } from "@runplane/domain"
 import { addTo, boundContent, type ReadAttributes, type RequestBounds, TOO_DEEP, TOO_MANY } from "./Bounds.ts"
 import { type Collector, emitterOf, logName, statusOf } from "./Collect.ts"
+import { JsonUnreadable, splitJson } from "./JsonItems.ts"
 import { doubleOf, integerOf } from "./ProtobufReader.ts"
-
-/** Levels of JSON around and between the values: a value nests four levels of JSON for each of its own. */
-const MOST_JSON_LEVELS = 1_000
 
 type Fields = { readonly [name: string]: unknown }
 
@@ -18,38 +16,6 @@ const textOf = (value: unknown): string => (typeof value === "string" ? value : 
 /** Ids are hex in OTLP, of either case. */
 const idOf = (value: unknown): string => (typeof value === "string" && value.length <= 32 ? value.toLowerCase() : "")
 
-/** A body in OTLP's form of JSON is not readable; the text names the part. */
-export class JsonUnreadable extends Error {}
-
-/** Parses the text of a request. Throws JsonUnreadable. */
-export const parseBody = (bytes: Uint8Array): Fields => {
-  const text = new TextDecoder().decode(bytes)
-  if (nestsDeeperThan(text, MOST_JSON_LEVELS))
-    throw new JsonUnreadable(`it nests deeper than ${MOST_JSON_LEVELS} levels`)
-  let body: unknown
-  try {
-    body = JSON.parse(text)
-  } catch {
-    throw new JsonUnreadable("it is not JSON")
-  }
-  if (!isFields(body)) throw new JsonUnreadable("it is not a JSON object")
-  return body
-}
-
-/** Counts brackets outside of texts, before a parser allocates anything for them. */
-const nestsDeeperThan = (text: string, levels: number): boolean => {
-  let depth = 0
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at)
-    if (unit === 0x22) {
-      for (at++; at < text.length && text.charCodeAt(at) !== 0x22; at++) if (text.charCodeAt(at) === 0x5c) at++
-    } else if (unit === 0x5b || unit === 0x7b) {
-      if (++depth > levels) return true
-    } else if (unit === 0x5d || unit === 0x7d) depth--
-  }
-  return false
-}
-
 /** Names of the lists of one kind of request. */
 export interface JsonNames {
   readonly groups: "resourceSpans" | "resourceLogs"
@@ -57,14 +23,16 @@ export interface JsonNames {
   readonly items: "spans" | "logRecords"
 }
 
-/** Reads a parsed request. Throws JsonUnreadable when the list of resources is not a list. */
+/** Reads a request. Throws JsonUnreadable when it is not JSON, or the list of resources is not a list. */
 export function* readJson(
-  body: Fields,
+  bytes: Uint8Array,
   names: JsonNames,
   item: (fields: Fields, emitter: Emitter) => void,
   collector: Collector,
   bounds: RequestBounds
 ): Sliced<void> {
+  const { body, take } = yield* splitJson(bytes, names.items, bounds.limits.spans)
+  if (!isFields(body)) throw new JsonUnreadable("it is not a JSON object")
   const groups = body[names.groups] ?? []
   if (!Array.isArray(groups)) throw new JsonUnreadable(`"${names.groups}" is not a list`)
   for (const group of groups) {
@@ -76,7 +44,7 @@ export function* readJson(
       const emitter = emitterOf(attributes, textOf(name), textOf(version))
       for (const one of listOf(items)) {
         if (collector.isFull) collector.rejectBeyondBound()
-        else item(fieldsOf(one), emitter)
+        else item(fieldsOf(typeof one === "number" ? take(one) : one), emitter)
         yield
       }
     }

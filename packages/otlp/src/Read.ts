@@ -4,7 +4,8 @@ import * as Effect from "effect/Effect"
 import { BodyMalformed } from "./Body.ts"
 import { OTLP_LIMITS, RequestBounds } from "./Bounds.ts"
 import { Collector, type ReadTelemetry } from "./Collect.ts"
-import { JsonUnreadable, parseBody, readJson, readJsonLog, readJsonSpan } from "./JsonReader.ts"
+import { JsonUnreadable } from "./JsonItems.ts"
+import { readJson, readJsonLog, readJsonSpan } from "./JsonReader.ts"
 import { readProtobuf, readProtobufLog, readProtobufSpan } from "./ProtobufReader.ts"
 
 export type OtlpSignal = "traces" | "logs"
@@ -42,9 +43,9 @@ export const readTelemetry = Effect.fnUntraced(function* (
       signal === "traces"
         ? ({ groups: "resourceSpans", scopes: "scopeSpans", items: "spans" } as const)
         : ({ groups: "resourceLogs", scopes: "scopeLogs", items: "logRecords" } as const)
-    return readJson(parseBody(body), names, (one, emitter) => read(one, emitter, collector, bounds), collector, bounds)
+    return readJson(body, names, (one, emitter) => read(one, emitter, collector, bounds), collector, bounds)
   }
-  const slices = yield* attempt(start)
+  const slices = start()
   while (true) {
     const isDone = yield* attempt(() => {
       const started = clock.currentTimeMillisUnsafe()

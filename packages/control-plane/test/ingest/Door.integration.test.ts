@@ -10,9 +10,6 @@ import { exportOf, post, span } from "./Exports.ts"
 const PROTOBUF = { "content-type": "application/x-protobuf" }
 const one = exportOf([span({ trace: 1, span: 1 })])
 
-/** `OTLP_HOSTILE=10000` is the long form. */
-const HOSTILE_BODIES = Number(process.env["OTLP_HOSTILE"] ?? 300)
-
 /** The message of a `Status` in protobuf. */
 const statusMessage = (bytes: Uint8Array): string => {
   const reader = new BinaryReader(bytes)
@@ -57,6 +54,7 @@ layer(layerTestService({ settings: { OTLP_MAX_BODY_BYTES: "20000" } }), { exclud
       Effect.gen(function* () {
         const refused = [
           { body: Buffer.from("{"), headers: { "content-type": "application/json" }, status: 400 },
+          { body: Buffer.from("[".repeat(9_000)), headers: { "content-type": "application/json" }, status: 400 },
           { body: Buffer.from("<xml/>"), headers: { "content-type": "text/xml" }, status: 415 },
           { body: Buffer.from("x"), headers: { ...PROTOBUF, "content-encoding": "br" }, status: 415 },
           { body: Buffer.from("x"), headers: { ...PROTOBUF, "content-encoding": "gzip" }, status: 400 },
@@ -73,30 +71,6 @@ layer(layerTestService({ settings: { OTLP_MAX_BODY_BYTES: "20000" } }), { exclud
           const message = isBinary ? statusMessage(answer.bytes) : JSON.parse(answer.text).message
           assert.isNotEmpty(message)
         }
-      })
-    )
-
-    it.effect("never answers 5xx to a hostile body", () =>
-      Effect.gen(function* () {
-        const valid = Buffer.from(JSON.stringify(one))
-        let seed = 7
-        const next = (below: number) => {
-          seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
-          return seed % below
-        }
-        for (let number = 0; number < HOSTILE_BODIES; number++) {
-          const isJson = next(2) === 0
-          const body = isJson ? Buffer.from(valid) : Buffer.from(Array.from({ length: next(300) }, () => next(256)))
-          for (let change = next(6); change >= 0 && body.length > 0; change--) body[next(body.length)] = next(256)
-          const headers = isJson ? {} : PROTOBUF
-          const answer = yield* post(Uint8Array.from(body), {
-            headers,
-            path: next(2) === 0 ? "/v1/traces" : "/v1/logs"
-          })
-          assert.include([200, 400], answer.status, body.toString("base64"))
-        }
-        const deep = `${"[".repeat(9_000)}${"]".repeat(9_000)}`
-        assert.strictEqual((yield* post(Uint8Array.from(Buffer.from(deep)))).status, 400)
       })
     )
 

@@ -11,7 +11,7 @@ import { exceptionOf, failureOf } from "./meaning/Failures.ts"
 import type { Family, Kind, Named, Sides } from "./meaning/Family.ts"
 import { genAi } from "./meaning/GenAi.ts"
 import { graph } from "./meaning/Graph.ts"
-import { textsOf } from "./meaning/Messages.ts"
+import { contentOf, type SpanTexts, textsOf } from "./meaning/Messages.ts"
 import { microsoft } from "./meaning/Microsoft.ts"
 import { openInference } from "./meaning/OpenInference.ts"
 import { claude, haystack, langfuse, mastra } from "./meaning/Others.ts"
@@ -53,16 +53,16 @@ const MAX_SPAN_NAME = 512
 export const meaningOf = (span: Span): Meaning => {
   const named: Named = {
     name: span.name.slice(0, MAX_SPAN_NAME),
-    attributes: span.attributes,
+    attributes: withDetails(span),
     resource: span.resource,
     isRoot: span.parentSpanId === undefined
   }
-  const stated = firstOf(({ kind }) => kind?.(named)) ?? byEvidence(span.attributes)
+  const stated = firstOf(({ kind }) => kind?.(named)) ?? byEvidence(named.attributes)
   const sides = firstOf(({ handoff }) => handoff?.(named, stated.kind))
   const kind: Kind = sides === undefined ? stated : { ...stated, kind: "handoff" }
   const failure = failureOf(span)
   const exception = exceptionOf(span)
-  const texts = textsOf(span.attributes, span.events)
+  const texts = textsOf(named.attributes, span.events)
   const contributions = span.events.flatMap(({ at, attributes, name }, index) =>
     contributionsOf(name, { at, index }, attributes, undefined)
   )
@@ -72,7 +72,7 @@ export const meaningOf = (span: Span): Meaning => {
   ]
   return {
     ...common(named, kind, sides),
-    ...(isTool(kind.kind) && { tool: toolOf(named) }),
+    ...(isTool(kind.kind) && { tool: toolOf(named, texts) }),
     ...texts,
     ...(failure !== undefined && { failure }),
     ...(exception !== undefined && { exception }),
@@ -93,6 +93,12 @@ export const meaningOfLog = (log: LogRecord): Meaning => {
     ...(contributions.length > 0 && { contributions }),
     ...(evaluations.length > 0 && { evaluations })
   }
+}
+
+/** Attributes of a span, and those that it states in events of the conventions. */
+const withDetails = ({ attributes, events }: Span): Attributes => {
+  const details = events.filter(({ name }) => name === "gen_ai.client.inference.operation.details")
+  return details.length === 0 ? attributes : Object.assign({}, ...details.map((event) => event.attributes), attributes)
 }
 
 /** Some emitters put the members of an event into the body instead of the attributes. */
@@ -149,12 +155,13 @@ const common = (named: Named, { kind, operation }: Kind, sides: Sides | undefine
   }
 }
 
-const toolOf = (named: Named): ToolMeaning => {
+/** Emitters that state no arguments and no result may state messages: what the tool received, and what it answered. */
+const toolOf = (named: Named, { input, output }: SpanTexts): ToolMeaning => {
   const { attributes } = named
   const callId = nameAt(attributes, "toolCallId")
   const type = nameAt(attributes, "toolType")
-  const given = jsonAt(attributes, "toolArguments")
-  const result = jsonAt(attributes, "toolResult")
+  const given = jsonAt(attributes, "toolArguments") ?? contentOf(input)
+  const result = jsonAt(attributes, "toolResult") ?? contentOf(output)
   return {
     name:
       nameAt(attributes, "toolName") ??

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { type Attributes, meaningOf } from "@runplane/domain"
 import { ATTRIBUTES } from "../../src/otlp/Names.ts"
-import { span } from "./support/Spans.ts"
+import { event, span, tool } from "./support/Spans.ts"
 
 const DOCUMENT = join(dirname(fileURLToPath(import.meta.url)), "../../../../docs/reference/ingest.md")
 
@@ -96,7 +96,55 @@ describe("providers", () => {
   })
 })
 
+describe("tools", () => {
+  it("have the messages in their events as arguments and result, where no attribute states them", () => {
+    const events = [
+      event("gen_ai.tool.message", { role: "tool", content: '{"number": 7}', id: "c1" }),
+      event("gen_ai.choice", { message: '[{"text": "paid"}]', id: "c1" })
+    ]
+    const stated = meaningOf(span("t", [0, 1], tool("find_invoice"), { events })).tool
+    assert.deepStrictEqual([stated?.arguments, stated?.result], [{ number: 7 }, [{ text: "paid" }]])
+    const both = tool("find_invoice", { "gen_ai.tool.call.arguments": '{"number": 8}' })
+    assert.deepStrictEqual(meaningOf(span("t", [0, 1], both, { events })).tool?.arguments, { number: 8 })
+  })
+
+  it("have the parts of a call and its response as arguments and result", () => {
+    const messages = (part: Attributes) => JSON.stringify([{ role: "tool", parts: [part] }])
+    const { tool: stated } = meaningOf(
+      span(
+        "t",
+        [0, 1],
+        tool("find_invoice", {
+          "gen_ai.input.messages": messages({ type: "tool_call", arguments: { number: 7 } }),
+          "gen_ai.output.messages": messages({ type: "tool_call_response", response: "paid" })
+        })
+      )
+    )
+    assert.deepStrictEqual([stated?.arguments, stated?.result], [{ number: 7 }, "paid"])
+  })
+})
+
 describe("attributes", () => {
+  it("are read from events of details too, in several parts; those of the span win", () => {
+    const details = (attributes: Attributes) => event("gen_ai.client.inference.operation.details", attributes)
+    const { input, model, output, usage } = meaningOf(
+      span(
+        "c",
+        [0, 1],
+        { "gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-4o" },
+        {
+          events: [
+            details({ "gen_ai.input.messages": '[{"role":"user","content":"why"}]', "gen_ai.request.model": "other" }),
+            details({ "gen_ai.output.messages": '[{"role":"assistant"}]', "gen_ai.usage.input_tokens": 7 })
+          ]
+        }
+      )
+    )
+    assert.deepStrictEqual(input, [{ role: "user", content: "why" }])
+    assert.deepStrictEqual(output, [{ role: "assistant" }])
+    assert.deepStrictEqual([model, usage?.counts.promptTokens], ["gpt-4o", 7])
+  })
+
   it("keeps unknown names of the conventions, bounded", () => {
     const { attributes } = call({
       "gen_ai.request.temperature": 0.5,

@@ -71,6 +71,14 @@ export const messageOf = (
 const listed = (messages: ReadonlyArray<LoggedMessage>): Schema.Json | undefined =>
   messages.length === 0 ? undefined : messages.map(({ message }) => message)
 
+/** What the last of a list of messages carries: its content, else the arguments or the response of its last part. */
+export const contentOf = (messages: Schema.Json | undefined): Schema.Json | undefined => {
+  const last = isJsonArray(messages) ? messages.at(-1) : undefined
+  if (!isJsonObject(last)) return undefined
+  const part = isJsonArray(last["parts"]) ? last["parts"].at(-1) : undefined
+  return last["content"] ?? (isJsonObject(part) ? (part["arguments"] ?? part["response"] ?? part["result"]) : undefined)
+}
+
 const INDEX = /^(\d{1,4})\.(?:message\.)?(.+)$/
 
 /** Messages whose members have a name each: `gen_ai.prompt.0.content`, `llm.input_messages.0.message.role`. */

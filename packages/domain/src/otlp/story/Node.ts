@@ -199,9 +199,10 @@ const FRAMEWORK_BY_SCOPE: ReadonlyMap<string, string> = new Map([
   ["ai", "ai-sdk"],
   ["agent_framework", "agent-framework"],
   ["Microsoft.Agents.AI", "agent-framework"],
-  ["langfuse-sdk", "langfuse"]
+  ["langfuse-sdk", "langfuse"],
+  ["strands.telemetry.tracer", "strands-agents"]
 ])
-const SCOPE_PREFIX = /^(?:openinference|opentelemetry)\.instrumentation\.|^strands\.|^@/
+const SCOPE_PREFIX = /^(?:openinference|opentelemetry)\.instrumentation\.|^@/
 
 const emitterOf = ({ resource, scope }: Span, kind: MeaningKind): NonNullable<SpanNode["emitter"]> => {
   const service = nameOf(resource["service.name"])

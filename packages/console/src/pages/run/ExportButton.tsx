@@ -8,7 +8,13 @@ import { Failure } from "../../ui/States.tsx"
 /** Events of the file; a longer run is exported by the API as lines of JSON. */
 const MOST_EVENTS = 50_000
 
-const query = { includeCanonical: true, includeRaw: false, eventLimit: MOST_EVENTS, format: "json" } as const
+const query = {
+  includeCanonical: true,
+  includeRaw: false,
+  includeMarks: true,
+  eventLimit: MOST_EVENTS,
+  format: "json"
+} as const
 
 /** Saves the run with its events as a file. By the client, since a link has no key. */
 export default function ExportButton({ runId }: { readonly runId: string }) {

@@ -192,7 +192,13 @@ const BUNDLE_EVENTS = 10_000
 const act = async (action: BulkAction, id: string, reason: string): Promise<RunBundle | undefined> => {
   const params = { id }
   if (action === "export") {
-    const query = { includeCanonical: true, includeRaw: false, eventLimit: BUNDLE_EVENTS, format: "json" } as const
+    const query = {
+      includeCanonical: true,
+      includeRaw: false,
+      includeMarks: true,
+      eventLimit: BUNDLE_EVENTS,
+      format: "json"
+    } as const
     const bundle = await call((api) => api.insights.export({ params, query }))
     return typeof bundle === "string" ? undefined : bundle
   }

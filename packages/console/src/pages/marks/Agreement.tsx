@@ -45,7 +45,11 @@ export const Agreement = () => {
 }
 
 const COLUMNS: ReadonlyArray<TableColumn<Pair>> = [
-  { title: "Name", cell: ({ name }) => <UserText text={name} className="font-medium" /> },
+  {
+    title: "Name",
+    className: "max-w-[220px] min-w-[84px]",
+    cell: ({ name }) => <UserText text={name} className="font-medium" />
+  },
   {
     title: "Raters",
     className: "max-w-[280px]",

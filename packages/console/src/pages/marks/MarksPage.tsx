@@ -72,9 +72,9 @@ const valuesText = ({ categories = [], kind, max, min }: MarkDefinition): string
 const COLUMNS: ReadonlyArray<TableColumn<MarkDefinition>> = [
   {
     title: "Name",
-    className: "max-w-[220px]",
+    className: "max-w-[220px] min-w-[84px]",
     cell: ({ name, reserved }) => (
-      <span className="flex items-baseline gap-2 font-medium">
+      <span className="flex flex-wrap items-baseline gap-x-2 font-medium">
         <UserText text={name} /> {reserved ? <Chip>reserved</Chip> : null}
       </span>
     )

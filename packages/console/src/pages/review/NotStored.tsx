@@ -11,7 +11,7 @@ interface NotStoredProps {
   readonly renew: (runId: string) => Promise<unknown>
 }
 
-/** The marks that failed to be stored, or to be removed. They stay until a retry succeeds or the reviewer drops them. */
+/** The marks that failed to be stored, or to be removed. A retry or the reviewer removes them from the list. */
 export const NotStored = ({ marks, renew }: NotStoredProps) => {
   const failed = marks.filter(({ problem }) => problem !== undefined)
   if (failed.length === 0) return null

@@ -17,7 +17,7 @@ import { type GivenMark, isOfSubject, lastGiven, targetOfText, targetText } from
 import { runFacts } from "../../view/RunFacts.ts"
 import type { ShownRun } from "../run/useShown.ts"
 import { drafts, forget, give, undo } from "./GivenMarks.ts"
-import type { ReviewRunProps } from "./ReviewRun.tsx"
+import type { ReviewRunProps } from "./ReviewQuery.ts"
 
 interface ReviewPanelProps extends ReviewRunProps {
   readonly shown: ShownRun

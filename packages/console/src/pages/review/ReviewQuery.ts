@@ -1,4 +1,6 @@
+import type { Me } from "@runplane/api"
 import { CORRECT } from "@runplane/domain"
+import type { GivenMarks } from "../../view/Review.ts"
 import { flagParam, type Param, textParam, type ValuesOf } from "../../view/UrlState.ts"
 
 /** The name of the marks; `correct` unless the address has another one. */
@@ -24,3 +26,16 @@ export type SetReview = (patch: Partial<ReviewState>, how?: { readonly push?: bo
 
 /** Behind the last run. */
 export const END = "end"
+
+/** The properties of a run of the queue. */
+export interface ReviewRunProps {
+  readonly runId: string
+  readonly me: Me
+  readonly state: ReviewState
+  readonly set: SetReview
+  readonly given: GivenMarks
+  readonly renew: (runId: string) => Promise<unknown>
+  readonly isReviewed: boolean
+  /** Goes on or back by so many runs. */
+  readonly goTo: (step: number) => void
+}

@@ -1,4 +1,4 @@
-import type { Me, Run } from "@runplane/api"
+import type { Run } from "@runplane/api"
 import type { Mark } from "@runplane/domain"
 import { useQuery } from "@tanstack/react-query"
 import { Check } from "lucide-react"
@@ -13,24 +13,11 @@ import { MarksContext } from "../../ui/MarksHere.ts"
 import { Failure, Skeleton } from "../../ui/States.tsx"
 import { useShownMarks } from "../../ui/useMarks.ts"
 import { unblinded } from "../../view/Marks.ts"
-import type { GivenMarks } from "../../view/Review.ts"
 import { runFacts } from "../../view/RunFacts.ts"
 import StoryView from "../run/StoryView.tsx"
 import { useShown } from "../run/useShown.ts"
 import { ReviewPanel } from "./ReviewPanel.tsx"
-import type { ReviewState, SetReview } from "./ReviewQuery.ts"
-
-export interface ReviewRunProps {
-  readonly runId: string
-  readonly me: Me
-  readonly state: ReviewState
-  readonly set: SetReview
-  readonly given: GivenMarks
-  readonly renew: (runId: string) => Promise<unknown>
-  readonly isReviewed: boolean
-  /** Goes on or back by so many runs. */
-  readonly goTo: (step: number) => void
-}
+import type { ReviewRunProps } from "./ReviewQuery.ts"
 
 /** A run of the queue: its story, and the panel with its mark. */
 export default function ReviewRun(props: ReviewRunProps) {

@@ -210,6 +210,7 @@ const markColumnOf = (id: string, name: string, marks: MarksOfRuns | undefined):
   id,
   title: name,
   width: "minmax(80px, 0.8fr)",
+  from: "md",
   cell: (run) => {
     const ofRun = marks?.get(run.id)
     // Nothing is known until the marks are read.

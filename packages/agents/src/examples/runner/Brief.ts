@@ -20,8 +20,8 @@ export interface Brief {
   /** The scenario's advice about its policy. */
   readonly hints: unknown
   /**
-   * What the agent's variety follows from: `seed` of a gate, else of the session context, else the session id. The same facts and the
-   * same seed make the agent say the same things.
+   * What the agent's variety follows from: `seed` of a gate, else of the session context, else the session id. The
+   * same facts and the same seed make the agent say the same things.
    */
   readonly seed: string
   readonly versions: { readonly mode: string; readonly configuration: string; readonly policy: string }

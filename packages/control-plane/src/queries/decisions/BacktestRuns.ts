@@ -60,7 +60,7 @@ export class BacktestRuns extends Context.Service<
   {
     /** The latest runs of a scope, at most one more than its limit. */
     readonly inScope: (scope: BacktestScope) => Effect.Effect<ReadonlyArray<BacktestRun>, SqlError>
-    /** Reads the events of these types of a group of runs, run by run. Of the messages only those that open a session. */
+    /** Reads the events of these types, run by run. Of the messages only those that open a session. */
     readonly forEachEvent: (
       group: ReadonlyArray<RunId>,
       types: ReadonlyArray<CanonicalEventType>,

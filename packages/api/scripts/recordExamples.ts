@@ -295,6 +295,7 @@ await ask("backtestPolicy", "POST", "/policies/backtest", {
   },
   cut: (text: string) => text
 })
+await ask("getStability", "GET", "/stability?by=model&q=tags:example")
 await ask("getOverview", "GET", "/dashboard/overview?window=1h")
 await ask("listAgentMetrics", "GET", "/dashboard/agents/metrics")
 

@@ -5,7 +5,16 @@ import { oneLine, plainText } from "./story/PlainText.ts"
 import { type Service, whyUnreachable } from "./Unreachable.ts"
 
 /** The exit codes of a command (docs/reference/cli.md#exit-codes). */
-export const EXIT_CODES = { ok: 0, failed: 1, usage: 2, notFound: 3, refused: 4, unreachable: 5 } as const
+export const EXIT_CODES = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  notFound: 3,
+  refused: 4,
+  unreachable: 5,
+  inconclusive: 6,
+  budget: 7
+} as const
 export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES]
 
 /** Why a command failed, in one line that names the next step, and the code it ends with. */

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import { failureOf, usageProblem } from "./CliFailure.ts"
+import { type CliFailure, failureOf, usageProblem } from "./CliFailure.ts"
 import { output } from "./Output.ts"
 import { readProfile } from "./Profiles.ts"
 import { root } from "./Root.ts"
@@ -66,6 +66,28 @@ export const withControlPlane = <A, E, R>(use: (client: ControlPlaneClient["Serv
       Effect.provide(ControlPlaneClient.layer(controlPlane).pipe(Layer.provide(NodeHttpClient.layerNodeHttp))),
       Effect.mapError(failureOf(controlPlane))
     )
+  })
+
+/** Uses both clients; the caller turns their errors into failures of the command line. */
+export const withServices = <A, E, R>(
+  use: (services: {
+    readonly plane: ControlPlaneClient["Service"]
+    readonly launcher: LauncherClient["Service"]
+    readonly planeFailure: (error: unknown) => CliFailure
+    readonly launcherFailure: (error: unknown) => CliFailure
+  }) => Effect.Effect<A, E, R>
+) =>
+  Effect.gen(function* () {
+    const { controlPlane, launcher } = yield* connection
+    const clients = Layer.merge(ControlPlaneClient.layer(controlPlane), LauncherClient.layer(launcher))
+    return yield* Effect.gen(function* () {
+      return yield* use({
+        plane: yield* ControlPlaneClient,
+        launcher: yield* LauncherClient,
+        planeFailure: failureOf(controlPlane),
+        launcherFailure: failureOf(launcher)
+      })
+    }).pipe(Effect.provide(clients.pipe(Layer.provide(NodeHttpClient.layerNodeHttp))))
   })
 
 /** Uses the client of the launch service; its errors become failures of the command line. */

@@ -20,12 +20,13 @@ const failureText = (cause: Cause.Cause<unknown>): string | undefined =>
 
 /**
  * How a command ends: its failure on stderr, and its exit code (docs/reference/cli.md#exit-codes). A signal is the
- * ordinary end of a command that never ends by itself.
+ * ordinary end of a command that never ends by itself; a command with a verdict sets `process.exitCode` instead.
  */
 export const endOfCommand = {
   disableErrorReporting: true,
   teardown: <E, A>(exit: Exit.Exit<A, E>, onExit: (code: number) => void) => {
-    if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return onExit(EXIT_CODES.ok)
+    if (Exit.isSuccess(exit)) return onExit(EXIT_CODES.ok)
+    if (Cause.hasInterruptsOnly(exit.cause)) return onExit(Number(process.exitCode ?? EXIT_CODES.ok))
     const code = exitCodeOf(Option.getOrUndefined(Cause.findErrorOption(exit.cause)))
     const text = failureText(exit.cause)
     if (text === undefined) return onExit(code)

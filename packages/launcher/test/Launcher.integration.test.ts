@@ -63,8 +63,12 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the launch service o
           controlPlane: { url: plane.url, timeoutMs: 5_000, apiKey: undefined },
           registerPolicies: false
         })
-        const answer = yield* client.launch.runExample({ payload: { ...REQUEST, runLabel: "try" } })
+        const answer = yield* client.launch.runExample({
+          payload: { ...REQUEST, runLabel: "try", gate: { case: "c", seed: 7 } }
+        })
         assert.strictEqual(answer.sessionId, answer.compiled.sessionId)
+        const { metadata } = answer.compiled.runDescriptor.session
+        assert.deepInclude(metadata, { runLabel: "try", gate: { case: "c", seed: 7 } })
         assert.deepInclude(answer.controlPlaneRun, { sessionId: answer.compiled.sessionId, status: "queued" })
         assert.deepStrictEqual(
           plane.requests.map(({ body }) => body),

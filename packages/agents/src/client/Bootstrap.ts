@@ -62,6 +62,9 @@ export const BootstrapFile = Schema.Struct({
     role: Schema.optional(Schema.String),
     framework: Schema.optional(Schema.String),
     agent_ref: Schema.optional(Schema.String),
+    /** Seed and model of the case of a gate. */
+    seed: Schema.optional(Schema.Union([Schema.String, Schema.Finite])),
+    model: Schema.optional(Schema.String),
     policy_hints: Schema.optional(JsonObject),
     session_context: Schema.optional(JsonObject)
   }).pipe(Schema.withDecodingDefault(Effect.succeed({})))

@@ -9,6 +9,7 @@ import { bodySchema } from "../validation/RequestSchema.ts"
 import { BacktestLine, BacktestRequest } from "./Backtest.ts"
 import { divergenceQuery, forecastQuery, WhatIfRequest } from "./DecisionRequests.ts"
 import { DecisionForecast, DecisionWhy, DivergenceAnswer, WhatIfAnswer } from "./Decisions.ts"
+import { StabilityAnswer, stabilityQuery } from "./Stability.ts"
 
 const id = { id: RunReference }
 
@@ -88,6 +89,20 @@ export class DecisionsGroup extends HttpApiGroup.make("decisions")
         description:
           "Lines of JSON as they are found: progress, each run that flips, and at last a summary, without which the " +
           "answer is not whole. Nothing is written. The work ends when the client leaves."
+      })
+    ),
+    HttpApiEndpoint.get("stability", "/stability", {
+      query: stabilityQuery,
+      success: StabilityAnswer,
+      error: Failure.SearchTooSlow
+    }).annotateMerge(
+      operation({
+        id: "getStability",
+        access: "viewer",
+        summary: "Describe how stable the decisions of runs are",
+        description:
+          "The outcomes of the latest 1,000 matching runs, their agreement with its interval, and for the runs with " +
+          "another outcome the first difference from a typical run of the majority. Archived runs are among them."
       })
     )
   )

@@ -143,6 +143,16 @@ export const CompileRequest = Schema.Struct(compileFields).annotate({
 })
 export type CompileRequest = typeof CompileRequest.Type
 
+/** The case of a gate that a run belongs to (docs/reference/gate.md#seed). */
+const GateOfRun = Schema.Struct({
+  case: Field.text("Name of the case", "region-failover"),
+  seed: absent(
+    Schema.Union([Schema.String, Schema.Int]).annotate(about("Seed of the agents; a model may ignore it", 7))
+  ),
+  model: absent(Field.text("Model that the agents should call; an agent may ignore it")),
+  variant: absent(Field.text("Combination of the inputs that the case varies", "inputs=2"))
+}).annotate({ description: "The case of a gate that the run belongs to, kept as gate in the session's metadata" })
+
 /** The body of `POST /examples/run`; field order is the order of its messages. */
 export const ExampleRunRequest = Schema.Struct({
   ...compileFields,
@@ -153,7 +163,8 @@ export const ExampleRunRequest = Schema.Struct({
     Schema.Array(Schema.String.check(isOneLine)).annotate(about("Added to the tags of the run", ["nightly"]))
   ),
   requester: absent(Requester),
-  runLabel: absent(Field.text("Name of this run for readers, kept in the session's metadata").check(isOneLine))
+  runLabel: absent(Field.text("Name of this run for readers, kept in the session's metadata").check(isOneLine)),
+  gate: absent(GateOfRun)
 }).annotate({
   identifier: "ExampleRunRequest",
   description: "A scenario, its inputs, and how to run it; unknown keys are dropped"

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import { printedAsJson } from "../Output.ts"
 import { agents } from "./Agents.ts"
 import { events } from "./Events.ts"
+import { gate } from "./Gate.ts"
 import { launch } from "./Launch.ts"
 import { ledger } from "./Ledger.ts"
 import { marks } from "./Marks.ts"
@@ -43,6 +44,6 @@ export const completions = Command.make(
 
 /** The commands that need nothing but the services' addresses. */
 export const clientCommands = [
-  ...[runs, launch, scenarios, processes, events],
+  ...[runs, launch, gate, scenarios, processes, events],
   ...[policies, agents, marks, webhooks, verify, ledger, prices, completions]
 ] as const

@@ -6,6 +6,7 @@ import { Backtests } from "./decisions/Backtests.ts"
 import { DecisionReader } from "./decisions/DecisionReader.ts"
 import { Decisions } from "./decisions/Decisions.ts"
 import { DecisionTruths } from "./decisions/DecisionTruths.ts"
+import { Stabilities } from "./decisions/Stabilities.ts"
 import { CrossRunEventBlocks } from "./events/CrossRunEventBlocks.ts"
 import { CrossRunEvents } from "./events/CrossRunEvents.ts"
 import { ExportRepository } from "./insights/ExportRepository.ts"
@@ -38,7 +39,9 @@ export const layer = Layer.mergeAll(
   RecordedCalls.layer,
   UnpricedCalls.layer,
   Views.layer,
-  Layer.mergeAll(AgentRecords.layer, Backtests.layer).pipe(Layer.provide([BacktestRuns.layer, DecisionTruths.layer]))
+  Layer.mergeAll(AgentRecords.layer, Backtests.layer, Stabilities.layer).pipe(
+    Layer.provide([BacktestRuns.layer, DecisionTruths.layer])
+  )
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(Decisions.layer, EventSearch.layer)),
   Layer.provide([CrossRunEventBlocks.layer, DashboardRepository.layer, DecisionReader.layer, ExportRepository.layer])

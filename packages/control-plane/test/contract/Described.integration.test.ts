@@ -91,6 +91,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       yield* get("/runs/{id}/divergence", `with=${running}`)
 
       yield* post("/policies/backtest", { policy: { rules: { voting: { algorithm: "unanimous" } } } })
+      yield* get("/stability", "by=model&q=status:completed")
 
       // Events, in all forms.
       yield* get("/runs/{id}/events", "limit=3")

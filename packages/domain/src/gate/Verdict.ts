@@ -1,6 +1,6 @@
 import { type Estimate, p95Estimate } from "../statistics/Bootstrap.ts"
 import { levelOf, looksOf, runsNeeded } from "../statistics/Looks.ts"
-import { type ShareInterval, wilson } from "../statistics/Wilson.ts"
+import { wilson } from "../statistics/Wilson.ts"
 import { DEFAULT_AGREEMENT, type Expectations } from "./CaseFile.ts"
 import { outcomeShares, stabilityOf } from "./Stability.ts"
 import { countedTrials, outcomeText, type Trial, type TrialOutcome } from "./Trial.ts"
@@ -136,10 +136,3 @@ const limitCheck = (
 }
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`
-
-/** The interval of the share of the runs that agree, as a bar chart or a table shows it. */
-export const outcomeAgreement = (expect: Expectations, trials: ReadonlyArray<Trial>, looks: number): ShareInterval => {
-  const runs = countedTrials(trials)
-  const agrees = agreesWith(expect, runs)
-  return wilson(runs.filter(({ outcome }) => agrees(outcome)).length, runs.length, levelOf(looks))
-}

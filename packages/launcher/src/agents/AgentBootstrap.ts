@@ -1,4 +1,5 @@
 import type { CompileLaunchResult, LaunchInitiator } from "@runplane/api"
+import { objectAt } from "@runplane/domain"
 import type * as Stream from "effect/Stream"
 import type { JsonObject } from "../common/Json.ts"
 import type { LauncherSettingsShape } from "../LauncherSettings.ts"
@@ -43,10 +44,17 @@ export const bootstrapOf = (assignment: AgentAssignment, settings: LauncherSetti
       role: binding.role,
       framework,
       agent_ref: binding.agentRef,
+      ...seedOf(session.metadata),
       ...present("policy_hints", policyHints),
       ...present("session_context", sessionContext)
     }
   }
+}
+
+/** Seed and model that the case of a gate gives its agents (docs/reference/gate.md#seed). */
+const seedOf = (metadata: JsonObject | undefined): JsonObject => {
+  const { model, seed } = objectAt(metadata ?? {}, "gate") ?? {}
+  return { ...present("seed", seed), ...present("model", model) }
 }
 
 /**

@@ -295,10 +295,10 @@ const whyFailed = (cause: Cause.Cause<LauncherError>): string => {
     : failed.map(({ agentRef, participantId, reason }) => `agent ${participantId} (${agentRef}): ${reason}`).join("; ")
 }
 
-/** The caller's tags are added, its requester and run label replace; all apply without agents too. */
+/** The caller's tags are added, its requester, run label and gate replace; all apply without agents too. */
 const withOverrides = (
   compiled: CompileLaunchResult,
-  { tags, requester, runLabel }: ExampleRunRequest
+  { gate, tags, requester, runLabel }: ExampleRunRequest
 ): CompileLaunchResult => {
   const { runDescriptor } = compiled
   const { session, execution } = runDescriptor
@@ -306,7 +306,10 @@ const withOverrides = (
     ...compiled,
     runDescriptor: {
       ...runDescriptor,
-      session: runLabel ? { ...session, metadata: { ...session.metadata, runLabel } } : session,
+      session: {
+        ...session,
+        metadata: { ...session.metadata, ...(runLabel && { runLabel }), ...(gate !== undefined && { gate }) }
+      },
       execution: {
         ...execution,
         ...(tags === undefined ? {} : { tags: distinct([...(execution?.tags ?? []), ...tags]) }),

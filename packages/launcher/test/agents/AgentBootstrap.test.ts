@@ -42,6 +42,19 @@ describe("the bootstrap of an agent", () => {
     })
   })
 
+  it("gives each agent the seed and the model of its gate", () => {
+    const given = assignment("one")
+    const { runDescriptor } = given.compiled
+    const { session } = runDescriptor
+    const gate = { case: "c", seed: 7, model: "m", variant: "model=m" }
+    const compiled = {
+      ...given.compiled,
+      runDescriptor: { ...runDescriptor, session: { ...session, metadata: { ...session.metadata, gate } } }
+    }
+    const { metadata } = bootstrapOf({ ...given, compiled }, settings(runtime))
+    assert.deepInclude(metadata, { seed: 7, model: "m" })
+  })
+
   it("gives the initiator the fields of its SessionStart", () => {
     assert.deepStrictEqual(bootstrapOf(assignment("lead"), settings(runtime))["initiator"], {
       session_start: {

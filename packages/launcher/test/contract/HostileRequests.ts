@@ -56,7 +56,8 @@ const LIKED = {
   bootstrapAgents: "false",
   tags: '["a"]',
   requester: '{"actorId":"me","actorType":"user"}',
-  runLabel: '"label"'
+  runLabel: '"label"',
+  gate: '{"case":"c","seed":7}'
 } as const
 
 const bodyOf = (chance: Chance): string => {

@@ -250,7 +250,19 @@ const Decisions = HttpApiBuilder.group(ControlPlaneApi, "decisions", (handlers) 
     why: missing,
     whatIf: missing,
     divergence: missing,
-    backtest: missing
+    backtest: missing,
+    stability: () =>
+      Effect.succeed({
+        n: 0,
+        excluded: { byReason: {} },
+        outcomes: [],
+        agreement: { rate: 0, low: 0, high: 1, method: "wilson" as const, confidence: 0.95 },
+        mindChanges: 0,
+        cost: { p50: 0, p95: 0 },
+        durationMs: { p50: 0, p95: 0 },
+        flips: [],
+        isLimited: false
+      })
   })
 })
 

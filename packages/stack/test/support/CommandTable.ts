@@ -102,6 +102,7 @@ const rows: ReadonlyArray<Row> = [
       world.launched = sessionId
     }
   },
+  { name: "gate", args: ({ folder }) => [join(folder, "cases.yaml"), "--runs", "1"] },
   { name: "scenarios list", args: () => [] },
   { name: "processes list", args: () => [] },
   // Those of the launch may have ended by themselves.
@@ -187,6 +188,9 @@ const files = Effect.acquireRelease(
     writeFileSync(join(folder, "run.json"), JSON.stringify({ ...descriptor, session }))
     writeFileSync(join(folder, "waiting.json"), JSON.stringify(descriptor))
     writeFileSync(join(folder, "policy.json"), JSON.stringify(policy))
+    // JSON is YAML. One run of one has a lower bound of 0.21.
+    const one = { name: "one", scenarioRef: "incident/region-failover@1.0.0", expect: { agreement: 0.2 } }
+    writeFileSync(join(folder, "cases.yaml"), JSON.stringify({ cases: [one] }))
     return folder
   }),
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))

@@ -201,8 +201,18 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
   cli: {
     commands: {
       meaning: "one command a file",
-      knows: ["story", "CliFailure.ts", "Connection.ts", "JsonText.ts", "Output.ts", "Table.ts", "Unreachable.ts"]
+      knows: [
+        "gate",
+        "story",
+        "CliFailure.ts",
+        "Connection.ts",
+        "JsonText.ts",
+        "Output.ts",
+        "Table.ts",
+        "Unreachable.ts"
+      ]
     },
+    gate: { meaning: "the runs of a gate and its reports", knows: ["story", "CliFailure.ts"] },
     story: { meaning: "events as lines of text", knows: ["TextWidth.ts"] }
   },
   domain: {

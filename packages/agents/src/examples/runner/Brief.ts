@@ -20,8 +20,8 @@ export interface Brief {
   /** The scenario's advice about its policy. */
   readonly hints: unknown
   /**
-   * What the agent's variety follows from: `seed` of the session context, else the session id. The same facts and the
-   * same seed make the agent say the same things.
+   * What the agent's variety follows from: `seed` of a gate, else of the session context, else the session id. The
+   * same facts and the same seed make the agent say the same things.
    */
   readonly seed: string
   readonly versions: { readonly mode: string; readonly configuration: string; readonly policy: string }
@@ -46,7 +46,7 @@ export const briefOf = (bootstrap: BootstrapFile): Result.Result<Brief, string> 
     participants: bootstrap.participants,
     context: metadata.session_context ?? {},
     hints: metadata.policy_hints ?? {},
-    seed: seedOf(metadata.session_context) ?? session_id,
+    seed: seedOf(metadata) ?? seedOf(metadata.session_context) ?? session_id,
     versions: {
       mode: bootstrap.mode_version,
       configuration: bootstrap.configuration_version,

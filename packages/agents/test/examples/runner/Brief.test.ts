@@ -20,6 +20,8 @@ describe("a brief", () => {
     assert.strictEqual(seedOf({ seed: 7 }), "7")
     assert.strictEqual(seedOf({ seed: "" }), launch.sessionId)
     assert.strictEqual(seedOf({}), launch.sessionId)
+    const metadata = { ...bootstrap.metadata, seed: 3, session_context: { seed: "spring" } }
+    assert.strictEqual(Result.getOrThrow(briefOf({ ...bootstrap, metadata })).seed, "3")
   })
 
   it("describes the start of the session only to the initiator", () => {

@@ -1,6 +1,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { BacktestScope } from "@runplane/api"
 import {
+  type CanonicalEvent,
   type CanonicalEventType,
   type Deliberation,
   decodeEventText,
@@ -59,6 +60,12 @@ export class BacktestRuns extends Context.Service<
   {
     /** The latest runs of a scope, at most one more than its limit. */
     readonly inScope: (scope: BacktestScope) => Effect.Effect<ReadonlyArray<BacktestRun>, SqlError>
+    /** Reads the events of these types, run by run. Of the messages only those that open a session. */
+    readonly forEachEvent: (
+      group: ReadonlyArray<RunId>,
+      types: ReadonlyArray<CanonicalEventType>,
+      take: (event: CanonicalEvent, runId: string) => void
+    ) => Effect.Effect<void, SqlError>
     /**
      * Evaluates the deliberation of each run of a group, with the events of one run in memory. It is made of the events
      * of these types alone. Runs without such events, and runs that were deleted meanwhile, are left out.
@@ -125,6 +132,19 @@ export class BacktestRuns extends Context.Service<
           (rows) => new Set(rows.map(({ id }) => id))
         )
 
+      const forEachEvent = Effect.fn("BacktestRuns.forEachEvent")(function* (
+        group: ReadonlyArray<RunId>,
+        types: ReadonlyArray<CanonicalEventType>,
+        take: (event: CanonicalEvent, runId: string) => void
+      ) {
+        let after: Position | undefined
+        do {
+          const { next, rows } = yield* slice(group, types, after)
+          for (const { json, run_id } of rows) take(Result.getOrThrow(decodeEventText(json)), run_id)
+          after = next
+        } while (after !== undefined)
+      })
+
       const evaluate = Effect.fn("BacktestRuns.evaluate")(function* <A>(
         group: ReadonlyArray<RunId>,
         types: ReadonlyArray<CanonicalEventType>,
@@ -136,24 +156,19 @@ export class BacktestRuns extends Context.Service<
           const { reader, runId } = current
           if (runId !== "") evaluated.push({ runId, result: evaluation({ ...reader.read(), runId }) })
         }
-        let after: Position | undefined
-        do {
-          const { next, rows } = yield* slice(group, types, after)
-          for (const { json, run_id } of rows) {
-            if (run_id !== current.runId) {
-              evaluateCurrent()
-              current = { runId: run_id, reader: deliberationReader() }
-            }
-            current.reader.take(Result.getOrThrow(decodeEventText(json)))
+        yield* forEachEvent(group, types, (event, runId) => {
+          if (runId !== current.runId) {
+            evaluateCurrent()
+            current = { runId, reader: deliberationReader() }
           }
-          after = next
-        } while (after !== undefined)
+          current.reader.take(event)
+        })
         evaluateCurrent()
         // The events of a run that was deleted meanwhile may be incomplete.
         const found = yield* existing(group)
         return evaluated.flatMap(({ result, runId }) => (found.has(runId) ? [result] : []))
       })
-      return BacktestRuns.of({ inScope, evaluate })
+      return BacktestRuns.of({ inScope, forEachEvent, evaluate })
     })
   )
 }

@@ -1,4 +1,4 @@
-import { ControlPlaneApi, CurrentActor, HTML_CONTENT_TYPE, MARKDOWN_CONTENT_TYPE } from "@runplane/api"
+import { ControlPlaneApi, CurrentActor, HTML_CONTENT_TYPE, MARKDOWN_CONTENT_TYPE, runQueryFields } from "@runplane/api"
 import { whyHtml, whyMarkdown } from "@runplane/domain"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -7,8 +7,10 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
 import { cutOnFailure } from "../../platform/http/JsonAnswer.ts"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
+import { orSearchRefused } from "../../platform/http/SearchAnswers.ts"
 import { Backtests } from "./Backtests.ts"
 import { type DecisionRecord, Decisions } from "./Decisions.ts"
+import { Stabilities } from "./Stabilities.ts"
 
 /** Limit of the parsed parts of an `Accept` header. */
 const MAX_RANGES = 50
@@ -77,6 +79,7 @@ export const DecisionsHttp = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const backtests = yield* Backtests
     const decisions = yield* Decisions
+    const stabilities = yield* Stabilities
     return handlers.handleAll({
       forecast: ({ params, query }) => orUnavailable(decisions.forecast(params.id, query.atSeq)),
       why: ({ params }) =>
@@ -92,7 +95,8 @@ export const DecisionsHttp = HttpApiBuilder.group(
         }).pipe(orUnavailable),
       whatIf: ({ params, payload }) => orUnavailable(decisions.whatIf(params.id, payload)),
       divergence: ({ params, query }) => orUnavailable(decisions.divergence(params.id, query.with)),
-      backtest: ({ payload }) => orUnavailable(Effect.map(backtests.open(payload), cutOnFailure("a backtest")))
+      backtest: ({ payload }) => orUnavailable(Effect.map(backtests.open(payload), cutOnFailure("a backtest"))),
+      stability: ({ query }) => orUnavailable(orSearchRefused(runQueryFields)(stabilities.stability(query)))
     })
   })
 )

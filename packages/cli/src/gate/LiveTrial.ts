@@ -1,0 +1,105 @@
+import type { ControlPlaneClient, LauncherClient } from "@runplane/api"
+import { caseRun, outlineReader, runDuration, type Trial, trialReader } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import { type CliFailure, EXIT_CODES } from "../CliFailure.ts"
+import type { RanTrial, RunTrial } from "./GateRunner.ts"
+
+interface Services {
+  readonly plane: ControlPlaneClient["Service"]
+  readonly launcher: LauncherClient["Service"]
+  readonly planeFailure: (error: unknown) => CliFailure
+  readonly launcherFailure: (error: unknown) => CliFailure
+}
+
+/** The pause before a launch is tried again while other launches occupy the agents' slots. */
+const FULL_PAUSE = "2 seconds"
+
+/**
+ * Launches runs through the launch service with their example agents. A launch that fails is a failed run; a service
+ * that cannot be reached, or that refuses the request, fails the gate. An interrupted run is cancelled.
+ */
+export const liveTrial = (gateId: string, services: Services): RunTrial => {
+  const { launcher, launcherFailure, plane, planeFailure } = services
+
+  const follow = Effect.fnUntraced(function* (runId: string) {
+    let readers = { trial: trialReader(), outline: outlineReader() }
+    yield* plane.streamRun(runId, { afterSeq: 0, snapshots: "first" }).pipe(
+      Stream.runForEach((frame) =>
+        Effect.sync(() => {
+          if (frame.event === "reset") readers = { trial: trialReader(), outline: outlineReader() }
+          if (frame.event !== "canonical_event") return
+          readers.trial.take(frame.data)
+          readers.outline.take(frame.data)
+        })
+      )
+    )
+    const run = yield* plane.api.runs.get({ params: { id: runId }, query: {} })
+    const trial = readers.trial.read({ runId, status: run.status, durationMs: runDuration(run) })
+    const promptHash = run.metadata["promptHash"]
+    const course = { runId, outline: readers.outline.read() }
+    return { trial, course, ...(typeof promptHash === "string" && { promptHash }) }
+  })
+
+  const cancel = (runId: string) =>
+    Effect.ignore(plane.api.runs.cancel({ params: { id: runId }, payload: { reason: `gate ${gateId} ended` } }))
+
+  return ({ case: one }, nth) =>
+    Effect.gen(function* () {
+      const { inputs, ...varied } = caseRun(one, nth)
+      const launched = yield* launcher.launch
+        .runExample({
+          payload: {
+            scenarioRef: one.scenarioRef,
+            mode: "sandbox",
+            inputs,
+            bootstrapAgents: true,
+            ...(one.template !== undefined && { templateId: one.template }),
+            tags: [`gate:${gateId}`, `case:${one.name}`],
+            gate: { case: one.name, ...varied }
+          }
+        })
+        .pipe(
+          Effect.retry({ schedule: Schedule.spaced(FULL_PAUSE), while: ({ _tag }) => _tag === "LaunchesFull" }),
+          Effect.mapError(launcherFailure)
+        )
+      const { compiled, controlPlaneRun: run, links } = launched
+      if (run === undefined) return failedTrial("no control plane accepted the run; check PROTO_CONTROL_PLANE_URL")
+      const { policyVersion } = compiled.runDescriptor.session
+      const followed = yield* follow(run.runId).pipe(
+        Effect.mapError(planeFailure),
+        Effect.onExit((exit) => (exit._tag === "Success" ? Effect.void : cancel(run.runId)))
+      )
+      return {
+        ...followed,
+        ...(links !== undefined && { page: links.page }),
+        ...(policyVersion !== undefined && { policyVersion })
+      }
+    }).pipe(
+      Effect.catchIf(
+        ({ code }) => code === EXIT_CODES.failed,
+        ({ reason }) => Effect.succeed(failedTrial(reason))
+      )
+    )
+}
+
+const failedTrial = (failure: string): RanTrial => {
+  const trial: Trial = {
+    runId: "",
+    outcome: { action: "failed", positive: null },
+    excluded: "failed",
+    costUsd: 0,
+    durationMs: undefined,
+    mindChanges: 0,
+    models: []
+  }
+  return { trial, failure }
+}
+
+/** Fails when the control plane or the launch service cannot be reached. */
+export const requireServices = ({ launcher, launcherFailure, plane, planeFailure }: Services) =>
+  Effect.gen(function* () {
+    yield* Effect.mapError(plane.api.health.healthz(), planeFailure)
+    yield* Effect.mapError(launcher.launch.queue(), launcherFailure)
+  })

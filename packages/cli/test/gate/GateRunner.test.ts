@@ -1,0 +1,143 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Trial, TrialOutcome } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { CliFailure, EXIT_CODES } from "../../src/CliFailure.ts"
+import { parseGateFile } from "../../src/gate/GateFiles.ts"
+import { baselineOfProgress, exitCodeOfReport, reportLines, reportOf } from "../../src/gate/GateReport.ts"
+import { emptyProgress, type GateLimits, type RunTrial, runGate } from "../../src/gate/GateRunner.ts"
+
+const yes: TrialOutcome = { action: "decision.selected", positive: true }
+const no: TrialOutcome = { action: "decision.rejected", positive: false }
+const plain = { bold: (text: string) => text, dim: (text: string) => text }
+
+const ran = (outcome: TrialOutcome, members: Partial<Trial> = {}) => ({
+  trial: { runId: "r", outcome, costUsd: 0.5, durationMs: 1, mindChanges: 0, models: [], ...members }
+})
+
+const FILE = `cases:
+  - name: one # the first
+    scenarioRef: p/s@1.0.0
+    expect: { action: decision.selected, mustNot: [decision.forbidden] }
+`
+
+const limits: GateLimits = { runs: 20, maxRuns: 80, concurrency: 4, maxCostUsd: undefined }
+
+const started = (runTrial: RunTrial, overrides: Partial<GateLimits> = {}) =>
+  Effect.gen(function* () {
+    const progress = emptyProgress(yield* parseGateFile(FILE, "cases.yaml"))
+    let launched = 0
+    const counting: RunTrial = (loaded, nth) => {
+      launched++
+      return runTrial(loaded, nth)
+    }
+    yield* runGate(progress, { ...limits, ...overrides }, counting)
+    return { launched, progress, report: reportOf("g", progress, limits, {}) }
+  })
+
+describe("a gate file", () => {
+  it.effect("is read with the lines of its cases", () =>
+    Effect.gen(function* () {
+      const [one] = yield* parseGateFile(FILE, "cases.yaml")
+      assert.deepInclude(one, { file: "cases.yaml", line: 2 })
+    })
+  )
+
+  for (const [fault, text] of [
+    ["that is not YAML", "cases: ["],
+    ["with an unknown member", "cases: [{ name: a, scenarioRef: r, expects: {} }]"],
+    ["with a name twice", "cases: [{ name: a, scenarioRef: r }, { name: a, scenarioRef: r }]"]
+  ] as const) {
+    it.effect(`${fault} is refused`, () =>
+      Effect.gen(function* () {
+        const failure = yield* Effect.flip(parseGateFile(text, "cases.yaml"))
+        assert.strictEqual(failure.code, EXIT_CODES.usage)
+        assert.match(failure.message, /^cases\.yaml is not a gate file: /)
+      })
+    )
+  }
+})
+
+describe("a gate", () => {
+  it.effect("ends a case at its first look with a verdict", () =>
+    Effect.gen(function* () {
+      const failing = yield* started(() => Effect.succeed(ran(no)))
+      assert.deepStrictEqual([failing.launched, failing.report.verdict], [20, "fail"])
+      // Three looks need 23 runs in agreement.
+      const passing = yield* started(() => Effect.succeed(ran(yes)))
+      assert.deepStrictEqual([passing.launched, passing.report.verdict], [40, "pass"])
+      const open = yield* started((_, nth) => Effect.succeed(ran(nth % 5 === 0 ? no : yes)))
+      assert.deepStrictEqual([open.launched, open.report.verdict], [80, "inconclusive"])
+    })
+  )
+
+  it.effect("launches no more runs after a forbidden outcome", () =>
+    Effect.gen(function* () {
+      const forbidden = ran({ action: "decision.forbidden", positive: null })
+      const { launched, report } = yield* started(() => Effect.succeed(forbidden))
+      assert.isAtMost(launched, limits.concurrency)
+      assert.strictEqual(report.verdict, "fail")
+    })
+  )
+
+  it.effect("launches no more runs when its budget is used up, and ends with 7", () =>
+    Effect.gen(function* () {
+      const { launched, progress } = yield* started(() => Effect.succeed(ran(yes)), { maxCostUsd: 3 })
+      assert.isAtMost(launched, 6 + limits.concurrency)
+      assert.isTrue(progress.isOutOfBudget)
+      const report = reportOf("g", progress, limits, { end: "budget" })
+      assert.strictEqual(exitCodeOfReport(report, false), EXIT_CODES.budget)
+    })
+  )
+
+  it.effect("is inconclusive with a reason when every launch fails, and does not go on", () =>
+    Effect.gen(function* () {
+      const dead = { ...ran({ action: "failed", positive: null }, { excluded: "failed" }), failure: "agent a: exit 1" }
+      const { launched, report } = yield* started(() => Effect.succeed(dead))
+      assert.strictEqual(launched, 20)
+      assert.deepStrictEqual(
+        [report.verdict, exitCodeOfReport(report, false), exitCodeOfReport(report, true)],
+        ["inconclusive", EXIT_CODES.ok, EXIT_CODES.inconclusive]
+      )
+      const text = reportLines(report, plain).join("\n")
+      assert.include(text, "no run reached a decision, 20 failed")
+      assert.include(text, "a launch failed: agent a: exit 1")
+    })
+  )
+
+  it.effect("fails when a service cannot be reached", () =>
+    Effect.gen(function* () {
+      const away = new CliFailure({ reason: "away", code: EXIT_CODES.unreachable })
+      assert.strictEqual(yield* Effect.flip(started(() => Effect.fail(away))), away)
+    })
+  )
+
+  it.effect("reports the runs that it had when it was interrupted, and ends with 1", () =>
+    Effect.gen(function* () {
+      const progress = emptyProgress(yield* parseGateFile(FILE, "cases.yaml"))
+      const open = yield* Effect.forkChild(
+        runGate(progress, limits, (_, nth) => (nth < 3 ? Effect.succeed(ran(yes)) : Effect.never)),
+        { startImmediately: true }
+      )
+      yield* Effect.yieldNow
+      yield* Fiber.interrupt(open)
+      const report = reportOf("g", progress, limits, { end: "interrupted" })
+      assert.strictEqual(report.cases[0]?.stability.n, 3)
+      assert.strictEqual(exitCodeOfReport(report, false), EXIT_CODES.failed)
+      assert.include(reportLines(report, plain).join("\n"), "the gate was interrupted")
+    })
+  )
+
+  it.effect("compares with the baseline that it recorded", () =>
+    Effect.gen(function* () {
+      const before = yield* started(() => Effect.succeed(ran(yes)))
+      const baseline = baselineOfProgress(before.progress, limits, "2026-07-01T10:00:00.000Z")
+      const same = reportOf("g", before.progress, limits, { baseline })
+      assert.strictEqual(same.verdict, "pass")
+      const worse = yield* started((_, nth) => Effect.succeed(ran(nth % 4 === 0 ? no : yes)))
+      const report = reportOf("g", worse.progress, limits, { baseline })
+      assert.include(report.cases[0]?.checks.map(({ name, verdict }) => `${name} ${verdict}`) ?? [], "baseline fail")
+      assert.deepStrictEqual(report.cases[0]?.warnings, ["new outcome decision.rejected (negative) (20)"])
+    })
+  )
+})

@@ -19,7 +19,7 @@ export const MarkContent = Schema.Struct({ nonce: Field.text("Random"), value, c
 export type MarkContent = typeof MarkContent.Type
 
 const AddedMark = Schema.Struct({
-  action: Schema.Literal("add"),
+  action: Schema.Literal("add").annotate({ description: "The mark was added" }),
   id,
   target,
   index,
@@ -32,7 +32,7 @@ const AddedMark = Schema.Struct({
 })
 
 const DeletedMark = Schema.Struct({
-  action: Schema.Literal("delete"),
+  action: Schema.Literal("delete").annotate({ description: "The mark was deleted" }),
   id,
   deletedAt: Field.time("When it was deleted"),
   deletedBy: Field.text("Caller that deleted it", "key:5e884898")

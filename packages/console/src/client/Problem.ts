@@ -63,9 +63,9 @@ export const problemOf = (failure: unknown, requestId: string): Problem => {
   return { status: 0, code: UNREACHABLE, messages, requestId, metadata: undefined }
 }
 
-/** Whether the connection ended within the answer. A complete answer fails as JSON, with a `SyntaxError`. */
+/** Whether the connection ended within the answer: `fetch` then fails to read the body, before anything decodes it. */
 const isBroken = (reason: HttpClientError.HttpClientErrorReason): boolean =>
-  reason._tag === "DecodeError" && !(reason.cause instanceof SyntaxError)
+  reason._tag === "DecodeError" && (reason.cause instanceof TypeError || reason.cause instanceof DOMException)
 
 /** The members that an error shows, inherited ones too. */
 const plain = (failure: unknown): Readonly<Record<string, unknown>> => {

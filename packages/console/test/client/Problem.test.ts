@@ -16,7 +16,7 @@ const decodeFailure = (status: number, cause: unknown) =>
 
 describe("problemOf", () => {
   it("given a transfer that breaks, then the service is unreachable and the call is retried", () => {
-    for (const cause of [new TypeError("network error"), new DOMException("aborted", "AbortError"), undefined]) {
+    for (const cause of [new TypeError("network error"), new DOMException("aborted", "AbortError")]) {
       const problem = problemOf(decodeFailure(200, cause), "id")
       assert.strictEqual(problem.code, UNREACHABLE)
       assert.isTrue(isPassing(problem))
@@ -25,6 +25,14 @@ describe("problemOf", () => {
 
   it("given a broken transfer of an error, then the service is unreachable as well", () => {
     assert.strictEqual(problemOf(decodeFailure(500, new TypeError("network error")), "id").code, UNREACHABLE)
+  })
+
+  it("given a complete answer that the contract does not have, then its status counts", () => {
+    for (const status of [500, 503]) {
+      for (const cause of [new SyntaxError("Unexpected token <"), new Error("no such error"), undefined]) {
+        assert.strictEqual(problemOf(decodeFailure(status, cause), "id").code, `HTTP ${status}`)
+      }
+    }
   })
 
   it("given a complete answer that is not JSON, then the answer is unreadable and the call is not retried", () => {

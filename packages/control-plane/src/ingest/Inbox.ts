@@ -64,6 +64,8 @@ export interface WaitingTrace extends TraceRef {
 export interface InboxSize {
   readonly rows: number
   readonly bytes: number
+  /** Bytes of each source with rows. */
+  readonly bytesOf: ReadonlyMap<string, number>
   /** Seconds since the oldest row was received; 0 when the inbox is empty. */
   readonly lagSeconds: number
 }
@@ -123,11 +125,16 @@ export class Inbox extends Context.Service<
       })
 
       const size = Effect.map(
-        sql<{ readonly rows: number; readonly bytes: number; readonly lag: number }>`
-          SELECT count(*)::int AS rows, coalesce(sum(bytes), 0)::float8 AS bytes,
-                 coalesce(extract(epoch FROM now() - min(received_at)), 0)::float8 AS lag
-          FROM otlp_inbox`,
-        ([row]): InboxSize => ({ rows: row?.rows ?? 0, bytes: row?.bytes ?? 0, lagSeconds: Math.max(0, row?.lag ?? 0) })
+        sql<{ readonly source: string; readonly rows: number; readonly bytes: number; readonly lag: number }>`
+          SELECT source, count(*)::int AS rows, sum(bytes)::float8 AS bytes,
+                 extract(epoch FROM now() - min(received_at))::float8 AS lag
+          FROM otlp_inbox GROUP BY source`,
+        (sources): InboxSize => ({
+          rows: sources.reduce((sum, { rows }) => sum + rows, 0),
+          bytes: sources.reduce((sum, { bytes }) => sum + bytes, 0),
+          bytesOf: new Map(sources.map(({ bytes, source }) => [source, bytes])),
+          lagSeconds: sources.reduce((most, { lag }) => Math.max(most, lag), 0)
+        })
       ).pipe(Effect.withTracerEnabled(false))
 
       const waiting = Effect.map(
@@ -151,7 +158,7 @@ export class Inbox extends Context.Service<
           )
       ).pipe(Effect.withTracerEnabled(false))
 
-      /** The rows of each key, in the order of the keys. `keys` has their numbers from 1; `from` selects for one key. */
+      /** The rows of each key. `keys` has their numbers from 1, in their order; `from` selects for one key. */
       const readRows = (count: number, keys: Fragment, from: Fragment) =>
         Effect.map(
           sql<StoredRow>`

@@ -33,6 +33,12 @@ const SLICE = 250
 /** The size of the inbox is read again after so long; until then own rows are added. Milliseconds. */
 const SIZE_TTL_MS = 1_000
 
+/**
+ * A source may have so many times the bytes waiting that are free: one source fills three quarters of the inbox, and
+ * there is always capacity for another one.
+ */
+const SHARE_OF_FREE = 3
+
 /** The inbox has its bound of bytes, or too many requests are being read. */
 export class InboxFull extends Data.TaggedError("InboxFull") {}
 
@@ -79,18 +85,23 @@ export class Reception extends Context.Service<
         sha256: (text: string) => createHash("sha256").update(text).digest("hex")
       }
 
-      /** The size as read last, with what this process has stored since. */
-      let known = { size: { rows: 0, bytes: 0, lagSeconds: 0 }, readAt: Number.NEGATIVE_INFINITY, added: 0 }
+      /** The bytes as read last, with what this process has stored since. */
+      let known = { readAt: Number.NEGATIVE_INFINITY, bytes: 0, bytesOf: new Map<string, number>() }
       const size = Effect.gen(function* () {
         const readAt = yield* Clock.currentTimeMillis
         const read = yield* inbox.size
-        known = { size: read, readAt, added: 0 }
+        known = { readAt, bytes: read.bytes, bytesOf: new Map(read.bytesOf) }
         metrics.otlpInbox(read)
         return read
       })
-      const checkCapacity = Effect.gen(function* () {
+      const added = (source: string, bytes: number) => {
+        known.bytes += bytes
+        known.bytesOf.set(source, (known.bytesOf.get(source) ?? 0) + bytes)
+      }
+      const checkCapacity = Effect.fnUntraced(function* (source: string) {
         if ((yield* Clock.currentTimeMillis) - known.readAt > SIZE_TTL_MS) yield* size
-        if (known.size.bytes + known.added >= inboxBytes) return yield* new InboxFull()
+        const free = inboxBytes - known.bytes
+        if (free <= 0 || (known.bytesOf.get(source) ?? 0) >= SHARE_OF_FREE * free) return yield* new InboxFull()
       })
 
       const read = Effect.fnUntraced(function* <E>({ body, encoding, gzip, signal, source }: ExportRequest<E>) {
@@ -102,7 +113,7 @@ export class Reception extends Context.Service<
           for (const one of telemetry.slice(from, from + SLICE)) kept.push(inboxEntry(receivedTelemetry(options, one)))
         }
         const stored = kept.length === 0 ? 0 : yield* inbox.store(source, kept)
-        known.added += bytes.length
+        added(source, bytes.length)
         metrics.otlpReceived({ received: kept.length, rejected, duplicates: kept.length - stored })
         const traces = new Map(kept.map(({ traceId }): [string, TraceRef] => [traceId, { source, traceId }]))
         yield* drain.received([...traces.values()])
@@ -111,7 +122,7 @@ export class Reception extends Context.Service<
 
       let requests = 0
       const receive = Effect.fn("Reception.receive")(function* <E>(request: ExportRequest<E>) {
-        yield* checkCapacity
+        yield* checkCapacity(request.source)
         if (requests >= MOST_REQUESTS) return yield* new InboxFull()
         requests += 1
         // A request that waits has none of its body in memory.

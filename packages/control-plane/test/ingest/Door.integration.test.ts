@@ -145,21 +145,34 @@ layer(layerTestService({ settings: keys }), { excludeTestServices: true })("a ke
   )
 })
 
-layer(layerTestService({ settings: { OTLP_INBOX_BYTES: "65536", OTLP_SETTLE_MS: "3600000" } }), {
-  excludeTestServices: true
-})("a full inbox", (it) => {
-  it.effect("answers 503 with Retry-After until it is drained", () =>
-    Effect.gen(function* () {
-      const large = (number: number) =>
-        exportOf([span({ trace: number, span: 1, parent: 9, attributes: { note: "n".repeat(16_000) } })])
-      const answers = yield* until(
-        Effect.suspend(() => post(large(100 + Math.floor(performance.now())))),
-        ({ status }) => status === 503
-      )
-      assert.isNotNull(answers.headers.get("retry-after"))
-      const sql = yield* PgClient.PgClient
-      yield* sql`DELETE FROM otlp_inbox`
-      yield* until(post(one), ({ status }) => status === 200)
-    })
+const full = {
+  AUTH_API_KEYS: "greedy,modest",
+  AUTH_API_KEY_NAMES: "greedy,modest",
+  AUTH_API_KEY_ROLES: "ingest,ingest",
+  OTLP_INBOX_BYTES: "131072",
+  OTLP_SETTLE_MS: "3600000"
+}
+
+layer(layerTestService({ settings: full }), { excludeTestServices: true })("a full inbox", (it) => {
+  it.effect(
+    "answers 503 with Retry-After to the source that fills it, until it is drained, and has capacity for another",
+    () =>
+      Effect.gen(function* () {
+        let trace = 100
+        const send = (key: string) =>
+          Effect.suspend(() => {
+            const attributes = { note: "n".repeat(16_000) }
+            const body = exportOf([span({ trace: ++trace, span: 1, parent: 9, attributes })])
+            return post(body, { headers: { "x-api-key": key } })
+          })
+        const refused = yield* until(send("greedy"), ({ status }) => status === 503)
+        assert.isNotNull(refused.headers.get("retry-after"))
+        assert.isAtLeast(trace - 100, 6)
+        assert.strictEqual((yield* send("modest")).status, 200)
+        assert.strictEqual((yield* send("greedy")).status, 503)
+        const sql = yield* PgClient.PgClient
+        yield* sql`DELETE FROM otlp_inbox`
+        yield* until(send("greedy"), ({ status }) => status === 200)
+      })
   )
 })

@@ -1,0 +1,44 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Attributes, Telemetry } from "@runplane/domain"
+import { runStory } from "./Stories.ts"
+import { type StorySummary, summaryOf } from "./Summary.ts"
+
+/** A trace in the shape of an emitter of which no recording exists, made by hand from its names. */
+export interface Shape {
+  readonly spans: ReadonlyArray<Telemetry>
+  readonly says: Partial<StorySummary>
+}
+
+export const usage = (
+  input: number,
+  output: number,
+  parts: Partial<Record<"cacheRead" | "cacheWrite" | "reasoning", number>> = {}
+) => ({
+  input,
+  output,
+  cacheRead: 0,
+  cacheWrite: 0,
+  reasoning: 0,
+  ...parts
+})
+
+export const call = (name: string, tokens: ReturnType<typeof usage> | undefined, model = "gpt-4o") => ({
+  agent: name,
+  model,
+  ok: true,
+  usage: tokens
+})
+
+export const langGraph = (namespace: string, more: Attributes = {}): Attributes => ({
+  metadata: JSON.stringify({ langgraph_checkpoint_ns: namespace, thread_id: "t1", ...more })
+})
+
+/** Compares what the story of each shape says. */
+export const describeShapes = (subject: string, shapes: Readonly<Record<string, Shape>>) =>
+  describe(subject, () => {
+    it.each(Object.entries(shapes))("%s", (_, { says, spans }) => {
+      const found: Readonly<Record<string, unknown>> = { ...summaryOf(runStory([{ at: 1_000, telemetry: spans }])) }
+      const compared = Object.fromEntries(Object.keys(says).map((key) => [key, found[key]]))
+      assert.deepStrictEqual(compared, { ...says })
+    })
+  })

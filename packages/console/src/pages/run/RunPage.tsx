@@ -1,21 +1,6 @@
 import type { Run } from "@runplane/api"
 import { isTerminal } from "@runplane/domain"
 import { useQuery } from "@tanstack/react-query"
-import {
-  Braces,
-  Columns2,
-  type LucideIcon,
-  Mail,
-  MessageSquareText,
-  Package,
-  RadioTower,
-  Route,
-  Rows4,
-  Scale,
-  ScrollText,
-  Wallet,
-  Waypoints
-} from "lucide-react"
 import { memo, Suspense, useDeferredValue, useMemo, useRef, useState } from "react"
 import { callRuns } from "../../client/Client.ts"
 import type { RunView } from "../../live/RunFollower.ts"
@@ -64,23 +49,22 @@ const CostView = lazily(() => import("./CostView.tsx"))
 interface ViewTab {
   readonly id: RunPageState["view"]
   readonly title: string
-  readonly icon: LucideIcon
   readonly keys: string
 }
 
 const VIEWS: ReadonlyArray<ViewTab> = [
-  { id: "story", title: "Story", icon: MessageSquareText, keys: "1" },
-  { id: "decision", title: "Decision", icon: Scale, keys: "2" },
-  { id: "policy", title: "Policy", icon: ScrollText, keys: "3" },
-  { id: "timeline", title: "Timeline", icon: Columns2, keys: "4" },
-  { id: "graph", title: "Graph", icon: Waypoints, keys: "5" },
-  { id: "events", title: "Events", icon: Rows4, keys: "6" },
-  { id: "messages", title: "Messages", icon: Mail, keys: "7" },
-  { id: "signals", title: "Signals", icon: RadioTower, keys: "8" },
-  { id: "cost", title: "Cost", icon: Wallet, keys: "9" },
-  { id: "artifacts", title: "Artifacts", icon: Package, keys: "v a" },
-  { id: "traces", title: "Traces", icon: Route, keys: "v t" },
-  { id: "raw", title: "Raw", icon: Braces, keys: "v r" }
+  { id: "story", title: "Story", keys: "1" },
+  { id: "decision", title: "Decision", keys: "2" },
+  { id: "policy", title: "Policy", keys: "3" },
+  { id: "timeline", title: "Timeline", keys: "4" },
+  { id: "graph", title: "Graph", keys: "5" },
+  { id: "events", title: "Events", keys: "6" },
+  { id: "messages", title: "Messages", keys: "7" },
+  { id: "signals", title: "Signals", keys: "8" },
+  { id: "cost", title: "Cost", keys: "9" },
+  { id: "artifacts", title: "Artifacts", keys: "v a" },
+  { id: "traces", title: "Traces", keys: "v t" },
+  { id: "raw", title: "Raw", keys: "v r" }
 ]
 
 const REFRESH_MS = 5_000
@@ -214,7 +198,7 @@ const Tabs = ({ page, set }: { readonly page: RunPageState; readonly set: SetRun
     aria-label="Views of the run"
     className="no-print flex shrink-0 overflow-x-auto border-b border-line bg-panel px-2"
   >
-    {VIEWS.map(({ icon: Icon, id, title }) => (
+    {VIEWS.map(({ id, title }) => (
       <button
         key={id}
         type="button"
@@ -226,7 +210,7 @@ const Tabs = ({ page, set }: { readonly page: RunPageState; readonly set: SetRun
         }`}
         onClick={() => set({ view: id }, { push: true })}
       >
-        <Icon size={14} aria-hidden className="max-2xl:hidden" /> {title}
+        {title}
       </button>
     ))}
   </div>

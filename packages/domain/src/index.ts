@@ -131,6 +131,7 @@ export * from "./OutboundMessage.ts"
 export * from "./Outcome.ts"
 export * from "./otlp/Judgement.ts"
 export { meaningOf, meaningOfLog } from "./otlp/MeaningOf.ts"
+export { lastTextOf } from "./otlp/meaning/Messages.ts"
 export * from "./otlp/Reception.ts"
 export * from "./otlp/Run.ts"
 export type {

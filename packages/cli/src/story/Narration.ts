@@ -1,4 +1,13 @@
-import type { CanonicalEvent, EventData } from "@runplane/domain"
+import {
+  booleanAt,
+  type CanonicalEvent,
+  type EventData,
+  type EventOf,
+  isJsonObject,
+  lastTextOf,
+  OTLP_RUNTIME_KIND,
+  textAt
+} from "@runplane/domain"
 import { contributionText } from "./Contributions.ts"
 import { because, plainText } from "./PlainText.ts"
 
@@ -18,7 +27,11 @@ export interface Line {
 export const narrate = (event: CanonicalEvent): Line | undefined => {
   switch (event.type) {
     case "run.created":
-      return low("run", "created, waiting for its session")
+      return event.data.runtimeKind === OTLP_RUNTIME_KIND
+        ? low("run", "begins, with the first span")
+        : low("run", "created, waiting for its session")
+    case "message.received":
+      return work(event)
     case "session.bound": {
       const { initiator = "run", participants, policyVersion = "" } = event.data
       return normal(initiator, `opens the session for ${participants.length} participants, under ${policyVersion}`)
@@ -37,7 +50,14 @@ export const narrate = (event: CanonicalEvent): Line | undefined => {
     case "llm.call.completed":
       return low(senderOf(event.data), usage(event.data))
     case "tool.called":
-      return low(senderOf(event.data), "calls a tool")
+      return low(senderOf(event.data), `calls ${textAt(event.data.payload, "name") ?? "a tool"}`)
+    case "tool.completed":
+      return booleanAt(event.recorded.data, "ok") === false
+        ? normal(
+            senderOf(event.data),
+            `fails to use ${textAt(event.data.payload, "name") ?? "a tool"}${because(errorOf(event))}`
+          )
+        : undefined
     case "policy.denied":
       return high(senderOf(event.data), `is refused by the policy${because(event.data.errorMessage)}`)
     case "decision.finalized": {
@@ -59,6 +79,30 @@ export const narrate = (event: CanonicalEvent): Line | undefined => {
   }
 }
 
+/** Work between agents, as telemetry reports it; undefined for other messages, which have events of their own. */
+const work = (event: EventOf<"message.received">): Line | undefined => {
+  const { messageType, payload, to } = event.data
+  const sender = senderOf(event.data)
+  const target = to[0] ?? "an agent"
+  switch (messageType) {
+    case "AgentInvoked":
+      return normal(sender, `invokes ${target}${because(lastTextOf(payload["input"]))}`)
+    case "AgentAnswered":
+      return booleanAt(event.recorded.data, "ok") === false
+        ? high(sender, `fails${because(errorOf(event))}`)
+        : normal(sender, `answers ${target}${because(lastTextOf(payload["output"]))}`)
+    case "Handoff":
+      return normal(sender, `makes a handoff to ${target}`)
+    default:
+      return undefined
+  }
+}
+
+const errorOf = ({ recorded }: Pick<CanonicalEvent, "recorded">): string | undefined => {
+  const { error } = recorded.data
+  return isJsonObject(error) ? (textAt(error, "message") ?? textAt(error, "type")) : undefined
+}
+
 /** Signals that another event, or another line, repeats. */
 const REPEATED_SIGNALS = new Set(["", "session.started", "session.ended", "session.context", "llm.call.completed"])
 
@@ -76,12 +120,14 @@ const normal = line("normal")
 const high = line("high")
 
 const usage = ({
+  calls,
   completionTokens,
   model = "a model",
   promptTokens,
   totalTokens,
   usage: usageState
 }: EventData<"llm.call.completed">) => {
+  if (calls === 0) return `used ${model}, counted elsewhere`
   if (usageState === "missing") return `used ${model}, tokens not stated`
   const parts = promptTokens + completionTokens
   return parts === totalTokens

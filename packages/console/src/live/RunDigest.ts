@@ -1,4 +1,4 @@
-import type { CanonicalEvent } from "@runplane/domain"
+import { type CanonicalEvent, eventTime } from "@runplane/domain"
 import { type KeyEvent, keyEventOf } from "../view/KeyEvents.ts"
 import { type Phase, PhaseList } from "../view/Phases.ts"
 
@@ -13,7 +13,7 @@ export class RunDigest {
   #keyEvents: Array<KeyEvent> = []
 
   add(event: CanonicalEvent): void {
-    this.times.push(Date.parse(event.ts))
+    this.times.push(Date.parse(eventTime(event)))
     this.seqs.push(event.seq)
     this.#phases.add(event)
     const keyEvent = keyEventOf(event)

@@ -1,4 +1,4 @@
-import { addUsage, type CanonicalEvent, type EventOf, noUsage, type UsageSums } from "@runplane/domain"
+import { addUsage, type CanonicalEvent, type EventOf, eventTime, noUsage, type UsageSums } from "@runplane/domain"
 
 type CallData = EventOf<"llm.call.completed">["data"]
 
@@ -28,7 +28,7 @@ export const callsOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<Call> =
   const calls: Array<Call> = []
   for (const event of events) {
     if (event.type === "llm.call.completed") {
-      calls.push({ index: event.index, at: Date.parse(event.ts), data: event.data })
+      calls.push({ index: event.index, at: Date.parse(eventTime(event)), data: event.data })
     }
   }
   return calls

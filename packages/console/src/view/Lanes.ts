@@ -1,4 +1,4 @@
-import type { CanonicalEvent, KnownEvent } from "@runplane/domain"
+import { type CanonicalEvent, eventTime, type KnownEvent, spanTimes } from "@runplane/domain"
 import { gistOf } from "./Events.ts"
 
 export type LaneKind = "proposal" | "opinion" | "objection" | "vote" | "commitment" | "model" | "tool" | "other"
@@ -37,7 +37,7 @@ export const laneEventsOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<La
     if (event.type === "unknown") continue
     const kind = kindOf(event)
     if (kind === undefined || !("sender" in event.data) || event.data.sender === "") continue
-    const at = Date.parse(event.ts)
+    const at = Date.parse(eventTime(event))
     if (event.type === "tool.called") called.set(event.data.toolCallId ?? "", at)
     found.push({ event, who: event.data.sender, kind, at, lastedMs: lastedOf(event, at, called), text: gistOf(event) })
   }
@@ -47,6 +47,8 @@ export const laneEventsOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<La
 /** The duration of a call of a model or tool: as reported, or since the call. */
 const lastedOf = (event: KnownEvent, at: number, called: ReadonlyMap<string, number>): number | undefined => {
   if (event.type === "llm.call.completed") return event.data.latencyMs
+  const times = event.type === "tool.completed" ? spanTimes(event) : undefined
+  if (times !== undefined) return Date.parse(times.endedAt) - Date.parse(times.startedAt)
   const since = event.type === "tool.completed" ? called.get(event.data.toolCallId ?? "") : undefined
   return since === undefined ? undefined : at - since
 }

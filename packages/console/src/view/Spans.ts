@@ -87,6 +87,9 @@ export const spansOf = ({ events, isPast, received, run }: SpansOf): ReadonlyArr
 const spanOfService = (events: ReadonlyArray<CanonicalEvent>): string | undefined =>
   events.find(({ source, trace }) => source?.kind === "control-plane" && trace?.spanId !== undefined)?.trace?.spanId
 
+/** Whether an event comes from received telemetry. */
+export const isFromTelemetry = ({ source }: CanonicalEvent): boolean => source?.name === "otlp"
+
 const keyOf = (traceId: string | undefined, spanId: string): string => `${traceId ?? ""}/${spanId}`
 
 const draftOf = (span: TraceSpan): Draft => {

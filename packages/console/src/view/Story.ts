@@ -1,4 +1,16 @@
-import { type CanonicalEvent, type EventData, type KnownEvent, sumUsd } from "@runplane/domain"
+import {
+  booleanAt,
+  type CanonicalEvent,
+  type EventData,
+  type EventOf,
+  eventTime,
+  isJsonObject,
+  type KnownEvent,
+  lastTextOf,
+  sumUsd,
+  textAt
+} from "@runplane/domain"
+import { isFromTelemetry } from "./Spans.ts"
 import type { Tone } from "./Status.ts"
 
 /** Spending of a participant on language models before a message. */
@@ -17,10 +29,21 @@ export interface Spent {
 export interface StoryItem {
   /** Index of the event that says it. */
   readonly index: number
-  readonly ts: string
+  /** When it happened, ISO-8601: by its span where it has one. */
+  readonly at: string
   /** Who did it; empty for the service and the runtime. */
   readonly who: string
-  readonly kind: "opening" | "proposal" | "opinion" | "objection" | "vote" | "answer" | "commitment" | "denial" | "run"
+  readonly kind:
+    | "opening"
+    | "proposal"
+    | "opinion"
+    | "objection"
+    | "vote"
+    | "answer"
+    | "commitment"
+    | "denial"
+    | "work"
+    | "run"
   readonly tone: Tone
   /** The verb of the sentence that begins with `who`. */
   readonly verb: string
@@ -34,6 +57,8 @@ export interface StoryItem {
   /** The earlier stance of the participant, when it changed. */
   readonly changedFrom: string | undefined
   readonly spent: Spent | undefined
+  /** Whether OpenTelemetry reported it for a session whose agents speak the protocol. */
+  readonly isJoined: boolean
 }
 
 type Contribution = EventData<"proposal.created" | "proposal.updated">
@@ -198,6 +223,8 @@ const stanceOf = ({ action, messageType, recommendation, vote }: Contribution): 
   vote ?? recommendation ?? action ?? messageType
 
 interface StoryBuilder {
+  /** Whether the run consists of received telemetry. */
+  readonly isIngested: boolean
   readonly items: Array<StoryItem>
   readonly spent: Map<string, Spent>
   readonly stances: Map<string, string>
@@ -205,7 +232,7 @@ interface StoryBuilder {
 
 const item = (event: CanonicalEvent, over: Partial<StoryItem> & Pick<StoryItem, "kind" | "verb">): StoryItem => ({
   index: event.index,
-  ts: event.ts,
+  at: eventTime(event),
   who: "",
   tone: "calm",
   object: undefined,
@@ -214,15 +241,18 @@ const item = (event: CanonicalEvent, over: Partial<StoryItem> & Pick<StoryItem, 
   proposalId: undefined,
   changedFrom: undefined,
   spent: undefined,
+  isJoined: false,
   ...over
 })
 
 /**
  * A run as a story: the question, the messages of the participants, and the end. Every item is one event; signals,
- * progress and acknowledgements are left out. Pure and total: unknown events are skipped.
+ * progress and acknowledgements are left out. Of received telemetry it has the work that agents give each other, and the
+ * tools. `isIngested` says whether the whole run was received; otherwise its telemetry is marked, also model calls. Pure
+ * and total: unknown events are skipped.
  */
-export const storyOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<StoryItem> => {
-  const story: StoryBuilder = { items: [], spent: new Map(), stances: new Map() }
+export const storyOf = (events: Iterable<CanonicalEvent>, isIngested = false): ReadonlyArray<StoryItem> => {
+  const story: StoryBuilder = { isIngested, items: [], spent: new Map(), stances: new Map() }
   for (const event of events) if (event.type !== "unknown") addEvent(story, event)
   return story.items
 }
@@ -231,6 +261,7 @@ const addEvent = (story: StoryBuilder, event: KnownEvent): void => {
   switch (event.type) {
     case "message.received": {
       const { messageType, payload, sender } = event.data
+      if (isFromTelemetry(event)) return addWork(story, event)
       if (messageType !== "SessionStart") return
       const intent = payload["intent"]
       const words = typeof intent === "string" && intent !== "" ? intent : undefined
@@ -241,7 +272,12 @@ const addEvent = (story: StoryBuilder, event: KnownEvent): void => {
     case "proposal.updated":
       addContribution(story, event)
       return
+    case "tool.completed":
+      if (isFromTelemetry(event)) addTool(story, event)
+      return
     case "llm.call.completed": {
+      if (isFromTelemetry(event) && !story.isIngested) addJoinedCall(story, event)
+      if (event.data.calls === 0) return
       const { calls, costBasis, estimatedCostUsd = 0, model, sender, totalTokens, usage } = event.data
       const before = story.spent.get(sender)
       story.spent.set(sender, {
@@ -311,6 +347,72 @@ const addEvent = (story: StoryBuilder, event: KnownEvent): void => {
       return
     default:
   }
+}
+
+/** An agent receives work, answers, or makes a handoff. */
+const addWork = (story: StoryBuilder, event: EventOf<"message.received">): void => {
+  const { messageType, payload, sender, to } = event.data
+  const target = to[0]
+  switch (messageType) {
+    case "AgentInvoked":
+      story.items.push(
+        item(event, {
+          kind: "opening",
+          who: sender,
+          verb: "invokes",
+          tone: "accent",
+          object: target,
+          words: lastTextOf(payload["input"])
+        })
+      )
+      return
+    case "AgentAnswered": {
+      const isOk = booleanAt(event.recorded.data, "ok") !== false
+      story.items.push(
+        item(event, {
+          kind: "answer",
+          who: sender,
+          verb: isOk ? "answers" : "fails",
+          tone: isOk ? "calm" : "bad",
+          object: target,
+          words: isOk ? lastTextOf(payload["output"]) : errorOf(event),
+          spent: spentBy(story, sender)
+        })
+      )
+      return
+    }
+    case "Handoff":
+      story.items.push(item(event, { kind: "work", who: sender, verb: "makes a handoff to", object: target }))
+  }
+}
+
+const addTool = (story: StoryBuilder, event: EventOf<"tool.completed">): void => {
+  const isOk = booleanAt(event.recorded.data, "ok") !== false
+  story.items.push(
+    item(event, {
+      kind: "work",
+      who: event.data.sender,
+      verb: isOk ? "uses" : "fails to use",
+      tone: isOk ? "calm" : "bad",
+      object: textAt(event.data.payload, "name") ?? "a tool",
+      words: isOk ? undefined : errorOf(event),
+      isJoined: !story.isIngested
+    })
+  )
+}
+
+const addJoinedCall = (story: StoryBuilder, event: EventOf<"llm.call.completed">): void => {
+  const { calls, model, sender } = event.data
+  const words = calls === 0 ? "Its tokens are not counted here: the agents may report them." : undefined
+  story.items.push(
+    item(event, { kind: "work", who: sender, verb: "calls", object: model ?? "a model", words, isJoined: true })
+  )
+}
+
+/** The error of an event, in the words of the application. */
+const errorOf = ({ recorded }: KnownEvent): string | undefined => {
+  const { error } = recorded.data
+  return isJsonObject(error) ? (textAt(error, "message") ?? textAt(error, "type")) : undefined
 }
 
 const addContribution = (

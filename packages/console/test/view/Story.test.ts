@@ -193,3 +193,48 @@ describe("what was spent", () => {
     )
   })
 })
+
+describe("the story of received telemetry", () => {
+  const times = { startedAt: "2026-07-01T09:00:01.000Z", endedAt: "2026-07-01T09:00:03.000Z" }
+  const telemetry = (type: string, messageType: string, sender: string, data: object, payload: object = {}) => {
+    const [event] = eventsOf([
+      { type, data: { messageType, sender, decodedPayload: payload, payload, ...times, ...data } }
+    ])
+    if (event === undefined) throw new Error("no event")
+    return { ...event, source: { kind: "runtime" as const, name: "otlp" } }
+  }
+  const events = [
+    telemetry("message.received", "AgentInvoked", "user", { to: "lead" }, { input: "ship it?" }),
+    telemetry("tool.completed", "ToolResult", "lead", { ok: false, error: { message: "no answer" } }, { name: "scan" }),
+    telemetry("llm.call.completed", "ModelCall", "lead", {}, { model: "m-1", totalTokens: 12 }),
+    telemetry("llm.call.completed", "ModelCall", "lead", {}, { model: "m-2", calls: 0 }),
+    telemetry("message.received", "Handoff", "lead", { to: "sre" }),
+    telemetry("message.received", "AgentAnswered", "lead", { to: "user", ok: true }, { output: "ship" })
+  ]
+  const itemsOf = (isIngested: boolean) =>
+    storyOf(events, isIngested).map(({ isJoined, object, verb, who, words }) => [who, verb, object, words, isJoined])
+
+  it("has the work that agents give each other, at the times of its spans", () => {
+    assert.deepStrictEqual(itemsOf(true), [
+      ["user", "invokes", "lead", "ship it?", false],
+      ["lead", "fails to use", "scan", "no answer", false],
+      ["lead", "makes a handoff to", "sre", undefined, false],
+      ["lead", "answers", "user", "ship", false]
+    ])
+    const items = storyOf(events, true)
+    assert.deepStrictEqual([items[0]?.at, items[1]?.at], [times.startedAt, times.endedAt])
+    assert.deepInclude(items.at(-1)?.spent, { tokens: 12, calls: 1, models: ["m-1"] })
+  })
+
+  it("is marked in the run of a session, with the model calls", () => {
+    const marked = itemsOf(false).filter(([, , , , isJoined]) => isJoined)
+    assert.deepStrictEqual(
+      marked.map(([, verb, object, words]) => [verb, object, words === undefined]),
+      [
+        ["fails to use", "scan", false],
+        ["calls", "m-1", true],
+        ["calls", "m-2", false]
+      ]
+    )
+  })
+})

@@ -8,6 +8,7 @@ import { lazily } from "../../ui/lazily.ts"
 import { MarkLines } from "../../ui/MarkChip.tsx"
 import { useMarksHere } from "../../ui/MarksHere.ts"
 import { compact, counted, cut, duration, exactTime, percent, whole } from "../../view/Format.ts"
+import { hasRuntime } from "../../view/Actions.ts"
 import { runFacts } from "../../view/RunFacts.ts"
 import { type StoryItem, storyOf } from "../../view/Story.ts"
 import { storyRows } from "../../view/StoryMarks.ts"
@@ -31,7 +32,7 @@ interface StoryViewProps {
 
 /** The question, the messages of the participants with their marks, and the explanation of the decision. */
 export default function StoryView({ page, set, shown }: StoryViewProps) {
-  const items = useMemo(() => storyOf(shown.events), [shown.events])
+  const items = useMemo(() => storyOf(shown.events, !hasRuntime(shown.run)), [shown.events, shown.run])
   // The explanation takes longer than the story: it waits until the index has not changed for a moment.
   const settled = useSettled(shown, SETTLED_MS)
   const begin = storyBegin(shown.run)
@@ -63,7 +64,7 @@ export default function StoryView({ page, set, shown }: StoryViewProps) {
             </p>
           </section>
         )}
-        {isWhole && settled.isWhole ? (
+        {!hasRuntime(shown.run) && shown.state.decision.current === undefined ? null : isWhole && settled.isWhole ? (
           <Suspense fallback={<div className="skeleton h-24" />}>
             <WhyCard shown={settled} onSelect={(index) => set({ event: index })} />
           </Suspense>
@@ -159,7 +160,7 @@ interface ItemProps {
 }
 
 const Item = ({ begin, children, isSelected, item, onSelect, participant }: ItemProps) => {
-  const at = Date.parse(item.ts)
+  const at = Date.parse(item.at)
   const isOurs = item.who === ""
   return (
     <li
@@ -178,7 +179,7 @@ const Item = ({ begin, children, isSelected, item, onSelect, participant }: Item
           onSelect()
         }}
       >
-        +{duration(storyTime(begin, item.ts))}
+        +{duration(storyTime(begin, item.at))}
         <span className="sr-only">, select event {item.index}</span>
       </button>
       {isOurs ? (
@@ -199,6 +200,7 @@ const Item = ({ begin, children, isSelected, item, onSelect, participant }: Item
             />
           )}
           {item.confidence === undefined ? null : <Confidence value={item.confidence} />}
+          {item.isJoined ? <Chip tone="accent">from OpenTelemetry</Chip> : null}
           {item.changedFrom === undefined ? null : <Chip tone="warn">changed from {item.changedFrom}</Chip>}
         </p>
         {item.words === undefined ? null : (

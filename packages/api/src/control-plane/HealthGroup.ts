@@ -23,7 +23,11 @@ export const LogHealth = Schema.Struct({
 export const IngestHealth = Schema.Struct({
   waiting: Field.integer("Spans and log records that wait for their runs, of all processes"),
   waitingBytes: Field.integer("Bytes of these; beyond `OTLP_INBOX_BYTES` exporters get 503"),
-  lagSeconds: Field.number("How long the oldest of these has waited")
+  limitBytes: Field.integer("`OTLP_INBOX_BYTES`", 67_108_864),
+  lagSeconds: Field.number("How long the oldest of these has waited"),
+  received: Field.integer("Spans and log records that this process has received since it started"),
+  rejected: Field.integer("Those that it has rejected"),
+  duplicates: Field.integer("Those that the inbox had already")
 }).annotate({ identifier: "IngestHealth", description: "Telemetry that waits for its runs" })
 export type IngestHealth = typeof IngestHealth.Type
 

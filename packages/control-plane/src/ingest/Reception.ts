@@ -79,6 +79,8 @@ export class Reception extends Context.Service<
         sha256: (text: string) => createHash("sha256").update(text).digest("hex")
       }
 
+      const counts = { received: 0, rejected: 0, duplicates: 0 }
+
       /** The size as read last, with what this process has stored since. */
       let known = { size: { rows: 0, bytes: 0, lagSeconds: 0 }, readAt: Number.NEGATIVE_INFINITY, added: 0 }
       const size = Effect.gen(function* () {
@@ -103,7 +105,11 @@ export class Reception extends Context.Service<
         }
         const stored = kept.length === 0 ? 0 : yield* inbox.store(source, kept)
         known.added += bytes.length
-        metrics.otlpReceived({ received: kept.length, rejected, duplicates: kept.length - stored })
+        const counted = { received: kept.length, rejected, duplicates: kept.length - stored }
+        metrics.otlpReceived(counted)
+        counts.received += counted.received
+        counts.rejected += counted.rejected
+        counts.duplicates += counted.duplicates
         const traces = new Map(kept.map(({ traceId }): [string, TraceRef] => [traceId, { source, traceId }]))
         yield* drain.received([...traces.values()])
         return rejected === 0 ? undefined : { rejected, message }
@@ -122,7 +128,13 @@ export class Reception extends Context.Service<
       })
       const health = Effect.suspend(() =>
         isEnabled
-          ? Effect.map(size, ({ bytes, lagSeconds, rows }) => ({ waiting: rows, waitingBytes: bytes, lagSeconds }))
+          ? Effect.map(size, ({ bytes, lagSeconds, rows }) => ({
+              waiting: rows,
+              waitingBytes: bytes,
+              limitBytes: inboxBytes,
+              lagSeconds,
+              ...counts
+            }))
           : Effect.undefined
       )
       return Reception.of({ receive, health })

@@ -9,6 +9,7 @@ import { Drift } from "./Drift.tsx"
 import { Processes } from "./Processes.tsx"
 import { ProcessParts } from "./ProcessParts.tsx"
 import { RuntimeParts } from "./RuntimeParts.tsx"
+import { Telemetry } from "./Telemetry.tsx"
 
 const REFRESH_MS = 5_000
 
@@ -34,6 +35,9 @@ export default function OperationsPage() {
             {(shown) => <Checks ready={shown} />}
           </Loaded>
         </Panel>
+        {ready.data?.ingest === undefined ? null : (
+          <Telemetry ingest={ready.data.ingest} readAt={ready.dataUpdatedAt} />
+        )}
         <Breaker mayReset={isAdmin} />
         <Processes />
         <Drift />

@@ -38,7 +38,9 @@ layer(layerTestService(), { excludeTestServices: true })("GET /readyz", (it) => 
       assert.strictEqual(status, 200)
       const { checks, ingest, ok, status: word, ...flat } = body
       assert.strictEqual(ok, true)
-      assert.deepStrictEqual(ingest, { waiting: 0, waitingBytes: 0, lagSeconds: 0 })
+      const limitBytes = 64 * 1024 * 1024
+      const counts = { received: 0, rejected: 0, duplicates: 0 }
+      assert.deepStrictEqual(ingest, { waiting: 0, waitingBytes: 0, limitBytes, lagSeconds: 0, ...counts })
       assert.strictEqual(word, "ok")
       assert.deepStrictEqual(checks, flat)
       assert.deepInclude(checks, { database: "ok", streamConsumer: "ok", circuitBreaker: "CLOSED" })

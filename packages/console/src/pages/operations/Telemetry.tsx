@@ -1,0 +1,84 @@
+import type { IngestHealth } from "@runplane/api"
+import { useEffect, useRef } from "react"
+import { Facts, Panel, TextLink } from "../../ui/kit.tsx"
+import { duration, percent, whole } from "../../view/Format.ts"
+import { bytesText, inboxState, receivedPerSecond, type Sample } from "../../view/Inbox.ts"
+import { Check } from "./Check.tsx"
+
+interface TelemetryProps {
+  readonly ingest: IngestHealth
+  /** Unix milliseconds. */
+  readonly readAt: number
+}
+
+/** The inbox of OpenTelemetry: what waits in it, and what arrives. */
+export const Telemetry = ({ ingest, readAt }: TelemetryProps) => {
+  const { duplicates, lagSeconds, limitBytes, received, rejected, waiting, waitingBytes } = ingest
+  const samples = useRef<{ readonly before?: Sample; readonly now: Sample }>({ now: { at: readAt, received } })
+  useEffect(() => {
+    samples.current = { before: samples.current.now, now: { at: readAt, received } }
+  }, [readAt, received])
+  const { before, now } = samples.current
+  const rate = now.at === readAt ? receivedPerSecond(before, now) : receivedPerSecond(now, { at: readAt, received })
+  const state = inboxState(ingest)
+  const share = Math.min(1, waitingBytes / limitBytes)
+  return (
+    <Panel title="OpenTelemetry" actions={<TextLink href="/runs?q=runtimeKind%3Aotlp">its runs</TextLink>}>
+      <Facts
+        facts={[
+          ["Inbox", <Check key="inbox" ok={state.ok} text={state.text} />],
+          [
+            "Waiting",
+            <span key="waiting" className="flex flex-wrap items-center gap-x-2">
+              <span className="num">
+                {whole(waiting)} spans, {bytesText(waitingBytes)} of {bytesText(limitBytes)}
+              </span>
+              <span
+                role="meter"
+                aria-label="Share of the inbox that is used"
+                aria-valuemin={0}
+                aria-valuemax={100}
+                aria-valuenow={Math.round(100 * share)}
+                title={percent(share)}
+                className="h-1.5 w-24 overflow-hidden rounded-full bg-calm-soft"
+              >
+                <span
+                  className={`block h-full rounded-full ${state.ok ? "bg-accent" : "bg-bad"}`}
+                  style={{ width: `${100 * share}%` }}
+                />
+              </span>
+            </span>
+          ],
+          [
+            "Lag",
+            <span key="lag" className="num">
+              {waiting === 0 ? "none" : duration(lagSeconds * 1_000)}
+            </span>
+          ],
+          [
+            "Received",
+            <span key="received" className="num">
+              {whole(received)}
+              {rate === undefined ? "" : `, ${rate < 10 ? Number(rate.toFixed(1)) : whole(rate)} a second`}
+            </span>
+          ],
+          [
+            "Rejected",
+            <span key="rejected" className={`num ${rejected > 0 ? "font-medium text-warn" : ""}`}>
+              {whole(rejected)}
+            </span>
+          ],
+          [
+            "Duplicate",
+            <span key="duplicate" className="num">
+              {whole(duplicates)}
+            </span>
+          ]
+        ]}
+      />
+      <p className="px-3 pb-3 text-[12px] text-muted">
+        Received, rejected and duplicate spans are counted since this process started.
+      </p>
+    </Panel>
+  )
+}

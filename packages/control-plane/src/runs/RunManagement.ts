@@ -7,11 +7,12 @@ import {
   ControlPlaneApi,
   type NewArtifact,
   type NotFound,
+  observedOnly,
   type Run,
   type RunAccepted,
   runNotFound
 } from "@runplane/api"
-import { artifactCreated, isTerminal, type RunDescriptor } from "@runplane/domain"
+import { artifactCreated, isTerminal, OTLP_RUNTIME_KIND, type RunDescriptor } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -100,6 +101,7 @@ export class RunManagement extends Context.Service<
       ) {
         const run = yield* repository.find(reference)
         if (run === undefined) return yield* runNotFound(reference)
+        if (run.record.runtimeKind === OTLP_RUNTIME_KIND) return yield* observedOnly(run.record.id, "clone")
         return yield* runs.create(yield* cloneDescriptor(run, tags), caller)
       })
 

@@ -74,12 +74,12 @@ export const storyTime = (begin: number, ts: string): number => Math.max(0, Date
 
 /**
  * The times of a story as milliseconds from its zero. A discovered session was open at the zero, so that is the time
- * of `session.bound`, which is recorded with the run.
+ * of `session.bound`, which is recorded with the run. So is the creation of an ingested run, which follows its spans.
  */
 export const storyClock = (run: TimedRun): ((event: Pick<CanonicalEvent, "recorded" | "ts" | "type">) => number) => {
   const begin = storyBegin(run)
-  const isDiscovered = isDiscoveredRun(run)
-  return (event) => (isDiscovered && event.type === "session.bound" ? 0 : storyTime(begin, eventTime(event)))
+  const opening = firstSpan(run) !== undefined ? "run.created" : isDiscoveredRun(run) ? "session.bound" : undefined
+  return (event) => (event.type === opening ? 0 : storyTime(begin, eventTime(event)))
 }
 
 /**

@@ -261,7 +261,7 @@ const addEvent = (story: StoryBuilder, event: KnownEvent): void => {
   switch (event.type) {
     case "message.received": {
       const { messageType, payload, sender } = event.data
-      if (isFromTelemetry(event)) return addWork(story, event)
+      if (isFromTelemetry(event)) addWork(story, event)
       if (messageType !== "SessionStart") return
       const intent = payload["intent"]
       const words = typeof intent === "string" && intent !== "" ? intent : undefined

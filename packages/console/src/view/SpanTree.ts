@@ -42,8 +42,9 @@ interface Draft {
 const NOTHING: SpanSums = { calls: 0, tokens: 0, costUsd: 0, guessedCostUsd: 0, callsWithoutUsage: 0 }
 
 /**
- * The spans as a tree. A span whose parent is unknown is a root. Spans that are each other's ancestors have the earliest
- * of them as their root. Clocks differ and have whole milliseconds, so the tree decides the order first, then the time.
+ * The spans as a tree. A span whose parent is unknown is a root. Spans that are each other's ancestors have the
+ * earliest of them as their root. Clocks differ and have whole milliseconds, so the tree decides the order first, then
+ * the time.
  */
 export const treeOfSpans = (spans: ReadonlyArray<RunSpan>): SpanTree => {
   const drafts = new Map<string, Draft>()

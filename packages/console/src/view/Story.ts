@@ -247,9 +247,9 @@ const item = (event: CanonicalEvent, over: Partial<StoryItem> & Pick<StoryItem, 
 
 /**
  * A run as a story: the question, the messages of the participants, and the end. Every item is one event; signals,
- * progress and acknowledgements are left out. Of received telemetry it has the work that agents give each other, and the
- * tools. `isIngested` says whether the whole run was received; otherwise its telemetry is marked, also model calls. Pure
- * and total: unknown events are skipped.
+ * progress and acknowledgements are left out. Of received telemetry it has the work that agents give each other, and
+ * the tools. `isIngested` says whether the whole run was received; otherwise its telemetry is marked, also model calls.
+ * Pure and total: unknown events are skipped.
  */
 export const storyOf = (events: Iterable<CanonicalEvent>, isIngested = false): ReadonlyArray<StoryItem> => {
   const story: StoryBuilder = { isIngested, items: [], spent: new Map(), stances: new Map() }

@@ -146,7 +146,7 @@ const receive = (
 const isWaitingLog = (draft: Draft, id: string, key: string): boolean =>
   get(draft.logs, id)?.some((log) => log.key === key) === true
 
-/** Begins the run; returns its start. A span that arrives later may begin before it: the end of the run has the start. */
+/** Begins the run; returns its start, which a span that arrives later may precede: the end of the run has it again. */
 const begin = (draft: Draft, now: number, { events }: StepOutput, { runId, sessionId }: StoryOptions): string => {
   const traceId = draft.first?.traceId ?? ""
   const ts = isoOf(draft.lastAt === 0 ? now : draft.lastAt)

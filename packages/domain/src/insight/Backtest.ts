@@ -110,7 +110,7 @@ export const addToBacktest = (so: BacktestSummary, one: Backtested): BacktestSum
 /** Runs that an answer names as examples, the first ones. */
 export const MAX_TRUTH_EXAMPLES = 20
 
-/** Outcomes whose truth is known, as they were and as the policy would have had them (docs/reference/marks.md#truth). */
+/** Outcomes of known truth, as they were and as the policy would have had them (docs/reference/marks.md#truth). */
 export interface BacktestTruth {
   /** Runs whose truth is known and that the policy says something about. */
   readonly judged: number
@@ -126,7 +126,9 @@ export interface BacktestTruth {
 
 export const emptyBacktestTruth: BacktestTruth = { judged: 0, right: 0, rightUnderPolicy: 0, gained: [], lost: [] }
 
-/** Adds a run; `truth` says whether its outcome was right. The opposite of a wrong outcome is right, no decision is not. */
+/**
+ * Adds a run; `truth` says whether its outcome was right. The opposite of a wrong outcome is right, no decision is not.
+ */
 export const addBacktestTruth = (
   so: BacktestTruth,
   runId: string,

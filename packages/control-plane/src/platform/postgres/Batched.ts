@@ -25,7 +25,10 @@ interface BatchOptions<K, A> {
 }
 
 /** One statement for all fibers of a transaction, or with `isShared` for all fibers, that call at the same time. */
-export const batched = <K, A>(sql: SqlClient, { isShared, most = Number.POSITIVE_INFINITY, run }: BatchOptions<K, A>) => {
+export const batched = <K, A>(
+  sql: SqlClient,
+  { isShared, most = Number.POSITIVE_INFINITY, run }: BatchOptions<K, A>
+) => {
   const requestOf = Request.of<Batch<K, A>>()
   const resolver = RequestResolver.makeWith<Batch<K, A>>({
     batchKey: (entry) =>

@@ -1,4 +1,4 @@
-import { about, Field, RunId } from "@runplane/domain"
+import { about, Field } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { isoDate, withDefault } from "../validation/Fields.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
@@ -68,8 +68,11 @@ export const StabilityAnswer = Schema.Struct({
       key: Field.text("Equal for the same participant, message type and action"),
       count: count("Runs that parted here"),
       text: Field.text("The first difference in words", "risk-analyst voted REJECT after the second evaluation"),
-      exampleLeft: RunId.annotate({ description: "The run of the majority that was compared" }),
-      exampleRight: RunId.annotate({ description: "A run that parted here" })
+      exampleLeft: Field.text(
+        "Id of the run of the majority that was compared",
+        "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a10"
+      ),
+      exampleRight: Field.text("Id of a run that parted here", "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a11")
     })
   ).annotate({ description: "Causes of other outcomes than the most frequent one, the largest first" }),
   isLimited: Field.flag("Whether more runs match than an answer includes, 1,000; the latest ones count"),

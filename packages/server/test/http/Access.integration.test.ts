@@ -111,7 +111,8 @@ layer(server(), { excludeTestServices: true })("a control plane without keys", (
         id: "anonymous",
         name: "anonymous",
         type: "anonymous",
-        role: "admin"
+        role: "admin",
+        runtimeIdentity: "macp-control-plane"
       })
     })
   )
@@ -155,7 +156,8 @@ layer(server(KEYS), { excludeTestServices: true })("keys with roles", (it) => {
         { authorization: "Basic proxy", "x-api-key": "doer" }
       ]) {
         const answer = yield* ask("/me", { headers })
-        assert.deepStrictEqual(answer.json, { id: "bob", name: "bob", type: "api-key", role: "operator" })
+        const bob = { id: "bob", name: "bob", type: "api-key", role: "operator" }
+        assert.deepStrictEqual(answer.json, { ...bob, runtimeIdentity: "macp-control-plane" })
       }
     })
   )

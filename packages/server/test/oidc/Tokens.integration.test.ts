@@ -87,7 +87,7 @@ layer(controlPlane.pipe(Layer.provideMerge(Issuer.layer), Layer.provideMerge(lay
         for (const headers of [{ authorization: `Bearer ${token}` }, { "x-api-key": token }]) {
           const answer = yield* ask("/me", { headers })
           const me = { id: "user:f3b1", name: "user:ann", type: "user", role: "operator" }
-          assert.deepStrictEqual(answer.json, me, kid)
+          assert.deepStrictEqual(answer.json, { ...me, runtimeIdentity: "macp-control-plane" }, kid)
         }
       }
       // The key of the same name is another caller.
@@ -95,7 +95,8 @@ layer(controlPlane.pipe(Layer.provideMerge(Issuer.layer), Layer.provideMerge(lay
         id: "ann",
         name: "ann",
         type: "api-key",
-        role: "admin"
+        role: "admin",
+        runtimeIdentity: "macp-control-plane"
       })
     })
   )

@@ -59,6 +59,11 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/guides/opentelemetry/pydantic-ai.md: import telemetry": BY_HAND,
   "docs/guides/opentelemetry/setup.md: from opentelemetry import trace": BY_HAND,
   'docs/guides/opentelemetry/setup.md: import { NodeSDK } from "@opentelemetry/sdk-node"': BY_HAND,
+  "docs/reference/gate.md: cases:": "a case file, as packs/incident/gate.yaml; played by hand",
+  'docs/reference/marks.md: {"target": {"kind": "decision"}, "name": "correct", "value": false, "comment": "the region stayed healthy",':
+    "a body; the tests of marks send the same fields",
+  'docs/reference/marks.md: {"kind": "number", "min": 0, "max": 1, "better": "higher", "description": "How well the run was led"}':
+    "a body; the tests of marks send the same fields",
   "docs/reference/deploy.md: POST /tokens": "the request to an auth service",
   'docs/reference/deploy.md: {"token": "...", "expires_in_seconds": 3600}': "the answer of an auth service",
   "docs/reference/deploy.md: upstream control-planes {": "needs nginx and a certificate; tested by hand",
@@ -66,6 +71,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "README.md: import json, urllib.request": "needs the SDK of PyPI; tested by hand",
   'docs/reference/ingest.md: with trace.get_tracer("app").start_as_current_span("answer-ticket"):':
     "needs the SDK of PyPI; tested by hand",
+  'docs/reference/seal.md: m0 = SHA-256("runplane-marks-v1\\n" + runId)': "a formula",
   'docs/reference/seal.md: h0 = SHA-256("runplane-seal-v1\\n" + runId)': "a formula",
   "packs/README.md: <pack>/pack.yaml": "a picture of folders",
   "packs/README.md: npm run packs -- validate packs/my-team/scenarios/team-decision/1.0.0": "a command and its output",

@@ -77,12 +77,12 @@ it("counts messages and signals by sender, run by run", () => {
   )
   assert.deepStrictEqual(
     [...participants.values()].map(Object.values),
-    // Run, participant, messages, signals, sum and count of confidences.
+    // Run, participant, messages, signals, sum and count of confidences, and of those that votes and evaluations state.
     [
-      [runId, "a", 2, 0, 0, 0],
-      [otherRun, "a", 1, 0, 0, 0],
-      [runId, "b", 0, 3, 0.75, 2],
-      [runId, "c", 0, 0, 0, 0]
+      [runId, "a", 2, 0, 0, 0, 0, 0],
+      [otherRun, "a", 1, 0, 0, 0, 0, 0],
+      [runId, "b", 0, 3, 0.75, 2, 0, 0],
+      [runId, "c", 0, 0, 0, 0, 0, 0]
     ]
   )
 })

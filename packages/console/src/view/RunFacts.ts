@@ -1,4 +1,5 @@
 import type { Run } from "@runplane/api"
+import { runNameOf } from "@runplane/domain"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { type Cost, costIn } from "./Format.ts"
@@ -59,7 +60,7 @@ const costOfMetadata = (metadata: typeof Metadata.Type): Cost | undefined => {
 /** The facts of a record. `intent`: that of its state, which the record of a single run does not have. */
 export const runFacts = (run: Run, intent = run.intent): RunFacts => {
   const metadata = Option.getOrElse(readMetadata(run.metadata), (): typeof Metadata.Type => ({}))
-  const scenario = text(run.sourceRef)
+  const scenario = text(runNameOf(run))
   const purpose = text(intent) ?? text(metadata.intent)
   return {
     title: text(metadata.runLabel) ?? scenario ?? purpose ?? run.id,

@@ -23,6 +23,13 @@ const run = (over: Readonly<Record<string, unknown>> = {}) =>
   })
 
 describe("what a list shows of a run", () => {
+  it("names an ingested run by its spans, not by its service", () => {
+    const names = { sourceRef: "checkout-service", metadata: { scenarioRef: "refund-desk" } }
+    assert.strictEqual(runFacts(run({ ...names, runtimeKind: "otlp" })).title, "refund-desk")
+    assert.strictEqual(runFacts(run({ ...names, runtimeKind: "otlp", metadata: {} })).title, "checkout-service")
+    assert.strictEqual(runFacts(run(names)).title, "checkout-service")
+  })
+
   it("is taken from its record", () => {
     const facts = runFacts(
       run({

@@ -12,6 +12,8 @@ import { unnestRows } from "../platform/postgres/UnnestRows.ts"
 /** Most rows of a trace or run that one read returns, and about the most bytes of rows of all its callers. */
 export const ROWS_PER_READ = 2_000
 const BYTES_PER_READ = 2 * 1024 * 1024
+/** Spans and log records of a run; what is beyond is not stored. */
+export const MAX_SPANS_PER_RUN = 100_000
 /** Traces or runs that share a read. */
 export const KEYS_PER_READ = 64
 
@@ -76,6 +78,13 @@ export interface RowsRead {
   readonly isCut: boolean
 }
 
+export interface StoredEntries {
+  /** Entries that the inbox did not have. */
+  readonly stored: number
+  /** Entries of runs that have all the spans and log records they may have: they are not stored. */
+  readonly beyond: number
+}
+
 /** A run, and the ordinals of its rows that are not to be read. */
 export interface RunRows {
   readonly runId: RunId
@@ -86,8 +95,8 @@ export interface RunRows {
 export class Inbox extends Context.Service<
   Inbox,
   {
-    /** Stores what the inbox does not have, in one statement; returns how many rows are new. */
-    readonly store: (source: string, entries: ReadonlyArray<InboxEntry>) => Effect.Effect<number, SqlError>
+    /** Stores what the inbox does not have, in one statement. */
+    readonly store: (source: string, entries: ReadonlyArray<InboxEntry>) => Effect.Effect<StoredEntries, SqlError>
     readonly size: Effect.Effect<InboxSize, SqlError>
     readonly waiting: Effect.Effect<ReadonlyArray<WaitingTrace>, SqlError>
     /** The first rows of a trace. Callers that read at the same time share a statement. */
@@ -112,15 +121,23 @@ export class Inbox extends Context.Service<
         }))
         // In the order of the key: two requests with the same spans must not wait for each other.
         return Effect.map(
-          sql<{ readonly stored: number }>`
-            WITH stored AS (
+          sql<StoredEntries>`
+            WITH full_trace AS (
+              SELECT t.trace_id FROM otlp_traces t
+              WHERE t.source = ${source} AND t.trace_id = ANY(${[...new Set(rows.map((row) => row.trace_id))]}::text[])
+                AND EXISTS (SELECT FROM otlp_seen s WHERE s.run_id = t.run_id AND s.position >= ${MAX_SPANS_PER_RUN - 1})
+            ), given AS (
+              SELECT r.*, r.trace_id IN (SELECT trace_id FROM full_trace) AS beyond
+              FROM ${unnestRows(sql, rows, ROW_COLUMNS)} AS r
+            ), stored AS (
               INSERT INTO otlp_inbox (source, trace_id, span_id, kind, received_at, bytes, span)
               SELECT ${source}, trace_id, span_id, kind, now(), bytes, span
-              FROM ${unnestRows(sql, rows, ROW_COLUMNS)} AS r ORDER BY trace_id, span_id, kind
+              FROM given WHERE NOT beyond ORDER BY trace_id, span_id, kind
               ON CONFLICT DO NOTHING RETURNING 1
             )
-            SELECT count(*)::int AS stored FROM stored`,
-          ([row]) => row?.stored ?? 0
+            SELECT (SELECT count(*)::int FROM stored) AS stored,
+                   (SELECT count(*)::int FROM given WHERE beyond) AS beyond`,
+          ([row]) => row ?? { stored: 0, beyond: 0 }
         )
       })
 

@@ -20,7 +20,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { Redactor } from "../event-log/append/Redactor.ts"
 import { Metrics } from "../platform/metrics/Metrics.ts"
 import { Drain } from "./Drain.ts"
-import { Inbox, type InboxEntry, inboxEntry, type TraceRef } from "./Inbox.ts"
+import { Inbox, type InboxEntry, inboxEntry, MAX_SPANS_PER_RUN, type TraceRef } from "./Inbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 
 /** An inflated body may have so many times the bytes of the largest body as sent. */
@@ -38,6 +38,9 @@ const SIZE_TTL_MS = 1_000
  * there is always capacity for another one.
  */
 const SHARE_OF_FREE = 3
+
+const NOTHING_STORED = { stored: 0, beyond: 0 }
+const BEYOND_LIMIT = `the run has ${MAX_SPANS_PER_RUN} spans and log records, the most that a run may have`
 
 /** The inbox has its bound of bytes, or too many requests are being read. */
 export class InboxFull extends Data.TaggedError("InboxFull") {}
@@ -108,22 +111,24 @@ export class Reception extends Context.Service<
 
       const read = Effect.fnUntraced(function* <E>({ body, encoding, gzip, signal, source }: ExportRequest<E>) {
         const bytes = yield* readBody(body, { gzip, maxBytes: maxBodyBytes, maxInflatedBytes: INFLATED * maxBodyBytes })
-        const { message, rejected, telemetry } = yield* readTelemetry(signal, encoding, bytes)
+        const { message, rejected: invalid, telemetry } = yield* readTelemetry(signal, encoding, bytes)
         const kept: Array<InboxEntry> = []
         for (let from = 0; from < telemetry.length; from += SLICE) {
           if (from > 0) yield* Effect.yieldNow
           for (const one of telemetry.slice(from, from + SLICE)) kept.push(inboxEntry(receivedTelemetry(options, one)))
         }
-        const stored = kept.length === 0 ? 0 : yield* inbox.store(source, kept)
+        const { beyond, stored } = kept.length === 0 ? NOTHING_STORED : yield* inbox.store(source, kept)
         added(source, bytes.length)
-        const counted = { received: kept.length, rejected, duplicates: kept.length - stored }
+        const rejected = invalid + beyond
+        const received = kept.length - beyond
+        const counted = { received, rejected, duplicates: received - stored }
         metrics.otlpReceived(counted)
         counts.received += counted.received
         counts.rejected += counted.rejected
         counts.duplicates += counted.duplicates
         const traces = new Map(kept.map(({ traceId }): [string, TraceRef] => [traceId, { source, traceId }]))
         yield* drain.received([...traces.values()])
-        return rejected === 0 ? undefined : { rejected, message }
+        return rejected === 0 ? undefined : { rejected, message: message === "" ? BEYOND_LIMIT : message }
       })
 
       let requests = 0

@@ -31,11 +31,8 @@ import type { AppendFailed } from "../platform/postgres/AppendFailed.ts"
 import { batchedReads, batchedWrites } from "../platform/postgres/Batched.ts"
 import { idRows } from "../platform/postgres/KeptPlans.ts"
 import { unnestRows } from "../platform/postgres/UnnestRows.ts"
-import { type InboxRow, KEYS_PER_READ, removal } from "./Inbox.ts"
+import { type InboxRow, KEYS_PER_READ, MAX_SPANS_PER_RUN, removal } from "./Inbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
-
-/** Spans and log records of a run that become events. */
-export const MAX_SPANS_PER_RUN = 100_000
 
 /** Nodes that are decoded at a time, before the thread is given back. */
 const NODES_PER_SLICE = 500

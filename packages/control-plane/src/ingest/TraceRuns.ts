@@ -102,15 +102,24 @@ export class TraceRuns extends Context.Service<
           ([row]) => row && RunId.make(row.id)
         )
 
-      /** The run of a linked trace that has not ended, or a moment ago. */
-      const runOfLinks = (source: string, links: ReadonlyArray<string>) =>
+      /** The run of a linked trace, unless it had ended for the settle time when this trace arrived. */
+      const runOfLinks = (source: string, links: ReadonlyArray<string>, arrivedAt: number) =>
         Effect.map(
           sql<{ readonly run_id: string; readonly run_key: string | null }>`
             SELECT t.run_id::text AS run_id, t.run_key FROM otlp_traces t LEFT JOIN runs r ON r.id = t.run_id
             WHERE t.source = ${source} AND t.trace_id = ANY(${links}::text[])
-              AND (r.ended_at IS NULL OR r.updated_at > now() - make_interval(secs => ${settleMs / 1_000}))
+              AND (r.ended_at IS NULL OR r.updated_at > to_timestamp(${(arrivedAt - settleMs) / 1_000}::float8))
             ORDER BY r.created_at LIMIT 1`,
           ([row]) => row
+        )
+
+      const isUnknown = (source: string, traceIds: ReadonlyArray<string>) =>
+        Effect.map(
+          sql`
+            SELECT FROM unnest(${traceIds}::text[]) AS l (trace_id)
+            WHERE NOT EXISTS (SELECT FROM otlp_traces t WHERE t.source = ${source} AND t.trace_id = l.trace_id)
+            LIMIT 1`,
+          (rows) => rows.length > 0
         )
 
       const isWaiting = (source: string, traceIds: ReadonlyArray<string>) =>
@@ -123,16 +132,27 @@ export class TraceRuns extends Context.Service<
         )
 
       /** The run that a decided trace joins; undefined while another trace or a session may still get one. */
-      const runOf = Effect.fnUntraced(function* ({ source }: TraceRef, bound: Bound, mayWait: boolean) {
+      const runOf = Effect.fnUntraced(function* (
+        { source, traceId }: TraceRef,
+        bound: Bound,
+        arrivedAt: number,
+        waitedMs: number
+      ) {
         if (bound.sessionId !== undefined) {
           const runId = yield* runOfSession(bound.sessionId)
           if (runId !== undefined) return { runId, runKey: null }
-          if (mayWait) return undefined
+          if (waitedMs < settleMs) return undefined
         }
         if (!bound.isNamed && bound.links.length > 0) {
-          const linked = yield* runOfLinks(source, bound.links)
+          // A linked trace may arrive later, and is decided when it has waited as long. Of two traces that link to each
+          // other the first by id is decided first. Read before the runs: a trace that is decided in between has one.
+          const links = waitedMs < 2 * settleMs ? bound.links : bound.links.filter((link) => link < traceId)
+          const mayWait =
+            (waitedMs < settleMs && (yield* isUnknown(source, links))) ||
+            (waitedMs < 3 * settleMs && (yield* isWaiting(source, links)))
+          const linked = yield* runOfLinks(source, bound.links, arrivedAt)
           if (linked !== undefined) return { runId: RunId.make(linked.run_id), runKey: linked.run_key }
-          if (mayWait && (yield* isWaiting(source, bound.links))) return undefined
+          if (mayWait) return undefined
         }
         return { runId: runOfKey(source, bound.key), runKey: bound.key }
       })
@@ -151,8 +171,8 @@ export class TraceRuns extends Context.Service<
           yield* inbox.remove(rows)
           return { _tag: "Empty" }
         }
-        const latest = rows.reduce((last, { receivedAt }) => Math.max(last, receivedAt), 0)
-        const run = yield* runOf(trace, binding, now < latest + settleMs)
+        const times = rows.map(({ receivedAt }) => receivedAt)
+        const run = yield* runOf(trace, binding, Math.min(...times), now - Math.max(...times))
         if (run === undefined) return { _tag: "Due", at: now + AGAIN_MS }
         yield* insert({ ...trace, ...run })
         return { _tag: "Bound", runId: (yield* find(trace)) ?? run.runId }

@@ -5,7 +5,7 @@ import { assert, layer } from "@effect/vitest"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { call, layerTestService } from "../support/HttpService.ts"
-import { exportOf, post, span } from "./Exports.ts"
+import { exportOf, post, span, traceIdOf } from "./Exports.ts"
 
 const PROTOBUF = { "content-type": "application/x-protobuf" }
 const one = exportOf([span({ trace: 1, span: 1 })])
@@ -47,6 +47,25 @@ layer(layerTestService({ settings: { OTLP_MAX_BODY_BYTES: "20000" } }), { exclud
         const { partialSuccess } = JSON.parse(answer.text)
         assert.strictEqual(partialSuccess.rejectedSpans, "1")
         assert.include(partialSuccess.errorMessage, "trace id")
+      })
+    )
+
+    it.effect("rejects spans of a run that has as many as a run may have", () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        yield* post(exportOf([span({ trace: 3, span: 1 })]))
+        const [run] = yield* until(
+          sql<{ readonly run_id: string }>`
+            SELECT run_id::text AS run_id FROM otlp_traces WHERE trace_id = ${traceIdOf(3)}`,
+          (rows) => rows.length === 1
+        )
+        yield* sql`INSERT INTO otlp_seen (run_id, position, key, node) VALUES (${run?.run_id}::uuid, 99999, 'last', '{}')`
+        const answer = yield* post(exportOf([span({ trace: 3, span: 2 }), span({ trace: 4, span: 1 })]))
+        assert.strictEqual(answer.status, 200)
+        const { partialSuccess } = JSON.parse(answer.text)
+        assert.strictEqual(partialSuccess.rejectedSpans, "1")
+        assert.include(partialSuccess.errorMessage, "100000 spans")
+        yield* until(sql`SELECT FROM otlp_traces WHERE trace_id = ${traceIdOf(4)}`, (rows) => rows.length === 1)
       })
     )
 

@@ -10,7 +10,7 @@ import { assertConvergence, seedsToTry } from "./support/Trial.ts"
 import { assertConverged, exportOf } from "./support/Verdict.ts"
 
 /** One round of concurrent trials; `ObserverFaults.fault.test.ts` has every fault alone and many mixtures. */
-const RUNS = 24
+const RUNS = 12
 
 const STATUSES = ["unavailable", "aborted", "internal"] as const
 

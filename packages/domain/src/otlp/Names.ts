@@ -155,8 +155,10 @@ export const ATTRIBUTES = {
   instructions: { unit: "messages", names: ["gen_ai.system_instructions"] },
   inputMessages: {
     unit: "messages",
-    names: ["gen_ai.input.messages", "ai.prompt.messages", "ai.prompt", "pydantic_ai.all_messages"]
+    names: ["gen_ai.input.messages", "ai.prompt.messages", "ai.prompt"]
   },
+  /** The input, the answer and all between them. */
+  allMessages: { unit: "messages", names: ["pydantic_ai.all_messages"] },
   outputMessages: {
     unit: "messages",
     names: ["gen_ai.output.messages", "ai.response.text", "ai.response.object", "final_result"]

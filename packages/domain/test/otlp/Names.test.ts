@@ -125,6 +125,14 @@ describe("tools", () => {
 })
 
 describe("attributes", () => {
+  it("have the request of a conversation as input, without what follows it", () => {
+    const asked = { role: "user", parts: [{ type: "text", content: "refund invoice 7" }] }
+    const returned = { role: "user", parts: [{ type: "tool_call_response", response: "paid" }] }
+    const answer = { role: "assistant", parts: [{ type: "text", content: "refunded" }] }
+    const all = JSON.stringify([asked, { role: "assistant", parts: [{ type: "tool_call" }] }, returned, answer])
+    assert.deepStrictEqual(call({ "pydantic_ai.all_messages": all }).input, [asked])
+  })
+
   it("are read from events of details too, in several parts; those of the span win", () => {
     const details = (attributes: Attributes) => event("gen_ai.client.inference.operation.details", attributes)
     const { input, model, output, usage } = meaningOf(

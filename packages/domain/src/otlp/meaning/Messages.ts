@@ -22,6 +22,7 @@ export const textsOf = (attributes: Attributes, events: ReadonlyArray<SpanEvent>
     jsonAt(attributes, "inputMessages") ??
     indexed(attributes, ["gen_ai.prompt.", "llm.input_messages."]) ??
     listed(said.filter(({ isOutput }) => !isOutput)) ??
+    requestOf(jsonAt(attributes, "allMessages")) ??
     jsonAt(attributes, "inputValue")
   const output =
     jsonAt(attributes, "outputMessages") ??
@@ -33,6 +34,15 @@ export const textsOf = (attributes: Attributes, events: ReadonlyArray<SpanEvent>
     ...(input !== undefined && { input }),
     ...(output !== undefined && { output })
   }
+}
+
+/** The messages of a conversation up to the last text of the user. */
+const requestOf = (messages: Schema.Json | undefined): Schema.Json | undefined => {
+  if (!isJsonArray(messages)) return messages
+  const last = messages.findLastIndex(
+    (message) => isJsonObject(message) && message["role"] === "user" && lastTextOf(message) !== undefined
+  )
+  return last < 0 ? messages : messages.slice(0, last + 1)
 }
 
 /** A message that a span event or a log record has. */

@@ -45,7 +45,6 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("an ingeste
     Effect.gen(function* () {
       // A child that begins before the root arrives, and one that ends after it.
       yield* post(exportOf([toolSpan(1, 2), span({ trace: 1, span: 3, parent: 1, startMs: 5, endMs: 900 })]))
-      yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 100)))
       yield* post(exportOf([span({ trace: 1, span: 1, startMs: 1, endMs: 800 })]))
       const { body } = yield* ended(1)
       assert.strictEqual(Date.parse(body.endedAt) - Date.parse(body.startedAt), 799)
@@ -116,6 +115,28 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("an ingeste
       assert.strictEqual(status, 200)
       assert.deepInclude(body, { policyVersion: "p.nowhere", policySource: "unknown", outcomes: [] })
       assert.include(body.note, "the registry does not have them")
+    })
+  )
+
+  it.effect("is delivered to webhooks, replayed and searched like any other run", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const hook = { url: "https://192.0.2.1/", secret: "s", events: ["run.started", "run.completed"] }
+      const { body: created } = yield* call("POST", "/webhooks", { body: hook })
+      yield* post(exportOf([span({ trace: 7, span: 1 }), toolSpan(7, 2)]))
+      yield* ended(7)
+      const deliveries = yield* sql<{ readonly event: string }>`
+        SELECT event FROM webhook_deliveries WHERE webhook_id = ${created.id}::uuid AND run_id = ${runOf(7)}::uuid
+        ORDER BY ordinal`
+      assert.deepStrictEqual(
+        deliveries.map(({ event }) => event),
+        ["run.started", "run.completed"]
+      )
+      const state = yield* call("GET", `/runs/${runOf(7)}/state`)
+      const { body } = yield* call("GET", `/runs/${runOf(7)}/replay/state`)
+      assert.deepStrictEqual(body, state.body)
+      const found = yield* call("GET", `/runs?q=participant:coordinator id:${runOf(7)}`)
+      assert.strictEqual(found.body.data.length, 1)
     })
   )
 

@@ -34,7 +34,9 @@ export const enqueueDeliveries = (sql: PgClient.PgClient, events: ReadonlyArray<
 export const makeWebhookOutbox = (wake: () => void) =>
   Effect.map(PgClient.PgClient, (sql): Reactor => {
     const inTransaction = (appends: ReadonlyArray<WrittenAppend>) => {
-      const rows = appends.flatMap(({ change, events, runId }) => {
+      const rows = appends.flatMap((append) => {
+        const { events, runId } = append
+        const change = changeOf(append)
         if (change === undefined) return []
         const event = webhookEventOf(change.to, events)
         return event === undefined
@@ -45,10 +47,17 @@ export const makeWebhookOutbox = (wake: () => void) =>
       return [enqueueDeliveries(sql, rows)]
     }
     const afterCommit = (appends: ReadonlyArray<WrittenAppend>) => {
-      if (appends.some(({ change }) => change !== undefined)) wake()
+      if (appends.some((append) => changeOf(append) !== undefined)) wake()
     }
     return { inTransaction, afterCommit }
   })
+
+/** The change of an append. A run of telemetry is created as running, without a change. */
+const changeOf = ({ change, events }: WrittenAppend): AppliedChange | undefined => {
+  if (change !== undefined || events[0]?.type !== "run.created") return change
+  const started = events.find(({ type }) => type === "run.started")
+  return started && { to: "running", at: started.ts, error: undefined }
+}
 
 /**
  * run.started is sent when the run enters `running`. A resumed run enters it again, and run.resumed is sent.

@@ -38,6 +38,13 @@ const everyUnseen = new RegExp(unseen, "g")
 export const toOneLine = (text: string, most: number): string =>
   text.replaceAll(everyUnseen, " ").trim().slice(0, most).toWellFormed()
 
+/** A text of a form, which documents show as a pattern. */
+export const isOfForm = (pattern: RegExp) =>
+  Schema.makeFilter((text: string) => pattern.test(text), {
+    expected: `a string matching the RegExp ${pattern.source}`,
+    toJsonSchema: () => ({ pattern: pattern.source })
+  })
+
 /** Schemas of the common kinds of fields, each with the words that documents of an API show beside its name. */
 export const Field = {
   text: (description: string, example?: string) => Schema.String.annotate(about(description, example)),

@@ -71,7 +71,7 @@ export class MarksGroup extends HttpApiGroup.make("marks")
     HttpApiEndpoint.get("definition", "/marks/definitions/:name", {
       params: name,
       success: MarkDefinition,
-      error: Failure.MarkDefinitionNotFound
+      error: [Failure.MarkRefused, Failure.MarkDefinitionNotFound]
     }).annotateMerge(
       operation({
         id: "getMarkDefinition",
@@ -96,7 +96,7 @@ export class MarksGroup extends HttpApiGroup.make("marks")
     HttpApiEndpoint.delete("undefine", "/marks/definitions/:name", {
       params: name,
       success: HttpApiSchema.NoContent,
-      error: Failure.ReservedMarkName
+      error: [Failure.MarkRefused, Failure.ReservedMarkName]
     }).annotateMerge(
       operation({
         id: "deleteMarkDefinition",

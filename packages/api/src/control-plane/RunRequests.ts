@@ -1,4 +1,4 @@
-import { about, Field, RunStatus } from "@runplane/domain"
+import { about, Field, isOfForm, RunStatus } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { commaSeparated, integer, isoDate, withDefault } from "../validation/Fields.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
@@ -32,7 +32,7 @@ export type RunSortKey = (typeof runSortKeys)[number]
 /** What runs can be sorted by, also the latest current mark of a name: `mark.quality`. */
 export const RunSort = Schema.Union([
   ...runSortKeys.map((key) => Schema.Literal(key)),
-  Schema.TemplateLiteral(["mark.", Schema.String]).check(Schema.isPattern(/^mark\.[A-Za-z][A-Za-z0-9_-]{0,63}$/))
+  Schema.TemplateLiteral(["mark.", Schema.String]).check(isOfForm(/^mark\.[A-Za-z][A-Za-z0-9_-]{0,63}$/))
 ])
 export type RunSort = typeof RunSort.Type
 

@@ -1,4 +1,4 @@
-import { about, Field, isOneLine } from "@runplane/domain"
+import { about, Field, isOfForm, isOneLine } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { mayUse, type Role } from "../caller/Access.ts"
 import { withDefault } from "../validation/Fields.ts"
@@ -17,7 +17,7 @@ export const MAX_COLUMN_NAME = 100
 
 const sorts = runSortKeys.flatMap((key) => [`${key} asc`, `${key} desc`] as const)
 const markSort = Schema.TemplateLiteral(["mark.", Schema.String]).check(
-  Schema.isPattern(/^mark\.[A-Za-z][A-Za-z0-9_-]{0,63} (asc|desc)$/)
+  isOfForm(/^mark\.[A-Za-z][A-Za-z0-9_-]{0,63} (asc|desc)$/)
 )
 
 const Resource = Schema.Literals(queryResources).annotate(about("What it lists", "runs"))

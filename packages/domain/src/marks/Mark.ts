@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { about, Field, isOneLine } from "../Field.ts"
+import { about, Field, isOfForm, isOneLine } from "../Field.ts"
 
 const optional = Schema.optionalKey
 
@@ -29,7 +29,7 @@ export type MarkSource = typeof MarkSource.Type
 
 export const MarkName = Field.text("Name of the mark", "quality").check(
   Schema.isMaxLength(MAX_MARK_NAME),
-  Schema.isPattern(/^[A-Za-z][A-Za-z0-9_-]*$/)
+  isOfForm(/^[A-Za-z][A-Za-z0-9_-]*$/)
 )
 
 /** A category is one line. */

@@ -58,7 +58,7 @@ export const failureOf =
     const text = plainText(`${oneLine(error)}${errorDetails(error)}`)
     switch (error.statusCode) {
       case 401:
-        return refused(`${url} refused the API key (${text}); set RUNPLANE_API_KEY, or name a profile that has one`)
+        return keyRefused(url, text)
       case 403:
         return refused(`${text}; a key with another role may do it`)
       case 404:
@@ -73,6 +73,9 @@ export const failureOf =
   }
 
 const refused = (reason: string) => new CliFailure({ reason, code: EXIT_CODES.refused })
+
+const keyRefused = (url: string, text: string) =>
+  refused(`${url} refused the API key (${text}); set RUNPLANE_API_KEY, or name a profile that has one`)
 
 const nextStep = (errorCode: string | undefined): string =>
   errorCode === "RUN_NOT_FOUND" ? "; `runplane runs list` shows the runs" : ""
@@ -89,6 +92,9 @@ const foreignAnswer = (reason: object, { baseUrl, setBy }: Service): string | un
   return `it answered ${status}; set the address with ${setBy}${https}`
 }
 
+const isUnauthorized = (reason: object): boolean =>
+  "response" in reason && isObject(reason.response) && "status" in reason.response && reason.response.status === 401
+
 const onTheWay = (error: Known, service: Service): CliFailure => {
   const reason = "reason" in error && isObject(error.reason) ? error.reason : {}
   if ("_tag" in reason && reason._tag === "TransportError") {
@@ -98,6 +104,8 @@ const onTheWay = (error: Known, service: Service): CliFailure => {
       code: EXIT_CODES.unreachable
     })
   }
+  // An endpoint that needs no key: a proxy in front of it wants one.
+  if (isUnauthorized(reason)) return keyRefused(service.baseUrl, "401")
   const why = foreignAnswer(reason, service) ?? oneLine(error)
   return failed(`${service.baseUrl} does not answer as Runplane does: ${plainText(why)}`)
 }

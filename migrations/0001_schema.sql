@@ -400,8 +400,10 @@ CREATE TABLE otlp_traces (
   run_id uuid NOT NULL,
   -- The key of the run; null for the run of a session on a runtime, which spans only enrich.
   run_key text,
+  -- Bytes of its spans and log records that the run has.
+  bytes bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (source, trace_id)
-);
+) WITH (fillfactor = 70);
 CREATE INDEX otlp_traces_run_id ON otlp_traces (run_id);
 
 -- The spans and log records of each run in the order in which its story has them. Two processes that continue one story

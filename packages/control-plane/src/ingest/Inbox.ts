@@ -12,8 +12,9 @@ import { unnestRows } from "../platform/postgres/UnnestRows.ts"
 /** Most rows of a trace or run that one read returns, and about the most bytes of rows of all its callers. */
 export const ROWS_PER_READ = 2_000
 const BYTES_PER_READ = 2 * 1024 * 1024
-/** Spans and log records of a run; what is beyond is not stored. */
+/** Spans and log records of a run, and their bytes; what is beyond is not stored. */
 export const MAX_SPANS_PER_RUN = 100_000
+export const MAX_BYTES_PER_RUN = 512 * 1024 * 1024
 /** Traces or runs that share a read. */
 export const KEYS_PER_READ = 64
 
@@ -125,7 +126,8 @@ export class Inbox extends Context.Service<
             WITH full_trace AS (
               SELECT t.trace_id FROM otlp_traces t
               WHERE t.source = ${source} AND t.trace_id = ANY(${[...new Set(rows.map((row) => row.trace_id))]}::text[])
-                AND EXISTS (SELECT FROM otlp_seen s WHERE s.run_id = t.run_id AND s.position >= ${MAX_SPANS_PER_RUN - 1})
+                AND (EXISTS (SELECT FROM otlp_seen s WHERE s.run_id = t.run_id AND s.position >= ${MAX_SPANS_PER_RUN - 1})
+                  OR (SELECT sum(o.bytes) FROM otlp_traces o WHERE o.run_id = t.run_id) >= ${MAX_BYTES_PER_RUN}::bigint)
             ), given AS (
               SELECT r.*, r.trace_id IN (SELECT trace_id FROM full_trace) AS beyond
               FROM ${unnestRows(sql, rows, ROW_COLUMNS)} AS r
@@ -245,10 +247,11 @@ const KEY_COLUMNS = { source: "text", trace_id: "text", span_id: "text", kind: "
 
 const keyRow = ({ kind, source, spanId, traceId }: InboxRow) => ({ source, trace_id: traceId, span_id: spanId, kind })
 
-/** The statement that removes rows from the inbox. */
+/** The statement that removes rows from the inbox; it returns their traces and bytes. */
 export const removal = (sql: PgClient.PgClient, rows: ReadonlyArray<InboxRow>) =>
   sql`DELETE FROM otlp_inbox i USING ${unnestRows(sql, rows.map(keyRow), KEY_COLUMNS)} AS k
-      WHERE i.source = k.source AND i.trace_id = k.trace_id AND i.span_id = k.span_id AND i.kind = k.kind`
+      WHERE i.source = k.source AND i.trace_id = k.trace_id AND i.span_id = k.span_id AND i.kind = k.kind
+      RETURNING i.source, i.trace_id, i.bytes`
 
 interface StoredRow {
   /** Of its key. */

@@ -20,7 +20,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { Redactor } from "../event-log/append/Redactor.ts"
 import { Metrics } from "../platform/metrics/Metrics.ts"
 import { Drain } from "./Drain.ts"
-import { Inbox, type InboxEntry, inboxEntry, MAX_SPANS_PER_RUN, type TraceRef } from "./Inbox.ts"
+import { Inbox, type InboxEntry, inboxEntry, MAX_BYTES_PER_RUN, MAX_SPANS_PER_RUN, type TraceRef } from "./Inbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 
 /** An inflated body may have so many times the bytes of the largest body as sent. */
@@ -40,7 +40,9 @@ const SIZE_TTL_MS = 1_000
 const SHARE_OF_FREE = 3
 
 const NOTHING_STORED = { stored: 0, beyond: 0 }
-const BEYOND_LIMIT = `the run has ${MAX_SPANS_PER_RUN} spans and log records, the most that a run may have`
+const BEYOND_LIMIT =
+  `the run has ${MAX_SPANS_PER_RUN} spans and log records, or ${MAX_BYTES_PER_RUN} bytes of them, ` +
+  "the most that a run may have"
 
 /** The inbox has its bound of bytes, or too many requests are being read. */
 export class InboxFull extends Data.TaggedError("InboxFull") {}

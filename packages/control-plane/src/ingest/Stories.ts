@@ -159,7 +159,12 @@ export class Stories extends Context.Service<
               ${removal(
                 sql,
                 taken.flatMap(({ rows }) => rows)
-              )})
+              )}
+            ), counted AS (
+              UPDATE otlp_traces t SET bytes = t.bytes + r.bytes
+              FROM (SELECT source, trace_id, sum(bytes)::bigint AS bytes FROM removed GROUP BY source, trace_id) AS r
+              WHERE t.source = r.source AND t.trace_id = r.trace_id
+            )
             INSERT INTO otlp_seen (run_id, position, key, node)
             SELECT run_id, position, key, node FROM ${unnestRows(sql, seen, SEEN_COLUMNS)} AS s
             ORDER BY run_id, position`,

@@ -50,24 +50,29 @@ layer(layerTestService({ settings: { OTLP_MAX_BODY_BYTES: "20000" } }), { exclud
       })
     )
 
-    it.effect("rejects spans of a run that has as many as a run may have", () =>
-      Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
-        yield* post(exportOf([span({ trace: 3, span: 1 })]))
-        const [run] = yield* until(
-          sql<{ readonly run_id: string }>`
-            SELECT run_id::text AS run_id FROM otlp_traces WHERE trace_id = ${traceIdOf(3)}`,
-          (rows) => rows.length === 1
-        )
-        yield* sql`INSERT INTO otlp_seen (run_id, position, key, node) VALUES (${run?.run_id}::uuid, 99999, 'last', '{}')`
-        const answer = yield* post(exportOf([span({ trace: 3, span: 2 }), span({ trace: 4, span: 1 })]))
-        assert.strictEqual(answer.status, 200)
-        const { partialSuccess } = JSON.parse(answer.text)
-        assert.strictEqual(partialSuccess.rejectedSpans, "1")
-        assert.include(partialSuccess.errorMessage, "100000 spans")
-        yield* until(sql`SELECT FROM otlp_traces WHERE trace_id = ${traceIdOf(4)}`, (rows) => rows.length === 1)
-      })
-    )
+    for (const [what, trace] of [
+      ["spans", 3],
+      ["bytes", 5]
+    ] as const) {
+      it.effect(`rejects spans of a run that has as many ${what} as a run may have`, () =>
+        Effect.gen(function* () {
+          const sql = yield* PgClient.PgClient
+          yield* post(exportOf([span({ trace, span: 1 })]))
+          const bound = (one: number) => sql<{ readonly run_id: string; readonly bytes: number }>`
+            SELECT run_id::text AS run_id, bytes::float8 AS bytes FROM otlp_traces WHERE trace_id = ${traceIdOf(one)}`
+          const [run] = yield* until(bound(trace), ([row]) => row !== undefined && row.bytes > 0)
+          yield* what === "spans"
+            ? sql`INSERT INTO otlp_seen (run_id, position, key, node) VALUES (${run?.run_id}::uuid, 99999, 'last', '{}')`
+            : sql`UPDATE otlp_traces SET bytes = 536870912 WHERE trace_id = ${traceIdOf(trace)}`
+          const answer = yield* post(exportOf([span({ trace, span: 2 }), span({ trace: trace + 1, span: 1 })]))
+          assert.strictEqual(answer.status, 200)
+          const { partialSuccess } = JSON.parse(answer.text)
+          assert.strictEqual(partialSuccess.rejectedSpans, "1")
+          assert.include(partialSuccess.errorMessage, "100000 spans")
+          yield* until(bound(trace + 1), (rows) => rows.length === 1)
+        })
+      )
+    }
 
     it.effect("refuses other bodies with a status that exporters do not retry", () =>
       Effect.gen(function* () {

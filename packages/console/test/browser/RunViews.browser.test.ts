@@ -136,7 +136,7 @@ describe("the views of a run in a browser", () => {
     const { context, misdeeds, page } = await openPage()
     await go(page, `/runs/${decided}`)
     await page.getByRole("link", { name: "Run again" }).click()
-    await page.getByText("As in").waitFor()
+    await page.getByText("As in the run before").waitFor()
     await page.locator("[data-compiled='yes']").waitFor()
     await page.getByLabel("Error rate percent").fill("500")
     await page.getByText("must be <= 100").first().waitFor()

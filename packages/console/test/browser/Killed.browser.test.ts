@@ -94,11 +94,16 @@ describe("a control plane that is killed", () => {
       await startStack()
       for (const [name, { context, misdeeds, page }] of [...stages, ...ended]) {
         await untilGreenIs(page, true)
-        await page.waitForFunction(
-          () =>
-            document.querySelector("[role=alert], [data-stale], .skeleton") === null ||
-            document.querySelector("[role=alert]")?.textContent === "copied"
-        )
+        await page
+          .waitForFunction(
+            () =>
+              document.querySelector("[role=alert], [data-stale], .skeleton") === null ||
+              document.querySelector("[role=alert]")?.textContent === "copied"
+          )
+          .catch(async (cause: unknown) => {
+            const left = await page.locator("[role=alert], [data-stale], .skeleton").allTextContents()
+            throw new Error(`${name} still shows ${JSON.stringify(left)}`, { cause })
+          })
         assert.isTrue(await isGreen(page), name)
         assert.deepStrictEqual(misdeeds.errors, [], name)
         await context.close()

@@ -116,9 +116,14 @@ const failuresOf = (operation: Shape, counted: boolean, { answers, declared }: C
   const hasBody = "requestBody" in operation
   const hasQuery = takes.some((parameter) => parameter["in"] === "query")
   const hasId = takes.some((parameter) => parameter["in"] === "path" && isId(String(parameter["name"])))
+  // A name in the path that has a form.
+  const hasForm = takes.some(
+    (parameter) =>
+      parameter["in"] === "path" && !isId(String(parameter["name"])) && "pattern" in partAt(parameter, "schema")
+  )
   const guarded = listAt(operation, "security").length > 0
   const names = [
-    ...(hasBody || (hasQuery && counted) ? ["BrokenRules"] : []),
+    ...(hasBody || hasForm || (hasQuery && counted) ? ["BrokenRules"] : []),
     ...(hasBody ? ["UnreadableBody"] : []),
     ...(hasId ? ["MalformedId"] : []),
     ...own,

@@ -48,7 +48,7 @@ const WEBHOOK = "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a10"
  */
 export const controlPlaneAnswers = {
   BrokenRules: errorAnswer(
-    "the body or the query breaks rules; `message` lists every broken one",
+    "the body, the query or the path breaks rules; `message` lists every broken one",
     new ValidationFailed({
       message: ["mode must be one of the following values: live, sandbox", "property kickoff should not exist"]
     })

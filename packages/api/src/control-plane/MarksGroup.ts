@@ -71,7 +71,7 @@ export class MarksGroup extends HttpApiGroup.make("marks")
     HttpApiEndpoint.get("definition", "/marks/definitions/:name", {
       params: name,
       success: MarkDefinition,
-      error: [Failure.MarkRefused, Failure.MarkDefinitionNotFound]
+      error: Failure.MarkDefinitionNotFound
     }).annotateMerge(
       operation({
         id: "getMarkDefinition",
@@ -96,7 +96,7 @@ export class MarksGroup extends HttpApiGroup.make("marks")
     HttpApiEndpoint.delete("undefine", "/marks/definitions/:name", {
       params: name,
       success: HttpApiSchema.NoContent,
-      error: [Failure.MarkRefused, Failure.ReservedMarkName]
+      error: Failure.ReservedMarkName
     }).annotateMerge(
       operation({
         id: "deleteMarkDefinition",

@@ -120,7 +120,7 @@ export const tooManyMarks = (id: string, bound: string) =>
   controlPlaneError("CONFLICT", `run ${id} has ${bound} already`)
 
 export const markDefinitionNotFound = (name: string) =>
-  controlPlaneError("NOT_FOUND", `there is no definition of marks with the name ${name}`)
+  controlPlaneError("NOT_FOUND", `marks named ${name} have no definition`)
 
 export const markNameReserved = (name: string) =>
   controlPlaneError("FORBIDDEN", `the definition of ${name} is reserved and cannot be changed`)

@@ -86,8 +86,8 @@ const countsVotes = ({ mode, terms }: SessionRules): boolean =>
   mode === "quorum" || terms.policy.rules.voting.algorithm !== "none"
 
 /**
- * A positive outcome is no longer allowed with the opposite vote; a negative one neither, or a positive one now is. The
- * outcome of a quorum is whether it has the required approvals.
+ * Whether the opposite vote changes the outcome: a positive outcome becomes forbidden, or a negative one becomes
+ * forbidden, or a positive one becomes allowed. The outcome of a quorum is whether it has the required approvals.
  */
 const turnsOutcome = (
   run: Deliberation,

@@ -139,7 +139,7 @@ const Figures = ({ record }: { readonly record: AgentVoteRecord }) => {
   )
 }
 
-/** Without truth there is no record: where truth comes from. */
+/** Explains how the truth about decisions is stored, for an agent without any. */
 const NoTruth = ({ participantId }: { readonly participantId: string }) => (
   <div className="flex flex-col gap-2 border-t border-line p-3 text-soft" data-no-truth>
     <p>

@@ -75,6 +75,7 @@ export default defineConfig({
           name: "faults",
           include: ["packages/*/test/**/*.fault.test.ts"],
           ...servers,
+          globalSetup: [...servers.globalSetup, "packages/testing/src/Programs.ts"],
           testTimeout: 300_000
         }
       }

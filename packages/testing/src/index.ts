@@ -1,3 +1,4 @@
+export { type Programs, programFile } from "./Bundle.ts"
 export { type Chance, chanceOf } from "./Chance.ts"
 export { type Answer, type Call, request } from "./HttpRequest.ts"
 export { connectSilently, freePorts, listenAnywhere, listening, onLoopback } from "./Loopback.ts"

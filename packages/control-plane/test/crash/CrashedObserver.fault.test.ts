@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it } from "@effect/vitest"
 import type { RunId } from "@runplane/domain"
-import { createDatabase, startProgram, until } from "@runplane/testing"
+import { createDatabase, programFile, startProgram, until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
@@ -19,8 +19,10 @@ const LIMIT_MS = (KILLS + 1) * 15_000
 const CHILD = fileURLToPath(new URL("./CrashChild.ts", import.meta.url))
 
 /** An observer process that lives until it is killed. */
-const startChild = (environment: Record<string, string>) =>
-  startProgram(CHILD, { env: { PATH: process.env["PATH"] ?? "", ...environment } })
+const startChild = (environment: Record<string, string>) => {
+  const { env, main } = programFile("crash-child", CHILD)
+  return startProgram(main, { env: { PATH: process.env["PATH"] ?? "", ...env, ...environment } })
+}
 
 /** How far the log has come; the rows are the truth, so they are what is looked at. */
 const progress = Effect.fnUntraced(function* (runId: RunId) {

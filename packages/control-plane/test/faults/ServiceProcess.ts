@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url"
-import { startProgram } from "@runplane/testing"
+import { programFile, startProgram } from "@runplane/testing"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 
@@ -13,13 +13,15 @@ export class ServiceEnded extends Data.TaggedError("ServiceEnded")<{ readonly ou
 }
 
 /** The control plane as it runs in production: a process of its own, with its settings in the environment. */
-export const startService = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>, main = MAIN) {
+export const startService = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>) {
+  const { env, main } = programFile("control-plane", MAIN)
   const program = yield* startProgram(main, {
     env: {
       PATH: process.env["PATH"] ?? "",
       NODE_ENV: "development",
       HOST: "127.0.0.1",
       PORT: "0",
+      ...env,
       ...environment
     }
   })

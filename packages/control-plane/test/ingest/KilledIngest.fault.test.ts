@@ -1,10 +1,5 @@
-import { execFile } from "node:child_process"
-import { join } from "node:path"
-import { fileURLToPath } from "node:url"
-import { promisify } from "node:util"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it } from "@effect/vitest"
-import { temporaryFolder } from "@runplane/postgres"
 import { createDatabase, until } from "@runplane/testing"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -16,8 +11,6 @@ import { assertLogIsExact } from "../support/LogChecks.ts"
 import { ScriptedRuntime } from "../support/ScriptedRuntime.ts"
 import { exportOf, postTo, span, spanIdOf, toolSpan, traceIdOf } from "./Exports.ts"
 import { type StatementStep, statementProxy } from "./StatementProxy.ts"
-
-const BUNDLER = fileURLToPath(new URL("../../../../scripts/bundle.mjs", import.meta.url))
 
 /** Where the process is killed: at a statement, at its first 200, or after a random time. */
 type Kill = StatementStep | "acknowledged" | "random"
@@ -77,34 +70,19 @@ const spansOf = (trace: number) =>
     resourceSpans.flatMap(({ scopeSpans }) => scopeSpans[0]?.spans ?? [])
   )
 
-/** The service as it is shipped: it starts in a third of the time. */
-const bundledService = Effect.gen(function* () {
-  const folder = yield* temporaryFolder
-  const args = [BUNDLER, join(folder, "programs"), "--no-console", "--no-database"]
-  yield* Effect.promise(() => promisify(execFile)(process.execPath, args))
-  return { main: join(folder, "programs", "lib", "control-plane.js"), cache: join(folder, "compile-cache") }
-})
-
 /** Kills one service after the other on one database, and then checks that each acknowledged span is there once. */
-const lane = Effect.fnUntraced(function* (
-  { cache, main }: Effect.Success<typeof bundledService>,
-  kills: ReadonlyArray<readonly [name: string, kill: Kill]>
-) {
+const lane = Effect.fnUntraced(function* (kills: ReadonlyArray<readonly [name: string, kill: Kill]>) {
   const databaseUrl = yield* createDatabase
   const runtime = yield* ScriptedRuntime.start
   const proxy = yield* statementProxy(databaseUrl)
   const start = (url: string) =>
-    startService(
-      {
-        NODE_COMPILE_CACHE: cache,
-        DATABASE_URL: url,
-        RUNTIME_ADDRESS: runtime.address,
-        OTLP_SETTLE_MS: "200",
-        CLUSTER_LEASE_MS: "3000",
-        THROTTLE_LIMIT: "1000000"
-      },
-      main
-    )
+    startService({
+      DATABASE_URL: url,
+      RUNTIME_ADDRESS: runtime.address,
+      OTLP_SETTLE_MS: "200",
+      CLUSTER_LEASE_MS: "3000",
+      THROTTLE_LIMIT: "1000000"
+    })
   let trace = 0
   /** What a life has not acknowledged is sent to the next one. */
   let unacknowledged: ReadonlyArray<object> = []
@@ -180,10 +158,9 @@ describe("a service that receives spans and is killed by signal 9", () => {
   it.live(
     `has every acknowledged span once after ${ROUNDS} kills at each of ${Object.keys(KILLS).length} steps`,
     Effect.fnUntraced(function* () {
-      const service = yield* bundledService
       const all = Array.from({ length: ROUNDS }, () => Object.entries(KILLS)).flat()
       const lanes = Array.from({ length: LANES }, (_, number) => all.filter((_, index) => index % LANES === number))
-      yield* Effect.forEach(lanes, (kills) => lane(service, kills), { concurrency: LANES, discard: true })
+      yield* Effect.forEach(lanes, lane, { concurrency: LANES, discard: true })
     }, Effect.scoped),
     LIMIT_MS
   )

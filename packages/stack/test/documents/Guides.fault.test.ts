@@ -27,7 +27,6 @@ layer(Layer.empty, { excludeTestServices: true })("the guides", (it) => {
       const { line, ports } = yield* startStack({ env: stack })
       assert.isDefined(yield* line("Serving"))
       const commands = yield* commandFolder
-      const cache = yield* temporaryFolder
 
       const run = Effect.fnUntraced(function* (guide: string) {
         const alone = ON_ITS_OWN.has(guide)
@@ -35,7 +34,6 @@ layer(Layer.empty, { excludeTestServices: true })("the guides", (it) => {
         const here = alone ? { launcher, controlPlane, sandbox: runtime } : ports
         const env = {
           PATH: `${commands}:${join(process.execPath, "..")}:${process.env["PATH"]}`,
-          NODE_COMPILE_CACHE: cache,
           CHECKOUT: ROOT,
           RUNPLANE_URL: `http://127.0.0.1:${here.controlPlane}`,
           RUNPLANE_LAUNCHER_URL: `http://127.0.0.1:${here.launcher}`,

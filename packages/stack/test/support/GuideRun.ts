@@ -2,6 +2,7 @@ import { spawn } from "node:child_process"
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { temporaryFolder } from "@runplane/postgres"
+import { programFile } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { ROOT } from "./DocumentBlocks.ts"
@@ -77,8 +78,9 @@ const bash = (script: string, cwd: string, env: NodeJS.ProcessEnv) =>
 
 /** A folder with the command `runplane` of this checkout. */
 export const commandFolder = Effect.map(temporaryFolder, (folder) => {
-  const main = join(ROOT, "packages/stack/src/runplane/main.ts")
-  writeFileSync(join(folder, "runplane"), `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`)
+  const { env, main } = programFile("runplane", join(ROOT, "packages/stack/src/runplane/main.ts"))
+  const variables = Object.entries(env).map(([name, value]) => `${name}="${value}" `)
+  writeFileSync(join(folder, "runplane"), `#!/bin/sh\n${variables.join("")}exec "${process.execPath}" "${main}" "$@"\n`)
   chmodSync(join(folder, "runplane"), 0o755)
   return folder
 })

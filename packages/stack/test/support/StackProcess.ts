@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url"
-import { type Ended, freePorts, type Program, startProgram } from "@runplane/testing"
+import { type Ended, freePorts, type Program, programFile, startProgram } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
@@ -32,9 +32,11 @@ const UNWANTED = [
 export const startStack = Effect.fnUntraced(function* ({ args = [], env = {} }: StackProcessOptions = {}) {
   const [launcher = 0, controlPlane = 0, sandbox = 0] = yield* freePorts(3)
   const given = Object.entries(process.env).filter(([name]) => !UNWANTED.includes(name))
-  const program = yield* startProgram(MAIN, {
+  const file = programFile("all-in-one", MAIN)
+  const program = yield* startProgram(file.main, {
     args,
     env: {
+      ...file.env,
       ...Object.fromEntries(given),
       LAUNCHER_PORT: String(launcher),
       CONTROL_PLANE_PORT: String(controlPlane),

@@ -1,4 +1,43 @@
+import { basename } from "node:path"
 import { defineConfig } from "vitest/config"
+import { BaseSequencer, type TestSpecification } from "vitest/node"
+
+/** Files that take more than a minute, the longest first. */
+const LONG = [
+  "Cluster.fault.test.ts",
+  "ObserverFaults.fault.test.ts",
+  "FatLists.fault.test.ts",
+  "Guides.fault.test.ts",
+  "KilledIngest.fault.test.ts",
+  "Checkout.fault.test.ts",
+  "Losses.fault.test.ts",
+  "CrashedObserver.fault.test.ts",
+  "TakeUp.fault.test.ts",
+  "ManyStreams.fault.test.ts",
+  "CommandTable.fault.test.ts",
+  "RunViews.browser.test.ts",
+  "Marks.browser.test.ts",
+  "Pages.browser.test.ts",
+  "Console.browser.test.ts",
+  "Fleet.browser.test.ts",
+  "Broken.browser.test.ts",
+  "Killed.browser.test.ts"
+]
+
+/**
+ * Starts the long files first. Without this: a fresh clone, which has no durations of earlier runs, starts the largest
+ * files first and ends with one worker that runs a long one.
+ */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: Array<TestSpecification>) {
+    const sorted = await super.sort(files)
+    const rank = ({ moduleId }: TestSpecification) => {
+      const index = LONG.indexOf(basename(moduleId))
+      return index === -1 ? LONG.length : index
+    }
+    return sorted.toSorted((left, right) => rank(left) - rank(right))
+  }
+}
 
 /**
  * Tests against servers: one PostgreSQL for all of a project. Their limits only end a test that waits in vain, so they
@@ -49,6 +88,7 @@ export default defineConfig({
     isolate: false,
     // What the services under test log is shown with a test that fails, and with no other.
     silent: "passed-only",
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {

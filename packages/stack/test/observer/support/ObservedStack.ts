@@ -3,7 +3,7 @@ import { ControlPlaneClient } from "@runplane/api"
 import { layerControlPlane, layerRuntime } from "@runplane/control-plane"
 import { CONTROL_PLANE_IDENTITY, RuntimeClient, RuntimeCredentials } from "@runplane/runtime"
 import { Sandbox, type SandboxOptions } from "@runplane/sandbox"
-import { freePorts } from "@runplane/testing"
+import { freePorts, slowness } from "@runplane/testing"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -34,10 +34,17 @@ const SETTINGS = {
   STREAM_BACKOFF_BASE_MS: "5",
   STREAM_BACKOFF_MAX_MS: "100",
   STREAM_IDLE_TIMEOUT_MS: "3000",
-  STREAM_DRAIN_TIMEOUT_MS: "1000",
-  STREAM_LONGEST_DRAIN_MS: "10000",
   WATCH_RECONNECT_MS: "100"
 }
+
+/** The sandbox shares the process with the observer: where the machine is slow, an open stream pauses for longer. */
+const drainSettings = Effect.map(slowness, (factor) => {
+  const times = Math.min(factor, 4)
+  return {
+    STREAM_DRAIN_TIMEOUT_MS: String(Math.round(1_500 * times)),
+    STREAM_LONGEST_DRAIN_MS: String(Math.round(10_000 * times))
+  }
+})
 
 /** Thousands of lines about injected faults: logged only for the analysis of one seed. */
 const isLogged = process.env["OBSERVER_FAULT_LOG"] !== undefined
@@ -81,7 +88,7 @@ export const layerObserving = (address: string, settings: Readonly<Record<string
     Effect.gen(function* () {
       const [port = 0] = yield* freePorts(1)
       const baseUrl = `http://127.0.0.1:${port}`
-      const env = { ...SETTINGS, ...settings, RUNTIME_ADDRESS: address }
+      const env = { ...SETTINGS, ...(yield* drainSettings), ...settings, RUNTIME_ADDRESS: address }
       const controlPlane = layerControlPlane({
         http: { host: "127.0.0.1", port },
         database: { url: yield* createMigratedDatabase }

@@ -9,7 +9,7 @@ import { Initiator } from "./ObservedStack.ts"
 import { type Ending, LEAD, PARTICIPANTS, type SessionScript } from "./SessionScript.ts"
 
 /** Waits at most this long for a run, on machines that are busy with other things. */
-export const PATIENCE = "60 seconds"
+export const PATIENCE = "2 minutes"
 
 /** What the runtime has accepted of a session that was played. */
 export interface PlayedSession {

@@ -5,9 +5,14 @@ import { RunId, verifyExport } from "@runplane/domain"
 import { RuntimeFake } from "@runplane/runtime/testing"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { ExpiredRows } from "../../src/admin/retention/ExpiredRows.ts"
+import { Retention } from "../../src/admin/retention/Retention.ts"
 import { sha256 } from "../../src/event-log/seal/HashChain.ts"
 import { runOfKey } from "../../src/ingest/TraceRuns.ts"
+import { Metrics } from "../../src/platform/metrics/Metrics.ts"
 import { MAJORITY } from "../support/Committee.ts"
+import { layerTestLog } from "../support/ControlPlane.ts"
 import { call, descriptor, layerTestService } from "../support/HttpService.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { publishedKeys } from "../support/SealTests.ts"
@@ -155,6 +160,47 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("an ingeste
       assert.isString((yield* call("POST", `/runs/${runOf(5)}/archive`)).body.archivedAt)
       assert.strictEqual((yield* call("DELETE", `/runs/${runOf(5)}`)).status, 204)
       assert.strictEqual((yield* call("GET", `/runs/${runOf(5)}/spans`)).status, 404)
+    })
+  )
+
+  it.effect("is archived, exported and deleted in batches", () =>
+    Effect.gen(function* () {
+      const traces = [8, 9]
+      yield* post(exportOf(traces.flatMap((trace) => [span({ trace, span: 1 }), toolSpan(trace, 2)])))
+      yield* Effect.forEach(traces, ended, { discard: true })
+      const body = { runIds: traces.map(runOf) }
+      const archived = yield* call("POST", "/runs/batch/archive", { body })
+      assert.deepStrictEqual(
+        archived.body.map((entry: { readonly status: string }) => entry.status),
+        ["archived", "archived"]
+      )
+      const exported = yield* call("POST", "/runs/batch/export", { body })
+      assert.include(exported.text, "tool.completed")
+      const deleted = yield* call("POST", "/runs/batch/delete", { body })
+      assert.strictEqual(deleted.status, 201)
+      for (const trace of traces) assert.strictEqual((yield* call("GET", `/runs/${runOf(trace)}`)).status, 404)
+    })
+  )
+
+  it.effect("is deleted by a retention sweep with its spans, and a late span does not make it again", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      yield* post(exportOf([span({ trace: 10, span: 1 }), toolSpan(10, 2)]))
+      yield* ended(10)
+      yield* drained
+      yield* sql`UPDATE runs SET ended_at = now() - interval '31 days' WHERE id = ${runOf(10)}::uuid`
+      yield* Retention.use(({ sweep }) => sweep).pipe(
+        Effect.provide(
+          Retention.layer({ enabled: true, ttlDays: 30, intervalHours: 24, batchSize: 2 }).pipe(
+            Layer.provide([ExpiredRows.layer, layerTestLog, Metrics.layer])
+          )
+        )
+      )
+      assert.strictEqual((yield* call("GET", `/runs/${runOf(10)}`)).status, 404)
+      assert.deepStrictEqual(yield* sql`SELECT FROM otlp_seen WHERE run_id = ${runOf(10)}::uuid`, [])
+      yield* post(exportOf([toolSpan(10, 3)]))
+      yield* drained
+      assert.strictEqual((yield* call("GET", `/runs/${runOf(10)}`)).status, 404)
     })
   )
 })

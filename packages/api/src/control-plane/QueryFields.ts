@@ -100,6 +100,14 @@ export const eventQueryFields: ReadonlyArray<DescribedField> = [
   { name: "sender", type: "keyword", ...slow, description: "Sender of the message of the event" },
   { name: "messageType", type: "keyword", ...slow, description: "Type of the message of the event" },
   { name: "data", type: "text", dotted: true, ...slow, description: "A text, number or flag of its data" },
+  {
+    name: "mark",
+    type: "value",
+    dotted: true,
+    hasAny: true,
+    ...slow,
+    description: "Value of a current mark of the event, by its name; has:mark finds any"
+  },
   { name: "scenarioRef", type: "keyword", ...slow, description: "metadata.scenarioRef of its run, case ignored" },
   { name: "sourceRef", type: "keyword", ...slow, description: "metadata.sourceRef of its run" },
   { name: "environment", type: "keyword", ...slow, description: "metadata.environment of its run" },

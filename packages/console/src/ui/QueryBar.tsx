@@ -34,7 +34,9 @@ export const QueryBar = ({ inputRef, label, onChange, onValid, placeholder, reso
   useEffect(() => setText(value), [value])
   const { data } = useRead(["query fields", resource], (api) => api.query.fields({ query: { resource } }))
   const fields = useMemo(() => data?.fields ?? [], [data])
-  const definitions = useRead(["mark definitions"], (api) => api.marks.definitions(), { enabled: resource === "runs" })
+  const definitions = useRead(["mark definitions"], (api) => api.marks.definitions(), {
+    enabled: fields.some(({ name }) => name === "mark")
+  })
   const named = useMemo(() => withMarkNames(fields, definitions.data ?? []), [fields, definitions.data])
   const { from, options, to } = useMemo(() => suggestionsAt(text, caret, named), [text, caret, named])
   const fault = useMemo(() => {

@@ -118,6 +118,39 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("judgements
     })
   )
 
+  it.effect("give the agents of the run a record", () =>
+    Effect.gen(function* () {
+      const says = (name: string, participant: string, more: Readonly<Record<string, string>>) => ({
+        name,
+        attributes: { "proposal.id": "p1", participant, ...more }
+      })
+      const decided = {
+        name: "runplane.decision",
+        attributes: { action: "ship", positive: "true", "proposal.id": "p1" }
+      }
+      const events = [
+        says("runplane.proposal", "lead", { option: "ship" }),
+        says("runplane.vote", "risk", { vote: "REJECT", confidence: "0.6" }),
+        says("runplane.vote", "cost", { vote: "APPROVE", confidence: "0.9" }),
+        says("runplane.vote", "lead", { vote: "APPROVE" }),
+        decided,
+        result("correct", "0")
+      ]
+      yield* post(exportOf([span({ trace: 7, span: 1, events })]))
+      yield* marksAt(7, 1)
+      const recordOf = (agent: string) => Effect.map(call("GET", `/agents/${agent}/record`), ({ body }) => body)
+      const record = { examined: 1, runs: 1, judged: 1, withOutcome: 0, pivotal: 0 }
+      const risk = yield* recordOf("risk")
+      assert.deepInclude(risk, { ...record, right: 1, againstMajority: 1, rightAgainstMajority: 1 })
+      assert.strictEqual(risk.brier.n, 1)
+      assert.approximately(risk.brier.score, 0.4 ** 2, 1e-12)
+      const cost = yield* recordOf("cost")
+      assert.deepInclude(cost, { ...record, withOutcome: 1, pivotal: 1, right: 0, againstMajority: 0 })
+      assert.approximately(cost.brier.score, 0.9 ** 2, 1e-12)
+      assert.deepInclude(yield* recordOf("coordinator"), { runs: 0 })
+    })
+  )
+
   it.effect("keep the definition of their name: the score, else the label, else nothing", () =>
     Effect.gen(function* () {
       yield* call("PUT", "/marks/definitions/verdict", { body: { kind: "category", categories: ["good", "bad"] } })

@@ -28,9 +28,13 @@ export interface SessionRules {
 export type Registry = (policyId: string) => PolicyText | undefined
 
 /** The policy that governed a run: as recorded, else as the registry has it by the same id. */
-export const activePolicy = (run: Deliberation, registry: Registry = () => undefined): ActivePolicy => {
+export const activePolicy = (
+  run: Deliberation,
+  registry: Registry = () => undefined,
+  read = readPolicy
+): ActivePolicy => {
   const { descriptor, policyVersion } = run
-  if (descriptor !== undefined) return bind(run, descriptor, "recorded")
+  if (descriptor !== undefined) return bind(run, descriptor, "recorded", read)
   if (policyVersion === undefined) {
     const fault = "no event names the policy of the session"
     return { policySource: "unknown", policyVersion: "", sessionRules: undefined, fault }
@@ -38,7 +42,7 @@ export const activePolicy = (run: Deliberation, registry: Registry = () => undef
   // Every registry has the default policy, and none can replace it.
   if (policyVersion === DEFAULT_POLICY_ID) return withTerms(run, DEFAULT_POLICY, "registry")
   const registered = registry(policyVersion)
-  if (registered !== undefined) return bind(run, registered, "registry")
+  if (registered !== undefined) return bind(run, registered, "registry", read)
   const fault = `the rules of ${policyVersion} were not recorded, and the registry does not have them`
   return { policySource: "unknown", policyVersion, sessionRules: undefined, fault }
 }

@@ -1,6 +1,5 @@
 import type { CanonicalEventType } from "../events/CanonicalEventType.ts"
-import { type PolicyText, readPolicy } from "../policies/Policy.ts"
-import type { Release } from "../policies/Release.ts"
+import { type PolicyText, policyReader, type readPolicy } from "../policies/Policy.ts"
 import { ruleModeName } from "./Act.ts"
 import { underPolicy } from "./ActivePolicy.ts"
 import type { Deliberation } from "./Deliberation.ts"
@@ -46,13 +45,8 @@ export const SESSION_START = "SessionStart"
 
 /** The step of a backtest: holds a run's commitment against a policy, which is read once for each release. */
 export const backtestOf = (policy: PolicyText): ((run: Deliberation) => Backtested) => {
-  const known = new Map<Release, ReturnType<typeof readPolicy>>()
-  const readOnce = (text: PolicyText, release: Release) => {
-    const read = known.get(release) ?? readPolicy(text, release)
-    known.set(release, read)
-    return read
-  }
-  return (run) => backtestRun(run, policy, readOnce)
+  const read = policyReader()
+  return (run) => backtestRun(run, policy, read)
 }
 
 const backtestRun = (run: Deliberation, policy: PolicyText, read: typeof readPolicy): Backtested => {

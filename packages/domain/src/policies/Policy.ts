@@ -55,6 +55,21 @@ export const readPolicy = (
       : Result.fail(`unknown rules: ${unknown.join(", ")}`)
   })
 
+/** Policies that a `policyReader` keeps, the first ones. */
+const MAX_KEPT = 100
+
+/** `readPolicy` for an evaluation of many runs: it reads each policy once, because runs share few policies. */
+export const policyReader = (): typeof readPolicy => {
+  const kept = new Map<string, ReturnType<typeof readPolicy>>()
+  return (policy, release) => {
+    const { mode, policyId, rules, schemaVersion } = policy
+    const key = JSON.stringify([release, policyId, mode, schemaVersion, rules])
+    const read = kept.get(key) ?? readPolicy(policy, release)
+    if (kept.size < MAX_KEPT) kept.set(key, read)
+    return read
+  }
+}
+
 /** Reads and checks a rules text. Keys that no mode knows are ignored. */
 export const parsePolicyRules = (
   text: string,

@@ -71,6 +71,10 @@ const COLUMNS: Readonly<Record<string, readonly [type: ColumnType, column: strin
   sourceKind: ["text", "r.source_kind"]
 }
 
+/** Whether a row of `marks` with the name `m` is a current mark of this name, or of any for an empty one. */
+export const isCurrentMark = (sql: PgClient.PgClient, name: string): Fragment =>
+  sql`m.replaced_by IS NULL AND m.deleted_at IS NULL AND ${name === "" ? sql`true` : sql`m.name = ${name}`}`
+
 /** What the fields of `runQueryFields` mean for a row of `runs` with the name `r`. */
 export const runMeaning = (sql: PgClient.PgClient): QueryMeaning => {
   const some = (value: Fragment) => sql`${value} > 0`
@@ -103,8 +107,7 @@ export const runMeaning = (sql: PgClient.PgClient): QueryMeaning => {
     mark: (path) => ({
       type: "mark",
       where: (test) => sql`
-        r.id IN (SELECT m.run_id FROM marks m WHERE m.replaced_by IS NULL AND m.deleted_at IS NULL
-                 AND ${path === "" ? sql`true` : sql`m.name = ${path}`} AND ${test(sql`m`)})`,
+        r.id IN (SELECT m.run_id FROM marks m WHERE ${isCurrentMark(sql, path)} AND ${test(sql`m`)})`,
       has: () => sql`true`
     }),
     source: () => labelled("source"),

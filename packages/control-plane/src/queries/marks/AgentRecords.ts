@@ -6,6 +6,7 @@ import {
   agentRecord,
   agentVote,
   emptyTally,
+  policyReader,
   RECORD_TYPES,
   RunId,
   truthOf
@@ -20,6 +21,22 @@ import { type BacktestRun, BacktestRuns, groupsOf } from "../decisions/BacktestR
 import { DecisionReader } from "../decisions/DecisionReader.ts"
 import { DecisionTruths } from "../decisions/DecisionTruths.ts"
 import { runsFound } from "./RunScope.ts"
+
+/** Events in the logs of one record; a larger first run is read alone. */
+const MAX_EVENTS = 500_000
+
+/** The first runs whose logs have that many events together. */
+const withinEvents = (runs: ReadonlyArray<BacktestRun>): ReadonlyArray<BacktestRun> => {
+  let events = 0
+  const end = runs.findIndex((run) => {
+    events += run.events
+    return events > MAX_EVENTS
+  })
+  return end === -1 ? runs : runs.slice(0, Math.max(1, end))
+}
+
+/** The votes of a run count under the rules that its log has. */
+const noRegistry = () => undefined
 
 /**
  * How often the votes of an agent were right (docs/reference/marks.md#record). The logs of its runs are read in groups,
@@ -57,10 +74,14 @@ export class AgentRecords extends Context.Service<
           (rows) => rows.map(({ events, id }): BacktestRun => ({ runId: RunId.make(id), events }))
         )
 
-      const votesOf = Effect.fnUntraced(function* (participantId: string, group: ReadonlyArray<RunId>) {
+      const votesOf = Effect.fnUntraced(function* (
+        participantId: string,
+        group: ReadonlyArray<RunId>,
+        read: ReturnType<typeof policyReader>
+      ) {
         const marks = yield* truths.ofRuns(group)
         return yield* runs.evaluate(group, RECORD_TYPES, (run) => {
-          const vote = agentVote(run, activePolicy(run), participantId)
+          const vote = agentVote(run, activePolicy(run, noRegistry, read), participantId)
           const { commitment, runId } = run
           const truth = commitment === undefined ? undefined : truthOf(marks.get(runId) ?? [], commitment)
           return vote === undefined ? [] : [{ vote, truth }]
@@ -69,10 +90,11 @@ export class AgentRecords extends Context.Service<
 
       const record = Effect.fn("AgentRecords.record")(function* (participantId: string, query: AgentRecordQuery) {
         const found = yield* budget.inTurn(budget.limited(inScope(participantId, query)))
-        const examined = found.slice(0, query.limit)
+        const examined = withinEvents(found.slice(0, query.limit))
+        const read = policyReader()
         let tally = emptyTally
         for (const group of groupsOf(examined)) {
-          for (const { truth, vote } of (yield* votesOf(participantId, group)).flat()) {
+          for (const { truth, vote } of (yield* votesOf(participantId, group, read)).flat()) {
             tally = addVote(tally, vote, truth)
           }
         }
@@ -80,7 +102,7 @@ export class AgentRecords extends Context.Service<
           participantId,
           examined: examined.length,
           ...agentRecord(tally),
-          truncated: found.length > query.limit
+          truncated: examined.length < found.length
         }
       })
       return AgentRecords.of({ record })

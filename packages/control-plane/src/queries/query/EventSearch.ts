@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import type { StoredEvent } from "../../event-log/EventRepository.ts"
+import { isCurrentMark } from "../../event-log/runs/RunSearch.ts"
 import { Watermark } from "../../event-log/subscribe/Watermark.ts"
 import { READ_BYTES } from "../../platform/postgres/BoundedRows.ts"
 import {
@@ -45,6 +46,15 @@ const eventMeaning = (sql: PgClient.PgClient): QueryMeaning => ({
   column: (field, path): QueryColumn => {
     if (field === "data") {
       return { type: "text", where: (test) => test(sql`(e.event #>> ${["data", ...path.split(".")]}::text[])`) }
+    }
+    if (field === "mark") {
+      return {
+        type: "mark",
+        where: (test) => sql`
+          (e.run_id, e.index) IN (SELECT m.run_id, m.index FROM marks m
+                                  WHERE ${isCurrentMark(sql, path)} AND m.index IS NOT NULL AND ${test(sql`m`)})`,
+        has: () => sql`true`
+      }
     }
     const plain = COLUMNS[field]
     if (plain !== undefined) return { type: plain[0], where: (test) => test(sql.literal(plain[1])) }

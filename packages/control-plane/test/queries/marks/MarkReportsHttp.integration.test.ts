@@ -333,6 +333,17 @@ layer(layerTestService(), { excludeTestServices: true })("GET /agents/:id/record
       assert.deepInclude(narrowed, { examined: 1, truncated: true })
       assert.deepInclude(yield* get(path, { since: "2026-07-02" }), { examined: 0 })
       assert.deepInclude(yield* get(path, { q: "mark.correct:no_go" }), { examined: 1, right: 1 })
+      // A record reads 500,000 events, and always the latest run.
+      const sql = yield* PgClient.PgClient
+      const both = { q: `id:(${right.runId},${against.runId})` }
+      for (const [of, events, examined] of [
+        [right, 499_990, 2],
+        [right, 500_001, 1],
+        [against, 500_001, 1]
+      ] as const) {
+        yield* sql`UPDATE run_heads SET last_index = ${events} WHERE run_id = ${of.runId}::uuid`
+        assert.deepInclude(yield* get(path, both), { examined, runs: examined, truncated: examined < 2 })
+      }
     })
   )
 })

@@ -10,7 +10,7 @@ import {
   runSortKeys,
   systemViews
 } from "@runplane/api"
-import { isJsonObject, parseQuery, type QueryValue } from "@runplane/domain"
+import { isJsonObject, type MarkValue, parseQuery, type QueryValue } from "@runplane/domain"
 import { type Answer, chanceOf } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -19,6 +19,7 @@ import { EventLog } from "../../../src/event-log/EventLog.ts"
 import { AuditTrail } from "../../../src/platform/audit/AuditTrail.ts"
 import { messageDraft } from "../../support/Appends.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
+import { insertMark } from "../../support/MarkSeeds.ts"
 import { createRun } from "../../support/Runs.ts"
 import { type Facts, isMatch, someQuery } from "./QueryModel.ts"
 import { durationOf, factsOf, LABEL_PATHS, MARK_PATHS, markOf, SECRET, type Seed, seedRuns } from "./SearchSeeds.ts"
@@ -356,6 +357,19 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
         })
       }
       const { body: all } = yield* call("GET", "/events?limit=1000")
+      const marked = new Map<number, Array<{ readonly name: string; readonly value: MarkValue }>>()
+      for (const { index, runId, seq } of all.data.slice(0, 30)) {
+        const own = [
+          { name: "quality", value: (seq % 5) / 4 },
+          { name: "tone", value: seq % 2 === 0 ? "rude" : "1" },
+          { name: "correct", value: seq % 3 === 0 }
+        ].slice(0, index % 4)
+        for (const mark of own) yield* insertMark({ runId, index, kind: "event", ...mark })
+        yield* insertMark({ runId, index, kind: "event", name: "quality", value: 0.5, replaced: true })
+        yield* insertMark({ runId, index, kind: "event", name: "none", value: true, deleted: true })
+        yield* insertMark({ runId, kind: "run", name: "none", value: 1 })
+        marked.set(seq, own)
+      }
       const paths: Readonly<Record<string, ReadonlyArray<string>>> = {
         subjectKind: ["subject", "kind"],
         subjectId: ["subject", "id"],
@@ -369,6 +383,10 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
           values: (field, path) => {
             if (field === "seq" || field === "index") return [Number(event[field])]
             if (field === "data") return at(["data", ...(path ?? "").split(".")], event)
+            if (field === "mark") {
+              const own = marked.get(Number(event["seq"])) ?? []
+              return own.flatMap(({ name, value }) => (path === undefined || path === name ? [value] : []))
+            }
             return ["scenarioRef", "sourceRef", "environment", "tags"].includes(field)
               ? []
               : at(paths[field] ?? [field], event)
@@ -378,7 +396,8 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
         })
       )
       for (let number = 0; number < SEARCHES; number++) {
-        const q = someQuery(chanceOf(SEED, number), eventQueryFields, facts, ["payload.value", "sender", "no.such"])
+        const paths = ["payload.value", "sender", "no.such"]
+        const q = someQuery(chanceOf(SEED, number), eventQueryFields, facts, paths, 0, MARK_PATHS)
         const query = Result.getOrThrow(parseQuery(q, eventQueryFields))
         const expected = all.data.filter((_: unknown, at: number) => isMatch(query, facts[at]))
         const found: Array<unknown> = []

@@ -10,7 +10,16 @@ const optional = Schema.optionalKey
 export const MAX_STABILITY_RUNS = 1_000
 
 /** The properties of runs by which their stability is listed. */
-export const StabilityGroup = Schema.Literals(["model", "promptHash", "template", "source", "policyVersion"])
+export const StabilityGroup = Schema.Literals([
+  "model",
+  "promptHash",
+  "template",
+  "source",
+  "policyVersion",
+  "variant",
+  "day",
+  "week"
+])
 export type StabilityGroup = typeof StabilityGroup.Type
 
 /** The query of `GET /stability` (docs/reference/gate.md#stability). */
@@ -84,9 +93,16 @@ export const StabilityAnswer = Schema.Struct({
         template: optional(Field.text("Their template")),
         source: optional(Field.text("Their source")),
         policyVersion: optional(Field.text("Their policy")),
+        variant: optional(Field.text("The variant of their gate")),
+        day: optional(Field.text("The day of their creation, in UTC", "2026-07-08")),
+        week: optional(Field.text("The Monday of the week of their creation, in UTC", "2026-07-06")),
         ...figures
       })
-    ).annotate({ description: "The same by the property, the largest group first; runs without it have an empty text" })
+    ).annotate({
+      description:
+        "The same by the property, the largest group first, days and weeks in their order; runs without it have an " +
+        "empty text"
+    })
   )
 }).annotate({ identifier: "StabilityAnswer", description: "How stable the decisions of runs are" })
 export type StabilityAnswer = typeof StabilityAnswer.Type

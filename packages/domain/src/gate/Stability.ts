@@ -57,6 +57,22 @@ export const stabilityOf = (trials: ReadonlyArray<Trial>, countAll = false): Sta
   }
 }
 
+interface Grouping {
+  readonly countAll: boolean
+  /** The property is a time in ISO form, so the groups are in its order. */
+  readonly isTime: boolean
+}
+
+/** The stability of the trials of each property, the largest group first, or in the order of time. */
+export const stabilityBy = (
+  trials: ReadonlyArray<Trial>,
+  propertyOf: (trial: Trial) => string,
+  { countAll, isTime }: Grouping
+): ReadonlyArray<Stability & { readonly property: string }> =>
+  [...Map.groupBy(trials, propertyOf)]
+    .map(([property, group]) => ({ property, ...stabilityOf(group, countAll) }))
+    .sort((left, right) => (isTime ? 0 : right.n - left.n) || (left.property < right.property ? -1 : 1))
+
 /** The outcomes of counted trials, the most frequent first. */
 export const outcomeShares = (counted: ReadonlyArray<Trial>): ReadonlyArray<OutcomeShare> => {
   const shares = new Map<string, { readonly outcome: TrialOutcome; count: number }>()

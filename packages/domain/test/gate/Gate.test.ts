@@ -9,6 +9,7 @@ import {
   impossibleDemand,
   looksOf,
   repeatedNames,
+  stabilityBy,
   stabilityOf,
   type Trial,
   worstOf
@@ -156,6 +157,37 @@ describe("the stability of runs", () => {
     const all = stabilityOf(runs, true)
     assert.deepStrictEqual([all.n, all.excluded.byReason, all.outcomes[1]?.action], [7, {}, "failed"])
   })
+})
+
+describe("the stability of groups", () => {
+  const propertyOf = ({ models }: Trial) => models.join(", ")
+  const day = Schema.Literals(["2026-07-06", "2026-07-07", "2026-07-08", ""])
+  const runsOf = Schema.Array(Schema.Struct({ day, isYes: Schema.Boolean }))
+
+  it.prop(
+    "has each run in one group, the largest group first, or in the order of time",
+    { pairs: runsOf, isTime: Schema.Boolean },
+    ({ isTime, pairs }) => {
+      const runs = pairs.map(({ day: model, isYes }) => trial({ outcome: isYes ? yes : no, models: [model] }))
+      const groups = stabilityBy(runs, propertyOf, { countAll: false, isTime })
+      const names = groups.map(({ property }) => property)
+      assert.strictEqual(new Set(names).size, names.length)
+      for (const { property, ...stability } of groups) {
+        assert.deepStrictEqual(stability, stabilityOf(runs.filter((run) => propertyOf(run) === property)))
+      }
+      const sizes = groups.map(({ n }) => n)
+      assert.strictEqual(
+        sizes.reduce((sum, n) => sum + n, 0),
+        runs.length
+      )
+      if (isTime) assert.deepStrictEqual(names, names.toSorted())
+      else
+        assert.deepStrictEqual(
+          sizes,
+          sizes.toSorted((left, right) => right - left)
+        )
+    }
+  )
 })
 
 const versions = { scenarioRef: "r", policyVersions: [], promptHashes: [] }

@@ -17,6 +17,7 @@ import {
   parseQuery,
   RunId,
   type RunStatus,
+  stabilityBy,
   stabilityOf,
   TRIAL_TYPES,
   type Trial,
@@ -46,7 +47,10 @@ const PROPERTIES: Readonly<Record<Exclude<StabilityGroup, "model">, string>> = {
   promptHash: "r.metadata ->> 'promptHash'",
   template: "r.metadata ->> 'templateId'",
   source: "coalesce(r.metadata ->> 'source', r.source_kind)",
-  policyVersion: "r.policy_version"
+  policyVersion: "r.policy_version",
+  variant: "r.metadata -> 'gate' ->> 'variant'",
+  day: "to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')",
+  week: "to_char(date_trunc('week', r.created_at AT TIME ZONE 'UTC'), 'YYYY-MM-DD')"
 }
 
 /**
@@ -139,16 +143,14 @@ export class Stabilities extends Context.Service<
             exampleRight: RunId.make(flip.exampleRight)
           })),
           isLimited: found.length > MAX_STABILITY_RUNS,
-          ...(by !== undefined && { by: groupedBy(by, Map.groupBy(trials, propertyOf), countAll) })
+          ...(by !== undefined && {
+            by: stabilityBy(trials, propertyOf, { countAll, isTime: by === "day" || by === "week" }).map(
+              ({ property, ...group }) => ({ [by]: property, ...group })
+            )
+          })
         }
       })
       return Stabilities.of({ stability })
     })
   )
 }
-
-/** The stability of each group, the largest first. */
-const groupedBy = (by: StabilityGroup, groups: ReadonlyMap<string, ReadonlyArray<Trial>>, countAll: boolean) =>
-  [...groups]
-    .map(([property, trials]) => ({ [by]: property, ...stabilityOf(trials, countAll) }))
-    .sort((left, right) => right.n - left.n)

@@ -87,6 +87,36 @@ layer(layerTestService(), { excludeTestServices: true })("GET /stability", (it) 
     })
   )
 
+  it.effect("lists days and weeks in their order, and the variants of a gate", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const created = ["2026-07-05T23:59:59Z", "2026-07-06T00:00:00Z", "2026-07-08T12:00:00Z", "2026-07-08T13:00:00Z"]
+      for (const [at, time] of created.entries()) {
+        const runId = yield* recordedAs("completed", ...yes)
+        const metadata = { gate: { case: "one", variant: `model=m${Math.min(at, 1)}` } }
+        yield* sql`UPDATE runs SET tags = '{timed}', created_at = ${time}::timestamptz,
+          metadata = ${JSON.stringify(metadata)}::jsonb WHERE id = ${runId}::uuid`
+      }
+      const groups = Effect.fnUntraced(function* (by: string) {
+        const answer = yield* stability(`q=tags:timed&by=${by}`)
+        return answer.by.map((group: JsonObject) => [group[by], group["n"]])
+      })
+      assert.deepStrictEqual(yield* groups("day"), [
+        ["2026-07-05", 1],
+        ["2026-07-06", 1],
+        ["2026-07-08", 2]
+      ])
+      assert.deepStrictEqual(yield* groups("week"), [
+        ["2026-06-29", 1],
+        ["2026-07-06", 3]
+      ])
+      assert.deepStrictEqual(yield* groups("variant"), [
+        ["model=m1", 3],
+        ["model=m0", 1]
+      ])
+    })
+  )
+
   it.effect("refuses an unknown property", () =>
     Effect.map(call("GET", "/stability?by=color"), ({ status }) => assert.strictEqual(status, 400))
   )

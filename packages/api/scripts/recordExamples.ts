@@ -378,11 +378,13 @@ await ask("deleteWebhook", "DELETE", `/webhooks/${hook}`)
 const { runId: clone } = await ask("cloneRun", "POST", `/runs/${waiting}/clone`, { body: { tags: ["retry"] } })
 await ask("cancelRuns", "POST", "/runs/batch/cancel", { body: { runIds: [clone, run] } })
 await ask("archiveRuns", "POST", "/runs/batch/archive", { body: { runIds: [clone] } })
+await ask("unarchiveRuns", "POST", "/runs/batch/unarchive", { body: { runIds: [clone] } })
 await ask("exportRuns", "POST", "/runs/batch/export", { body: { runIds: [clone] } })
 await ask("deleteRuns", "POST", "/runs/batch/delete", { body: { runIds: [clone, second.sessionId] } })
 await ask("listTombstones", "GET", "/runs/tombstones?limit=2")
 await ask("listLedger", "GET", "/ledger?limit=2")
 await ask("archiveRun", "POST", `/runs/${run}/archive`)
+await ask("unarchiveRun", "POST", `/runs/${run}/unarchive`)
 
 // Operation.
 await ask("listAuditEntries", "GET", "/audit?limit=2&action=run.cancel")

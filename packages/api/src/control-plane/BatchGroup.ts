@@ -7,7 +7,7 @@ import { operation, tag } from "../openapi/Describe.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
 import { RunBatch } from "./ManagementRequests.ts"
 import { RunBundle } from "./RunInsights.ts"
-import { BatchArchived, BatchCancelled, BatchDeleted } from "./RunManagement.ts"
+import { BatchArchived, BatchCancelled, BatchDeleted, BatchUnarchived } from "./RunManagement.ts"
 
 const created = HttpApiSchema.status(201)
 const payload = bodySchema(RunBatch, { unknownKeys: "drop" })
@@ -39,6 +39,17 @@ export class BatchGroup extends HttpApiGroup.make("batch")
         access: "operator",
         summary: "Archive runs",
         description: "Each as by `archiveRun`. 201 even when all of them fail: see each entry."
+      })
+    ),
+    HttpApiEndpoint.post("unarchive", "/runs/batch/unarchive", {
+      payload,
+      success: BatchUnarchived.pipe(created)
+    }).annotateMerge(
+      operation({
+        id: "unarchiveRuns",
+        access: "operator",
+        summary: "Undo the archival of runs",
+        description: "Each as by `unarchiveRun`. 201 even when all of them fail: see each entry."
       })
     ),
     HttpApiEndpoint.post("remove", "/runs/batch/delete", {

@@ -42,6 +42,18 @@ export class ManagementGroup extends HttpApiGroup.make("management")
         description: "In any status. A second call keeps the time of the first."
       })
     ),
+    HttpApiEndpoint.post("unarchive", "/runs/:id/unarchive", {
+      params: id,
+      success: Run.pipe(created),
+      error: Failure.RunNotFound
+    }).annotateMerge(
+      operation({
+        id: "unarchiveRun",
+        access: "operator",
+        summary: "Show an archived run in the default listings again",
+        description: "Removes `archivedAt` and the tag `archived`. A run that is not archived stays as it is."
+      })
+    ),
     HttpApiEndpoint.delete("remove", "/runs/:id", {
       params: id,
       success: HttpApiSchema.NoContent,

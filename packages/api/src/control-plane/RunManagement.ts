@@ -26,6 +26,7 @@ const outcome = <const Done extends string>(done: Done, identifier: string) =>
  */
 export const BatchCancelled = outcome("cancelled", "BatchCancelled")
 export const BatchArchived = outcome("archived", "BatchArchived")
+export const BatchUnarchived = outcome("unarchived", "BatchUnarchived")
 export const BatchDeleted = outcome("deleted", "BatchDeleted")
 
 export interface BatchOutcome<Done extends string> {

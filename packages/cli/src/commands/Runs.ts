@@ -180,6 +180,16 @@ const abandon = Command.make(
     )
 ).pipe(Command.withDescription("Fail a run whose session will not be opened, or is lost by the runtime"))
 
+const archival = (name: "archive" | "unarchive", description: string) =>
+  Command.make(name, { run }, ({ run }) =>
+    withControlPlane(({ api }) =>
+      Effect.gen(function* () {
+        const changed = yield* api.management[name]({ params: { id: run } })
+        yield* printDone(`run ${changed.id} is ${changed.archivedAt === null ? "not archived" : "archived"}`, changed)
+      })
+    )
+  ).pipe(Command.withDescription(description))
+
 const exported = Command.make(
   "export",
   {
@@ -243,6 +253,8 @@ export const runs = Command.make("runs").pipe(
     action("suspend", "Suspend a run"),
     action("resume", "Resume a suspended run"),
     abandon,
+    archival("archive", "Hide a run from the default lists"),
+    archival("unarchive", "Show an archived run in the default lists again"),
     exported,
     verifyRun,
     ...decisionCommands,

@@ -60,6 +60,7 @@ export class RunManagement extends Context.Service<
       caller: Caller
     ) => Effect.Effect<RunAccepted, BadRequest | Conflict | NotFound | DatabaseFailure>
     readonly archive: (reference: string, caller: Caller) => Effect.Effect<Run, NotFound | DatabaseFailure>
+    readonly unarchive: (reference: string, caller: Caller) => Effect.Effect<Run, NotFound | DatabaseFailure>
     /**
      * Deletes a terminal run. Its streams and its observer end; those of other processes end at their next read of it.
      */
@@ -105,16 +106,23 @@ export class RunManagement extends Context.Service<
         return yield* runs.create(yield* cloneDescriptor(run, tags), caller)
       })
 
-      const archive = Effect.fn("RunManagement.archive")(function* (reference: string, caller: Caller) {
+      const setArchived = Effect.fnUntraced(function* (reference: string, isArchived: boolean, caller: Caller) {
         const runId = yield* resolve(reference)
         const at = yield* now
         const put = Effect.gen(function* () {
-          if (!(yield* upkeep.archive(runId, at))) return yield* runNotFound(reference)
-          yield* audit.record({ caller, action: "run.archive", resource: "run", resourceId: runId, details: {}, at })
+          if (!(yield* upkeep.setArchived(runId, isArchived, at))) return yield* runNotFound(reference)
+          const action = isArchived ? "run.archive" : "run.unarchive"
+          yield* audit.record({ caller, action, resource: "run", resourceId: runId, details: {}, at })
         })
         yield* sql.withTransaction(put)
         return yield* runs.get(runId)
       })
+      const archive = Effect.fn("RunManagement.archive")((reference: string, caller: Caller) =>
+        setArchived(reference, true, caller)
+      )
+      const unarchive = Effect.fn("RunManagement.unarchive")((reference: string, caller: Caller) =>
+        setArchived(reference, false, caller)
+      )
 
       const remove = Effect.fn("RunManagement.remove")(function* (reference: string, caller: Caller) {
         const runId = yield* resolve(reference)
@@ -175,7 +183,7 @@ export class RunManagement extends Context.Service<
           .pipe(Effect.catchTag("RunNotFound", () => Effect.fail(runNotFound(reference))))
         return artifact
       })
-      return RunManagement.of({ clone, archive, remove, addArtifact })
+      return RunManagement.of({ clone, archive, unarchive, remove, addArtifact })
     })
   )
 }
@@ -213,6 +221,7 @@ export const ManagementHttp = HttpApiBuilder.group(
     return handlers.handleAll({
       clone: ({ params, payload }) => asCaller((caller) => management.clone(params.id, payload.tags, caller)),
       archive: ({ params }) => asCaller((caller) => management.archive(params.id, caller)),
+      unarchive: ({ params }) => asCaller((caller) => management.unarchive(params.id, caller)),
       remove: ({ params }) => asCaller((caller) => management.remove(params.id, caller)),
       addArtifact: ({ params, payload }) => asCaller((caller) => management.addArtifact(params.id, payload, caller))
     })

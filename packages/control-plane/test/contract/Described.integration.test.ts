@@ -81,6 +81,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       yield* post("/runs/{id}/cancel", {}, yield* givens.delegated)
       const clone = yield* post("/runs/{id}/clone", { tags: ["retry"] })
       yield* post("/runs/{id}/archive")
+      yield* post("/runs/{id}/unarchive")
       yield* post("/runs/{id}/projection/rebuild")
       yield* post("/runs/compare", { leftRunId: scripted, rightRunId: running })
 
@@ -146,7 +147,8 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       // Batches.
       const runIds = [clone.runId, randomUUID()]
       yield* post("/runs/batch/export", { runIds: [scripted, running] })
-      for (const operation of ["cancel", "archive", "delete"]) yield* post(`/runs/batch/${operation}`, { runIds })
+      for (const operation of ["cancel", "archive", "unarchive", "delete"])
+        yield* post(`/runs/batch/${operation}`, { runIds })
 
       // The runtime and its policies.
       const policyId = "policy.described"

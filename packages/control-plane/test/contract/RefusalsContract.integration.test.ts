@@ -137,6 +137,7 @@ const ofRuns: ReadonlyArray<readonly [method: string, path: string, body?: unkno
   ["POST", "/resume"],
   ["POST", "/clone"],
   ["POST", "/archive"],
+  ["POST", "/unarchive"],
   ["POST", "/projection/rebuild"],
   ["POST", "/replay"],
   ["POST", "/artifacts", { kind: "log", label: "x" }],
@@ -224,7 +225,9 @@ contract("Unknown keys", [
   ignoresKey("/runs/:run/cancel", {}, { given: "delegated" }),
   ignoresKey("/runs/:run/suspend", {}, { given: "running" }),
   ignoresKey("/runs/:run/resume", {}, { given: "suspended" }),
-  ...["cancel", "archive", "delete", "export"].map((name) => ignoresKey(`/runs/batch/${name}`, { runIds: [] }, {})),
+  ...["cancel", "archive", "unarchive", "delete", "export"].map((name) =>
+    ignoresKey(`/runs/batch/${name}`, { runIds: [] }, {})
+  ),
   ignoresKey("/runtime/policies", { policyId: `p.${randomUUID()}`, mode: "*", description: "", rules: {} }, {}),
   ...["/runs", "/events", "/audit", "/dashboard/overview", "/runs/:run/events", "/runs/:run/export"].map(
     (path): Statement => ({
@@ -238,7 +241,7 @@ contract("Unknown keys", [
 ])
 
 contract("Validation of other bodies", [
-  ...["cancel", "archive", "delete", "export"].flatMap((name) => [
+  ...["cancel", "archive", "unarchive", "delete", "export"].flatMap((name) => [
     refuses("POST", `/runs/batch/${name}`, {}, "runIds must be an array"),
     refuses("POST", `/runs/batch/${name}`, { runIds: [1] }, "each value in runIds must be a string")
   ]),
@@ -261,7 +264,7 @@ contract("Validation of other bodies", [
     status: 404,
     answer: { errorCode: "RUN_NOT_FOUND" }
   },
-  ...["cancel", "archive", "delete"].map(
+  ...["cancel", "archive", "unarchive", "delete"].map(
     (name): Statement => ({
       says: `POST /runs/batch/${name} answers for each run, in the order of the request`,
       given: "scripted",

@@ -131,6 +131,7 @@ const batch = (name: string, given: "completed" | "running" | "delegated", answe
 contract("Runs, batches, comparison, replay and stream", [
   batch("cancel", "delegated", [{ runId: UUID, status: "cancelled" }]),
   batch("archive", "completed", [{ runId: UUID, status: "archived" }]),
+  batch("unarchive", "completed", [{ runId: UUID, status: "unarchived" }]),
   batch("delete", "completed", [{ runId: UUID, status: "deleted" }]),
   batch("delete", "running", [{ runId: UUID, status: "failed", error: isText }]),
   batch("export", "completed", [{ run: { id: UUID }, canonicalEvents: listOf({}), rawEvents: [] }]),

@@ -180,6 +180,15 @@ contract("Runs, more actions", [
     answer: { status: "running", archivedAt: TIMESTAMP, tags: ["nightly", "archived"] }
   },
   {
+    says: "unarchiving removes the time and the tag",
+    given: "running",
+    after: [["POST", "/runs/:run/archive"]],
+    method: "POST",
+    path: "/runs/:run/unarchive",
+    status: 201,
+    answer: { status: "running", archivedAt: null, tags: ["nightly"] }
+  },
+  {
     says: "a comparison lists the events of one side alone",
     given: "scripted",
     method: "POST",

@@ -113,9 +113,18 @@ layer(layerTestService(), { excludeTestServices: true })("clone, archive and art
       assert.strictEqual(yield* found(""), 0)
       assert.strictEqual(yield* found("includeArchived=true"), 1)
       assert.strictEqual(yield* found("includeArchived=true&search=archiv"), 1)
+
+      for (const times of ["once", "twice"]) {
+        const undone = yield* post(`/runs/${created.runId}/unarchive`)
+        assert.strictEqual(undone.status, 201, times)
+        assert.isNull(undone.body.archivedAt, times)
+        assert.deepStrictEqual(undone.body.tags, [tag], times)
+      }
+      assert.strictEqual(yield* found(""), 1)
+      assert.strictEqual(yield* found("search=archiv"), 0)
       assert.deepStrictEqual(
         (yield* auditOf(created.runId)).map((row) => row.action),
-        ["run.create", "run.archive", "run.archive"]
+        ["run.create", "run.archive", "run.archive", "run.unarchive", "run.unarchive"]
       )
     })
   )

@@ -210,6 +210,7 @@ const Management = HttpApiBuilder.group(ControlPlaneApi, "management", (handlers
   handlers.handleAll({
     clone: () => Effect.succeed({ runId: RUN_ID, sessionId: RUN_ID, status: "queued" as const, traceId: run.traceId }),
     archive: ({ params }) => known(params.id),
+    unarchive: ({ params }) => known(params.id),
     remove: ({ params }) => Effect.asVoid(known(params.id)),
     addArtifact: ({ payload }) => Effect.succeed({ id: RUN_ID, runId: RUN_ID, createdAt: run.createdAt, ...payload })
   })
@@ -219,6 +220,8 @@ const Batch = HttpApiBuilder.group(ControlPlaneApi, "batch", (handlers) =>
   handlers.handleAll({
     cancel: ({ payload }) => Effect.succeed(payload.runIds.map((runId) => ({ runId, status: "cancelled" as const }))),
     archive: ({ payload }) => Effect.succeed(payload.runIds.map((runId) => ({ runId, status: "archived" as const }))),
+    unarchive: ({ payload }) =>
+      Effect.succeed(payload.runIds.map((runId) => ({ runId, status: "unarchived" as const }))),
     remove: ({ payload }) => Effect.succeed(payload.runIds.map((runId) => ({ runId, status: "deleted" as const }))),
     export: () => Effect.succeed([])
   })

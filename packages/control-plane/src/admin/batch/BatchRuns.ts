@@ -30,6 +30,7 @@ export class BatchRuns extends Context.Service<
   {
     readonly cancel: BatchOperation<"cancelled">
     readonly archive: BatchOperation<"archived">
+    readonly unarchive: BatchOperation<"unarchived">
     readonly remove: BatchOperation<"deleted">
   }
 >()("runplane/control-plane/BatchRuns") {
@@ -41,6 +42,7 @@ export class BatchRuns extends Context.Service<
       return BatchRuns.of({
         cancel: onEach("cancelled", (runId, caller) => runs.cancel(runId, CANCEL_REASON, caller)),
         archive: onEach("archived", management.archive),
+        unarchive: onEach("unarchived", management.unarchive),
         remove: onEach("deleted", management.remove)
       })
     })
@@ -90,6 +92,7 @@ export const BatchHttp = HttpApiBuilder.group(
     return handlers.handleAll({
       cancel: ({ payload }) => asCaller((caller) => batch.cancel(payload.runIds, caller)),
       archive: ({ payload }) => asCaller((caller) => batch.archive(payload.runIds, caller)),
+      unarchive: ({ payload }) => asCaller((caller) => batch.unarchive(payload.runIds, caller)),
       remove: ({ payload }) => asCaller((caller) => batch.remove(payload.runIds, caller)),
       export: ({ payload }) =>
         asCaller((caller) =>

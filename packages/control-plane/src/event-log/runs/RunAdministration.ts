@@ -24,8 +24,8 @@ export interface Deletion {
 export class RunAdministration extends Context.Service<
   RunAdministration,
   {
-    /** Sets `archivedAt`, once, and the tag. False when there is no such run. */
-    readonly archive: (runId: RunId, at: string) => Effect.Effect<boolean, SqlError>
+    /** Sets `archivedAt`, once, and the tag, or removes both. False when there is no such run. */
+    readonly setArchived: (runId: RunId, isArchived: boolean, at: string) => Effect.Effect<boolean, SqlError>
     /** Makes every process forget the run's projection as it remembers it (see `ProjectionCache`). */
     readonly raiseRevision: (runId: RunId) => Effect.Effect<void, SqlError>
     /**
@@ -48,13 +48,19 @@ export class RunAdministration extends Context.Service<
       const sql = yield* PgClient.PgClient
       const { current } = yield* SealKeys
 
-      const archive = Effect.fn("RunAdministration.archive")(function* (runId: RunId, at: string) {
+      const setArchived = Effect.fn("RunAdministration.setArchived")(function* (
+        runId: RunId,
+        isArchived: boolean,
+        at: string
+      ) {
         const [row] = yield* sql<ArchivedRow>`
           SELECT tags, scenario_ref, environment, source_ref, policy_version, archived_at FROM runs
           WHERE id = ${runId}::uuid FOR NO KEY UPDATE`
         if (row === undefined) return false
-        if (row.archived_at !== null && row.tags.includes(ARCHIVED_TAG)) return true
-        const tags = row.tags.includes(ARCHIVED_TAG) ? row.tags : [...row.tags, ARCHIVED_TAG]
+        const isTagged = row.tags.includes(ARCHIVED_TAG)
+        if (isArchived ? row.archived_at !== null && isTagged : row.archived_at === null) return true
+        const others = row.tags.filter((tag) => tag !== ARCHIVED_TAG)
+        const tags = isArchived ? (isTagged ? row.tags : [...others, ARCHIVED_TAG]) : others
         const searchText = searchTextOf({
           id: runId,
           tags,
@@ -63,8 +69,11 @@ export class RunAdministration extends Context.Service<
           sourceRef: row.source_ref ?? undefined,
           policyVersion: row.policy_version ?? undefined
         })
+        const archivedAt = isArchived
+          ? sql`coalesce(archived_at, greatest(updated_at, ${at}::timestamptz))`
+          : sql`NULL::timestamptz`
         yield* sql`
-          UPDATE runs SET archived_at = coalesce(archived_at, greatest(updated_at, ${at}::timestamptz)),
+          UPDATE runs SET archived_at = ${archivedAt},
                           tags = ${tags}::text[], search_text = fold_text(${searchText}::text),
                           updated_at = greatest(updated_at, ${at}::timestamptz)
           WHERE id = ${runId}::uuid`
@@ -116,7 +125,7 @@ export class RunAdministration extends Context.Service<
         yield* sql`DELETE FROM deleted_sessions WHERE deleted_at < now() - interval '30 days'`
         yield* sql`DELETE FROM runs WHERE id = ANY(${runIds}::text[]::uuid[])`
       })
-      return RunAdministration.of({ archive, raiseRevision, lock, remove })
+      return RunAdministration.of({ setArchived, raiseRevision, lock, remove })
     })
   )
 }

@@ -120,6 +120,7 @@ const audited: Readonly<Record<string, Audited>> = {
   "POST /runs/:id/resume": [onRun(suspendedRun, "resume"), "run.resume", "succeeded"],
   "POST /runs/:id/clone": [onRun(endedRun, "clone"), "run.create", "succeeded"],
   "POST /runs/:id/archive": [onRun(endedRun, "archive"), "run.archive", "succeeded"],
+  "POST /runs/:id/unarchive": [onRun(endedRun, "unarchive"), "run.unarchive", "succeeded"],
   "DELETE /runs/:id": [Effect.map(endedRun, (runId) => ({ path: `/runs/${runId}` })), "run.delete", "succeeded"],
   "POST /runs/:id/artifacts": [
     onRun(endedRun, "artifacts", { kind: "json", label: "notes", inline: { a: 1 } }),
@@ -138,6 +139,11 @@ const audited: Readonly<Record<string, Audited>> = {
   "POST /runs/batch/archive": [
     Effect.map(endedRun, (runId) => ({ path: "/runs/batch/archive", body: { runIds: [runId] } })),
     "run.archive",
+    "succeeded"
+  ],
+  "POST /runs/batch/unarchive": [
+    Effect.map(endedRun, (runId) => ({ path: "/runs/batch/unarchive", body: { runIds: [runId] } })),
+    "run.unarchive",
     "succeeded"
   ],
   "POST /runs/batch/delete": [

@@ -327,7 +327,7 @@ layer(layerTestService(), { excludeTestServices: true })("the sums of the overvi
               WHERE run_id = ${third}::uuid`,
           sql`INSERT INTO tally_changes (run_id) VALUES (${third}::uuid)`
         ]),
-        upkeep.archive(second, at("19:00:00")),
+        upkeep.setArchived(second, true, at("19:00:00")),
         sql.withTransaction(upkeep.remove([first], aDeletion)),
         seedRun({ status: "completed", createdAt: at("10:59:59"), startedAt: at("11:00:00"), endedAt: at("11:59:59") }),
         sql`UPDATE runs SET status = 'failed', ended_at = ${at("14:00:00")}::timestamptz WHERE status = 'running'`,

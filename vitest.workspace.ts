@@ -74,6 +74,7 @@ const inBrowser =
           test: {
             name: "console",
             include: ["packages/*/test/**/*.browser.test.ts"],
+            globalSetup: ["packages/testing/src/Programs.ts"],
             testTimeout: 600_000,
             hookTimeout: 180_000
           }

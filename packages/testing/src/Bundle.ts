@@ -9,14 +9,14 @@ export interface Programs {
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Only in the fault tests. */
+    /** Only in the fault tests and the browser tests. */
     readonly programs?: Programs
   }
 }
 
 /**
- * The file of a program to start, and the environment with which it starts fastest: in the fault tests the bundle that
- * is shipped, elsewhere the source.
+ * The file of a program to start, and the environment with which it starts fastest: in the fault and browser tests the
+ * bundle that is shipped, elsewhere the source.
  *
  * @param name the program in the bundle: `control-plane`, `all-in-one`, `runplane`
  * @param source its source file

@@ -1,4 +1,4 @@
-// Without this: each start of a program in the fault tests compiles its sources for 4 seconds of CPU instead of 0.7.
+// Without this: each start of a program in the fault and browser tests compiles its sources for 4 seconds of CPU instead of 0.7.
 import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -14,13 +14,15 @@ const BUNDLER = join(import.meta.dirname, "../../../scripts/bundle.mjs")
 /** Programs that only the tests have. */
 const CHILDREN = { "crash-child": "packages/control-plane/test/crash/CrashChild.ts" }
 
-/** Bundles the programs of the checkout, as they are shipped, once for all fault tests. */
+/** Bundles the programs of the checkout, as they are shipped, once for all fault tests or all browser tests. */
 export default async function setup(project: TestProject) {
   const scope = Scope.makeUnsafe()
   const folder = await Effect.runPromise(Scope.provide(temporaryFolder, scope))
   const programs = join(folder, "programs")
   const children = Object.entries(CHILDREN).flatMap(([name, file]) => ["--with", `${name}=${file}`])
-  await promisify(execFile)(process.execPath, [BUNDLER, programs, "--no-console", "--no-database", ...children])
+  // The fault tests need no console, and it is not built for them.
+  const parts = project.name === "console" ? [] : ["--no-console"]
+  await promisify(execFile)(process.execPath, [BUNDLER, programs, ...parts, ...children])
   project.provide("programs", { folder: programs, cache: join(folder, "compile-cache") })
   return () => Effect.runPromise(Scope.close(scope, Exit.void))
 }

@@ -3,7 +3,7 @@ import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { freePorts, type Program, request, startProgram } from "@runplane/testing"
+import { freePorts, type Program, programFile, request, startProgram } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
@@ -47,8 +47,10 @@ export const startStackWith = async (settings: Readonly<Record<string, string>>)
     scope: Scope.makeUnsafe()
   }
   const { dataFolder, issuer, scope } = shared
+  const program = programFile("all-in-one", STACK)
   const env = {
     ...process.env,
+    ...program.env,
     LAUNCHER_PORT: String(launcher),
     CONTROL_PLANE_PORT: String(controlPlane),
     SANDBOX_PORT: String(sandbox),
@@ -62,7 +64,7 @@ export const startStackWith = async (settings: Readonly<Record<string, string>>)
     WEBHOOK_ALLOW_PRIVATE_TARGETS: "true",
     ...settings
   }
-  stack = await Effect.runPromise(Scope.provide(startProgram(STACK, { args: ["--no-demo"], env }), scope))
+  stack = await Effect.runPromise(Scope.provide(startProgram(program.main, { args: ["--no-demo"], env }), scope))
   const serving = await Effect.runPromise(stack.line("Serving"))
   if (serving === undefined) throw new Error(`the stack did not start: ${stack.output()}`)
 }

@@ -1,4 +1,5 @@
 import type { Mark, MarkDefinition, MarkValue } from "@runplane/domain"
+import { betterText } from "./Marks.ts"
 import { type CompletedField, queryValue } from "./QueryCompletion.ts"
 
 /** The marks of the listed runs by run. */
@@ -39,9 +40,9 @@ export const withMarkNames = (
     field.name !== "mark"
       ? [field]
       : [
-          ...definitions.map(({ categories, description, kind, name }) => ({
+          ...definitions.map(({ better, categories, description, kind, name }) => ({
             name: markColumn(name),
-            description: description ?? `Marks ${name}`,
+            description: [description ?? `Marks ${name}`, betterText(better) ?? []].flat().join(", "),
             ...(kind !== "number" && { values: categories?.map(queryValue) ?? ["true", "false"] })
           })),
           field

@@ -1,7 +1,8 @@
 import { MAX_MARK_COMMENT, type MarkDefinition, type MarkValue } from "@runplane/domain"
 import { type RefObject, useEffect, useId, useState } from "react"
 import { whole } from "../view/Format.ts"
-import { betterText, type Choice, choicesOf, valueText } from "../view/Marks.ts"
+import { type Choice, choicesOf, valueText } from "../view/Marks.ts"
+import { betterText } from "../view/RunMarks.ts"
 import { Kbd, UserText } from "./basics.tsx"
 import { Select } from "./kit.tsx"
 

@@ -26,18 +26,6 @@ export const valueTone = (name: string, value: MarkValue, definition: MarkDefini
 const toneOfShare = (share: number): Tone =>
   share < 0 || share > 1 ? "calm" : share >= 2 / 3 ? "good" : share <= 1 / 3 ? "bad" : "calm"
 
-const BETTER = {
-  higher: "↑ higher is better",
-  lower: "↓ lower is better",
-  true: "true is better",
-  false: "false is better",
-  first: "the first is the best"
-} as const
-
-/** Which values of a definition are better; undefined where it does not say it. */
-export const betterText = (better: MarkDefinition["better"] | undefined): string | undefined =>
-  better === undefined ? undefined : BETTER[better]
-
 /** A value with its key in the review queue. */
 export interface Choice {
   /** Absent beyond the ninth. */

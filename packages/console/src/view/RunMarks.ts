@@ -1,5 +1,4 @@
 import type { Mark, MarkDefinition, MarkValue } from "@runplane/domain"
-import { betterText } from "./Marks.ts"
 import { type CompletedField, queryValue } from "./QueryCompletion.ts"
 
 /** The marks of the listed runs by run. */
@@ -30,6 +29,18 @@ export const valuesOf = (
   for (const { value } of marks) if (value !== undefined) counts.set(value, (counts.get(value) ?? 0) + 1)
   return [...counts].map(([value, count]) => ({ value, count })).toSorted((one, other) => other.count - one.count)
 }
+
+const BETTER = {
+  higher: "↑ higher is better",
+  lower: "↓ lower is better",
+  true: "true is better",
+  false: "false is better",
+  first: "the first is the best"
+} as const
+
+/** Which values of a definition are better; undefined where it does not say it. */
+export const betterText = (better: MarkDefinition["better"] | undefined): string | undefined =>
+  better === undefined ? undefined : BETTER[better]
 
 /** The fields of a search with a field for each defined mark, so that names and values are completed. */
 export const withMarkNames = (

@@ -11,7 +11,7 @@ import { Empty } from "../../ui/States.tsx"
 import { DEFINITIONS_KEY, useDefinitions } from "../../ui/useMarks.ts"
 import { useMay } from "../../ui/useMe.ts"
 import { counted } from "../../view/Format.ts"
-import { betterText } from "../../view/Marks.ts"
+import { betterText } from "../../view/RunMarks.ts"
 import { Agreement } from "./Agreement.tsx"
 
 const DefinitionDialog = lazily(() => import("./DefinitionDialog.tsx"))

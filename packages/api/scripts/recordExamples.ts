@@ -4,90 +4,17 @@
 // other identities may not suspend a session.
 import { writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import { book, fetched, type Json, keptMetrics, published, readStream, recorder, shortenedLines } from "./recording.ts"
 
 const [controlPlane = "http://127.0.0.1:3001", launcher = "http://127.0.0.1:3000"] = process.argv.slice(2)
 
-/** Entries of a list that are kept. */
-const KEPT = 2
-/** Metrics that are kept. */
-const KEPT_METRICS = /\b(runplane_build_info|run_state_transitions_total|circuit_breaker_state)\b/
 const ENDED = ["completed", "failed", "cancelled"]
 const SCENARIO = "incident/region-failover@1.0.0"
 
-type Json = ReturnType<typeof JSON.parse>
-
-interface Recording {
-  request?: Json
-  answers?: Record<string, { contentType: string; summary?: string; value: Json }>
-}
-
-const book = () => ({}) as Record<string, Recording>
 const books = { controlPlane: book(), launcher: book() }
-
-interface Call {
-  readonly body?: Json
-  /** Name and summary of the answer where an operation has several. */
-  readonly name?: string
-  readonly summary?: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly cut?: (value: Json) => Json
-}
-
-const fetched = async (base: string, method: string, path: string, body?: Json, headers = {}) => {
-  const response = await fetch(`${base}${path}`, {
-    method,
-    headers: { "content-type": "application/json", ...headers },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) })
-  })
-  const text = await response.text()
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
-  const contentType = response.headers.get("content-type") ?? ""
-  return { contentType, value: contentType.startsWith("application/json") && text !== "" ? JSON.parse(text) : text }
-}
-
-const keptMetrics = (text: string) =>
-  `${text
-    .split("\n")
-    .filter((line) => KEPT_METRICS.test(line))
-    .join("\n")}\n`
-
-const recorder =
-  (base: string, kept: Record<string, Recording>) =>
-  async (
-    id: string,
-    method: string,
-    path: string,
-    { body, cut = shortened, headers, name = "recorded", summary }: Call = {}
-  ) => {
-    const { contentType, value } = await fetched(base, method, path, body, headers)
-    const recording: Recording = kept[id] ?? {}
-    if (body !== undefined) recording.request = body
-    if (contentType !== "") {
-      const [media = ""] = contentType.split(";")
-      recording.answers = {
-        ...recording.answers,
-        [name]: { contentType: media, ...(summary && { summary }), value: cut(value) }
-      }
-    }
-    kept[id] = recording
-    return value
-  }
 
 const ask = recorder(controlPlane, books.controlPlane)
 const launch = recorder(launcher, books.launcher)
-
-/** The value with its lists cut. */
-const shortened = (value: Json): Json => {
-  if (Array.isArray(value)) return value.slice(0, KEPT).map(shortened)
-  if (typeof value !== "object" || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shortened(inner)]))
-}
-
-const shortenedLines = (text: string) =>
-  text
-    .split("\n")
-    .map((line) => (line === "" ? line : JSON.stringify(shortened(JSON.parse(line)))))
-    .join("\n")
 
 const untilEnded = async (run: string) => {
   while (true) {
@@ -104,19 +31,6 @@ const untilStatus = async (run: string, wanted: string) => {
     if (ENDED.includes(status)) throw new Error(`run ${run} is ${status} before it was seen ${wanted}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
-}
-
-const readStream = async (path: string, enough: (text: string) => boolean) => {
-  const abort = new AbortController()
-  const response = await fetch(`${controlPlane}${path}`, { signal: abort.signal })
-  const decoder = new TextDecoder()
-  let text = ""
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk, { stream: true })
-    if (enough(text)) break
-  }
-  abort.abort()
-  return text
 }
 
 const inputs = { service: "checkout-api", replicationLagSeconds: 4, standby: { region: "north-2", warm: true } }
@@ -205,7 +119,7 @@ await ask("validateRun", "POST", "/runs/validate", { body: descriptor })
 const { runId: waiting } = await ask("createRun", "POST", "/runs", { body: descriptor })
 await untilStatus(waiting, "starting")
 const live = await readStream(
-  `/runs/${waiting}/stream?afterSeq=0&heartbeatMs=1000`,
+  `${controlPlane}/runs/${waiting}/stream?afterSeq=0&heartbeatMs=1000`,
   (text) => text.includes("event: heartbeat") && text.endsWith("\n\n")
 )
 books.controlPlane["streamRun"] = {
@@ -347,10 +261,20 @@ const newMark = {
 }
 const { id: mark } = await ask("addMark", "POST", `/runs/${run}/marks`, { body: newMark })
 await ask("listRunMarks", "GET", `/runs/${run}/marks`)
+await ask("listMarks", "GET", "/marks?q=name:correct&limit=1")
+await fetched(controlPlane, "POST", `/runs/${run}/marks`, {
+  ...newMark,
+  source: "judge",
+  judge: { name: "strict" },
+  idempotencyKey: "strict-4711"
+})
+await fetched(controlPlane, "POST", `/runs/${run}/marks`, { ...newMark, source: "human", idempotencyKey: "ann-4711" })
+await ask("getMarkAgreement", "GET", "/marks/agreement?name=correct")
+await ask("getAgentRecord", "GET", `/agents/${voted.data.sender}/record`)
 await ask("deleteMark", "DELETE", `/runs/${run}/marks/${mark}`)
 await ask("deleteMarkDefinition", "DELETE", "/marks/definitions/quality")
 const enough = (text: string) => text.split("event: canonical_event").length > 2
-const log = await readStream(`/events/stream?afterSeq=0&types=run.completed`, enough)
+const log = await readStream(`${controlPlane}/events/stream?afterSeq=0&types=run.completed`, enough)
 books.controlPlane["streamEvents"] = {
   answers: { recorded: { contentType: "text/event-stream", value: log.slice(0, log.lastIndexOf("\n\n") + 2) } }
 }
@@ -398,17 +322,6 @@ await ask("getLiveness", "GET", "/livez")
 await ask("getReadiness", "GET", "/readyz")
 await ask("setLogLevel", "PUT", "/admin/log-level", { body: { level: "debug" } })
 await ask("getMetrics", "GET", "/metrics", { cut: keptMetrics })
-
-/**
- * The runtime where it is by default, wherever it was while recording, the webhook's receiver where one could be, and
- * the process by a name that reveals nothing of the machine.
- */
-const published = (text: string) =>
-  text
-    .replaceAll("http://127.0.0.1:9/hooks/runs", "https://example.org/hooks/runs")
-    .replaceAll("ECONNREFUSED 127.0.0.1:9", "ECONNREFUSED 192.0.2.10:443")
-    .replaceAll(/"name": "[^"]+:\d+"/g, '"name": "control-plane:17"')
-    .replaceAll(/connected to 127\.0\.0\.1:\d+/g, "connected to 127.0.0.1:50051")
 
 for (const [file, kept] of [
   ["control-plane", books.controlPlane],

@@ -44,6 +44,14 @@ export const MarkAgreement = Schema.Struct({
 }).annotate({ identifier: "MarkAgreement", description: "Agreement of raters about one name" })
 export type MarkAgreement = typeof MarkAgreement.Type
 
+/** The pair of people and a judge; undefined without common targets. */
+export const pairWithPeople = (agreement: MarkAgreement | undefined, judge: string): MarkPair | undefined => {
+  const rater = `judge:${judge}`
+  return agreement?.pairs.find(
+    ({ left, n, right }) => n > 0 && ((left === "human" && right === rater) || (left === rater && right === "human"))
+  )
+}
+
 /** The answer of `GET /marks/agreement` (docs/reference/marks.md#agreement). */
 export const MarkAgreements = Schema.Struct({
   data: Schema.Array(MarkAgreement).annotate({ description: "The names that two raters have in common, sorted" }),

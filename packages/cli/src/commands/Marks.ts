@@ -1,12 +1,19 @@
-import { MAX_MARK_PAGE } from "@runplane/api"
-import { MarkSource, type MarkTarget, MarkTargetKind, type MarkValue } from "@runplane/domain"
+import { type ControlPlaneCalls, MAX_MARK_PAGE, type MarkPair, pairWithPeople } from "@runplane/api"
+import {
+  type Mark,
+  type MarkDefinition,
+  MarkSource,
+  type MarkTarget,
+  MarkTargetKind,
+  type MarkValue
+} from "@runplane/domain"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { withControlPlane } from "../Connection.ts"
-import { printDone, printFacts, printRows } from "../Output.ts"
+import { output, printDone, printFacts, printRows } from "../Output.ts"
 
 const run = Argument.String("run").pipe(Argument.withDescription("Id of the run, or of its session"))
 
@@ -22,7 +29,9 @@ const add = Command.make(
   "add",
   {
     run,
-    name: Argument.String("name").pipe(Argument.withDescription("Name of the mark; `correct` is the truth")),
+    name: Argument.String("name").pipe(
+      Argument.withDescription("Name of the mark; `correct` is the truth, `marks definitions` lists the defined ones")
+    ),
     value: Argument.String("value").pipe(Argument.withDescription("A number, true, false, or the text of a category")),
     on: Flag.Literals("on", MarkTargetKind.literals).pipe(
       Flag.withDescription("What it judges"),
@@ -72,6 +81,30 @@ const add = Command.make(
     )
 ).pipe(Command.withDescription("Add a mark to a run"))
 
+/**
+ * The agreement of the judge of each mark with people (docs/reference/marks.md#agreement), read for a table only. A name
+ * whose agreement cannot be read has none.
+ */
+const agreementsOf = Effect.fnUntraced(function* (api: ControlPlaneCalls, marks: ReadonlyArray<Mark>) {
+  const { format } = yield* output
+  const judged = format === "text" ? marks.filter(({ source }) => source === "judge") : []
+  const names = [...new Set(judged.map(({ name }) => name))]
+  const read = (name: string) =>
+    Effect.option(api.markReports.agreement({ query: { name, sources: ["human", "judge"] } }))
+  const found = yield* Effect.forEach(names, read, { concurrency: 4 })
+  const agreements = new Map(
+    found.flatMap((one) => (Option.isSome(one) ? one.value.data.map((each) => [each.name, each] as const) : []))
+  )
+  return ({ judge, name }: Mark) => (judge === undefined ? undefined : pairWithPeople(agreements.get(name), judge.name))
+})
+
+/** `unreliable, kappa 0.21 of 40`; empty for other marks than those of judges. */
+const agreesText = (pair: MarkPair | undefined): string => {
+  if (pair === undefined) return ""
+  const kappa = pair.kappa === undefined ? "unknown" : pair.kappa.value.toFixed(2)
+  return `${pair.unreliable ? "unreliable, " : ""}kappa ${kappa} of ${pair.n}`
+}
+
 const list = Command.make(
   "list",
   {
@@ -90,6 +123,7 @@ const list = Command.make(
           params: { id: run },
           query: { history, limit, offset: 0, ...(Option.isSome(name) && { name: name.value }) }
         })
+        const pairOf = yield* agreementsOf(api, page.data)
         yield* printRows(
           [
             { title: "MARK", text: ({ id }) => id },
@@ -97,6 +131,7 @@ const list = Command.make(
             { title: "VALUE", text: ({ value }) => (value === undefined ? "" : String(value)) },
             { title: "OF", text: ({ target }) => targetText(target) },
             { title: "BY", text: ({ author, authorName, judge }) => judge?.name ?? authorName ?? author },
+            { title: "AGREES", text: (mark) => agreesText(pairOf(mark)) },
             { title: "COMMENT", text: ({ comment }) => comment ?? "", elastic: true }
           ],
           page.data,
@@ -116,8 +151,32 @@ const remove = Command.make(
     })
 ).pipe(Command.withDescription("Erase the value, comment and judge of a mark"))
 
+/** The values of a definition: `0 to 1`, `true, false`, or its categories. */
+const valuesText = ({ categories = [], kind, max, min }: MarkDefinition): string => {
+  if (kind === "number") return min === undefined && max === undefined ? "" : `${min ?? ""} to ${max ?? ""}`
+  return kind === "flag" ? "true, false" : categories.join(", ")
+}
+
+const definitions = Command.make("definitions", {}, () =>
+  withControlPlane(({ api }) =>
+    Effect.gen(function* () {
+      const found = yield* api.marks.definitions()
+      yield* printRows(
+        [
+          { title: "NAME", text: ({ name }) => name },
+          { title: "KIND", text: ({ kind }) => kind },
+          { title: "VALUES", text: valuesText },
+          { title: "BETTER", text: ({ better }) => better ?? "" },
+          { title: "DESCRIPTION", text: ({ description }) => description ?? "", elastic: true }
+        ],
+        found
+      )
+    })
+  )
+).pipe(Command.withDescription("List the names that have a definition: their values, and which are better"))
+
 /** `runplane marks ...` */
 export const marks = Command.make("marks").pipe(
   Command.withDescription("Judgements of runs by people, judges, rules and other systems"),
-  Command.withSubcommands([add, list, remove])
+  Command.withSubcommands([add, list, remove, definitions])
 )

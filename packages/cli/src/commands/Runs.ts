@@ -1,4 +1,4 @@
-import type { Run, RunListQuery } from "@runplane/api"
+import { type Run, type RunListQuery, RunSort, runSortKeys } from "@runplane/api"
 import { RunDescriptor, RunStatus, runDuration, runNameOf } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
@@ -49,6 +49,8 @@ const present = <A extends Readonly<Record<string, Option.Option<unknown>>>>(opt
     readonly [K in keyof A]?: Option.Option.Value<A[K]>
   }
 
+const SORTS = `${runSortKeys.join(", ")}, or a mark: mark.quality`
+
 const list = Command.make(
   "list",
   {
@@ -65,16 +67,25 @@ const list = Command.make(
     search: Flag.String("search").pipe(Flag.withDescription("Only with this text in id, tag or policy"), Flag.optional),
     limit: Flag.Int("limit").pipe(Flag.withDescription("Most runs, 1 to 200"), Flag.withDefault(20)),
     offset: Flag.Int("offset").pipe(Flag.withDescription("Runs to leave out before them"), Flag.withDefault(0)),
+    sort: Flag.String("sort").pipe(
+      Flag.filterMap(Option.liftPredicate(Schema.is(RunSort)), (text) => `${text} is not one of ${SORTS}`),
+      Flag.withDescription(SORTS),
+      Flag.withDefault("createdAt" as const)
+    ),
+    order: Flag.Literals("order", ["desc", "asc"]).pipe(
+      Flag.withDescription("desc lists the newest or most first"),
+      Flag.withDefault("desc" as const)
+    ),
     archived: Flag.Boolean("archived").pipe(Flag.withDescription("Archived runs as well"), Flag.withDefault(false))
   },
-  ({ archived, limit, offset, q, scenario, search, status, tag }) =>
+  ({ archived, limit, offset, order, q, scenario, search, sort, status, tag }) =>
     withControlPlane(({ api }) =>
       Effect.gen(function* () {
         const query: RunListQuery = {
           limit,
           offset,
-          sortBy: "createdAt",
-          sortOrder: "desc",
+          sortBy: sort,
+          sortOrder: order,
           includeArchived: archived,
           ...(tag.length > 0 && { tags: tag }),
           ...present({ status, scenarioRef: scenario, search, q })
@@ -88,7 +99,7 @@ const list = Command.make(
         }
       })
     )
-).pipe(Command.withDescription("List runs, the newest first"))
+).pipe(Command.withDescription("List runs, the newest first, or sorted by what --sort names"))
 
 const show = Command.make("show", { run }, ({ run }) =>
   withControlPlane(({ api }) =>

@@ -1,7 +1,7 @@
 import type { Mark, MarkSource } from "@runplane/domain"
 import { Bot, type LucideIcon, Plug, Scale, TriangleAlert, User } from "lucide-react"
 import { cut, exactTime } from "../view/Format.ts"
-import { authorText, kappaText, valueText, valueTone } from "../view/Marks.ts"
+import { agreementText, authorText, kappaText, valueText, valueTone } from "../view/Marks.ts"
 import { Chip, Time, UserText } from "./basics.tsx"
 import { type ShownMarks, useMarksHere } from "./MarksHere.ts"
 
@@ -16,14 +16,18 @@ export const sourceWords: Readonly<Record<MarkSource, string>> = {
 const VALUE_LENGTH = 40
 const TITLE_LENGTH = 300
 
-/** A warning beside the marks of a judge that does not agree with people; null for other marks. */
-export const Unreliable = ({ mark, shown }: { readonly mark: Mark; readonly shown: ShownMarks }) => {
-  const reliability = shown.reliabilityOf(mark)
-  if (reliability?.isUnreliable !== true) return null
-  return (
-    <Chip tone="warn" title="Cohen's kappa of this judge with people is under 0.4">
-      <TriangleAlert size={11} aria-hidden className="shrink-0" /> unreliable, {kappaText(reliability)}
+/** How far the judge of a mark agrees with people, a warning under 0.4; null for other marks. */
+const Agreement = ({ mark, shown }: { readonly mark: Mark; readonly shown: ShownMarks }) => {
+  const found = shown.reliabilityOf(mark)
+  if (found === undefined) return null
+  return found.unreliable ? (
+    <Chip tone="warn" title={agreementText(found)}>
+      <TriangleAlert size={11} aria-hidden className="shrink-0" /> unreliable, {kappaText(found)}
     </Chip>
+  ) : (
+    <span className="num text-[12px] text-muted" title={agreementText(found)} data-agreement>
+      {kappaText(found)}
+    </span>
   )
 }
 
@@ -59,7 +63,7 @@ export const MarkChip = ({
           <span className="text-[12px] text-muted">
             <UserText text={cut(author, VALUE_LENGTH)} /> <Time at={createdAt} />
           </span>
-          <Unreliable mark={mark} shown={shown} />
+          <Agreement mark={mark} shown={shown} />
         </>
       )}
     </span>
@@ -75,7 +79,7 @@ interface UnreliableSignProps {
 export const UnreliableSign = ({ marks, reliabilityOf }: UnreliableSignProps) => {
   const texts = marks.flatMap((mark) => {
     const found = reliabilityOf(mark)
-    return found?.isUnreliable === true ? [`judge ${authorText(mark)} is unreliable, ${kappaText(found)}`] : []
+    return found?.unreliable === true ? [`judge ${authorText(mark)} is unreliable, ${kappaText(found)}`] : []
   })
   if (texts.length === 0) return null
   const says = [...new Set(texts)].join("; ")

@@ -2,6 +2,7 @@ import { MAX_MARK_COMMENT, type MarkDefinition, type MarkValue } from "@runplane
 import { type RefObject, useEffect, useId, useState } from "react"
 import { whole } from "../view/Format.ts"
 import { type Choice, choicesOf, valueText } from "../view/Marks.ts"
+import { betterText } from "../view/RunMarks.ts"
 import { Kbd, UserText } from "./basics.tsx"
 import { Select } from "./kit.tsx"
 
@@ -26,9 +27,11 @@ export const ValueField = ({
 }: ValueFieldProps) => {
   const choices = given ?? choicesOf(definition)
   const isNumber = definition?.kind === "number"
+  const better = betterText(definition?.better)
   return (
     <fieldset className="flex flex-col gap-1.5">
       <legend className="label mb-1">Value</legend>
+      {better === undefined ? null : <p className="-mt-1 text-[12px] text-muted">{better}</p>}
       {choices.length === 0 ? null : (
         <div className="flex flex-wrap gap-1.5">
           {choices.map((choice) => (

@@ -1,6 +1,7 @@
+import type { MarkPair } from "@runplane/api"
 import type { Mark, MarkDefinition } from "@runplane/domain"
 import { createContext, useContext } from "react"
-import type { PlacedMarks, Reliability } from "../view/Marks.ts"
+import type { PlacedMarks } from "../view/Marks.ts"
 
 /** The marks of a run as its views show them. */
 export interface ShownMarks {
@@ -11,7 +12,7 @@ export interface ShownMarks {
   readonly placed: PlacedMarks
   readonly definitionOf: (name: string) => MarkDefinition | undefined
   /** The agreement of the judge of a mark with people; undefined for other marks, and without common targets. */
-  readonly reliabilityOf: (mark: Mark) => Reliability | undefined
+  readonly reliabilityOf: (mark: Mark) => MarkPair | undefined
 }
 
 /** The marks of the run around a component; undefined outside of a run, and until they are loaded. */

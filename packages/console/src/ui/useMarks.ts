@@ -1,10 +1,10 @@
-import type { ControlPlaneCalls } from "@runplane/api"
+import { type ControlPlaneCalls, pairWithPeople } from "@runplane/api"
 import type { Mark, MarkDefinition } from "@runplane/domain"
 import { type UseQueryResult, useQuery } from "@tanstack/react-query"
 import * as Effect from "effect/Effect"
 import { useMemo } from "react"
 import { call } from "../client/Client.ts"
-import { judgedNames, placeMarks, reliabilityOf } from "../view/Marks.ts"
+import { judgedNames, placeMarks } from "../view/Marks.ts"
 import type { ShownMarks } from "./MarksHere.ts"
 import { useRead } from "./useRead.ts"
 
@@ -79,7 +79,7 @@ export const useReliability = (marks: ReadonlyArray<Mark>): ShownMarks["reliabil
       (data ?? []).flatMap((found) => (found._tag === "Some" ? found.value.data.map((one) => [one.name, one]) : []))
     )
     return ({ judge, name, source }) =>
-      source === "judge" && judge !== undefined ? reliabilityOf(agreements.get(name), judge.name) : undefined
+      source === "judge" && judge !== undefined ? pairWithPeople(agreements.get(name), judge.name) : undefined
   }, [data])
 }
 

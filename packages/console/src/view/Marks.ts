@@ -1,4 +1,4 @@
-import type { MarkAgreement } from "@runplane/api"
+import type { MarkPair } from "@runplane/api"
 import { CORRECT, type Mark, type MarkDefinition, type MarkTarget, type MarkValue } from "@runplane/domain"
 import type { Tone } from "./Status.ts"
 
@@ -121,28 +121,16 @@ export const unblinded = (marks: ReadonlyArray<Mark>, me: string, name: string):
 export const authorText = ({ author, authorName, judge, source }: Mark): string =>
   source === "judge" ? (judge?.name ?? authorName ?? author) : (authorName ?? author)
 
-/** How well a judge agrees with people. */
-export interface Reliability {
-  /** Undefined when both always give the same value. */
-  readonly kappa: number | undefined
-  readonly n: number
-  readonly isUnreliable: boolean
-}
+/** `κ 0.21, n 40`, of a judge with people. */
+export const kappaText = ({ kappa, n }: Pick<MarkPair, "kappa" | "n">): string =>
+  `κ ${kappa === undefined ? "unknown" : kappa.value.toFixed(2)}, n ${n}`
 
-/** The agreement of a judge with people; undefined when both judged no common target. */
-export const reliabilityOf = (agreement: MarkAgreement | undefined, judge: string): Reliability | undefined => {
-  const rater = `judge:${judge}`
-  const pair = agreement?.pairs.find(
-    ({ left, right }) => (left === "human" && right === rater) || (left === rater && right === "human")
-  )
-  return pair === undefined || pair.n === 0
-    ? undefined
-    : { kappa: pair.kappa?.value, n: pair.n, isUnreliable: pair.unreliable }
-}
-
-/** `κ 0.21, n 40`. */
-export const kappaText = ({ kappa, n }: Reliability): string =>
-  `κ ${kappa === undefined ? "unknown" : kappa.toFixed(2)}, n ${n}`
+/** The same in a sentence, with the interval. */
+export const agreementText = ({ kappa, n }: Pick<MarkPair, "kappa" | "n">): string =>
+  kappa === undefined
+    ? `Cohen's kappa of this judge with people is unknown: both always give the same value (${n} targets)`
+    : `Cohen's kappa of this judge with people is ${kappa.value.toFixed(2)} ` +
+      `(95 %: ${kappa.low.toFixed(2)} to ${kappa.high.toFixed(2)}, ${n} targets)`
 
 /** The names of marks that judges gave. */
 export const judgedNames = (marks: ReadonlyArray<Mark>): ReadonlyArray<string> => [

@@ -26,7 +26,7 @@ const SIGNS = /^(>=|<=|>|<)/
 /** Suggestions at the cursor: names of fields, or the values of the field before the colon. */
 export const suggestionsAt = (text: string, caret: number, fields: ReadonlyArray<CompletedField>): Suggestions => {
   const before = text.slice(0, caret)
-  const inList = /([\w.]+):\(([^()]*)$/.exec(before)
+  const inList = /(\w[\w.-]*):\(([^()]*)$/.exec(before)
   if (inList !== null) {
     const [, name = "", listed = ""] = inList
     const typed = listed.slice(listed.lastIndexOf(",") + 1).trimStart()

@@ -1,13 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { MarkAgreement } from "@runplane/api"
+import { type MarkAgreement, pairWithPeople } from "@runplane/api"
 import { MAX_QUERY_LENGTH, type Mark, type MarkDefinition } from "@runplane/domain"
 import * as Schema from "effect/Schema"
+import { listQuery, markOrders, runParams, sortOfText, sortText } from "../../src/pages/runs/RunQuery.ts"
 import {
+  agreementText,
   choicesOf,
   isSameTarget,
   kappaText,
   placeMarks,
-  reliabilityOf,
   stepsOf,
   unblinded,
   valueText,
@@ -30,6 +31,7 @@ import {
 import { markColumn, markNameOf, searchesOf, valuesOf, withMarkNames } from "../../src/view/RunMarks.ts"
 import { storyOf } from "../../src/view/Story.ts"
 import { storyRows } from "../../src/view/StoryMarks.ts"
+import { readParams, writeParams } from "../../src/view/UrlState.ts"
 import { DECISION, eventsOf } from "../support.ts"
 
 const definition = (over: Partial<MarkDefinition>): MarkDefinition => ({
@@ -166,11 +168,14 @@ describe("a judge", () => {
   }
 
   it("is as reliable as its agreement with people, and unknown without common targets", () => {
-    const found = reliabilityOf(agreement, "tone")
-    assert.deepStrictEqual(found, { kappa: 0.21, n: 40, isUnreliable: true })
-    assert.strictEqual(found === undefined ? "" : kappaText(found), "κ 0.21, n 40")
-    assert.isUndefined(reliabilityOf(agreement, "other"))
-    assert.isUndefined(reliabilityOf(undefined, "tone"))
+    const found = pairWithPeople(agreement, "tone")
+    assert.deepInclude(found, { kappa: { value: 0.21, low: 0.1, high: 0.4 }, n: 40, unreliable: true })
+    assert(found)
+    assert.strictEqual(kappaText(found), "κ 0.21, n 40")
+    assert.include(agreementText(found), "0.21 (95 %: 0.10 to 0.40, 40 targets)")
+    assert.include(agreementText({ n: 3 }), "unknown")
+    assert.isUndefined(pairWithPeople(agreement, "other"))
+    assert.isUndefined(pairWithPeople(undefined, "tone"))
   })
 })
 
@@ -322,15 +327,32 @@ describe("the marks of the listed runs", () => {
     ])
   })
 
+  it("sort the list, both ways, as saved views do", () => {
+    const filters = readParams(runParams, "?sort=mark.tone-of+asc&columns=decision,mark.quality")
+    assert.deepInclude(listQuery(filters, new Date(0), ""), { sortBy: "mark.tone-of", sortOrder: "asc" })
+    assert.deepStrictEqual(
+      markOrders(filters).map(([order]) => order),
+      ["mark.quality desc", "mark.quality asc", "mark.tone-of desc", "mark.tone-of asc"]
+    )
+    assert.strictEqual(writeParams(runParams, "", { sort: "mark.quality desc" }), "?sort=mark.quality+desc")
+    assert.strictEqual(sortOfText(sortText("mark.quality desc")), "mark.quality desc")
+    for (const sort of ["mark.1 asc", "mark.quality", "mark.quality up"]) {
+      assert.strictEqual(readParams(runParams, `?sort=${sort}`).sort, "newest")
+    }
+  })
+
   it("have their names and values completed", () => {
+    const tone = definition({ name: "tone-of", kind: "category", categories: ["kind", "very rude"], better: "first" })
     const fields = withMarkNames(
       [{ name: "mark", description: "A mark", dotted: true }],
-      [CORRECT, definition({}), definition({ name: "tone", kind: "category", categories: ["kind", "very rude"] })]
+      [CORRECT, definition({}), tone]
     )
     const inserts = (text: string) => suggestionsAt(text, text.length, fields).options.map(({ insert }) => insert)
-    assert.deepStrictEqual(inserts("mark."), ["mark.correct:", "mark.quality:", "mark.tone:", "mark."])
+    assert.deepStrictEqual(inserts("mark."), ["mark.correct:", "mark.quality:", "mark.tone-of:", "mark."])
     assert.deepStrictEqual(inserts("mark.correct:"), ["true", "false"])
-    assert.deepStrictEqual(inserts("mark.tone:"), ["kind", '"very rude"'])
+    assert.deepStrictEqual(inserts("mark.tone-of:"), ["kind", '"very rude"'])
+    assert.deepStrictEqual(inserts("-mark.tone-of:(kind,ve"), ['"very rude"'])
+    assert.strictEqual(fields[2]?.description, "Marks tone-of, the first is the best")
     assert.deepStrictEqual(inserts("mark.quality:"), [])
     assert.include(inserts("has:mark.cor"), "mark.correct")
   })

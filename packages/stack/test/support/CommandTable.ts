@@ -76,7 +76,7 @@ const SESSION = "a-session-of-the-table-"
 
 /** Every command that calls a service, in an order in which each finds its data. */
 const rows: ReadonlyArray<Row> = [
-  { name: "runs list", args: () => [] },
+  { name: "runs list", args: () => ["--sort", "mark.quality", "--order", "asc"] },
   { name: "runs show", args: ({ ended }) => [ended], stranger: [UNKNOWN] },
   { name: "runs watch", args: ({ ended }) => [ended], stranger: [UNKNOWN] },
   {
@@ -132,6 +132,7 @@ const rows: ReadonlyArray<Row> = [
     }
   },
   { name: "marks list", args: ({ ended }) => [ended], stranger: [UNKNOWN] },
+  { name: "marks definitions", args: () => [] },
   { name: "marks delete", args: ({ ended, mark }) => [ended, mark], stranger: [UNKNOWN, UNKNOWN] },
   { name: "runs delete", args: ({ created }) => [created, "--yes"], stranger: [UNKNOWN, "--yes"] },
   { name: "events tail", args: () => ["--after", "0", "--once"], lines: true },

@@ -11,6 +11,7 @@ import { Empty } from "../../ui/States.tsx"
 import { DEFINITIONS_KEY, useDefinitions } from "../../ui/useMarks.ts"
 import { useMay } from "../../ui/useMe.ts"
 import { counted } from "../../view/Format.ts"
+import { betterText } from "../../view/RunMarks.ts"
 import { Agreement } from "./Agreement.tsx"
 
 const DefinitionDialog = lazily(() => import("./DefinitionDialog.tsx"))
@@ -85,7 +86,7 @@ const COLUMNS: ReadonlyArray<TableColumn<MarkDefinition>> = [
     className: "max-w-[320px]",
     cell: (definition) => <UserText text={valuesText(definition)} />
   },
-  { title: "Better", cell: ({ better }) => better ?? "–", from: "md" },
+  { title: "Better", cell: ({ better }) => betterText(better) ?? "–", from: "md" },
   {
     title: "Description",
     from: "lg",

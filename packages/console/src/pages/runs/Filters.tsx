@@ -6,7 +6,7 @@ import { lazily } from "../../ui/lazily.ts"
 import { QueryBar } from "../../ui/QueryBar.tsx"
 import { valuesIn, withValues } from "../../view/QueryEdit.ts"
 import { runStatusLabel } from "../../view/Status.ts"
-import { isFiltered, type RunFilters, type SetRunFilters } from "./RunQuery.ts"
+import { isFiltered, markOrders, type RunFilters, type SetRunFilters } from "./RunQuery.ts"
 import { Views } from "./Views.tsx"
 
 const ColumnsDialog = lazily(() => import("./ColumnsDialog.tsx"))
@@ -70,7 +70,12 @@ export const Filters = ({ filters, onValid, searchRef, set, total }: FiltersProp
             if (word !== "several") set({ q: withValues(filters.q, "status", word === "" ? [] : [word]) })
           }}
         />
-        <Select label="Order" value={filters.sort} options={SORTS} onChange={(sort) => set({ sort })} />
+        <Select
+          label="Order"
+          value={filters.sort}
+          options={[...SORTS, ...markOrders(filters)]}
+          onChange={(sort) => set({ sort })}
+        />
         <span className="ml-auto flex gap-1">
           <Toggle
             label="Include archived runs"

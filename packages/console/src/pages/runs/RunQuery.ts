@@ -1,7 +1,8 @@
 import type { RunListQuery } from "@runplane/api"
 import { RunStatus } from "@runplane/domain"
+import { markNameOf } from "../../view/RunMarks.ts"
 import { scopeParams, spanMs } from "../../view/Scope.ts"
-import { flagParam, listParam, textParam, type ValuesOf, wordParam } from "../../view/UrlState.ts"
+import { flagParam, listParam, type Param, textParam, type ValuesOf, wordParam } from "../../view/UrlState.ts"
 
 const SORT_NAMES = ["newest", "oldest", "updated", "slowest", "dearest", "tokens", "longest"] as const
 const SORTS = {
@@ -14,6 +15,18 @@ const SORTS = {
   longest: ["events", "desc"]
 } as const satisfies Readonly<Record<string, readonly [RunListQuery["sortBy"], RunListQuery["sortOrder"]]>>
 
+type SortName = (typeof SORT_NAMES)[number]
+/** Runs by a mark, as saved views have it: `mark.quality desc`. */
+export type MarkOrder = `mark.${string} ${"asc" | "desc"}`
+
+const isMarkOrder = (text: string): text is MarkOrder => /^mark\.[A-Za-z][A-Za-z0-9_-]{0,63} (asc|desc)$/.test(text)
+
+const sortWords = wordParam(SORT_NAMES)
+const sortParam: Param<SortName | MarkOrder> = {
+  read: (text) => (text !== null && isMarkOrder(text) ? text : sortWords.read(text)),
+  write: (sort) => (isMarkOrder(sort) ? sort : sortWords.write(sort))
+}
+
 /** The state of the runs page, all of it in its address. */
 export const runParams = {
   search: textParam,
@@ -25,7 +38,7 @@ export const runParams = {
   tags: listParam,
   window: scopeParams.window,
   archived: flagParam,
-  sort: wordParam(SORT_NAMES),
+  sort: sortParam,
   /** The columns in their order; the usual ones when there is none. */
   columns: listParam,
   density: wordParam(["comfortable", "compact"]),
@@ -55,15 +68,13 @@ type Window = Pick<RunListQuery, "createdAfter" | "createdBefore">
  * separately.
  */
 export const listQuery = (filters: RunFilters, anchor: Date, cursor: string): RunListQuery => {
-  const [sortBy, sortOrder] = SORTS[filters.sort]
   return {
     ...conditions(filters),
     ...createdWithin(filters, anchor),
     createdBefore: anchor.toISOString(),
     limit: PAGE_SIZE,
     offset: 0,
-    sortBy,
-    sortOrder,
+    ...orderOf(filters.sort),
     include: "participants",
     ...(cursor !== "" && { cursor })
   }
@@ -93,13 +104,35 @@ const conditions = (filters: RunFilters) => ({
 const createdWithin = ({ window }: RunFilters, anchor: Date): Window =>
   window === "" ? {} : { createdAfter: new Date(anchor.getTime() - spanMs[window]).toISOString() }
 
+const orderOf = (sort: RunFilters["sort"]): Pick<RunListQuery, "sortBy" | "sortOrder"> => {
+  if (!isMarkOrder(sort)) return { sortBy: SORTS[sort][0], sortOrder: SORTS[sort][1] }
+  const name = markOf(sort)
+  return { sortBy: `mark.${name}`, sortOrder: sort.endsWith(" asc") ? "asc" : "desc" }
+}
+
+/** The name in an order by a mark. */
+const markOf = (sort: MarkOrder): string => sort.slice("mark.".length, sort.lastIndexOf(" "))
+
+/** The orders by the marks that are columns, and by the mark that the list is sorted by. */
+export const markOrders = ({
+  columns,
+  sort
+}: Pick<RunFilters, "columns" | "sort">): ReadonlyArray<readonly [MarkOrder, string]> => {
+  const names = new Set(columns.flatMap((id) => markNameOf(id) ?? []))
+  if (isMarkOrder(sort)) names.add(markOf(sort))
+  return [...names].flatMap((name) => [
+    [`mark.${name} desc`, `Mark ${name}, descending`] as const,
+    [`mark.${name} asc`, `Mark ${name}, ascending`] as const
+  ])
+}
+
 /** An order as saved views have it: `cost desc`. */
 export const sortText = (sort: RunFilters["sort"]) => {
+  if (isMarkOrder(sort)) return sort
   const [key, order] = SORTS[sort]
   return `${key} ${order}` as const
 }
 
 /** The order of a saved view; the newest first where it names none that the page knows. */
-export const sortOfText = (text: string | undefined): RunFilters["sort"] => {
-  return SORT_NAMES.find((name) => sortText(name) === text) ?? SORT_NAMES[0]
-}
+export const sortOfText = (text = ""): RunFilters["sort"] =>
+  isMarkOrder(text) ? text : (SORT_NAMES.find((name) => sortText(name) === text) ?? SORT_NAMES[0])

@@ -75,6 +75,8 @@ export const withServices = <A, E, R>(
     readonly launcher: LauncherClient["Service"]
     readonly planeFailure: (error: unknown) => CliFailure
     readonly launcherFailure: (error: unknown) => CliFailure
+    /** The address of the web console. */
+    readonly consoleUrl: string
   }) => Effect.Effect<A, E, R>
 ) =>
   Effect.gen(function* () {
@@ -85,7 +87,8 @@ export const withServices = <A, E, R>(
         plane: yield* ControlPlaneClient,
         launcher: yield* LauncherClient,
         planeFailure: failureOf(controlPlane),
-        launcherFailure: failureOf(launcher)
+        launcherFailure: failureOf(launcher),
+        consoleUrl: `${controlPlane.baseUrl}/console`
       })
     }).pipe(Effect.provide(clients.pipe(Layer.provide(NodeHttpClient.layerNodeHttp))))
   })

@@ -38,6 +38,8 @@ const parts = {
   runs: () => import("./pages/runs/RunsPage.tsx"),
   review: () => import("./pages/review/ReviewPage.tsx"),
   marks: () => import("./pages/marks/MarksPage.tsx"),
+  gates: () => import("./pages/gates/GatesPage.tsx"),
+  stability: () => import("./pages/stability/StabilityPage.tsx"),
   launch: () => import("./pages/launch/LaunchPage.tsx"),
   run: () => import("./pages/run/RunPage.tsx")
 }
@@ -53,6 +55,8 @@ const OperationsPage = lazily(parts.operations)
 const RunsPage = lazily(parts.runs)
 const ReviewPage = lazily(parts.review)
 const MarksPage = lazily(parts.marks)
+const GatesPage = lazily(parts.gates)
+const StabilityPage = lazily(parts.stability)
 const LaunchPage = lazily(parts.launch)
 const RunPage = lazily(parts.run)
 
@@ -142,6 +146,10 @@ export const App = ({ config }: { readonly config: Config }) => {
                 </Route>
                 <Route path="/marks">
                   <MarksPage />
+                </Route>
+                <Route path="/gates/:id?">{({ id }) => <GatesPage gateId={id} />}</Route>
+                <Route path="/stability">
+                  <StabilityPage />
                 </Route>
                 <Route path="/compare">
                   <ComparePage />

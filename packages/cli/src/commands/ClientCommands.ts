@@ -16,6 +16,7 @@ import { prices } from "./Prices.ts"
 import { processes } from "./Processes.ts"
 import { runs } from "./Runs.ts"
 import { scenarios } from "./Scenarios.ts"
+import { stability } from "./Stability.ts"
 import { verify } from "./Verify.ts"
 import { webhooks } from "./Webhooks.ts"
 
@@ -44,6 +45,6 @@ export const completions = Command.make(
 
 /** The commands that need nothing but the services' addresses. */
 export const clientCommands = [
-  ...[runs, launch, gate, scenarios, processes, events],
+  ...[runs, launch, gate, stability, scenarios, processes, events],
   ...[policies, agents, marks, webhooks, verify, ledger, prices, completions]
 ] as const

@@ -74,9 +74,10 @@ export const gate = Command.make(
       const { format, style } = yield* output
       const gateId = (yield* (yield* SecureRandom.SecureRandom).uuidV4()).slice(0, 8)
       const progress = emptyProgress(cases)
+      let page: string | undefined
 
       const print = Effect.fnUntraced(function* (end: GateEnd | undefined) {
-        const report = reportOf(gateId, progress, plan, { baseline, end })
+        const report = reportOf(gateId, progress, plan, { baseline, end, page })
         if (!(yield* printedAsJson(report))) yield* Console.log(reportLines(report, style).join("\n"))
         if (flags.github) {
           // A JSON document has standard output for itself.
@@ -92,7 +93,8 @@ export const gate = Command.make(
       const ended = yield* withServices((services) =>
         Effect.gen(function* () {
           yield* requireServices(services)
-          if (format === "text") yield* Console.error(`gate ${gateId}: ${cases.length} cases of ${runs} runs`)
+          page = `${services.consoleUrl}/gates/${gateId}`
+          if (format === "text") yield* Console.error(`gate ${gateId}: ${cases.length} cases of ${runs} runs, ${page}`)
           const limits = { ...plan, concurrency, maxCostUsd: Option.getOrUndefined(flags.maxCost) }
           return yield* runGate(progress, limits, liveTrial(gateId, services)).pipe(Effect.timeoutOption(timeout))
         })

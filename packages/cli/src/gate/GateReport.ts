@@ -16,6 +16,7 @@ import { EXIT_CODES, type ExitCode } from "../CliFailure.ts"
 import { plainText } from "../story/PlainText.ts"
 import type { Style } from "../story/Story.ts"
 import { type CaseOutcome, type GateProgress, outcomesOf } from "./GateRunner.ts"
+import { distributionLines } from "./StabilityLines.ts"
 
 /** A case in the report. */
 export interface CaseReport {
@@ -36,10 +37,19 @@ export type GateEnd = "interrupted" | "timeout" | "budget"
 
 export interface GateReport {
   readonly gate: string
+  /** Its page in the console. */
+  readonly page?: string
   readonly verdict: GateVerdict
   readonly end?: GateEnd
   readonly spentUsd: number
   readonly cases: ReadonlyArray<CaseReport>
+}
+
+interface ReportParts {
+  readonly baseline?: GateBaseline | undefined
+  readonly end?: GateEnd | undefined
+  /** The page of the gate in the console. */
+  readonly page?: string | undefined
 }
 
 /** The report of a gate, compared with a baseline if there is one. */
@@ -47,7 +57,7 @@ export const reportOf = (
   gate: string,
   progress: GateProgress,
   plan: Plan,
-  { baseline, end }: { readonly baseline?: GateBaseline | undefined; readonly end?: GateEnd | undefined }
+  { baseline, end, page }: ReportParts
 ): GateReport => {
   const outcomes = outcomesOf(progress, plan)
   const compared = baseline === undefined ? [] : comparisonsOf(outcomes, baseline)
@@ -55,6 +65,7 @@ export const reportOf = (
   const worst = worstOf(cases.map(({ verdict }) => verdict))
   return {
     gate,
+    ...(page !== undefined && { page }),
     // A gate that did not end has no runs for a pass.
     verdict: end !== undefined && worst === "pass" && end !== "budget" ? "inconclusive" : worst,
     ...(end !== undefined && { end }),
@@ -115,33 +126,22 @@ export const exitCodeOfReport = ({ end, verdict }: GateReport, strict: boolean):
   return verdict === "inconclusive" && strict ? EXIT_CODES.inconclusive : EXIT_CODES.ok
 }
 
-const BAR = 20
-
 const ENDS: Readonly<Record<GateEnd, string>> = {
   interrupted: "the gate was interrupted; its open runs are cancelled",
   timeout: "the time of the gate is over; its open runs are cancelled",
   budget: "the budget of the gate is used up"
 }
 
-/** `7 of 20 parted where risk-analyst voted REJECT after the second evaluation`. */
-export const flipText = ({ count, text }: FlipCause, { n }: Stability): string =>
-  `${count} of ${n} parted where ${text}`
-
 /** The report as lines for people. */
 export const reportLines = (report: GateReport, { bold, dim }: Style): ReadonlyArray<string> => [
   ...report.cases.flatMap((one) => [
     `${bold(one.verdict.toUpperCase().padEnd(12))} ${plainText(one.name)} ${dim(one.scenarioRef)}`,
-    ...one.stability.outcomes.map((outcome) => {
-      const filled = Math.max(1, Math.round(outcome.share * BAR))
-      const bar = `${"█".repeat(filled)}${"░".repeat(BAR - filled)}`
-      return `  ${bar} ${String(outcome.count).padStart(4)}  ${plainText(outcomeText(outcome))}`
-    }),
-    ...Object.entries(one.stability.excluded.byReason).map(([reason, count]) => `  not counted: ${count} ${reason}`),
-    ...one.flips.map((flip) => `  ${plainText(flipText(flip, one.stability))}`),
+    ...distributionLines(one.stability, one.flips),
     ...one.checks.map(({ message, name, verdict }) => `  ${verdict}  ${name}: ${plainText(message)}`),
     ...one.warnings.map((warning) => `  warning  ${plainText(warning)}`),
     ""
   ]),
   ...(report.end === undefined ? [] : [ENDS[report.end]]),
-  `${bold(report.verdict.toUpperCase())}  gate ${report.gate}, $${report.spentUsd.toFixed(4)}`
+  `${bold(report.verdict.toUpperCase())}  gate ${report.gate}, $${report.spentUsd.toFixed(4)}`,
+  ...(report.page === undefined ? [] : [report.page])
 ]

@@ -1,5 +1,6 @@
 import { outcomeText } from "@runplane/domain"
-import { type CaseReport, flipText, type GateReport } from "./GateReport.ts"
+import type { CaseReport, GateReport } from "./GateReport.ts"
+import { flipText } from "./StabilityLines.ts"
 
 /** Annotations of one kind that a step of GitHub shows. */
 const MOST_OF_A_KIND = 10
@@ -37,6 +38,7 @@ export const summaryMarkdown = (report: GateReport): string => {
   const lines = [
     `### Gate ${report.verdict.toUpperCase()}`,
     "",
+    ...(report.page === undefined ? [] : [`[All runs of the gate](${report.page})`, ""]),
     "| case | verdict | outcomes | causes of flips |",
     "| ---- | ------- | -------- | --------------- |",
     ...report.cases.map((one) => {

@@ -1,5 +1,6 @@
 import type { GateCheck } from "@runplane/domain"
-import { type CaseReport, flipText, type GateReport } from "./GateReport.ts"
+import type { CaseReport, GateReport } from "./GateReport.ts"
+import { flipText } from "./StabilityLines.ts"
 
 /** Characters that XML 1.0 does not have, lone surrogates among them. */
 const NOT_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu

@@ -102,6 +102,7 @@ const rows: ReadonlyArray<Row> = [
       world.launched = sessionId
     }
   },
+  { name: "stability", args: () => ["tags:nightly", "--by", "week"] },
   { name: "gate", args: ({ folder }) => [join(folder, "cases.yaml"), "--runs", "1"] },
   { name: "scenarios list", args: () => [] },
   { name: "processes list", args: () => [] },

@@ -1,10 +1,12 @@
 import type { ScenarioSummary } from "@runplane/api"
 import { useQuery } from "@tanstack/react-query"
 import { ArrowLeft } from "lucide-react"
+import { Link } from "wouter"
 import type { CallLauncher } from "../../client/Launcher.ts"
 import { UserText } from "../../ui/basics.tsx"
 import { Failure, Skeleton } from "../../ui/States.tsx"
 import { cut, NAME_LENGTH } from "../../view/Format.ts"
+import { scenarioSearch, stabilityPage } from "../../view/GateLinks.ts"
 import { LaunchInputs } from "./LaunchInputs.tsx"
 import type { Again } from "./useAgain.ts"
 
@@ -68,6 +70,12 @@ export const LaunchForm = ({
             onChange={(next) => choose({ template: next })}
           />
         )}
+        <Link
+          href={stabilityPage(scenarioSearch(`${packSlug}/${scenario.scenario}@${version}`))}
+          className="self-end pb-1 text-accent underline decoration-1 underline-offset-2"
+        >
+          Stability of its decisions
+        </Link>
       </div>
       {schema.isPending ? <Skeleton rows={6} height={56} /> : null}
       {schema.isError ? (

@@ -44,12 +44,16 @@ export const rangeOf = ({ environment, from, to, window }: OverviewState, now: n
   }
 }
 
+/** The search for all runs of a scenario. */
+export const nameSearch = (scenario: string): string =>
+  `(sourceRef:${queryValue(scenario)} OR scenarioRef:${queryValue(scenario)})`
+
 /** The search for the runs that a figure of the overview counts. */
 export const searchOf = ({ query, span }: OverviewRange, search = "", scenario?: string): string => {
   const { environment } = query
   const parts = [
     search,
-    scenario === undefined ? "" : `(sourceRef:${queryValue(scenario)} OR scenarioRef:${queryValue(scenario)})`,
+    scenario === undefined ? "" : nameSearch(scenario),
     environment === undefined ? "" : `environment:${queryValue(environment)}`,
     `createdAt:>=${iso(span.from)}`,
     query.to === undefined ? "" : `createdAt:<${iso(span.to)}`

@@ -4,7 +4,8 @@ import { CostText } from "../../ui/CostText.tsx"
 import { countColumn, Panel, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { compact, duration, listedDollars, percent, whole } from "../../view/Format.ts"
-import { type OverviewRange, runsLink } from "./OverviewQuery.ts"
+import { stabilityPage } from "../../view/GateLinks.ts"
+import { nameSearch, type OverviewRange, runsLink } from "./OverviewQuery.ts"
 
 const columnsOf = (range: OverviewRange): ReadonlyArray<TableColumn<ScenarioFigures>> => [
   {
@@ -51,7 +52,13 @@ const columnsOf = (range: OverviewRange): ReadonlyArray<TableColumn<ScenarioFigu
     from: "2xl",
     cell: ({ tokens }) => <span className="num">{compact(tokens)}</span>
   },
-  { title: "Cost", align: "right", from: "sm", cell: (row) => <CostText cost={row} say={listedDollars} /> }
+  { title: "Cost", align: "right", from: "sm", cell: (row) => <CostText cost={row} say={listedDollars} /> },
+  {
+    title: "Decisions",
+    from: "lg",
+    cell: ({ scenario }) =>
+      scenario === "unknown" ? null : <TextLink href={stabilityPage(nameSearch(scenario))}>Stability</TextLink>
+  }
 ]
 
 /** The most frequent scenarios of the time range, with the figures of their runs. */
@@ -62,7 +69,7 @@ export const Scenarios = ({
   readonly scenarios: ReadonlyArray<ScenarioFigures>
   readonly range: OverviewRange
 }) => (
-  <Panel title="Scenarios" className="xl:col-span-2">
+  <Panel title="Scenarios" className="xl:col-span-2" actions={<TextLink href="/gates">Gates</TextLink>}>
     {scenarios.length === 0 ? (
       <Empty title="No run in this time">
         The table shows outcomes, time, tokens and cost per scenario. Choose a longer time, or launch a scenario.

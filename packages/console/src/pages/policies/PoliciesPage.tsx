@@ -1,18 +1,20 @@
 import type { PolicyDescriptor } from "@runplane/api"
 import { Plus } from "lucide-react"
-import { useMemo } from "react"
+import { Suspense, useMemo } from "react"
 import { UserText } from "../../ui/basics.tsx"
 import { DialogButton } from "../../ui/Confirm.tsx"
 import { useTitle, useUrlState } from "../../ui/hooks.ts"
 import { Loaded, Select, Sheet } from "../../ui/kit.tsx"
-import { Empty } from "../../ui/States.tsx"
+import { lazily } from "../../ui/lazily.ts"
+import { Empty, Skeleton } from "../../ui/States.tsx"
 import { useCatalogUse } from "../../ui/useCatalogUse.ts"
 import { useMay } from "../../ui/useMe.ts"
 import { useRead } from "../../ui/useRead.ts"
 import { counted, cut, LINES_LENGTH, modeLabel, NAME_LENGTH } from "../../view/Format.ts"
 import { textParam } from "../../view/UrlState.ts"
-import { PolicyDetails } from "./PolicyDetails.tsx"
 import { RegisterDialog } from "./RegisterDialog.tsx"
+
+const PolicyDetails = lazily(() => import("./PolicyDetails.tsx"))
 
 const params = { mode: textParam, id: textParam }
 const REFRESH_MS = 15_000
@@ -90,13 +92,15 @@ export default function PoliciesPage({ launcherUrl }: { readonly launcherUrl: st
                   </section>
                 ))}
               </nav>
-              <PolicyDetails
-                key={chosen.policyId}
-                policy={chosen}
-                scenarios={scenarios.get(chosen.policyId)}
-                mayWrite={mayWrite}
-                onGone={() => set({ id: "" })}
-              />
+              <Suspense fallback={<Skeleton rows={6} height={44} />}>
+                <PolicyDetails
+                  key={chosen.policyId}
+                  policy={chosen}
+                  scenarios={scenarios.get(chosen.policyId)}
+                  mayWrite={mayWrite}
+                  onGone={() => set({ id: "" })}
+                />
+              </Suspense>
             </div>
           )
         }

@@ -1,12 +1,14 @@
 import type { Role } from "@runplane/api"
 import { activePolicy, decisionRecord, isTerminal } from "@runplane/domain"
-import { Archive, Ban, type LucideIcon, Pause, Play, Trash2 } from "lucide-react"
+import { Archive, Ban, type LucideIcon, Pause, Play, ShieldCheck, Trash2 } from "lucide-react"
 import { Suspense, useMemo, useState } from "react"
+import { Link } from "wouter"
 import { useNow } from "../../ui/hooks.ts"
 import { lazily } from "../../ui/lazily.ts"
 import { useMay, useMe } from "../../ui/useMe.ts"
 import { type Control, hasRuntime, type RunAction, refusalOf } from "../../view/Actions.ts"
 import { authorityRefusalOf } from "../../view/Authority.ts"
+import { gateIdOf, gatePage } from "../../view/GateLinks.ts"
 import type { ShownRun } from "./useShown.ts"
 
 const ActionDialog = lazily(() => import("./ActionDialog.tsx"))
@@ -65,14 +67,21 @@ const useControl = ({ events, run, state }: ShownRun): Control => {
   return { authority, silentMs: now - Date.parse(events.at(-1)?.ts ?? run.updatedAt) }
 }
 
-/** The buttons of the actions on the run. One that cannot work has the reason. */
+/** The buttons of the actions on the run, and the link to its gate. One that cannot work has the reason. */
 export default function RunActions({ shown }: { readonly shown: ShownRun }) {
   const [action, setAction] = useState<RunAction>()
   const may = useMay()
   const control = useControl(shown)
   const { run } = shown
+  const gate = gateIdOf(run)
   return (
     <>
+      {gate === undefined ? null : (
+        <Link href={gatePage(gate)} className="btn px-2" title={`Gate ${gate}`}>
+          <ShieldCheck size={14} aria-hidden />
+          <span className="max-lg:sr-only">Gate</span>
+        </Link>
+      )}
       {offersFor(shown, may, control).map(({ action: offered, icon: Icon, not, title }) => (
         <button
           key={offered}

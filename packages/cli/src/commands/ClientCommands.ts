@@ -6,6 +6,7 @@ import * as Completions from "effect/cli/Completions"
 import * as Effect from "effect/Effect"
 import { printedAsJson } from "../Output.ts"
 import { agents } from "./Agents.ts"
+import { cases } from "./Cases.ts"
 import { events } from "./Events.ts"
 import { gate } from "./Gate.ts"
 import { launch } from "./Launch.ts"
@@ -45,6 +46,6 @@ export const completions = Command.make(
 
 /** The commands that need nothing but the services' addresses. */
 export const clientCommands = [
-  ...[runs, launch, gate, stability, scenarios, processes, events],
+  ...[runs, launch, gate, cases, stability, scenarios, processes, events],
   ...[policies, agents, marks, webhooks, verify, ledger, prices, completions]
 ] as const

@@ -16,7 +16,7 @@ import { baselineOfProgress, exitCodeOfReport, type GateEnd, reportLines, report
 import { emptyProgress, runGate } from "../gate/GateRunner.ts"
 import { annotations, summaryMarkdown } from "../gate/GitHub.ts"
 import { junitXml } from "../gate/JUnit.ts"
-import { liveTrial, requireServices } from "../gate/LiveTrial.ts"
+import { liveTrials, requireServices } from "../gate/LiveTrial.ts"
 import { jsonText } from "../JsonText.ts"
 import { output, printedAsJson } from "../Output.ts"
 import { readJson } from "./Input.ts"
@@ -26,11 +26,11 @@ const fileFlag = (name: string, description: string) =>
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 }
 
-const durationOf = (text: string) => {
+const durationOf = (name: string, text: string) => {
   const [, count = "", unit = ""] = /^(\d{1,6})([smh])$/.exec(text) ?? []
   const ms = UNIT_MS[unit]
   return ms === undefined
-    ? Effect.fail(usageProblem(`--timeout ${text} is not a duration: 90s, 15m or 1h`))
+    ? Effect.fail(usageProblem(`--${name} ${text} is not a duration: 90s, 15m or 1h`))
     : Effect.succeed(Number(count) * ms)
 }
 
@@ -50,6 +50,10 @@ export const gate = Command.make(
       Flag.withDescription("Time of the whole gate: 90s, 15m or 1h"),
       Flag.withDefault("15m")
     ),
+    marksWait: Flag.String("marks-wait").pipe(
+      Flag.withDescription("Time for marks after the runs of a look: 60s, 5m"),
+      Flag.withDefault("60s")
+    ),
     baseline: fileFlag("baseline", "Compare with the runs of this file"),
     record: fileFlag("record", "Write the runs to this file, as a baseline"),
     junit: fileFlag("junit", "Write the report as JUnit XML to this file"),
@@ -67,7 +71,8 @@ export const gate = Command.make(
       const { concurrency, runs } = flags
       if (runs < 1 || concurrency < 1) return yield* usageProblem("--runs and --concurrency are at least 1")
       const plan = { runs, maxRuns: Option.getOrElse(flags.maxRuns, () => runs) }
-      const timeout = yield* durationOf(flags.timeout)
+      const timeout = yield* durationOf("timeout", flags.timeout)
+      const marksWait = yield* durationOf("marks-wait", flags.marksWait)
       const baseline = Option.isSome(flags.baseline) ? yield* readBaseline(flags.baseline.value) : undefined
       const cases = (yield* Effect.forEach(flags.files, readGateFile)).flat()
       yield* requirePossible(cases, plan)
@@ -95,8 +100,8 @@ export const gate = Command.make(
           yield* requireServices(services)
           page = `${services.consoleUrl}/gates/${gateId}`
           if (format === "text") yield* Console.error(`gate ${gateId}: ${cases.length} cases of ${runs} runs, ${page}`)
-          const limits = { ...plan, concurrency, maxCostUsd: Option.getOrUndefined(flags.maxCost) }
-          return yield* runGate(progress, limits, liveTrial(gateId, services)).pipe(Effect.timeoutOption(timeout))
+          const limits = { ...plan, concurrency, maxCostUsd: Option.getOrUndefined(flags.maxCost), marksWait }
+          return yield* runGate(progress, limits, liveTrials(gateId, services)).pipe(Effect.timeoutOption(timeout))
         })
       ).pipe(
         Effect.onInterrupt(() =>

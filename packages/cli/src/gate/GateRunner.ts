@@ -13,7 +13,9 @@ import {
   type Trial,
   worstOf
 } from "@runplane/domain"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
 import type { CliFailure } from "../CliFailure.ts"
 import type { LoadedCase } from "./GateFiles.ts"
@@ -33,6 +35,16 @@ export interface RanTrial {
 
 /** Launches the n-th run of a case, and waits for its end. */
 export type RunTrial = (loaded: LoadedCase, nth: number) => Effect.Effect<RanTrial, CliFailure>
+
+/** The service that plays the runs of a gate. */
+export interface Trials {
+  readonly run: RunTrial
+  /** The means of a run's marks by name; a name without marks is absent. */
+  readonly marks: (
+    runId: string,
+    names: ReadonlyArray<string>
+  ) => Effect.Effect<Readonly<Record<string, number>>, CliFailure>
+}
 
 /** A case and its runs so far, in the order of their numbers. */
 export interface CaseProgress {
@@ -58,10 +70,15 @@ export interface GateLimits extends Plan {
   readonly concurrency: number
   /** US dollars of all runs. */
   readonly maxCostUsd: number | undefined
+  /** The time that marks may take after the last run of a look. */
+  readonly marksWait: Duration.Input
 }
 
+/** The pause between two reads of marks. */
+const MARKS_PAUSE = "2 seconds"
+
 /** Runs all cases to their verdicts, and records each run in the progress as it ends. */
-export const runGate = Effect.fnUntraced(function* (progress: GateProgress, limits: GateLimits, runTrial: RunTrial) {
+export const runGate = Effect.fnUntraced(function* (progress: GateProgress, limits: GateLimits, service: Trials) {
   const slots = yield* Semaphore.make(limits.concurrency)
   const looks = looksOf(limits.runs, limits.maxRuns)
 
@@ -73,11 +90,32 @@ export const runGate = Effect.fnUntraced(function* (progress: GateProgress, limi
           progress.isOutOfBudget = true
           return
         }
-        const ran = yield* runTrial(one.loaded, nth)
+        const ran = yield* service.run(one.loaded, nth)
         one.ran = [...one.ran, ran]
         progress.spentUsd += ran.trial.costUsd
       })
     )
+
+  /** Adds the marks to the runs without them, and returns the number of runs that still lack one. */
+  const readMarks = Effect.fnUntraced(function* (one: CaseProgress, names: ReadonlyArray<string>) {
+    const needsMarks = ({ trial: { excluded, marks } }: RanTrial) =>
+      excluded === undefined && names.some((name) => marks?.[name] === undefined)
+    one.ran = yield* Effect.forEach(
+      one.ran,
+      (ran) =>
+        needsMarks(ran)
+          ? Effect.map(service.marks(ran.trial.runId, names), (marks) => ({ ...ran, trial: { ...ran.trial, marks } }))
+          : Effect.succeed(ran),
+      { concurrency: limits.concurrency }
+    )
+    return one.ran.filter(needsMarks).length
+  })
+
+  const awaitMarks = (one: CaseProgress, names: ReadonlyArray<string>) =>
+    Effect.repeat(readMarks(one, names), {
+      until: (lacking) => lacking === 0,
+      schedule: Schedule.spaced(MARKS_PAUSE).pipe(Schedule.upTo({ duration: limits.marksWait }))
+    })
 
   const runCase = Effect.fnUntraced(function* (one: CaseProgress) {
     let from = 0
@@ -85,14 +123,19 @@ export const runGate = Effect.fnUntraced(function* (progress: GateProgress, limi
       const numbers = Array.from({ length: size - from }, (_, at) => from + at)
       yield* Effect.forEach(numbers, (nth) => runOne(one, nth), { concurrency: limits.concurrency, discard: true })
       from = size
+      const names = Object.keys(one.loaded.case.expect?.marks ?? {})
+      if (names.length > 0 && verdictOf(one, looks.length).verdict !== "fail") yield* awaitMarks(one, names)
       const { trials, verdict } = verdictOf(one, looks.length)
-      // More runs of agents that do not decide have no verdict either.
-      if (verdict !== "inconclusive" || progress.isOutOfBudget || countedTrials(trials).length === 0) return
+      if (verdict !== "inconclusive" || progress.isOutOfBudget || isHopeless(countedTrials(trials), names)) return
     }
   })
 
   yield* Effect.forEach(progress.cases, runCase, { concurrency: "unbounded", discard: true })
 })
+
+/** More runs of agents that do not decide, or without any marks, have no verdict either. */
+const isHopeless = (counted: ReadonlyArray<Trial>, names: ReadonlyArray<string>): boolean =>
+  counted.length === 0 || names.some((name) => counted.every(({ marks }) => marks?.[name] === undefined))
 
 const isForbidden = ({ loaded, ran }: CaseProgress): boolean =>
   loaded.case.expect?.mustNot !== undefined &&

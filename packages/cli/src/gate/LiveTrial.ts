@@ -1,10 +1,10 @@
-import type { ControlPlaneClient, LauncherClient } from "@runplane/api"
-import { caseRun, outlineReader, runDuration, type Trial, trialReader } from "@runplane/domain"
+import { type ControlPlaneClient, type LauncherClient, MAX_MARK_PAGE } from "@runplane/api"
+import { caseRun, markMean, outlineReader, runDuration, type Trial, trialReader } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { type CliFailure, EXIT_CODES } from "../CliFailure.ts"
-import type { RanTrial, RunTrial } from "./GateRunner.ts"
+import type { RanTrial, RunTrial, Trials } from "./GateRunner.ts"
 
 interface Services {
   readonly plane: ControlPlaneClient["Service"]
@@ -20,32 +20,24 @@ const FULL_PAUSE = "2 seconds"
  * Launches runs through the launch service with their example agents. A launch that fails is a failed run; a service
  * that cannot be reached, or that refuses the request, fails the gate. An interrupted run is cancelled.
  */
-export const liveTrial = (gateId: string, services: Services): RunTrial => {
+export const liveTrials = (gateId: string, services: Services): Trials => {
   const { launcher, launcherFailure, plane, planeFailure } = services
-
-  const follow = Effect.fnUntraced(function* (runId: string) {
-    let readers = { trial: trialReader(), outline: outlineReader() }
-    yield* plane.streamRun(runId, { afterSeq: 0, snapshots: "first" }).pipe(
-      Stream.runForEach((frame) =>
-        Effect.sync(() => {
-          if (frame.event === "reset") readers = { trial: trialReader(), outline: outlineReader() }
-          if (frame.event !== "canonical_event") return
-          readers.trial.take(frame.data)
-          readers.outline.take(frame.data)
-        })
-      )
-    )
-    const run = yield* plane.api.runs.get({ params: { id: runId }, query: {} })
-    const trial = readers.trial.read({ runId, status: run.status, durationMs: runDuration(run) })
-    const promptHash = run.metadata["promptHash"]
-    const course = { runId, outline: readers.outline.read() }
-    return { trial, course, ...(typeof promptHash === "string" && { promptHash }) }
-  })
 
   const cancel = (runId: string) =>
     Effect.ignore(plane.api.runs.cancel({ params: { id: runId }, payload: { reason: `gate ${gateId} ended` } }))
 
-  return ({ case: one }, nth) =>
+  const meanOf = Effect.fnUntraced(function* (runId: string, name: string) {
+    const query = { history: false, limit: MAX_MARK_PAGE, offset: 0, name }
+    const { data } = yield* plane.api.marks.list({ params: { id: runId }, query })
+    return markMean(data.map(({ value }) => value))
+  }, Effect.mapError(planeFailure))
+
+  const marks = Effect.fnUntraced(function* (runId: string, names: ReadonlyArray<string>) {
+    const means = yield* Effect.forEach(names, (name) => Effect.map(meanOf(runId, name), (mean) => ({ name, mean })))
+    return Object.fromEntries(means.flatMap(({ mean, name }) => (mean === undefined ? [] : [[name, mean]])))
+  })
+
+  const run: RunTrial = ({ case: one }, nth) =>
     Effect.gen(function* () {
       const { inputs, ...varied } = caseRun(one, nth)
       const launched = yield* launcher.launch
@@ -67,12 +59,14 @@ export const liveTrial = (gateId: string, services: Services): RunTrial => {
       const { compiled, controlPlaneRun: run, links } = launched
       if (run === undefined) return failedTrial("no control plane accepted the run; check PROTO_CONTROL_PLANE_URL")
       const { policyVersion } = compiled.runDescriptor.session
-      const followed = yield* follow(run.runId).pipe(
+      const { found, ...followed } = yield* followTrial(plane, run.runId).pipe(
         Effect.mapError(planeFailure),
         Effect.onExit((exit) => (exit._tag === "Success" ? Effect.void : cancel(run.runId)))
       )
+      const promptHash = found.metadata["promptHash"]
       return {
         ...followed,
+        ...(typeof promptHash === "string" && { promptHash }),
         ...(links !== undefined && { page: links.page }),
         ...(policyVersion !== undefined && { policyVersion })
       }
@@ -82,7 +76,27 @@ export const liveTrial = (gateId: string, services: Services): RunTrial => {
         ({ reason }) => Effect.succeed(failedTrial(reason))
       )
     )
+
+  return { run, marks }
 }
+
+/** Follows a run to its end. */
+export const followTrial = Effect.fnUntraced(function* (plane: ControlPlaneClient["Service"], runId: string) {
+  let readers = { trial: trialReader(), outline: outlineReader() }
+  yield* plane.streamRun(runId, { afterSeq: 0, snapshots: "first" }).pipe(
+    Stream.runForEach((frame) =>
+      Effect.sync(() => {
+        if (frame.event === "reset") readers = { trial: trialReader(), outline: outlineReader() }
+        if (frame.event !== "canonical_event") return
+        readers.trial.take(frame.data)
+        readers.outline.take(frame.data)
+      })
+    )
+  )
+  const found = yield* plane.api.runs.get({ params: { id: runId }, query: {} })
+  const trial = readers.trial.read({ runId, status: found.status, durationMs: runDuration(found) })
+  return { found, trial, course: { runId, outline: readers.outline.read() } }
+})
 
 const failedTrial = (failure: string): RanTrial => {
   const trial: Trial = {

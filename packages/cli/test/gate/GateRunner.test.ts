@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Trial, TrialOutcome } from "@runplane/domain"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as TestClock from "effect/testing/TestClock"
 import { CliFailure, EXIT_CODES } from "../../src/CliFailure.ts"
 import { parseGateFile } from "../../src/gate/GateFiles.ts"
 import { baselineOfProgress, exitCodeOfReport, reportLines, reportOf } from "../../src/gate/GateReport.ts"
-import { emptyProgress, type GateLimits, type RunTrial, runGate } from "../../src/gate/GateRunner.ts"
+import { emptyProgress, type GateLimits, type RunTrial, runGate, type Trials } from "../../src/gate/GateRunner.ts"
 
 const yes: TrialOutcome = { action: "decision.selected", positive: true }
 const no: TrialOutcome = { action: "decision.rejected", positive: false }
@@ -21,7 +23,9 @@ const FILE = `cases:
     expect: { action: decision.selected, mustNot: [decision.forbidden] }
 `
 
-const limits: GateLimits = { runs: 20, maxRuns: 80, concurrency: 4, maxCostUsd: undefined }
+const limits: GateLimits = { runs: 20, maxRuns: 80, concurrency: 4, maxCostUsd: undefined, marksWait: "60 seconds" }
+
+const none = () => Effect.succeed({})
 
 const started = (runTrial: RunTrial, overrides: Partial<GateLimits> = {}) =>
   Effect.gen(function* () {
@@ -31,7 +35,7 @@ const started = (runTrial: RunTrial, overrides: Partial<GateLimits> = {}) =>
       launched++
       return runTrial(loaded, nth)
     }
-    yield* runGate(progress, { ...limits, ...overrides }, counting)
+    yield* runGate(progress, { ...limits, ...overrides }, { run: counting, marks: none })
     return { launched, progress, report: reportOf("g", progress, limits, {}) }
   })
 
@@ -116,7 +120,10 @@ describe("a gate", () => {
     Effect.gen(function* () {
       const progress = emptyProgress(yield* parseGateFile(FILE, "cases.yaml"))
       const open = yield* Effect.forkChild(
-        runGate(progress, limits, (_, nth) => (nth < 3 ? Effect.succeed(ran(yes)) : Effect.never)),
+        runGate(progress, limits, {
+          run: (_, nth) => (nth < 3 ? Effect.succeed(ran(yes)) : Effect.never),
+          marks: none
+        }),
         { startImmediately: true }
       )
       yield* Effect.yieldNow
@@ -138,6 +145,45 @@ describe("a gate", () => {
       const report = reportOf("g", worse.progress, limits, { baseline })
       assert.include(report.cases[0]?.checks.map(({ name, verdict }) => `${name} ${verdict}`) ?? [], "baseline fail")
       assert.deepStrictEqual(report.cases[0]?.warnings, ["new outcome decision.rejected (negative) (20)"])
+    })
+  )
+})
+
+describe("the marks of a gate", () => {
+  const demanding = `cases:
+  - name: one
+    scenarioRef: p/s@1.0.0
+    expect: { action: decision.selected, marks: { quality: { min: 0.7 } } }
+`
+  /** A gate whose runs get their marks from `marks`, by the seconds since its start. */
+  const marked = Effect.fnUntraced(function* (marks: (seconds: number) => Effect.Success<ReturnType<Trials["marks"]>>) {
+    const progress = emptyProgress(yield* parseGateFile(demanding, "cases.yaml"))
+    let launched = 0
+    const service: Trials = {
+      run: () => Effect.sync(() => ran(yes, { runId: `r${launched++}` })),
+      marks: () => Effect.map(Clock.currentTimeMillis, (ms) => marks(ms / 1_000))
+    }
+    const gate = yield* Effect.forkChild(runGate(progress, limits, service))
+    yield* TestClock.adjust("10 minutes")
+    yield* Fiber.join(gate)
+    const { cases } = reportOf("g", progress, limits, {})
+    return { launched, check: cases[0]?.checks.find(({ name }) => name === "marks.quality") }
+  })
+
+  it.effect("count although they arrive after the runs", () =>
+    Effect.gen(function* () {
+      const passing = yield* marked((seconds) => (seconds < 30 ? {} : { quality: 0.9 }))
+      assert.strictEqual(passing.check?.verdict, "pass")
+      const failing = yield* marked(() => ({ quality: 0 }))
+      assert.deepStrictEqual([failing.launched, failing.check?.verdict], [20, "fail"])
+    })
+  )
+
+  it.effect("that never arrive end the gate after its wait, inconclusive", () =>
+    Effect.gen(function* () {
+      const { check, launched } = yield* marked((seconds) => (seconds < 65 ? {} : { quality: 0.9 }))
+      assert.deepStrictEqual([launched, check?.verdict], [20, "inconclusive"])
+      assert.strictEqual(check?.message, "no run has the mark quality, at least 10 needed")
     })
   )
 })

@@ -1,4 +1,7 @@
 import * as Schema from "effect/Schema"
+import { isOneLine } from "../Field.ts"
+import { MarkName } from "../marks/Mark.ts"
+import { MAX_TAG_LENGTH } from "../RunDescriptor.ts"
 
 const optional = Schema.optionalKey
 const text = Schema.String.check(Schema.isNonEmpty(), Schema.isMaxLength(1_024))
@@ -23,13 +26,16 @@ export const Expectations = Schema.Struct({
   maxCostUsd: optional(P95),
   maxDurationMs: optional(P95),
   noNewFlips: optional(Schema.Boolean),
+  /** The least mean of the marks of a name. */
+  marks: optional(Schema.Record(MarkName, Schema.Struct({ min: Schema.Finite }))),
   minDrop: optional(share)
 })
 export type Expectations = typeof Expectations.Type
 
 /** A case of a gate file (docs/reference/gate.md#files). */
 export const GateCase = Schema.Struct({
-  name: text,
+  /** With `case:` in front it is a tag. */
+  name: text.check(Schema.isMaxLength(MAX_TAG_LENGTH - "case:".length), isOneLine),
   scenarioRef: text,
   template: optional(text),
   inputs: optional(Inputs),

@@ -2,6 +2,7 @@ import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
 import type { CanonicalEventType } from "../events/CanonicalEventType.ts"
 import { readAct } from "../insight/Act.ts"
 import { sumUsd } from "../Money.ts"
+import type { MarkValue } from "../marks/Mark.ts"
 import type { RunStatus } from "../RunStatus.ts"
 
 /** The outcome of a run: the action of its commitment, and whether it was a yes (null: not stated). */
@@ -27,6 +28,8 @@ export interface Trial {
   readonly mindChanges: number
   /** Models that its agents called, sorted. */
   readonly models: ReadonlyArray<string>
+  /** The mean of its marks of each name that a case demands. */
+  readonly marks?: Readonly<Record<string, number>>
 }
 
 /** The figures of a run that its record has beside the log. */
@@ -123,3 +126,11 @@ export const outcomeKey = ({ action, positive }: TrialOutcome): string => JSON.s
 /** `decision.selected (positive)`. */
 export const outcomeText = ({ action, positive }: TrialOutcome): string =>
   positive === null ? action : `${action} (${positive ? "positive" : "negative"})`
+
+/** The mean of marks of one name: numbers, true as 1 and false as 0; undefined without any. Categories do not count. */
+export const markMean = (values: ReadonlyArray<MarkValue | undefined>): number | undefined => {
+  const numbers = values.flatMap((value) =>
+    typeof value === "number" ? value : typeof value === "boolean" ? Number(value) : []
+  )
+  return numbers.length === 0 ? undefined : numbers.reduce((sum, value) => sum + value / numbers.length, 0)
+}

@@ -1,5 +1,6 @@
 import { type Estimate, p95Estimate } from "../statistics/Bootstrap.ts"
 import { levelOf, looksOf, runsNeeded } from "../statistics/Looks.ts"
+import { LEAST_VALUES, meanInterval } from "../statistics/Mean.ts"
 import { wilson } from "../statistics/Wilson.ts"
 import { DEFAULT_AGREEMENT, type Expectations } from "./CaseFile.ts"
 import { outcomeShares, stabilityOf } from "./Stability.ts"
@@ -9,7 +10,14 @@ export type GateVerdict = "pass" | "fail" | "inconclusive"
 
 /** The result of one expectation. */
 export interface GateCheck {
-  readonly name: "agreement" | "mustNot" | "maxCostUsd" | "maxDurationMs" | "baseline" | "noNewFlips"
+  readonly name:
+    | "agreement"
+    | "mustNot"
+    | "maxCostUsd"
+    | "maxDurationMs"
+    | "baseline"
+    | "noNewFlips"
+    | `marks.${string}`
   readonly verdict: GateVerdict
   readonly message: string
 }
@@ -74,7 +82,8 @@ export const checksOf = (
       : [limitCheck("maxCostUsd", "cost", expect.maxCostUsd.p95, costs, (usd) => `$${usd.toFixed(4)}`)]),
     ...(expect.maxDurationMs === undefined
       ? []
-      : [limitCheck("maxDurationMs", "duration", expect.maxDurationMs.p95, durations, (ms) => `${Math.round(ms)} ms`)])
+      : [limitCheck("maxDurationMs", "duration", expect.maxDurationMs.p95, durations, (ms) => `${Math.round(ms)} ms`)]),
+    ...Object.entries(expect.marks ?? {}).map(([name, { min }]) => marksCheck(name, min, counted, looks))
   ]
 }
 
@@ -133,6 +142,21 @@ const limitCheck = (
     verdict,
     message: `the 95th percentile of the ${what} is ${show(p95.value)} (${bounds}), at most ${show(limit)}`
   }
+}
+
+const marksCheck = (mark: string, min: number, runs: ReadonlyArray<Trial>, looks: number): GateCheck => {
+  const name = `marks.${mark}` as const
+  const values = runs.flatMap(({ marks }) => marks?.[mark] ?? [])
+  const needed = Math.max(LEAST_VALUES, Math.ceil(runs.length / 2))
+  if (values.length < needed) {
+    const have = values.length === 0 ? "no run has" : `${values.length} of ${counted(runs.length, "run")} have`
+    return { name, verdict: "inconclusive", message: `${have} the mark ${mark}, at least ${needed} needed` }
+  }
+  const { high, low, mean } = meanInterval(values, levelOf(looks))
+  const verdict = low >= min ? "pass" : high < min ? "fail" : "inconclusive"
+  const bounds = `between ${low.toFixed(2)} and ${high.toFixed(2)}`
+  const message = `the mean of ${mark} in ${values.length} of ${runs.length} runs is ${mean.toFixed(2)} (${bounds})`
+  return { name, verdict, message: `${message}, demanded ${min}` }
 }
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`

@@ -8,6 +8,7 @@ import {
   GateFile,
   impossibleDemand,
   looksOf,
+  markMean,
   repeatedNames,
   stabilityBy,
   stabilityOf,
@@ -16,7 +17,7 @@ import {
 } from "@runplane/domain"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { coin, trial } from "../support/trials.ts"
+import { coin, trial, uniform } from "../support/trials.ts"
 
 const yes = { action: "decision.selected", positive: true }
 const no = { action: "decision.rejected", positive: false }
@@ -48,7 +49,8 @@ describe("a case file", () => {
             maxCostUsd: { p95: 1 },
             maxDurationMs: { p95: 1 },
             noNewFlips: true,
-            minDrop: 0.2
+            minDrop: 0.2,
+            marks: { quality: { min: 0.7 } }
           }
         }
       ]
@@ -59,6 +61,7 @@ describe("a case file", () => {
   for (const [fault, file] of [
     ["without cases", { cases: [] }],
     ["with a demand of everything", { cases: [{ name: "a", scenarioRef: "r", expect: { agreement: 1 } }] }],
+    ["with a name that is not a tag", { cases: [{ name: "x".repeat(196), scenarioRef: "r" }] }],
     ["with an unknown member", { cases: [{ name: "a", scenarioRef: "r", expects: {} }] }]
   ] as const) {
     it(`${fault} is refused`, () => assert.isTrue(Result.isFailure(decode(file))))
@@ -137,6 +140,56 @@ describe("the verdict of a case", () => {
     const mixed = costly.map((run, at) => ({ ...run, costUsd: at < 2 ? 3 : 1 }))
     assert.strictEqual(verdictOf({ maxCostUsd: { p95: 2 } }, mixed), "inconclusive")
   })
+})
+
+describe("the marks of a case", () => {
+  const marked = (values: ReadonlyArray<number | undefined>) =>
+    values.map((quality) => trial({ outcome: yes, ...(quality !== undefined && { marks: { quality } }) }))
+  const checkOf = (values: ReadonlyArray<number | undefined>, min = 0.7, looks = 1) =>
+    checksOf({ action: yes.action, marks: { quality: { min } } }, marked(values), looks).at(-1)
+  const repeated = (count: number, value?: number) => Array.from({ length: count }, () => value)
+
+  it("have a mean that passes, fails or stays open by its interval", () => {
+    assert.deepStrictEqual(checkOf(repeated(20, 1)), {
+      name: "marks.quality",
+      verdict: "pass",
+      message: "the mean of quality in 20 of 20 runs is 1.00 (between 0.84 and 1.00), demanded 0.7"
+    })
+    assert.strictEqual(checkOf([...repeated(10, 0.2), ...repeated(10, 0.4)])?.verdict, "fail")
+    assert.strictEqual(checkOf([...repeated(10, 0.5), ...repeated(10, 0.9)])?.verdict, "inconclusive")
+    assert.strictEqual(checkOf([...repeated(10, 0.7), ...repeated(10, 0.8)])?.verdict, "pass")
+  })
+
+  it("are inconclusive without marks of half of the runs, five at least", () => {
+    assert.deepStrictEqual(
+      [checkOf(repeated(20))?.message, checkOf([...repeated(9, 1), ...repeated(11)])?.message],
+      ["no run has the mark quality, at least 10 needed", "9 of 20 runs have the mark quality, at least 10 needed"]
+    )
+    assert.strictEqual(checkOf([...repeated(10, 1), ...repeated(10)])?.verdict, "pass")
+    assert.strictEqual(checkOf(repeated(4, 1))?.verdict, "inconclusive")
+  })
+
+  it("of a run are numbers and flags, and no categories", () => {
+    assert.strictEqual(markMean([0.5, true, "good", false, undefined]), 0.5)
+    assert.isUndefined(markMean(["good", undefined]))
+  })
+
+  for (const min of [0.5, 0.7, 0.9]) {
+    it(`are wrong in under 5 % of 2,000 cases with scores around ${min}`, () => {
+      // Scores from a uniform distribution with a mean just on the wrong side.
+      for (const [mean, wrong] of [
+        [min - 0.001, "pass"],
+        [min + 0.001, "fail"]
+      ] as const) {
+        const found = Array.from({ length: 2_000 }, (_, seed) => {
+          const next = uniform(seed)
+          const values = Array.from({ length: 80 }, () => mean + (next() - 0.5) / 5)
+          return [20, 40, 80].some((size) => checkOf(values.slice(0, size), min, 3)?.verdict === wrong)
+        })
+        assert.isBelow(found.filter((isWrong) => isWrong).length / found.length, 0.05)
+      }
+    })
+  }
 })
 
 describe("the stability of runs", () => {

@@ -4,10 +4,12 @@ import {
   holm,
   levelOf,
   looksOf,
+  meanInterval,
   p95Difference,
   p95Estimate,
   percentile,
   runsNeeded,
+  twoSidedT,
   wilson
 } from "@runplane/domain"
 import * as Arbitrary from "effect/Arbitrary"
@@ -23,6 +25,42 @@ const counts = Arbitrary.map(
   Arbitrary.schema(Schema.Struct({ left: integer(0, 400), right: integer(1, 400) })),
   ({ left, right }) => ({ count: Math.min(left, right), n: Math.max(left, right) })
 )
+
+describe("the interval of a mean", () => {
+  // Tables of Student's t.
+  for (const [degrees, confidence, t] of [
+    [4, 0.95, 2.776],
+    [10, 0.95, 2.228],
+    [19, 0.95, 2.093],
+    [30, 0.99, 2.75],
+    [1_000, 0.95, 1.962]
+  ] as const) {
+    it(`uses the published t of ${degrees} degrees of freedom`, () => close(twoSidedT(confidence, degrees), t, 0.001))
+  }
+
+  it("is the published one of a sample", () => {
+    // Student, Biometrika 6 (1908), the additional hours of sleep by the second drug.
+    const { high, low, mean } = meanInterval([1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4])
+    close(mean, 2.33, 1e-9)
+    close(low, 0.898, 0.001)
+    close(high, 3.762, 0.001)
+  })
+
+  it("is the one of the share for zeros and ones", () =>
+    assert.deepInclude(meanInterval([1, 1, 1, 0, 1]), { mean: 0.8, low: wilson(4, 5).low, high: wilson(4, 5).high }))
+
+  // Away from zeros and ones, which have another interval.
+  const values = Arbitrary.schema(Schema.Array(number(2, 100)).check(Schema.isMinLength(5), Schema.isMaxLength(50)))
+  it.prop("contains the mean, moves with the values and grows with the confidence", [values], ([sample]) => {
+    const { high, low, mean } = meanInterval(sample)
+    assert.isTrue(low <= mean && mean <= high)
+    const moved = meanInterval(sample.map((value) => 2 * value + 1_000))
+    close(moved.mean, 2 * mean + 1_000, 1e-6)
+    close(moved.high - moved.low, 2 * (high - low), 1e-6)
+    const wide = meanInterval(sample, 0.99)
+    assert.isTrue(wide.low <= low && high <= wide.high)
+  })
+})
 
 describe("the Wilson interval", () => {
   // Newcombe, Statistics in Medicine 17 (1998), table I, method 3.

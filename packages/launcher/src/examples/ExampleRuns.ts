@@ -9,6 +9,7 @@ import type {
   LauncherError,
   LaunchQueue
 } from "@runplane/api"
+import { recordedLaunch } from "@runplane/domain"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -76,8 +77,9 @@ export class ExampleRuns extends Context.Service<
       let stoppedByCallers = 0
 
       const run = Effect.fn("ExampleRuns.run")(function* (request: ExampleRunRequest) {
-        const compiled = withOverrides(yield* compiler.compile(request), request)
-        if (!(request.bootstrapAgents ?? settings.autoBootstrapAgents)) return { compiled, hostedAgents: [] }
+        const requested = withOverrides(yield* compiler.compile(request), request)
+        if (!(request.bootstrapAgents ?? settings.autoBootstrapAgents)) return { compiled: requested, hostedAgents: [] }
+        const compiled = withLaunch(requested, request)
         const members = yield* participants.resolve(compiled)
         const needed = members.filter(({ manifest }) => manifest !== undefined).length
         const broken = undecodable(compiled.initiator?.sessionStart.extensions)
@@ -317,6 +319,14 @@ const withOverrides = (
       }
     }
   }
+}
+
+/** With the inputs of the launch (docs/internals/launch.md#submission); a key of the pack stays. */
+const withLaunch = (compiled: CompileLaunchResult, { inputs, templateId }: ExampleRunRequest): CompileLaunchResult => {
+  const { runDescriptor } = compiled
+  const { session } = runDescriptor
+  const metadata = { launch: recordedLaunch(inputs, templateId), ...session.metadata }
+  return { ...compiled, runDescriptor: { ...runDescriptor, session: { ...session, metadata } } }
 }
 
 /**

@@ -95,6 +95,19 @@ describe("the example flow", () => {
     })
   )
 
+  it.effect("submits the template and the inputs of the launch, unless the pack has that key", () =>
+    Effect.gen(function* () {
+      const { run, submitted } = stage({})
+      yield* run({ inputs: { lag: 4 }, templateId: "fast" })
+      assert.deepStrictEqual(submitted[0]?.session.metadata?.["launch"], { templateId: "fast", inputs: { lag: 4 } })
+      const compiled = compiledLaunch()
+      const session = { ...compiled.runDescriptor.session, metadata: { launch: "own" } }
+      const own = stage({ compiled: { ...compiled, runDescriptor: { ...compiled.runDescriptor, session } } })
+      yield* own.run({ inputs: { lag: 4 } })
+      assert.deepStrictEqual(own.submitted[0]?.session.metadata, { launch: "own" })
+    })
+  )
+
   it.effect("answers mock and deferred agents without starting anything", () => {
     const { log, run } = stage({
       profiles: ALL.map((ref, index) =>

@@ -104,6 +104,11 @@ const rows: ReadonlyArray<Row> = [
   },
   { name: "stability", args: () => ["tags:nightly", "--by", "week"] },
   { name: "gate", args: ({ folder }) => [join(folder, "cases.yaml"), "--runs", "1"] },
+  {
+    name: "cases add",
+    args: ({ ended, folder }) => [ended, "--expect-outcome", "--file", join(folder, "made.yaml")],
+    stranger: [UNKNOWN]
+  },
   { name: "scenarios list", args: () => [] },
   { name: "processes list", args: () => [] },
   // Those of the launch may have ended by themselves.

@@ -223,7 +223,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     },
     gate: {
       meaning: "stability of decisions, verdicts of a gate",
-      knows: ["insight", "statistics", "events", ...VALUES]
+      knows: ["marks", "insight", "statistics", "events", ...VALUES, "RunDescriptor.ts"]
     },
     statistics: { meaning: "intervals, tests, resamples, agreement, calibration", knows: [] },
     insight: { meaning: "forecast, what-if, divergence", knows: ["projector", "policies", "events", ...VALUES] },

@@ -275,7 +275,7 @@ describe("the pages of the fleet", () => {
     await picture(page, "bulk-1280-light")
     assert.deepStrictEqual(await violationsOf(page), [])
     await page.getByRole("button", { name: "Cancel them" }).click()
-    await page.getByText("2 runs done, 0 not").waitFor()
+    await page.getByText("2 runs cancelled, 0 not").waitFor()
     await page.keyboard.press("Escape")
     const { data } = await get("/runs?q=many")
     assert.deepStrictEqual(

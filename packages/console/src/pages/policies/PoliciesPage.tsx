@@ -1,10 +1,11 @@
 import type { PolicyDescriptor } from "@runplane/api"
 import { Plus } from "lucide-react"
-import { useMemo } from "react"
+import { Suspense, useMemo } from "react"
 import { UserText } from "../../ui/basics.tsx"
 import { DialogButton } from "../../ui/Confirm.tsx"
 import { useTitle, useUrlState } from "../../ui/hooks.ts"
 import { Loaded, Select, Sheet } from "../../ui/kit.tsx"
+import { lazily } from "../../ui/lazily.ts"
 import { Empty } from "../../ui/States.tsx"
 import { useCatalogUse } from "../../ui/useCatalogUse.ts"
 import { useMay } from "../../ui/useMe.ts"
@@ -12,7 +13,8 @@ import { useRead } from "../../ui/useRead.ts"
 import { counted, cut, LINES_LENGTH, modeLabel, NAME_LENGTH } from "../../view/Format.ts"
 import { textParam } from "../../view/UrlState.ts"
 import { PolicyDetails } from "./PolicyDetails.tsx"
-import { RegisterDialog } from "./RegisterDialog.tsx"
+
+const RegisterDialog = lazily(() => import("./RegisterDialog.tsx"))
 
 const params = { mode: textParam, id: textParam }
 const REFRESH_MS = 15_000
@@ -44,7 +46,14 @@ export default function PoliciesPage({ launcherUrl }: { readonly launcherUrl: st
             onChange={(mode) => set({ mode, id: "" })}
           />
           {mayWrite ? (
-            <DialogButton className="btn btn-main" dialog={(close) => <RegisterDialog onClose={close} />}>
+            <DialogButton
+              className="btn btn-main"
+              dialog={(close) => (
+                <Suspense fallback={null}>
+                  <RegisterDialog onClose={close} />
+                </Suspense>
+              )}
+            >
               <Plus size={14} aria-hidden /> Register
             </DialogButton>
           ) : null}

@@ -1,18 +1,73 @@
 import type { RunListQuery } from "@runplane/api"
 import { RunStatus } from "@runplane/domain"
 import { scopeParams, spanMs } from "../../view/Scope.ts"
-import { flagParam, listParam, textParam, type ValuesOf, wordParam } from "../../view/UrlState.ts"
+import { flagParam, listParam, type Param, textParam, type ValuesOf, wordParam } from "../../view/UrlState.ts"
 
-const SORT_NAMES = ["newest", "oldest", "updated", "slowest", "dearest", "tokens", "longest"] as const
+const SORT_NAMES = [
+  "newest",
+  "oldest",
+  "updated",
+  "stalest",
+  "slowest",
+  "fastest",
+  "dearest",
+  "cheapest",
+  "tokens",
+  "fewest-tokens",
+  "longest",
+  "shortest"
+] as const
+type SortName = (typeof SORT_NAMES)[number]
+type SortOrder = RunListQuery["sortOrder"]
+
+/** The order of the list: a name, or the latest marks of a name: `mark.quality desc`. */
+export type RunOrder = SortName | `mark.${string} ${SortOrder}`
+
 const SORTS = {
   newest: ["createdAt", "desc"],
   oldest: ["createdAt", "asc"],
   updated: ["updatedAt", "desc"],
+  stalest: ["updatedAt", "asc"],
   slowest: ["duration", "desc"],
+  fastest: ["duration", "asc"],
   dearest: ["cost", "desc"],
+  cheapest: ["cost", "asc"],
   tokens: ["tokens", "desc"],
-  longest: ["events", "desc"]
-} as const satisfies Readonly<Record<string, readonly [RunListQuery["sortBy"], RunListQuery["sortOrder"]]>>
+  "fewest-tokens": ["tokens", "asc"],
+  longest: ["events", "desc"],
+  shortest: ["events", "asc"]
+} as const satisfies Readonly<Record<SortName, readonly [RunListQuery["sortBy"], SortOrder]>>
+
+const MARK_ORDER = /^mark\.[A-Za-z][A-Za-z0-9_-]{0,63} (asc|desc)$/
+const isMarkOrder = (text: string): text is `mark.${string} ${SortOrder}` => MARK_ORDER.test(text)
+
+const sortParam: Param<RunOrder> = {
+  read: (text) => SORT_NAMES.find((name) => name === text) ?? sortOfText(text ?? ""),
+  write: (value) => (value === "newest" ? undefined : value)
+}
+
+/** The key and the direction of an order, as the service takes them. */
+const keyOf = (sort: RunOrder): readonly [RunListQuery["sortBy"], SortOrder] => {
+  if (!isMarkOrder(sort)) return SORTS[sort]
+  const [name = "", order] = sort.split(" ")
+  return [`mark.${name.slice("mark.".length)}`, order === "asc" ? "asc" : "desc"]
+}
+
+/** The order by a key; undefined when the list has none by it. */
+const sortBy = (key: RunListQuery["sortBy"], order: SortOrder): RunOrder | undefined => {
+  const marked = `${key} ${order}`
+  return isMarkOrder(marked) ? marked : SORT_NAMES.find((name) => SORTS[name][0] === key && SORTS[name][1] === order)
+}
+
+/** The state of a header whose column sorts by a key, and the order that a click on it sets. */
+export const headerSort = (sort: RunOrder, key: RunListQuery["sortBy"]) => {
+  const [current, order] = keyOf(sort)
+  const isOn = current === key
+  return {
+    state: isOn ? (order === "asc" ? "ascending" : "descending") : "none",
+    next: sortBy(key, isOn && order === "desc" ? "asc" : "desc") ?? sort
+  } as const
+}
 
 /** The state of the runs page, all of it in its address. */
 export const runParams = {
@@ -25,7 +80,7 @@ export const runParams = {
   tags: listParam,
   window: scopeParams.window,
   archived: flagParam,
-  sort: wordParam(SORT_NAMES),
+  sort: sortParam,
   /** The columns in their order; the usual ones when there is none. */
   columns: listParam,
   density: wordParam(["comfortable", "compact"]),
@@ -55,7 +110,7 @@ type Window = Pick<RunListQuery, "createdAfter" | "createdBefore">
  * separately.
  */
 export const listQuery = (filters: RunFilters, anchor: Date, cursor: string): RunListQuery => {
-  const [sortBy, sortOrder] = SORTS[filters.sort]
+  const [sortBy, sortOrder] = keyOf(filters.sort)
   return {
     ...conditions(filters),
     ...createdWithin(filters, anchor),
@@ -94,12 +149,12 @@ const createdWithin = ({ window }: RunFilters, anchor: Date): Window =>
   window === "" ? {} : { createdAfter: new Date(anchor.getTime() - spanMs[window]).toISOString() }
 
 /** An order as saved views have it: `cost desc`. */
-export const sortText = (sort: RunFilters["sort"]) => {
+export const sortText = (sort: RunOrder) => {
+  if (isMarkOrder(sort)) return sort
   const [key, order] = SORTS[sort]
   return `${key} ${order}` as const
 }
 
 /** The order of a saved view; the newest first where it names none that the page knows. */
-export const sortOfText = (text: string | undefined): RunFilters["sort"] => {
-  return SORT_NAMES.find((name) => sortText(name) === text) ?? SORT_NAMES[0]
-}
+export const sortOfText = (text = ""): RunOrder =>
+  SORT_NAMES.find((name) => sortText(name) === text) ?? (isMarkOrder(text) ? text : SORT_NAMES[0])

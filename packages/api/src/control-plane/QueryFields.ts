@@ -55,6 +55,18 @@ export const runQueryFields: ReadonlyArray<DescribedField> = [
   { name: "cost", type: "number", ...fast, description: "Estimated cost in US dollars" },
   { name: "tokens", type: "number", ...fast, description: "Prompt and completion tokens" },
   { name: "events", type: "number", ...fast, description: "Number of its events" },
+  {
+    name: "costRank",
+    type: "number",
+    ...slow,
+    description: "Share of the runs of its scenario that cost less, 0 to 1; of scenarios with 10 runs or more"
+  },
+  {
+    name: "durationRank",
+    type: "number",
+    ...slow,
+    description: "Share of the runs of its scenario that were faster, 0 to 1; of scenarios with 10 runs or more"
+  },
   { name: "startedAt", type: "time", ...slow, description: "When it started running" },
   { name: "archivedAt", type: "time", ...slow, description: "When it was archived" },
   {

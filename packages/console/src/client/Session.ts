@@ -2,10 +2,10 @@ import { makeStore } from "../view/Store.ts"
 import { SERVICE_PATH } from "./Base.ts"
 
 /**
- * Where the API key is kept: it goes with the tab, and no other tab sees it. Services below several paths share an
- * origin and not their keys.
+ * Where the API key is kept: in the storage of the tab. `SharedKey.ts` gives it to other open tabs. Services below
+ * several paths share an origin and not their keys.
  */
-const STORAGE_KEY = `runplane.key${SERVICE_PATH}`
+export const STORAGE_KEY = `runplane.key${SERVICE_PATH}`
 
 export interface Session {
   readonly key: string | undefined

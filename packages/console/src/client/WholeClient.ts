@@ -1,6 +1,8 @@
 import { ControlPlaneClient } from "@runplane/api"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+// Loaded with the contract, a moment after the first page.
+import "./SharedKey.ts"
 import { SERVICE_URL } from "./Base.ts"
 import { layerHttp } from "./Http.ts"
 

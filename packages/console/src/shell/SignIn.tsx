@@ -1,5 +1,6 @@
 import { KeyRound } from "lucide-react"
 import { useState } from "react"
+import "../client/SharedKey.ts"
 import { session, signIn } from "../client/Session.ts"
 import { useStore, useTitle } from "../ui/hooks.ts"
 
@@ -20,8 +21,8 @@ export default function SignIn() {
         <KeyRound size={20} aria-hidden className="text-accent" />
         <h1 className="mt-3 text-[18px] font-semibold">Sign in to Runplane</h1>
         <p className="mt-1 text-soft">
-          This service requires an API key, or a token of your company's sign-on. The key is kept in this tab until you
-          close it.
+          This service requires an API key, or a token of your company's sign-on. The open tabs of this browser share
+          the key, and it is gone when the last one is closed.
         </p>
         <label className="mt-4 block">
           <span className="label">API key or token</span>

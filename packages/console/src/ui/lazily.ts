@@ -20,11 +20,13 @@ export const lazily = <Properties>(
   load: () => Promise<Part<Properties>>
 ): LazyExoticComponent<ComponentType<Properties>> =>
   lazy(async () => {
-    for (let attempt = 1; ; attempt++) {
+    // Attempts while the service was away do not count: one of them may end after the service has answered again.
+    for (let failures = 0; ; ) {
       try {
         return await load()
       } catch (error) {
-        if (attempt >= MOST_ATTEMPTS && !isAway()) throw error
+        failures = isAway() ? 0 : failures + 1
+        if (failures >= MOST_ATTEMPTS) throw error
       }
       await new Promise((resume) => setTimeout(resume, PAUSE_MS))
     }

@@ -1,7 +1,7 @@
 import type { Run } from "@runplane/api"
 import { decideTransition, isTerminal, OTLP_RUNTIME_KIND, RunStatus } from "@runplane/domain"
 
-export type RunAction = "cancel" | "suspend" | "resume" | "archive" | "delete"
+export type RunAction = "cancel" | "suspend" | "resume" | "archive" | "unarchive" | "delete"
 
 /** The status after an action; the others do not change it. */
 const targets = { cancel: "cancelled", suspend: "suspended", resume: "running" } as const
@@ -38,6 +38,16 @@ const cancelRefusalOf = (
   return !isWaiting && silentMs >= SILENT_MS ? undefined : NO_CANCEL
 }
 
+/** The past form of each action, for sentences about its result. */
+export const pastOf: Readonly<Record<RunAction, string>> = {
+  cancel: "cancelled",
+  suspend: "suspended",
+  resume: "resumed",
+  archive: "archived",
+  unarchive: "unarchived",
+  delete: "deleted"
+}
+
 /** What is known of the session beside the record of its run. */
 export interface Control {
   /** Why the session does not let this service control it; undefined when it does, or when that is unknown. */
@@ -54,6 +64,7 @@ export const refusalOf = (
   control: Control = { silentMs: 0 }
 ): string | undefined => {
   if (action === "archive") return run.archivedAt === null ? undefined : "The run is archived already"
+  if (action === "unarchive") return run.archivedAt === null ? "The run is not archived" : undefined
   if (action === "delete")
     return isTerminal(status) ? undefined : `The run is ${status}: only an ended run can be deleted`
   if (!hasRuntime(run)) return "The application of the run is not controlled from here"

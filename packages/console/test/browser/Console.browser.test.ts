@@ -50,6 +50,12 @@ describe("the console in a browser", () => {
     await page.getByText("No runs yet").waitFor()
     await page.reload()
     await page.getByText("No runs yet").waitFor()
+    // Another tab of the browser receives the key from this one, and both are signed out together.
+    const other = await context.newPage()
+    await go(other, "/runs")
+    await other.getByText("No runs yet").waitFor()
+    await other.getByRole("button", { name: "Sign out" }).click()
+    await page.getByText("Sign in to Runplane").waitFor()
     assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
     await context.close()
   })

@@ -12,8 +12,8 @@ import { useMay } from "../../ui/useMe.ts"
 import { useRead } from "../../ui/useRead.ts"
 import { counted, cut, LINES_LENGTH, modeLabel, NAME_LENGTH } from "../../view/Format.ts"
 import { textParam } from "../../view/UrlState.ts"
-import { RegisterDialog } from "./RegisterDialog.tsx"
 
+const RegisterDialog = lazily(() => import("./RegisterDialog.tsx"))
 const PolicyDetails = lazily(() => import("./PolicyDetails.tsx"))
 
 const params = { mode: textParam, id: textParam }
@@ -46,7 +46,14 @@ export default function PoliciesPage({ launcherUrl }: { readonly launcherUrl: st
             onChange={(mode) => set({ mode, id: "" })}
           />
           {mayWrite ? (
-            <DialogButton className="btn btn-main" dialog={(close) => <RegisterDialog onClose={close} />}>
+            <DialogButton
+              className="btn btn-main"
+              dialog={(close) => (
+                <Suspense fallback={null}>
+                  <RegisterDialog onClose={close} />
+                </Suspense>
+              )}
+            >
               <Plus size={14} aria-hidden /> Register
             </DialogButton>
           ) : null}

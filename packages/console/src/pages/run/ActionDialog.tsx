@@ -8,7 +8,7 @@ import { Id, UserText } from "../../ui/basics.tsx"
 import { FormDialog } from "../../ui/Confirm.tsx"
 import { ReasonField } from "../../ui/ReasonField.tsx"
 import { useMe } from "../../ui/useMe.ts"
-import type { RunAction } from "../../view/Actions.ts"
+import { pastOf, type RunAction } from "../../view/Actions.ts"
 
 interface ActionText {
   readonly title: string
@@ -42,6 +42,12 @@ const texts: Readonly<Record<RunAction, ActionText>> = {
     button: "Archive the run",
     takesReason: false
   },
+  unarchive: {
+    title: "Unarchive this run?",
+    says: "Lists show the run again.",
+    button: "Unarchive the run",
+    takesReason: false
+  },
   delete: {
     title: "Delete this run?",
     says: "Its events, state and artifacts are deleted permanently. The audit log keeps a record of the deletion.",
@@ -69,7 +75,9 @@ export default function ActionDialog({ action, onClose, run }: ActionDialogProps
       const payload = reason.trim() === "" ? {} : { reason: reason.trim() }
       if (action === "delete") return call((api) => Effect.as(api.management.remove({ params }), undefined))
       return call((api) =>
-        action === "archive" ? api.management.archive({ params }) : api.runs[action]({ params, payload })
+        action === "archive" || action === "unarchive"
+          ? api.management[action]({ params })
+          : api.runs[action]({ params, payload })
       )
     },
     onSuccess: (changed) => {
@@ -104,12 +112,4 @@ export default function ActionDialog({ action, onClose, run }: ActionDialogProps
       </p>
     </FormDialog>
   )
-}
-
-const pastOf: Readonly<Record<RunAction, string>> = {
-  cancel: "cancelled",
-  suspend: "suspended",
-  resume: "resumed",
-  archive: "archived",
-  delete: "deleted"
 }

@@ -1,6 +1,6 @@
 import type { Role } from "@runplane/api"
 import { activePolicy, decisionRecord, isTerminal } from "@runplane/domain"
-import { Archive, Ban, type LucideIcon, Pause, Play, ShieldCheck, Trash2 } from "lucide-react"
+import { Archive, ArchiveRestore, Ban, type LucideIcon, Pause, Play, ShieldCheck, Trash2 } from "lucide-react"
 import { Suspense, useMemo, useState } from "react"
 import { Link } from "wouter"
 import { useNow } from "../../ui/hooks.ts"
@@ -39,7 +39,9 @@ const offersFor = ({ run, state }: ShownRun, may: (role: Role) => boolean, contr
                 offer("cancel", "Cancel", Ban)
               ]
             : []),
-          offer("archive", "Archive", Archive)
+          run.archivedAt === null
+            ? offer("archive", "Archive", Archive)
+            : offer("unarchive", "Unarchive", ArchiveRestore)
         ]
       : []),
     ...(may("admin") ? [offer("delete", "Delete", Trash2)] : [])
@@ -47,7 +49,7 @@ const offersFor = ({ run, state }: ShownRun, may: (role: Role) => boolean, contr
 }
 
 /** Shown as icons on narrow screens. */
-const RARE: ReadonlySet<RunAction> = new Set(["archive", "delete"])
+const RARE: ReadonlySet<RunAction> = new Set(["archive", "unarchive", "delete"])
 
 /** A silence that matters lasts minutes. Milliseconds. */
 const SILENCE_STEP_MS = 10_000

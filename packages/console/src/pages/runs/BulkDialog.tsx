@@ -1,19 +1,18 @@
-import type { Run, RunBundle } from "@runplane/api"
+import type { Run } from "@runplane/api"
 import { useMutation, useQueryClient } from "@tanstack/react-query"
-import { CheckCircle2, XCircle } from "lucide-react"
+import { CheckCircle2, Undo2, XCircle } from "lucide-react"
 import { useState } from "react"
-import { call } from "../../client/Client.ts"
-import { problemOf } from "../../client/Problem.ts"
 import { UserText } from "../../ui/basics.tsx"
 import { downloadLines } from "../../ui/download.ts"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { ReasonField } from "../../ui/ReasonField.tsx"
+import { Failure } from "../../ui/States.tsx"
 import { useMe } from "../../ui/useMe.ts"
-import { type RunAction, refusalOf } from "../../view/Actions.ts"
-import { counted } from "../../view/Format.ts"
+import { pastOf } from "../../view/Actions.ts"
+import { counted, whole } from "../../view/Format.ts"
 import { runFacts } from "../../view/RunFacts.ts"
-
-export type BulkAction = RunAction | "export"
+import type { MatchingRuns } from "./Bulk.tsx"
+import { applyToAll, type BulkAction, bulkRefusal, MOST_RUNS, type Outcome, readMatching } from "./BulkActions.ts"
 
 interface ActionWords {
   readonly title: string
@@ -47,6 +46,12 @@ const words: Readonly<Record<BulkAction, ActionWords>> = {
     button: "Archive them",
     takesReason: false
   },
+  unarchive: {
+    title: "Unarchive these runs?",
+    says: "Lists show the runs again.",
+    button: "Unarchive them",
+    takesReason: false
+  },
   delete: {
     title: "Delete these runs?",
     says: "Their events, state, messages and artifacts are deleted permanently.",
@@ -61,123 +66,134 @@ const words: Readonly<Record<BulkAction, ActionWords>> = {
   }
 }
 
-/** The result for one run. */
-interface Outcome {
-  readonly run: Run
-  /** Why the action was not done; undefined when it was. */
-  readonly refusal: string | undefined
-}
-
-const AT_ONCE = 4
+/** Listed runs; the others are counted. */
+const MOST_LISTED = 200
 
 interface BulkDialogProps {
   readonly action: BulkAction
   readonly runs: ReadonlyArray<Run>
+  /** All runs of this search instead of `runs`. */
+  readonly all: MatchingRuns | undefined
   readonly onClose: () => void
 }
 
 /** Applies one action to several runs, and shows the result of each. */
-export default function BulkDialog({ action, onClose, runs }: BulkDialogProps) {
+export default function BulkDialog({ action, all, onClose, runs }: BulkDialogProps) {
   const [reason, setReason] = useState("")
+  const [typed, setTyped] = useState("")
+  const [finished, setFinished] = useState(0)
   const queries = useQueryClient()
   const me = useMe()
   const { button, says, takesReason, title } = words[action]
-  const refused = (run: Run) => (action === "export" ? undefined : refusalOf(action, run.status, run))
-  const possible = runs.filter((run) => refused(run) === undefined)
+  const possible = runs.filter((run) => bulkRefusal(action, run) === undefined)
+  const most = Math.min(MOST_RUNS, all?.total ?? runs.length)
+  const apply = async (what: BulkAction, wanted: ReadonlyArray<Run>) => {
+    setFinished(0)
+    const { bundles, outcomes } = await applyToAll(what, wanted, reason.trim(), setFinished)
+    if (bundles.length > 0) downloadLines("runs.jsonl", bundles)
+    return { what, outcomes }
+  }
+  const renew = () => void queries.invalidateQueries({ queryKey: ["runs"] })
   const change = useMutation({
-    mutationFn: async () => {
-      const outcomes: Array<Outcome> = runs.flatMap((run) => {
-        const refusal = refused(run)
-        return refusal === undefined ? [] : [{ run, refusal }]
-      })
-      const bundles: Array<RunBundle> = []
-      const rest = [...possible]
-      const worker = async () => {
-        for (let run = rest.shift(); run !== undefined; run = rest.shift()) {
-          const one = run
-          try {
-            const answer = await act(action, one.id, reason.trim())
-            if (answer !== undefined) bundles.push(answer)
-            outcomes.push({ run: one, refusal: undefined })
-          } catch (error) {
-            const { code, messages } = problemOf(error, "")
-            outcomes.push({ run: one, refusal: `${code}: ${messages.join("; ")}` })
-          }
-        }
-      }
-      await Promise.all(Array.from({ length: AT_ONCE }, worker))
-      if (bundles.length > 0) {
-        downloadLines("runs.jsonl", bundles)
-      }
-      return outcomes
-    },
-    onSettled: () => {
-      void queries.invalidateQueries({ queryKey: ["runs"] })
-    }
+    mutationFn: async () => apply(action, all === undefined ? runs : await readMatching(all)),
+    onSettled: renew
   })
-  const needsReason = action === "cancel" && reason.trim() === ""
+  const undo = useMutation({
+    mutationFn: (done: ReadonlyArray<Outcome>) =>
+      apply(
+        "unarchive",
+        // The records are of the time before the archival.
+        done.flatMap(({ refusal, run }) => (refusal === undefined ? [{ ...run, archivedAt: run.updatedAt }] : []))
+      ),
+    onSettled: renew
+  })
+  const result = undo.data ?? change.data
+  const isBusy = change.isPending || undo.isPending
+  const isConfirmed = all === undefined || typed.replace(/\D/g, "") === String(all.total)
+  const isReady =
+    !(action === "cancel" && reason.trim() === "") && isConfirmed && (all !== undefined || possible.length > 0)
+  const failure = undo.error ?? change.error
+  const listed: ReadonlyArray<Outcome> =
+    result?.outcomes ?? (all === undefined ? runs.map((run) => ({ run, refusal: bulkRefusal(action, run) })) : [])
   return (
     <Overlay open onClose={onClose} title={title}>
       <form
         className="flex flex-col gap-3 p-4"
         onSubmit={(event) => {
           event.preventDefault()
-          if (!needsReason && possible.length > 0) change.mutate()
+          if (isReady) change.mutate()
         }}
       >
-        {change.data === undefined ? (
+        {result === undefined ? (
           <>
             <p className="text-soft">{says}</p>
             {takesReason ? (
               <ReasonField required={action === "cancel"} rows={2} value={reason} onChange={setReason} />
             ) : null}
-            <p className="text-muted">
-              {counted(possible.length, "run")} of {runs.length}
-              {possible.length < runs.length ? "; the status of the others does not allow it" : ""}. Done as{" "}
-              {me === undefined ? "…" : `${me.name} (${me.role})`}
-            </p>
+            {all === undefined ? (
+              <p className="text-muted">
+                {counted(possible.length, "run")} of {runs.length}
+                {possible.length < runs.length ? "; the others do not allow it" : ""}. Done as{" "}
+                {me === undefined ? "…" : `${me.name} (${me.role})`}
+              </p>
+            ) : (
+              <label className="block">
+                <span className="text-soft">
+                  All {counted(all.total, "run")} that match the search
+                  {all.total > MOST_RUNS ? `, the first ${whole(MOST_RUNS)} of them` : ""}, also those that are not
+                  loaded. Runs that do not allow it stay as they are. Type {whole(all.total)} to confirm:
+                </span>
+                <input
+                  inputMode="numeric"
+                  autoComplete="off"
+                  aria-label="Number of runs, to confirm"
+                  className="field mt-1 w-full"
+                  value={typed}
+                  onChange={({ target }) => setTyped(target.value)}
+                />
+              </label>
+            )}
           </>
         ) : (
           <p role="status" className="font-medium">
-            {counted(change.data.filter(({ refusal }) => refusal === undefined).length, "run")} done,{" "}
-            {change.data.filter(({ refusal }) => refusal !== undefined).length} not
+            {resultText(result.what, result.outcomes)}
           </p>
         )}
+        {failure === null ? null : <Failure what="The runs could not be changed" error={failure} />}
+        {isBusy ? (
+          <p role="status" className="num text-muted">
+            {whole(finished)} of {whole(most)}
+          </p>
+        ) : null}
         <ul className="max-h-[40vh] overflow-auto" aria-label="Runs">
-          {(change.data ?? runs.map((run) => ({ run, refusal: refused(run) }))).map(({ refusal, run }) => (
-            <li key={run.id} className="flex items-start gap-2 border-b border-line py-1.5 last:border-0">
-              {refusal === undefined ? (
-                <CheckCircle2
-                  size={14}
-                  aria-label={change.data === undefined ? "possible" : "done"}
-                  className={`mt-0.5 shrink-0 ${change.data === undefined ? "text-muted" : "text-good"}`}
-                />
-              ) : (
-                <XCircle size={14} aria-label="not done" className="mt-0.5 shrink-0 text-bad" />
-              )}
-              <span className="min-w-0">
-                <UserText text={runFacts(run).title} className="font-medium" />{" "}
-                <span className="font-mono text-[11px] text-muted">{run.id.slice(0, 8)}</span>
-                {refusal === undefined ? null : (
-                  <span className="block text-[12px] text-bad">
-                    <UserText text={refusal} />
-                  </span>
-                )}
-              </span>
-            </li>
+          {listed.slice(0, MOST_LISTED).map((outcome) => (
+            <Row key={outcome.run.id} outcome={outcome} isDone={result !== undefined} />
           ))}
+          {listed.length > MOST_LISTED ? (
+            <li className="py-1.5 text-muted">and {counted(listed.length - MOST_LISTED, "other")}</li>
+          ) : null}
         </ul>
         <div className="flex justify-end gap-2">
+          {change.data === undefined || action !== "archive" || undo.data !== undefined ? null : (
+            <button
+              type="button"
+              className="btn mr-auto"
+              disabled={isBusy}
+              onClick={() => undo.mutate(change.data.outcomes)}
+            >
+              <Undo2 size={14} aria-hidden /> Undo
+            </button>
+          )}
           <button type="button" className="btn" onClick={onClose}>
-            {change.data === undefined ? "Dismiss" : "Close"}
+            {result === undefined ? "Dismiss" : "Close"}
           </button>
-          {change.data === undefined ? (
+          {result === undefined ? (
             <button
               type="submit"
               className={`btn ${action === "delete" || action === "cancel" ? "btn-bad" : "btn-main"}`}
-              disabled={change.isPending || needsReason || possible.length === 0}
+              disabled={isBusy || !isReady}
             >
-              {change.isPending ? "Working…" : button}
+              {isBusy ? "Working…" : button}
             </button>
           ) : null}
         </div>
@@ -186,24 +202,31 @@ export default function BulkDialog({ action, onClose, runs }: BulkDialogProps) {
   )
 }
 
-const BUNDLE_EVENTS = 10_000
-
-/** Answers a bundle for an export, nothing else. */
-const act = async (action: BulkAction, id: string, reason: string): Promise<RunBundle | undefined> => {
-  const params = { id }
-  if (action === "export") {
-    const query = {
-      includeCanonical: true,
-      includeRaw: false,
-      includeMarks: true,
-      eventLimit: BUNDLE_EVENTS,
-      format: "json"
-    } as const
-    const bundle = await call((api) => api.insights.export({ params, query }))
-    return typeof bundle === "string" ? undefined : bundle
-  }
-  if (action === "delete") await call((api) => api.management.remove({ params }))
-  else if (action === "archive") await call((api) => api.management.archive({ params }))
-  else await call((api) => api.runs[action]({ params, payload: reason === "" ? {} : { reason } }))
-  return undefined
+/** `2 runs archived, 1 not`. */
+const resultText = (action: BulkAction, outcomes: ReadonlyArray<Outcome>): string => {
+  const done = outcomes.filter(({ refusal }) => refusal === undefined).length
+  return `${counted(done, "run")} ${action === "export" ? "exported" : pastOf[action]}, ${whole(outcomes.length - done)} not`
 }
+
+const Row = ({ isDone, outcome: { refusal, run } }: { readonly outcome: Outcome; readonly isDone: boolean }) => (
+  <li className="flex items-start gap-2 border-b border-line py-1.5 last:border-0">
+    {refusal === undefined ? (
+      <CheckCircle2
+        size={14}
+        aria-label={isDone ? "done" : "possible"}
+        className={`mt-0.5 shrink-0 ${isDone ? "text-good" : "text-muted"}`}
+      />
+    ) : (
+      <XCircle size={14} aria-label="not done" className="mt-0.5 shrink-0 text-bad" />
+    )}
+    <span className="min-w-0">
+      <UserText text={runFacts(run).title} className="font-medium" />{" "}
+      <span className="font-mono text-[11px] text-muted">{run.id.slice(0, 8)}</span>
+      {refusal === undefined ? null : (
+        <span className="block text-[12px] text-bad">
+          <UserText text={refusal} />
+        </span>
+      )}
+    </span>
+  </li>
+)

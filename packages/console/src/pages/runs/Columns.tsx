@@ -1,13 +1,15 @@
-import type { Run } from "@runplane/api"
+import type { Run, RunListQuery } from "@runplane/api"
 import { runDuration } from "@runplane/domain"
 import { type ReactNode, Suspense } from "react"
 import { Chip, Id, StatusBadge, Time, UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
 import { lazily } from "../../ui/lazily.ts"
+import { NameText } from "../../ui/NameText.tsx"
 import { compact, duration, listedDollars, modeLabel, percent, whole } from "../../view/Format.ts"
 import type { RunFacts } from "../../view/RunFacts.ts"
 import { type MarksOfRuns, markNameOf } from "../../view/RunMarks.ts"
 
+const WaitCell = lazily(() => import("./WaitCell.tsx"))
 const MarkCell = lazily(() => import("./MarkCell.tsx"))
 
 export interface Column {
@@ -16,6 +18,8 @@ export interface Column {
   /** Of the grid: least and greatest width. */
   readonly width: string
   readonly align?: "right"
+  /** What a click on the header sorts by; the column cannot be sorted without it. */
+  readonly sort?: RunListQuery["sortBy"]
   /** Hidden on screens narrower than this. */
   readonly from?: "md" | "lg" | "xl" | "2xl"
   readonly cell: (run: Run, facts: RunFacts, now: number) => ReactNode
@@ -44,15 +48,20 @@ export const COLUMNS: ReadonlyArray<Column> = [
     id: "status",
     title: "Status",
     width: "minmax(104px, 124px)",
-    cell: ({ status }) => <StatusBadge status={status} />
+    // A phone has space for the icon.
+    cell: ({ status }) => (
+      <span className="max-md:w-4 max-md:overflow-hidden">
+        <StatusBadge status={status} />
+      </span>
+    )
   },
   {
     id: "run",
     title: "Run",
-    width: "minmax(110px, 2.4fr)",
+    width: "minmax(150px, 2.4fr)",
     cell: ({ archivedAt, historyGap }, { title }) => (
       <span className="flex min-w-0 items-center gap-2">
-        <UserText text={title} className="truncate font-medium" />
+        <NameText text={title} className="font-medium" />
         {archivedAt === null ? null : <Chip>archived</Chip>}
         {historyGap === true ? (
           <Chip tone="warn" title="The log has a gap: messages are missing">
@@ -73,6 +82,7 @@ export const COLUMNS: ReadonlyArray<Column> = [
     id: "started",
     title: "Started",
     width: "84px",
+    sort: "createdAt",
     cell: ({ createdAt, startedAt }) => <Time at={startedAt ?? createdAt} className="text-soft" />
   },
   {
@@ -81,6 +91,7 @@ export const COLUMNS: ReadonlyArray<Column> = [
     width: "76px",
     align: "right",
     from: "md",
+    sort: "duration",
     cell: (run, _, now) => {
       const ms = runDuration(run, now)
       return ms === undefined ? none : <span className="num">{duration(ms)}</span>
@@ -92,6 +103,7 @@ export const COLUMNS: ReadonlyArray<Column> = [
     width: "56px",
     align: "right",
     from: "xl",
+    sort: "events",
     cell: ({ lastEventIndex }) => <span className="num">{whole(lastEventIndex)}</span>
   },
   {
@@ -100,6 +112,7 @@ export const COLUMNS: ReadonlyArray<Column> = [
     width: "58px",
     align: "right",
     from: "lg",
+    sort: "tokens",
     cell: (_, { tokens }) => (tokens === undefined ? none : <span className="num">{compact(tokens)}</span>)
   },
   {
@@ -108,6 +121,7 @@ export const COLUMNS: ReadonlyArray<Column> = [
     width: "96px",
     align: "right",
     from: "lg",
+    sort: "cost",
     cell: (_, { cost }) => (cost === undefined ? none : <CostText cost={cost} say={listedDollars} />)
   },
   {
@@ -132,7 +146,7 @@ export const COLUMNS: ReadonlyArray<Column> = [
     title: "Policy",
     width: "minmax(90px, 0.9fr)",
     from: "2xl",
-    cell: (_, { policy }) => (policy === undefined ? none : <UserText text={policy} className="truncate text-soft" />)
+    cell: (_, { policy }) => (policy === undefined ? none : <NameText text={policy} className="text-soft" />)
   },
   {
     id: "id",
@@ -146,8 +160,7 @@ export const COLUMNS: ReadonlyArray<Column> = [
     title: "Scenario",
     width: "minmax(110px, 1fr)",
     from: "md",
-    cell: (_, { scenario }) =>
-      scenario === undefined ? none : <UserText text={scenario} className="truncate text-soft" />
+    cell: (_, { scenario }) => (scenario === undefined ? none : <NameText text={scenario} className="text-soft" />)
   },
   {
     id: "environment",
@@ -169,7 +182,19 @@ export const COLUMNS: ReadonlyArray<Column> = [
     title: "Changed",
     width: "84px",
     from: "md",
+    sort: "updatedAt",
     cell: ({ updatedAt }) => <Time at={updatedAt} className="text-soft" />
+  },
+  {
+    id: "waiting",
+    title: "Waits for",
+    width: "minmax(130px, 1fr)",
+    from: "md",
+    cell: ({ id, status }) => (
+      <Suspense fallback={none}>
+        <WaitCell id={id} status={status} />
+      </Suspense>
+    )
   },
   {
     id: "ended",
@@ -211,6 +236,7 @@ const markColumnOf = (id: string, name: string, marks: MarksOfRuns | undefined):
   title: name,
   width: "minmax(80px, 0.8fr)",
   from: "md",
+  sort: `mark.${name}`,
   cell: (run) => {
     const ofRun = marks?.get(run.id)
     // Nothing is known until the marks are read.
@@ -226,9 +252,23 @@ const markColumnOf = (id: string, name: string, marks: MarksOfRuns | undefined):
   }
 })
 
-/** The columns that are shown, in order. */
+/** The columns that are shown, in order. Those that were chosen are shown on every screen but a phone's. */
 export const columnsOf = (chosen: ReadonlyArray<string>, marks: MarksOfRuns | undefined): ReadonlyArray<Column> =>
-  [...FIXED, ...chosenColumns(chosen)].flatMap((id) => {
+  [...FIXED, ...chosenColumns(chosen)].flatMap((id): ReadonlyArray<Column> => {
     const name = markNameOf(id)
-    return name === undefined ? COLUMNS.filter((column) => column.id === id) : [markColumnOf(id, name, marks)]
+    const found = name === undefined ? COLUMNS.filter((column) => column.id === id) : [markColumnOf(id, name, marks)]
+    return chosen.length === 0
+      ? found
+      : found.map((column) => (column.from === undefined ? column : { ...column, from: "md" }))
   })
+
+/** The least width of a column, CSS pixels. */
+const leastWidth = ({ width }: Column): number => Number(/^(?:minmax\()?(\d+)px/.exec(width)?.[1] ?? 0)
+
+/** Gaps, edges, the tick box and the button of a row, CSS pixels. */
+const GAP = 12
+const EDGES = 32 + 16 + 22 + 2 * GAP
+
+/** The least width of a list with these columns; a narrower screen scrolls it sideways. CSS pixels. */
+export const leastListWidth = (columns: ReadonlyArray<Column>): number =>
+  columns.reduce((sum, column) => sum + leastWidth(column) + GAP, EDGES)

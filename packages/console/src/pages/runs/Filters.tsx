@@ -6,7 +6,7 @@ import { lazily } from "../../ui/lazily.ts"
 import { QueryBar } from "../../ui/QueryBar.tsx"
 import { valuesIn, withValues } from "../../view/QueryEdit.ts"
 import { runStatusLabel } from "../../view/Status.ts"
-import { isFiltered, markOrders, type RunFilters, type SetRunFilters } from "./RunQuery.ts"
+import { isFiltered, markOrders, type RunFilters, type RunOrder, type SetRunFilters } from "./RunQuery.ts"
 import { Views } from "./Views.tsx"
 
 const ColumnsDialog = lazily(() => import("./ColumnsDialog.tsx"))
@@ -35,11 +35,23 @@ const SORTS = [
   ["newest", "Newest first"],
   ["oldest", "Oldest first"],
   ["updated", "Last changed first"],
+  ["stalest", "Longest unchanged first"],
   ["slowest", "Slowest first"],
+  ["fastest", "Fastest first"],
   ["dearest", "Most expensive first"],
+  ["cheapest", "Cheapest first"],
   ["tokens", "Most tokens first"],
-  ["longest", "Most events first"]
-] as const
+  ["fewest-tokens", "Fewest tokens first"],
+  ["longest", "Most events first"],
+  ["shortest", "Fewest events first"]
+] as const satisfies ReadonlyArray<readonly [RunOrder, string]>
+
+/** The order by a mark is set by the header of its column. */
+const ordersWith = (filters: RunFilters): ReadonlyArray<readonly [RunOrder, string]> => {
+  const { sort } = filters
+  const orders = [...SORTS, ...markOrders(filters)]
+  return orders.some(([name]) => name === sort) ? orders : [...orders, [sort, `By ${sort}`]]
+}
 
 /** The search of the list, by words and by facets: two ways to edit one search, which is in the address. */
 export const Filters = ({ filters, onValid, searchRef, set, total }: FiltersProps) => {
@@ -73,7 +85,7 @@ export const Filters = ({ filters, onValid, searchRef, set, total }: FiltersProp
         <Select
           label="Order"
           value={filters.sort}
-          options={[...SORTS, ...markOrders(filters)]}
+          options={ordersWith(filters)}
           onChange={(sort) => set({ sort })}
         />
         <span className="ml-auto flex gap-1">
@@ -103,7 +115,7 @@ export const Filters = ({ filters, onValid, searchRef, set, total }: FiltersProp
           />
         </span>
       </div>
-      <div className="flex flex-wrap items-center gap-1">
+      <div className="flex items-center gap-1 max-md:overflow-x-auto max-md:*:shrink-0 md:flex-wrap">
         <Views filters={filters} set={set} />
         {filters.environment === "" ? null : (
           <Remove label={`environment ${filters.environment}`} onClick={() => set({ environment: "" })} />

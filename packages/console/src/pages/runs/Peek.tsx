@@ -1,8 +1,10 @@
 import type { Run } from "@runplane/api"
 import { isTerminal, runDuration } from "@runplane/domain"
+import { X } from "lucide-react"
 import { StatusBadge, Time, UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
 import { Facts, Loaded, TextLink } from "../../ui/kit.tsx"
+import { NameText } from "../../ui/NameText.tsx"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { duration, percent, whole } from "../../view/Format.ts"
@@ -10,12 +12,21 @@ import { runFacts } from "../../view/RunFacts.ts"
 import { Bulk } from "./Bulk.tsx"
 
 /** A run beside the list: question, decision, facts and actions. */
-export default function Peek({ onClose, run }: { readonly run: Run; readonly onClose: () => void }) {
+export default function Peek({
+  isBeside,
+  onClose,
+  run
+}: {
+  readonly run: Run
+  /** Whether the list stays usable beside it; else it covers the list as a dialog. */
+  readonly isBeside: boolean
+  readonly onClose: () => void
+}) {
   const facts = runFacts(run)
   const state = useRead(["run state", run.id], (api) => api.runs.state({ params: { id: run.id } }))
   const elapsed = runDuration(run, Date.now())
-  return (
-    <Overlay open onClose={onClose} title={facts.title} form="side">
+  const content = (
+    <>
       <div className="flex flex-wrap items-center gap-3 px-3 pt-3">
         <StatusBadge status={run.status} chip />
         <TextLink href={`/runs/${run.id}`}>Open the run</TextLink>
@@ -73,6 +84,31 @@ export default function Peek({ onClose, run }: { readonly run: Run; readonly onC
         )}
       </Loaded>
       <Bulk runs={[run]} onClear={onClose} />
-    </Overlay>
+    </>
+  )
+  if (!isBeside) {
+    return (
+      <Overlay open onClose={onClose} title={facts.title} form="side">
+        {content}
+      </Overlay>
+    )
+  }
+  return (
+    <aside
+      aria-label={`Preview of ${facts.title}`}
+      className="flex w-[clamp(320px,32vw,440px)] shrink-0 flex-col border-l border-line bg-raised"
+    >
+      <div className="flex items-center justify-between gap-3 border-b border-line px-3 py-1.5">
+        <h2 className="flex min-w-0 font-semibold">
+          <NameText text={facts.title} />
+        </h2>
+        <button type="button" aria-label="Close the preview" className="btn btn-quiet -mr-2 px-1.5" onClick={onClose}>
+          <X size={16} aria-hidden />
+        </button>
+      </div>
+      <div className="min-h-0 flex-1 overflow-auto" tabIndex={0} role="region" aria-label="Previewed run">
+        {content}
+      </div>
+    </aside>
   )
 }

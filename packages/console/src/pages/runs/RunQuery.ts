@@ -4,27 +4,70 @@ import { markNameOf } from "../../view/RunMarks.ts"
 import { scopeParams, spanMs } from "../../view/Scope.ts"
 import { flagParam, listParam, type Param, textParam, type ValuesOf, wordParam } from "../../view/UrlState.ts"
 
-const SORT_NAMES = ["newest", "oldest", "updated", "slowest", "dearest", "tokens", "longest"] as const
+const SORT_NAMES = [
+  "newest",
+  "oldest",
+  "updated",
+  "stalest",
+  "slowest",
+  "fastest",
+  "dearest",
+  "cheapest",
+  "tokens",
+  "fewest-tokens",
+  "longest",
+  "shortest"
+] as const
+type SortName = (typeof SORT_NAMES)[number]
+type SortOrder = RunListQuery["sortOrder"]
+
+/** The order of the list: a name, or the latest marks of a name: `mark.quality desc`. */
+export type RunOrder = SortName | `mark.${string} ${SortOrder}`
+
 const SORTS = {
   newest: ["createdAt", "desc"],
   oldest: ["createdAt", "asc"],
   updated: ["updatedAt", "desc"],
+  stalest: ["updatedAt", "asc"],
   slowest: ["duration", "desc"],
+  fastest: ["duration", "asc"],
   dearest: ["cost", "desc"],
+  cheapest: ["cost", "asc"],
   tokens: ["tokens", "desc"],
-  longest: ["events", "desc"]
-} as const satisfies Readonly<Record<string, readonly [RunListQuery["sortBy"], RunListQuery["sortOrder"]]>>
+  "fewest-tokens": ["tokens", "asc"],
+  longest: ["events", "desc"],
+  shortest: ["events", "asc"]
+} as const satisfies Readonly<Record<SortName, readonly [RunListQuery["sortBy"], SortOrder]>>
 
-type SortName = (typeof SORT_NAMES)[number]
-/** Runs by a mark, as saved views have it: `mark.quality desc`. */
-export type MarkOrder = `mark.${string} ${"asc" | "desc"}`
+const MARK_ORDER = /^mark\.[A-Za-z][A-Za-z0-9_-]{0,63} (asc|desc)$/
+const isMarkOrder = (text: string): text is `mark.${string} ${SortOrder}` => MARK_ORDER.test(text)
 
-const isMarkOrder = (text: string): text is MarkOrder => /^mark\.[A-Za-z][A-Za-z0-9_-]{0,63} (asc|desc)$/.test(text)
+const sortParam: Param<RunOrder> = {
+  read: (text) => SORT_NAMES.find((name) => name === text) ?? sortOfText(text ?? ""),
+  write: (value) => (value === "newest" ? undefined : value)
+}
 
-const sortWords = wordParam(SORT_NAMES)
-const sortParam: Param<SortName | MarkOrder> = {
-  read: (text) => (text !== null && isMarkOrder(text) ? text : sortWords.read(text)),
-  write: (sort) => (isMarkOrder(sort) ? sort : sortWords.write(sort))
+/** The key and the direction of an order, as the service takes them. */
+const keyOf = (sort: RunOrder): readonly [RunListQuery["sortBy"], SortOrder] => {
+  if (!isMarkOrder(sort)) return SORTS[sort]
+  const [name = "", order] = sort.split(" ")
+  return [`mark.${name.slice("mark.".length)}`, order === "asc" ? "asc" : "desc"]
+}
+
+/** The order by a key; undefined when the list has none by it. */
+const sortBy = (key: RunListQuery["sortBy"], order: SortOrder): RunOrder | undefined => {
+  const marked = `${key} ${order}`
+  return isMarkOrder(marked) ? marked : SORT_NAMES.find((name) => SORTS[name][0] === key && SORTS[name][1] === order)
+}
+
+/** The state of a header whose column sorts by a key, and the order that a click on it sets. */
+export const headerSort = (sort: RunOrder, key: RunListQuery["sortBy"]) => {
+  const [current, order] = keyOf(sort)
+  const isOn = current === key
+  return {
+    state: isOn ? (order === "asc" ? "ascending" : "descending") : "none",
+    next: sortBy(key, isOn && order === "desc" ? "asc" : "desc") ?? sort
+  } as const
 }
 
 /** The state of the runs page, all of it in its address. */
@@ -68,13 +111,15 @@ type Window = Pick<RunListQuery, "createdAfter" | "createdBefore">
  * separately.
  */
 export const listQuery = (filters: RunFilters, anchor: Date, cursor: string): RunListQuery => {
+  const [sortBy, sortOrder] = keyOf(filters.sort)
   return {
     ...conditions(filters),
     ...createdWithin(filters, anchor),
     createdBefore: anchor.toISOString(),
     limit: PAGE_SIZE,
     offset: 0,
-    ...orderOf(filters.sort),
+    sortBy,
+    sortOrder,
     include: "participants",
     ...(cursor !== "" && { cursor })
   }
@@ -104,22 +149,13 @@ const conditions = (filters: RunFilters) => ({
 const createdWithin = ({ window }: RunFilters, anchor: Date): Window =>
   window === "" ? {} : { createdAfter: new Date(anchor.getTime() - spanMs[window]).toISOString() }
 
-const orderOf = (sort: RunFilters["sort"]): Pick<RunListQuery, "sortBy" | "sortOrder"> => {
-  if (!isMarkOrder(sort)) return { sortBy: SORTS[sort][0], sortOrder: SORTS[sort][1] }
-  const name = markOf(sort)
-  return { sortBy: `mark.${name}`, sortOrder: sort.endsWith(" asc") ? "asc" : "desc" }
-}
-
-/** The name in an order by a mark. */
-const markOf = (sort: MarkOrder): string => sort.slice("mark.".length, sort.lastIndexOf(" "))
-
 /** The orders by the marks that are columns, and by the mark that the list is sorted by. */
 export const markOrders = ({
   columns,
   sort
-}: Pick<RunFilters, "columns" | "sort">): ReadonlyArray<readonly [MarkOrder, string]> => {
-  const names = new Set(columns.flatMap((id) => markNameOf(id) ?? []))
-  if (isMarkOrder(sort)) names.add(markOf(sort))
+}: Pick<RunFilters, "columns" | "sort">): ReadonlyArray<readonly [RunOrder, string]> => {
+  const sorted = isMarkOrder(sort) ? sort.slice("mark.".length).split(" ", 1) : []
+  const names = new Set([...columns.flatMap((id) => markNameOf(id) ?? []), ...sorted])
   return [...names].flatMap((name) => [
     [`mark.${name} desc`, `Mark ${name}, descending`] as const,
     [`mark.${name} asc`, `Mark ${name}, ascending`] as const
@@ -127,12 +163,12 @@ export const markOrders = ({
 }
 
 /** An order as saved views have it: `cost desc`. */
-export const sortText = (sort: RunFilters["sort"]) => {
+export const sortText = (sort: RunOrder) => {
   if (isMarkOrder(sort)) return sort
   const [key, order] = SORTS[sort]
   return `${key} ${order}` as const
 }
 
 /** The order of a saved view; the newest first where it names none that the page knows. */
-export const sortOfText = (text = ""): RunFilters["sort"] =>
-  isMarkOrder(text) ? text : (SORT_NAMES.find((name) => sortText(name) === text) ?? SORT_NAMES[0])
+export const sortOfText = (text = ""): RunOrder =>
+  SORT_NAMES.find((name) => sortText(name) === text) ?? (isMarkOrder(text) ? text : SORT_NAMES[0])

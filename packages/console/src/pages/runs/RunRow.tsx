@@ -4,6 +4,7 @@ import { memo } from "react"
 import { CONSOLE_PATH } from "../../client/Base.ts"
 import { fromClass } from "../../ui/kit.tsx"
 import { runFacts } from "../../view/RunFacts.ts"
+import { runLine } from "../../view/RunLine.ts"
 import type { Column } from "./Columns.tsx"
 
 export const cellClass = ({ align, from }: Column): string =>
@@ -27,6 +28,8 @@ interface RunRowProps {
   readonly className: string
   readonly isChosen: boolean
   readonly isSelected: boolean
+  /** Adds a line with what the hidden columns say. */
+  readonly isPhone: boolean
   readonly now: number
   readonly act: RowActions
 }
@@ -39,6 +42,7 @@ export const RunRow = memo(function RunRow({
   height,
   index,
   isChosen,
+  isPhone,
   isSelected,
   now,
   run,
@@ -71,7 +75,7 @@ export const RunRow = memo(function RunRow({
           {column.id === "run" ? (
             <a
               href={`${CONSOLE_PATH}runs/${run.id}`}
-              className="min-w-0 truncate"
+              className="min-w-0 flex-1 truncate"
               onFocus={() => act.choose(index)}
               onClick={(event) => {
                 if (event.ctrlKey || event.metaKey || event.shiftKey) return event.stopPropagation()
@@ -80,6 +84,9 @@ export const RunRow = memo(function RunRow({
               }}
             >
               {column.cell(run, facts, now)}
+              {isPhone ? (
+                <span className="num block truncate text-[12px] text-muted">{runLine(run, facts)}</span>
+              ) : null}
             </a>
           ) : (
             column.cell(run, facts, now)

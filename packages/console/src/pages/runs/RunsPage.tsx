@@ -1,7 +1,7 @@
-import { ArrowUp } from "lucide-react"
+import { ArrowDown, ArrowUp } from "lucide-react"
 import { memo, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react"
 import { useLocation } from "wouter"
-import { useNow, useTitle, useUrlState } from "../../ui/hooks.ts"
+import { useMedia, useNow, useTitle, useUrlState } from "../../ui/hooks.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
 import { lazily } from "../../ui/lazily.ts"
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
@@ -10,9 +10,9 @@ import { isOld } from "../../ui/useRead.ts"
 import { counted, whole } from "../../view/Format.ts"
 import { type MarksOfRuns, markNameOf } from "../../view/RunMarks.ts"
 import { Bulk } from "./Bulk.tsx"
-import { type Column, columnsOf } from "./Columns.tsx"
+import { type Column, columnsOf, leastListWidth } from "./Columns.tsx"
 import { Filters } from "./Filters.tsx"
-import { isFiltered, type RunFilters, runParams } from "./RunQuery.ts"
+import { headerSort, isFiltered, type RunFilters, runParams } from "./RunQuery.ts"
 import { cellClass, type RowActions, RunRow } from "./RunRow.tsx"
 import { useRuns } from "./useRuns.ts"
 
@@ -22,6 +22,13 @@ const ReadMarks = lazily(() => import("./ReadMarks.tsx"))
 const Peek = lazily(() => import("./Peek.tsx"))
 
 const HEIGHTS: Readonly<Record<RunFilters["density"], number>> = { comfortable: 42, compact: 32 }
+/** Of a row with a second line. */
+const PHONE_HEIGHT = 58
+/** Width of the column of statuses, which a phone shows as icons. */
+const PHONE_STATUS = "16px"
+const PHONE = "(max-width: 767px)"
+/** A screen with space for a run beside the list. */
+const WIDE = "(min-width: 1024px)"
 
 /** Rows drawn beyond each edge: a row of this list is dear. */
 const OVERSCAN = 6
@@ -32,14 +39,16 @@ const AHEAD = 30
 const tracks = (columns: ReadonlyArray<Column>, narrowest: ReadonlyArray<Column["from"]>) =>
   [
     "16px",
-    ...columns.filter(({ from }) => narrowest.includes(from)).map(({ width }) => width),
+    ...columns
+      .filter(({ from }) => narrowest.includes(from))
+      .map(({ id, width }) => (id === "status" && !narrowest.includes("md") ? PHONE_STATUS : width)),
     ...(narrowest.includes("md") ? ["22px"] : [])
   ].join(" ")
 
 /** The list of all runs. */
 export default function RunsPage() {
   const [filters, set] = useUrlState(runParams)
-  const { isOther, list, runs, search, showNewer, total, waiting } = useRuns(filters)
+  const { anchor, isOther, list, runs, search, showNewer, total, waiting } = useRuns(filters)
   const [isValid, setValid] = useState(true)
   // The rows may not match the filters on the screen: nothing may happen to them.
   const isLocked = isOther || !isValid
@@ -50,7 +59,9 @@ export default function RunsPage() {
   const searchRef = useRef<HTMLInputElement>(null)
   useTitle("Runs")
 
-  const height = HEIGHTS[filters.density]
+  const isPhone = useMedia(PHONE)
+  const isWide = useMedia(WIDE)
+  const height = isPhone ? PHONE_HEIGHT : HEIGHTS[filters.density]
   const rows = useFixedRows({ count: runs.length, height, overscan: OVERSCAN })
   const { scroller } = rows
   const [marks, setMarks] = useState<MarksOfRuns>()
@@ -61,6 +72,10 @@ export default function RunsPage() {
     () => (isLocked ? [] : runs.filter(({ id }) => selection.ids.has(id))),
     [isLocked, runs, selection.ids]
   )
+  const matching =
+    selected.length === runs.length && runs.length > 0 && total !== undefined && total > runs.length
+      ? { total, filters: search, anchor }
+      : undefined
   const peeked = filters.peek === "" ? undefined : runs.find(({ id }) => id === filters.peek)
 
   const { setAll } = selection
@@ -78,6 +93,7 @@ export default function RunsPage() {
     const next = Math.min(runs.length - 1, Math.max(0, chosen + by))
     setChosen(next)
     rows.scrollTo(next)
+    if (peeked !== undefined) set({ peek: runs[next]?.id ?? "" })
     // The row may have to be drawn first.
     requestAnimationFrame(() => scroller?.querySelector<HTMLElement>(`[data-row="${next}"] a`)?.focus())
   }
@@ -101,6 +117,7 @@ export default function RunsPage() {
       group: "Runs",
       run: () => set({ peek: runs[chosen]?.id ?? "" })
     },
+    { keys: "Escape", says: "Close the run beside the list", group: "Runs", run: () => set({ peek: "" }) },
     {
       keys: "Enter",
       says: "Open the run",
@@ -113,6 +130,7 @@ export default function RunsPage() {
   ])
 
   const grid = {
+    "--list-width": `${leastListWidth(columns)}px`,
     "--t-s": tracks(columns, [undefined]),
     "--t-md": tracks(columns, [undefined, "md"]),
     "--t-lg": tracks(columns, [undefined, "md", "lg"]),
@@ -134,8 +152,8 @@ export default function RunsPage() {
   const hasFailed = list.isError && runs.length === 0
 
   return (
-    <div className="flex h-full flex-col" style={grid}>
-      <div className="flex items-baseline gap-3 bg-panel px-4 pt-3">
+    <div className="flex h-full flex-col short:overflow-y-auto" style={grid}>
+      <div className="flex items-baseline gap-3 bg-panel px-4 pt-3 max-sm:pt-2">
         <h1 className="text-[17px] font-semibold tracking-tight">Runs</h1>
         <span className="num text-muted" aria-live="polite">
           {isLocked || total === undefined ? "" : counted(total, "run")}
@@ -158,93 +176,140 @@ export default function RunsPage() {
         searchRef={searchRef}
         total={isLocked ? undefined : total}
       />
-      <Bulk runs={selected} onClear={() => selection.setAll([])} />
+      <Bulk runs={selected} all={matching} onClear={() => selection.setAll([])} />
       {isOld(list) && runs.length > 0 ? (
         <Stale since={list.dataUpdatedAt} error={list.error ?? list.failureReason} retry={() => void list.refetch()} />
       ) : null}
-      <div role="table" aria-label="Runs" aria-rowcount={total ?? -1} className="flex min-h-0 flex-1 flex-col">
-        <div role="rowgroup" className="border-b border-line bg-panel">
-          <div role="row" className={`${rowClass} h-8`}>
-            <span role="columnheader" className="flex items-center">
-              <input
-                type="checkbox"
-                aria-label="Choose all runs that are loaded"
-                checked={runs.length > 0 && selected.length === runs.length}
-                disabled={isLocked}
-                onChange={({ target }) => selection.setAll(target.checked ? runs.map(({ id }) => id) : [])}
-              />
-            </span>
-            {columns.map((column) => (
-              <span key={column.id} role="columnheader" className={`label ${cellClass(column)}`}>
-                {column.title}
-              </span>
-            ))}
-            <span role="columnheader" className="sr-only">
-              Beside the list
-            </span>
-          </div>
-        </div>
-        <div className="relative min-h-0 flex-1">
-          {waiting > 0 && runs.length > 0 ? (
-            <button
-              type="button"
-              className="btn btn-main absolute top-2 left-1/2 z-10 -translate-x-1/2 rounded-full shadow-float"
-              onClick={() => {
-                showNewer()
-                scroller?.scrollTo({ top: 0 })
-              }}
-            >
-              <ArrowUp size={14} aria-hidden /> {whole(waiting)} newer
-            </button>
-          ) : null}
-          <div ref={rows.setScroller} role="rowgroup" tabIndex={0} className="h-full overflow-auto bg-panel">
-            {list.isPending ? <Skeleton rows={12} height={height} /> : null}
-            {hasFailed ? (
-              <Failure what="The runs cannot be read" error={list.error} retry={() => void list.refetch()} />
-            ) : null}
-            {list.isSuccess && runs.length === 0 && waiting === 0 ? (
-              isFiltered(filters) ? (
-                <Empty title="No run matches these filters">Clear a filter, or choose a longer time.</Empty>
-              ) : (
-                <Empty title="No runs yet">Launch a scenario or post a descriptor to /runs to create a run.</Empty>
-              )
-            ) : null}
-            <div className={`relative ${isLocked ? "opacity-40" : ""}`} inert={isLocked} style={{ height: rows.size }}>
-              {rows.items.map(({ index, start }) => {
-                const run = runs[index]
-                if (run === undefined) return null
-                return (
-                  <RunRow
-                    key={run.id}
-                    run={run}
-                    index={index}
-                    start={start}
-                    height={height}
-                    columns={columns}
-                    className={rowClass}
-                    isChosen={index === chosen}
-                    isSelected={!isLocked && selection.ids.has(run.id)}
-                    // An ended run does not change with time.
-                    now={run.endedAt === undefined ? now : 0}
-                    act={act}
+      <div className="flex min-h-0 flex-1 short:min-h-[85dvh] short:shrink-0">
+        <div className="flex min-w-0 flex-1 flex-col overflow-x-auto overflow-y-hidden">
+          <div
+            role="table"
+            aria-label="Runs"
+            aria-rowcount={total ?? -1}
+            className={`flex min-h-0 flex-1 flex-col ${filters.columns.length > 0 ? "md:min-w-(--list-width)" : ""}`}
+          >
+            <div role="rowgroup" className="border-b border-line bg-panel">
+              <div role="row" className={`${rowClass} h-8`}>
+                <span role="columnheader" className="flex items-center">
+                  <input
+                    type="checkbox"
+                    aria-label="Choose all runs that are loaded"
+                    checked={runs.length > 0 && selected.length === runs.length}
+                    disabled={isLocked}
+                    onChange={({ target }) => selection.setAll(target.checked ? runs.map(({ id }) => id) : [])}
                   />
-                )
-              })}
+                </span>
+                {columns.map((column) => (
+                  <Header key={column.id} column={column} sort={filters.sort} onSort={(sort) => set({ sort })} />
+                ))}
+                <span role="columnheader" className="sr-only">
+                  Beside the list
+                </span>
+              </div>
+            </div>
+            <div className="relative min-h-0 flex-1">
+              {waiting > 0 && runs.length > 0 ? (
+                <button
+                  type="button"
+                  className="btn btn-main absolute top-2 left-1/2 z-10 -translate-x-1/2 rounded-full shadow-float"
+                  onClick={() => {
+                    showNewer()
+                    scroller?.scrollTo({ top: 0 })
+                  }}
+                >
+                  <ArrowUp size={14} aria-hidden /> {whole(waiting)} newer
+                </button>
+              ) : null}
+              <div ref={rows.setScroller} role="rowgroup" tabIndex={0} className="h-full overflow-auto bg-panel">
+                {list.isPending ? <Skeleton rows={12} height={height} /> : null}
+                {hasFailed ? (
+                  <Failure what="The runs cannot be read" error={list.error} retry={() => void list.refetch()} />
+                ) : null}
+                {list.isSuccess && runs.length === 0 && waiting === 0 ? (
+                  isFiltered(filters) ? (
+                    <Empty title="No run matches these filters">Clear a filter, or choose a longer time.</Empty>
+                  ) : (
+                    <Empty title="No runs yet">Launch a scenario or post a descriptor to /runs to create a run.</Empty>
+                  )
+                ) : null}
+                <div
+                  className={`relative ${isLocked ? "opacity-40" : ""}`}
+                  inert={isLocked}
+                  style={{ height: rows.size }}
+                >
+                  {rows.items.map(({ index, start }) => {
+                    const run = runs[index]
+                    if (run === undefined) return null
+                    return (
+                      <RunRow
+                        key={run.id}
+                        run={run}
+                        index={index}
+                        start={start}
+                        height={height}
+                        columns={columns}
+                        className={rowClass}
+                        isPhone={isPhone}
+                        isChosen={index === chosen}
+                        isSelected={!isLocked && selection.ids.has(run.id)}
+                        // An ended run does not change with time.
+                        now={run.endedAt === undefined ? now : 0}
+                        act={act}
+                      />
+                    )
+                  })}
+                </div>
+              </div>
             </div>
           </div>
         </div>
+        {peeked === undefined ? null : (
+          <Suspense fallback={null}>
+            <Peek run={peeked} isBeside={isWide} onClose={() => set({ peek: "" })} />
+          </Suspense>
+        )}
       </div>
       {markNames.length === 0 ? null : (
         <Suspense fallback={null}>
           <ReadMarks names={markNames} runs={ids} setMarks={setMarks} />
         </Suspense>
       )}
-      {peeked === undefined ? null : (
-        <Suspense fallback={null}>
-          <Peek run={peeked} onClose={() => set({ peek: "" })} />
-        </Suspense>
-      )}
     </div>
+  )
+}
+
+interface HeaderProps {
+  readonly column: Column
+  readonly sort: RunFilters["sort"]
+  readonly onSort: (sort: RunFilters["sort"]) => void
+}
+
+/** The header of a column; a click sorts by it, the second one in the other direction. */
+const Header = ({ column, onSort, sort }: HeaderProps) => {
+  if (column.sort === undefined) {
+    return (
+      <span role="columnheader" className={`label ${cellClass(column)}`}>
+        <span className={`truncate ${column.id === "status" ? "max-md:sr-only" : ""}`}>{column.title}</span>
+      </span>
+    )
+  }
+  const { next, state } = headerSort(sort, column.sort)
+  return (
+    <span role="columnheader" aria-sort={state} className={`label ${cellClass(column)}`}>
+      <button
+        type="button"
+        title={`Sort by ${column.title}`}
+        className={`flex min-w-0 items-center gap-0.5 hover:text-text ${state === "none" ? "" : "text-text"}`}
+        onClick={() => onSort(next)}
+      >
+        <span className="truncate">{column.title}</span>
+        {state === "none" ? null : state === "ascending" ? (
+          <ArrowUp size={11} aria-hidden className="shrink-0" />
+        ) : (
+          <ArrowDown size={11} aria-hidden className="shrink-0" />
+        )}
+      </button>
+    </span>
   )
 }
 

@@ -75,6 +75,9 @@ const COLUMNS: Readonly<Record<string, readonly [type: ColumnType, column: strin
 export const isCurrentMark = (sql: PgClient.PgClient, name: string): Fragment =>
   sql`m.replaced_by IS NULL AND m.deleted_at IS NULL AND ${name === "" ? sql`true` : sql`m.name = ${name}`}`
 
+/** Runs of a scenario from which on the rank of one says something. */
+const LEAST_RANKED = 10
+
 /** What the fields of `runQueryFields` mean for a row of `runs` with the name `r`. */
 export const runMeaning = (sql: PgClient.PgClient): QueryMeaning => {
   const some = (value: Fragment) => sql`${value} > 0`
@@ -88,6 +91,23 @@ export const runMeaning = (sql: PgClient.PgClient): QueryMeaning => {
     where: (test) => sql`EXISTS (SELECT FROM run_metrics m WHERE m.run_id = r.id AND ${test(sql.literal(column))})`,
     has: some
   })
+
+  /** The rank of a value among those of the runs of its scenario: 0 for the least, 1 for the greatest, in thousandths. */
+  const ranked = (value: string, figures: string): QueryColumn => {
+    const scenario = sql.literal("coalesce(r.source_ref, r.scenario_ref)")
+    const of = sql.literal(value)
+    return {
+      type: "numeric",
+      where: (test) => sql`
+        r.id IN (
+          SELECT k.id FROM (
+            SELECT r.id, round(percent_rank() OVER (PARTITION BY ${scenario} ORDER BY ${of})::numeric, 3) AS rank,
+                   count(*) OVER (PARTITION BY ${scenario}) AS runs
+            FROM runs r ${sql.literal(figures)} WHERE ${scenario} IS NOT NULL AND ${of} > 0
+          ) k WHERE k.runs >= ${LEAST_RANKED} AND ${test(sql`k.rank`)})`,
+      has: () => sql`true`
+    }
+  }
 
   /** One of the labels with these names. Longer values are cut in the table as well. */
   const labelled = (...names: ReadonlyArray<string>): QueryColumn => ({
@@ -120,6 +140,8 @@ export const runMeaning = (sql: PgClient.PgClient): QueryMeaning => {
       where: (test) => sql`(${sql.literal(DURATION)} >= 0 AND ${test(sql.literal(DURATION))})`
     }),
     cost: () => figure("numeric", "f.cost"),
+    costRank: () => ranked("f.cost", "JOIN run_figures f ON f.run_id = r.id"),
+    durationRank: () => ranked(DURATION, ""),
     tokens: () => figure("numeric", "f.tokens"),
     events: () => figure("integer", "f.events"),
     signals: () => counted("m.signal_count"),

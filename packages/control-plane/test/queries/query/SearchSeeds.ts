@@ -127,7 +127,7 @@ export const LABEL_PATHS = [...Object.keys(LABELS), "nothing", "cancelCallback.b
 export const MARK_PATHS = ["quality", "correct", "tone", "none"]
 
 /** The searchable values of a seed. */
-export const factsOf = (seed: Seed): Facts => {
+export const factsOf = (seed: Seed, _: number, seeds: ReadonlyArray<Seed>): Facts => {
   const known: Readonly<Record<string, ReadonlyArray<QueryValue>>> = {
     id: [seed.id],
     status: [seed.status],
@@ -149,6 +149,8 @@ export const factsOf = (seed: Seed): Facts => {
     archived: [seed.archivedAt !== undefined],
     duration: durationOf(seed) === -1 ? [] : [durationOf(seed)],
     cost: [seed.cost],
+    costRank: rankOf(seed, seeds, ({ cost }) => cost),
+    durationRank: rankOf(seed, seeds, durationOf),
     tokens: [seed.tokens],
     events: [seed.events],
     signals: [seed.signals],
@@ -171,6 +173,17 @@ export const factsOf = (seed: Seed): Facts => {
     text: text.filter((part) => part !== undefined).join("\n")
   }
 }
+
+/** The share of the runs of its scenario with a smaller value, of 10 runs or more that have one. */
+const rankOf = (seed: Seed, seeds: ReadonlyArray<Seed>, of: (seed: Seed) => number): ReadonlyArray<number> => {
+  const scenario = scenarioOf(seed)
+  const values = seeds.filter((other) => scenarioOf(other) === scenario && of(other) > 0).map(of)
+  if (scenario === undefined || of(seed) <= 0 || values.length < 10) return []
+  const smaller = values.filter((value) => value < of(seed)).length
+  return [Math.round((1_000 * smaller) / (values.length - 1)) / 1_000]
+}
+
+const scenarioOf = ({ scenarioRef, sourceRef }: Seed): string | undefined => sourceRef ?? scenarioRef
 
 /** The latest mark of a name as a number, as lists sort it. */
 export const markOf = ({ marks }: Seed, name: string): number => {

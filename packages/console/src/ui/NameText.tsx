@@ -1,0 +1,14 @@
+import { nameParts } from "../view/NameCut.ts"
+import { UserText } from "./basics.tsx"
+
+/** A name in one line, cut in its middle where there is no space for it. */
+export const NameText = ({ className = "", text }: { readonly text: string; readonly className?: string }) => {
+  const [start, end] = nameParts(text)
+  if (end === "") return <UserText text={text} className={`truncate ${className}`} />
+  return (
+    <span className={`flex min-w-0 ${className}`} title={text}>
+      <UserText text={start} className="min-w-0 truncate" />
+      <UserText text={end} className="shrink-0 whitespace-pre" />
+    </span>
+  )
+}

@@ -1,0 +1,107 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Run } from "@runplane/api"
+import { projectAll } from "@runplane/domain"
+import * as Schema from "effect/Schema"
+import { headerSort, runParams } from "../../src/pages/runs/RunQuery.ts"
+import { refusalOf } from "../../src/view/Actions.ts"
+import { nameParts } from "../../src/view/NameCut.ts"
+import { runFacts } from "../../src/view/RunFacts.ts"
+import { runLine } from "../../src/view/RunLine.ts"
+import { waitsOf } from "../../src/view/Waits.ts"
+import { DECISION, eventsOf } from "../support.ts"
+
+describe("a name in a list", () => {
+  it("keeps its version and the end before it, where names of one family differ", () => {
+    const [start, end] = nameParts("procurement/quarterly-review-north@2.1.0")
+    assert.strictEqual(start + end, "procurement/quarterly-review-north@2.1.0")
+    assert.strictEqual(end, "ew-north@2.1.0")
+    assert.notStrictEqual(end, nameParts("procurement/quarterly-review-south@2.1.0")[1])
+    assert.deepStrictEqual(nameParts("short@1.0.0"), ["short@1.0.0", ""])
+  })
+
+  it.prop("is whole in its two parts", [Schema.String], ([name]) => {
+    const [start, end] = nameParts(name)
+    assert.strictEqual(start + end, name)
+    assert.isAtMost([...end].length, 18 * 8)
+  })
+})
+
+const run = (over: Readonly<Record<string, unknown>>) =>
+  Schema.decodeUnknownSync(Run)({
+    id: "82fd0968-6181-4782-a13c-c7033c2834f3",
+    runId: "82fd0968-6181-4782-a13c-c7033c2834f3",
+    status: "completed",
+    mode: "live",
+    runtimeKind: "rust",
+    runtimeSessionId: "s",
+    traceId: "034924b97a84f4ff73d9698a36a5eba1",
+    lastEventSeq: 9,
+    lastEventIndex: 9,
+    tags: [],
+    metadata: {},
+    createdAt: "2026-07-01T10:00:00.000Z",
+    updatedAt: "2026-07-01T10:00:04.500Z",
+    startedAt: "2026-07-01T10:00:00.000Z",
+    archivedAt: null,
+    ...over
+  })
+
+describe("the second line of a run on a phone", () => {
+  it("has id, duration, cost and decision, as far as they are known", () => {
+    const metadata = { finalAction: "go", estimatedCostUsd: 0.5 }
+    const ended = run({ endedAt: "2026-07-01T10:00:04.500Z", metadata })
+    assert.strictEqual(runLine(ended, runFacts(ended)), "82fd0968 · 4.5 s · $0.50 · go")
+    const failed = run({ errorCode: "SESSION_LOST" })
+    assert.strictEqual(runLine(failed, runFacts(failed)), "82fd0968 · SESSION_LOST")
+  })
+})
+
+describe("the header of a column", () => {
+  it("sorts by it, the greatest first, and then in the other direction", () => {
+    assert.deepStrictEqual(headerSort("newest", "cost"), { state: "none", next: "dearest" })
+    assert.deepStrictEqual(headerSort("dearest", "cost"), { state: "descending", next: "cheapest" })
+    assert.deepStrictEqual(headerSort("cheapest", "cost"), { state: "ascending", next: "dearest" })
+    assert.deepStrictEqual(headerSort("newest", "createdAt"), { state: "descending", next: "oldest" })
+    assert.deepStrictEqual(headerSort("newest", "mark.quality"), { state: "none", next: "mark.quality desc" })
+    assert.deepStrictEqual(headerSort("mark.quality desc", "mark.quality"), {
+      state: "descending",
+      next: "mark.quality asc"
+    })
+  })
+
+  it("keeps its order in the address, and reads no other", () => {
+    for (const order of ["newest", "fewest-tokens", "mark.quality asc"] as const) {
+      assert.strictEqual(runParams.sort.read(runParams.sort.write(order) ?? null), order)
+    }
+    for (const text of ["mark.1 desc", "mark.x up", "cost desc; drop", ""]) {
+      assert.strictEqual(runParams.sort.read(text), "newest")
+    }
+  })
+})
+
+describe("for whom a run waits", () => {
+  const after = (count: number) => waitsOf(projectAll("run-1", eventsOf(DECISION.slice(0, count))))
+
+  it("is the participants that have not answered a message to them, since the last message", () => {
+    const asked = {
+      type: "message.received",
+      data: { messageType: "Question", sender: "lead", messageId: "m-9", to: ["ana", "bob"] }
+    }
+    const answered = { type: "message.received", data: { messageType: "Answer", sender: "ana", messageId: "m-10" } }
+    const running = { type: "run.started", data: { status: "running" } }
+    const waits = waitsOf(projectAll("run-1", eventsOf([running, asked, answered])))
+    assert.deepStrictEqual(waits?.participants, ["bob"])
+    assert.strictEqual(waits?.since, "2026-07-01T10:00:00.200Z")
+  })
+
+  it("is no participant of an ended run", () => {
+    assert.isUndefined(after(DECISION.length))
+  })
+})
+
+describe("an archived run", () => {
+  it("can be unarchived, and only then", () => {
+    assert.isUndefined(refusalOf("unarchive", "completed", run({ archivedAt: "2026-07-02T00:00:00.000Z" })))
+    assert.strictEqual(refusalOf("unarchive", "completed", run({})), "The run is not archived")
+  })
+})

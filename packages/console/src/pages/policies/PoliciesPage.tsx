@@ -1,21 +1,23 @@
 import type { PolicyDescriptor } from "@runplane/api"
 import { Plus } from "lucide-react"
-import { useMemo } from "react"
+import { Suspense, useMemo } from "react"
 import { UserText } from "../../ui/basics.tsx"
 import { DialogButton } from "../../ui/Confirm.tsx"
 import { useTitle, useUrlState } from "../../ui/hooks.ts"
 import { Loaded, Select, Sheet } from "../../ui/kit.tsx"
-import { Empty } from "../../ui/States.tsx"
+import { lazily } from "../../ui/lazily.ts"
+import { Empty, Skeleton } from "../../ui/States.tsx"
 import { useCatalogUse } from "../../ui/useCatalogUse.ts"
 import { useMay } from "../../ui/useMe.ts"
 import { useRead } from "../../ui/useRead.ts"
 import { counted, cut, LINES_LENGTH, modeLabel, NAME_LENGTH } from "../../view/Format.ts"
+import { LATER_MS } from "../../view/Polls.ts"
 import { textParam } from "../../view/UrlState.ts"
-import { PolicyDetails } from "./PolicyDetails.tsx"
-import { RegisterDialog } from "./RegisterDialog.tsx"
+
+const PolicyDetails = lazily(() => import("./PolicyDetails.tsx"))
+const RegisterDialog = lazily(() => import("./RegisterDialog.tsx"))
 
 const params = { mode: textParam, id: textParam }
-const REFRESH_MS = 15_000
 const NOTHING: ReadonlyMap<string, ReadonlyArray<string>> = new Map()
 
 /** The governance policies of the runtime's registry, by mode. */
@@ -23,7 +25,7 @@ export default function PoliciesPage({ launcherUrl }: { readonly launcherUrl: st
   const [state, set] = useUrlState(params)
   const mayWrite = useMay()("admin")
   useTitle("Policies")
-  const policies = useRead(["policies"], (api) => api.policies.list({ query: {} }), { everyMs: REFRESH_MS })
+  const policies = useRead(["policies"], (api) => api.policies.list({ query: {} }), { everyMs: LATER_MS })
   const scenarios = useCatalogUse(launcherUrl)?.scenariosOfPolicy ?? NOTHING
   const shown = useMemo(
     () => (policies.data ?? []).filter(({ mode }) => state.mode === "" || mode === state.mode),
@@ -44,7 +46,14 @@ export default function PoliciesPage({ launcherUrl }: { readonly launcherUrl: st
             onChange={(mode) => set({ mode, id: "" })}
           />
           {mayWrite ? (
-            <DialogButton className="btn btn-main" dialog={(close) => <RegisterDialog onClose={close} />}>
+            <DialogButton
+              className="btn btn-main"
+              dialog={(close) => (
+                <Suspense fallback={null}>
+                  <RegisterDialog onClose={close} />
+                </Suspense>
+              )}
+            >
               <Plus size={14} aria-hidden /> Register
             </DialogButton>
           ) : null}
@@ -90,13 +99,15 @@ export default function PoliciesPage({ launcherUrl }: { readonly launcherUrl: st
                   </section>
                 ))}
               </nav>
-              <PolicyDetails
-                key={chosen.policyId}
-                policy={chosen}
-                scenarios={scenarios.get(chosen.policyId)}
-                mayWrite={mayWrite}
-                onGone={() => set({ id: "" })}
-              />
+              <Suspense fallback={<Skeleton rows={8} height={44} />}>
+                <PolicyDetails
+                  key={chosen.policyId}
+                  policy={chosen}
+                  scenarios={scenarios.get(chosen.policyId)}
+                  mayWrite={mayWrite}
+                  onGone={() => set({ id: "" })}
+                />
+              </Suspense>
             </div>
           )
         }

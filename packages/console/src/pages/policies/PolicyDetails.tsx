@@ -21,7 +21,7 @@ interface PolicyDetailsProps {
 }
 
 /** One policy: its rules in words and as JSON, and its runs and scenarios. */
-export const PolicyDetails = ({ mayWrite, onGone, policy, scenarios = [] }: PolicyDetailsProps) => {
+export default function PolicyDetails({ mayWrite, onGone, policy, scenarios = [] }: PolicyDetailsProps) {
   const { description, mode, policyId, registeredAtUnixMs, rules, schemaVersion } = policy
   const search = `policyVersion:${queryValue(policyId)}`
   const used = useRead(["policy runs", policyId], (api) => api.runs.list({ query: { ...newestRuns(1), q: search } }))

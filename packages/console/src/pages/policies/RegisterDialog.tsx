@@ -28,7 +28,7 @@ const readRules = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.JsonOb
  * Registers a policy. The function of the service checks the rules while they are typed, so each fault is shown with
  * its path before the request.
  */
-export const RegisterDialog = ({ onClose }: { readonly onClose: () => void }) => {
+export default function RegisterDialog({ onClose }: { readonly onClose: () => void }) {
   const [policyId, setPolicyId] = useState("")
   const [mode, setMode] = useState<(typeof MODES)[number]>("macp.mode.decision.v1")
   const [description, setDescription] = useState("")

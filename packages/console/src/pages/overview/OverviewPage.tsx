@@ -9,9 +9,9 @@ import { dateTime } from "../../view/Format.ts"
 import { isMuchGuessed } from "../../view/Guesses.ts"
 import { OFTEN_MS } from "../../view/Polls.ts"
 import type { Scope } from "../../view/Scope.ts"
-import { bucketsOf } from "../../view/Series.ts"
+import { bucketsOf, fromFirstData } from "../../view/Series.ts"
 import { Attention } from "./Attention.tsx"
-import { Charts } from "./Charts.tsx"
+import { Charts, overTime } from "./Charts.tsx"
 import { Kpis } from "./Kpis.tsx"
 import { overviewParams, rangeOf } from "./OverviewQuery.ts"
 import { Scenarios } from "./Scenarios.tsx"
@@ -41,7 +41,10 @@ export default function OverviewPage() {
     everyMs: OFTEN_MS
   })
   const before = useRead(["overview", range.before], (api) => api.dashboard.overview({ query: range.before }))
-  const buckets = bucketsOf(range.span, range.bucketMs)
+  const buckets = fromFirstData(
+    bucketsOf(range.span, range.bucketMs),
+    overview.data === undefined ? [] : overTime(overview.data.charts)
+  )
   return (
     <Sheet
       title="Overview"

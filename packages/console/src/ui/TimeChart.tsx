@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "react"
 import uPlot from "uplot"
 import "uplot/dist/uPlot.min.css"
+import { distinctLabels } from "../view/Axis.ts"
 import { clockMinute, dateTime, dayMonth } from "../view/Format.ts"
 import type { TimeSpan } from "../view/Series.ts"
 
@@ -110,13 +111,22 @@ export default function TimeChart({
           y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.08 : 1] }
         },
         axes: [
-          { ...axis, space: 70, size: 24, values: (_, ticks) => ticks.map((tick) => tickOf(tick * 1_000, bucketMs)) },
+          {
+            ...axis,
+            space: 70,
+            size: 24,
+            values: (_, ticks) =>
+              distinctLabels(
+                ticks.map((tick) => tick * 1_000),
+                [(at) => tickOf(at, bucketMs), dateTime]
+              ).slice()
+          },
           {
             ...axis,
             size: 46,
             space: 30,
             ...(isCount && { incrs: WHOLE_STEPS }),
-            values: (_, ticks) => ticks.map((tick) => latest.current.format(tick))
+            values: (_, ticks) => distinctLabels(ticks, [latest.current.format]).slice()
           }
         ],
         series: [

@@ -1,8 +1,12 @@
 import type { ControlPlaneCalls } from "@runplane/api"
-import { type QueryKey, type UseQueryResult, useQuery } from "@tanstack/react-query"
+import { type Query, type QueryKey, type UseQueryResult, useQuery } from "@tanstack/react-query"
 import type * as Effect from "effect/Effect"
 import { call } from "../client/Client.ts"
+import { isPassing, problemOf } from "../client/Problem.ts"
 import { isFailing } from "../view/Freshness.ts"
+
+/** Longest time between two attempts while the service is away, milliseconds. */
+const AWAY_MS = 10_000
 
 interface ReadOptions {
   /** Poll interval, milliseconds; without it the read is repeated only while the service is away. */
@@ -25,6 +29,10 @@ export const useRead = <A>(
     queryKey: key,
     queryFn: ({ signal }) => call(make, signal),
     enabled,
-    ...(everyMs !== undefined && { refetchInterval: everyMs }),
+    ...(everyMs !== undefined && {
+      // While the service is away it is tried more often than a slow poll would.
+      refetchInterval: ({ state: { error } }: Query<A>) =>
+        error !== null && isPassing(problemOf(error, "")) ? Math.min(everyMs, AWAY_MS) : everyMs
+    }),
     placeholderData: (before) => before
   })

@@ -1,6 +1,6 @@
 import type { CanonicalEvent } from "@runplane/domain"
 import type { Tone } from "./Status.ts"
-import { toneOfWord } from "./Story.ts"
+import { toneOfWord } from "./StoryPhrases.ts"
 
 /** The stance of a participant on a proposal, by its last message about it. */
 export interface Stance {

@@ -1,7 +1,7 @@
 import type { CanonicalEvent } from "@runplane/domain"
 import { cut, dollars } from "./Format.ts"
 import type { Tone } from "./Status.ts"
-import { toneOfWord } from "./Story.ts"
+import { toneOfWord } from "./StoryPhrases.ts"
 
 /** Which events of a run are listed. */
 export interface EventFilter {

@@ -74,3 +74,20 @@ const kindOf = (event: CanonicalEvent): LaneKind | undefined => {
       return undefined
   }
 }
+
+/** The number of events in each of `columns` equal parts of each lane; `positions` are 0 to 1, in the same order. */
+export const laneDensity = (
+  lanes: ReadonlyArray<number | undefined>,
+  positions: ReadonlyArray<number>,
+  columns: number
+): ReadonlyMap<number, ReadonlyArray<number>> => {
+  const counts = new Map<number, Array<number>>()
+  lanes.forEach((lane, at) => {
+    if (lane === undefined) return
+    const ofLane = counts.get(lane) ?? Array.from({ length: columns }, () => 0)
+    counts.set(lane, ofLane)
+    const column = Math.min(columns - 1, Math.max(0, Math.floor((positions[at] ?? 0) * columns)))
+    ofLane[column] = (ofLane[column] ?? 0) + 1
+  })
+  return counts
+}

@@ -30,6 +30,19 @@ export const bucketsOf = ({ from, to }: TimeSpan, length: number): ReadonlyArray
   return Array.from({ length: count }, (_, at) => first + at * length)
 }
 
+/** Fewest buckets of a chart, so that a single one is not as wide as the chart. */
+const FEWEST_BUCKETS = 12
+
+/** The buckets from the first one with data, so that a chart of a young service is not empty for the most part. */
+export const fromFirstData = (
+  buckets: ReadonlyArray<number>,
+  charts: ReadonlyArray<Pick<Chart, "labels">>
+): ReadonlyArray<number> => {
+  const first = Math.min(...charts.flatMap(({ labels }) => labels.map((label) => Date.parse(label))))
+  const start = buckets.findLastIndex((at) => at <= first)
+  return buckets.slice(Math.max(0, Math.min(start, buckets.length - FEWEST_BUCKETS)))
+}
+
 /**
  * A sparse series over all buckets: the service leaves out those without data. `missing` is what such a bucket has: 0
  * for what is counted, null for what is measured.

@@ -1,4 +1,4 @@
-import type { StoryItem } from "./Story.ts"
+import { type StoryItem, storyLength } from "./Story.ts"
 
 /** A row of the story: an item, a marked event that the story leaves out, or a number of items that are not drawn. */
 export type StoryRow =
@@ -8,7 +8,7 @@ export type StoryRow =
 
 /**
  * The latest `most` items of a story and the marked events up to `last`, so that a mark far back is shown at its event.
- * At most `most` marked events are shown, the latest ones.
+ * At most `most` marked events are shown, the latest ones. Its cost grows with the rows, not with the story.
  */
 export const storyRows = (
   items: ReadonlyArray<StoryItem>,
@@ -16,21 +16,21 @@ export const storyRows = (
   most: number,
   last: number
 ): ReadonlyArray<StoryRow> => {
-  const wanted = new Set(marked.filter((index) => index <= last).slice(-most))
-  const inStory = new Set(items.map(({ index }) => index))
-  const first = items.length - most
-  const rows: Array<StoryRow> = items.map((item, at) =>
-    at >= first || wanted.has(item.index)
-      ? { kind: "item", index: item.index, item }
-      : { kind: "left out", index: item.index, count: 1 }
-  )
-  for (const index of wanted) if (!inStory.has(index)) rows.push({ kind: "event", index })
+  const rows = new Map<number, StoryRow>()
+  for (const index of marked.filter((index) => index <= last).slice(-most)) {
+    const item = items[storyLength(items, index) - 1]
+    rows.set(index, item?.index === index ? { kind: "item", index, item } : { kind: "event", index })
+  }
+  for (const item of items.slice(-most)) rows.set(item.index, { kind: "item", index: item.index, item })
   const joined: Array<StoryRow> = []
-  for (const row of rows.toSorted((one, other) => one.index - other.index)) {
-    const before = joined.at(-1)
-    if (row.kind === "left out" && before?.kind === "left out") {
-      joined[joined.length - 1] = { ...before, count: before.count + 1 }
-    } else joined.push(row)
+  // Items before the row, and those that have a row or are counted in one.
+  let done = 0
+  for (const row of [...rows.values()].toSorted((one, other) => one.index - other.index)) {
+    const before = storyLength(items, row.index - 1)
+    const [first] = items.slice(done, before)
+    if (first !== undefined) joined.push({ kind: "left out", index: first.index, count: before - done })
+    joined.push(row)
+    done = row.kind === "item" ? before + 1 : before
   }
   return joined
 }

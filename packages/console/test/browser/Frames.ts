@@ -89,3 +89,48 @@ export const scrollsSmoothly = async (page: Page, list: Scrolled) => {
   }
   assert.fail(`${list.name}: scrolling added these shares of long frames, each time too many: ${found.join(", ")}`)
 }
+
+/** Most work of a frame while the index is dragged, milliseconds. */
+const MOST_WORK_MS = 50
+const STEPS = 40
+
+/** Drags the slider of a run through all of it, and answers the work of a frame, milliseconds (p95). */
+const scrubbedWork = async (page: Page): Promise<number> => {
+  const devtools = await page.context().newCDPSession(page)
+  // The work of the page itself, without other load of the processor.
+  await devtools.send("Performance.enable", { timeDomain: "threadTicks" })
+  const worked = async () => {
+    const { metrics } = await devtools.send("Performance.getMetrics")
+    return 1_000 * (metrics.find(({ name }) => name === "TaskDuration")?.value ?? Number.NaN)
+  }
+  const took: Array<number> = []
+  for (let step = 1; step <= STEPS; step++) {
+    const before = await worked()
+    await page.getByLabel("Index in the run").evaluate(async (slider: HTMLInputElement, share) => {
+      const setValue = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")?.set
+      setValue?.call(slider, String(Math.round(1 + (Number(slider.max) - 2) * share)))
+      slider.dispatchEvent(new Event("input", { bubbles: true }))
+      // The second frame has drawn what the first one began.
+      await new Promise(requestAnimationFrame)
+      await new Promise(requestAnimationFrame)
+    }, step / STEPS)
+    took.push((await worked()) - before)
+  }
+  await devtools.detach()
+  return took.toSorted((one, other) => one - other)[Math.floor(0.95 * STEPS) - 1] ?? Number.NaN
+}
+
+/**
+ * Fails unless a run is scrubbed with at most 50 ms of work for a frame. On a machine with other work every frame takes
+ * longer: that of a short run is allowed as well.
+ */
+export const scrubsSmoothly = async (page: Page, short: Page) => {
+  const tries: Array<string> = []
+  for (let tried = 0; tried < TRIES; tried++) {
+    const [long, usual] = [await scrubbedWork(page), await scrubbedWork(short)]
+    tries.push(`${long.toFixed(1)} ms, ${usual.toFixed(1)} ms in a short run`)
+    if (long < MOST_WORK_MS || long - usual < MOST_WORK_MS / 2) break
+    if (tried === TRIES - 1) assert.fail(`scrubbing, work of a frame (p95), each time too much: ${tries.join("; ")}`)
+  }
+  process.stdout.write(`scrubbing, work of a frame (p95): ${tries.at(-1)}\n`)
+}

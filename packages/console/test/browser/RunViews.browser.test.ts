@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Page } from "playwright-core"
-import { scrollsSmoothly } from "./Frames.ts"
+import { scrollsSmoothly, scrubsSmoothly } from "./Frames.ts"
 import { crowdedRun, heavyRun, longRun, recordedEvents, serveRun } from "./Served.ts"
 import {
   ask,
@@ -332,10 +332,17 @@ describe("the views of a run in a browser", () => {
   )
 
   it(
-    "scrolls through 20,000 events without dropping frames, and keeps them in bounded memory",
+    "scrubs and scrolls through 20,000 events without dropping frames, and keeps them in bounded memory",
     async () => {
       const { context, page } = await openPage()
       await serveRun(page, decided, longRun(await recordedEvents(decided), 20_000))
+      await go(page, `/runs/${decided}`)
+      await light(page, "complete")
+      const short = await openPage()
+      await go(short.page, `/runs/${decided}`)
+      await light(short.page, "complete")
+      await scrubsSmoothly(page, short.page)
+      await short.context.close()
       await go(page, `/runs/${decided}?view=events`)
       await light(page, "complete")
       await scrollsSmoothly(page, { name: "20,000 events", selector: "[role=listbox]", step: 900 })

@@ -1,6 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Schema from "effect/Schema"
+import { distinctLabels, roundTicks, spacedTicks } from "../../src/view/Axis.ts"
+import { laneDensity } from "../../src/view/Lanes.ts"
 import { rowsInView } from "../../src/view/Rows.ts"
-import { bucketMs, bucketsOf, changeOf, overBuckets } from "../../src/view/Series.ts"
+import { bucketMs, bucketsOf, changeOf, fromFirstData, overBuckets } from "../../src/view/Series.ts"
 
 const HOUR = 3_600_000
 const START = Date.parse("2026-07-01T10:00:00.000Z")
@@ -22,6 +25,15 @@ describe("series over time", () => {
     assert.deepStrictEqual(overBuckets(chart, buckets, null), [null, 7, null])
   })
 
+  it("begins at the first data of the window, with a few buckets at least", () => {
+    const buckets = bucketsOf({ from: START, to: START + 100 * HOUR }, HOUR)
+    const from = (hour: number) => ({ labels: [new Date(START + hour * HOUR).toISOString()] })
+    assert.strictEqual(fromFirstData(buckets, [from(60), from(40)])[0], START + 40 * HOUR)
+    assert.lengthOf(fromFirstData(buckets, [from(99)]), 12)
+    assert.deepStrictEqual(fromFirstData(buckets, []), buckets.slice(-12))
+    assert.deepStrictEqual(fromFirstData(buckets.slice(0, 3), [from(2)]), buckets.slice(0, 3))
+  })
+
   it("compares with the time before, where there is something to compare with", () => {
     assert.strictEqual(changeOf(3, 2), 0.5)
     assert.strictEqual(changeOf(0, 2), -1)
@@ -37,5 +49,38 @@ describe("rows in view", () => {
     assert.deepStrictEqual(rowsInView(4_000, 400, 40, 1_000, 2), { first: 98, last: 112 })
     assert.deepStrictEqual(rowsInView(40_000, 400, 40, 20, 2), { first: 20, last: 20 })
     assert.deepStrictEqual(rowsInView(0, 400, 40, 0, 2), { first: 0, last: 0 })
+  })
+})
+
+describe("an axis", () => {
+  it("repeats no label: another form, or none", () => {
+    const minute = (ms: number) => `${Math.round(ms / 60_000)} min`
+    assert.deepStrictEqual(distinctLabels([60_000, 61_000, 62_000], [minute, () => "more"]), ["1 min", "more", ""])
+  })
+
+  it.prop(
+    "has round ticks from 0 to at most the largest value",
+    [Schema.Finite.check(Schema.isBetween({ minimum: 1e-9, maximum: 1e15 }))],
+    ([most]) => {
+      const ticks = roundTicks(most, 4)
+      assert.strictEqual(ticks[0], 0)
+      assert.isAtMost(ticks.length, 5)
+      assert.isAtMost(ticks.at(-1) ?? 0, most * 1.000001)
+    }
+  )
+
+  it("has ticks with space between them, in the order of their positions", () => {
+    assert.deepStrictEqual(spacedTicks([0.5, 0, 0.05, 1], 0.1), [1, 0, 3])
+  })
+
+  it("counts the events of each lane and part, and none of other lanes", () => {
+    const counts = laneDensity([0, 1, 0, undefined], [0, 1, 0.1, 0.5], 2)
+    assert.deepStrictEqual(
+      [...counts],
+      [
+        [0, [2, 0]],
+        [1, [0, 1]]
+      ]
+    )
   })
 })

@@ -2,9 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { byParticipant, callsOf, spendingBy } from "../../src/view/Cost.ts"
 import { proposalsOf } from "../../src/view/Decision.ts"
 import { countTypes, type EventFilter, filterEvents, gistOf, whoOf } from "../../src/view/Events.ts"
+import { followsAfter } from "../../src/view/Follow.ts"
 import { keyEventOf } from "../../src/view/KeyEvents.ts"
 import { laneEventsOf } from "../../src/view/Lanes.ts"
-import { storyOf } from "../../src/view/Story.ts"
+import { storyLength, storyOf } from "../../src/view/Story.ts"
 import { densityOf, timeScale } from "../../src/view/Strip.ts"
 import { DECISION, eventsOf, said } from "../support.ts"
 
@@ -50,6 +51,13 @@ describe("the story of a run", () => {
       changed.map(({ changedFrom, index }) => [index, changedFrom]),
       [[8, "REJECT"]]
     )
+  })
+
+  it("is at each index the begin of the whole story", () => {
+    const whole = storyOf(decision)
+    for (let index = 0; index <= decision.length + 1; index++) {
+      assert.deepStrictEqual(whole.slice(0, storyLength(whole, index)), storyOf(decision.slice(0, index)))
+    }
   })
 
   it("has unknown messages, and names of inherited properties", () => {
@@ -236,5 +244,19 @@ describe("the story of received telemetry", () => {
         ["calls", "m-2", false]
       ]
     )
+  })
+})
+
+describe("a list that follows its newest row", () => {
+  const at = (top: number) => ({ top, viewHeight: 500, height: 2_000 })
+
+  it("stops when it is scrolled back, and follows again at its end", () => {
+    assert.isFalse(followsAfter(true, 1_500, at(1_400)))
+    assert.isFalse(followsAfter(false, 1_000, at(1_400)))
+    assert.isTrue(followsAfter(false, 1_000, at(1_480)))
+  })
+
+  it("follows while rows are added below", () => {
+    assert.isTrue(followsAfter(true, 1_000, at(1_000)))
   })
 })

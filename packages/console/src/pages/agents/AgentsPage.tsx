@@ -10,6 +10,7 @@ import { Empty, Failure } from "../../ui/States.tsx"
 import { useCatalogUse } from "../../ui/useCatalogUse.ts"
 import { useRead } from "../../ui/useRead.ts"
 import { counted, percent, whole } from "../../view/Format.ts"
+import { OFTEN_MS } from "../../view/Polls.ts"
 import { queryValue } from "../../view/QueryCompletion.ts"
 import { textParam, wordParam } from "../../view/UrlState.ts"
 import { Record } from "./Record.tsx"
@@ -19,7 +20,6 @@ const TrackRecord = lazily(() => import("./TrackRecord.tsx"))
 const DECIMAL = new Intl.NumberFormat("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 })
 
 const params = { q: textParam, id: textParam, since: wordParam(["all", "7d", "30d", "90d"]) }
-const REFRESH_MS = 10_000
 /** Participants that are drawn; a search finds the others. */
 const SHOWN = 300
 
@@ -27,7 +27,7 @@ const SHOWN = 300
 export default function AgentsPage({ launcherUrl }: { readonly launcherUrl: string | undefined }) {
   const [state, set] = useUrlState(params)
   useTitle("Agents")
-  const agents = useRead(["agents"], (api) => api.dashboard.agents(), { everyMs: REFRESH_MS })
+  const agents = useRead(["agents"], (api) => api.dashboard.agents(), { everyMs: OFTEN_MS })
   const catalog = useQuery({
     queryKey: ["catalog agents", launcherUrl],
     enabled: launcherUrl !== undefined,

@@ -15,6 +15,7 @@ import { useFixedRows } from "../../ui/useFixedRows.ts"
 import { isOld } from "../../ui/useRead.ts"
 import { type CsvColumns, csvOf } from "../../view/Csv.ts"
 import { counted } from "../../view/Format.ts"
+import { OFTEN_MS } from "../../view/Polls.ts"
 import { queryValue } from "../../view/QueryCompletion.ts"
 import { scopeParams, spanMs, WINDOWS } from "../../view/Scope.ts"
 import { textParam } from "../../view/UrlState.ts"
@@ -22,7 +23,6 @@ import { textParam } from "../../view/UrlState.ts"
 const params = { q: textParam, resource: textParam, entry: textParam, window: scopeParams.window }
 
 const PAGE = 100
-const REFRESH_MS = 10_000
 const HEIGHT = 36
 const AHEAD = 30
 /** Entries of an exported file. */
@@ -48,7 +48,7 @@ export default function AuditPage() {
     initialPageParam: "",
     getNextPageParam: ({ nextCursor }) => nextCursor,
     placeholderData: (before) => before,
-    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) <= 2 ? REFRESH_MS : false)
+    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) <= 2 ? OFTEN_MS : false)
   })
   const failure = useFailure(list)
   const entries = useMemo(() => list.data?.pages.flatMap(({ data }) => data) ?? [], [list.data])

@@ -1,11 +1,12 @@
+import { useEffect } from "react"
 import { call } from "../../client/Client.ts"
 import { Chip, Time, UserText } from "../../ui/basics.tsx"
 import { Confirm, DialogButton } from "../../ui/Confirm.tsx"
 import { Loaded, Panel, Table } from "../../ui/kit.tsx"
 import { isOld, useRead } from "../../ui/useRead.ts"
+import { LATER_MS } from "../../view/Polls.ts"
 import type { Tone } from "../../view/Status.ts"
 
-const REFRESH_MS = 5_000
 const SHOWN = 12
 
 const tones: Readonly<Record<"CLOSED" | "OPEN" | "HALF_OPEN", Tone>> = {
@@ -15,10 +16,23 @@ const tones: Readonly<Record<"CLOSED" | "OPEN" | "HALF_OPEN", Tone>> = {
 }
 const words = { CLOSED: "closed", OPEN: "open", HALF_OPEN: "half open" } as const
 
+interface BreakerProps {
+  readonly mayReset: boolean
+  /** The state by the readiness, which is read more often: another one reads the history again. */
+  readonly stateNow: string | undefined
+}
+
 /** The circuit breaker in front of the runtime: its state, its history, and a button to close it. */
-export const Breaker = ({ mayReset }: { readonly mayReset: boolean }) => {
-  const breaker = useRead(["breaker"], (api) => api.admin.circuitBreakerHistory({ query: {} }), { everyMs: REFRESH_MS })
+export const Breaker = ({ mayReset, stateNow }: BreakerProps) => {
+  const breaker = useRead(["breaker"], (api) => api.admin.circuitBreakerHistory({ query: {} }), {
+    everyMs: LATER_MS
+  })
   const state = breaker.data?.state
+  const { refetch } = breaker
+  const isBehind = stateNow !== undefined && state !== undefined && stateNow !== state
+  useEffect(() => {
+    if (isBehind) void refetch()
+  }, [isBehind, refetch])
   return (
     <Panel
       title="Circuit breaker"

@@ -2,14 +2,14 @@ import { Id, UserText } from "../../ui/basics.tsx"
 import { Facts, Loaded, Panel, Table, TextLink } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { whole } from "../../view/Format.ts"
+import { LATER_MS } from "../../view/Polls.ts"
 import { Check } from "./Check.tsx"
 
-const REFRESH_MS = 15_000
 const SHOWN = 50
 
 /** Differences between the sessions of the runtime and the runs. */
 export const Drift = () => {
-  const drift = useRead(["drift"], (api) => api.admin.runtimeSessions(), { everyMs: REFRESH_MS })
+  const drift = useRead(["drift"], (api) => api.admin.runtimeSessions(), { everyMs: LATER_MS })
   return (
     <Panel title="Drift" note="sessions of the runtime compared with runs">
       <div id="drift">

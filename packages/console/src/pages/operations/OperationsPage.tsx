@@ -3,6 +3,7 @@ import { useTitle } from "../../ui/hooks.ts"
 import { Facts, Loaded, Panel, Sheet } from "../../ui/kit.tsx"
 import { useMay } from "../../ui/useMe.ts"
 import { isOld, useRead } from "../../ui/useRead.ts"
+import { OFTEN_MS } from "../../view/Polls.ts"
 import { Breaker } from "./Breaker.tsx"
 import { Check } from "./Check.tsx"
 import { Drift } from "./Drift.tsx"
@@ -11,13 +12,11 @@ import { ProcessParts } from "./ProcessParts.tsx"
 import { RuntimeParts } from "./RuntimeParts.tsx"
 import { Telemetry } from "./Telemetry.tsx"
 
-const REFRESH_MS = 5_000
-
 /** The health of the service and its runtime, and the actions of an operator. */
 export default function OperationsPage() {
   useTitle("Operations")
   const isAdmin = useMay()("admin")
-  const ready = useRead(["ready"], (api) => api.health.readyz({ query: {} }), { everyMs: REFRESH_MS })
+  const ready = useRead(["ready"], (api) => api.health.readyz({ query: {} }), { everyMs: OFTEN_MS })
   return (
     <Sheet
       title="Operations"
@@ -38,7 +37,7 @@ export default function OperationsPage() {
         {ready.data?.ingest === undefined ? null : (
           <Telemetry ingest={ready.data.ingest} readAt={ready.dataUpdatedAt} />
         )}
-        <Breaker mayReset={isAdmin} />
+        <Breaker mayReset={isAdmin} stateNow={ready.data?.checks.circuitBreaker} />
         <Processes />
         <Drift />
         <RuntimeParts />

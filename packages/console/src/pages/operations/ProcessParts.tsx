@@ -4,14 +4,13 @@ import { Facts, Loaded, Panel, Table } from "../../ui/kit.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { counted, whole } from "../../view/Format.ts"
-
-const REFRESH_MS = 5_000
+import { LATER_MS } from "../../view/Polls.ts"
 
 /** The process that answers, its retention, and all settings. Secrets are masked. */
 export const ProcessParts = () => {
   const [words, setWords] = useState("")
   const [onlySet, setOnlySet] = useState(false)
-  const info = useRead(["process"], (api) => api.admin.process(), { everyMs: REFRESH_MS })
+  const info = useRead(["process"], (api) => api.admin.process(), { everyMs: LATER_MS })
   const settings = info.data?.settings ?? []
   const retention = settings.filter(({ name }) => /RETENTION|_DAYS$/.test(name))
   const wanted = words.trim().toLowerCase()

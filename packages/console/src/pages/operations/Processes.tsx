@@ -3,8 +3,7 @@ import { Chip, Time, UserText } from "../../ui/basics.tsx"
 import { countColumn, Loaded, Panel, Table, type TableColumn } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { counted, duration } from "../../view/Format.ts"
-
-const REFRESH_MS = 5_000
+import { LATER_MS } from "../../view/Polls.ts"
 
 const COLUMNS: ReadonlyArray<TableColumn<ProcessReport>> = [
   {
@@ -36,7 +35,7 @@ const COLUMNS: ReadonlyArray<TableColumn<ProcessReport>> = [
 
 /** The processes of the service, and what each of them observes. */
 export const Processes = () => {
-  const processes = useRead(["processes"], (api) => api.admin.processes(), { everyMs: REFRESH_MS })
+  const processes = useRead(["processes"], (api) => api.admin.processes(), { everyMs: LATER_MS })
   return (
     <Panel
       title="Processes"

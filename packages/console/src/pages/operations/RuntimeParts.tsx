@@ -2,14 +2,13 @@ import { Chip, Id, UserText } from "../../ui/basics.tsx"
 import { Facts, Loaded, Panel, Table } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { modeLabel } from "../../view/Format.ts"
-
-const REFRESH_MS = 60_000
+import { LATER_MS } from "../../view/Polls.ts"
 
 /** The runtime as it describes itself: manifest, modes and roots. */
 export const RuntimeParts = () => {
-  const manifest = useRead(["manifest"], (api) => api.runtime.manifest(), { everyMs: REFRESH_MS })
-  const modes = useRead(["modes"], (api) => api.runtime.modes(), { everyMs: REFRESH_MS })
-  const roots = useRead(["roots"], (api) => api.runtime.roots(), { everyMs: REFRESH_MS })
+  const manifest = useRead(["manifest"], (api) => api.runtime.manifest(), { everyMs: LATER_MS })
+  const modes = useRead(["modes"], (api) => api.runtime.modes(), { everyMs: LATER_MS })
+  const roots = useRead(["roots"], (api) => api.runtime.roots(), { everyMs: LATER_MS })
   return (
     <>
       <Panel title="Runtime">

@@ -51,6 +51,9 @@ const OVER_TIME: ReadonlyArray<Described> = [
   { name: "latencyP99", title: "Duration p99", says: "p99", as: "line", format: duration, colour: "--p-3" }
 ]
 
+/** The charts over time, of all charts. */
+export const overTime = (charts: DashboardCharts) => OVER_TIME.map(({ name }) => charts[name])
+
 const isMeasured = (name: ChartName) => name.startsWith("latency") || name === "successRate"
 
 interface ChartsProps {

@@ -7,10 +7,11 @@ import { lazily } from "../../ui/lazily.ts"
 import { useRead } from "../../ui/useRead.ts"
 import { dateTime } from "../../view/Format.ts"
 import { isMuchGuessed } from "../../view/Guesses.ts"
+import { OFTEN_MS } from "../../view/Polls.ts"
 import type { Scope } from "../../view/Scope.ts"
-import { bucketsOf } from "../../view/Series.ts"
+import { bucketsOf, fromFirstData } from "../../view/Series.ts"
 import { Attention } from "./Attention.tsx"
-import { Charts } from "./Charts.tsx"
+import { Charts, overTime } from "./Charts.tsx"
 import { Kpis } from "./Kpis.tsx"
 import { overviewParams, rangeOf } from "./OverviewQuery.ts"
 import { Scenarios } from "./Scenarios.tsx"
@@ -25,23 +26,25 @@ const WINDOWS: ReadonlyArray<readonly [Exclude<Scope["window"], "">, string]> = 
   ["30d", "30 days"]
 ]
 
-const REFRESH_MS = 5_000
 /** Step by which the end of an open window moves; the time before the window is read again with each step. */
 const STEP_MS = 60_000
 
 /** The figures of all runs, and the problems that need a check. */
 export default function OverviewPage() {
   const [state, set] = useUrlState(overviewParams)
-  const now = useNow(REFRESH_MS)
+  const now = useNow(OFTEN_MS)
   const minute = Math.ceil(now / STEP_MS) * STEP_MS
   const range = rangeOf(state, minute)
   useTitle("Overview")
   // The same key from minute to minute: what was read stays on the page when the next minute cannot be read.
   const overview = useRead(["overview", state], (api) => api.dashboard.overview({ query: range.query }), {
-    everyMs: REFRESH_MS
+    everyMs: OFTEN_MS
   })
   const before = useRead(["overview", range.before], (api) => api.dashboard.overview({ query: range.before }))
-  const buckets = bucketsOf(range.span, range.bucketMs)
+  const buckets = fromFirstData(
+    bucketsOf(range.span, range.bucketMs),
+    overview.data === undefined ? [] : overTime(overview.data.charts)
+  )
   return (
     <Sheet
       title="Overview"

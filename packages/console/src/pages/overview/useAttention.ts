@@ -2,6 +2,7 @@ import type { ControlPlaneCalls, DashboardOverview } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { isOld, useRead } from "../../ui/useRead.ts"
 import { counted, dollars } from "../../view/Format.ts"
+import { LATER_MS, OFTEN_MS } from "../../view/Polls.ts"
 import { runFacts } from "../../view/RunFacts.ts"
 import { type OverviewRange, runsLink, searchOf } from "./OverviewQuery.ts"
 
@@ -15,8 +16,6 @@ export interface Concern {
 
 /** A run without an event for this long is silent. Minutes. */
 export const SILENT_MINUTES = 5
-const SOON_MS = 10_000
-const LATER_MS = 30_000
 /** Running runs whose forecast is read. */
 const MOST_FORECASTS = 8
 
@@ -100,7 +99,7 @@ const costOutlier =
 
 /** The problems that the service reports, and the checks that could not be read. */
 export const useAttention = (overview: DashboardOverview, range: OverviewRange) => {
-  const ready = useRead(["ready"], (api) => api.health.readyz({ query: {} }), { everyMs: SOON_MS })
+  const ready = useRead(["ready"], (api) => api.health.readyz({ query: {} }), { everyMs: OFTEN_MS })
   const drift = useRead(["drift"], (api) => api.admin.runtimeSessions(), { everyMs: LATER_MS })
   const hooks = useRead(["webhooks"], (api) => api.webhooks.list(), { everyMs: LATER_MS })
   const silent = useRead(["silent runs"], silentRuns, { everyMs: LATER_MS })
@@ -114,7 +113,9 @@ export const useAttention = (overview: DashboardOverview, range: OverviewRange) 
   )
   const stuck = useRead(["out of reach"], outOfReach, { everyMs: LATER_MS })
 
-  const outlier = useRead(["cost outlier", range.query], costOutlier(overview, range), { everyMs: LATER_MS })
+  const outlier = useRead(["cost outlier", range.query], costOutlier(overview, range), {
+    everyMs: LATER_MS
+  })
 
   const concerns: Array<Concern> = []
   const add = (id: string, tone: Concern["tone"], text: string, href: string) => concerns.push({ id, tone, text, href })

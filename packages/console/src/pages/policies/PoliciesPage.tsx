@@ -11,13 +11,13 @@ import { useCatalogUse } from "../../ui/useCatalogUse.ts"
 import { useMay } from "../../ui/useMe.ts"
 import { useRead } from "../../ui/useRead.ts"
 import { counted, cut, LINES_LENGTH, modeLabel, NAME_LENGTH } from "../../view/Format.ts"
+import { LATER_MS } from "../../view/Polls.ts"
 import { textParam } from "../../view/UrlState.ts"
 
 const RegisterDialog = lazily(() => import("./RegisterDialog.tsx"))
 const PolicyDetails = lazily(() => import("./PolicyDetails.tsx"))
 
 const params = { mode: textParam, id: textParam }
-const REFRESH_MS = 15_000
 const NOTHING: ReadonlyMap<string, ReadonlyArray<string>> = new Map()
 
 /** The governance policies of the runtime's registry, by mode. */
@@ -25,7 +25,7 @@ export default function PoliciesPage({ launcherUrl }: { readonly launcherUrl: st
   const [state, set] = useUrlState(params)
   const mayWrite = useMay()("admin")
   useTitle("Policies")
-  const policies = useRead(["policies"], (api) => api.policies.list({ query: {} }), { everyMs: REFRESH_MS })
+  const policies = useRead(["policies"], (api) => api.policies.list({ query: {} }), { everyMs: LATER_MS })
   const scenarios = useCatalogUse(launcherUrl)?.scenariosOfPolicy ?? NOTHING
   const shown = useMemo(
     () => (policies.data ?? []).filter(({ mode }) => state.mode === "" || mode === state.mode),

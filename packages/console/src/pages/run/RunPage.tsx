@@ -14,6 +14,7 @@ import { MarksContext, type ShownMarks } from "../../ui/MarksHere.ts"
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
 import { isOld } from "../../ui/useRead.ts"
 import { whole } from "../../view/Format.ts"
+import { SOON_MS } from "../../view/Polls.ts"
 import { runFacts } from "../../view/RunFacts.ts"
 import { Header } from "./Header.tsx"
 import { type RunPageState, runPageParams, type SetRunPage } from "./RunParams.ts"
@@ -68,14 +69,12 @@ const VIEWS: ReadonlyArray<ViewTab> = [
   { id: "raw", title: "Raw", keys: "v r" }
 ]
 
-const REFRESH_MS = 5_000
-
 /** One run, live or ended. */
 export default function RunPage({ runId }: { readonly runId: string }) {
   const record = useQuery({
     queryKey: ["run", runId],
     queryFn: ({ signal }) => callRuns((api) => api.runs.get({ params: { id: runId }, query: {} }), signal),
-    refetchInterval: ({ state }) => (state.data !== undefined && isTerminal(state.data.status) ? false : REFRESH_MS)
+    refetchInterval: ({ state }) => (state.data !== undefined && isTerminal(state.data.status) ? false : SOON_MS)
   })
   const { again, log, view } = useRun(runId)
   const [marks, setMarks] = useState<ShownMarks>()

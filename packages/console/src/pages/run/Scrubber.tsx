@@ -1,5 +1,5 @@
 import { Bookmark, ChevronFirst, ChevronLast, ChevronLeft, ChevronRight, Pause, Play, Radio } from "lucide-react"
-import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react"
+import { memo, useDeferredValue, useEffect, useMemo, useRef, useState } from "react"
 import type { RunLog } from "../../live/RunLog.ts"
 import { useWidth } from "../../ui/hooks.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
@@ -37,7 +37,16 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
   const phases = useMemo(() => log?.digest.phases ?? [], [log, seen])
   const marked = useMarksHere()?.placed.indexes ?? NO_INDEXES
   const phase = phases.findLast(({ index }) => index <= at)
-  const bookmarks = page.bookmarks.map(Number).filter((index) => index >= 1 && index <= count)
+  // The address is read again with each step: the strip is drawn again only when its bookmarks differ.
+  const bookmarked = page.bookmarks.join()
+  const bookmarks = useMemo(
+    () =>
+      bookmarked
+        .split(",")
+        .map(Number)
+        .filter((index) => index >= 1 && index <= count),
+    [bookmarked, count]
+  )
 
   const goTo = (index: number) => set({ at: index >= count ? undefined : Math.max(1, index) })
   const step = (stops: ReadonlyArray<{ readonly index: number }>, by: 1 | -1) => {
@@ -163,15 +172,8 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
         </button>
       </div>
       <div className="relative mt-1 h-8">
-        <Strip
-          log={log}
-          count={count}
-          keyEvents={keyEvents}
-          phases={phases}
-          bookmarks={bookmarks}
-          marked={marked}
-          at={at}
-        />
+        <Strip log={log} count={count} keyEvents={keyEvents} phases={phases} bookmarks={bookmarks} marked={marked} />
+        <Position at={at} count={count} />
         <input
           type="range"
           aria-label="Index in the run"
@@ -210,11 +212,22 @@ interface StripProps {
   readonly bookmarks: ReadonlyArray<number>
   /** Indexes of events with marks. */
   readonly marked: ReadonlyArray<number>
-  readonly at: number
 }
 
-/** The density of events over time along equally spaced events, with key events and the index that is shown. */
-const Strip = ({ at, bookmarks, count, log, keyEvents, marked, phases }: StripProps) => {
+/** The index that is shown, over the strip, which is not drawn again when it moves. */
+const Position = ({ at, count }: { readonly at: number; readonly count: number }) => {
+  const share = count <= 1 ? 0 : (at - 1) / (count - 1)
+  return (
+    <span aria-hidden className="pointer-events-none absolute inset-0" style={{ width: `${100 * share}%` }}>
+      <span className="absolute inset-0 bg-accent opacity-10" />
+      <span className="absolute inset-x-0 bottom-0 h-0.5 bg-accent" />
+      <span className="absolute inset-y-0 right-0 w-0.5 bg-accent" />
+    </span>
+  )
+}
+
+/** The density of events over time along equally spaced events, with key events. */
+const Strip = memo(({ bookmarks, count, log, keyEvents, marked, phases }: StripProps) => {
   const canvas = useRef<HTMLCanvasElement>(null)
   const width = useWidth(canvas)
   const bars = Math.max(1, Math.floor(width / BAR))
@@ -231,16 +244,15 @@ const Strip = ({ at, bookmarks, count, log, keyEvents, marked, phases }: StripPr
     context.scale(ratio, ratio)
     const colours = getComputedStyle(element)
     const read = (name: string) => colours.getPropertyValue(`--c-${name}`)
-    const [past, ahead] = [read("line-strong"), read("line")]
+    const grey = read("line-strong")
+    context.fillStyle = grey
     context.clearRect(0, 0, width, height)
     const x = (index: number) => (count <= 1 ? 0 : ((index - 1) / (count - 1)) * (width - 2)) + 1
     const most = density.reduce((most, value) => Math.max(most, value), 1)
     density.forEach((value, bar) => {
       const tall = value === 0 ? 0 : 2 + (value / most) * (height - 14)
-      context.fillStyle = (bar + 0.5) * BAR <= x(at) ? past : ahead
       context.fillRect(bar * BAR, height - 4 - tall, BAR - 1, tall)
     })
-    context.fillStyle = past
     for (const { index } of phases) context.fillRect(x(index), 0, 1, height)
     context.fillStyle = read("warn")
     for (const index of bookmarks) {
@@ -266,12 +278,9 @@ const Strip = ({ at, bookmarks, count, log, keyEvents, marked, phases }: StripPr
         context.fill()
       }
     }
-    context.fillStyle = read("accent")
-    context.fillRect(Math.min(width - 2, Math.max(0, x(at) - 1)), 0, 2, height)
-    context.fillRect(0, height - 2, x(at), 2)
   })
   return <canvas ref={canvas} aria-hidden className="h-full w-full" />
-}
+})
 
 const diamond = (context: CanvasRenderingContext2D, x: number, y: number, radius: number) => {
   context.beginPath()

@@ -1,11 +1,12 @@
-import type { CanonicalEvent } from "@runplane/domain"
+import { type CanonicalEvent, storyBegin } from "@runplane/domain"
 import { useEffect, useMemo, useRef, useState } from "react"
 import { Avatar, hue, UserText } from "../../ui/basics.tsx"
 import { useWidth } from "../../ui/hooks.ts"
 import { Empty } from "../../ui/States.tsx"
 import { useBrush } from "../../ui/useBrush.ts"
-import { duration } from "../../view/Format.ts"
-import { LANE_KINDS, type LaneKind, laneEventsOf } from "../../view/Lanes.ts"
+import { distinctLabels, spacedTicks } from "../../view/Axis.ts"
+import { clockTime, counted, duration } from "../../view/Format.ts"
+import { LANE_KINDS, type LaneKind, laneDensity, laneEventsOf } from "../../view/Lanes.ts"
 import { timeScale } from "../../view/Strip.ts"
 import { brushed, rangeOf, rangeText } from "../../view/Zoom.ts"
 import { Brushed, Minimap } from "./Minimap.tsx"
@@ -18,6 +19,12 @@ const MOST_LANES = 300
 /** Room at both sides of the drawing, and the least length of a bar, pixels. */
 const EDGE = 14
 const LEAST_BAR = 6
+/** Of the axis: its height, and the width of a label, pixels. */
+const AXIS = 20
+const LABEL = 92
+/** Width of a bar of the density, and how many icons for each of them are too many to be distinguished. */
+const COLUMN = 4
+const DOTS_A_COLUMN = 0.7
 
 /** A lane for each participant with its messages and its calls of models and tools; long pauses are shortened. */
 export default function TimelineView({ page, set, shown }: RunViewProps) {
@@ -32,10 +39,34 @@ export default function TimelineView({ page, set, shown }: RunViewProps) {
   const scale = useMemo(() => timeScale(dots.map(({ at }) => at)), [dots])
   const canvas = useRef<HTMLCanvasElement>(null)
   const width = useWidth(canvas)
+  const drawn = Math.max(1, width - 2 * EDGE)
+  const columns = Math.max(1, Math.floor(drawn / COLUMN))
+  const density = useMemo(
+    () =>
+      dots.length <= lanes.length * columns * DOTS_A_COLUMN
+        ? undefined
+        : laneDensity(
+            dots.map(({ who }) => laneOf.get(who)),
+            scale.positions,
+            columns
+          ),
+    [dots, lanes.length, laneOf, scale, columns]
+  )
+  const ticks = useMemo(() => {
+    const begin = storyBegin(shown.run)
+    const found = spacedTicks(scale.positions, LABEL / drawn).filter(
+      (dot) => (scale.positions[dot] ?? 0) * drawn <= drawn - LABEL / 2
+    )
+    const labels = distinctLabels(
+      found.map((dot) => dots[dot]?.at ?? 0),
+      [(at) => `+${duration(at - begin)}`, clockTime]
+    )
+    return found.map((dot, at) => ({ left: EDGE + (scale.positions[dot] ?? 0) * drawn, label: labels[at] ?? "" }))
+  }, [dots, scale, drawn, shown.run])
   const [hovered, setHovered] = useState<CanonicalEvent>()
   const until = shown.isNow ? Number.POSITIVE_INFINITY : shown.start + shown.events.length
 
-  const x = (dot: number) => EDGE + (scale.positions[dot] ?? 0) * Math.max(1, width - 2 * EDGE)
+  const x = (dot: number) => EDGE + (scale.positions[dot] ?? 0) * drawn
   useEffect(() => {
     const element = canvas.current
     const context = element?.getContext("2d")
@@ -57,7 +88,22 @@ export default function TimelineView({ page, set, shown }: RunViewProps) {
     lanes.forEach((_, lane) => {
       context.fillRect(0, lane * LANE + LANE / 2, width, 1)
     })
+    for (const { left } of ticks) context.fillRect(left, 0, 1, height)
+    if (density !== undefined) {
+      const most = Math.max(...[...density.values()].flat())
+      const past = dots.findLastIndex(({ event }) => event.index <= until)
+      for (const [lane, counts] of density) {
+        context.fillStyle = colour(`--p-${lane % 8}`)
+        counts.forEach((count, column) => {
+          if (count === 0) return
+          const tall = 2 + Math.sqrt(count / most) * (LANE - 12)
+          context.globalAlpha = EDGE + column * COLUMN > x(past) ? 0.22 : 1
+          context.fillRect(EDGE + column * COLUMN, lane * LANE + (LANE - tall) / 2, COLUMN - 1, tall)
+        })
+      }
+    }
     dots.forEach(({ at, event, kind, lastedMs, who }, dot) => {
+      if (density !== undefined && event.index !== page.event) return
       const lane = laneOf.get(who)
       if (lane === undefined) return
       const left = x(dot)
@@ -111,6 +157,9 @@ export default function TimelineView({ page, set, shown }: RunViewProps) {
             <Sign kind={kind} /> {title}
           </span>
         ))}
+        {density === undefined ? null : (
+          <span className="font-medium">{counted(dots.length, "event")} as a density; zoom in to see each</span>
+        )}
         <span className="text-muted">
           {scale.idle.length === 0
             ? ""
@@ -122,7 +171,10 @@ export default function TimelineView({ page, set, shown }: RunViewProps) {
       )}
       <div className="relative min-h-0 flex-1 overflow-auto bg-panel" tabIndex={0}>
         <div className="flex">
-          <ul className="sticky left-0 z-10 w-[132px] shrink-0 border-r border-line bg-panel sm:w-[176px]">
+          <ul
+            style={{ paddingTop: AXIS }}
+            className="sticky left-0 z-20 w-[132px] shrink-0 border-r border-line bg-panel sm:w-[176px]"
+          >
             {lanes.map(({ participantId }) => (
               <li key={participantId} className="flex items-center gap-2 px-3" style={{ height: LANE }}>
                 <Avatar name={participantId} index={shown.participantIndex(participantId)} size={22} />
@@ -131,6 +183,17 @@ export default function TimelineView({ page, set, shown }: RunViewProps) {
             ))}
           </ul>
           <div className="relative min-w-0 flex-1">
+            <div
+              aria-hidden
+              className="num sticky top-0 z-10 overflow-hidden border-b border-line bg-panel text-[11px] whitespace-nowrap text-muted"
+              style={{ height: AXIS }}
+            >
+              {ticks.map(({ label, left }) => (
+                <span key={left} className="absolute top-0.5" style={{ left }}>
+                  {label}
+                </span>
+              ))}
+            </div>
             <canvas
               ref={canvas}
               aria-label="Messages by participant over time; the view Events lists the same"

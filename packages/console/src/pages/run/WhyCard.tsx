@@ -1,17 +1,16 @@
 import { isTerminal, type RunStatus, type Why, why } from "@runplane/domain"
 import { useQuery } from "@tanstack/react-query"
 import { Ban, CheckCircle2, Circle, CircleDashed, CircleHelp, XCircle } from "lucide-react"
-import { useMemo } from "react"
+import { memo, useMemo } from "react"
 import { callFor } from "../../client/Client.ts"
 import { UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
 import { Reasons } from "../../ui/kit.tsx"
 import { Failure } from "../../ui/States.tsx"
 import { counted, duration, whole } from "../../view/Format.ts"
+import { OFTEN_MS } from "../../view/Polls.ts"
 import { useActivePolicy } from "./useActivePolicy.ts"
 import type { ShownRun } from "./useShown.ts"
-
-const REFRESH_MS = 10_000
 
 interface WhyCardProps {
   readonly shown: ShownRun
@@ -19,12 +18,12 @@ interface WhyCardProps {
 }
 
 /** Why the run ended as it did, or what is missing. */
-export default function WhyCard(props: WhyCardProps) {
+export default memo(function WhyCard(props: WhyCardProps) {
   const { isNow, start } = props.shown
   if (start === 0) return <FromEvents {...props} />
   if (isNow) return <FromService {...props} />
   return <p className="text-muted">The explanation of an earlier index is available for shorter runs only.</p>
-}
+})
 
 /** Computed here from the events, by the same code as the service. */
 const FromEvents = (props: WhyCardProps) => {
@@ -37,7 +36,7 @@ const FromService = (props: WhyCardProps) => {
   const { run } = props.shown
   const { data, error, refetch } = useQuery({
     queryKey: ["why", run.id, run.status],
-    refetchInterval: isTerminal(run.status) ? false : REFRESH_MS,
+    refetchInterval: isTerminal(run.status) ? false : OFTEN_MS,
     queryFn: ({ signal }) => callFor("application/json", (api) => api.decisions.why({ params: { id: run.id } }), signal)
   })
   if (error !== null)

@@ -2,6 +2,7 @@ import type { TraceSpan } from "@runplane/api"
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useEffect } from "react"
 import { call } from "../../client/Client.ts"
+import { SOON_MS } from "../../view/Polls.ts"
 
 interface Received {
   readonly spans: ReadonlyArray<TraceSpan>
@@ -9,7 +10,6 @@ interface Received {
 }
 
 const PAGE = 5_000
-const REFRESH_MS = 2_000
 
 /**
  * The spans that were received for a run. They only become more, so a refresh reads the new ones: while the run is open
@@ -35,7 +35,7 @@ export const useReceivedSpans = (runId: string, isLive: boolean, events: number)
         ? before
         : { spans: [...(before?.spans ?? []), ...added], cursor: after }
     },
-    refetchInterval: isLive ? REFRESH_MS : false
+    refetchInterval: isLive ? SOON_MS : false
   })
   const { refetch } = read
   useEffect(() => {

@@ -52,13 +52,13 @@ export const useShown = (run: Run, whole: RunLog | undefined, view: RunView, at:
   const isNow = at === undefined || at >= count
   const isBehind = snapshot !== undefined && count < snapshot.timeline.latestIndex
   const seen = isBehind ? doubled(count, isNow ? firstShown(whole, count) : at) : count
+  // The log changes its list: this is a copy, the same at each index.
+  const all = useMemo(() => log?.upTo(seen), [log, seen])
   const shown = useMemo((): ShownRun | undefined => {
-    if (log === undefined) return undefined
+    if (log === undefined || all === undefined) return undefined
     const state = isNow ? (isBehind ? snapshot : log.stateAt(seen)) : log.stateAt(at)
     const indexes = new Map(state.participants.map(({ participantId }, index) => [participantId, index]))
     const { start } = log
-    // The log changes its list: this is a copy.
-    const all = log.upTo(seen)
     return {
       run,
       state,
@@ -69,7 +69,7 @@ export const useShown = (run: Run, whole: RunLog | undefined, view: RunView, at:
       isNow,
       participantIndex: (id) => indexes.get(id) ?? 0
     }
-  }, [run, log, seen, isBehind, isNow, snapshot, at])
+  }, [run, log, all, seen, isBehind, isNow, snapshot, at])
   return { shown, log, error: stretch.error, retry: () => void stretch.refetch() }
 }
 

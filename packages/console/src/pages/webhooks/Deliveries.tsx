@@ -8,6 +8,7 @@ import { countColumn, Facts, Loaded, Panel, Select, Table, type TableColumn, Tex
 import { Empty, Failure } from "../../ui/States.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { counted, whole } from "../../view/Format.ts"
+import { SOON_MS } from "../../view/Polls.ts"
 import { numberParam, textParam, type ValuesOf, wordParam } from "../../view/UrlState.ts"
 
 /** The state of the page, all of it in its address: the endpoint, and which of its deliveries. */
@@ -27,7 +28,6 @@ interface DeliveriesProps {
 }
 
 const PAGE = 50
-const REFRESH_MS = 2_000
 const TEST = "webhook.test"
 
 /** The deliveries to an endpoint, the latest first, with attempts, request and answer. */
@@ -44,7 +44,7 @@ export const Deliveries = ({ mayWrite, set, state, webhook }: DeliveriesProps) =
           ...(state.status !== "any" && { status: state.status })
         }
       }),
-    { everyMs: REFRESH_MS }
+    { everyMs: SOON_MS }
   )
   const chosen = deliveries.data?.data.find(({ id }) => id === state.delivery)
   return (

@@ -8,18 +8,17 @@ import { Empty } from "../../ui/States.tsx"
 import { useMay } from "../../ui/useMe.ts"
 import { useRead } from "../../ui/useRead.ts"
 import { counted, percent, whole } from "../../view/Format.ts"
+import { OFTEN_MS } from "../../view/Polls.ts"
 import { Deliveries, webhookParams } from "./Deliveries.tsx"
 import { WebhookActions } from "./WebhookActions.tsx"
 import { WebhookForm } from "./WebhookForm.tsx"
-
-const REFRESH_MS = 5_000
 
 /** The endpoints of webhooks: health and deliveries. */
 export default function WebhooksPage() {
   const [state, set] = useUrlState(webhookParams)
   const mayWrite = useMay()("admin")
   useTitle("Webhooks")
-  const hooks = useRead(["webhooks"], (api) => api.webhooks.list(), { everyMs: REFRESH_MS })
+  const hooks = useRead(["webhooks"], (api) => api.webhooks.list(), { everyMs: OFTEN_MS })
   const chosen = hooks.data?.find(({ id }) => id === state.id)
   return (
     <Sheet

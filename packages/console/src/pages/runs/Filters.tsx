@@ -82,12 +82,7 @@ export const Filters = ({ filters, onValid, searchRef, set, total }: FiltersProp
             if (word !== "several") set({ q: withValues(filters.q, "status", word === "" ? [] : [word]) })
           }}
         />
-        <Select
-          label="Order"
-          value={filters.sort}
-          options={ordersWith(filters)}
-          onChange={(sort) => set({ sort })}
-        />
+        <Select label="Order" value={filters.sort} options={ordersWith(filters)} onChange={(sort) => set({ sort })} />
         <span className="ml-auto flex gap-1">
           <Toggle
             label="Include archived runs"

@@ -82,8 +82,8 @@ const add = Command.make(
 ).pipe(Command.withDescription("Add a mark to a run"))
 
 /**
- * The agreement of the judge of each mark with people (docs/reference/marks.md#agreement), read for a table only. A name
- * whose agreement cannot be read has none.
+ * The agreement of the judge of each mark with people (docs/reference/marks.md#agreement), read for a table only. A
+ * name whose agreement cannot be read has none.
  */
 const agreementsOf = Effect.fnUntraced(function* (api: ControlPlaneCalls, marks: ReadonlyArray<Mark>) {
   const { format } = yield* output

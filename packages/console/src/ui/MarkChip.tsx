@@ -1,7 +1,7 @@
 import type { Mark, MarkSource } from "@runplane/domain"
 import { Bot, type LucideIcon, Plug, Scale, TriangleAlert, User } from "lucide-react"
 import { cut, exactTime } from "../view/Format.ts"
-import { agreementText, authorText, kappaText, valueText, valueTone } from "../view/Marks.ts"
+import { authorText, kappaText, valueText, valueTone } from "../view/Marks.ts"
 import { Chip, Time, UserText } from "./basics.tsx"
 import { type ShownMarks, useMarksHere } from "./MarksHere.ts"
 
@@ -20,12 +20,13 @@ const TITLE_LENGTH = 300
 const Agreement = ({ mark, shown }: { readonly mark: Mark; readonly shown: ShownMarks }) => {
   const found = shown.reliabilityOf(mark)
   if (found === undefined) return null
+  const about = `Cohen's kappa with people: ${kappaText(found, true)}`
   return found.unreliable ? (
-    <Chip tone="warn" title={agreementText(found)}>
+    <Chip tone="warn" title={about}>
       <TriangleAlert size={11} aria-hidden className="shrink-0" /> unreliable, {kappaText(found)}
     </Chip>
   ) : (
-    <span className="num text-[12px] text-muted" title={agreementText(found)} data-agreement>
+    <span className="text-[12px] text-muted" title={about}>
       {kappaText(found)}
     </span>
   )

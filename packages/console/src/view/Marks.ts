@@ -121,16 +121,13 @@ export const unblinded = (marks: ReadonlyArray<Mark>, me: string, name: string):
 export const authorText = ({ author, authorName, judge, source }: Mark): string =>
   source === "judge" ? (judge?.name ?? authorName ?? author) : (authorName ?? author)
 
-/** `κ 0.21, n 40`, of a judge with people. */
-export const kappaText = ({ kappa, n }: Pick<MarkPair, "kappa" | "n">): string =>
-  `κ ${kappa === undefined ? "unknown" : kappa.value.toFixed(2)}, n ${n}`
+/** `κ 0.21, n 40`, of a judge with people; the long text has the interval. */
+export const kappaText = ({ kappa, n }: Pick<MarkPair, "kappa" | "n">, isLong = false): string => {
+  const [value = "unknown", low, high] = kappa === undefined ? [] : [kappa.value, kappa.low, kappa.high].map(twoDigits)
+  return `κ ${value}${isLong && low !== undefined ? ` (${low} to ${high})` : ""}, n ${n}`
+}
 
-/** The same in a sentence, with the interval. */
-export const agreementText = ({ kappa, n }: Pick<MarkPair, "kappa" | "n">): string =>
-  kappa === undefined
-    ? `Cohen's kappa of this judge with people is unknown: both always give the same value (${n} targets)`
-    : `Cohen's kappa of this judge with people is ${kappa.value.toFixed(2)} ` +
-      `(95 %: ${kappa.low.toFixed(2)} to ${kappa.high.toFixed(2)}, ${n} targets)`
+const twoDigits = (number: number) => number.toFixed(2)
 
 /** The names of marks that judges gave. */
 export const judgedNames = (marks: ReadonlyArray<Mark>): ReadonlyArray<string> => [

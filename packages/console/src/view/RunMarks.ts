@@ -30,17 +30,9 @@ export const valuesOf = (
   return [...counts].map(([value, count]) => ({ value, count })).toSorted((one, other) => other.count - one.count)
 }
 
-const BETTER = {
-  higher: "↑ higher is better",
-  lower: "↓ lower is better",
-  true: "true is better",
-  false: "false is better",
-  first: "the first is the best"
-} as const
-
 /** Which values of a definition are better; undefined where it does not say it. */
 export const betterText = (better: MarkDefinition["better"] | undefined): string | undefined =>
-  better === undefined ? undefined : BETTER[better]
+  better && `${better === "higher" ? "↑ " : better === "lower" ? "↓ " : ""}${better} is better`
 
 /** The fields of a search with a field for each defined mark, so that names and values are completed. */
 export const withMarkNames = (
@@ -53,7 +45,7 @@ export const withMarkNames = (
       : [
           ...definitions.map(({ better, categories, description, kind, name }) => ({
             name: markColumn(name),
-            description: [description ?? `Marks ${name}`, betterText(better) ?? []].flat().join(", "),
+            description: `${description ?? `Marks ${name}`}${better === undefined ? "" : `, ${betterText(better)}`}`,
             ...(kind !== "number" && { values: categories?.map(queryValue) ?? ["true", "false"] })
           })),
           field

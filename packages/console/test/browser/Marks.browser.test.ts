@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { Page } from "playwright-core"
+import { addMark, addMarkOfAnn, define, marksOf, serveMark, stored } from "./MarkSteps.ts"
 import { longRun, numbered, recordedEvents, serveRun } from "./Served.ts"
 import {
   ask,
@@ -12,38 +12,11 @@ import {
   picture,
   startStack,
   tearDown,
-  tokenFor,
   violationsOf
 } from "./Stage.ts"
 
 const RUNS = 3
 let runs: ReadonlyArray<string> = []
-
-const created = ({ status, text }: { readonly status: number; readonly text: string }) => {
-  if (status >= 300) throw new Error(`refused: ${status} ${text}`)
-}
-
-const define = async (name: string, definition: object) =>
-  created(await ask("PUT", `${CONTROL_PLANE}/marks/definitions/${name}`, definition))
-
-const addMark = async (run: string, mark: object) =>
-  created(await ask("POST", `${CONTROL_PLANE}/runs/${run}/marks`, mark))
-
-/** A mark of another caller than the one of the pages. */
-const addMarkOfAnn = async (run: string, mark: object) => {
-  const headers = { authorization: `Bearer ${tokenFor(600)}`, "content-type": "application/json" }
-  const answer = await fetch(`${CONTROL_PLANE}/runs/${run}/marks`, {
-    method: "POST",
-    headers,
-    body: JSON.stringify(mark)
-  })
-  created({ status: answer.status, text: await answer.text() })
-}
-
-const marksOf = async (run: string, name: string): Promise<ReadonlyArray<{ value: unknown; comment?: string }>> =>
-  (await ask("GET", `${CONTROL_PLANE}/runs/${run}/marks?name=${name}`)).body.data
-
-const stored = (page: Page, state: string) => page.locator(`[data-stored="${state}"]`).waitFor()
 
 beforeAll(async () => {
   await startStack()
@@ -258,21 +231,7 @@ describe("the marks of a run", () => {
       const event = numbered(given)[4_999]
       assert.isDefined(event)
       await serveRun(page, run, given)
-      const mark = {
-        id: crypto.randomUUID(),
-        runId: run,
-        target: { kind: "event", id: event.id },
-        index: event.index,
-        name: "odd",
-        value: true,
-        comment: "far back",
-        source: "human",
-        author: "ann",
-        createdAt: new Date().toISOString()
-      }
-      await page.route(`${CONTROL_PLANE}/runs/${run}/marks?*`, (route) =>
-        route.fulfill({ json: { data: [mark], total: 1, limit: 500, offset: 0 } })
-      )
+      await serveMark(page, run, event)
       await go(page, `/runs/${run}`)
       await light(page, "complete")
       const place = page.getByRole("tabpanel").locator(`[data-index="${event.index}"]`)
@@ -363,6 +322,9 @@ describe("marks beside the runs", () => {
       await go(page, "/runs?columns=decision,mark.tone")
       await page.getByRole("columnheader", { name: "tone" }).waitFor()
       await page.getByRole("cell").getByText("kind").first().waitFor()
+      await page.getByRole("combobox", { name: "Order" }).selectOption({ label: "Mark tone, descending" })
+      await page.waitForURL(/sort=mark\.tone\+desc/)
+      await page.getByRole("cell").getByText("rude").first().waitFor()
       const search = page.getByRole("combobox", { name: "Search runs" })
       await search.fill("mark.to")
       await page.getByRole("option", { name: /mark\.tone/ }).waitFor()
@@ -408,13 +370,17 @@ describe("marks beside the runs", () => {
         ["marked-calls", `/runs/${run}?view=cost`],
         ["marked-list", "/runs?columns=decision,mark.tone,mark.correct"]
       ] as const
-      for (const theme of ["light", "dark"] as const) {
-        // A window of 1280 at 200 % is one of 640.
-        for (const width of [1280, 640, 390]) {
-          const { context, page } = await openPage({ theme, width })
-          for (const [name, path] of pages) {
-            await go(page, path)
-            await page.waitForFunction(() => document.querySelector(".skeleton") === null)
+      const { context, page } = await openPage()
+      for (const [name, path] of pages) {
+        await go(page, path)
+        await page.waitForFunction(() => document.querySelector(".skeleton") === null)
+        for (const theme of ["light", "dark"] as const) {
+          await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" })
+          await page.locator(`html[data-theme="${theme}"]`).waitFor()
+          // A window of 1280 at 200 % is one of 640.
+          for (const width of [1280, 640, 390]) {
+            await page.setViewportSize({ width, height: width < 500 ? 844 : 800 })
+            await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
             await picture(page, `${name}-${width}-${theme}`)
             assert.deepStrictEqual(await violationsOf(page), [], `${name} ${theme} ${width}`)
             assert.isTrue(
@@ -422,9 +388,9 @@ describe("marks beside the runs", () => {
               `${name} ${theme} ${width}`
             )
           }
-          await context.close()
         }
       }
+      await context.close()
     },
     10 * PATIENCE_MS
   )

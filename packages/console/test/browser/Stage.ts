@@ -160,7 +160,7 @@ const readFindings = Schema.decodeUnknownSync(
 
 /** What axe finds wrong with a page. */
 export const violationsOf = async (page: Page): Promise<ReadonlyArray<string>> => {
-  await page.evaluate(AXE)
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE)
   const { violations } = readFindings(await page.evaluate("axe.run(document, { resultTypes: ['violations'] })"))
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 300)}`))
 }

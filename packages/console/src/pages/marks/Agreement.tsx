@@ -52,10 +52,10 @@ const COLUMNS: ReadonlyArray<TableColumn<Pair>> = [
   },
   {
     title: "Raters",
-    className: "max-w-[280px]",
+    className: "max-w-[280px] min-w-[92px]",
     cell: ({ left, right }) => <UserText text={`${raterText(left)} and ${raterText(right)}`} />
   },
-  { title: "Targets", align: "right", cell: ({ n }) => <span className="num">{whole(n)}</span> },
+  { title: "Targets", align: "right", from: "sm", cell: ({ n }) => <span className="num">{whole(n)}</span> },
   {
     title: "Same value",
     align: "right",
@@ -64,7 +64,7 @@ const COLUMNS: ReadonlyArray<TableColumn<Pair>> = [
   },
   {
     title: "Kappa",
-    cell: ({ kappa, unreliable }) => (
+    cell: ({ kappa, n, unreliable }) => (
       <span className="flex flex-wrap items-baseline gap-x-2">
         {kappa === undefined ? (
           <Chip title="Both always give the same value">
@@ -78,6 +78,7 @@ const COLUMNS: ReadonlyArray<TableColumn<Pair>> = [
                 ({kappa.low.toFixed(2)} to {kappa.high.toFixed(2)})
               </span>
             </span>
+            <span className="num text-muted sm:hidden">n {whole(n)}</span>
             <Chip tone={unreliable ? "warn" : "good"}>
               {unreliable ? <TriangleAlert size={11} aria-hidden /> : <CheckCircle2 size={11} aria-hidden />}
               {unreliable ? "unreliable" : "reliable"}

@@ -61,7 +61,7 @@ const Position = ({ log, run, view, ...props }: PositionProps) => {
   const [event, setEvent] = useState<number>()
   if (shown === undefined) return <Skeleton rows={10} height={44} />
   return (
-    <div className="flex h-full min-h-0 flex-col lg:flex-row">
+    <div className="flex h-full min-h-0 flex-col beside:flex-row">
       <section aria-label="Story" className="flex min-h-0 min-w-0 flex-1 flex-col">
         <Title run={run} isReviewed={props.isReviewed} />
         <div className="min-h-0 flex-1">
@@ -71,7 +71,7 @@ const Position = ({ log, run, view, ...props }: PositionProps) => {
       <aside
         aria-label="Your mark"
         tabIndex={0}
-        className="max-h-[48%] shrink-0 overflow-auto border-t border-line bg-panel lg:max-h-none lg:w-[360px] lg:border-t-0 lg:border-l"
+        className="max-h-[48%] shrink-0 overflow-auto border-t border-line bg-panel beside:max-h-none beside:w-[min(360px,42vw)] beside:border-t-0 beside:border-l"
       >
         <ReviewPanel {...props} shown={shown} event={event} />
       </aside>

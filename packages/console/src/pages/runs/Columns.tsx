@@ -234,7 +234,7 @@ export const chosenColumns = (chosen: ReadonlyArray<string>): ReadonlyArray<stri
 const markColumnOf = (id: string, name: string, marks: MarksOfRuns | undefined): Column => ({
   id,
   title: name,
-  width: "minmax(80px, 0.8fr)",
+  width: "minmax(96px, 1fr)",
   from: "md",
   sort: `mark.${name}`,
   cell: (run) => {

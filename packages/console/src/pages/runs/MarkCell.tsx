@@ -18,10 +18,12 @@ export default function MarkCell({ marks, name }: { readonly marks: ReadonlyArra
   return (
     <span className="flex min-w-0 items-baseline gap-1" title={cut(all.join(", "), 300)}>
       {values.slice(0, MOST).map(({ count, value }) => (
-        <Chip key={String(value)} tone={valueTone(name, value, definition)}>
-          <UserText text={cut(valueText(name, value), LENGTH)} className="truncate" />
-          {count === 1 ? null : <span className="num">×{count}</span>}
-        </Chip>
+        <span key={String(value)} className="inline-flex min-w-0">
+          <Chip tone={valueTone(name, value, definition)}>
+            <UserText text={cut(valueText(name, value), LENGTH)} className="truncate" />
+            {count === 1 ? null : <span className="num">×{count}</span>}
+          </Chip>
+        </span>
       ))}
       <UnreliableSign marks={marks} reliabilityOf={reliabilityOf} />
       {values.length > MOST ? <span className="num text-muted">+{values.length - MOST}</span> : null}

@@ -10,7 +10,7 @@ import {
   runSortKeys,
   systemViews
 } from "@runplane/api"
-import { isJsonObject, type MarkValue, parseQuery, type QueryValue } from "@runplane/domain"
+import { isJsonObject, parseQuery, type QueryValue } from "@runplane/domain"
 import { type Answer, chanceOf } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -19,10 +19,19 @@ import { EventLog } from "../../../src/event-log/EventLog.ts"
 import { AuditTrail } from "../../../src/platform/audit/AuditTrail.ts"
 import { messageDraft } from "../../support/Appends.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
-import { insertMark } from "../../support/MarkSeeds.ts"
 import { createRun } from "../../support/Runs.ts"
 import { type Facts, isMatch, someQuery } from "./QueryModel.ts"
-import { durationOf, factsOf, LABEL_PATHS, MARK_PATHS, markOf, SECRET, type Seed, seedRuns } from "./SearchSeeds.ts"
+import {
+  durationOf,
+  factsOf,
+  LABEL_PATHS,
+  MARK_PATHS,
+  markOf,
+  SECRET,
+  type Seed,
+  seedEventMarks,
+  seedRuns
+} from "./SearchSeeds.ts"
 
 const RUNS = 40
 /** Generated searches of each resource; more in continuous integration. */
@@ -357,19 +366,7 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
         })
       }
       const { body: all } = yield* call("GET", "/events?limit=1000")
-      const marked = new Map<number, Array<{ readonly name: string; readonly value: MarkValue }>>()
-      for (const { index, runId, seq } of all.data.slice(0, 30)) {
-        const own = [
-          { name: "quality", value: (seq % 5) / 4 },
-          { name: "tone", value: seq % 2 === 0 ? "rude" : "1" },
-          { name: "correct", value: seq % 3 === 0 }
-        ].slice(0, index % 4)
-        for (const mark of own) yield* insertMark({ runId, index, kind: "event", ...mark })
-        yield* insertMark({ runId, index, kind: "event", name: "quality", value: 0.5, replaced: true })
-        yield* insertMark({ runId, index, kind: "event", name: "none", value: true, deleted: true })
-        yield* insertMark({ runId, kind: "run", name: "none", value: 1 })
-        marked.set(seq, own)
-      }
+      const marked = yield* seedEventMarks(all.data.slice(0, 30))
       const paths: Readonly<Record<string, ReadonlyArray<string>>> = {
         subjectKind: ["subject", "kind"],
         subjectId: ["subject", "id"],

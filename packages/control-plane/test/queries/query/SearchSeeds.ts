@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
-import type { QueryValue } from "@runplane/domain"
+import type { MarkValue, QueryValue } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { insertMark } from "../../support/MarkSeeds.ts"
 import type { Facts } from "./QueryModel.ts"
@@ -122,6 +122,26 @@ const LABELS: Readonly<Record<string, (seed: Seed) => ReadonlyArray<QueryValue>>
 
 /** Names behind `metadata.`; those of secrets match nothing. */
 export const LABEL_PATHS = [...Object.keys(LABELS), "nothing", "cancelCallback.bearer", "executionRequest", "no.such"]
+
+/** Marks of some events by their seq; beside them others that match no event. */
+export const seedEventMarks = Effect.fnUntraced(function* (
+  events: ReadonlyArray<{ readonly index: number; readonly runId: string; readonly seq: number }>
+) {
+  const marked = new Map<number, ReadonlyArray<{ readonly name: string; readonly value: MarkValue }>>()
+  for (const { index, runId, seq } of events) {
+    const own = [
+      { name: "quality", value: (seq % 5) / 4 },
+      { name: "tone", value: seq % 2 === 0 ? "rude" : "1" },
+      { name: "correct", value: seq % 3 === 0 }
+    ].slice(0, index % 4)
+    for (const mark of own) yield* insertMark({ runId, index, kind: "event", ...mark })
+    yield* insertMark({ runId, index, kind: "event", name: "quality", value: 0.5, replaced: true })
+    yield* insertMark({ runId, index, kind: "event", name: "none", value: true, deleted: true })
+    yield* insertMark({ runId, kind: "run", name: "none", value: 1 })
+    marked.set(seq, own)
+  }
+  return marked
+})
 
 /** Names behind `mark.`; the last one matches nothing. */
 export const MARK_PATHS = ["quality", "correct", "tone", "none"]

@@ -19,6 +19,8 @@ const RUN_BY: Readonly<Record<string, string>> = {
     "packages/control-plane/test/ingest/Guides.integration.test.ts",
   'docs/guides/opentelemetry/decisions.md: import { type Attributes, trace } from "@opentelemetry/api"':
     "packages/control-plane/test/ingest/Guides.integration.test.ts",
+  "docs/guides/ci.md: name: gate": "packages/cli/test/gate/CiGuide.test.ts",
+  "docs/guides/ci.md: gate:": "packages/cli/test/gate/CiGuide.test.ts",
   "docs/reference/deploy.md: [Unit]": "scripts/rehearse-deploy.mjs",
   "docs/reference/deploy.md: location /runplane/ {": "packages/console/test/browser/Prefix.browser.test.ts",
   "docs/reference/operations.md: global:": "scripts/test-monitoring.mjs",

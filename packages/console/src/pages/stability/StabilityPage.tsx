@@ -112,7 +112,7 @@ const Figures = ({ found, set, shown: { by, q } }: FiguresProps) => (
     </div>
     <Panel
       title={by === "day" || by === "week" ? "Over time" : `By ${GROUPINGS[by].toLowerCase()}`}
-      note="days are in UTC"
+      note={by === "day" || by === "week" ? "in UTC" : undefined}
       actions={
         <Select
           label="Grouped by"

@@ -5,14 +5,19 @@ import { temporaryFolder } from "@runplane/postgres"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { checkEveryCommand } from "./support/CommandTable.ts"
+import { checkGates } from "./support/GateRuns.ts"
 import { checkDocumentedLines, checkLocalCommands } from "./support/LocalCommands.ts"
 import { startStack } from "./support/StackProcess.ts"
+import { packsWith } from "./support/TestPacks.ts"
 
 // docs/reference/cli.md#exit-codes
 layer(Layer.empty, { excludeTestServices: true })("runplane", (it) => {
   it.effect("answers to every command as its documents say, on a running stack", () =>
     Effect.gen(function* () {
-      const { line, ports } = yield* startStack({ env: { RUNPLANE_DATA_DIR: yield* temporaryFolder } })
+      const packs = yield* packsWith({})
+      const { line, ports } = yield* startStack({
+        env: { RUNPLANE_DATA_DIR: yield* temporaryFolder, PACKS_DIR: packs }
+      })
       assert.isDefined(yield* line("Serving"))
       const url = `http://127.0.0.1:${ports.controlPlane}`
       const query = { limit: 1, offset: 0, sortBy: "createdAt", sortOrder: "desc", includeArchived: false } as const
@@ -20,6 +25,7 @@ layer(Layer.empty, { excludeTestServices: true })("runplane", (it) => {
         Effect.provide(ControlPlaneClient.layer({ baseUrl: url }).pipe(Layer.provide(NodeHttpClient.layerNodeHttp)))
       )
       yield* checkEveryCommand(ports, String(data[0]?.id))
+      yield* checkGates(ports, packs)
     })
   )
 

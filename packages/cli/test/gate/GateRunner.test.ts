@@ -3,6 +3,7 @@ import type { Trial, TrialOutcome } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Random from "effect/Random"
 import * as TestClock from "effect/testing/TestClock"
 import { CliFailure, EXIT_CODES } from "../../src/CliFailure.ts"
 import { parseGateFile } from "../../src/gate/GateFiles.ts"
@@ -145,6 +146,40 @@ describe("a gate", () => {
       const report = reportOf("g", worse.progress, limits, { baseline })
       assert.include(report.cases[0]?.checks.map(({ name, verdict }) => `${name} ${verdict}`) ?? [], "baseline fail")
       assert.deepStrictEqual(report.cases[0]?.warnings, ["new outcome decision.rejected (negative) (20)"])
+    })
+  )
+})
+
+describe("the gates of agents that decide by a known coin", () => {
+  /** A gate of agents that say yes with this probability. */
+  const coinGate = (probability: number, seed: number) =>
+    started(() => Effect.map(Random.next, (drawn) => ran(drawn < probability ? yes : no))).pipe(Random.withSeed(seed))
+
+  it.effect("have the verdict of the coin", () =>
+    Effect.gen(function* () {
+      for (const [probability, verdict] of [
+        [0.5, "fail"],
+        [0.6, "fail"],
+        [0.98, "pass"],
+        [1, "pass"]
+      ] as const) {
+        const { report } = yield* coinGate(probability, 1)
+        assert.strictEqual(report.verdict, verdict, `${probability}`)
+      }
+    })
+  )
+
+  it.effect("do not fail in 50 unchanged gates against their first one", () =>
+    Effect.gen(function* () {
+      for (const probability of [0.85, 0.9, 0.95, 1]) {
+        const first = yield* coinGate(probability, 1_000)
+        const baseline = baselineOfProgress(first.progress, limits, "2026-07-01T10:00:00.000Z")
+        for (let gate = 1; gate <= 50; gate++) {
+          const { progress } = yield* coinGate(probability, gate)
+          const { verdict } = reportOf("g", progress, limits, { baseline })
+          assert.notStrictEqual(verdict, "fail", `gate ${gate} of ${probability}`)
+        }
+      }
     })
   )
 })

@@ -145,6 +145,44 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("an ingeste
     })
   )
 
+  it.effect("counts in the stability of decisions, with the causes of its flips", () =>
+    Effect.gen(function* () {
+      const voted = (trace: number, vote: string, action: string) => {
+        const attributes = { "gen_ai.conversation.id": "stable" }
+        const votes = { name: "runplane.vote", attributes: { "proposal.id": "p1", vote } }
+        return [
+          span({
+            trace,
+            span: 1,
+            endMs: 500,
+            attributes,
+            events: [{ name: "runplane.decision", attributes: { action } }]
+          }),
+          span({ trace, span: 2, parent: 1, endMs: 400, attributes: { "gen_ai.agent.name": "sre" }, events: [votes] })
+        ]
+      }
+      const ships = [21, 22, 23]
+      yield* post(
+        exportOf([...ships.flatMap((trace) => voted(trace, "APPROVE", "ship")), ...voted(24, "REJECT", "hold")])
+      )
+      yield* Effect.forEach([...ships, 24], ended, { discard: true })
+      const { body, text } = yield* call("GET", "/stability?q=conversation:stable&by=source")
+      assert.deepStrictEqual(
+        body.outcomes?.map(({ action, count }: { action: string; count: number }) => [action, count]),
+        [
+          ["ship", 3],
+          ["hold", 1]
+        ],
+        text
+      )
+      assert.deepInclude(body.agreement, { rate: 0.75 })
+      assert.strictEqual(body.flips.length, 1)
+      assert.match(body.flips[0].text, /^sre voted REJECT/)
+      assert.strictEqual(body.flips[0].exampleRight, runOf(24))
+      assert.strictEqual(body.by[0].n, 4)
+    })
+  )
+
   it.effect("can be compared, archived and deleted, and not be made again", () =>
     Effect.gen(function* () {
       yield* post(exportOf([span({ trace: 5, span: 1 }), toolSpan(5, 2), span({ trace: 6, span: 1 })]))

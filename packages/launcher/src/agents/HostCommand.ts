@@ -19,6 +19,8 @@ const INHERITED = [
   "SSL_CERT_FILE",
   "SSL_CERT_DIR",
   "NODE_EXTRA_CA_CERTS",
+  // Without this: each agent compiles its own modules again; costs half of its start, 0.9 s of CPU.
+  "NODE_COMPILE_CACHE",
   "SystemRoot",
   "ComSpec",
   "PATHEXT"
@@ -43,8 +45,8 @@ export const entrypointNames = ({ entrypoint: { type, value } }: AgentManifest):
   return built.startsWith("src/") ? [built.replace(/^src\//, "dist/"), value] : [value, built]
 }
 
-/** What names the service's user, and is not passed to agents of another one. */
-const OF_THE_USER = new Set(["HOME", "USER"])
+/** Names and files of the service's user, which agents of another one do not get. */
+const OF_THE_USER = new Set(["HOME", "USER", "NODE_COMPILE_CACHE"])
 
 /**
  * The command line of a manifest's entrypoint. `ownNode` is the interpreter that runs this service and `parent` its

@@ -69,7 +69,7 @@ describe("the command of an agent", () => {
   })
 
   it("keeps the home of the service from agents of another user", () => {
-    const service = { HOME: "/root", USER: "root" }
+    const service = { HOME: "/root", USER: "root", NODE_COMPILE_CACHE: "/cache" }
     assert.deepInclude(command(manifest("node_file"), {}, service).env, service)
     const agentUser = { name: "nobody", uid: 65534, gid: 65534 }
     const { env } = command(manifest("node_file"), { agentUser }, service)

@@ -23,6 +23,7 @@ const start = () =>
         </StrictMode>
       )
       setTimeout(prepareCalls, PREPARE_AFTER_MS)
+      setTimeout(() => import("./shell/Printing.ts").catch(() => {}), PREPARE_AFTER_MS)
     },
     (error: unknown) => {
       // The service may be starting: the page retries by itself.

@@ -20,7 +20,8 @@ const SEQUENCE_MS = 900
 let before = { key: "", at: 0 }
 
 const isTyping = (target: EventTarget | null) =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  target instanceof HTMLElement &&
+  (target.isContentEditable || target.matches("input:not([type=checkbox]),textarea,select"))
 
 const onKey = (event: KeyboardEvent) => {
   if (event.defaultPrevented || event.altKey) return

@@ -51,13 +51,48 @@ const PERSON = "p:"
 const PROPOSAL = "q:"
 const DECISION = "d:"
 
+interface FlowOptions {
+  /** The name of the node of a participant; participants of one name share a node. */
+  readonly nameOf?: (participantId: string) => string
+  /** Only nodes with this text in their name, and those that exchanged a message with one of them. */
+  readonly filter?: string
+}
+
+const sameName = (participantId: string) => participantId
+
+/** Participants from which on a name with a number stands for a group. */
+const LEAST_GROUP = 5
+const NUMBER = /[-_. #]*\d+$/
+
+/** Names of groups: participants that differ only in a number at the end (`agent-1`, `agent-2`) share `agent (297)`. */
+export const groupNames = (
+  participants: ReadonlyArray<{ readonly participantId: string }>
+): ((participantId: string) => string) => {
+  const stemOf = (name: string) => name.replace(NUMBER, "")
+  const counts = new Map<string, number>()
+  for (const { participantId } of participants) {
+    const stem = stemOf(participantId)
+    if (stem !== participantId) counts.set(stem, (counts.get(stem) ?? 0) + 1)
+  }
+  return (participantId) => {
+    const stem = stemOf(participantId)
+    const count = stem === participantId ? 0 : (counts.get(stem) ?? 0)
+    return count < LEAST_GROUP ? participantId : `${stem} (${count})`
+  }
+}
+
+/** The name of a node by its id. */
+const titleIn = (proposals: ReadonlyMap<string, { readonly title: string }>, id: string): string =>
+  id.startsWith(PROPOSAL) ? (proposals.get(id.slice(PROPOSAL.length))?.title ?? "") : nodeName(id)
+
 /**
  * Messages between participants and proposals as nodes and edges. A node never moves: participants are in the order of
  * first sight, proposals in the order of their events, and new nodes are added below.
  */
 export const flowOf = (
   events: Iterable<CanonicalEvent>,
-  participants: ReadonlyArray<{ readonly participantId: string }>
+  participants: ReadonlyArray<{ readonly participantId: string }>,
+  { nameOf = sameName, filter = "" }: FlowOptions = {}
 ): Flow => {
   const proposals = new Map<string, { readonly title: string; readonly index: number }>()
   const edges = new Map<string, Draft>()
@@ -80,22 +115,22 @@ export const flowOf = (
           proposals.set(proposalId, { title: action ?? title ?? (proposalId || messageType), index: event.index })
         }
         if (sender !== "") {
-          leading.add(sender)
-          add(PERSON + sender, PROPOSAL + proposalId, messageType, event.index)
+          leading.add(nameOf(sender))
+          add(PERSON + nameOf(sender), PROPOSAL + proposalId, messageType, event.index)
         }
         break
       }
       case "proposal.updated": {
         const { messageType, proposalId, sender } = event.data
-        if (sender !== "") add(PERSON + sender, PROPOSAL + proposalId, messageType, event.index)
+        if (sender !== "") add(PERSON + nameOf(sender), PROPOSAL + proposalId, messageType, event.index)
         break
       }
       case "decision.finalized": {
         const { action, proposalId, sender } = event.data
         decision = { title: action ?? "decided", index: event.index }
         if (sender !== "") {
-          leading.add(sender)
-          add(PERSON + sender, DECISION, "Commitment", event.index)
+          leading.add(nameOf(sender))
+          add(PERSON + nameOf(sender), DECISION, "Commitment", event.index)
         }
         if (proposalId !== undefined) add(PROPOSAL + proposalId, DECISION, "chosen", event.index)
         break
@@ -104,17 +139,28 @@ export const flowOf = (
         const { messageType, sender, to } = event.data
         if (sender === "") break
         for (const receiver of to)
-          if (receiver !== sender) add(PERSON + sender, PERSON + receiver, messageType, event.index)
+          if (receiver !== sender) add(PERSON + nameOf(sender), PERSON + nameOf(receiver), messageType, event.index)
         break
       }
       default:
         break
     }
   }
-  const people = participants.filter(
-    ({ participantId }, index) => index < MOST_PARTICIPANTS || leading.has(participantId)
-  )
-  const put = [...proposals].slice(0, MOST_PROPOSALS)
+  const names = [...new Set(participants.map(({ participantId }) => nameOf(participantId)))]
+  const wanted = filter.trim().toLowerCase()
+  const fits = (name: string) => name.toLowerCase().includes(wanted)
+  // A filter keeps the matching nodes and those at the other end of their edges.
+  const kept = new Set<string>()
+  for (const { from, to } of edges.values()) {
+    if (fits(titleIn(proposals, from)) || fits(titleIn(proposals, to))) kept.add(from).add(to)
+  }
+  const isKept = (id: string, name: string) => wanted === "" || fits(name) || kept.has(id)
+  const people = names
+    .filter((name, index) => index < MOST_PARTICIPANTS || leading.has(name) || wanted !== "")
+    .filter((name) => isKept(PERSON + name, name))
+    .slice(0, MOST_PARTICIPANTS + leading.size)
+    .map((participantId) => ({ participantId }))
+  const put = [...proposals].filter(([id, { title }]) => isKept(PROPOSAL + id, title)).slice(0, MOST_PROPOSALS)
   const nodes: ReadonlyArray<FlowNode> = [
     ...people.map(
       ({ participantId }, row): FlowNode => ({
@@ -149,7 +195,7 @@ export const flowOf = (
       .toSorted((one, other) => other.count - one.count || one.index - other.index),
     width: EDGE * 2 + 44 + NODE_WIDTH + COLUMN * (decision === undefined ? 1 : 2),
     height: EDGE * 2 + ROW * Math.max(1, people.length, put.length) - (ROW - NODE_HEIGHT),
-    leftOut: participants.length - people.length + proposals.size - put.length
+    leftOut: names.length - people.length + proposals.size - put.length
   }
 }
 

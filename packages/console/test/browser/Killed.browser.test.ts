@@ -75,7 +75,10 @@ describe("a control plane that is killed", () => {
       const ended = await stagesOf({ decided: `/runs/${decided}?view=decision` })
       await killStack()
       for (const [name, { page }] of stages) {
-        await untilGreenIs(page, false)
+        await untilGreenIs(page, false).catch(async (cause: unknown) => {
+          const shown = await page.locator("[data-light]").allTextContents()
+          throw new Error(`${name} keeps the light ${JSON.stringify(shown)}`, { cause })
+        })
         await page
           .locator("[data-light]")
           .getByText(/as of .* ago|No answer|Reconnecting/)

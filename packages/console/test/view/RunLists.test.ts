@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Run } from "@runplane/api"
-import { projectAll } from "@runplane/domain"
+import { Run, runQueryFields } from "@runplane/api"
+import { parseQuery, projectAll } from "@runplane/domain"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { headerSort, runParams } from "../../src/pages/runs/RunQuery.ts"
 import { refusalOf } from "../../src/view/Actions.ts"
 import { nameParts } from "../../src/view/NameCut.ts"
+import { relatedSearches } from "../../src/view/Related.ts"
 import { runFacts } from "../../src/view/RunFacts.ts"
 import { runLine } from "../../src/view/RunLine.ts"
 import { waitsOf } from "../../src/view/Waits.ts"
@@ -96,6 +98,19 @@ describe("for whom a run waits", () => {
 
   it("is no participant of an ended run", () => {
     assert.isUndefined(after(DECISION.length))
+  })
+})
+
+describe("the runs that belong to a run", () => {
+  it("are those of its conversation and its scenario, as searches that parse", () => {
+    const record = run({ sourceRef: "incident/region failover@1.0.0", metadata: { conversationId: 'a "b"' } })
+    const searches = relatedSearches(record, runFacts(record))
+    assert.deepStrictEqual(
+      searches.map(({ q }) => q),
+      ['conversation:"a \\"b\\""', 'sourceRef:"incident/region failover@1.0.0"']
+    )
+    for (const { q } of searches) assert.isTrue(Result.isSuccess(parseQuery(q, runQueryFields)), q)
+    assert.deepStrictEqual(relatedSearches(run({}), runFacts(run({}))), [])
   })
 })
 

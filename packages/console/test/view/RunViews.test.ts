@@ -9,7 +9,7 @@ import {
 } from "@runplane/domain"
 import * as Result from "effect/Result"
 import { proposalsOf } from "../../src/view/Decision.ts"
-import { flowOf, pathOf } from "../../src/view/Flow.ts"
+import { flowOf, groupNames, pathOf } from "../../src/view/Flow.ts"
 import { jsonLines, valueAt } from "../../src/view/JsonLines.ts"
 import { messagesOf, signalsOf } from "../../src/view/Messages.ts"
 import { policyWords } from "../../src/view/PolicyWords.ts"
@@ -114,6 +114,36 @@ describe("the graph", () => {
     const [one, other] = whole.nodes
     if (one === undefined || other === undefined) throw new Error("nothing is drawn")
     assert.match(pathOf(one, other), /^M /)
+  })
+
+  it("draws participants that differ in a number as one node, with the sum of their messages", () => {
+    const crowd = ["lead", ...Array.from({ length: 6 }, (_, at) => `agent-${at + 1}`), "bob-1"]
+    const people = crowd.map((participantId) => ({ participantId }))
+    const events = eventsOf(
+      crowd.slice(1).map((sender) => ({
+        type: "message.received",
+        data: { messageType: "Note", sender, messageId: sender, to: ["lead"] }
+      }))
+    )
+    const flow = flowOf(events, people, { nameOf: groupNames(people) })
+    assert.deepStrictEqual(
+      flow.nodes.map(({ title }) => title),
+      ["lead", "agent (6)", "bob-1"]
+    )
+    assert.deepStrictEqual(
+      flow.edges.map(({ count, from }) => [from, count]),
+      [
+        ["p:agent (6)", 6],
+        ["p:bob-1", 1]
+      ]
+    )
+    // A filter keeps a node with those that it exchanged messages with.
+    const found = flowOf(events, people, { filter: "BOB" })
+    assert.deepStrictEqual(
+      found.nodes.map(({ title }) => title),
+      ["lead", "bob-1"]
+    )
+    assert.deepStrictEqual(flowOf(events, people, { filter: "none of these" }).nodes, [])
   })
 
   it("draws a limited number, and counts the others", () => {

@@ -34,7 +34,7 @@ export const makeCreateRun = Effect.gen(function* () {
     return key === undefined ? undefined : yield* runs.findByIdempotencyKey(key)
   })
 
-  const insert = (run: NewRun, at: string, caller: Caller) =>
+  const insert = (run: NewRun, at: string, caller: Caller, clonedFrom: string | undefined) =>
     log.create({
       runId: run.id,
       insert: runs.insert(run),
@@ -55,7 +55,12 @@ export const makeCreateRun = Effect.gen(function* () {
           action: "run.create",
           resource: "run",
           resourceId: run.id,
-          details: { sessionId: run.sessionId, mode: run.mode, modeName: run.modeName },
+          details: {
+            sessionId: run.sessionId,
+            mode: run.mode,
+            modeName: run.modeName,
+            ...(clonedFrom !== undefined && { clonedFrom })
+          },
           at
         })
     })
@@ -64,7 +69,8 @@ export const makeCreateRun = Effect.gen(function* () {
     descriptor: RunDescriptor,
     sessionId: string,
     runId: string,
-    caller: Caller
+    caller: Caller,
+    clonedFrom: string | undefined
   ) {
     const at = new Date(yield* Clock.currentTimeMillis).toISOString()
     // The run joins the trace of its request.
@@ -72,7 +78,7 @@ export const makeCreateRun = Effect.gen(function* () {
     const traceId = callerSpan?.traceId ?? (yield* ids.traceId)
     const traceParent = callerSpan && traceParentOf(callerSpan)
     const run = newRun(descriptor, { id: runId, sessionId, traceId, spanId: yield* ids.spanId, traceParent })
-    const created = yield* insert(run, at, caller).pipe(
+    const created = yield* insert(run, at, caller, clonedFrom).pipe(
       Effect.as(true),
       Effect.catchTag("RunAlreadyExists", () => Effect.succeed(false))
     )
@@ -82,7 +88,7 @@ export const makeCreateRun = Effect.gen(function* () {
     return accepted
   })
 
-  return Effect.fn("Runs.create")(function* (descriptor: RunDescriptor, caller: Caller) {
+  return Effect.fn("Runs.create")(function* (descriptor: RunDescriptor, caller: Caller, clonedFrom?: string) {
     if (descriptor.runtime.kind !== runtime.kind) return yield* unknownRuntimeKind(descriptor.runtime.kind)
     const refusal = callbacks.refusal(descriptor.session.metadata ?? {})
     if (refusal !== undefined) return yield* badRequest(refusal)
@@ -95,7 +101,7 @@ export const makeCreateRun = Effect.gen(function* () {
     const sessionId = given ?? (yield* ids.uuid)
     const runId = isUuidSessionId(sessionId) ? sessionId : yield* ids.uuid
     // A caller that disconnects between the commit and the adoption must not leave a run without an observer.
-    const first = yield* Effect.uninterruptible(attempt(descriptor, sessionId, runId, caller))
+    const first = yield* Effect.uninterruptible(attempt(descriptor, sessionId, runId, caller, clonedFrom))
     if (first !== undefined) return first
 
     const winner = yield* original(descriptor)
@@ -106,7 +112,7 @@ export const makeCreateRun = Effect.gen(function* () {
       return claimed === undefined ? yield* sessionAlreadyExists(sessionId) : accepted(claimed)
     }
     // The remaining case: the session's id is free, but another run got the same id by chance.
-    const second = yield* Effect.uninterruptible(attempt(descriptor, sessionId, yield* ids.uuid, caller))
+    const second = yield* Effect.uninterruptible(attempt(descriptor, sessionId, yield* ids.uuid, caller, clonedFrom))
     return second ?? (yield* sessionAlreadyExists(sessionId))
   })
 })

@@ -103,7 +103,7 @@ export class RunManagement extends Context.Service<
         const run = yield* repository.find(reference)
         if (run === undefined) return yield* runNotFound(reference)
         if (run.record.runtimeKind === OTLP_RUNTIME_KIND) return yield* observedOnly(run.record.id, "clone")
-        return yield* runs.create(yield* cloneDescriptor(run, tags), caller)
+        return yield* runs.create(yield* cloneDescriptor(run, tags), caller, run.record.id)
       })
 
       const setArchived = Effect.fnUntraced(function* (reference: string, isArchived: boolean, caller: Caller) {

@@ -42,9 +42,11 @@ type ChangeRun<Reason, Refusal = RuntimeFailure> = (
 export class Runs extends Context.Service<
   Runs,
   {
+    /** `clonedFrom`: the run whose descriptor it is, for the audit log. */
     readonly create: (
       descriptor: RunDescriptor,
-      caller: Caller
+      caller: Caller,
+      clonedFrom?: string
     ) => Effect.Effect<RunAccepted, BadRequest | Conflict | DatabaseFailure>
     readonly validate: (descriptor: RunDescriptor) => Effect.Effect<RunValidation>
     readonly get: (reference: string) => Effect.Effect<Run, NotFound | DatabaseFailure>

@@ -43,6 +43,11 @@ layer(layerTestService(), { excludeTestServices: true })("clone, archive and art
       assert.deepStrictEqual((yield* auditOf(clone.body.runId)).slice(0, 1), [
         { action: "run.create", resource: "run", request_id: "req-9" }
       ])
+      const { body: clones } = yield* call("GET", `/audit?q=details.clonedFrom:${original.body.runId}`)
+      assert.deepStrictEqual(
+        clones.data.map(({ resourceId }: { resourceId: string }) => resourceId),
+        [clone.body.runId]
+      )
     })
   )
 

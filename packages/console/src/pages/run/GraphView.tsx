@@ -5,6 +5,7 @@ import {
   type FlowEdge,
   type FlowNode,
   flowOf,
+  groupNames,
   NODE_HEIGHT,
   NODE_WIDTH,
   nodeName,
@@ -16,17 +17,45 @@ import type { RunViewProps } from "./useShown.ts"
 
 const MOST_LISTED = 200
 const LETTERS = 26
+/** Participants that are drawn one by one without a choice. */
+const MOST_SINGLE = 40
 
 /** Messages between participants and proposals. Nodes keep their positions while the run grows. */
 export default function GraphView({ page, set, shown }: RunViewProps) {
   const { participants } = shown.state
-  const flow = useMemo(() => flowOf(shown.events, participants), [shown.events, participants])
+  // Many participants are grouped unless the address says otherwise.
+  const isGrouped = page.groups === "on" || (page.groups === "auto" && participants.length > MOST_SINGLE)
+  const flow = useMemo(() => {
+    const nameOf = isGrouped ? groupNames(participants) : undefined
+    return flowOf(shown.events, participants, { filter: page.nodes, ...(nameOf !== undefined && { nameOf }) })
+  }, [shown.events, participants, isGrouped, page.nodes])
   const [pointed, setPointed] = useState<string>()
   const nodes = useMemo(() => new Map(flow.nodes.map((node) => [node.id, node])), [flow])
-  if (flow.nodes.length === 0) return <Empty title="No participants yet" />
+  if (participants.length === 0 && flow.nodes.length === 0) return <Empty title="No participants yet" />
   const isLit = ({ from, to }: FlowEdge) => pointed === undefined || from === pointed || to === pointed
   return (
     <div className="flex h-full flex-col">
+      <div className="no-print flex shrink-0 flex-wrap items-center gap-3 border-b border-line bg-panel px-4 py-1.5">
+        <input
+          type="search"
+          aria-label="Filter the graph"
+          placeholder="Participant or proposal"
+          className="field w-[220px]"
+          value={page.nodes}
+          onChange={({ target }) => set({ nodes: target.value })}
+        />
+        <label className="flex items-center gap-1.5">
+          <input
+            type="checkbox"
+            checked={isGrouped}
+            onChange={({ target }) => set({ groups: target.checked ? "on" : "off" })}
+          />
+          Group similar names
+        </label>
+        <span className="num text-muted" aria-live="polite">
+          {flow.nodes.length === 0 ? "No name has this text" : counted(flow.nodes.length, "node")}
+        </span>
+      </div>
       <div tabIndex={0} role="region" aria-label="Graph" className="min-h-0 flex-1 overflow-auto bg-panel p-2">
         <svg
           width={flow.width}

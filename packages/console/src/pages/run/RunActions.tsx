@@ -1,6 +1,17 @@
 import type { Role } from "@runplane/api"
 import { activePolicy, decisionRecord, isTerminal } from "@runplane/domain"
-import { Archive, ArchiveRestore, Ban, type LucideIcon, Pause, Play, ShieldCheck, Trash2 } from "lucide-react"
+import {
+  Archive,
+  ArchiveRestore,
+  Ban,
+  Copy,
+  GitFork,
+  type LucideIcon,
+  Pause,
+  Play,
+  ShieldCheck,
+  Trash2
+} from "lucide-react"
 import { Suspense, useMemo, useState } from "react"
 import { Link } from "wouter"
 import { useNow } from "../../ui/hooks.ts"
@@ -11,6 +22,8 @@ import { authorityRefusalOf } from "../../view/Authority.ts"
 import { gateIdOf, gatePage } from "../../view/GateLinks.ts"
 import type { ShownRun } from "./useShown.ts"
 
+const CloneDialog = lazily(() => import("./CloneDialog.tsx"))
+const RelatedRuns = lazily(() => import("./RelatedRuns.tsx"))
 const ActionDialog = lazily(() => import("./ActionDialog.tsx"))
 
 interface Offer {
@@ -72,6 +85,8 @@ const useControl = ({ events, run, state }: ShownRun): Control => {
 /** The buttons of the actions on the run, and the link to its gate. One that cannot work has the reason. */
 export default function RunActions({ shown }: { readonly shown: ShownRun }) {
   const [action, setAction] = useState<RunAction>()
+  const [open, setOpen] = useState<"clone" | "related">()
+  const close = () => setOpen(undefined)
   const may = useMay()
   const control = useControl(shown)
   const { run } = shown
@@ -99,6 +114,22 @@ export default function RunActions({ shown }: { readonly shown: ShownRun }) {
           <span className={RARE.has(offered) ? "max-2xl:sr-only" : "max-lg:sr-only"}>{title}</span>
         </button>
       ))}
+      {may("operator") && hasRuntime(run) ? (
+        <IconButton title="Clone" says="Create a run like this one" icon={Copy} onClick={() => setOpen("clone")} />
+      ) : null}
+      <IconButton
+        title="Related"
+        says="Clones, and runs of the same conversation or scenario"
+        icon={GitFork}
+        onClick={() => setOpen("related")}
+      />
+      <Suspense fallback={null}>
+        {open === "clone" ? (
+          <CloneDialog run={run} onClose={close} />
+        ) : open === "related" ? (
+          <RelatedRuns run={run} onClose={close} />
+        ) : null}
+      </Suspense>
       {action === undefined ? null : (
         <Suspense fallback={null}>
           <ActionDialog action={action} run={run} onClose={() => setAction(undefined)} />
@@ -107,3 +138,17 @@ export default function RunActions({ shown }: { readonly shown: ShownRun }) {
     </>
   )
 }
+
+interface IconButtonProps {
+  readonly title: string
+  readonly says: string
+  readonly icon: LucideIcon
+  readonly onClick: () => void
+}
+
+const IconButton = ({ icon: Icon, onClick, says, title }: IconButtonProps) => (
+  <button type="button" className="btn px-2" title={says} onClick={onClick}>
+    <Icon size={14} aria-hidden />
+    <span className="max-2xl:sr-only">{title}</span>
+  </button>
+)

@@ -37,6 +37,9 @@ export const runPageParams = {
   spans: wordParam(["start", "total", "own", "tokens", "cost"]),
   /** Of the view Raw: what is shown. */
   part: wordParam(["event", "state", "run"]),
+  /** Of the graph: a part of the names that are shown, and whether similar names share a node. */
+  nodes: textParam,
+  groups: wordParam(["auto", "on", "off"]),
   /** Of the view Policy: the other policy and the other votes that are tried. */
   policy: textParam,
   votes: changedVotesParam

@@ -2,15 +2,68 @@ import { useId, useState } from "react"
 import { useLocation } from "wouter"
 import { useUrlState } from "../ui/hooks.ts"
 import { useRead } from "../ui/useRead.ts"
+import { exactTime } from "../view/Format.ts"
 import { scopeParams, WINDOWS } from "../view/Scope.ts"
+import { setTimeSetting, type TimeSetting, timeSetting } from "../view/TimeSetting.ts"
 
 /** Pages with an environment and a time range. */
 const NARROWED = /^\/(overview|runs|events)$/
 
 const TIMES = [["", "Default time"], ...WINDOWS] as const
 
-/** Environment and time, which are kept from page to page. */
+/** Environment and time, which are kept from page to page, and the form of all times, which the browser keeps. */
 export default function ScopeFields() {
+  return (
+    <>
+      <Narrowing />
+      <Times />
+    </>
+  )
+}
+
+const ZONES = Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")
+
+/** How all pages show times. */
+const Times = () => {
+  const setting = timeSetting.get()
+  const choose = (next: TimeSetting) => {
+    setTimeSetting(next)
+    // Texts of times are all over the page, and its address has its state.
+    window.location.reload()
+  }
+  return (
+    <div className="flex flex-col gap-1.5 px-3 py-2">
+      <label>
+        <span className="label">Time zone</span>
+        <select
+          className="field mt-0.5 w-full pr-1"
+          title={`Now: ${exactTime(Date.now())}`}
+          value={setting.zone}
+          onChange={({ target }) => choose({ ...setting, zone: target.value })}
+        >
+          <option value="">Local</option>
+          <option value="UTC">UTC</option>
+          {ZONES.map((zone) => (
+            <option key={zone} value={zone}>
+              {zone}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label className="flex items-center gap-2 text-[12px] text-soft">
+        <input
+          type="checkbox"
+          checked={setting.isAbsolute}
+          onChange={({ target }) => choose({ ...setting, isAbsolute: target.checked })}
+        />
+        Dates instead of ages
+      </label>
+    </div>
+  )
+}
+
+/** Environment and time of the pages that have them. */
+const Narrowing = () => {
   const [location] = useLocation()
   const [scope, set] = useUrlState(scopeParams)
   const [isAsked, setAsked] = useState(false)

@@ -4,6 +4,7 @@ import "uplot/dist/uPlot.min.css"
 import { distinctLabels } from "../view/Axis.ts"
 import { clockMinute, dateTime, dayMonth } from "../view/Format.ts"
 import type { TimeSpan } from "../view/Series.ts"
+import { timeSetting } from "../view/TimeSetting.ts"
 
 export interface ChartLine {
   readonly title: string
@@ -74,9 +75,10 @@ export default function TimeChart({
   const container = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(undefined)
   const themeName = useThemeName()
+  const { zone } = timeSetting.get()
   const zoom = useRef(onZoom)
   zoom.current = onZoom
-  const style = JSON.stringify([lines.map(({ colour, title }) => [colour, title]), as, bucketMs, themeName])
+  const style = JSON.stringify([lines.map(({ colour, title }) => [colour, title]), as, bucketMs, themeName, zone])
   const data: uPlot.AlignedData = [at.map((ms) => ms / 1_000), ...lines.map(({ values }) => [...values])]
   const latest = useRef({ data, format, lines })
   latest.current = { data, format, lines }
@@ -97,7 +99,8 @@ export default function TimeChart({
       {
         width: Math.max(120, node.clientWidth),
         height,
-        padding: [8, 10, 0, 0],
+        padding: [8, 18, 0, 0],
+        ...(zone !== "" && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1_000), zone) }),
         legend: { show: !isBare, live: true },
         cursor: {
           sync: { key: sync, setSeries: false },

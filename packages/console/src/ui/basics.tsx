@@ -12,8 +12,9 @@ import {
   XCircle
 } from "lucide-react"
 import type { ReactNode } from "react"
-import { exactTime, middleCut, relativeTime } from "../view/Format.ts"
+import { dateTime, exactTime, middleCut, relativeTime } from "../view/Format.ts"
 import { runStatusLabel, type Tone } from "../view/Status.ts"
+import { timeSetting } from "../view/TimeSetting.ts"
 import { useCopy, useNow } from "./hooks.ts"
 
 export const toneText: Readonly<Record<Tone, string>> = {
@@ -78,14 +79,14 @@ export const UserText = ({ text, className = "" }: { readonly text: string; read
   <bdi className={`wrap-anywhere ${className}`}>{text}</bdi>
 )
 
-/** A time relative to now; the exact instant with its zone on hover. */
+/** A time, relative to now unless the setting says otherwise; the exact instant with its zone on hover. */
 export const Time = ({ at, className = "" }: { readonly at: string; readonly className?: string }) => {
   // A new event must not be ahead of the clock.
   const now = useNow(1_000)
   const ms = Date.parse(at)
   return (
     <time dateTime={at} title={exactTime(ms)} className={`num whitespace-nowrap ${className}`}>
-      {relativeTime(ms, now)}
+      {timeSetting.get().isAbsolute ? dateTime(ms) : relativeTime(ms, now)}
     </time>
   )
 }

@@ -1,14 +1,30 @@
 import { firstGraphemes, graphemesOf } from "@runplane/domain"
+import { timeSetting } from "./TimeSetting.ts"
 
-/** Texts for times, numbers and names, in English and in the viewer's time zone. */
+/** Texts for times, numbers and names, in English and in the chosen time zone. */
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-// A formatter takes a fraction of a millisecond to create, and lists need hundreds.
-const EXACT = new Intl.DateTimeFormat("en-GB", {
+type Say = (at: number) => string
+
+/** A formatter of the chosen zone. It takes a fraction of a millisecond to create, and lists need hundreds. */
+const timesAs = (options: Intl.DateTimeFormatOptions): Say => {
+  let madeFor: string | undefined
+  let format: Intl.DateTimeFormat | undefined
+  return (at) => {
+    const { zone } = timeSetting.get()
+    if (format === undefined || madeFor !== zone) {
+      format = new Intl.DateTimeFormat("en-GB", { ...options, ...(zone !== "" && { timeZone: zone }) })
+      madeFor = zone
+    }
+    return format.format(at)
+  }
+}
+
+const EXACT = timesAs({
   year: "numeric",
   month: "short",
   day: "2-digit",
@@ -18,20 +34,8 @@ const EXACT = new Intl.DateTimeFormat("en-GB", {
   fractionalSecondDigits: 3,
   timeZoneName: "longOffset"
 })
-const DATE_TIME = new Intl.DateTimeFormat("en-GB", {
-  day: "numeric",
-  month: "short",
-  hour: "2-digit",
-  minute: "2-digit"
-})
-const DAY_MONTH = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" })
-const CLOCK_MINUTE = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" })
-const CLOCK = new Intl.DateTimeFormat("en-GB", {
-  hour: "2-digit",
-  minute: "2-digit",
-  second: "2-digit",
-  fractionalSecondDigits: 3
-})
+const DATE_TIME = timesAs({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" })
+const CLOCK = timesAs({ hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 })
 const COMPACT = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 })
 const COUNT = new Intl.NumberFormat("en-US")
 const SHORT_DOLLARS = new Intl.NumberFormat("en-US", {
@@ -61,19 +65,19 @@ export const relativeTime = (at: number, now: number): string => {
 }
 
 /** The exact instant, with milliseconds and the zone. */
-export const exactTime = (at: number): string => (Number.isFinite(at) ? EXACT.format(at) : "unknown time")
+export const exactTime = (at: number): string => (Number.isFinite(at) ? EXACT(at) : "unknown time")
 
-/** `22 Nov, 14:03` in the viewer's zone. */
-export const dateTime = (at: number): string => (Number.isFinite(at) ? DATE_TIME.format(at) : "unknown time")
+/** `22 Nov, 14:03` in the chosen zone. */
+export const dateTime = (at: number): string => (Number.isFinite(at) ? DATE_TIME(at) : "unknown time")
 
-/** `22 Nov` in the viewer's zone. */
-export const dayMonth = (at: number): string => DAY_MONTH.format(at)
+/** `22 Nov` in the chosen zone. */
+export const dayMonth: Say = timesAs({ day: "numeric", month: "short" })
 
-/** `14:03` in the viewer's zone. */
-export const clockMinute = (at: number): string => CLOCK_MINUTE.format(at)
+/** `14:03` in the chosen zone. */
+export const clockMinute: Say = timesAs({ hour: "2-digit", minute: "2-digit" })
 
-/** `14:03:22.417` in the viewer's zone. */
-export const clockTime = (at: number): string => (Number.isFinite(at) ? CLOCK.format(at) : "--:--:--")
+/** `14:03:22.417` in the chosen zone. */
+export const clockTime = (at: number): string => (Number.isFinite(at) ? CLOCK(at) : "--:--:--")
 
 /** Milliseconds as `840 ms`, `4.5 s`, `2 min 05 s`, `3 h 07 min`, `2 d 4 h`. */
 export const duration = (ms: number): string => {

@@ -27,8 +27,9 @@ export const storyRows = (
   let done = 0
   for (const row of [...rows.values()].toSorted((one, other) => one.index - other.index)) {
     const before = storyLength(items, row.index - 1)
-    const [first] = items.slice(done, before)
-    if (first !== undefined) joined.push({ kind: "left out", index: first.index, count: before - done })
+    const first = items[done]
+    if (first !== undefined && before > done)
+      joined.push({ kind: "left out", index: first.index, count: before - done })
     joined.push(row)
     done = row.kind === "item" ? before + 1 : before
   }

@@ -1,5 +1,18 @@
-import { assert, describe, it } from "@effect/vitest"
-import { compact, counted, cut, duration, middleCut, modeLabel, percent, relativeTime } from "../../src/view/Format.ts"
+import { afterEach, assert, describe, it } from "@effect/vitest"
+import {
+  clockMinute,
+  compact,
+  counted,
+  cut,
+  dateTime,
+  duration,
+  exactTime,
+  middleCut,
+  modeLabel,
+  percent,
+  relativeTime
+} from "../../src/view/Format.ts"
+import { readTimeSetting, setTimeSetting, timeSettingText } from "../../src/view/TimeSetting.ts"
 
 const NOW = Date.parse("2026-07-01T12:00:00.000Z")
 
@@ -50,5 +63,27 @@ describe("texts of the console", () => {
     assert.strictEqual(percent(0.885), "89 %")
     assert.strictEqual(modeLabel("macp.mode.decision.v1"), "decision")
     assert.strictEqual(modeLabel("of another kind"), "of another kind")
+  })
+})
+
+describe("the time setting", () => {
+  afterEach(() => setTimeSetting({ zone: "", isAbsolute: false }))
+
+  it("changes the zone of all formats, forth and back", () => {
+    setTimeSetting({ zone: "UTC", isAbsolute: false })
+    assert.deepStrictEqual([clockMinute(NOW), dateTime(NOW)], ["12:00", "1 Jul, 12:00"])
+    setTimeSetting({ zone: "Asia/Tokyo", isAbsolute: false })
+    assert.deepStrictEqual([clockMinute(NOW), dateTime(NOW)], ["21:00", "1 Jul, 21:00"])
+    assert.include(exactTime(NOW), "GMT+09:00")
+    setTimeSetting({ zone: "UTC", isAbsolute: true })
+    assert.strictEqual(clockMinute(NOW), "12:00")
+  })
+
+  it("is read as it was written, and any other text is the default", () => {
+    const setting = { zone: "Asia/Tokyo", isAbsolute: true }
+    assert.deepStrictEqual(readTimeSetting(timeSettingText(setting)), setting)
+    for (const text of [null, "", "ages", "x Nowhere/Land", "ages  UTC"]) {
+      assert.deepStrictEqual(readTimeSetting(text), { zone: "", isAbsolute: false })
+    }
   })
 })

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
+import { linkTo } from "../../src/view/Permalink.ts"
 import {
   flagParam,
   listParam,
@@ -51,5 +52,16 @@ describe("the state of a page in its address", () => {
     const values = readParams(params, search)
     const again = readParams(params, writeParams(params, search, values))
     assert.deepStrictEqual(again, values)
+  })
+})
+
+describe("a permalink", () => {
+  it("has the index and the view, and keeps the rest of the address", () => {
+    const address = "https://host.example/base/console/runs/r1?view=timeline&zoom=12-60&at=7"
+    assert.strictEqual(linkTo(address, { at: 30 }), address.replace("at=7", "at=30"))
+    assert.strictEqual(
+      linkTo(address, { view: "events", event: 31, at: undefined }),
+      "https://host.example/base/console/runs/r1?view=events&zoom=12-60&event=31"
+    )
   })
 })

@@ -1,22 +1,32 @@
 import type { CanonicalEvent } from "@runplane/domain"
-import { X } from "lucide-react"
+import { Link2, X } from "lucide-react"
 import { useMemo } from "react"
+import { useWhole } from "../../live/useWhole.ts"
 import { Id, Time, UserText } from "../../ui/basics.tsx"
+import { CopyButton } from "../../ui/CopyButton.tsx"
 import { useMedia } from "../../ui/hooks.ts"
 import { JsonTree } from "../../ui/JsonTree.tsx"
 import { Overlay } from "../../ui/Overlay.tsx"
+import { Failure } from "../../ui/States.tsx"
 import { readableBytes } from "../../view/Bytes.ts"
 import { clockTime } from "../../view/Format.ts"
+import { linkTo } from "../../view/Permalink.ts"
 import { EventMarks } from "./EventMarks.tsx"
 
 interface InspectorProps {
-  readonly event: CanonicalEvent
+  readonly runId: string
+  readonly seq: number | undefined
+  /** The event as the page holds it, if it does. */
+  readonly inMemory: CanonicalEvent | undefined
   readonly onClose: () => void
 }
 
 /** The selected event: beside the view on wide screens, over it on narrow ones. */
-export default function Inspector({ event, onClose }: InspectorProps) {
+export default function Inspector({ inMemory, onClose, runId, seq }: InspectorProps) {
   const isWide = useMedia("(min-width: 1024px)")
+  const { error, event, retry } = useWhole(runId, seq, inMemory)
+  if (error !== null) return <Failure what="The event cannot be read" error={error} retry={retry} />
+  if (event === undefined) return null
   if (!isWide) {
     return (
       <Overlay open form="side" onClose={onClose} title={`Event ${event.index}`}>
@@ -57,7 +67,12 @@ const Details = ({ event }: { readonly event: CanonicalEvent }) => {
         <Row title="Index">
           <span className="num">
             {index}, seq {seq}
-          </span>
+          </span>{" "}
+          <CopyButton
+            icon={Link2}
+            title="Copy a link to this event"
+            text={() => linkTo(window.location.href, { view: "events", event: index, at: undefined })}
+          />
         </Row>
         {subject === undefined ? null : (
           <Row title={subject.kind}>
@@ -80,7 +95,9 @@ const Details = ({ event }: { readonly event: CanonicalEvent }) => {
       </dl>
       <EventMarks event={event} />
       <section>
-        <h3 className="label mb-1">Data</h3>
+        <h3 className="label mb-1 flex items-center justify-between">
+          Data <CopyButton title="Copy the data as JSON" text={() => JSON.stringify(recorded.data, undefined, 2)} />
+        </h3>
         <JsonTree value={recorded.data} />
       </section>
       {bytes === undefined ? null : (

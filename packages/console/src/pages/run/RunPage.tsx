@@ -6,7 +6,6 @@ import { callRuns } from "../../client/Client.ts"
 import type { RunView } from "../../live/RunFollower.ts"
 import type { RunLog } from "../../live/RunLog.ts"
 import { useRun } from "../../live/useRun.ts"
-import { useWhole } from "../../live/useWhole.ts"
 import { useTitle, useUrlState } from "../../ui/hooks.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
 import { lazily } from "../../ui/lazily.ts"
@@ -131,16 +130,9 @@ const RunBody = ({ log, run, setMarks, view }: RunBodyProps) => {
   // Slider and header follow at once, the view when there is time, so that steps stay fast.
   const late = useDeferredValue(useMemo(() => ({ page, shown }), [page, shown]))
   const { event } = page
-  const here = event === undefined ? undefined : (position.log?.event(event) ?? log?.event(event))
-  const selected = useWhole(run.id, event === undefined ? undefined : log?.digest.seqs[event - 1], here)
-  const unread = position.error ?? selected.error
   const failure =
-    unread === null ? null : (
-      <Failure
-        what="Earlier events of this run cannot be read"
-        error={unread}
-        retry={position.error === null ? selected.retry : position.retry}
-      />
+    position.error === null ? null : (
+      <Failure what="Earlier events of this run cannot be read" error={position.error} retry={position.retry} />
     )
   if (shown === undefined) return failure ?? <Skeleton rows={10} height={44} />
   const drawn = late.shown ?? shown
@@ -179,9 +171,14 @@ const RunBody = ({ log, run, setMarks, view }: RunBodyProps) => {
             <Scrubber log={log} count={view.count} page={page} set={set} isLive={!isTerminal(run.status)} />
           </Suspense>
         </section>
-        {selected.event === undefined ? null : (
+        {event === undefined ? null : (
           <Suspense fallback={null}>
-            <Inspector event={selected.event} onClose={() => set({ event: undefined })} />
+            <Inspector
+              runId={run.id}
+              seq={log?.digest.seqs[event - 1]}
+              inMemory={position.log?.event(event) ?? log?.event(event)}
+              onClose={() => set({ event: undefined })}
+            />
           </Suspense>
         )}
       </div>

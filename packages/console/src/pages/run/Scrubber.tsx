@@ -1,11 +1,13 @@
-import { Bookmark, ChevronFirst, ChevronLast, ChevronLeft, ChevronRight, Pause, Play, Radio } from "lucide-react"
+import { Bookmark, ChevronFirst, ChevronLast, ChevronLeft, ChevronRight, Link2, Pause, Play, Radio } from "lucide-react"
 import { memo, useDeferredValue, useEffect, useMemo, useRef, useState } from "react"
 import type { RunLog } from "../../live/RunLog.ts"
+import { CopyButton } from "../../ui/CopyButton.tsx"
 import { useWidth } from "../../ui/hooks.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
 import { useMarksHere } from "../../ui/MarksHere.ts"
 import { clockTime, whole } from "../../view/Format.ts"
 import type { KeyEvent } from "../../view/KeyEvents.ts"
+import { linkTo } from "../../view/Permalink.ts"
 import type { Phase } from "../../view/Phases.ts"
 import { densityOf } from "../../view/Strip.ts"
 import type { RunPageState, SetRunPage } from "./RunParams.ts"
@@ -151,6 +153,11 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
         >
           <Bookmark size={15} aria-hidden fill={bookmarks.includes(at) ? "currentColor" : "none"} />
         </button>
+        <CopyButton
+          icon={Link2}
+          title="Copy a link to this view at this event"
+          text={() => linkTo(window.location.href, { at })}
+        />
         {bookmarks.map((index) => (
           <button
             key={index}

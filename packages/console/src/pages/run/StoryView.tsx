@@ -24,7 +24,7 @@ const FIRST = 60
 const MORE = 200
 /** Items while the index moves or a long run is loading: one screen, so that a frame draws no more. */
 const MOVING = 12
-const SETTLED_MS = 120
+const SETTLED_MS = 250
 
 interface StoryViewProps {
   readonly page: Pick<RunPageState, "event">

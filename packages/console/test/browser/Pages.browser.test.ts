@@ -246,6 +246,38 @@ describe("the pages of the fleet", () => {
     await context.close()
   })
 
+  it("shows a gate while it runs, its outcomes as the API has them, and where its runs part", async () => {
+    const { context, misdeeds, page } = await openPage()
+    const launch = async (inputs: Readonly<Record<string, number>>) => {
+      const gate = {
+        gate: { case: "mixed", variant: `inputs=${inputs["replicationLagSeconds"]}` },
+        tags: ["gate:browser"]
+      }
+      const body = { scenarioRef: "incident/region-failover@1.0.0", mode: "sandbox", bootstrapAgents: true, inputs }
+      return (await ask("POST", `${LAUNCHER}/examples/run`, { ...body, ...gate })).body.controlPlaneRun.runId
+    }
+    await launch({ replicationLagSeconds: 4 })
+    await launch({ replicationLagSeconds: 5 })
+    const other = await launch({ replicationLagSeconds: 45, errorRatePercent: 3 })
+    await go(page, "/gates/browser")
+    await page.locator("[data-progress=open]").waitFor()
+    await page.locator("[data-progress=ended]").waitFor()
+    await page.locator("[data-outcome]", { hasText: "2 of 3 runs, 67 %" }).waitFor()
+    const { agreement, flips } = await get("/stability?q=tags:gate:browser")
+    await page
+      .getByText(`95 % interval ${Math.round(agreement.low * 100)} %`)
+      .first()
+      .waitFor()
+    await page.locator("[data-flip]", { hasText: flips[0].text }).getByRole("link", { name: "Compare" }).click()
+    await page.waitForURL(new RegExp(`right=${other}`))
+    await go(page, `/runs/${other}`)
+    await page.getByRole("link", { name: "Gate" }).click()
+    await page.getByRole("link", { name: "Stability of the scenario" }).click()
+    await page.getByRole("heading", { name: "Over time" }).waitFor()
+    assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+    await context.close()
+  })
+
   it("finds runs by words and facets of one search, saves it as a view, and acts on many with a result for each", async () => {
     const { context, misdeeds, page } = await openPage()
     const { total } = await get("/runs?q=status:completed")
@@ -359,6 +391,7 @@ describe("the pages of the fleet", () => {
 
   it("has no violation that axe finds on any of them, in both themes, on wide and narrow screens", async () => {
     const pages = ["overview", "policies", "webhooks", "audit", "operations", "events", "agents", "compare"]
+    pages.push("stability", "gates", "gates/browser")
     for (const theme of ["light", "dark"] as const) {
       for (const width of [1280, 390]) {
         const { context, page } = await openPage({ theme, width })
@@ -366,7 +399,7 @@ describe("the pages of the fleet", () => {
           await go(page, `/${name}`)
           await page.locator("h1").waitFor()
           await page.waitForFunction(() => document.querySelector(".skeleton") === null)
-          await picture(page, `${name}-${width}-${theme}`)
+          await picture(page, `${name.replace("/", "-")}-${width}-${theme}`)
           assert.deepStrictEqual(await violationsOf(page), [], `${name} ${theme} ${width}`)
           assert.isTrue(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), name)
         }

@@ -90,7 +90,7 @@ const caseReport = (outcome: CaseOutcome, compared: BaselineComparison): CaseRep
     scenarioRef: loaded.case.scenarioRef,
     verdict: worstOf(checks.map(({ verdict }) => verdict)),
     checks,
-    warnings: [...compared.warnings, ...failures.map((failure) => `a launch failed: ${failure}`)],
+    warnings: [...compared.warnings, ...failures.map((failure) => `a run failed: ${failure}`)],
     stability: stabilityOf(trials),
     flips,
     runs: ran.map(({ page, trial }) => ({

@@ -29,7 +29,7 @@ export interface RanTrial {
   readonly page?: string
   readonly policyVersion?: string
   readonly promptHash?: string
-  /** Why the launch failed. */
+  /** Why the launch or the run failed. */
   readonly failure?: string
 }
 

@@ -66,6 +66,7 @@ export const liveTrials = (gateId: string, services: Services): Trials => {
       const promptHash = found.metadata["promptHash"]
       return {
         ...followed,
+        ...(found.status === "failed" && { failure: found.errorMessage ?? "the run failed" }),
         ...(typeof promptHash === "string" && { promptHash }),
         ...(links !== undefined && { page: links.page }),
         ...(policyVersion !== undefined && { policyVersion })

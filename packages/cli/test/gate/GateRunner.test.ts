@@ -106,7 +106,7 @@ describe("a gate", () => {
       )
       const text = reportLines(report, plain).join("\n")
       assert.include(text, "no run reached a decision, 20 failed")
-      assert.include(text, "a launch failed: agent a: exit 1")
+      assert.include(text, "a run failed: agent a: exit 1")
     })
   )
 

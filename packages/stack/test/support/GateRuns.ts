@@ -86,10 +86,10 @@ export const checkGates = Effect.fnUntraced(function* ({ controlPlane, launcher 
   yield* checkInterruption({ controlPlane, launcher }, copy("support/gate.yaml", 0.2))
 
   const manifest = join(packsDir, "_agents/manifests/privacy-officer-agent.json")
-  writeFileSync(manifest, readFileSync(manifest, "utf8").replace('"privacy-officer-agent"]', '"nobody"]'))
+  writeFileSync(manifest, readFileSync(manifest, "utf8").replace('"privacy-officer-agent"]', '"unknown-agent"]'))
   const dead = yield* gate(undecided, "--runs", "1")
   assert.strictEqual(dead.code, 0)
-  assert.match(dead.stdout.join("\n"), /no run reached a decision, 1 failed[\s\S]*a launch failed: .*privacy-officer/)
+  assert.match(dead.stdout.join("\n"), /no run reached a decision, 1 failed[\s\S]*a run failed: .*privacy-officer/)
 })
 
 /** Ctrl-C: the gate cancels its open runs, prints the report, and ends with 1. */

@@ -17,9 +17,10 @@ import { Link } from "wouter"
 import { useNow } from "../../ui/hooks.ts"
 import { lazily } from "../../ui/lazily.ts"
 import { useMay, useMe } from "../../ui/useMe.ts"
-import { type Control, hasRuntime, type RunAction, refusalOf } from "../../view/Actions.ts"
+import { type Control, type RunAction, refusalOf } from "../../view/Actions.ts"
 import { authorityRefusalOf } from "../../view/Authority.ts"
 import { gateIdOf, gatePage } from "../../view/GateLinks.ts"
+import { hasRuntime } from "../../view/RunFacts.ts"
 import type { ShownRun } from "./useShown.ts"
 
 const CloneDialog = lazily(() => import("./CloneDialog.tsx"))

@@ -42,7 +42,7 @@ interface Order {
 }
 
 /** Actions on the chosen runs, as far as the role allows them. */
-export const Bulk = ({ all, onClear, runs }: BulkProps) => {
+export default function Bulk({ all, onClear, runs }: BulkProps) {
   const [order, setOrder] = useState<Order>()
   const [isAll, setAll] = useState(false)
   const matching = isAll ? all : undefined

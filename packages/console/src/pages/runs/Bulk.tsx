@@ -6,7 +6,7 @@ import { lazily } from "../../ui/lazily.ts"
 import { useMay } from "../../ui/useMe.ts"
 import { counted } from "../../view/Format.ts"
 import type { BulkAction } from "./BulkActions.ts"
-import type { RunFilters } from "./RunQuery.ts"
+import type { MatchingRuns } from "./RunQuery.ts"
 
 const BulkDialog = lazily(() => import("./BulkDialog.tsx"))
 
@@ -25,13 +25,6 @@ interface BulkProps {
   readonly onClear: () => void
   /** All runs that match the search, when these are more than the chosen ones and all loaded ones are chosen. */
   readonly all?: MatchingRuns | undefined
-}
-
-/** The runs of a search at the time when its list was read. */
-export interface MatchingRuns {
-  readonly total: number
-  readonly filters: RunFilters
-  readonly anchor: Date
 }
 
 /** An action and its runs as they were chosen; the list changes below the dialog. */

@@ -1,5 +1,6 @@
 import type { Run } from "@runplane/api"
-import { decideTransition, isTerminal, OTLP_RUNTIME_KIND, RunStatus } from "@runplane/domain"
+import { decideTransition, isTerminal, RunStatus } from "@runplane/domain"
+import { hasRuntime } from "./RunFacts.ts"
 
 export type RunAction = "cancel" | "suspend" | "resume" | "archive" | "unarchive" | "delete"
 
@@ -14,9 +15,6 @@ const possibleFrom = (action: keyof typeof targets): ReadonlyArray<RunStatus> =>
   RunStatus.literals.filter(
     (status) => decideTransition(status, targets[action]) === "apply" && (action !== "resume" || status === "suspended")
   )
-
-/** Whether a runtime hosts the session of the run; the run of an application that sends OpenTelemetry has none. */
-export const hasRuntime = ({ runtimeKind }: Pick<Run, "runtimeKind">): boolean => runtimeKind !== OTLP_RUNTIME_KIND
 
 /** Statuses of a run that waits for its session. */
 const WAITS: ReadonlySet<RunStatus> = new Set(["queued", "starting", "binding_session"])

@@ -1,8 +1,11 @@
 import type { Run } from "@runplane/api"
-import { runNameOf } from "@runplane/domain"
+import { OTLP_RUNTIME_KIND, runNameOf } from "@runplane/domain"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { type Cost, costIn } from "./Format.ts"
+
+/** Whether a runtime hosts the session of the run; the run of an application that sends OpenTelemetry has none. */
+export const hasRuntime = ({ runtimeKind }: Pick<Run, "runtimeKind">): boolean => runtimeKind !== OTLP_RUNTIME_KIND
 
 const optional = Schema.optionalKey
 

@@ -5,7 +5,7 @@ import type { RunFacts } from "./RunFacts.ts"
 
 const ID_LETTERS = 8
 
-/** One line that tells runs of the same name apart: its id, duration, cost, and the decision or the error. */
+/** One line that distinguishes runs of the same name: id, duration, cost, and the decision or the error. */
 export const runLine = (run: Run, { action, cost }: Pick<RunFacts, "action" | "cost">): string => {
   const ms = run.endedAt === undefined ? undefined : runDuration(run)
   return [

@@ -10,7 +10,7 @@ import {
   sumUsd,
   textAt
 } from "@runplane/domain"
-import { hasRuntime } from "./Actions.ts"
+import { hasRuntime } from "./RunFacts.ts"
 
 /** What calls of language models used and cost. */
 export interface SpanSums {

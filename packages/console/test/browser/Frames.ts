@@ -19,8 +19,8 @@ interface Scrolled {
 }
 
 /**
- * Scrolls a list, and answers the share of long frames, of 240 scrolled and of 240 at rest, and the work of the page for
- * a scrolled frame. Both take turns, so that other work on the machine falls on both.
+ * Scrolls a list, and answers the share of long frames, of 240 scrolled and of 240 at rest, and the work of the page
+ * for a scrolled frame. Both take turns, so that other work on the machine falls on both.
  */
 const framesOf = async (page: Page, { name, selector, step }: Scrolled) => {
   const devtools = await page.context().newCDPSession(page)

@@ -96,7 +96,7 @@ describe("for whom a run waits", () => {
     assert.strictEqual(waits?.since, "2026-07-01T10:00:00.200Z")
   })
 
-  it("is no participant of an ended run", () => {
+  it("is unknown for an ended run", () => {
     assert.isUndefined(after(DECISION.length))
   })
 })

@@ -1,5 +1,5 @@
 import { isTerminal, type RunStatus, runDuration } from "@runplane/domain"
-import { Archive, ArrowLeft, RotateCcw } from "lucide-react"
+import { ArrowLeft } from "lucide-react"
 import { Suspense } from "react"
 import { Link } from "wouter"
 import { Chip, Id, StatusBadge, Time, UserText } from "../../ui/basics.tsx"
@@ -8,7 +8,6 @@ import { useNow } from "../../ui/hooks.ts"
 import { InlineFact } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { useMay } from "../../ui/useMe.ts"
-import { hasRuntime } from "../../view/Actions.ts"
 import { costIn, counted, duration, modeLabel, percent, whole } from "../../view/Format.ts"
 import { runFacts } from "../../view/RunFacts.ts"
 import { timeLeftOf } from "../../view/TimeLeft.ts"
@@ -23,7 +22,7 @@ const HAS_SESSION: ReadonlySet<RunStatus> = new Set(["running", "suspended"])
 /** Reserves the space of the button until it is loaded. */
 const ExportPlaceholder = () => (
   <span aria-hidden className="btn invisible px-2">
-    <Archive size={14} />
+    <span className="size-[14px]" />
     <span className="max-2xl:sr-only">Export</span>
   </span>
 )
@@ -67,12 +66,6 @@ export const Header = ({ shown }: { readonly shown: ShownRun }) => {
             <Suspense fallback={<ExportPlaceholder />}>
               <ExportButton runId={run.id} />
             </Suspense>
-          ) : null}
-          {may("operator") && facts.scenario !== undefined && hasRuntime(run) ? (
-            <Link href={`/launch?from=${encodeURIComponent(run.id)}`} className="btn px-2" title="Run again">
-              <RotateCcw size={14} aria-hidden />
-              <span className="max-lg:sr-only">Run again</span>
-            </Link>
           ) : null}
         </span>
       </div>

@@ -9,6 +9,7 @@ import {
   type LucideIcon,
   Pause,
   Play,
+  RotateCcw,
   ShieldCheck,
   Trash2
 } from "lucide-react"
@@ -17,9 +18,10 @@ import { Link } from "wouter"
 import { useNow } from "../../ui/hooks.ts"
 import { lazily } from "../../ui/lazily.ts"
 import { useMay, useMe } from "../../ui/useMe.ts"
-import { type Control, hasRuntime, type RunAction, refusalOf } from "../../view/Actions.ts"
+import { type Control, type RunAction, refusalOf } from "../../view/Actions.ts"
 import { authorityRefusalOf } from "../../view/Authority.ts"
 import { gateIdOf, gatePage } from "../../view/GateLinks.ts"
+import { hasRuntime, runFacts } from "../../view/RunFacts.ts"
 import type { ShownRun } from "./useShown.ts"
 
 const CloneDialog = lazily(() => import("./CloneDialog.tsx"))
@@ -123,6 +125,12 @@ export default function RunActions({ shown }: { readonly shown: ShownRun }) {
         icon={GitFork}
         onClick={() => setOpen("related")}
       />
+      {may("operator") && runFacts(run).scenario !== undefined && hasRuntime(run) ? (
+        <Link href={`/launch?from=${encodeURIComponent(run.id)}`} className="btn px-2" title="Run again">
+          <RotateCcw size={14} aria-hidden />
+          <span className="max-lg:sr-only">Run again</span>
+        </Link>
+      ) : null}
       <Suspense fallback={null}>
         {open === "clone" ? (
           <CloneDialog run={run} onClose={close} />

@@ -85,7 +85,7 @@ export default function RunPage({ runId }: { readonly runId: string }) {
     )
   }
   return (
-    <div className="flex h-full flex-col">
+    <div className="flex h-full flex-col short:overflow-y-auto">
       {isOld(record) ? (
         <Stale
           since={record.dataUpdatedAt}
@@ -143,7 +143,7 @@ const RunBody = ({ log, run, setMarks, view }: RunBodyProps) => {
       <Suspense fallback={<div className="no-print h-[31px] shrink-0 border-b border-line bg-panel" />}>
         <RunMarks shown={shown} setMarks={setMarks} />
       </Suspense>
-      <div className="flex min-h-0 flex-1">
+      <div className="flex min-h-0 flex-1 short:min-h-[90dvh] short:shrink-0">
         <aside
           aria-label="Participants"
           tabIndex={0}

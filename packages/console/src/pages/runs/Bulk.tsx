@@ -6,7 +6,7 @@ import { lazily } from "../../ui/lazily.ts"
 import { useMay } from "../../ui/useMe.ts"
 import { counted } from "../../view/Format.ts"
 import type { BulkAction } from "./BulkActions.ts"
-import type { RunFilters } from "./RunQuery.ts"
+import type { MatchingRuns } from "./RunQuery.ts"
 
 const BulkDialog = lazily(() => import("./BulkDialog.tsx"))
 
@@ -27,13 +27,6 @@ interface BulkProps {
   readonly all?: MatchingRuns | undefined
 }
 
-/** The runs of a search at the time when its list was read. */
-export interface MatchingRuns {
-  readonly total: number
-  readonly filters: RunFilters
-  readonly anchor: Date
-}
-
 /** An action and its runs as they were chosen; the list changes below the dialog. */
 interface Order {
   readonly action: BulkAction
@@ -42,7 +35,7 @@ interface Order {
 }
 
 /** Actions on the chosen runs, as far as the role allows them. */
-export const Bulk = ({ all, onClear, runs }: BulkProps) => {
+export default function Bulk({ all, onClear, runs }: BulkProps) {
   const [order, setOrder] = useState<Order>()
   const [isAll, setAll] = useState(false)
   const matching = isAll ? all : undefined

@@ -2,8 +2,7 @@ import type { Run, RunBundle } from "@runplane/api"
 import { call, callRuns } from "../../client/Client.ts"
 import { isPassing, problemOf } from "../../client/Problem.ts"
 import { type RunAction, refusalOf } from "../../view/Actions.ts"
-import type { MatchingRuns } from "./Bulk.tsx"
-import { listQuery } from "./RunQuery.ts"
+import { listQuery, type MatchingRuns } from "./RunQuery.ts"
 
 export type BulkAction = RunAction | "export"
 

@@ -11,8 +11,8 @@ import { useMe } from "../../ui/useMe.ts"
 import { pastOf } from "../../view/Actions.ts"
 import { counted, whole } from "../../view/Format.ts"
 import { runFacts } from "../../view/RunFacts.ts"
-import type { MatchingRuns } from "./Bulk.tsx"
 import { applyToAll, type BulkAction, bulkRefusal, MOST_RUNS, type Outcome, readMatching } from "./BulkActions.ts"
+import type { MatchingRuns } from "./RunQuery.ts"
 
 interface ActionWords {
   readonly title: string

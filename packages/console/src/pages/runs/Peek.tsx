@@ -9,7 +9,7 @@ import { Overlay } from "../../ui/Overlay.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { duration, percent, whole } from "../../view/Format.ts"
 import { runFacts } from "../../view/RunFacts.ts"
-import { Bulk } from "./Bulk.tsx"
+import Bulk from "./Bulk.tsx"
 
 /** A run beside the list: question, decision, facts and actions. */
 export default function Peek({

@@ -91,6 +91,13 @@ export const runParams = {
 export type RunFilters = ValuesOf<typeof runParams>
 export type SetRunFilters = (patch: Partial<RunFilters>, how?: { readonly push?: boolean }) => void
 
+/** The runs of a search at the time when its list was read. */
+export interface MatchingRuns {
+  readonly total: number
+  readonly filters: RunFilters
+  readonly anchor: Date
+}
+
 /** Whether a filter is set. */
 export const isFiltered = (filters: RunFilters): boolean =>
   filters.search !== "" ||

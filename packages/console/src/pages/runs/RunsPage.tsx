@@ -9,7 +9,6 @@ import { useFixedRows } from "../../ui/useFixedRows.ts"
 import { isOld } from "../../ui/useRead.ts"
 import { counted, whole } from "../../view/Format.ts"
 import { type MarksOfRuns, markNameOf } from "../../view/RunMarks.ts"
-import { Bulk } from "./Bulk.tsx"
 import { type Column, columnsOf, leastListWidth } from "./Columns.tsx"
 import { Filters } from "./Filters.tsx"
 import { headerSort, isFiltered, type RunFilters, runParams } from "./RunQuery.ts"
@@ -19,6 +18,7 @@ import { useRuns } from "./useRuns.ts"
 /** Drawn again when the filters change, not while the list is scrolled. */
 const FiltersOnce = memo(Filters)
 const ReadMarks = lazily(() => import("./ReadMarks.tsx"))
+const Bulk = lazily(() => import("./Bulk.tsx"))
 const Peek = lazily(() => import("./Peek.tsx"))
 
 const HEIGHTS: Readonly<Record<RunFilters["density"], number>> = { comfortable: 42, compact: 32 }
@@ -72,6 +72,9 @@ export default function RunsPage() {
     () => (isLocked ? [] : runs.filter(({ id }) => selection.ids.has(id))),
     [isLocked, runs, selection.ids]
   )
+  // The dialog of an action stays when its runs leave the list.
+  const hasChosen = useRef(false)
+  if (selected.length > 0) hasChosen.current = true
   const matching =
     selected.length === runs.length && runs.length > 0 && total !== undefined && total > runs.length
       ? { total, filters: search, anchor }
@@ -176,7 +179,11 @@ export default function RunsPage() {
         searchRef={searchRef}
         total={isLocked ? undefined : total}
       />
-      <Bulk runs={selected} all={matching} onClear={() => selection.setAll([])} />
+      {hasChosen.current ? (
+        <Suspense fallback={null}>
+          <Bulk runs={selected} all={matching} onClear={() => selection.setAll([])} />
+        </Suspense>
+      ) : null}
       {isOld(list) && runs.length > 0 ? (
         <Stale since={list.dataUpdatedAt} error={list.error ?? list.failureReason} retry={() => void list.refetch()} />
       ) : null}

@@ -92,7 +92,7 @@ export const runMeaning = (sql: PgClient.PgClient): QueryMeaning => {
     has: some
   })
 
-  /** The rank of a value among those of the runs of its scenario: 0 for the least, 1 for the greatest, in thousandths. */
+  /** The rank of a value among those of its scenario: 0 for the least, 1 for the greatest, in thousandths. */
   const ranked = (value: string, figures: string): QueryColumn => {
     const scenario = sql.literal("coalesce(r.source_ref, r.scenario_ref)")
     const of = sql.literal(value)

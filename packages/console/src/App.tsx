@@ -1,16 +1,4 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query"
-import {
-  Activity,
-  Bot,
-  ClipboardCheck,
-  LayoutDashboard,
-  ListTree,
-  Radio,
-  Rocket,
-  Scale,
-  ScrollText,
-  Webhook
-} from "lucide-react"
 import { Component, type ReactNode, Suspense } from "react"
 import { Redirect, Route, Router, Switch } from "wouter"
 import { CONSOLE_PATH } from "./client/Base.ts"
@@ -98,16 +86,16 @@ session.subscribe(() => {
 
 /** The page Launch needs a launch service. */
 const navItems = ({ launcherUrl }: Config): ReadonlyArray<NavItem> => [
-  { path: "/overview", title: "Overview", icon: LayoutDashboard, key: "o" },
-  { path: "/runs", title: "Runs", icon: ListTree, key: "r" },
-  ...(launcherUrl === undefined ? [] : [{ path: "/launch", title: "Launch", icon: Rocket, key: "l" }]),
-  { path: "/events", title: "Events", icon: Radio, key: "e" },
-  { path: "/agents", title: "Agents", icon: Bot, key: "a" },
-  { path: "/review", title: "Review", icon: ClipboardCheck, key: "v" },
-  { path: "/policies", title: "Policies", icon: Scale, key: "p" },
-  { path: "/webhooks", title: "Webhooks", icon: Webhook, key: "w" },
-  { path: "/audit", title: "Audit", icon: ScrollText, key: "u" },
-  { path: "/operations", title: "Operations", icon: Activity, key: "s" }
+  { path: "/overview", title: "Overview", key: "o" },
+  { path: "/runs", title: "Runs", key: "r" },
+  ...(launcherUrl === undefined ? [] : [{ path: "/launch", title: "Launch", key: "l" }]),
+  { path: "/events", title: "Events", key: "e" },
+  { path: "/agents", title: "Agents", key: "a" },
+  { path: "/review", title: "Review", key: "v" },
+  { path: "/policies", title: "Policies", key: "p" },
+  { path: "/webhooks", title: "Webhooks", key: "w" },
+  { path: "/audit", title: "Audit", key: "u" },
+  { path: "/operations", title: "Operations", key: "s" }
 ]
 
 export const App = ({ config }: { readonly config: Config }) => {

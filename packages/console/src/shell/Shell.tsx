@@ -1,24 +1,21 @@
-import { Keyboard, LogOut, type LucideIcon, Menu, Moon, Search, Sun, SunMoon } from "lucide-react"
+import { Menu, Search } from "lucide-react"
 import { type ReactNode, Suspense, useState } from "react"
 import { Link, useLocation, useSearch } from "wouter"
 import { CONSOLE_PATH } from "../client/Base.ts"
-import { session, signOut } from "../client/Session.ts"
 import { Kbd } from "../ui/basics.tsx"
-import { useStore } from "../ui/hooks.ts"
 import { type Shortcut, useShortcuts } from "../ui/Keys.ts"
 import { lazily } from "../ui/lazily.ts"
 import { Overlay } from "../ui/Overlay.tsx"
 import { carried } from "../view/Scope.ts"
 import type { NavItem } from "./NavItem.ts"
-import { nextTheme, type Theme, theme } from "./Theme.ts"
+import { nextTheme } from "./Theme.ts"
 
 const ConnectionLight = lazily(() => import("./ConnectionLight.tsx"))
 const ScopeFields = lazily(() => import("./ScopeFields.tsx"))
-const Who = lazily(() => import("./Who.tsx"))
+const SidebarFoot = lazily(() => import("./SidebarFoot.tsx"))
+const NavIcon = lazily(() => import("./NavIcon.tsx"))
 const KeyboardHelp = lazily(() => import("./KeyboardHelp.tsx"))
 const Palette = lazily(() => import("./Palette.tsx"))
-
-const themeIcons: Readonly<Record<Theme, LucideIcon>> = { system: SunMoon, light: Sun, dark: Moon }
 
 /** The frame of every page: navigation, connection status, theme, keys and the signed-in user. */
 export const Shell = ({
@@ -124,9 +121,6 @@ interface SidebarProps {
 const Sidebar = ({ onFind, onGo, onHelp, items }: SidebarProps) => {
   const [location] = useLocation()
   const scope = carried(useSearch())
-  const { key } = useStore(session)
-  const chosen = useStore(theme)
-  const ThemeIcon = themeIcons[chosen]
   return (
     <div className="flex h-full flex-col">
       <div className="hidden h-12 items-center px-4 lg:flex">
@@ -143,7 +137,7 @@ const Sidebar = ({ onFind, onGo, onHelp, items }: SidebarProps) => {
         </span>
       </button>
       <nav aria-label="Pages" className="flex flex-col gap-0.5 p-2">
-        {items.map(({ icon: Icon, path, title }) => {
+        {items.map(({ path, title }) => {
           const isHere = location === path || location.startsWith(`${path}/`)
           return (
             <Link
@@ -155,7 +149,11 @@ const Sidebar = ({ onFind, onGo, onHelp, items }: SidebarProps) => {
                 isHere ? "bg-accent-soft text-accent" : "text-soft hover:bg-sunken hover:text-text"
               }`}
             >
-              <Icon size={16} aria-hidden />
+              <span className="size-4">
+                <Suspense fallback={null}>
+                  <NavIcon path={path} />
+                </Suspense>
+              </span>
               {title}
             </Link>
           )
@@ -170,22 +168,9 @@ const Sidebar = ({ onFind, onGo, onHelp, items }: SidebarProps) => {
             <ConnectionLight />
           </Suspense>
         </span>
-        <button type="button" className="btn btn-quiet justify-start px-2 text-soft" onClick={nextTheme}>
-          <ThemeIcon size={15} aria-hidden /> Theme: {chosen}
-        </button>
-        <button type="button" className="btn btn-quiet justify-start px-2 text-soft" onClick={onHelp}>
-          <Keyboard size={15} aria-hidden /> Keys
-        </button>
-        {key === undefined ? null : (
-          <Suspense fallback={null}>
-            <Who />
-          </Suspense>
-        )}
-        {key === undefined ? null : (
-          <button type="button" className="btn btn-quiet justify-start px-2 text-soft" onClick={signOut}>
-            <LogOut size={15} aria-hidden /> Sign out
-          </button>
-        )}
+        <Suspense fallback={null}>
+          <SidebarFoot onHelp={onHelp} />
+        </Suspense>
       </div>
     </div>
   )

@@ -11,7 +11,7 @@ import {
 } from "@runplane/domain"
 import { isFromTelemetry } from "./Spans.ts"
 import type { Tone } from "./Status.ts"
-import { phraseOf, stanceOf } from "./StoryPhrases.ts"
+import { phraseOf, type StoryKind, stanceOf } from "./StoryPhrases.ts"
 
 /** Spending of a participant on language models before a message. */
 export interface Spent {
@@ -33,17 +33,7 @@ export interface StoryItem {
   readonly at: string
   /** Who did it; empty for the service and the runtime. */
   readonly who: string
-  readonly kind:
-    | "opening"
-    | "proposal"
-    | "opinion"
-    | "objection"
-    | "vote"
-    | "answer"
-    | "commitment"
-    | "denial"
-    | "work"
-    | "run"
+  readonly kind: StoryKind
   readonly tone: Tone
   /** The verb of the sentence that begins with `who`. */
   readonly verb: string

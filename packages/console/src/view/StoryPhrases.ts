@@ -1,12 +1,24 @@
 import type { EventData } from "@runplane/domain"
 import type { Tone } from "./Status.ts"
-import type { StoryItem } from "./Story.ts"
+
+/** What an item of a story is. */
+export type StoryKind =
+  | "opening"
+  | "proposal"
+  | "opinion"
+  | "objection"
+  | "vote"
+  | "answer"
+  | "commitment"
+  | "denial"
+  | "work"
+  | "run"
 
 export type Contribution = EventData<"proposal.created" | "proposal.updated">
 
 /** A contribution as a sentence that begins with its sender. */
 export interface Phrase {
-  readonly kind: StoryItem["kind"]
+  readonly kind: StoryKind
   readonly verb: string
   readonly tone?: Tone
   readonly object?: string | undefined
@@ -23,7 +35,7 @@ export const toneOfWord = (word: string | undefined): Tone => {
 }
 
 const plainly =
-  (kind: StoryItem["kind"], verb: string, tone: Tone = "calm") =>
+  (kind: StoryKind, verb: string, tone: Tone = "calm") =>
   ({ reason }: Contribution): Phrase => ({ kind, verb, tone, words: reason })
 
 const percentOf = (progress: number | undefined) =>

@@ -129,7 +129,7 @@ export const scrubsSmoothly = async (page: Page, short: Page) => {
   for (let tried = 0; tried < TRIES; tried++) {
     const [long, usual] = [await scrubbedWork(page), await scrubbedWork(short)]
     tries.push(`${long.toFixed(1)} ms, ${usual.toFixed(1)} ms in a short run`)
-    if (long < MOST_WORK_MS || long - usual < MOST_WORK_MS / 2) break
+    if (long < MOST_WORK_MS || long - usual < MOST_WORK_MS) break
     if (tried === TRIES - 1) assert.fail(`scrubbing, work of a frame (p95), each time too much: ${tries.join("; ")}`)
   }
   process.stdout.write(`scrubbing, work of a frame (p95): ${tries.at(-1)}\n`)

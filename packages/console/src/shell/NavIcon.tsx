@@ -1,0 +1,32 @@
+import {
+  Activity,
+  Bot,
+  ClipboardCheck,
+  LayoutDashboard,
+  ListTree,
+  type LucideIcon,
+  Radio,
+  Rocket,
+  Scale,
+  ScrollText,
+  Webhook
+} from "lucide-react"
+
+const icons: ReadonlyMap<string, LucideIcon> = new Map([
+  ["/overview", LayoutDashboard],
+  ["/runs", ListTree],
+  ["/launch", Rocket],
+  ["/events", Radio],
+  ["/agents", Bot],
+  ["/review", ClipboardCheck],
+  ["/policies", Scale],
+  ["/webhooks", Webhook],
+  ["/audit", ScrollText],
+  ["/operations", Activity]
+])
+
+/** The icon of a page, beside its name; it is not part of a first load. */
+export default function NavIcon({ path }: { readonly path: string }) {
+  const Icon = icons.get(path)
+  return Icon === undefined ? null : <Icon size={16} aria-hidden />
+}

@@ -1,4 +1,5 @@
-// Without this: each start of a program in the fault and browser tests compiles its sources for 4 seconds of CPU instead of 0.7.
+// Without this: each start of a program in the fault and browser tests compiles its sources, for 4 s of CPU instead of
+// 0.7 s.
 import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"

@@ -5,7 +5,7 @@ import { signal, startCluster } from "./Cluster.ts"
 
 const PROCESSES = 3
 const RUNS = 30
-const KILLS = 20
+const KILLS = 10
 /** After the death of a process. Milliseconds, on a machine with nothing else to do. */
 const AIM_MS = 5_000
 

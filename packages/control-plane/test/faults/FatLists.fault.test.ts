@@ -151,7 +151,7 @@ layer(layerTestService(), { excludeTestServices: true })(`${READERS} readers at 
               slowest = Math.max(slowest, performance.now() - startedAt)
               assert.strictEqual(status, 200)
               most = Math.max(most, held())
-              yield* Effect.sleep(300)
+              yield* Effect.sleep(600)
             })
           )
         )

@@ -50,7 +50,7 @@ const KILLS: Readonly<Record<string, Kill>> = {
 }
 
 /** Kills at each step; `OTLP_KILLS=200` is the long form. */
-const ROUNDS = Math.ceil(Number(process.env["OTLP_KILLS"] ?? 0) / Object.keys(KILLS).length) || 2
+const ROUNDS = Math.ceil(Number(process.env["OTLP_KILLS"] ?? 0) / Object.keys(KILLS).length) || 1
 /** Services with a database each that are killed at the same time. */
 const LANES = 3
 const TRACES_PER_LIFE = 3

@@ -177,7 +177,7 @@ describe("the console in a browser", () => {
     await page.keyboard.press("/")
     await page.keyboard.type("sessionstart")
     await page.waitForURL(/q=sessionstart/)
-    await page.getByRole("option").first().click()
+    await page.getByRole("listbox").getByRole("option").first().click()
     const details = page.getByLabel("Event", { exact: true })
     await details.getByText("SessionStart").first().waitFor()
     assert.include(page.url(), "q=sessionstart")

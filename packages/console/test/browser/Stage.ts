@@ -209,11 +209,14 @@ export const launchExample = async (): Promise<string> => {
 /** Launches the example and waits until it has completed; answers its run. */
 export const completedExample = async (): Promise<string> => {
   const id = await launchExample()
+  let last = ""
   for (let left = 60; left > 0; left--) {
-    const { body } = await ask("GET", `${CONTROL_PLANE}/runs/${id}?wait=terminal&timeoutMs=10000`)
+    const { body, status, text } = await ask("GET", `${CONTROL_PLANE}/runs/${id}?wait=terminal&timeoutMs=10000`)
     if (body.status === "completed") return id
+    last = `${status} ${text}`
+    if (["failed", "cancelled"].includes(String(body.status))) break
   }
-  throw new Error("the run did not complete")
+  throw new Error(`the run did not complete: ${last}`)
 }
 
 /** Waits until the page shows this state of the connection. */

@@ -135,7 +135,7 @@ describe("a large event among those of all runs", () => {
         event.seq === seq ? { ...event, data: { ...event.data, note: "x".repeat(1_200_000) } } : event
       // Both lists have it: that of all runs, and that of its own.
       await page.route(/\/events\?/, async (route) => {
-        const response = await route.fetch()
+        const response = await route.fetch({ maxRetries: 3 })
         const json = await response.json()
         return route.fulfill({
           response,

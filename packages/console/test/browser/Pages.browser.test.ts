@@ -354,7 +354,7 @@ describe("the pages of the fleet", () => {
       const { context, misdeeds, page } = await openPage({ width })
       const withTexts = (url: string, names: ReadonlyArray<string>) =>
         page.route(url, async (route) => {
-          const answer = await route.fetch()
+          const answer = await route.fetch({ maxRetries: 3 })
           await route.fulfill({ response: answer, json: withTextsIn(await answer.json(), names, hostile) })
         })
       const shows = async (path: string, words: RegExp | string = "<img src=x") => {

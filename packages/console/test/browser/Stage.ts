@@ -175,7 +175,11 @@ export const picture = async (page: Page, name: string): Promise<void> => {
 export const ask = (method: string, url: string, body?: unknown) =>
   Effect.runPromise(
     request(method, url, {
-      headers: url.startsWith(LAUNCHER) ? { "x-api-key": KEY } : { authorization: `Bearer ${KEY}` },
+      headers: {
+        // A test may compute for seconds, and the service closes an idle connection meanwhile.
+        connection: "close",
+        ...(url.startsWith(LAUNCHER) ? { "x-api-key": KEY } : { authorization: `Bearer ${KEY}` })
+      },
       ...(body === undefined ? {} : { body })
     })
   )

@@ -238,7 +238,7 @@ export const endless = (traces: number) =>
       const sql = yield* PgClient.PgClient
       const [row] = yield* sql<{ readonly idle: number }>`
         SELECT count(*)::int AS idle FROM canonical_events
-        WHERE event_type = 'run.completed' AND event -> 'data' ->> 'endedBecause' = 'idle'`
+        WHERE type = 'run.completed' AND event -> 'data' ->> 'endedBecause' = 'idle'`
       const mib = ({ heapBytes, residentBytes }: { heapBytes: number; residentBytes: number }) =>
         `${number(residentBytes / BYTES_PER_MIB)} (heap ${number(heapBytes / BYTES_PER_MIB)})`
       return (

@@ -1,7 +1,7 @@
 import { nameParts } from "../view/NameCut.ts"
 import { UserText } from "./basics.tsx"
 
-/** A name in one line, cut in its middle where there is no space for it. */
+/** A name in one line. An ellipsis replaces the middle of a name that is too wide. */
 export const NameText = ({ className = "", text }: { readonly text: string; readonly className?: string }) => {
   const [start, end] = nameParts(text)
   if (end === "") return <UserText text={text} className={`truncate ${className}`} />

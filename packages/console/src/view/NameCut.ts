@@ -6,8 +6,8 @@ const END = 8
 const LONGEST_END = 18
 
 /**
- * A name in two parts: a list cuts the first one where there is no space for it, and always shows the second. Names of
- * one family differ at their end, so that has the version (`@1.0.0`) and a few graphemes before it.
+ * A name in two parts. A narrow list shortens the first part and always shows the second. Names of one family differ
+ * at their end, so the second part has the version (`@1.0.0`) and a few graphemes before it.
  */
 export const nameParts = (name: string): readonly [start: string, end: string] => {
   const letters = [...graphemesOf(name)]

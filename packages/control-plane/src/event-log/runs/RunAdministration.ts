@@ -24,7 +24,10 @@ export interface Deletion {
 export class RunAdministration extends Context.Service<
   RunAdministration,
   {
-    /** Sets `archivedAt`, once, and the tag, or removes both. False when there is no such run. */
+    /**
+     * Archives a run or undoes that: sets `archivedAt`, unless it is set, and adds the tag, or removes both. Returns
+     * false when the run does not exist.
+     */
     readonly setArchived: (runId: RunId, isArchived: boolean, at: string) => Effect.Effect<boolean, SqlError>
     /** Makes every process forget the run's projection as it remembers it (see `ProjectionCache`). */
     readonly raiseRevision: (runId: RunId) => Effect.Effect<void, SqlError>

@@ -10,7 +10,7 @@ import * as Result from "effect/Result"
 import { failed, usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
 import { appendCase } from "../gate/CaseText.ts"
-import { parseGateFile } from "../gate/GateFiles.ts"
+import { parseGateFile, readGateText } from "../gate/GateFiles.ts"
 import { followTrial } from "../gate/LiveTrial.ts"
 import { printFacts } from "../Output.ts"
 import { parseInput } from "./Input.ts"
@@ -82,15 +82,8 @@ const readRun = Effect.fnUntraced(function* (plane: ControlPlaneClient["Service"
 /** The text of a file; empty without the file. */
 const readOrEmpty = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
-  return yield* fs
-    .readFileString(file)
-    .pipe(
-      Effect.catchTag("PlatformError", ({ reason }) =>
-        reason._tag === "NotFound"
-          ? Effect.succeed("")
-          : Effect.fail(usageProblem(`${file} cannot be read (${reason._tag})`))
-      )
-    )
+  const isThere = yield* Effect.orElseSucceed(fs.exists(file), () => true)
+  return isThere ? yield* readGateText(file) : ""
 })
 
 /** `runplane cases ...` (docs/reference/gate.md#cases-from-runs) */

@@ -16,7 +16,7 @@ import { baselineOfProgress, exitCodeOfReport, type GateEnd, reportLines, report
 import { emptyProgress, runGate } from "../gate/GateRunner.ts"
 import { annotations, summaryMarkdown } from "../gate/GitHub.ts"
 import { junitXml } from "../gate/JUnit.ts"
-import { liveTrials, requireServices } from "../gate/LiveTrial.ts"
+import { liveTrials, lossOf, probeOf, requireServices } from "../gate/LiveTrial.ts"
 import { jsonText } from "../JsonText.ts"
 import { output, printedAsJson } from "../Output.ts"
 import { readJson } from "./Input.ts"
@@ -101,9 +101,16 @@ export const gate = Command.make(
           page = `${services.consoleUrl}/gates/${gateId}`
           if (format === "text") yield* Console.error(`gate ${gateId}: ${cases.length} cases of ${runs} runs, ${page}`)
           const limits = { ...plan, concurrency, maxCostUsd: Option.getOrUndefined(flags.maxCost), marksWait }
-          return yield* runGate(progress, limits, liveTrials(gateId, services)).pipe(Effect.timeoutOption(timeout))
+          return yield* runGate(progress, limits, liveTrials(gateId, services)).pipe(
+            Effect.raceFirst(lossOf(probeOf(services))),
+            Effect.timeoutOption(timeout)
+          )
         })
       ).pipe(
+        // Before the page is known, no run was launched.
+        Effect.tapError(({ code }) =>
+          code === EXIT_CODES.unreachable && page !== undefined ? print("unreachable") : Effect.void
+        ),
         Effect.onInterrupt(() =>
           Effect.andThen(
             Effect.sync(() => {
@@ -120,7 +127,9 @@ export const gate = Command.make(
         yield* write(flags.record.value, jsonText(baselineOfProgress(progress, plan, recordedAt), 2), "w")
       }
       if (report.verdict === "inconclusive")
-        yield* Console.error("the gate is inconclusive; --max-runs allows more runs")
+        yield* Console.error(
+          `the gate is inconclusive; ${end === "timeout" ? "--timeout allows more time" : "--max-runs allows more runs"}`
+        )
       const code = exitCodeOfReport(report, flags.strict)
       // The report says why.
       if (code !== EXIT_CODES.ok) return yield* new CliFailure({ reason: "", code })

@@ -1,17 +1,17 @@
 import { jsonFault, jsonFaultText } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import { usageProblem } from "../CliFailure.ts"
+import { readText } from "../FileText.ts"
 
 /** More than the services take. */
 const MOST_BYTES = 16 * 1024 * 1024
 
 /** A JSON document of a file, or of standard input for `-`. */
 export const readJson = Effect.fnUntraced(function* (file: string) {
-  const text = yield* file === "-" ? fromStdin : fromFile(file)
+  const text = yield* file === "-" ? fromStdin : readText(file, MOST_BYTES, "name a JSON file, or - for standard input")
   const fault = jsonFault(text)
   if (fault !== undefined) {
     return yield* usageProblem(`${file === "-" ? "standard input" : file}: ${jsonFaultText(fault)}`)
@@ -20,18 +20,6 @@ export const readJson = Effect.fnUntraced(function* (file: string) {
     Effect.mapError(() => usageProblem(`${file === "-" ? "standard input" : file} is not JSON`))
   )
 })
-
-const fromFile = (file: string) =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const { size } = yield* fs.stat(file)
-    if (Number(size) > MOST_BYTES) return yield* usageProblem(`${file} is larger than ${MOST_BYTES / 1024 / 1024} MB`)
-    return yield* fs.readFileString(file)
-  }).pipe(
-    Effect.catchTag("PlatformError", ({ reason }) =>
-      Effect.fail(usageProblem(`${file} cannot be read (${reason._tag}); name a JSON file, or - for standard input`))
-    )
-  )
 
 const fromStdin = Effect.gen(function* () {
   const { stdin } = yield* Stdio.Stdio

@@ -33,7 +33,7 @@ export interface CaseReport {
 }
 
 /** Why a gate ended before its verdict. */
-export type GateEnd = "interrupted" | "timeout" | "budget"
+export type GateEnd = "interrupted" | "timeout" | "budget" | "unreachable"
 
 export interface GateReport {
   readonly gate: string
@@ -122,6 +122,7 @@ export const baselineOfProgress = (progress: GateProgress, plan: Plan, recordedA
 /** The exit code of a gate (docs/reference/gate.md#exit-codes). */
 export const exitCodeOfReport = ({ end, verdict }: GateReport, strict: boolean): ExitCode => {
   if (verdict === "fail" || end === "interrupted") return EXIT_CODES.failed
+  if (end === "unreachable") return EXIT_CODES.unreachable
   if (end === "budget") return EXIT_CODES.budget
   return verdict === "inconclusive" && strict ? EXIT_CODES.inconclusive : EXIT_CODES.ok
 }
@@ -129,7 +130,8 @@ export const exitCodeOfReport = ({ end, verdict }: GateReport, strict: boolean):
 const ENDS: Readonly<Record<GateEnd, string>> = {
   interrupted: "the gate was interrupted; its open runs are cancelled",
   timeout: "the time of the gate is over; its open runs are cancelled",
-  budget: "the budget of the gate is used up"
+  budget: "the budget of the gate is used up",
+  unreachable: "a service cannot be reached; runs of the gate may still be open"
 }
 
 /** The report as lines for people. */

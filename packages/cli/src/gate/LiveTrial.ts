@@ -3,7 +3,7 @@ import { caseRun, markMean, outlineReader, runDuration, type Trial, trialReader 
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import { type CliFailure, EXIT_CODES } from "../CliFailure.ts"
+import { CliFailure, EXIT_CODES } from "../CliFailure.ts"
 import type { RanTrial, RunTrial, Trials } from "./GateRunner.ts"
 
 interface Services {
@@ -16,6 +16,12 @@ interface Services {
 /** The pause before a launch is tried again while other launches occupy the agents' slots. */
 const FULL_PAUSE = "2 seconds"
 
+/** How long a gate waits for a control plane that restarts. */
+const OUTAGE = "30 seconds"
+const OUTAGE_CHECKS = Schedule.spaced("2 seconds").pipe(Schedule.upTo({ duration: OUTAGE }))
+
+const isUnreachable = ({ code }: CliFailure) => code === EXIT_CODES.unreachable
+
 /**
  * Launches runs through the launch service with their example agents. A launch that fails is a failed run; a service
  * that cannot be reached, or that refuses the request, fails the gate. An interrupted run is cancelled.
@@ -24,13 +30,19 @@ export const liveTrials = (gateId: string, services: Services): Trials => {
   const { launcher, launcherFailure, plane, planeFailure } = services
 
   const cancel = (runId: string) =>
-    Effect.ignore(plane.api.runs.cancel({ params: { id: runId }, payload: { reason: `gate ${gateId} ended` } }))
+    plane.api.runs
+      .cancel({ params: { id: runId }, payload: { reason: `gate ${gateId} ended` } })
+      .pipe(Effect.timeout("10 seconds"), Effect.ignore)
 
-  const meanOf = Effect.fnUntraced(function* (runId: string, name: string) {
-    const query = { history: false, limit: MAX_MARK_PAGE, offset: 0, name }
-    const { data } = yield* plane.api.marks.list({ params: { id: runId }, query })
-    return markMean(data.map(({ value }) => value))
-  }, Effect.mapError(planeFailure))
+  const meanOf = Effect.fnUntraced(
+    function* (runId: string, name: string) {
+      const query = { history: false, limit: MAX_MARK_PAGE, offset: 0, name }
+      const { data } = yield* plane.api.marks.list({ params: { id: runId }, query })
+      return markMean(data.map(({ value }) => value))
+    },
+    Effect.mapError(planeFailure),
+    Effect.retry({ schedule: OUTAGE_CHECKS, while: isUnreachable })
+  )
 
   const marks = Effect.fnUntraced(function* (runId: string, names: ReadonlyArray<string>) {
     const means = yield* Effect.forEach(names, (name) => Effect.map(meanOf(runId, name), (mean) => ({ name, mean })))
@@ -57,10 +69,12 @@ export const liveTrials = (gateId: string, services: Services): Trials => {
           Effect.mapError(launcherFailure)
         )
       const { compiled, controlPlaneRun: run, links } = launched
+      if (run === undefined) yield* awaitAnswer(probeOf(services))
       if (run === undefined) return failedTrial("no control plane accepted the run; check PROTO_CONTROL_PLANE_URL")
       const { policyVersion } = compiled.runDescriptor.session
       const { found, ...followed } = yield* followTrial(plane, run.runId).pipe(
         Effect.mapError(planeFailure),
+        Effect.retry({ schedule: OUTAGE_CHECKS, while: isUnreachable }),
         Effect.onExit((exit) => (exit._tag === "Success" ? Effect.void : cancel(run.runId)))
       )
       const promptHash = found.metadata["promptHash"]
@@ -111,6 +125,26 @@ const failedTrial = (failure: string): RanTrial => {
   }
   return { trial, failure }
 }
+
+/** Waits for a control plane that does not answer, or only its proxy does; fails as unreachable after some time. */
+const awaitAnswer = (probe: Effect.Effect<unknown, CliFailure>) =>
+  probe.pipe(
+    // An answer such as 429 shows that it is there.
+    Effect.catchIf(
+      ({ code }) => code === EXIT_CODES.refused,
+      () => Effect.void
+    ),
+    Effect.mapError(({ reason }) => new CliFailure({ reason, code: EXIT_CODES.unreachable })),
+    Effect.retry({ schedule: OUTAGE_CHECKS })
+  )
+
+/** Fails once `probe` has failed for some time; open streams only reconnect. */
+export const lossOf = (probe: Effect.Effect<unknown, CliFailure>) =>
+  Effect.forever(Effect.delay(awaitAnswer(probe), "5 seconds"))
+
+/** One health check of the control plane. */
+export const probeOf = ({ plane, planeFailure }: Pick<Services, "plane" | "planeFailure">) =>
+  plane.api.health.healthz().pipe(Effect.timeout("10 seconds"), Effect.mapError(planeFailure))
 
 /** Fails when the control plane or the launch service cannot be reached. */
 export const requireServices = ({ launcher, launcherFailure, plane, planeFailure }: Services) =>

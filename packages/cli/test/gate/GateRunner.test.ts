@@ -1,12 +1,14 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import type { Trial, TrialOutcome } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as FileSystem from "effect/FileSystem"
 import * as Random from "effect/Random"
 import * as TestClock from "effect/testing/TestClock"
 import { CliFailure, EXIT_CODES } from "../../src/CliFailure.ts"
-import { parseGateFile } from "../../src/gate/GateFiles.ts"
+import { parseGateFile, readGateFile } from "../../src/gate/GateFiles.ts"
 import { baselineOfProgress, exitCodeOfReport, reportLines, reportOf } from "../../src/gate/GateReport.ts"
 import { emptyProgress, type GateLimits, type RunTrial, runGate, type Trials } from "../../src/gate/GateRunner.ts"
 
@@ -51,7 +53,13 @@ describe("a gate file", () => {
   for (const [fault, text] of [
     ["that is not YAML", "cases: ["],
     ["with an unknown member", "cases: [{ name: a, scenarioRef: r, expects: {} }]"],
-    ["with a name twice", "cases: [{ name: a, scenarioRef: r }, { name: a, scenarioRef: r }]"]
+    ["with a name twice", "cases: [{ name: a, scenarioRef: r }, { name: a, scenarioRef: r }]"],
+    [
+      "whose aliases multiply",
+      Array.from({ length: 40 }, (_, at) => `a${at}: &a${at} [${at === 0 ? "1" : `*a${at - 1}, *a${at - 1}`}]`).join(
+        "\n"
+      )
+    ]
   ] as const) {
     it.effect(`${fault} is refused`, () =>
       Effect.gen(function* () {
@@ -62,6 +70,18 @@ describe("a gate file", () => {
     )
   }
 })
+
+it.effect("a gate file that is missing or larger than 1 MB is refused", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const file = yield* fs.makeTempFileScoped()
+    yield* fs.writeFileString(file, "#".repeat(1024 * 1024 + 1))
+    const large = yield* Effect.flip(readGateFile(file))
+    assert.deepStrictEqual([large.code, large.message], [EXIT_CODES.usage, `${file} is larger than 1 MB`])
+    const missing = yield* Effect.flip(readGateFile(`${file}.yaml`))
+    assert.strictEqual(missing.message, `${file}.yaml cannot be read (NotFound); name a YAML file`)
+  }).pipe(Effect.provide(NodeServices.layer))
+)
 
 describe("a gate", () => {
   it.effect("ends a case at its first look with a verdict", () =>
@@ -114,6 +134,12 @@ describe("a gate", () => {
     Effect.gen(function* () {
       const away = new CliFailure({ reason: "away", code: EXIT_CODES.unreachable })
       assert.strictEqual(yield* Effect.flip(started(() => Effect.fail(away))), away)
+      const { progress } = yield* started(() => Effect.succeed(ran(yes)))
+      const report = reportOf("g", progress, limits, { end: "unreachable" })
+      assert.deepStrictEqual(
+        [report.verdict, exitCodeOfReport(report, false)],
+        ["inconclusive", EXIT_CODES.unreachable]
+      )
     })
   )
 

@@ -206,13 +206,14 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
         "story",
         "CliFailure.ts",
         "Connection.ts",
+        "FileText.ts",
         "JsonText.ts",
         "Output.ts",
         "Table.ts",
         "Unreachable.ts"
       ]
     },
-    gate: { meaning: "the runs of a gate and its reports", knows: ["story", "CliFailure.ts"] },
+    gate: { meaning: "the runs of a gate and its reports", knows: ["story", "CliFailure.ts", "FileText.ts"] },
     story: { meaning: "events as lines of text", knows: ["TextWidth.ts"] }
   },
   domain: {

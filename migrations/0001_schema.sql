@@ -546,6 +546,163 @@ CREATE INDEX webhook_deliveries_lane ON webhook_deliveries (webhook_id, run_id, 
 CREATE INDEX webhook_deliveries_claimed ON webhook_deliveries (webhook_id, claimed_until)
   WHERE status = 'pending' AND claimed_until IS NOT NULL;
 
+-- Alerts --------------------------------------------------------------------------------------------------------------
+
+-- Rules over the log (docs/reference/alerts.md).
+CREATE TABLE alert_rules (
+  id text PRIMARY KEY,
+  rule json NOT NULL,
+  enabled boolean NOT NULL,
+  -- Events up to this position do not count.
+  from_seq bigint NOT NULL,
+  -- Position of a new rule that still counts older events, up to the cursor of the evaluator.
+  backfill_seq bigint,
+  -- Why it cannot be evaluated.
+  error text,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL
+);
+
+-- The position of the evaluator in the log. The transaction of a step locks its row.
+CREATE TABLE alert_cursor (
+  id boolean PRIMARY KEY DEFAULT true CHECK (id),
+  seq bigint NOT NULL DEFAULT 0,
+  -- Changes with every change of a rule.
+  rules_version bigint NOT NULL DEFAULT 0
+);
+INSERT INTO alert_cursor DEFAULT VALUES;
+
+-- Sums of a rule by key and period, or by key and minute for rolling windows. `part` is the outcome for agreement, else
+-- empty. Money is in billionths of a dollar, so that the order of its parts does not matter.
+CREATE TABLE alert_counters (
+  rule_id text NOT NULL REFERENCES alert_rules (id) ON DELETE CASCADE,
+  key text NOT NULL,
+  period text NOT NULL,
+  part text NOT NULL DEFAULT '',
+  value double precision NOT NULL,
+  n bigint NOT NULL,
+  -- The row is deleted some time after this moment: the end of the period, or of the rolling window. NULL while the run
+  -- of the window `run` is open.
+  ends_at timestamptz,
+  PRIMARY KEY (rule_id, key, period, part)
+) WITH (fillfactor = 70);
+CREATE INDEX alert_counters_ends_at ON alert_counters (ends_at);
+
+-- What the evaluator remembers of a run between two steps: last votes, streaks, suspended time.
+CREATE TABLE alert_memories (
+  run_id uuid PRIMARY KEY,
+  memory json NOT NULL
+);
+
+-- Values of marks that the evaluator has not counted yet: one for each mark of a rule, and its opposite when the mark is
+-- replaced or deleted. `value` is in billionths.
+CREATE TABLE alert_marks (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  run_id uuid NOT NULL,
+  name text NOT NULL,
+  at timestamptz NOT NULL,
+  value double precision NOT NULL,
+  n integer NOT NULL
+);
+
+CREATE FUNCTION note_alert_mark() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  was boolean := TG_OP = 'UPDATE' AND OLD.replaced_by IS NULL AND OLD.deleted_at IS NULL;
+  is_current boolean := NEW.replaced_by IS NULL AND NEW.deleted_at IS NULL;
+  score double precision := CASE WHEN was THEN coalesce(OLD.number, OLD.flag::int) ELSE coalesce(NEW.number, NEW.flag::int) END;
+BEGIN
+  IF was <> is_current AND score IS NOT NULL AND EXISTS (
+    SELECT FROM alert_rules WHERE enabled AND rule ->> 'measure' = 'markBelow:' || NEW.name
+  ) THEN
+    INSERT INTO alert_marks (run_id, name, at, value, n)
+    SELECT NEW.run_id, NEW.name, NEW.created_at, sign * round(score * 1000000000), sign
+    FROM (SELECT CASE WHEN was THEN -1 ELSE 1 END AS sign) AS change;
+  END IF;
+  RETURN NULL;
+END
+$$;
+CREATE TRIGGER marks_note_alert AFTER INSERT OR UPDATE OF replaced_by, deleted_at ON marks
+FOR EACH ROW EXECUTE FUNCTION note_alert_mark();
+
+-- Times at which rules of silence and duration may fire.
+CREATE TABLE alert_deadlines (
+  rule_id text NOT NULL REFERENCES alert_rules (id) ON DELETE CASCADE,
+  run_id uuid NOT NULL,
+  due_at timestamptz NOT NULL,
+  PRIMARY KEY (rule_id, run_id)
+);
+CREATE INDEX alert_deadlines_due_at ON alert_deadlines (due_at);
+CREATE INDEX alert_deadlines_run_id ON alert_deadlines (run_id);
+
+CREATE TABLE alert_firings (
+  id uuid PRIMARY KEY,
+  rule_id text NOT NULL,
+  key text NOT NULL,
+  -- The run, the calendar period, or the minute of a rolling window.
+  period text NOT NULL,
+  level integer NOT NULL,
+  severity text NOT NULL,
+  -- The firing as it is served, without what the columns below hold.
+  firing json NOT NULL,
+  -- The actions of the level.
+  actions json NOT NULL,
+  run_id uuid,
+  starts_at timestamptz NOT NULL,
+  period_ends_at timestamptz,
+  silenced boolean NOT NULL,
+  resolved_at timestamptz,
+  resolved_by text,
+  -- When an open firing is notified again.
+  repeat_at timestamptz,
+  acknowledged_at timestamptz,
+  acknowledged_by text,
+  note text,
+  UNIQUE (rule_id, key, period, level)
+);
+CREATE INDEX alert_firings_starts_at ON alert_firings (starts_at, id);
+CREATE INDEX alert_firings_run_id ON alert_firings (run_id);
+CREATE INDEX alert_firings_open ON alert_firings (rule_id, key) WHERE resolved_at IS NULL;
+
+-- Commands of firings to runs, each once; executed after the commit of the firing.
+CREATE TABLE alert_commands (
+  id uuid PRIMARY KEY,
+  firing_id uuid NOT NULL REFERENCES alert_firings (id) ON DELETE CASCADE,
+  -- Position of the action in the level.
+  action integer NOT NULL,
+  run_id uuid NOT NULL,
+  command json NOT NULL,
+  created_at timestamptz NOT NULL,
+  attempts integer NOT NULL DEFAULT 0,
+  next_attempt_at timestamptz NOT NULL,
+  done_at timestamptz,
+  error text,
+  UNIQUE (firing_id, action)
+);
+CREATE INDEX alert_commands_next ON alert_commands (next_attempt_at) WHERE done_at IS NULL;
+
+-- Notifications about runs that match are suppressed until then.
+CREATE TABLE alert_silences (
+  id uuid PRIMARY KEY,
+  match text NOT NULL,
+  until timestamptz NOT NULL,
+  reason text NOT NULL,
+  author text NOT NULL,
+  created_at timestamptz NOT NULL
+);
+
+-- Money that admitted runs may still spend of a budget: one row for each run and rule with admission.
+CREATE TABLE alert_reservations (
+  rule_id text NOT NULL REFERENCES alert_rules (id) ON DELETE CASCADE,
+  run_id uuid NOT NULL,
+  key text NOT NULL,
+  period text NOT NULL,
+  -- Billionths of a dollar.
+  amount double precision NOT NULL,
+  created_at timestamptz NOT NULL,
+  PRIMARY KEY (rule_id, run_id)
+);
+CREATE INDEX alert_reservations_run_id ON alert_reservations (run_id);
+
 -- Audit, access and processes -----------------------------------------------------------------------------------------
 
 CREATE TABLE audit_log (

@@ -1,3 +1,5 @@
+export * from "./alerts/Firing.ts"
+export * from "./alerts/Rule.ts"
 export {
   cleanJson,
   cleanNumber,

@@ -125,6 +125,15 @@ export const markDefinitionNotFound = (name: string) =>
 export const markNameReserved = (name: string) =>
   controlPlaneError("FORBIDDEN", `the definition of ${name} is reserved and cannot be changed`)
 
+export const alertRuleNotFound = (id: string) => controlPlaneError("NOT_FOUND", `alert rule ${id} not found`)
+
+export const alertRuleExists = (id: string) => controlPlaneError("CONFLICT", `there is an alert rule with the id ${id}`)
+
+export const alertNotFound = (id: string) => controlPlaneError("NOT_FOUND", `alert ${id} not found`)
+
+export const tooManyOf = (most: number, what: string) =>
+  controlPlaneError("CONFLICT", `there are ${most} ${what} already`)
+
 export const payloadTooLarge = () =>
   new PayloadTooLarge({
     errorCode: "PAYLOAD_TOO_LARGE",

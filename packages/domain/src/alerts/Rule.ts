@@ -1,0 +1,286 @@
+import * as Schema from "effect/Schema"
+import { about, Field, isOfForm, isOneLine } from "../Field.ts"
+import { MAX_MARK_COMMENT, MarkName, MarkValue } from "../marks/Mark.ts"
+import { MAX_QUERY_LENGTH } from "../query/Query.ts"
+
+const optional = Schema.optionalKey
+
+/** Characters of the id of a rule. */
+export const MAX_RULE_ID = 64
+/** Characters of the name of a rule. */
+export const MAX_RULE_NAME = 100
+export const MAX_RULE_LEVELS = 8
+/** Actions of one level. */
+export const MAX_RULE_ACTIONS = 10
+/** The shortest time between two notifications of one open firing. Milliseconds. */
+export const MIN_REPEAT_MS = 60_000
+/** The longest one: 31 days. */
+export const MAX_REPEAT_MS = 31 * 86_400_000
+/** Characters of a tag that a rule adds to a run. */
+export const MAX_RULE_TAG = 200
+/** Largest threshold of a level. */
+export const MAX_THRESHOLD = 1e15
+
+export const AlertSeverity = Schema.Literals(["info", "warning", "critical"]).annotate({
+  identifier: "AlertSeverity",
+  description: "How urgent an alert is"
+})
+export type AlertSeverity = typeof AlertSeverity.Type
+
+/** `agent` is a participant of a run, `model` a language model that it calls. */
+export const AlertPer = Schema.Literals([
+  "run",
+  "scenario",
+  "tag",
+  "environment",
+  "source",
+  "agent",
+  "model",
+  "all"
+]).annotate({ identifier: "AlertPer", description: "The values of one key are counted together: of a run, of a tag" })
+export type AlertPer = typeof AlertPer.Type
+
+export const AlertWindow = Schema.Literals(["run", "1h", "24h", "day", "week", "month"]).annotate({
+  identifier: "AlertWindow",
+  description: "Each run by itself, the last hour or 24 hours by minute, or a calendar period in the zone of the rule"
+})
+export type AlertWindow = typeof AlertWindow.Type
+
+/** The measures without a name of their own. */
+export const ALERT_MEASURES = [
+  "costUsd",
+  "guessedCostUsd",
+  "tokens",
+  "llmCalls",
+  "toolCalls",
+  "events",
+  "durationMs",
+  "silenceMs",
+  "denials",
+  "failedRuns",
+  "failureRate",
+  "negativeRate",
+  "disagreement",
+  "mindChanges",
+  "repeats",
+  "outOfReach",
+  "agreementBelow"
+] as const
+export type PlainMeasure = (typeof ALERT_MEASURES)[number]
+
+const MARK_BELOW = "markBelow:"
+const markName = /^markBelow:[A-Za-z][A-Za-z0-9_-]{0,63}$/
+const isPlain = (measure: string): measure is PlainMeasure => ALERT_MEASURES.some((name) => name === measure)
+
+/** One of `ALERT_MEASURES`, or `markBelow:` and the name of a mark. */
+export const AlertMeasure = Schema.String.annotate(
+  about(`One of ${ALERT_MEASURES.join(", ")}, or markBelow: and the name of a mark`, "costUsd")
+).check(
+  Schema.makeFilter((measure: string) => isPlain(measure) || markName.test(measure), {
+    expected: `one of ${ALERT_MEASURES.join(", ")}, or markBelow: and the name of a mark`,
+    toJsonSchema: () => ({ pattern: `^(?:${ALERT_MEASURES.join("|")}|markBelow:[A-Za-z][A-Za-z0-9_-]{0,63})$` })
+  })
+)
+
+/** The measure without the name of its mark. */
+export const measureKind = (measure: string): PlainMeasure | "markBelow" => (isPlain(measure) ? measure : "markBelow")
+
+/** The name of the mark that the measure is of. */
+export const markOfMeasure = (measure: string): string | undefined =>
+  measure.startsWith(MARK_BELOW) ? measure.slice(MARK_BELOW.length) : undefined
+
+/** Whether a level fires when the measure falls under it; all other measures fire when they reach it. */
+export const firesBelow = (measure: string): boolean => {
+  const kind = measureKind(measure)
+  return kind === "agreementBelow" || kind === "markBelow"
+}
+
+export const AlertFormat = Schema.Literals(["generic", "slack", "teams", "alertmanager", "pagerduty", "mail"]).annotate(
+  { identifier: "AlertFormat", description: "Form of the body that a receiver understands" }
+)
+export type AlertFormat = typeof AlertFormat.Type
+
+const isHttpUrl = Schema.makeFilter(
+  (text: string) => text.length <= 2_048 && /^https?:\/\/[^\s/@]+(?:\/\S*)?$/i.test(text) && URL.canParse(text),
+  { expected: "an http or https URL without credentials", toJsonSchema: () => ({ format: "uri", maxLength: 2_048 }) }
+)
+
+const WebhookAction = Schema.Struct({
+  type: Schema.Literal("webhook"),
+  url: optional(
+    Field.text(
+      "Receiver. The service makes a subscription for it, and answers show that instead",
+      "https://example.org/hooks/alerts"
+    ).check(isHttpUrl)
+  ),
+  subscription: optional(Schema.String.annotate({ description: "Id of a webhook subscription", format: "uuid" })),
+  format: AlertFormat,
+  routingKey: optional(
+    Field.text("Key of the integration in PagerDuty; answers show its last 4 characters").check(
+      Schema.isMinLength(1),
+      Schema.isMaxLength(100),
+      isOneLine
+    )
+  )
+})
+
+const MarkAction = Schema.Struct({ type: Schema.Literal("mark"), name: MarkName, value: MarkValue })
+
+const TagAction = Schema.Struct({
+  type: Schema.Literal("tag"),
+  tag: Field.text("Tag of the run", "over-budget").check(
+    Schema.isMinLength(1),
+    Schema.isMaxLength(MAX_RULE_TAG),
+    isOneLine
+  )
+})
+
+const SuspendAction = Schema.Struct({ type: Schema.Literal("suspend") })
+
+const CancelAction = Schema.Struct({
+  type: Schema.Literal("cancel"),
+  allowCancel: optional(Field.flag("Must be true: a cancelled run cannot continue"))
+})
+
+/** What a firing does (docs/reference/alerts.md#actions). */
+export const AlertAction = Schema.Union([WebhookAction, MarkAction, TagAction, SuspendAction, CancelAction]).annotate({
+  identifier: "AlertAction",
+  description: "A notification, a mark or a tag of the run, or a command to it"
+})
+export type AlertAction = typeof AlertAction.Type
+export type AlertWebhookAction = typeof WebhookAction.Type
+
+export const AlertLevel = Schema.Struct({
+  at: Schema.Finite.annotate(about("Threshold, in the unit of the measure", 80)).check(
+    Schema.isGreaterThanOrEqualTo(0),
+    Schema.isLessThanOrEqualTo(MAX_THRESHOLD)
+  ),
+  severity: AlertSeverity,
+  actions: Schema.Array(AlertAction)
+    .annotate({ description: "What a firing of this level does" })
+    .check(Schema.isMaxLength(MAX_RULE_ACTIONS))
+}).annotate({ identifier: "AlertLevel", description: "A threshold and what happens there" })
+export type AlertLevel = typeof AlertLevel.Type
+
+/** A rule (docs/reference/alerts.md#rules). `ruleProblem` has the conditions between its fields. */
+export const AlertRule = Schema.Struct({
+  id: Field.text("Id of the rule, chosen by its author", "support-budget").check(
+    Schema.isMaxLength(MAX_RULE_ID),
+    isOfForm(/^[A-Za-z0-9][A-Za-z0-9._-]*$/)
+  ),
+  name: Field.text("Name, for readers", "Budget of support").check(
+    Schema.isMinLength(1),
+    Schema.isMaxLength(MAX_RULE_NAME),
+    isOneLine
+  ),
+  enabled: Field.flag("Whether it is evaluated"),
+  match: Field.text("Runs that count, in the query language of runs; empty means all", "environment:production").check(
+    Schema.isMaxLength(MAX_QUERY_LENGTH)
+  ),
+  per: AlertPer,
+  window: AlertWindow,
+  zone: Field.text("IANA name of the zone of calendar periods", "Europe/Berlin").check(
+    Schema.makeFilter((zone: string) => isZone(zone), { expected: "the IANA name of a time zone" })
+  ),
+  measure: AlertMeasure,
+  levels: Schema.Array(AlertLevel)
+    .annotate({ description: "Thresholds, ascending" })
+    .check(Schema.isMinLength(1), Schema.isMaxLength(MAX_RULE_LEVELS)),
+  minRuns: optional(
+    Schema.Int.annotate(about("Runs, votes or marks that a rate or a mean needs", 10)).check(
+      Schema.isGreaterThanOrEqualTo(1),
+      Schema.isLessThanOrEqualTo(1_000_000)
+    )
+  ),
+  resolveBelow: optional(
+    Schema.Finite.annotate(about("A firing ends when the measure is under it", 70)).check(
+      Schema.isGreaterThanOrEqualTo(0),
+      Schema.isLessThanOrEqualTo(MAX_THRESHOLD)
+    )
+  ),
+  repeatEveryMs: optional(
+    Schema.Int.annotate(about("Milliseconds between two notifications of an open firing", 3_600_000)).check(
+      Schema.isGreaterThanOrEqualTo(MIN_REPEAT_MS),
+      Schema.isLessThanOrEqualTo(MAX_REPEAT_MS)
+    )
+  ),
+  admission: optional(Field.flag("Whether runs that would exceed the last level are refused")),
+  backfill: optional(Field.flag("Whether a new rule counts the events since the start of its window, silently"))
+}).annotate({
+  identifier: "AlertRule",
+  description: "A threshold over what runs do, and what happens when it is reached"
+})
+export type AlertRule = typeof AlertRule.Type
+
+/** Whether the zone is in the data of this process. */
+const isZone = (zone: string): boolean => {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: zone }).resolvedOptions().timeZone !== ""
+  } catch {
+    return false
+  }
+}
+
+/** Why the fields of a rule do not fit each other, with the name of the field; undefined when they do. */
+export const ruleProblem = (rule: Omit<AlertRule, "id">): string | undefined => {
+  const { admission, levels, measure, per, resolveBelow, window } = rule
+  const kind = measureKind(measure)
+  if ((kind === "durationMs" || kind === "silenceMs") && (per !== "run" || window !== "run")) {
+    return `per and window must be run for the measure ${kind}`
+  }
+  if (per === "run" && window !== "run") return "window must be run when per is run"
+  if ((per === "agent" || per === "model") && !(per === "agent" ? OF_AGENT : OF_MODEL).has(kind)) {
+    return `per must not be ${per} for the measure ${kind}`
+  }
+  for (const [number, level] of levels.entries()) {
+    const before = levels[number - 1]
+    if (before !== undefined && level.at <= before.at) {
+      return `levels.${number}.at must be greater than levels.${number - 1}.at`
+    }
+    for (const [index, action] of level.actions.entries()) {
+      const problem = actionProblem(action)
+      if (problem !== undefined) return `levels.${number}.actions.${index}.${problem}`
+    }
+  }
+  if (resolveBelow !== undefined && !firesBelow(measure) && resolveBelow > (levels[0]?.at ?? 0)) {
+    return "resolveBelow must not be greater than levels.0.at"
+  }
+  if (resolveBelow !== undefined && firesBelow(measure) && resolveBelow < (levels.at(-1)?.at ?? 0)) {
+    return `resolveBelow must not be less than levels.${levels.length - 1}.at for the measure ${kind}`
+  }
+  if (admission === true && (kind !== "costUsd" || !CALENDAR.has(window))) {
+    return "admission needs the measure costUsd and one of the windows day, week and month"
+  }
+  if (admission === true && (per === "agent" || per === "model")) return `per must not be ${per} with admission`
+  return undefined
+}
+
+const CALENDAR: ReadonlySet<AlertWindow> = new Set(["day", "week", "month"])
+/** Measures whose events name a participant, and those whose events name a model. */
+const OF_AGENT: ReadonlySet<string> = new Set<PlainMeasure>([
+  "costUsd",
+  "guessedCostUsd",
+  "tokens",
+  "llmCalls",
+  "toolCalls",
+  "events",
+  "denials",
+  "mindChanges",
+  "repeats"
+])
+const OF_MODEL: ReadonlySet<string> = new Set<PlainMeasure>(["costUsd", "guessedCostUsd", "tokens", "llmCalls"])
+
+const actionProblem = (action: AlertAction): string | undefined => {
+  if (action.type === "cancel" && action.allowCancel !== true) return "allowCancel must be true"
+  if (action.type !== "webhook") return undefined
+  if ((action.url === undefined) === (action.subscription === undefined)) {
+    return "url or subscription must be given, not both"
+  }
+  if (action.format === "pagerduty" && action.routingKey === undefined) {
+    return "routingKey must be given for the format pagerduty"
+  }
+  return undefined
+}
+
+/** Characters of the reason of a silence and of the note of an acknowledgement. */
+export const MAX_ALERT_NOTE = MAX_MARK_COMMENT

@@ -213,7 +213,7 @@ const addWork = (story: StoryBuilder, event: EventOf<"message.received">): void 
         item(event, {
           kind: "answer",
           who: sender,
-          verb: isOk ? "answers" : "fails",
+          verb: isOk ? "answers" : "fails to answer",
           tone: isOk ? "calm" : "bad",
           object: target,
           words: isOk ? lastTextOf(payload["output"]) : errorOf(event),

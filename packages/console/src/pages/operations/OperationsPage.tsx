@@ -29,15 +29,17 @@ export default function OperationsPage() {
       }
     >
       <div className="grid items-start gap-3 xl:grid-cols-2">
-        <Panel title="Readiness">
-          <Loaded read={ready} what="The readiness cannot be read" rows={5}>
-            {(shown) => <Checks ready={shown} />}
-          </Loaded>
-        </Panel>
+        <div className="grid gap-3">
+          <Panel title="Readiness">
+            <Loaded read={ready} what="The readiness cannot be read" rows={5}>
+              {(shown) => <Checks ready={shown} />}
+            </Loaded>
+          </Panel>
+          <Breaker mayReset={isAdmin} stateNow={ready.data?.checks.circuitBreaker} />
+        </div>
         {ready.data?.ingest === undefined ? null : (
           <Telemetry ingest={ready.data.ingest} readAt={ready.dataUpdatedAt} />
         )}
-        <Breaker mayReset={isAdmin} stateNow={ready.data?.checks.circuitBreaker} />
         <Processes />
         <Drift />
         <RuntimeParts />

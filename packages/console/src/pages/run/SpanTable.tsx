@@ -50,8 +50,8 @@ const ICONS: Readonly<Record<string, LucideIcon>> = {
 }
 
 const GRID =
-  "grid items-center gap-x-2 px-3 grid-cols-[minmax(140px,1.5fr)_64px_minmax(70px,1fr)] " +
-  "sm:grid-cols-[minmax(180px,2fr)_72px_72px_72px_84px_minmax(120px,2fr)]"
+  "grid items-center gap-x-2 px-3 grid-cols-[minmax(140px,1.5fr)_96px_minmax(70px,1fr)] " +
+  "sm:grid-cols-[minmax(180px,3fr)_96px_72px_72px_84px_minmax(120px,2fr)]"
 
 /** The tree of spans as a table: the arrow keys move, open and close; Enter shows the event of a span. */
 export const SpanTable = ({ page, set, shown, tree }: RunViewProps & { readonly tree: SpanTree }) => {

@@ -98,8 +98,14 @@ export const Item = memo(({ begin, isSelected, item, marks, onSelect, participan
         )}
         {item.spent === undefined ? null : (
           <p className="mt-1 text-[12px] text-muted">
-            <UserText text={item.spent.models.join(", ") || "a language model"} /> · {compact(item.spent.tokens)} tokens
-            · <CostText cost={item.spent} />
+            <UserText text={item.spent.models.join(", ") || "a language model"} /> ·{" "}
+            {item.spent.tokens === 0 && item.spent.callsWithoutUsage > 0 ? (
+              "no usage reported"
+            ) : (
+              <>
+                {compact(item.spent.tokens)} tokens · <CostText cost={item.spent} />
+              </>
+            )}
           </p>
         )}
         <MarkLines marks={marks} />

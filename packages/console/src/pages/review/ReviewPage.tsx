@@ -93,7 +93,7 @@ export default function ReviewPage() {
           <QueryBar
             resource="runs"
             label="Runs to review"
-            placeholder="All decided runs, or status:completed -has:mark.correct"
+            placeholder="All runs, or has:decisions -has:mark.correct"
             value={q}
             onChange={(next) => set({ q: next, run: "" })}
           />

@@ -2,7 +2,16 @@ import { booleanAt, textAt } from "./JsonReader.ts"
 import type { JsonObject } from "./PayloadDecoder.ts"
 
 const POSITIVE: ReadonlySet<string> = new Set(["approve", "approved", "accept", "accepted", "selected", "completed"])
-const NEGATIVE: ReadonlySet<string> = new Set(["reject", "rejected", "decline", "declined", "failed"])
+const NEGATIVE: ReadonlySet<string> = new Set([
+  "reject",
+  "rejected",
+  "decline",
+  "declined",
+  "failed",
+  "deny",
+  "denied",
+  "blocked"
+])
 
 /**
  * Infers from an action whether the decision was positive, null when it is neither (`step_up`). The last

@@ -193,18 +193,30 @@ const requiredVotes = (participants: Participants): number => {
 
 /**
  * A commitment settles the policy too. Real runtimes send no evaluation of a commitment, so an open quorum follows the
- * outcome.
+ * outcome, and the votes when the outcome is not known.
  */
 const finalized = (policy: Policy, { data, ts }: EventOf<"decision.finalized">): Policy => {
   const { outcomePositive } = data
   const isOpen = policy.quorumStatus === undefined || policy.quorumStatus === "pending"
-  const derived = outcomePositive === false ? "failed" : "reached"
+  const isRefused = outcomePositive === false || (outcomePositive === null && areBallotsAgainst(policy, data))
+  const derived = isRefused ? "failed" : "reached"
   return {
     ...withCommitmentId(policy, data),
     outcomePositive,
     resolvedAt: policy.resolvedAt ?? ts,
     quorumStatus: isOpen ? derived : (policy.quorumStatus ?? derived)
   }
+}
+
+/** Whether more votes are against the proposal of a commitment than for it; without a name, against the latest one. */
+const areBallotsAgainst = ({ voteTally = [] }: Policy, { proposalId }: EventData<"decision.finalized">): boolean => {
+  const tally =
+    proposalId === undefined
+      ? voteTally.at(-1)
+      : voteTally.find(({ commitmentId }) => commitmentId === boundName(proposalId))
+  if (tally === undefined) return false
+  const { allow, deny } = tally.voters ?? tally
+  return deny > allow
 }
 
 /** Until now a tally went by its proposal; a commitment that names the proposal gives it its own id. */

@@ -148,6 +148,11 @@ describe("policy", () => {
     assert.strictEqual(given().when(commitment("reject")).policy.quorumStatus, "failed")
     assert.strictEqual(given(evaluation("allow")).when(commitment("reject")).policy.quorumStatus, "reached")
     assert.strictEqual(given().when(commitment("reject")).policy.resolvedAt, at(1))
+    // The votes decide when the outcome is not known.
+    assert.strictEqual(given(vote("Reject", "a")).when(commitment("step_up")).policy.quorumStatus, "failed")
+    assert.strictEqual(given(vote("Approve", "a")).when(commitment("step_up")).policy.quorumStatus, "reached")
+    const split = given(vote("Approve", "a"), vote("Reject", "b"))
+    assert.strictEqual(split.when(commitment("step_up")).policy.quorumStatus, "reached")
   })
 
   it("misses the quorum when the run fails or is cancelled without an evaluation that allows", () => {

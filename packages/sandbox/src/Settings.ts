@@ -83,6 +83,7 @@ const credentialsOf = Effect.fnUntraced(function* (given: Given): Effect.fn.Retu
     keys,
     tokens: {
       issuer,
+      acceptsNames: given.SANDBOX_ACCEPT_NAMES,
       audience: given.SANDBOX_AUTH_AUDIENCE,
       algorithms: known ?? [],
       tokens: tokens ?? []

@@ -190,7 +190,7 @@ const openDatabase = Effect.fnUntraced(function* ({ databaseUrl, dataDir, postgr
 })
 
 const openRuntime = Effect.fnUntraced(function* (
-  { runtimeAddress, runtimePort }: StackSettings,
+  { acceptsNames, runtimeAddress, runtimePort }: StackSettings,
   auth: DevelopmentAuth["Service"] | undefined
 ) {
   if (runtimeAddress !== undefined) return runtimeAddress
@@ -198,7 +198,7 @@ const openRuntime = Effect.fnUntraced(function* (
   const sandbox =
     auth === undefined
       ? Sandbox.layer(options)
-      : Sandbox.layerSigned({ issuer: TOKEN_ISSUER, audience: TOKEN_AUDIENCE }, options).pipe(
+      : Sandbox.layerSigned({ issuer: TOKEN_ISSUER, audience: TOKEN_AUDIENCE, acceptsNames }, options).pipe(
           Layer.provide(KeySource.layerUrl(auth.keysUrl))
         )
   return Context.get(yield* Layer.build(sandbox), Sandbox).address

@@ -18,6 +18,8 @@ export interface StackSettings {
   readonly launcherPort: number
   readonly controlPlanePort: number
   readonly runtimePort: number
+  /** Whether the sandbox accepts names as credentials. */
+  readonly acceptsNames: boolean
   /** Undefined: the default, or a free one. */
   readonly authPort: number | undefined
   /** Undefined: the default, or a free one. */
@@ -53,6 +55,7 @@ export const readStackSettings: Effect.Effect<StackSettings, SettingsRefused> = 
     launcherPort: given.LAUNCHER_PORT,
     controlPlanePort: given.CONTROL_PLANE_PORT,
     runtimePort: given.SANDBOX_PORT,
+    acceptsNames: given.SANDBOX_ACCEPT_NAMES,
     authPort: given.AUTH_PORT,
     postgresPort: given.RUNPLANE_POSTGRES_PORT,
     dataDir: resolve(given.RUNPLANE_DATA_DIR),

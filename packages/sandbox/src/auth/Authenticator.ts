@@ -37,6 +37,8 @@ export interface SignedTokenOptions {
   readonly algorithms?: ReadonlyArray<TokenAlgorithm>
   /** Static tokens that are accepted beside the signed ones; they hold no dot. */
   readonly tokens?: ReadonlyArray<StaticToken>
+  /** Accepts a bearer token without a dot as the name of the caller, as with development credentials. */
+  readonly acceptsNames?: boolean
 }
 
 export const DEFAULT_AUDIENCE = "macp-runtime"
@@ -73,18 +75,24 @@ export class Authenticator extends Context.Service<
    * not tried as the other; `x-macp-token` never holds a signed one (docs/internals/runtime.md#bearer).
    */
   static readonly layerSigned = (options: SignedTokenOptions): Layer.Layer<Authenticator, never, KeySource> => {
-    const { algorithms = DEFAULT_ALGORITHMS, audience = DEFAULT_AUDIENCE, issuer, tokens = [] } = options
+    const { acceptsNames = false, algorithms = DEFAULT_ALGORITHMS, audience = DEFAULT_AUDIENCE } = options
+    const { issuer, tokens = [] } = options
     const rules = { issuer, audience, algorithms }
+    const listed = new Set(tokens.map(({ token }) => token))
     const taken = `signed tokens of ${issuer} for ${audience} (${algorithms.join(" or ")}) as a bearer token`
-    const taking = tokens.length === 0 ? taken : `${taken} and ${LISTED}`
+    const taking = [taken, ...(tokens.length === 0 ? [] : [LISTED]), ...(acceptsNames ? [NAMES] : [])].join(" and ")
     const find = staticTokens(tokens, taking)
+    const named = (name: string | undefined) =>
+      acceptsNames && name !== undefined && !name.includes(".") && !listed.has(name)
+        ? Effect.succeed(developmentIdentity(name, false))
+        : find(name)
     return Layer.effect(
       Authenticator,
       Effect.map(KeySource, ({ keys }) =>
         Authenticator.of({
           authenticate: (metadata) => {
             const bearer = bearerOf(metadata)
-            return bearer?.includes(".") ? verified(bearer, keys, rules, taking) : find(credentialOf(metadata))
+            return bearer?.includes(".") ? verified(bearer, keys, rules, taking) : named(credentialOf(metadata))
           }
         })
       )
@@ -132,7 +140,11 @@ const verified = Effect.fnUntraced(function* (
   taking: string
 ) {
   const known = yield* Effect.mapError(keys, ({ message }) => new CredentialRefused({ message }))
-  return yield* Effect.catch(identityOfToken(token, known, rules), () => refuse(taking))
+  return yield* Effect.catchTags(identityOfToken(token, known, rules), {
+    TokenExpired: ({ endedAt }) =>
+      Effect.fail(new CredentialRefused({ message: `the token expired at ${basicTime(endedAt)} - ${LONGER}` })),
+    TokenRefused: () => refuse(taking)
+  })
 })
 
 /**
@@ -140,7 +152,12 @@ const verified = Effect.fnUntraced(function* (
  * gRPC libraries show percent-encoded.
  */
 const ANY_NAME = "any name as a bearer token and the name is then the sender"
+const NAMES = "any name without a dot"
+const LONGER = "its issuer mints tokens with a longer life for a larger ttl_seconds"
 const LISTED = "the tokens of its list as a bearer token or in x-macp-token"
+
+/** Such as 20260701T100000Z. */
+const basicTime = (time: Date): string => time.toISOString().replace(/[-:]|\.\d+/g, "")
 
 /** Says what would be taken, and nothing of why this credential was not. */
 const refuse = (taking: string) =>

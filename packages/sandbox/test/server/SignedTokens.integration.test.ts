@@ -59,6 +59,49 @@ describe("signed tokens on the wire", () => {
     }).pipe(Effect.provide(sandbox))
   )
 
+  it.live("that have expired are refused with their end, which a forged one does not show", () =>
+    Effect.gen(function* () {
+      const client = yield* connect((yield* Sandbox).address)
+      const detailOf = (token: string) =>
+        client
+          .unary("listSessions", create(ListSessionsRequestSchema), token)
+          .then(String, (cause) => String(Object(cause).details))
+      const expired = { exp: Date.UTC(2026, 6, 1, 10, 0, 5) / 1_000 }
+      yield* Effect.promise(async () => {
+        assert.match(await detailOf(lead(expired)), /^the token expired at 20260701T100005Z - .*ttl_seconds$/)
+        assert.match(await detailOf(mint(ecKey("ec-1"), Date.now(), expired)), /^missing or unknown credential/)
+      })
+    }).pipe(Effect.provide(sandbox))
+  )
+
+  it.live("leave room for names where the sandbox accepts them", () =>
+    Effect.gen(function* () {
+      const client = yield* connect((yield* Sandbox).address)
+      yield* Effect.promise(async () => {
+        assert.strictEqual(await verdictOf(client, start, "agent://lead"), "ok")
+        assert.strictEqual(await verdictOf(client, envelope("Proposal", "m2", proposal()), "static-risk"), "ok")
+        const detail = await client
+          .unary("listSessions", create(ListSessionsRequestSchema), "no.such.token")
+          .then(String, (cause) => String(Object(cause).details))
+        assert.match(detail, / and the tokens of its list .* and any name without a dot$/)
+        // A name is never an observer.
+        const get = create(GetSessionRequestSchema, { sessionId: SESSION })
+        const refusal = await client.unary("getSession", get, "watcher").then(
+          () => undefined,
+          (failure: { code: number }) => failure.code
+        )
+        assert.strictEqual(refusal, status.PERMISSION_DENIED)
+      })
+    }).pipe(
+      Effect.provide(
+        Sandbox.layerSigned(
+          { issuer: ISSUER, tokens: [{ token: "static-risk", sender: "agent://risk" }], acceptsNames: true },
+          { port: 0 }
+        ).pipe(Layer.provide(KeySource.layerInline({ keys: [ec.jwk] })))
+      )
+    )
+  )
+
   it.live("limit modes, starts and open sessions by their scopes", () =>
     Effect.gen(function* () {
       const client = yield* connect((yield* Sandbox).address)

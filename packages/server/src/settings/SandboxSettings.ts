@@ -32,6 +32,11 @@ export const SandboxSettings = settingsOf(["sandbox"], {
     undefined,
     "Issuer of signed tokens; without one, any bearer value is the caller's name."
   ),
+  SANDBOX_ACCEPT_NAMES: row(
+    strictFlag,
+    false,
+    "Whether the name of a caller is accepted as its bearer token, besides signed tokens."
+  ),
   SANDBOX_AUTH_AUDIENCE: row(text, "macp-runtime", "Audience of signed tokens."),
   SANDBOX_AUTH_JWT_ALGS: row(list, ["RS256", "ES256"], "Algorithms of signed tokens: RS256, ES256, HS256."),
   SANDBOX_AUTH_JWKS_JSON: row(json, undefined, "Keys of the issuer, as a JSON Web Key Set.", { secret: true }),

@@ -6,6 +6,11 @@ export const StackSettings = settingsOf(["stack"], {
   LAUNCHER_PORT: row(knownPort, 3000, "Port of the launch service."),
   CONTROL_PLANE_PORT: row(knownPort, 3001, "Port of the control plane."),
   SANDBOX_PORT: row(knownPort, 50_051, "Port of the sandbox runtime."),
+  SANDBOX_ACCEPT_NAMES: row(
+    strictFlag,
+    true,
+    "Whether the sandbox runtime accepts the name of a caller as its bearer token, besides signed tokens."
+  ),
   AUTH_PORT: row(knownPort, undefined, "Port of the auth service (3200, or a free one)."),
   HOST: row(text, "127.0.0.1", "Address of both services."),
   DATABASE_URL: row(databaseAddress, undefined, "A PostgreSQL of your own instead of the embedded one.", {

@@ -70,7 +70,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/reference/deploy.md: {"token": "...", "expires_in_seconds": 3600}': "the answer of an auth service",
   "docs/reference/deploy.md: upstream control-planes {": "needs nginx and a certificate; tested by hand",
   "README.md: Runplane is running": "the output of npm start",
-  "README.md: import json, urllib.request": "needs the SDK of PyPI; tested by hand",
+  "README.md: from macp_sdk import AuthConfig, DecisionSession, MacpClient": "needs the SDK of PyPI; tested by hand",
   'docs/reference/ingest.md: with trace.get_tracer("app").start_as_current_span("answer-ticket"):':
     "needs the SDK of PyPI; tested by hand",
   'docs/reference/seal.md: m0 = SHA-256("runplane-marks-v1\\n" + runId)': "a formula",

@@ -1,5 +1,6 @@
 export * from "./alerts/Firing.ts"
 export * from "./alerts/Rule.ts"
+export * from "./alerts/Windows.ts"
 export {
   cleanJson,
   cleanNumber,

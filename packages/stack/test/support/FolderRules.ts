@@ -216,6 +216,10 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     story: { meaning: "events as lines of text", knows: ["TextWidth.ts"] }
   },
   domain: {
+    alerts: {
+      meaning: "rules, windows and formats of alerts",
+      knows: ["insight", "policies", "query", "events", ...VALUES]
+    },
     seal: { meaning: "hash chain and proofs", knows: ["marks", "events", ...VALUES, "Metrics.ts", "Projector.ts"] },
     marks: {
       meaning: "judgements, their agreement, the record of an agent",

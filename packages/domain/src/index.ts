@@ -1,4 +1,7 @@
 export * from "./alerts/Firing.ts"
+export { alertBody } from "./alerts/formats/AlertBody.ts"
+export { ALERTMANAGER_RESEND_MS } from "./alerts/formats/Alertmanager.ts"
+export { amountText } from "./alerts/formats/AlertText.ts"
 export * from "./alerts/Rule.ts"
 export * from "./alerts/Windows.ts"
 export {

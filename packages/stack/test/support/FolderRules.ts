@@ -39,7 +39,8 @@ const VALUES = [
   "ParticipantStatus.ts",
   "PayloadDecoder.ts",
   "RunStatus.ts",
-  "RuntimeFrames.ts"
+  "RuntimeFrames.ts",
+  "VisibleText.ts"
 ]
 
 /**
@@ -218,7 +219,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
   domain: {
     alerts: {
       meaning: "rules, windows and formats of alerts",
-      knows: ["insight", "policies", "query", "events", ...VALUES]
+      knows: ["marks", "insight", "policies", "query", "events", ...VALUES, "Graphemes.ts"]
     },
     seal: { meaning: "hash chain and proofs", knows: ["marks", "events", ...VALUES, "Metrics.ts", "Projector.ts"] },
     marks: {

@@ -581,9 +581,8 @@ CREATE TABLE alert_counters (
   part text NOT NULL DEFAULT '',
   value double precision NOT NULL,
   n bigint NOT NULL,
-  -- The row is deleted some time after this moment: the end of the period, or of the rolling window. NULL while the run
-  -- of the window `run` is open.
-  ends_at timestamptz,
+  -- The row is not needed after this moment.
+  ends_at timestamptz NOT NULL,
   PRIMARY KEY (rule_id, key, period, part)
 ) WITH (fillfactor = 70);
 CREATE INDEX alert_counters_ends_at ON alert_counters (ends_at);
@@ -591,8 +590,10 @@ CREATE INDEX alert_counters_ends_at ON alert_counters (ends_at);
 -- What the evaluator remembers of a run between two steps: last votes, streaks, suspended time.
 CREATE TABLE alert_memories (
   run_id uuid PRIMARY KEY,
-  memory json NOT NULL
+  memory json NOT NULL,
+  updated_at timestamptz NOT NULL
 );
+CREATE INDEX alert_memories_updated_at ON alert_memories (updated_at);
 
 -- Values of marks that the evaluator has not counted yet: one for each mark of a rule, and its opposite when the mark is
 -- replaced or deleted. `value` is in billionths.
@@ -642,7 +643,7 @@ CREATE TABLE alert_firings (
   period text NOT NULL,
   level integer NOT NULL,
   severity text NOT NULL,
-  -- The firing as it is served, without what the columns below hold.
+  -- The firing as it is served, without the values of the columns below.
   firing json NOT NULL,
   -- The actions of the level.
   actions json NOT NULL,
@@ -652,8 +653,9 @@ CREATE TABLE alert_firings (
   silenced boolean NOT NULL,
   resolved_at timestamptz,
   resolved_by text,
-  -- When an open firing is notified again.
+  -- When an open firing is notified again, and when it is sent to Alertmanager again.
   repeat_at timestamptz,
+  resend_at timestamptz,
   acknowledged_at timestamptz,
   acknowledged_by text,
   note text,
@@ -661,6 +663,7 @@ CREATE TABLE alert_firings (
 );
 CREATE INDEX alert_firings_starts_at ON alert_firings (starts_at, id);
 CREATE INDEX alert_firings_run_id ON alert_firings (run_id);
+CREATE INDEX alert_firings_rule_key ON alert_firings (rule_id, key, starts_at);
 CREATE INDEX alert_firings_open ON alert_firings (rule_id, key) WHERE resolved_at IS NULL;
 
 -- Commands of firings to runs, each once; executed after the commit of the firing.
@@ -702,6 +705,22 @@ CREATE TABLE alert_reservations (
   PRIMARY KEY (rule_id, run_id)
 );
 CREATE INDEX alert_reservations_run_id ON alert_reservations (run_id);
+
+-- A trigger, so that code that deletes runs does not depend on alerts. A firing of a period stays without its run.
+CREATE FUNCTION forget_run_alerts() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM alert_memories WHERE run_id IN (SELECT id FROM deleted);
+  DELETE FROM alert_marks WHERE run_id IN (SELECT id FROM deleted);
+  DELETE FROM alert_deadlines WHERE run_id IN (SELECT id FROM deleted);
+  DELETE FROM alert_reservations WHERE run_id IN (SELECT id FROM deleted);
+  DELETE FROM alert_commands WHERE run_id IN (SELECT id FROM deleted);
+  DELETE FROM alert_firings WHERE run_id IN (SELECT id FROM deleted) AND period = run_id::text;
+  UPDATE alert_firings SET run_id = NULL WHERE run_id IN (SELECT id FROM deleted);
+  RETURN NULL;
+END
+$$;
+CREATE TRIGGER runs_forget_alerts AFTER DELETE ON runs
+REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION forget_run_alerts();
 
 -- Audit, access and processes -----------------------------------------------------------------------------------------
 

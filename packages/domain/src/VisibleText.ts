@@ -14,4 +14,18 @@ const SHORT: ReadonlyMap<string, string> = new Map([
 export const visibleText = (text: string): string =>
   text.replace(INVISIBLE, (character) => SHORT.get(character) ?? `\\u${hexOf(character)}`)
 
+/** The text with a space for each of these characters; as long as before. */
+export const withoutInvisible = (text: string): string => text.replace(INVISIBLE, " ")
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;"
+}
+
+/** The text for an element or a quoted attribute of HTML. */
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (letter) => ENTITIES[letter] ?? letter)
+
 const hexOf = (character: string): string => character.charCodeAt(0).toString(16).padStart(4, "0")

@@ -1,5 +1,12 @@
+export * from "./alerts/Contribution.ts"
+export * from "./alerts/Evaluation.ts"
 export * from "./alerts/Firing.ts"
+export { alertBody } from "./alerts/formats/AlertBody.ts"
+export { ALERTMANAGER_RESEND_MS } from "./alerts/formats/Alertmanager.ts"
+export { amountText } from "./alerts/formats/AlertText.ts"
 export * from "./alerts/Rule.ts"
+export * from "./alerts/RunMemory.ts"
+export * from "./alerts/Windows.ts"
 export {
   cleanJson,
   cleanNumber,

@@ -39,7 +39,8 @@ const VALUES = [
   "ParticipantStatus.ts",
   "PayloadDecoder.ts",
   "RunStatus.ts",
-  "RuntimeFrames.ts"
+  "RuntimeFrames.ts",
+  "VisibleText.ts"
 ]
 
 /**
@@ -217,6 +218,10 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     story: { meaning: "events as lines of text", knows: ["TextWidth.ts"] }
   },
   domain: {
+    alerts: {
+      meaning: "rules, windows and formats of alerts",
+      knows: ["marks", "insight", "policies", "query", "events", ...VALUES, "Graphemes.ts"]
+    },
     seal: { meaning: "hash chain and proofs", knows: ["marks", "events", ...VALUES, "Metrics.ts", "Projector.ts"] },
     marks: {
       meaning: "judgements, their agreement, the record of an agent",

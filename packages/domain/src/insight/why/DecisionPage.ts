@@ -4,6 +4,7 @@ import { cleanJson } from "../../CleanJson.ts"
 import { parseExactJson } from "../../ExactJson.ts"
 import { isJsonObject } from "../../JsonReader.ts"
 import { usdText } from "../../Money.ts"
+import { escapeHtml } from "../../VisibleText.ts"
 import type { Deliberation } from "../Deliberation.ts"
 import type { Why } from "../Why.ts"
 
@@ -157,16 +158,6 @@ const guessed = ({ guessedCostUsd = 0 }: { readonly guessedCostUsd?: number }): 
 const lacking = ({ callsWithoutUsage = 0 }: { readonly callsWithoutUsage?: number }): string =>
   callsWithoutUsage === 0 ? "" : ` and ${callsWithoutUsage} calls without usage`
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;"
-}
-
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (letter) => ENTITIES[letter] ?? letter)
-
 /** Letters that begin or end markup anywhere; an underscore inside a word does not. */
 const MARKUP = /[\\`*[\]~|]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu
 /** What readers make links of by themselves: the colon of an address, the point after `www`, the sign in a mail's. */
@@ -182,4 +173,4 @@ const escapeMarkdown = (text: string): string =>
     .replace(ADDRESS, (letter) => `\\${letter}`)
     .trimStart()
     .replace(LINE_START, (_, mark?: string, digits?: string) => (digits === undefined ? `\\${mark}` : `${digits}\\`))
-    .replace(/[&<>]/g, (letter) => ENTITIES[letter] ?? letter)
+    .replace(/[&<>]/g, escapeHtml)

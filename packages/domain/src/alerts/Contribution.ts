@@ -1,0 +1,176 @@
+import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
+import { textAt } from "../JsonReader.ts"
+import { nanoUsd, usdOfNano } from "../Money.ts"
+import { type AlertRule, markOfMeasure, measureKind } from "./Rule.ts"
+import type { EventFacts } from "./RunMemory.ts"
+
+/** How a contribution changes a counter. */
+export type Fold = "add" | "max" | "set"
+
+/** What an event adds to the counters of a measure. Money and marks are in billionths. */
+export interface CounterChange {
+  readonly value: number
+  readonly n: number
+  readonly fold: Fold
+  /** The outcome, for agreement; else empty. */
+  readonly part: string
+}
+
+/** A mark that was added (`n` 1), replaced or deleted (`n` -1); its score is in billionths. */
+export interface CountedMark {
+  readonly runId: string
+  readonly name: string
+  /** Unix milliseconds. */
+  readonly at: number
+  readonly value: number
+  readonly n: number
+}
+
+const NOTHING: ReadonlyArray<CounterChange> = []
+const add = (value: number, n = 1, part = ""): ReadonlyArray<CounterChange> => [{ value, n, fold: "add", part }]
+
+/** The contributions of an event to a measure, in order. */
+export const contributionsOf = (
+  measure: string,
+  event: CanonicalEvent,
+  facts: EventFacts,
+  isOutOfReach: boolean
+): ReadonlyArray<CounterChange> => {
+  const kind = measureKind(measure)
+  switch (kind) {
+    case "events":
+      return add(1)
+    case "costUsd":
+    case "guessedCostUsd":
+    case "tokens":
+    case "llmCalls":
+      return event.type === "llm.call.completed" ? add(spent(kind, event.data)) : NOTHING
+    case "toolCalls":
+      return event.type === "tool.called" ? add(1) : NOTHING
+    case "denials":
+      return event.type === "policy.denied" ? add(1) : NOTHING
+    case "mindChanges":
+      return facts.isMindChange ? add(1) : NOTHING
+    case "repeats":
+      return facts.streak > 0 ? [{ value: facts.streak, n: 1, fold: "max", part: "" }] : NOTHING
+    case "outOfReach":
+      return isOutOfReach ? add(1) : NOTHING
+    case "silenceMs":
+      return facts.silenceMs === undefined ? NOTHING : [setTo(facts.silenceMs), setTo(0)]
+    case "durationMs":
+      return facts.durationMs === undefined ? NOTHING : [{ value: facts.durationMs, n: 1, fold: "max", part: "" }]
+    case "markBelow":
+      return NOTHING
+    default:
+      return facts.end === undefined ? NOTHING : ofEnd(kind, facts.end)
+  }
+}
+
+const setTo = (value: number): CounterChange => ({ value, n: 1, fold: "set", part: "" })
+
+const spent = (
+  kind: "costUsd" | "guessedCostUsd" | "tokens" | "llmCalls",
+  call: Extract<CanonicalEvent, { readonly type: "llm.call.completed" }>["data"]
+): number => {
+  switch (kind) {
+    case "costUsd":
+      return nanoUsd(call.estimatedCostUsd ?? 0)
+    case "guessedCostUsd":
+      return call.costBasis === "fallback" ? nanoUsd(call.estimatedCostUsd ?? 0) : 0
+    case "tokens":
+      return call.totalTokens
+    case "llmCalls":
+      return call.calls
+  }
+}
+
+const ofEnd = (
+  kind: "failedRuns" | "failureRate" | "negativeRate" | "disagreement" | "agreementBelow",
+  { opposed, outcome, positive, status, voters }: NonNullable<EventFacts["end"]>
+): ReadonlyArray<CounterChange> => {
+  switch (kind) {
+    case "failedRuns":
+      return status === "failed" ? add(1) : NOTHING
+    case "failureRate":
+      return status === "cancelled" ? NOTHING : add(status === "failed" ? 1 : 0)
+    case "negativeRate":
+      return positive === null ? NOTHING : add(positive ? 0 : 1)
+    case "disagreement":
+      return voters === 0 ? NOTHING : add(opposed, voters)
+    case "agreementBelow":
+      return outcome === undefined ? NOTHING : add(1, 1, outcome)
+  }
+}
+
+/** The contribution of a mark to a measure. */
+export const markContribution = (measure: string, { n, name, value }: CountedMark): ReadonlyArray<CounterChange> =>
+  markOfMeasure(measure) === name ? add(value, n) : NOTHING
+
+/** The fields of a run that keys are of. */
+export interface KeyedRun {
+  readonly id: string
+  readonly scenarioRef: string | undefined
+  readonly environment: string | undefined
+  readonly source: string | undefined
+  readonly tags: ReadonlyArray<string>
+}
+
+/** The key of a rule that counts everything together. */
+export const ALL = "all"
+
+/** The keys under which a rule counts an event or a mark of a run; none when the run lacks the field. */
+export const keysOf = (per: AlertRule["per"], run: KeyedRun, event?: CanonicalEvent): ReadonlyArray<string> => {
+  switch (per) {
+    case "all":
+      return [ALL]
+    case "run":
+      return [run.id]
+    case "scenario":
+      return stated(run.scenarioRef)
+    case "environment":
+      return stated(run.environment)
+    case "source":
+      return stated(run.source)
+    case "tag":
+      return run.tags
+    case "agent":
+      return stated(event === undefined ? undefined : textAt(event.recorded.data, "sender", "participantId"))
+    case "model":
+      return stated(event?.type === "llm.call.completed" ? event.data.model : undefined)
+  }
+}
+
+const stated = (text: string | undefined): ReadonlyArray<string> => (text === undefined || text === "" ? [] : [text])
+
+/** The sums of a counter: its one part, or one for each outcome. */
+export interface Sum {
+  readonly value: number
+  readonly n: number
+}
+
+/** The measure that sums are of; undefined while a rate or a mean has too few values. */
+export const measured = ({ measure, minRuns = 1 }: AlertRule, parts: Iterable<Sum>): number | undefined => {
+  let value = 0
+  let n = 0
+  let most = 0
+  for (const part of parts) {
+    value += part.value
+    n += part.n
+    most = Math.max(most, part.value)
+  }
+  switch (measureKind(measure)) {
+    case "costUsd":
+    case "guessedCostUsd":
+      return usdOfNano(value)
+    case "failureRate":
+    case "negativeRate":
+    case "disagreement":
+      return n < minRuns ? undefined : value / n
+    case "markBelow":
+      return n < minRuns ? undefined : usdOfNano(value / n)
+    case "agreementBelow":
+      return n < minRuns ? undefined : most / n
+    default:
+      return value
+  }
+}

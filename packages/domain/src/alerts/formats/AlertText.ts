@@ -1,0 +1,86 @@
+import { wholeStart } from "../../Graphemes.ts"
+import { usdText } from "../../Money.ts"
+import { withoutInvisible } from "../../VisibleText.ts"
+import type { AlertEvent, AlertNotice } from "../Firing.ts"
+import { firesBelow, measureKind } from "../Rule.ts"
+
+/** Characters of a title, and of the value of a fact. */
+const MAX_TITLE = 200
+const MAX_FACT = 300
+/** Characters of a link; a longer one is left out, because a part of it leads elsewhere. */
+const MAX_LINK = 2_000
+
+/** A line of an alert: a name of ours and a text that may be of others. */
+export interface AlertFact {
+  readonly name: string
+  readonly text: string
+}
+
+/** The text on one line, of at most so many characters: control characters and direction marks become spaces. */
+export const lineText = (text: string, most: number): string => {
+  const start = withoutInvisible(wholeStart(text, most)).toWellFormed()
+  return start.length < text.length ? `${start.slice(0, most - 1).toWellFormed()}…` : start
+}
+
+/** `critical: Budget of support: costUsd is $96.40, threshold $95.00` */
+export const titleOf = ({ event, firing }: AlertNotice): string => {
+  const { at, measure, ruleName, severity, value } = firing
+  const state = event === "alert.fired" ? severity : `${STATES[event]} (${severity})`
+  const reached = `${measure} is ${amountText(measure, value)}, threshold ${amountText(measure, at)}`
+  return `${state}: ${lineText(`${lineText(ruleName, MAX_TITLE / 2)}: ${reached}`, MAX_TITLE)}`
+}
+
+const STATES: Readonly<Record<Exclude<AlertEvent, "alert.fired">, string>> = {
+  "alert.repeated": "still open",
+  "alert.resolved": "resolved",
+  "alert.action_failed": "action failed"
+}
+
+/** What an alert says, in the order of reading. */
+export const factsOf = ({ failedAction, firing }: AlertNotice): ReadonlyArray<AlertFact> => {
+  const { acknowledgedBy, at, endsAt, key, measure, note, per, period, periodEndsAt, resolvedBy, ruleName } = firing
+  const { runId, scenarioRef, startsAt, value, window } = firing
+  const direction = firesBelow(measure) ? "at most" : "at least"
+  const facts: ReadonlyArray<readonly [string, string | undefined]> = [
+    ["Rule", ruleName],
+    ["Measure", `${measure}: ${amountText(measure, value)} (alert at ${direction} ${amountText(measure, at)})`],
+    ["Action", failedAction && `${failedAction.type} failed: ${failedAction.error}`],
+    [per === "all" ? "Of" : `Of ${per}`, per === "run" ? undefined : per === "all" ? "all runs" : key],
+    ["Period", window === "run" ? undefined : period + (periodEndsAt === undefined ? "" : ` until ${periodEndsAt}`)],
+    ["Scenario", per === "scenario" ? undefined : scenarioRef],
+    ["Run", runId],
+    ["Since", startsAt],
+    ["Resolved", endsAt && (resolvedBy === undefined ? endsAt : `${endsAt}, by the ${resolvedBy}`)],
+    ["Acknowledged by", acknowledgedBy],
+    ["Note", note]
+  ]
+  return facts.flatMap(([name, text]) => (text === undefined ? [] : [{ name, text: lineText(text, MAX_FACT) }]))
+}
+
+/** The link of an alert, where it is an http or https URL of a usual length. */
+export const linkOf = ({ link }: AlertNotice): string | undefined => {
+  if (link === undefined || link.length > MAX_LINK || !URL.canParse(link)) return undefined
+  const { href, protocol } = new URL(link)
+  return protocol === "https:" || protocol === "http:" ? href : undefined
+}
+
+/** An amount in the unit of its measure: `$12.50`, `12.5 %`, `90 s`, `1,200`. */
+export const amountText = (measure: string, amount: number): string => {
+  switch (measureKind(measure)) {
+    case "costUsd":
+    case "guessedCostUsd":
+      return usdText(amount, 2)
+    case "durationMs":
+    case "silenceMs":
+      return `${numberText(amount / 1_000)} s`
+    case "failureRate":
+    case "negativeRate":
+    case "disagreement":
+    case "agreementBelow":
+      return `${numberText(amount * 100)} %`
+    default:
+      return numberText(amount)
+  }
+}
+
+const numberText = (amount: number): string => amount.toLocaleString("en-US", { maximumFractionDigits: 2 })

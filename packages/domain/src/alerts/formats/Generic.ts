@@ -1,0 +1,26 @@
+import type * as Schema from "effect/Schema"
+import type { AlertNotice } from "../Firing.ts"
+import { lineText, linkOf } from "./AlertText.ts"
+
+/** Characters of each text of a firing. */
+const MAX_TEXT = 1_000
+
+/** The payload of Standard Webhooks: `type`, `timestamp` and `data`, with the whole firing. */
+export const genericBody = (notice: AlertNotice): Schema.Json => {
+  const { event, failedAction, firing, timestamp } = notice
+  const link = linkOf(notice)
+  return {
+    type: event,
+    timestamp,
+    data: {
+      firing: bounded(firing),
+      ...(link !== undefined && { link }),
+      ...(failedAction !== undefined && { failedAction: bounded(failedAction) })
+    }
+  }
+}
+
+const bounded = (fields: Readonly<Record<string, string | number | boolean>>): Schema.JsonObject =>
+  Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => [key, typeof value === "string" ? lineText(value, MAX_TEXT) : value])
+  )

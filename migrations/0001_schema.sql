@@ -693,7 +693,7 @@ CREATE TABLE alert_silences (
   created_at timestamptz NOT NULL
 );
 
--- Money that admitted runs may still spend of a budget: one row for each run and rule with admission.
+-- Money that admitted runs may still spend of a budget: one row for each run and key of a rule with admission.
 CREATE TABLE alert_reservations (
   rule_id text NOT NULL REFERENCES alert_rules (id) ON DELETE CASCADE,
   run_id uuid NOT NULL,
@@ -702,7 +702,7 @@ CREATE TABLE alert_reservations (
   -- Billionths of a dollar.
   amount double precision NOT NULL,
   created_at timestamptz NOT NULL,
-  PRIMARY KEY (rule_id, run_id)
+  PRIMARY KEY (rule_id, key, period, run_id)
 );
 CREATE INDEX alert_reservations_run_id ON alert_reservations (run_id);
 

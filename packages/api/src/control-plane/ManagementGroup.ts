@@ -19,7 +19,7 @@ export class ManagementGroup extends HttpApiGroup.make("management")
       params: id,
       payload: bodySchema(CloneRun, { unknownKeys: "reject" }),
       success: RunAccepted.pipe(created),
-      error: [Failure.RunNotFound, Failure.NoDescriptor, Failure.SessionAlreadyExists]
+      error: [Failure.RunNotFound, Failure.NoDescriptor, Failure.SessionAlreadyExists, Failure.BudgetExhausted]
     }).annotateMerge(
       operation({
         id: "cloneRun",

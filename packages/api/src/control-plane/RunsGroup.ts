@@ -27,7 +27,12 @@ export class RunsGroup extends HttpApiGroup.make("runs")
     HttpApiEndpoint.post("create", "/runs", {
       payload: descriptor,
       success: RunAccepted.pipe(HttpApiSchema.status(202)),
-      error: [Failure.UnknownRuntimeKind, Failure.InvalidSessionId, Failure.SessionAlreadyExists]
+      error: [
+        Failure.UnknownRuntimeKind,
+        Failure.InvalidSessionId,
+        Failure.SessionAlreadyExists,
+        Failure.BudgetExhausted
+      ]
     }).annotateMerge(
       operation({
         id: "createRun",

@@ -60,6 +60,7 @@ export class Conflict extends failure<Conflict>()(409, "Conflict", [
   "SESSION_ALREADY_EXISTS",
   "SESSION_EXPIRED",
   "SESSION_LOST",
+  "BUDGET_EXHAUSTED",
   "CONFLICT"
 ]) {
   readonly _tag = "Conflict"

@@ -1,4 +1,4 @@
-import { GRPC_CODES, type GrpcStatusName, type RunStatus } from "@runplane/domain"
+import { GRPC_CODES, type GrpcStatusName, type RunStatus, usdText } from "@runplane/domain"
 import type * as Schema from "effect/Schema"
 import type { Role } from "../caller/Access.ts"
 import {
@@ -124,6 +124,29 @@ export const markDefinitionNotFound = (name: string) =>
 
 export const markNameReserved = (name: string) =>
   controlPlaneError("FORBIDDEN", `the definition of ${name} is reserved and cannot be changed`)
+
+/** A budget that has too little left for a run. Amounts are US dollars, `periodEndsAt` is ISO 8601. */
+export interface ExhaustedBudget {
+  readonly rule: string
+  readonly name: string
+  readonly key: string
+  readonly period: string
+  readonly periodEndsAt: string
+  readonly limitUsd: number
+  readonly spentUsd: number
+  readonly reservedUsd: number
+  readonly expectedUsd: number
+}
+
+export const budgetExhausted = (budget: ExhaustedBudget) => {
+  const { expectedUsd, key, limitUsd, name, period, periodEndsAt, reservedUsd, rule, spentUsd } = budget
+  const parts = `${usdText(spentUsd, 2)} spent, ${usdText(reservedUsd, 2)} reserved, ${usdText(expectedUsd, 2)} expected`
+  return controlPlaneError(
+    "BUDGET_EXHAUSTED",
+    `budget ${rule} (${name}) of ${key} admits no more runs: ${parts}, limit ${usdText(limitUsd, 2)}; ` +
+      `the period ${period} ends at ${periodEndsAt}`
+  )
+}
 
 export const alertRuleNotFound = (id: string) => controlPlaneError("NOT_FOUND", `alert rule ${id} not found`)
 

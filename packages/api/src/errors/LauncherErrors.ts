@@ -34,6 +34,11 @@ export class CatalogEntryNotFound extends failure<CatalogEntryNotFound>()(404, "
   readonly _tag = "CatalogEntryNotFound"
 }
 
+/** A budget refuses the run; the message is the control plane's (docs/reference/alerts.md#admission). */
+export class LaunchUnaffordable extends failure<LaunchUnaffordable>()(409, "LaunchUnaffordable", ["BUDGET_EXHAUSTED"]) {
+  readonly _tag = "LaunchUnaffordable"
+}
+
 export class LauncherFault extends failure<LauncherFault>()(500, "LauncherFault", [
   "INVALID_PACK_DATA",
   "INVALID_CONFIG",
@@ -86,6 +91,7 @@ const classes = [
   LaunchRejected,
   LaunchForbidden,
   CatalogEntryNotFound,
+  LaunchUnaffordable,
   LauncherFault,
   AgentStartFailed,
   LaunchesFull

@@ -12,6 +12,7 @@ export const VersionNotFound = failure("VersionNotFound", Errors.CatalogEntryNot
 export const TemplateNotFound = failure("TemplateNotFound", Errors.CatalogEntryNotFound)
 export const AgentNotFound = failure("AgentNotFound", Errors.CatalogEntryNotFound)
 export const ProcessNotFound = failure("ProcessNotFound", Errors.CatalogEntryNotFound)
+export const LaunchUnaffordable = failure("LaunchUnaffordable", Errors.LaunchUnaffordable)
 export const InvalidPackData = failure("InvalidPackData", Errors.LauncherFault)
 export const InvalidConfig = failure("InvalidConfig", Errors.LauncherFault)
 export const AuthMintFailed = failure("AuthMintFailed", Errors.AgentStartFailed)

@@ -29,6 +29,7 @@ export class LaunchGroup extends HttpApiGroup.make("launch")
       error: [
         ...Failure.compilation,
         Failure.AgentNotFound,
+        Failure.LaunchUnaffordable,
         Failure.InvalidConfig,
         Failure.AuthMintFailed,
         Failure.AgentAttachFailed,

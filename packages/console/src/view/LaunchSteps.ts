@@ -52,6 +52,7 @@ const adviceFor = (problem: Refusal): readonly [at: number, about: string] => {
   if (problem.status === 401 || problem.status === 403) return [0, `${said}: another key is needed to launch`]
   if (problem.status === 429) return [0, `${said}: the service limits the requests of each client; try again`]
   if (problem.code === "LAUNCHES_FULL") return [1, `${said}; try again, or stop agents that are no longer needed`]
+  if (problem.code === "BUDGET_EXHAUSTED") return [2, said]
   if (problem.code === "AGENT_NOT_FOUND") return [1, `${said}: the scenario names an agent that the catalog lacks`]
   if (problem.code === "AUTH_MINT_FAILED") return [1, `${said}: the auth service made no tokens for the agents`]
   if (AGENTS.test(problem.code)) return [1, `${said}: see the agent's output in the log of the launch service`]

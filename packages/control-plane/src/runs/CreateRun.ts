@@ -4,6 +4,7 @@ import { RuntimeClient } from "@runplane/runtime"
 import { callingSpan, traceParentOf } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type { SqlError } from "effect/sql/SqlError"
 import { EventLog } from "../event-log/EventLog.ts"
 import { type NewRun, newRun } from "../event-log/runs/NewRun.ts"
 import { RunRepository } from "../event-log/runs/RunRepository.ts"
@@ -11,6 +12,7 @@ import type { StoredRun } from "../event-log/runs/RunRow.ts"
 import { Observers } from "../observe/Observers.ts"
 import { AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
 import { Ids } from "../platform/Ids.ts"
+import { makeAdmission } from "./Admission.ts"
 import { CancelCallback } from "./CancelCallback.ts"
 import { makeClaimRun } from "./ClaimRun.ts"
 
@@ -20,6 +22,7 @@ import { makeClaimRun } from "./ClaimRun.ts"
  * with the original run, untouched.
  */
 export const makeCreateRun = Effect.gen(function* () {
+  const admission = yield* makeAdmission
   const audit = yield* AuditTrail
   const callbacks = yield* CancelCallback
   const ids = yield* Ids
@@ -34,10 +37,16 @@ export const makeCreateRun = Effect.gen(function* () {
     return key === undefined ? undefined : yield* runs.findByIdempotencyKey(key)
   })
 
-  const insert = (run: NewRun, at: string, caller: Caller, clonedFrom: string | undefined) =>
+  const insert = (
+    run: NewRun,
+    insertRun: Effect.Effect<boolean, SqlError>,
+    at: string,
+    caller: Caller,
+    clonedFrom: string | undefined
+  ) =>
     log.create({
       runId: run.id,
-      insert: runs.insert(run),
+      insert: insertRun,
       events: [
         runCreated({
           ts: at,
@@ -78,10 +87,13 @@ export const makeCreateRun = Effect.gen(function* () {
     const traceId = callerSpan?.traceId ?? (yield* ids.traceId)
     const traceParent = callerSpan && traceParentOf(callerSpan)
     const run = newRun(descriptor, { id: runId, sessionId, traceId, spanId: yield* ids.spanId, traceParent })
-    const created = yield* insert(run, at, caller, clonedFrom).pipe(
+    const admitted = yield* admission(run, runs.insert(run))
+    const created = yield* insert(run, admitted.insert, at, caller, clonedFrom).pipe(
       Effect.as(true),
       Effect.catchTag("RunAlreadyExists", () => Effect.succeed(false))
     )
+    const refusal = admitted.refusal()
+    if (refusal !== undefined) return yield* refusal
     if (!created) return undefined
     yield* observers.adopt(run.id)
     const accepted: RunAccepted = { runId: run.id, sessionId, status: "queued", traceId }

@@ -1,8 +1,11 @@
 import { randomBytes, randomUUID } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
+import { RunId } from "@runplane/domain"
 import { RuntimeFake } from "@runplane/runtime/testing"
+import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
+import { endRun } from "../support/EndedRuns.ts"
 import { call, descriptor, layerTestService } from "../support/HttpService.ts"
 
 const create = (over: Parameters<typeof descriptor>[0] = {}) => call("POST", "/runs", { body: descriptor(over) })
@@ -312,6 +315,58 @@ layer(layerTestService(), { excludeTestServices: true })("POST /runs/validate", 
       assert.strictEqual((yield* post(most)).status, 202)
       assert.strictEqual((yield* post([...most, "one more"])).status, 400)
       assert.strictEqual((yield* post(["t".repeat(201)])).status, 400)
+    })
+  )
+
+  const addBudget = Effect.fnUntraced(function* (id: string, environment: string, at: number) {
+    const sql = yield* PgClient.PgClient
+    const rule = {
+      ...{ id, name: "Budget", enabled: true, match: `environment:${environment}`, per: "scenario", window: "month" },
+      ...{ zone: "UTC", measure: "costUsd", admission: true, expectedCostUsd: 1 },
+      levels: [{ at, severity: "critical", actions: [] }]
+    }
+    yield* sql`INSERT INTO alert_rules (id, rule, enabled, from_seq, created_at, updated_at)
+               VALUES (${id}, ${JSON.stringify(rule)}::json, true, 0, now(), now())`
+  })
+
+  const createIn = (environment: string, scenarioRef = "a/b@1.0.0") =>
+    create({ session: { metadata: { environment, scenarioRef } } })
+
+  it.effect("admits 10 of 200 simultaneous runs on a budget for 10, and one more when a counted run has ended", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      yield* addBudget("closed", "closed", 0)
+      yield* until(createIn("closed"), ({ status }) => status === 409)
+      yield* addBudget("ten", "limited", 10.5)
+
+      const answers = yield* Effect.all(
+        Array.from({ length: 200 }, () => createIn("limited")),
+        { concurrency: "unbounded" }
+      )
+      const admitted = answers.filter(({ status }) => status === 202)
+      const refused = answers.filter(({ status }) => status === 409)
+      assert.deepStrictEqual([admitted.length, refused.length], [10, 190])
+      for (const { body } of refused) {
+        assert.strictEqual(body.errorCode, "BUDGET_EXHAUSTED")
+        assert.match(
+          body.message,
+          /^budget ten \(Budget\) of a\/b@1\.0\.0 admits no more runs: \$0\.00 spent, \$10\.00 reserved, \$1\.00 expected, limit \$10\.50; the period \d{4}-\d\d ends at \d{4}-\d\d-01T00:00:00\.000Z$/
+        )
+      }
+      const [stored] = yield* sql`SELECT (SELECT count(*)::int FROM runs WHERE environment = 'limited') AS runs,
+        (SELECT count(*)::int FROM alert_reservations WHERE rule_id = 'ten') AS reservations`
+      assert.deepStrictEqual(stored, { runs: 10, reservations: 10 })
+      // Runs of another scenario, and runs that the rule does not match, have other budgets.
+      assert.strictEqual((yield* createIn("limited", "a/c@1.0.0")).status, 202)
+      assert.strictEqual((yield* createIn("elsewhere")).status, 202)
+
+      yield* endRun(RunId.make(admitted[0]?.body.runId))
+      assert.strictEqual((yield* createIn("limited")).status, 409)
+      // The evaluator has counted the log of the run up to its end.
+      yield* sql`UPDATE alert_cursor SET seq = 1000000`
+      assert.strictEqual((yield* createIn("limited")).status, 202)
+      assert.strictEqual((yield* createIn("limited")).status, 409)
+      yield* sql`DELETE FROM alert_rules`
     })
   )
 })

@@ -205,6 +205,11 @@ export const AlertRule = Schema.Struct({
     )
   ),
   admission: optional(Field.flag("Whether runs that would exceed the last level are refused")),
+  expectedCostUsd: optional(
+    Schema.Finite.annotate(
+      about("US dollars that admission reserves for a run, instead of the usual cost of its scenario", 0.25)
+    ).check(Schema.isGreaterThanOrEqualTo(0), Schema.isLessThanOrEqualTo(MAX_THRESHOLD))
+  ),
   backfill: optional(Field.flag("Whether a new rule counts the events since the start of its window, silently"))
 }).annotate({
   identifier: "AlertRule",
@@ -223,7 +228,7 @@ const isZone = (zone: string): boolean => {
 
 /** Why the fields of a rule do not fit each other, with the name of the field; undefined when they do. */
 export const ruleProblem = (rule: Omit<AlertRule, "id">): string | undefined => {
-  const { admission, levels, measure, per, resolveBelow, window } = rule
+  const { admission, expectedCostUsd, levels, measure, per, resolveBelow, window } = rule
   const kind = measureKind(measure)
   if ((kind === "durationMs" || kind === "silenceMs") && (per !== "run" || window !== "run")) {
     return `per and window must be run for the measure ${kind}`
@@ -251,6 +256,7 @@ export const ruleProblem = (rule: Omit<AlertRule, "id">): string | undefined => 
   if (admission === true && (kind !== "costUsd" || !CALENDAR.has(window))) {
     return "admission needs the measure costUsd and one of the windows day, week and month"
   }
+  if (expectedCostUsd !== undefined && admission !== true) return "expectedCostUsd needs admission"
   if (admission === true && (per === "agent" || per === "model")) return `per must not be ${per} with admission`
   return undefined
 }

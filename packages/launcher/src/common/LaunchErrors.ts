@@ -1,4 +1,10 @@
-import { type AgentStartFailed, type LauncherError, type LaunchesFull, launcherError } from "@runplane/api"
+import {
+  type AgentStartFailed,
+  type LauncherError,
+  type LaunchesFull,
+  type LaunchUnaffordable,
+  launcherError
+} from "@runplane/api"
 import * as Data from "effect/Data"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -47,6 +53,9 @@ export const processNotFound = (id: string) => launcherError("PROCESS_NOT_FOUND"
 export const launchesFull = (why: string, place: number) =>
   launcherError("LAUNCHES_FULL", `no free slots for the agents of another launch: ${why}`, { place })
 
+/** `message` is the control plane's. */
+export const launchUnaffordable = (message: string) => launcherError("BUDGET_EXHAUSTED", message)
+
 export const agentNotFound = (agentRef: string) =>
   launcherError("AGENT_NOT_FOUND", `example agent not found: ${agentRef}`)
 
@@ -88,7 +97,7 @@ export const failedParticipantsOf = ({ metadata }: LauncherError): ReadonlyArray
   Option.getOrElse(decodeFailed(metadata?.["failedParticipants"]), () => [])
 
 /** Failures of a read of the catalog, and of a compilation. */
-export type CompileFailure = Exclude<LauncherError, AgentStartFailed | LaunchesFull>
+export type CompileFailure = Exclude<LauncherError, AgentStartFailed | LaunchesFull | LaunchUnaffordable>
 
 /** A pack file on disk cannot be read at all; the message names it. */
 export class UnreadableFile extends Data.TaggedError("UnreadableFile")<{ readonly message: string }> {}

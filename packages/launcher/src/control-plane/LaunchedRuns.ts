@@ -1,4 +1,4 @@
-import type { CompileLaunchResult, ControlPlaneRun } from "@runplane/api"
+import type { CompileLaunchResult, ControlPlaneRun, LaunchUnaffordable } from "@runplane/api"
 import { awaitsSession, isTerminal, RunStatus, wholeStart } from "@runplane/domain"
 import { callingSpan, traceParentOf } from "@runplane/server"
 import * as Context from "effect/Context"
@@ -9,7 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { oneLine } from "../common/LaunchErrors.ts"
+import { launchUnaffordable, oneLine } from "../common/LaunchErrors.ts"
 import { type ControlPlaneSettings, LauncherSettings } from "../LauncherSettings.ts"
 
 type Descriptor = CompileLaunchResult["runDescriptor"]
@@ -37,9 +37,9 @@ export class LaunchedRuns extends Context.Service<
   {
     /**
      * The accepted run; none without a control plane, or when it did not accept: that is logged and fails no launch
-     * (docs/internals/launch.md#submission).
+     * (docs/internals/launch.md#submission). Only a budget that refuses the run fails its launch.
      */
-    readonly submit: (descriptor: Descriptor) => Effect.Effect<Option.Option<ControlPlaneRun>>
+    readonly submit: (descriptor: Descriptor) => Effect.Effect<Option.Option<ControlPlaneRun>, LaunchUnaffordable>
     /** Reports that no agent will open the session of a run (docs/internals/launch.md#dead-agents). Logs failures. */
     readonly abandon: (runId: string, reason: string) => Effect.Effect<Abandonment>
     readonly phase: (runId: string) => Effect.Effect<RunPhase, NoAnswer>
@@ -77,10 +77,12 @@ const makeLaunchedRuns = Effect.fnUntraced(function* ({ apiKey, timeoutMs, url }
       Effect.timeout(timeoutMs),
       Effect.asSome,
       Effect.catch((failure) =>
-        Effect.as(
-          Effect.logWarning(`the control plane did not accept run ${sessionId}: ${oneLine(failure)}`),
-          Option.none()
-        )
+        failure._tag === "LaunchUnaffordable"
+          ? Effect.fail(failure)
+          : Effect.as(
+              Effect.logWarning(`the control plane did not accept run ${sessionId}: ${oneLine(failure)}`),
+              Option.none()
+            )
       )
     )
   })
@@ -136,11 +138,19 @@ const Accepted = Schema.Struct({
 })
 const decodeAccepted = Schema.decodeUnknownEffect(Accepted)
 
+const decodeRefusal = HttpClientResponse.schemaBodyJson(
+  Schema.Struct({ errorCode: Schema.Literal("BUDGET_EXHAUSTED"), message: Schema.String })
+)
+
 /** The run of the submitted session, or why the answer has none. */
 const acceptedRun = Effect.fnUntraced(function* (
   response: HttpClientResponse.HttpClientResponse,
   sessionId: string | undefined
 ) {
+  if (response.status === 409) {
+    const refusal = yield* Effect.option(decodeRefusal(response))
+    if (Option.isSome(refusal)) return yield* launchUnaffordable(refusal.value.message)
+  }
   if (response.status < 200 || response.status > 299) {
     const text = wholeStart(yield* response.text, MAX_LOGGED_LENGTH)
     return yield* new NoAnswer({ message: `it answered ${response.status}: ${text}` })

@@ -127,10 +127,13 @@ export class ExampleRuns extends Context.Service<
         // In the background: when the launch fails meanwhile, the control plane has to learn that of the accepted run.
         const submitted = yield* Effect.forkIn(runs.submit(withCancelCallback(compiled, callbacks)), service)
         const submittedRun = Fiber.join(submitted)
+        const acceptedRun = Effect.orElseSucceed(submittedRun, () => Option.none<ControlPlaneRun>())
+        const refused = Effect.andThen(submittedRun, Effect.never)
         const { sessionOpenTimeoutMs: openTimeoutMs } = settings
-        const watch = yield* makeLaunchWatch({ sessionId, openTimeoutMs, run: submittedRun, runs, host }, service)
+        const watch = yield* makeLaunchWatch({ sessionId, openTimeoutMs, run: acceptedRun, runs, host }, service)
         return yield* Effect.gen(function* () {
-          const hosted = yield* attachAll(compiled, members, callbacks, watch, launchSlots)
+          // A budget that refuses the run ends the launch, and with it the agents that have started.
+          const hosted = yield* Effect.raceFirst(attachAll(compiled, members, callbacks, watch, launchSlots), refused)
           const controlPlaneRun = yield* Effect.raceFirst(submittedRun, Effect.as(watch.broken, Option.none()))
           if (!(yield* watch.settle)) return yield* agentAttachFailed(sessionId, yield* watch.dead)
           const { ttlMs } = compiled.runDescriptor.session

@@ -65,7 +65,17 @@ describe("submission to the control plane", () => {
     }).pipe(Effect.provide(withPlane(Effect.succeed(response)).layer))
   )
 
+  it.effect("fails with the message of a budget that refuses the run", () => {
+    const message = "budget support (Budget) of all admits no more runs"
+    const answer = json(409, { statusCode: 409, errorCode: "BUDGET_EXHAUSTED", message })
+    return Effect.gen(function* () {
+      const failure = yield* Effect.flip(submit)
+      assert.deepInclude(failure, { errorCode: "BUDGET_EXHAUSTED", message, statusCode: 409 })
+    }).pipe(Effect.provide(withPlane(Effect.succeed(answer)).layer))
+  })
+
   it.effect.each([
+    ["another conflict", json(409, { statusCode: 409, errorCode: "SESSION_ALREADY_EXISTS", message: "used" })],
     ["a refusal", json(400, { statusCode: 400, errorCode: "VALIDATION_ERROR", message: ["no"], error: "Bad Request" })],
     ["a fault", json(503, "down")],
     ["an answer that is not a run", json(202, { runId: "" })],

@@ -4,6 +4,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import { launchUnaffordable } from "../../src/common/LaunchErrors.ts"
 import { compiledLaunch, profile, SESSION_ID } from "../fixtures/Compiled.ts"
 
 import { ALL, accepted, manifest, stage } from "./Stage.ts"
@@ -52,6 +53,25 @@ describe("the example flow", () => {
         submission: Effect.as(Deferred.succeed(submitted, undefined), Option.some(accepted))
       })
       assert.deepStrictEqual((yield* run()).controlPlaneRun, accepted)
+    })
+  )
+
+  it.effect("ends the started agents and answers 409 when a budget refuses the run", () =>
+    Effect.gen(function* () {
+      const second = yield* Deferred.make<void>()
+      let started = 0
+      const { log, run } = stage({
+        attachment: Effect.suspend(() =>
+          ++started === 1 ? Effect.void : Effect.andThen(Deferred.succeed(second, undefined), Effect.never)
+        ),
+        submission: Effect.andThen(Deferred.await(second), launchUnaffordable("no money left"))
+      })
+      const failure = yield* Effect.flip(run())
+      assert.deepInclude(failure, { errorCode: "BUDGET_EXHAUSTED", statusCode: 409, message: "no money left" })
+      assert.deepStrictEqual(
+        log.filter((line) => !line.startsWith("mint")),
+        ["attach lead", "attach one", `stop ${SESSION_ID}`]
+      )
     })
   )
 

@@ -1,4 +1,4 @@
-import type { CompileLaunchResult, ControlPlaneRun, ExampleRunRequest } from "@runplane/api"
+import type { CompileLaunchResult, ControlPlaneRun, ExampleRunRequest, LaunchUnaffordable } from "@runplane/api"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -51,7 +51,7 @@ export interface Scene {
   /** The policy of the launch is not registered. */
   readonly policyMissing?: boolean
   readonly attachment?: Effect.Effect<void>
-  readonly submission?: Effect.Effect<Option.Option<ControlPlaneRun>>
+  readonly submission?: Effect.Effect<Option.Option<ControlPlaneRun>, LaunchUnaffordable>
   readonly settings?: LauncherOptions
   /** What every agent is assigned, with its name as the bearer. */
   readonly callback?: Omit<CancelCallback, "bearer">

@@ -81,8 +81,10 @@ export const toDelivery = (row: DeliveryRow): WebhookDelivery => ({
   ...(row.delivered_at !== null && { deliveredAt: row.delivered_at.toISOString() })
 })
 
-// The outbox writes the column from an object, so no other check is needed.
+/** The body that is sent; a body for Alertmanager is an array, and one for PagerDuty has the key of its integration. */
 const parsePayload = (text: string): Schema.JsonObject => {
   const payload: Schema.Json = JSON.parse(text)
-  return isJsonObject(payload) ? payload : {}
+  if (!isJsonObject(payload)) return { alerts: payload }
+  const { routing_key: key } = payload
+  return typeof key === "string" ? { ...payload, routing_key: maskSecret(key) } : payload
 }

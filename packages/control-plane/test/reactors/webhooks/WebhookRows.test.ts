@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { webhookEventOf } from "../../../src/reactors/webhooks/WebhookOutbox.ts"
-import { maskSecret } from "../../../src/reactors/webhooks/WebhookRows.ts"
+import { type DeliveryRow, maskSecret, toDelivery } from "../../../src/reactors/webhooks/WebhookRows.ts"
 
 describe("what webhooks say", () => {
   for (const [status, drafts, event] of [
@@ -33,6 +33,31 @@ describe("what webhooks say", () => {
   ] as const) {
     it(`shows the secret ${JSON.stringify(secret)} as ${shown}`, () => {
       assert.strictEqual(maskSecret(secret), shown)
+    })
+  }
+
+  const row: DeliveryRow = {
+    id: "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a10",
+    webhook_id: "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a11",
+    run_id: "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a12",
+    event: "alert.fired",
+    payload: "{}",
+    status: "pending",
+    attempts: 0,
+    next_attempt_at: null,
+    last_attempt_at: null,
+    response_status: null,
+    error_message: null,
+    created_at: new Date(0),
+    delivered_at: null
+  }
+  for (const [text, payload] of [
+    ['{"type":"alert.fired"}', { type: "alert.fired" }],
+    ['[{"labels":{"alertname":"budget"}}]', { alerts: [{ labels: { alertname: "budget" } }] }],
+    ['{"routing_key":"R0UT1NGKEY","dedup_key":"1"}', { routing_key: "****GKEY", dedup_key: "1" }]
+  ] as const) {
+    it(`shows the body ${text} without its key`, () => {
+      assert.deepStrictEqual(toDelivery({ ...row, payload: text }).payload, payload)
     })
   }
 })

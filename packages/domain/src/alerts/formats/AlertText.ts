@@ -57,12 +57,19 @@ export const factsOf = ({ failedAction, firing }: AlertNotice): ReadonlyArray<Al
   return facts.flatMap(([name, text]) => (text === undefined ? [] : [{ name, text: lineText(text, MAX_FACT) }]))
 }
 
-/** The link of an alert, where it is an http or https URL of a usual length. */
+/** The link of an alert as an RFC 3986 URI, where it is an http or https URL of a usual length. */
 export const linkOf = ({ link }: AlertNotice): string | undefined => {
   if (link === undefined || link.length > MAX_LINK || !URL.canParse(link)) return undefined
-  const { href, protocol } = new URL(link)
-  return protocol === "https:" || protocol === "http:" ? href : undefined
+  const { hash, href, origin, protocol } = new URL(link)
+  if ((protocol !== "https:" && protocol !== "http:") || !href.startsWith(origin)) return undefined
+  const path = href.slice(origin.length, href.length - hash.length)
+  const escaped = hash === "" ? escapedUri(path) : `${escapedUri(path)}#${escapedUri(hash.slice(1))}`
+  return origin.length + escaped.length > MAX_LINK ? undefined : origin + escaped
 }
+
+/** What URLs may contain and URIs may not. */
+const escapedUri = (text: string): string =>
+  text.replace(/[^\w\-.~:/?@!$&'()*+,;=%]|%(?![\dA-Fa-f]{2})/g, (letter) => encodeURIComponent(letter))
 
 /** An amount in the unit of its measure: `$12.50`, `12.5 %`, `90 s`, `1,200`. */
 export const amountText = (measure: string, amount: number): string => {

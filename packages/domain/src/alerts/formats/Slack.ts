@@ -19,9 +19,7 @@ export const slackBody = (notice: AlertNotice): Schema.Json => {
     blocks: [
       { type: "section", text: mrkdwn(`*${title}*`) },
       ...sections(fields),
-      ...(link === undefined
-        ? []
-        : [{ type: "context", elements: [mrkdwn(`<${escaped(link.replaceAll("|", "%7C"))}|Open in Runplane>`)] }])
+      ...(link === undefined ? [] : [{ type: "context", elements: [mrkdwn(`<${escaped(link)}|Open in Runplane>`)] }])
     ]
   }
 }

@@ -452,7 +452,8 @@ CREATE TABLE marks (
   -- Keeps digests from revealing a deleted value (docs/reference/seal.md#marks).
   nonce text,
   content_sha256 text NOT NULL,
-  -- SHA-256 of target, name and rater, which is the judge, else the author; null of a deleted mark.
+  -- SHA-256 of target, name and rater, which is the judge, else the author; of a comment also of its id. Null of a
+  -- deleted mark.
   slot text,
   -- A later mark of the same slot.
   replaced_by uuid,
@@ -771,8 +772,10 @@ CREATE TABLE views (
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   owner_name text,
-  CONSTRAINT views_name_key UNIQUE (resource, name)
+  is_private boolean NOT NULL
 );
+CREATE UNIQUE INDEX views_name_key ON views (resource, name) WHERE NOT is_private;
+CREATE UNIQUE INDEX views_private_name_key ON views (resource, owner, name) WHERE is_private;
 
 -- Requests of each client over all processes (THROTTLE_STORE=postgres). Not logged: a row is worth one window of time.
 CREATE UNLOGGED TABLE request_budgets (

@@ -170,6 +170,8 @@ await ask("listEvents", "GET", `/events?q=type:run.completed%20OR%20sender:impac
   summary: "A search for what no index finds"
 })
 await ask("listSearchFields", "GET", "/query/fields?resource=audit")
+await ask("listModelCosts", "GET", "/pricing/models")
+await ask("countRunFacets", "GET", "/runs/facets?fields=status,sourceRef,environment")
 const [first, , third] = events
 const replay = { mode: "instant", fromSeq: first.seq, toSeq: third.seq }
 const { streamUrl } = await ask("prepareReplay", "POST", `/runs/${run}/replay`, { body: replay })

@@ -64,11 +64,11 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the launch service o
           registerPolicies: false
         })
         const answer = yield* client.launch.runExample({
-          payload: { ...REQUEST, runLabel: "try", gate: { case: "c", seed: 7 } }
+          payload: { ...REQUEST, runLabel: "try", gate: { case: "c", seed: 7 }, againOf: "r1" }
         })
         assert.strictEqual(answer.sessionId, answer.compiled.sessionId)
         const { metadata } = answer.compiled.runDescriptor.session
-        assert.deepInclude(metadata, { runLabel: "try", gate: { case: "c", seed: 7 } })
+        assert.deepInclude(metadata, { runLabel: "try", gate: { case: "c", seed: 7 }, againOf: "r1" })
         assert.deepInclude(answer.controlPlaneRun, { sessionId: answer.compiled.sessionId, status: "queued" })
         assert.deepStrictEqual(
           plane.requests.map(({ body }) => body),

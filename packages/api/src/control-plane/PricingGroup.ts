@@ -6,6 +6,7 @@ import * as Failure from "../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { integer, isoDate, withDefault } from "../validation/Fields.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
+import { runQueryFields, searchText } from "./QueryFields.ts"
 
 const optional = Schema.optionalKey
 
@@ -61,6 +62,22 @@ export const UnknownModels = Schema.Struct({
 }).annotate({ identifier: "UnknownModels", description: "Models whose cost is a guess" })
 export type UnknownModels = typeof UnknownModels.Type
 
+export const CostsByModel = Schema.Struct({
+  since: Field.time("The calls since this time are counted"),
+  isPartial: Field.flag("Whether there are more calls than were counted; the newest 200,000 are"),
+  models: Schema.Array(
+    Schema.Struct({
+      model: optional(Field.text("The model as the agents stated it; absent when they stated none", "gpt-4o")),
+      provider: optional(Field.text("The provider as the agents stated it", "openai")),
+      calls: Field.integer("Calls", 12),
+      totalTokens: Field.number("Tokens", 34000),
+      estimatedCostUsd: Field.number("US dollars, as recorded with the calls", 0.05),
+      guessedCostUsd: Field.number("Part of it that is a guess, by the fallback price", 0)
+    })
+  ).annotate({ description: `The models, at most ${MAX_UNKNOWN_MODELS}, the dearest first` })
+}).annotate({ identifier: "CostsByModel", description: "What the calls of each model cost" })
+export type CostsByModel = typeof CostsByModel.Type
+
 /** Calls that one page of `GET /pricing/calls` reads. */
 export const MAX_CALLS_PER_PAGE = 5000
 
@@ -102,6 +119,13 @@ export const unknownModelsQuery = querySchema({
   since: optional(isoDate("Calls since this time; the last 30 days unless given", "2026-07-01"))
 })
 
+/** The query of `GET /pricing/models`. */
+export const modelCostsQuery = querySchema({
+  since: optional(isoDate("Calls since this time; the last 30 days unless given", "2026-07-01")),
+  until: optional(isoDate("Calls before this time", "2026-07-02")),
+  q: optional(searchText(runQueryFields, "Calls of the runs that this search finds", "environment:staging"))
+})
+
 /** The query of `GET /pricing/calls`. */
 export const recordedCallsQuery = querySchema({
   since: optional(isoDate("Calls since this time; the last 30 days unless given", "2026-07-01")),
@@ -135,6 +159,18 @@ export class PricingGroup extends HttpApiGroup.make("pricing")
         access: "viewer",
         summary: "List the models whose cost is a guess",
         description: "Counted from the recorded calls whose `costBasis` is `fallback`, with their share of the cost."
+      })
+    ),
+    HttpApiEndpoint.get("models", "/pricing/models", {
+      query: modelCostsQuery,
+      success: CostsByModel,
+      error: Failure.SearchTooSlow
+    }).annotateMerge(
+      operation({
+        id: "listModelCosts",
+        access: "viewer",
+        summary: "Sum the cost of runs by model",
+        description: "Counted from the recorded calls, with the cost that was recorded with each."
       })
     ),
     HttpApiEndpoint.get("calls", "/pricing/calls", {

@@ -2,9 +2,11 @@ import { about, Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
+import * as Failure from "../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
 import { queryResources } from "./QueryFields.ts"
+import { facetFields, MAX_FACET_VALUES, runFacetsQuery } from "./RunRequests.ts"
 
 const Resource = Schema.Literals(queryResources).annotate(about("What is searched", "runs"))
 
@@ -28,6 +30,22 @@ export const SearchFields = Schema.Struct({
 }).annotate({ identifier: "SearchFields", description: "What a search over a resource may name" })
 export type SearchFields = typeof SearchFields.Type
 
+export const RunFacets = Schema.Struct({
+  total: Field.integer("Runs that match", 104),
+  facets: Schema.Array(
+    Schema.Struct({
+      field: Schema.Literals(facetFields).annotate(about("The field, as a search names it", "status")),
+      values: Schema.Array(
+        Schema.Struct({
+          value: Field.text("The value", "completed"),
+          count: Field.integer("Matching runs that have it", 92)
+        })
+      ).annotate({ description: `The most frequent values first, at most ${MAX_FACET_VALUES}` })
+    })
+  ).annotate({ description: "The requested fields that a matching run has" })
+}).annotate({ identifier: "RunFacets", description: "How often runs have each value of some fields" })
+export type RunFacets = typeof RunFacets.Type
+
 /** The search language (docs/reference/search.md#query). */
 export class QueryGroup extends HttpApiGroup.make("query")
   .add(
@@ -41,6 +59,19 @@ export class QueryGroup extends HttpApiGroup.make("query")
         summary: "List the fields of a search",
         description:
           "What `q` of `GET /runs`, `GET /events`, `GET /audit` and `GET /marks` may name: for completion in consoles and shells."
+      })
+    ),
+    HttpApiEndpoint.get("facets", "/runs/facets", {
+      query: runFacetsQuery,
+      success: RunFacets,
+      error: Failure.SearchTooSlow
+    }).annotateMerge(
+      operation({
+        id: "countRunFacets",
+        access: "viewer",
+        summary: "Count the values of fields of runs",
+        description:
+          "Of the runs that match all filters, which are those of `GET /runs`. A run counts for each of its tags."
       })
     )
   )

@@ -59,8 +59,7 @@ export const runQuery = querySchema({
 })
 export type RunQuery = typeof runQuery.Type
 
-/** The query of `GET /runs`. Dates are compared strictly: after is >, before is <. */
-export const runListQuery = querySchema({
+const listFields = {
   status: optional(Schema.Literals(RunStatus.literals).annotate(about("Runs with this status", "completed"))),
   tags: optional(commaSeparated("Tags separated by commas; a run must have all of them", "nightly,loans")),
   createdAfter: optional(isoDate("Runs created after this time, exclusive", "2026-07-01")),
@@ -105,8 +104,28 @@ export const runListQuery = querySchema({
     )
   ),
   cursor: optional(cursorText)
-})
+}
+
+/** The query of `GET /runs`. Dates are compared strictly: after is >, before is <. */
+export const runListQuery = querySchema(listFields)
 export type RunListQuery = typeof runListQuery.Type
+
+/** The fields whose values `GET /runs/facets` counts, in this order. */
+export const facetFields = ["status", "sourceRef", "environment", "policyVersion", "errorCode", "tags"] as const
+export type FacetField = (typeof facetFields)[number]
+/** Values of one field in an answer, the most frequent ones. */
+export const MAX_FACET_VALUES = 20
+
+const { cursor, include, includeSandbox, limit, offset, sortBy, sortOrder, ...filterFields } = listFields
+
+/** The query of `GET /runs/facets`: the filters of `GET /runs`. */
+export const runFacetsQuery = querySchema({
+  fields: optional(
+    commaSeparated("Fields to count, separated by commas; all unless said: those of the answer", "status,tags")
+  ),
+  ...filterFields
+})
+export type RunFacetsQuery = typeof runFacetsQuery.Type
 
 export const DEFAULT_EVENT_PAGE = 200
 

@@ -37,6 +37,8 @@ const sort = Schema.Union([...sorts.map((text) => Schema.Literal(text)), markSor
   about("Order of a list of runs", "cost desc")
 )
 
+const isPrivate = Field.flag("True for a view that only its owner lists")
+
 /** A saved view (docs/reference/search.md#views). */
 export const View = Schema.Struct({
   id: Field.text("Id of the view: UUID", "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a10"),
@@ -47,6 +49,7 @@ export const View = Schema.Struct({
   sort: optional(sort),
   owner: Field.text("Who saved it; system for the views that come with the product", "key:5e884898"),
   ownerName: optional(Field.text("`user:` and the name in the token of who saved it, for readers", "user:ann")),
+  private: optional(isPrivate),
   readOnly: Field.flag("True for the views that come with the product"),
   createdAt: optional(Field.time("When it was saved; absent for the views of the product")),
   updatedAt: optional(Field.time("When it was last changed; absent for the views of the product"))
@@ -63,7 +66,8 @@ export const NewView = Schema.Struct({
   resource: Resource,
   q: withDefault(q, ""),
   columns: withDefault(columns, []),
-  sort: optional(sort)
+  sort: optional(sort),
+  private: withDefault(isPrivate, false)
 }).annotate({ identifier: "ViewRequest", description: "A view to be saved" })
 export type NewView = typeof NewView.Type
 
@@ -72,7 +76,8 @@ export const ViewChange = Schema.Struct({
   name: optional(newName),
   q: optional(q),
   columns: optional(columns),
-  sort: optional(sort)
+  sort: optional(sort),
+  private: optional(isPrivate)
 }).annotate({ identifier: "ViewChange", description: "What to change" })
 export type ViewChange = typeof ViewChange.Type
 

@@ -18,7 +18,8 @@ export class ViewsGroup extends HttpApiGroup.make("views")
         id: "listViews",
         access: "viewer",
         summary: "List the saved views",
-        description: "Those that come with the product first, then the saved ones by name."
+        description:
+          "Those that come with the product first, then the saved ones by name: all but the private views of others."
       })
     ),
     HttpApiEndpoint.post("create", "/views", {
@@ -30,7 +31,8 @@ export class ViewsGroup extends HttpApiGroup.make("views")
         id: "createView",
         access: "operator",
         summary: "Save a view",
-        description: "All callers can list it; `owner` says who saved it. The search is checked as `q` of the list is."
+        description:
+          "All callers can list it, unless it is private; `owner` says who saved it. The search is checked as `q` of the list is."
       })
     ),
     HttpApiEndpoint.patch("update", "/views/:id", {

@@ -164,7 +164,14 @@ export const ExampleRunRequest = Schema.Struct({
   ),
   requester: absent(Requester),
   runLabel: absent(Field.text("Name of this run for readers, kept in the session's metadata").check(isOneLine)),
-  gate: absent(GateOfRun)
+  gate: absent(GateOfRun),
+  againOf: absent(
+    Field.text("Id of the run that this one repeats, kept in the session's metadata").check(
+      Schema.isMinLength(1),
+      Schema.isMaxLength(64),
+      isOneLine
+    )
+  )
 }).annotate({
   identifier: "ExampleRunRequest",
   description: "A scenario, its inputs, and how to run it; unknown keys are dropped"

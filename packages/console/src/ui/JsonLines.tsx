@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "react"
 import { whole } from "../view/Format.ts"
 import { type JsonLine, jsonLines, valueAt } from "../view/JsonLines.ts"
 import { UserText } from "./basics.tsx"
+import { JsonBar, useJsonSearch } from "./JsonBar.tsx"
 
 interface JsonLinesProps {
   readonly label: string
@@ -12,6 +13,7 @@ interface JsonLinesProps {
   readonly openLevels?: number
 }
 
+const NONE: ReadonlySet<string> = new Set()
 const HEIGHT = 20
 /** Characters of a long text that are shown at a time. */
 const PAGE = 20_000
@@ -19,11 +21,13 @@ const PAGE = 20_000
 /** A JSON value of any size, drawn line by line; its parts are opened and closed. */
 export const JsonLines = ({ label, openLevels = 3, value }: JsonLinesProps) => {
   const scroller = useRef<HTMLDivElement>(null)
-  const [turned, setTurned] = useState<ReadonlySet<string>>(new Set())
+  const [turned, setTurned] = useState<ReadonlySet<string>>(NONE)
+  const [levels, setLevels] = useState(openLevels)
+  const search = useJsonSearch(value)
   const [long, setLong] = useState<string>()
   const lines = useMemo(
-    () => jsonLines(value, (pointer, depth) => turned.has(pointer) !== depth >= openLevels),
-    [value, turned, openLevels]
+    () => jsonLines(value, (pointer, depth) => !search.open.has(pointer) && turned.has(pointer) !== depth >= levels),
+    [value, turned, levels, search.open]
   )
   const rows = useVirtualizer({
     count: lines.length,
@@ -32,6 +36,12 @@ export const JsonLines = ({ label, openLevels = 3, value }: JsonLinesProps) => {
     overscan: 30
   })
   useEffect(() => setLong(undefined), [value])
+  const { current } = search
+  useEffect(() => {
+    const at = current === undefined ? -1 : lines.findIndex(({ pointer }) => pointer === current)
+    if (at >= 0) rows.scrollToIndex(at, { align: "center" })
+    // The lines follow the search; a line that is opened by hand does not scroll.
+  }, [current])
   const turn = (pointer: string) => {
     const next = new Set(turned)
     if (!next.delete(pointer)) next.add(pointer)
@@ -40,6 +50,16 @@ export const JsonLines = ({ label, openLevels = 3, value }: JsonLinesProps) => {
   const text: unknown = long === undefined ? undefined : valueAt(value, long)
   return (
     <div className="flex h-full min-h-0 flex-col">
+      <div className="shrink-0 border-b border-line px-2">
+        <JsonBar
+          value={value}
+          search={search}
+          onOpen={(isOpen) => {
+            setTurned(NONE)
+            setLevels(isOpen ? Number.POSITIVE_INFINITY : 1)
+          }}
+        />
+      </div>
       <div
         ref={scroller}
         tabIndex={0}
@@ -54,6 +74,7 @@ export const JsonLines = ({ label, openLevels = 3, value }: JsonLinesProps) => {
               <Line
                 key={index}
                 line={line}
+                isCurrent={line.pointer === current && line.kind !== "close"}
                 start={start}
                 onTurn={() => turn(line.pointer)}
                 onWhole={() => setLong(line.pointer)}
@@ -80,18 +101,19 @@ const styles: Readonly<Record<JsonLine["kind"], string>> = {
 
 interface LineProps {
   readonly line: JsonLine
+  readonly isCurrent: boolean
   readonly start: number
   readonly onTurn: () => void
   readonly onWhole: () => void
 }
 
-const Line = ({ line, onTurn, onWhole, start }: LineProps) => {
+const Line = ({ isCurrent, line, onTurn, onWhole, start }: LineProps) => {
   const { depth, kind, leftOut, name, pointer, text } = line
   const turns = kind === "open" || kind === "closed"
   const Icon = kind === "closed" ? ChevronRight : ChevronDown
   return (
     <div
-      className="row-at flex items-center whitespace-pre"
+      className={`row-at flex items-center whitespace-pre ${isCurrent ? "bg-accent-soft" : ""}`}
       style={{ transform: `translateY(${start}px)`, height: HEIGHT, paddingLeft: 8 + depth * 14 }}
     >
       {turns ? (

@@ -19,7 +19,8 @@ const LETTERS = 300
 /** Lines of one value; further members are closed. */
 export const MAX_LINES = 200_000
 
-const memberPointer = (pointer: string, name: string) =>
+/** The pointer of a member of the value at a pointer. */
+export const memberPointer = (pointer: string, name: string) =>
   `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`
 
 /** The lines of a value, without the content of closed members. Total over JSON; depth costs no stack. */
@@ -95,4 +96,44 @@ export const valueAt = (value: unknown, pointer: string): unknown => {
     current = Reflect.get(current, part.replaceAll("~1", "/").replaceAll("~0", "~"))
   }
   return current
+}
+
+/** Matches of one search. */
+export const MAX_MATCHES = 1_000
+
+/**
+ * The pointers of the members whose name or value contains a text, in the order of the lines, at most `MAX_MATCHES`.
+ * Case is ignored. Lists and objects match by their names.
+ */
+export const jsonMatches = (value: unknown, text: string): ReadonlyArray<string> => {
+  const wanted = text.toLowerCase()
+  if (wanted === "") return []
+  const found: Array<string> = []
+  const stack: Array<readonly [pointer: string, name: string, value: unknown]> = [["", "", value]]
+  for (let work = stack.pop(); work !== undefined && found.length < MAX_MATCHES; work = stack.pop()) {
+    const [pointer, name, member] = work
+    const isLeaf = typeof member !== "object" || member === null
+    const isMatch = name.toLowerCase().includes(wanted) || (isLeaf && String(member).toLowerCase().includes(wanted))
+    if (isMatch && member !== undefined) found.push(pointer)
+    if (isLeaf) continue
+    const isList = Array.isArray(member)
+    for (const [key, inner] of Object.entries(member).toReversed()) {
+      stack.push([memberPointer(pointer, key), isList ? "" : key, inner])
+    }
+  }
+  return found
+}
+
+/** The pointers of the lists and objects around some members, the whole included. */
+export const jsonParents = (pointers: ReadonlyArray<string>): ReadonlySet<string> => {
+  const parents = new Set<string>()
+  for (const pointer of pointers) {
+    for (let at = pointer.lastIndexOf("/"); at >= 0; at = pointer.lastIndexOf("/", at - 1)) {
+      const parent = pointer.slice(0, at)
+      if (parents.has(parent)) break
+      parents.add(parent)
+      if (at === 0) break
+    }
+  }
+  return parents
 }

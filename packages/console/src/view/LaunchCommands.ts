@@ -6,17 +6,21 @@ export interface LaunchOrder {
   readonly templateId: string | undefined
   readonly inputs: Schema.JsonObject
   readonly runLabel: string | undefined
+  /** The run that it repeats. */
+  readonly againOf?: string | undefined
 }
 
 /** A text for a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-const body = ({ inputs, runLabel, scenarioRef, templateId }: LaunchOrder) => ({
+/** The body of the request. */
+export const launchBody = ({ againOf, inputs, runLabel, scenarioRef, templateId }: LaunchOrder) => ({
   scenarioRef,
   ...(templateId !== undefined && { templateId }),
   inputs,
   bootstrapAgents: true,
-  ...(runLabel !== undefined && { runLabel })
+  ...(runLabel !== undefined && { runLabel }),
+  ...(againOf !== undefined && { againOf })
 })
 
 /** With curl; the key is named, not written, so that it does not end in a history. */
@@ -25,7 +29,7 @@ export const curlOf = (order: LaunchOrder, launcherUrl: string, needsKey: boolea
     `curl ${quoted(`${launcherUrl}/examples/run`)}`,
     ...(needsKey ? [`-H "x-api-key: $RUNPLANE_API_KEY"`] : []),
     `-H 'content-type: application/json'`,
-    `-d ${quoted(JSON.stringify(body(order)))}`
+    `-d ${quoted(JSON.stringify(launchBody(order)))}`
   ].join(" \\\n  ")
 
 /** With the command line of Runplane. It has no label for a run. */
@@ -51,7 +55,7 @@ const inputText = (value: Schema.Json): string => {
 /** With the typed client for TypeScript. */
 export const clientOf = (order: LaunchOrder, launcherUrl: string, needsKey: boolean): string => {
   const key = needsKey ? `, apiKey: process.env["RUNPLANE_API_KEY"] ?? ""` : ""
-  const written = JSON.stringify(body(order), undefined, 2)
+  const written = JSON.stringify(launchBody(order), undefined, 2)
   return `import { createLauncher } from "@runplane/client"
 
 const launcher = createLauncher({ baseUrl: ${JSON.stringify(launcherUrl)}${key} })

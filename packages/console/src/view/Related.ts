@@ -1,4 +1,5 @@
 import type { Run } from "@runplane/api"
+import { isUuid } from "@runplane/domain"
 import { queryValue } from "./QueryCompletion.ts"
 import type { RunFacts } from "./RunFacts.ts"
 
@@ -6,22 +7,49 @@ import type { RunFacts } from "./RunFacts.ts"
 export interface RelatedSearch {
   readonly title: string
   readonly q: string
+  /** Shown when the search finds no other run. */
+  readonly none: string
+}
+
+/** The run that a run was made from. */
+export interface MadeFrom {
+  readonly title: string
+  readonly id: string
 }
 
 const textOf = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined)
 
-/** The searches for the runs of the same conversation and the same scenario, as far as the record has them. */
+/** The original of a clone, or the run that a launch repeats; undefined for other runs. */
+export const madeFrom = ({ metadata }: Pick<Run, "metadata">): MadeFrom | undefined => {
+  const original = textOf(metadata["clonedFrom"])
+  if (original !== undefined) return { title: "Clone of", id: original }
+  const repeated = textOf(metadata["againOf"])
+  return repeated === undefined ? undefined : { title: "Run again of", id: repeated }
+}
+
+/**
+ * The searches for the run that a run was made from, the runs made from it, and the runs of the same conversation and
+ * the same scenario, as far as the record has them.
+ */
 export const relatedSearches = (
-  { metadata, sourceRef }: Pick<Run, "metadata" | "sourceRef">,
+  run: Pick<Run, "id" | "metadata" | "sourceRef">,
   { scenario }: Pick<RunFacts, "scenario">
 ): ReadonlyArray<RelatedSearch> => {
+  const { id, metadata, sourceRef } = run
+  const from = madeFrom(run)
   const conversation = textOf(metadata["conversationId"])
   const name = sourceRef ?? scenario
   const field = sourceRef === undefined ? "scenarioRef" : "sourceRef"
+  const none = "No other run"
   return [
+    ...(from === undefined || !isUuid(from.id)
+      ? []
+      : [{ title: from.title, q: `id:${from.id}`, none: `The run ${from.id} is deleted` }]),
+    { title: "Clones of this run", q: `metadata.clonedFrom:${id}`, none: "No clone" },
+    { title: "Run again from this run", q: `metadata.againOf:${id}`, none: "Not run again" },
     ...(conversation === undefined
       ? []
-      : [{ title: "Same conversation", q: `conversation:${queryValue(conversation)}` }]),
-    ...(name === undefined ? [] : [{ title: "Same scenario", q: `${field}:${queryValue(name)}` }])
+      : [{ title: "Same conversation", q: `conversation:${queryValue(conversation)}`, none }]),
+    ...(name === undefined ? [] : [{ title: "Same scenario", q: `${field}:${queryValue(name)}`, none }])
   ]
 }

@@ -102,15 +102,30 @@ describe("for whom a run waits", () => {
 })
 
 describe("the runs that belong to a run", () => {
+  const ofId = ["clonedFrom", "againOf"].map((key) => `metadata.${key}:82fd0968-6181-4782-a13c-c7033c2834f3`)
+
   it("are those of its conversation and its scenario, as searches that parse", () => {
     const record = run({ sourceRef: "incident/region failover@1.0.0", metadata: { conversationId: 'a "b"' } })
     const searches = relatedSearches(record, runFacts(record))
     assert.deepStrictEqual(
       searches.map(({ q }) => q),
-      ['conversation:"a \\"b\\""', 'sourceRef:"incident/region failover@1.0.0"']
+      [...ofId, 'conversation:"a \\"b\\""', 'sourceRef:"incident/region failover@1.0.0"']
     )
     for (const { q } of searches) assert.isTrue(Result.isSuccess(parseQuery(q, runQueryFields)), q)
-    assert.deepStrictEqual(relatedSearches(run({}), runFacts(run({}))), [])
+    assert.deepStrictEqual(
+      relatedSearches(run({}), runFacts(run({}))).map(({ q }) => q),
+      ofId
+    )
+  })
+
+  it("begin with its original, or the run that it repeats", () => {
+    const other = "0d9c6f5f-6181-4782-a13c-c7033c2834f3"
+    const firstOf = (metadata: Readonly<Record<string, unknown>>) =>
+      relatedSearches(run({ metadata }), runFacts(run({ metadata })))[0]
+    assert.deepInclude(firstOf({ clonedFrom: other }), { title: "Clone of", q: `id:${other}` })
+    assert.deepInclude(firstOf({ againOf: other }), { title: "Run again of", q: `id:${other}` })
+    // Metadata is the caller's: a text that is not an id leads to no search.
+    assert.deepInclude(firstOf({ againOf: "x OR y" }), { title: "Clones of this run" })
   })
 })
 

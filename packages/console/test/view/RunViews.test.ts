@@ -10,7 +10,7 @@ import {
 import * as Result from "effect/Result"
 import { proposalsOf } from "../../src/view/Decision.ts"
 import { flowOf, groupNames, pathOf } from "../../src/view/Flow.ts"
-import { jsonLines, valueAt } from "../../src/view/JsonLines.ts"
+import { jsonLines, jsonMatches, jsonParents, valueAt } from "../../src/view/JsonLines.ts"
 import { messagesOf, signalsOf } from "../../src/view/Messages.ts"
 import { policyWords } from "../../src/view/PolicyWords.ts"
 import { tallyMarks, tallyOf } from "../../src/view/Tally.ts"
@@ -198,6 +198,24 @@ describe("JSON as lines", () => {
     for (const { pointer } of lines) assert.notStrictEqual(valueAt(value, pointer), undefined)
     assert.strictEqual(valueAt(value, "/b~1c/deep"), true)
     assert.isUndefined(valueAt(value, "/nowhere/else"))
+  })
+
+  it("is searched by names and values, closed members too, and opens around what it finds", () => {
+    const text = { votes: [{ by: "Ana", reason: "warm" }, { by: "bob" }], "a/b": { ana: 1 }, none: undefined }
+    const found = jsonMatches(text, "ANA")
+    assert.deepStrictEqual(found, ["/votes/0/by", "/a~1b/ana"])
+    for (const pointer of found) assert.notStrictEqual(valueAt(text, pointer), undefined)
+    assert.deepStrictEqual([...jsonParents(found)].toSorted(), ["", "/a~1b", "/votes", "/votes/0"])
+    assert.deepStrictEqual(jsonMatches(text, ""), [])
+    assert.deepStrictEqual(jsonMatches(text, "none"), [])
+    assert.deepStrictEqual(jsonMatches("warm", "arm"), [""])
+    assert.lengthOf(
+      jsonMatches(
+        Array.from({ length: 5_000 }, (_, number) => String(number)),
+        "1"
+      ),
+      1_000
+    )
   })
 
   it("leaves out members that are not there", () => {

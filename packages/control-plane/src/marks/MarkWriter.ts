@@ -2,6 +2,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { MAX_MARK_BYTES_OF_RUN, MAX_MARKS_OF_RUN } from "@runplane/api"
 import {
   canonicalJson,
+  isReplaceable,
   type Mark,
   type MarkContent,
   type MarkEntry,
@@ -226,7 +227,9 @@ const storedMark = (mark: AddedMark, nonce: string, request: KeyedRequest | unde
     request_sha256: request === undefined ? null : requestSha256(nonce, request),
     nonce,
     content_sha256: contentSha256,
-    slot: contentDigest(canonicalJson([target.kind, target.id ?? "", name, raterOf(mark)]))
+    slot: contentDigest(
+      canonicalJson([target.kind, target.id ?? "", name, raterOf(mark), ...(isReplaceable(name) ? [] : [id])])
+    )
   }
   const entry: MarkEntry = {
     action: "add",

@@ -16,6 +16,7 @@ import {
 } from "@runplane/api"
 import {
   canonicalJson,
+  commentProblem,
   MAX_JUDGE_TEXT,
   MAX_MARK_CATEGORY,
   MAX_MARK_COMMENT,
@@ -146,7 +147,7 @@ export class Marks extends Context.Service<
           const first = key === undefined ? undefined : yield* repeated(chain, key, body)
           if (first !== undefined) return { mark: first, isRepeated: true }
           const content = redacted(given)
-          const problem = valueProblem(yield* definitions.find(given.name), content.value)
+          const problem = valueProblem(yield* definitions.find(given.name), content.value) ?? commentProblem(given)
           if (problem !== undefined) return yield* badRequest(problem)
           const { actorId, name } = caller.actor
           const mark: AddedMark = {

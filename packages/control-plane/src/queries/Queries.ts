@@ -16,6 +16,7 @@ import { RunExports } from "./insights/RunExports.ts"
 import { AgentRecords } from "./marks/AgentRecords.ts"
 import { MarkAgreementReport } from "./marks/MarkAgreementReport.ts"
 import { MarkSearch } from "./marks/MarkSearch.ts"
+import { ModelCosts } from "./pricing/ModelCosts.ts"
 import { RecordedCalls } from "./pricing/RecordedCalls.ts"
 import { UnpricedCalls } from "./pricing/UnpricedCalls.ts"
 import { EventSearch } from "./query/EventSearch.ts"
@@ -31,6 +32,7 @@ export const layer = Layer.mergeAll(
   Ledger.layer,
   MarkAgreementReport.layer,
   MarkSearch.layer,
+  ModelCosts.layer,
   ProjectionRebuild.layer,
   ReceivedSpans.layer,
   RunExports.layer,

@@ -199,16 +199,16 @@ const cloneDescriptor = (run: StoredRun, tags: ReadonlyArray<string> | undefined
   const { idempotencyKey, ...execution } = stored.execution ?? {}
   return Effect.succeed<RunDescriptor>({
     ...stored,
-    session: { ...session, ...(session.metadata !== undefined && { metadata: ownMetadata(session.metadata) }) },
+    session: { ...session, metadata: { ...ownMetadata(session.metadata ?? {}), clonedFrom: run.record.id } },
     execution: { ...execution, ...(tags !== undefined && { tags }) }
   })
 }
 
 /**
- * The metadata that also applies to the clone: without the cancel callback of the original session, and without the
- * record of its discovery, which would let another descriptor claim the clone.
+ * The metadata that also applies to the clone: without the cancel callback of the original session, the run that the
+ * original repeats, and the record of its discovery, which would let another descriptor claim the clone.
  */
-const ownMetadata = ({ cancelCallback, earlierRunId, ...metadata }: Schema.JsonObject): Schema.JsonObject => {
+const ownMetadata = ({ againOf, cancelCallback, earlierRunId, ...metadata }: Schema.JsonObject): Schema.JsonObject => {
   if (metadata["source"] !== DISCOVERY_SOURCE) return metadata
   const { discoveredAt, source, ...rest } = metadata
   return rest

@@ -61,6 +61,36 @@ layer(layerTestService({ settings, observer: { recoveryEnabled: false } }), { ex
       })
     )
 
+    it.effect("keep private views to themselves, names included", () =>
+      Effect.gen(function* () {
+        const save = (headers: typeof viewer, body: object) =>
+          call("POST", "/views", { body: { name: "Own", resource: "runs", private: true, ...body }, headers })
+        const { body: own } = yield* save(owner, {})
+        assert.strictEqual(own.private, true)
+        assert.strictEqual((yield* save(owner, {})).status, 409)
+        const listed = (headers: typeof viewer) =>
+          Effect.map(call("GET", "/views?resource=runs", { headers }), ({ body }) =>
+            body.flatMap(({ id, name }: { id: string; name: string }) => (name === "Own" ? [id] : []))
+          )
+        assert.deepStrictEqual(yield* listed(owner), [own.id])
+        for (const other of [operator, admin]) {
+          assert.deepStrictEqual(yield* listed(other), [])
+          const change = yield* call("PATCH", `/views/${own.id}`, { body: { q: "status:failed" }, headers: other })
+          assert.strictEqual(change.status, 404)
+          assert.strictEqual((yield* call("DELETE", `/views/${own.id}`, { headers: other })).status, 204)
+        }
+        const { body: shared } = yield* save(operator, { private: false })
+        assert.deepStrictEqual((yield* listed(owner)).toSorted(), [own.id, shared.id].toSorted())
+        const taken = yield* call("PATCH", `/views/${own.id}`, { body: { private: false }, headers: owner })
+        assert.strictEqual(taken.status, 409, "the shared view has the name")
+        yield* call("DELETE", `/views/${shared.id}`, { headers: admin })
+        const change = yield* call("PATCH", `/views/${own.id}`, { body: { private: false }, headers: owner })
+        assert.strictEqual(change.body.private, false)
+        assert.deepStrictEqual(yield* listed(viewer), [own.id])
+        assert.strictEqual((yield* call("DELETE", `/views/${own.id}`, { headers: owner })).status, 204)
+      })
+    )
+
     it.effect("learn of a cancel callback what their role may: never its query, the status as administrators", () =>
       Effect.gen(function* () {
         const { url } = yield* callbackServer(418)

@@ -68,6 +68,37 @@ layer(layerTestService({ settings: SETTINGS }), { excludeTestServices: true })("
     })
   )
 
+  it.effect("named comment stay beside each other, each with a text, redacted and erased as others are", () =>
+    Effect.gen(function* () {
+      const runId = yield* createRun()
+      const remark = (comment?: string, over = {}) =>
+        add(runId, {
+          target: { kind: "run" },
+          name: "comment",
+          value: true,
+          source: "human",
+          ...(comment !== undefined && { comment }),
+          ...over
+        })
+      const { body: first } = yield* remark("seen on Monday, secret-77")
+      const { body: second } = yield* remark("seen on Monday, secret-77")
+      assert.notInclude(first.comment, "secret-77")
+      const { data } = yield* list(runId, "name=comment&history=true")
+      assert.deepStrictEqual(data, [second, first])
+      for (const [answer, message] of [
+        [yield* remark(), "comment must have the text of the remark"],
+        [yield* remark(" \n"), "comment must have the text of the remark"],
+        [yield* remark("x", { value: false }), "value of comment must be true"]
+      ] as const) {
+        assert.deepStrictEqual([answer.status, answer.body.message], [400, message])
+      }
+      assert.strictEqual((yield* remove(runId, first.id)).status, 204)
+      assert.deepStrictEqual((yield* list(runId)).data, [second])
+      const [, erased] = (yield* list(runId, "history=true")).data
+      assert.notProperty(erased, "comment")
+    })
+  )
+
   it.effect("replace the current mark of the same author, or of the same judge", () =>
     Effect.gen(function* () {
       const runId = yield* createRun()
@@ -337,7 +368,7 @@ layer(layerTestService({ settings: SETTINGS }), { excludeTestServices: true })("
     })
   )
 
-  it.effect("are listed with the reserved one, which does not change", () =>
+  it.effect("are listed with the reserved ones, which do not change", () =>
     Effect.gen(function* () {
       yield* define("tone", { kind: "number", min: 0 })
       yield* define("mood", { kind: "number", max: 1 })
@@ -346,6 +377,7 @@ layer(layerTestService({ settings: SETTINGS }), { excludeTestServices: true })("
         body.map(({ name, reserved }: Record<string, unknown>) => [name, reserved]),
         [
           ["correct", true],
+          ["comment", true],
           ["mood", false],
           ["tone", false]
         ]

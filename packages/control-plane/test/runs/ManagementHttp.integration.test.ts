@@ -48,6 +48,11 @@ layer(layerTestService(), { excludeTestServices: true })("clone, archive and art
         clones.data.map(({ resourceId }: { resourceId: string }) => resourceId),
         [clone.body.runId]
       )
+      const found = yield* call("GET", `/runs?q=metadata.clonedFrom:${original.body.runId}`)
+      assert.deepStrictEqual(
+        found.body.data.map(({ id }: { id: string }) => id),
+        [clone.body.runId]
+      )
     })
   )
 
@@ -70,7 +75,7 @@ layer(layerTestService(), { excludeTestServices: true })("clone, archive and art
       const original = yield* post("/runs", descriptor({ session: { metadata } }))
       const { body } = yield* post(`/runs/${original.body.runId}/clone`)
       const clone = yield* call("GET", `/runs/${body.runId}`)
-      assert.deepStrictEqual(Object.keys(clone.body.metadata), ["initiator", "executionRequest"])
+      assert.deepStrictEqual(Object.keys(clone.body.metadata), ["initiator", "clonedFrom", "executionRequest"])
       const claim = yield* post("/runs", descriptor({ session: { sessionId: body.sessionId } }))
       assert.strictEqual(claim.status, 409)
     })

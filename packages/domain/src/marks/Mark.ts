@@ -15,6 +15,9 @@ export const MAX_MARK_COMMENT = 4_000
 /** The reserved name of the truth about a decision (docs/reference/marks.md#truth). */
 export const CORRECT = "correct"
 
+/** The reserved name of a remark (docs/reference/marks.md#comments). */
+export const COMMENT = "comment"
+
 export const MarkTargetKind = Schema.Literals(["run", "decision", "participant", "event", "llmCall"]).annotate({
   identifier: "MarkTargetKind",
   description: "What a mark judges"

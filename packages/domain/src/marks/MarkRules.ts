@@ -1,13 +1,19 @@
-import { CORRECT, type Mark, type MarkTarget, type MarkValue } from "./Mark.ts"
+import { COMMENT, CORRECT, type Mark, type MarkTarget, type MarkValue } from "./Mark.ts"
 import type { MarkDefinition } from "./MarkDefinition.ts"
 
-/** The definitions that come with the product (docs/reference/marks.md#truth). */
+/** The definitions that come with the product (docs/reference/marks.md#definitions). */
 export const reservedDefinitions: ReadonlyArray<MarkDefinition> = [
   {
     name: CORRECT,
     kind: "flag",
     better: "true",
     description: "Whether a decision was right; the text of an action names the action that would have been right",
+    reserved: true
+  },
+  {
+    name: COMMENT,
+    kind: "flag",
+    description: "A remark, whose text is the comment of the mark; an author can add several",
     reserved: true
   }
 ]
@@ -28,6 +34,7 @@ export const valueProblem = (definition: MarkDefinition | undefined, value: Mark
   if (name === CORRECT) {
     return typeof value === "number" ? `value of ${CORRECT} must be true, false, or the text of an action` : undefined
   }
+  if (name === COMMENT) return value === true ? undefined : `value of ${COMMENT} must be true`
   switch (kind) {
     case "flag":
       return typeof value === "boolean" ? undefined : `value of ${name} must be true or false`
@@ -41,6 +48,10 @@ export const valueProblem = (definition: MarkDefinition | undefined, value: Mark
         : `value of ${name} must be a number${rangeText(min, max)}`
   }
 }
+
+/** Why a mark is not a remark, naming `comment`; undefined for a remark with a text, and for marks of other names. */
+export const commentProblem = ({ comment = "", name }: Pick<Mark, "comment" | "name">): string | undefined =>
+  name === COMMENT && comment.trim() === "" ? "comment must have the text of the remark" : undefined
 
 const rangeText = (min: number | undefined, max: number | undefined): string => {
   if (min !== undefined && max !== undefined) return ` from ${min} to ${max}`
@@ -88,3 +99,6 @@ const NEEDED = {
 /** Identifies the rater of a mark: its judge, else its author. */
 export const raterOf = ({ author, judge }: Pick<Mark, "author" | "judge">): string =>
   judge === undefined ? author : `judge:${judge.name}`
+
+/** Whether a later mark of the same rater replaces a mark of this name on the same target. */
+export const isReplaceable = (name: string): boolean => name !== COMMENT

@@ -16,7 +16,7 @@ const defined = (over: Omit<MarkDefinition, "name" | "reserved">): MarkDefinitio
 })
 
 describe("the value of a mark", () => {
-  const [correct] = reservedDefinitions
+  const [correct, comment] = reservedDefinitions
   it.each([
     ["any number without a definition", undefined, 7],
     ["any text without a definition", undefined, "fine"],
@@ -25,7 +25,8 @@ describe("the value of a mark", () => {
     ["a flag", defined({ kind: "flag" }), false],
     ["a category of the list", defined({ kind: "category", categories: ["good", "bad"] }), "bad"],
     ["a flag for correct", correct, false],
-    ["the text of an action for correct", correct, "rollback"]
+    ["the text of an action for correct", correct, "rollback"],
+    ["true for a comment", comment, true]
   ])("may be %s", (_, definition, value) => {
     assert.isUndefined(valueProblem(definition, value))
   })
@@ -43,7 +44,8 @@ describe("the value of a mark", () => {
       "must be one of the following values: good, bad"
     ],
     ["a flag for a category", defined({ kind: "category", categories: ["true"] }), true, "following values: true"],
-    ["a number for correct", correct, 1, "value of correct must be true, false, or the text of an action"]
+    ["a number for correct", correct, 1, "value of correct must be true, false, or the text of an action"],
+    ["false for a comment", comment, false, "value of comment must be true"]
   ])("must not be %s", (_, definition, value, problem) => {
     assert.include(valueProblem(definition, value), problem)
     assert.match(valueProblem(definition, value) ?? "", /^value /)

@@ -300,10 +300,10 @@ const whyFailed = (cause: Cause.Cause<LauncherError>): string => {
     : failed.map(({ agentRef, participantId, reason }) => `agent ${participantId} (${agentRef}): ${reason}`).join("; ")
 }
 
-/** The caller's tags are added, its requester, run label and gate replace; all apply without agents too. */
+/** The caller's tags are added, its requester and the names in the metadata replace; all apply without agents too. */
 const withOverrides = (
   compiled: CompileLaunchResult,
-  { gate, tags, requester, runLabel }: ExampleRunRequest
+  { againOf, gate, tags, requester, runLabel }: ExampleRunRequest
 ): CompileLaunchResult => {
   const { runDescriptor } = compiled
   const { session, execution } = runDescriptor
@@ -313,7 +313,12 @@ const withOverrides = (
       ...runDescriptor,
       session: {
         ...session,
-        metadata: { ...session.metadata, ...(runLabel && { runLabel }), ...(gate !== undefined && { gate }) }
+        metadata: {
+          ...session.metadata,
+          ...(runLabel && { runLabel }),
+          ...(gate !== undefined && { gate }),
+          ...(againOf !== undefined && { againOf })
+        }
       },
       execution: {
         ...execution,

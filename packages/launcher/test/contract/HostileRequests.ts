@@ -57,7 +57,8 @@ const LIKED = {
   tags: '["a"]',
   requester: '{"actorId":"me","actorType":"user"}',
   runLabel: '"label"',
-  gate: '{"case":"c","seed":7}'
+  gate: '{"case":"c","seed":7}',
+  againOf: '"r1"'
 } as const
 
 const bodyOf = (chance: Chance): string => {

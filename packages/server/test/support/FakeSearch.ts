@@ -3,7 +3,10 @@ import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 
 export const Query = HttpApiBuilder.group(ControlPlaneApi, "query", (handlers) =>
-  handlers.handle("fields", ({ query }) => Effect.succeed({ resource: query.resource, fields: [] }))
+  handlers.handleAll({
+    fields: ({ query }) => Effect.succeed({ resource: query.resource, fields: [] }),
+    facets: () => Effect.succeed({ total: 0, facets: [] })
+  })
 )
 
 const view = {
@@ -61,6 +64,7 @@ export const Pricing = HttpApiBuilder.group(ControlPlaneApi, "pricing", (handler
         isPartial: false,
         models: []
       }),
+    models: () => Effect.succeed({ since: "2026-07-01T00:00:00.000Z", isPartial: false, models: [] }),
     calls: () => Effect.succeed({ since: "2026-07-01T00:00:00.000Z", calls: 0, groups: [] })
   })
 )

@@ -47,7 +47,8 @@ export const LaunchInputs = ({ again, call, launcherUrl, schema, template }: Lau
     scenarioRef: schema.scenarioRef,
     templateId: template === "" ? undefined : template,
     inputs,
-    runLabel: label.trim() === "" ? undefined : label.trim()
+    runLabel: label.trim() === "" ? undefined : label.trim(),
+    againOf: again?.runId
   }
   const settled = useSettled(inputs, SETTLED_MS)
   const preview = useQuery({

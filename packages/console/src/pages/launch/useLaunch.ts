@@ -4,27 +4,17 @@ import { useMutation, useQuery } from "@tanstack/react-query"
 import { callRuns } from "../../client/Client.ts"
 import type { CallLauncher } from "../../client/Launcher.ts"
 import { CallFailed } from "../../client/Problem.ts"
-import type { LaunchOrder } from "../../view/LaunchCommands.ts"
+import { type LaunchOrder, launchBody } from "../../view/LaunchCommands.ts"
 import type { LaunchProgress } from "../../view/LaunchSteps.ts"
 
 /** Poll interval of the queue for agents and of the new run. */
 const POLL_MS = 700
 
 /** Launches, and follows the progress: the queue for agents, the run, its session, and its first message. */
-export const useLaunch = (call: CallLauncher, { inputs, runLabel, scenarioRef, templateId }: LaunchOrder) => {
+export const useLaunch = (call: CallLauncher, order: LaunchOrder) => {
+  const { runLabel, scenarioRef } = order
   const launch = useMutation({
-    mutationFn: () =>
-      call((api) =>
-        api.launch.runExample({
-          payload: {
-            scenarioRef,
-            ...(templateId !== undefined && { templateId }),
-            inputs,
-            bootstrapAgents: true,
-            ...(runLabel !== undefined && { runLabel })
-          }
-        })
-      )
+    mutationFn: () => call((api) => api.launch.runExample({ payload: launchBody(order) }))
   })
   const queue = useQuery({
     queryKey: ["launch queue"],

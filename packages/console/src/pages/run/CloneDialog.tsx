@@ -8,7 +8,7 @@ export default function CloneDialog({ onClose, run }: { readonly run: Run; reado
   const [, go] = useLocation()
   const clone = useChange(
     () => call((api) => api.management.clone({ params: { id: run.id }, payload: {} })),
-    [["runs"], ["clones", run.id]],
+    [["runs"], ["related runs"]],
     ({ runId }) => {
       onClose()
       go(`/runs/${runId}`)

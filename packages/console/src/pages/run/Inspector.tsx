@@ -95,9 +95,7 @@ const Details = ({ event }: { readonly event: CanonicalEvent }) => {
       </dl>
       <EventMarks event={event} />
       <section>
-        <h3 className="label mb-1 flex items-center justify-between">
-          Data <CopyButton title="Copy the data as JSON" text={() => JSON.stringify(recorded.data, undefined, 2)} />
-        </h3>
+        <h3 className="label mb-1">Data</h3>
         <JsonTree value={recorded.data} />
       </section>
       {bytes === undefined ? null : (

@@ -12,12 +12,11 @@ import { runFacts } from "../../view/RunFacts.ts"
 /** Listed runs of each group. */
 const MOST = 8
 
-/** The runs that belong to a run: its original, its clones, and those of its conversation and its scenario. */
+/** The runs that belong to a run: its original, the runs made from it, and those of its conversation and scenario. */
 export default function RelatedRuns({ onClose, run }: { readonly run: Run; readonly onClose: () => void }) {
   return (
     <Overlay open onClose={onClose} title="Related runs" form="side">
       <div className="flex flex-col gap-4 p-4">
-        <Clones run={run} onGo={onClose} />
         {relatedSearches(run, runFacts(run)).map((search) => (
           <Group key={search.title} search={search} run={run} onGo={onClose} />
         ))}
@@ -32,7 +31,7 @@ interface GroupProps {
   readonly onGo: () => void
 }
 
-const Group = ({ onGo, run, search: { q, title } }: GroupProps) => {
+const Group = ({ onGo, run, search: { none, q, title } }: GroupProps) => {
   const found = useRead(["related runs", q], (api) =>
     api.runs.list({
       query: { q, limit: MOST + 1, offset: 0, sortBy: "createdAt", sortOrder: "desc", includeArchived: true }
@@ -44,7 +43,7 @@ const Group = ({ onGo, run, search: { q, title } }: GroupProps) => {
       <Loaded read={found} what="The runs cannot be read" rows={3}>
         {({ data, total }) => {
           const others = data.filter(({ id }) => id !== run.id).slice(0, MOST)
-          if (others.length === 0) return <p className="text-muted">No other run</p>
+          if (others.length === 0) return <p className="text-muted">{none}</p>
           return (
             <>
               <RunLinks runs={others} onGo={onGo} />
@@ -55,46 +54,6 @@ const Group = ({ onGo, run, search: { q, title } }: GroupProps) => {
           )
         }}
       </Loaded>
-    </section>
-  )
-}
-
-/** The audit log has the original of a clone. */
-const Clones = ({ onGo, run }: { readonly run: Run; readonly onGo: () => void }) => {
-  const origin = useRead(["origin", run.id], (api) =>
-    api.audit.list({ query: { resource: "run", resourceId: run.id, action: "run.create", limit: 1, offset: 0 } })
-  )
-  const clones = useRead(["clones", run.id], (api) =>
-    api.audit.list({ query: { q: `details.clonedFrom:${run.id}`, limit: MOST, offset: 0 } })
-  )
-  const from = origin.data?.data[0]?.details["clonedFrom"]
-  const ids = [
-    ...(typeof from === "string" ? [["Clone of", from] as const] : []),
-    ...(clones.data?.data ?? []).flatMap(({ resourceId }) =>
-      resourceId === undefined ? [] : [["Cloned to", resourceId] as const]
-    )
-  ]
-  return (
-    <section aria-label="Clones">
-      <h3 className="label mb-1">Clones</h3>
-      {ids.length === 0 ? (
-        <p className="text-muted">No clone, and not one itself</p>
-      ) : (
-        <ul className="flex flex-col gap-1">
-          {ids.map(([title, id]) => (
-            <li key={id} className="flex items-baseline gap-2">
-              <span className="text-muted">{title}</span>
-              <Link
-                href={`/runs/${id}`}
-                className="truncate font-mono text-[12px] text-accent underline"
-                onClick={onGo}
-              >
-                {id}
-              </Link>
-            </li>
-          ))}
-        </ul>
-      )}
     </section>
   )
 }

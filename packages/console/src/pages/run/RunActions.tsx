@@ -5,6 +5,7 @@ import {
   ArchiveRestore,
   Ban,
   Copy,
+  CornerUpLeft,
   GitFork,
   type LucideIcon,
   Pause,
@@ -21,6 +22,7 @@ import { useMay, useMe } from "../../ui/useMe.ts"
 import { type Control, type RunAction, refusalOf } from "../../view/Actions.ts"
 import { authorityRefusalOf } from "../../view/Authority.ts"
 import { gateIdOf, gatePage } from "../../view/GateLinks.ts"
+import { madeFrom } from "../../view/Related.ts"
 import { hasRuntime, runFacts } from "../../view/RunFacts.ts"
 import type { ShownRun } from "./useShown.ts"
 
@@ -84,7 +86,7 @@ const useControl = ({ events, run, state }: ShownRun): Control => {
   return { authority, silentMs: now - Date.parse(events.at(-1)?.ts ?? run.updatedAt) }
 }
 
-/** The buttons of the actions on the run, and the link to its gate. One that cannot work has the reason. */
+/** The buttons of the actions on the run, and the links to its gate and its original. One that cannot work has the reason. */
 export default function RunActions({ shown }: { readonly shown: ShownRun }) {
   const [action, setAction] = useState<RunAction>()
   const [open, setOpen] = useState<"clone" | "related">()
@@ -93,12 +95,21 @@ export default function RunActions({ shown }: { readonly shown: ShownRun }) {
   const control = useControl(shown)
   const { run } = shown
   const gate = gateIdOf(run)
+  const from = madeFrom(run)
   return (
     <>
       {gate === undefined ? null : (
         <Link href={gatePage(gate)} className="btn px-2" title={`Gate ${gate}`}>
           <ShieldCheck size={14} aria-hidden />
           <span className="max-lg:sr-only">Gate</span>
+        </Link>
+      )}
+      {from === undefined ? null : (
+        <Link href={`/runs/${encodeURIComponent(from.id)}`} className="btn px-2" title={`${from.title} ${from.id}`}>
+          <CornerUpLeft size={14} aria-hidden />
+          <span className="max-lg:sr-only">
+            {from.title} <span className="font-mono text-[11px]">{from.id.slice(0, 8)}</span>
+          </span>
         </Link>
       )}
       {offersFor(shown, may, control).map(({ action: offered, icon: Icon, not, title }) => (

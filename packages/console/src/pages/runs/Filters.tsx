@@ -1,5 +1,5 @@
 import { RunStatus } from "@runplane/domain"
-import { Archive, Columns3, Download, Rows3, X } from "lucide-react"
+import { Archive, Columns3, Download, ListFilter, Rows3, X } from "lucide-react"
 import { type ReactNode, type RefObject, Suspense, useState } from "react"
 import { Select } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
@@ -10,6 +10,7 @@ import { isFiltered, markOrders, type RunFilters, type RunOrder, type SetRunFilt
 import { Views } from "./Views.tsx"
 
 const ColumnsDialog = lazily(() => import("./ColumnsDialog.tsx"))
+const Facets = lazily(() => import("./Facets.tsx"))
 const ExportDialog = lazily(() => import("./ExportDialog.tsx"))
 
 interface FiltersProps {
@@ -85,6 +86,12 @@ export const Filters = ({ filters, onValid, searchRef, set, total }: FiltersProp
         <Select label="Order" value={filters.sort} options={ordersWith(filters)} onChange={(sort) => set({ sort })} />
         <span className="ml-auto flex gap-1">
           <Toggle
+            label="Facets"
+            pressed={filters.facets}
+            onClick={() => set({ facets: !filters.facets })}
+            icon={<ListFilter size={15} aria-hidden />}
+          />
+          <Toggle
             label="Include archived runs"
             pressed={filters.archived}
             onClick={() => set({ archived: !filters.archived })}
@@ -136,6 +143,7 @@ export const Filters = ({ filters, onValid, searchRef, set, total }: FiltersProp
         ) : null}
       </div>
       <Suspense fallback={null}>
+        {filters.facets ? <Facets filters={filters} set={set} /> : null}
         {open === "columns" ? (
           <ColumnsDialog
             chosen={filters.columns}

@@ -1,4 +1,4 @@
-import type { RunListQuery } from "@runplane/api"
+import type { FacetField, RunFacetsQuery, RunListQuery } from "@runplane/api"
 import { RunStatus } from "@runplane/domain"
 import { markNameOf } from "../../view/RunMarks.ts"
 import { scopeParams, spanMs } from "../../view/Scope.ts"
@@ -85,6 +85,8 @@ export const runParams = {
   /** The columns in their order; the usual ones when there is none. */
   columns: listParam,
   density: wordParam(["comfortable", "compact"]),
+  /** Whether the counts of values are shown. */
+  facets: flagParam,
   /** The run that is shown beside the list. */
   peek: textParam
 }
@@ -131,6 +133,17 @@ export const listQuery = (filters: RunFilters, anchor: Date, cursor: string): Ru
     ...(cursor !== "" && { cursor })
   }
 }
+
+/** The query that counts the values of fields in the runs of the list. */
+export const facetsQuery = (
+  filters: RunFilters,
+  fields: ReadonlyArray<FacetField>,
+  now: Date
+): RunFacetsQuery & { readonly createdAfter?: string } => ({
+  ...conditions(filters),
+  ...createdWithin(filters, now),
+  fields
+})
 
 /** The query that counts the runs after the anchor: one run, and the total. */
 export const newerQuery = (filters: RunFilters, anchor: Date): RunListQuery => ({

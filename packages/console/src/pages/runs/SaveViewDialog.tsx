@@ -6,7 +6,7 @@ import { type RunFilters, runParams, sortText } from "./RunQuery.ts"
 const LONGEST_NAME = 200
 const usualSort = runParams.sort.read(null)
 
-/** Saves the search, the columns and the order under a name, for all users. */
+/** Saves the search, the columns and the order under a name, for all users or for the caller alone. */
 export default function SaveViewDialog({
   filters,
   onClose
@@ -15,6 +15,7 @@ export default function SaveViewDialog({
   readonly onClose: () => void
 }) {
   const [name, setName] = useState("")
+  const [isPrivate, setPrivate] = useState(false)
   const save = useChange(
     () =>
       call((api) =>
@@ -24,6 +25,7 @@ export default function SaveViewDialog({
             resource: "runs",
             q: filters.q,
             columns: filters.columns,
+            private: isPrivate,
             ...(filters.sort !== usualSort && { sort: sortText(filters.sort) })
           }
         })
@@ -41,8 +43,8 @@ export default function SaveViewDialog({
       onClose={onClose}
     >
       <p className="text-soft">
-        All users can choose this view. It contains the search{" "}
-        <code className="font-mono text-[12px]">{filters.q}</code>, the order and the columns.
+        The view contains the search <code className="font-mono text-[12px]">{filters.q}</code>, the order and the
+        columns.
       </p>
       <label className="block">
         <span className="label">Name</span>
@@ -53,6 +55,10 @@ export default function SaveViewDialog({
           value={name}
           onChange={({ target }) => setName(target.value)}
         />
+      </label>
+      <label className="flex items-center gap-2">
+        <input type="checkbox" checked={isPrivate} onChange={({ target }) => setPrivate(target.checked)} />
+        Private: other users do not see this view
       </label>
     </FormDialog>
   )

@@ -1,14 +1,18 @@
 import { mayChangeView, type View } from "@runplane/api"
-import { BookmarkPlus, X } from "lucide-react"
-import { Suspense, useState } from "react"
+import { BookmarkPlus, House, Lock, X } from "lucide-react"
+import { Suspense, useEffect, useRef, useState } from "react"
 import { call } from "../../client/Client.ts"
 import { useChange } from "../../ui/Confirm.tsx"
+import { useStore } from "../../ui/hooks.ts"
 import { lazily } from "../../ui/lazily.ts"
 import { useMay, useMe } from "../../ui/useMe.ts"
 import { useRead } from "../../ui/useRead.ts"
-import { type RunFilters, type SetRunFilters, sortOfText } from "./RunQuery.ts"
+import { defaultView, setDefaultView } from "../../view/DefaultView.ts"
+import { isFiltered, type RunFilters, type SetRunFilters, sortOfText } from "./RunQuery.ts"
 
 const SaveViewDialog = lazily(() => import("./SaveViewDialog.tsx"))
+
+const NO_VIEWS: ReadonlyArray<View> = []
 
 interface ViewsProps {
   readonly filters: RunFilters
@@ -33,16 +37,27 @@ export const Views = ({ filters, set }: ViewsProps) => {
   const [isSaving, setSaving] = useState(false)
   const me = useMe()
   const mayOperate = useMay()("operator")
-  const { data = [] } = useRead(["views", "runs"], (api) => api.views.list({ query: { resource: "runs" } }))
+  const standard = useStore(defaultView)
+  const { data = NO_VIEWS } = useRead(["views", "runs"], (api) => api.views.list({ query: { resource: "runs" } }))
   const isOn = (view: View) => filters.q === view.q && filters.sort === sortOfText(view.sort) && filters.window === ""
   const isLastHour = filters.q === "" && filters.window === "1h"
   const isNew = filters.q !== "" && !data.some(isOn)
+  const isAll = filters.q === "" && filters.window === "" && filters.sort === "newest"
+  const shown = isAll ? "" : data.find(isOn)?.id
+  // A visit without a search opens the default view. A view that was removed is none.
+  const opens = useRef(isAll && standard !== "" && filters.columns.length === 0 && !isFiltered(filters))
+  useEffect(() => {
+    if (!opens.current || data.length === 0) return
+    opens.current = false
+    const view = data.find(({ id }) => id === standard)
+    if (view !== undefined) set(stateOf(view))
+  }, [data, set, standard])
   return (
     <>
       <button
         type="button"
-        aria-pressed={filters.q === "" && filters.window === "" && filters.sort === "newest"}
-        className={chip(filters.q === "" && filters.window === "" && filters.sort === "newest")}
+        aria-pressed={isAll}
+        className={chip(isAll)}
         onClick={() => set({ q: "", window: "", sort: "newest", status: "any", search: "" })}
       >
         All
@@ -56,6 +71,12 @@ export const Views = ({ filters, set }: ViewsProps) => {
             className={chip(isOn(view))}
             onClick={() => set(stateOf(view))}
           >
+            {view.private === true ? (
+              <>
+                <Lock size={11} aria-hidden className="mr-1 inline" />
+                <span className="sr-only">private: </span>
+              </>
+            ) : null}
             {view.name}
           </button>
           {me !== undefined && mayChangeView(me.id, me.role, view) ? <RemoveView view={view} /> : null}
@@ -69,6 +90,16 @@ export const Views = ({ filters, set }: ViewsProps) => {
       >
         Last hour
       </button>
+      {shown === undefined || shown === standard ? null : (
+        <button
+          type="button"
+          className="btn btn-quiet h-6 px-1.5 text-[12px] text-soft"
+          title="In this browser, the page Runs opens with this view"
+          onClick={() => setDefaultView(shown)}
+        >
+          <House size={13} aria-hidden /> Open with this view
+        </button>
+      )}
       {isNew && mayOperate ? (
         <button
           type="button"

@@ -15,8 +15,8 @@ const FEW_PAGES = 2
 export const useRuns = (shown: RunFilters) => {
   // Changes of the layout do not read the list again.
   const filters = useMemo(
-    (): RunFilters => ({ ...shown, columns: [], density: "comfortable", peek: "" }),
-    [JSON.stringify({ ...shown, columns: [], density: "", peek: "" })]
+    (): RunFilters => ({ ...shown, columns: [], density: "comfortable", facets: false, peek: "" }),
+    [JSON.stringify({ ...shown, columns: [], density: "", facets: false, peek: "" })]
   )
   const [anchor, setAnchor] = useState(() => new Date())
   const list = useInfiniteQuery({

@@ -1,5 +1,16 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { parseIsoDate, type RunListQuery, type RunSort, type RunSortKey, runQueryFields } from "@runplane/api"
+import {
+  type FacetField,
+  facetFields,
+  MAX_FACET_VALUES,
+  parseIsoDate,
+  type RunFacets,
+  type RunFacetsQuery,
+  type RunListQuery,
+  type RunSort,
+  type RunSortKey,
+  runQueryFields
+} from "@runplane/api"
 import { isUuid, parseQuery, type Query } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -27,6 +38,8 @@ export class RunList extends Context.Service<
   {
     /** A `RunPage` as text, which is read while it is sent. */
     readonly list: (query: RunListQuery) => Effect.Effect<TextPage<SqlError>, SqlError | SearchFailure | UnknownCursor>
+    /** Counts the values of fields in all matching runs, so it counts as a search. */
+    readonly facets: (query: RunFacetsQuery) => Effect.Effect<RunFacets, SqlError | SearchFailure>
   }
 >()("runplane/control-plane/RunList") {
   static readonly layer = Layer.effect(
@@ -36,7 +49,7 @@ export class RunList extends Context.Service<
       const budget = yield* SearchBudget
       const meaning = runMeaning(sql)
 
-      const matches = (query: RunListQuery, search: Query | undefined) =>
+      const matches = (query: RunFilters, search: Query | undefined) =>
         sql.and([
           ...(query.includeArchived || (search !== undefined && namesArchival(search))
             ? []
@@ -119,15 +132,27 @@ export class RunList extends Context.Service<
           ? sql<Total>`SELECT count_runs(${query.status ?? null}::text, ${query.includeArchived})::int AS total`
           : sql<Total>`SELECT count(*)::int AS total FROM runs r WHERE ${where}`
 
+      // The request was validated, so the query parses.
+      const searchOf = ({ q }: RunFilters): Effect.Effect<Query | undefined> =>
+        q === undefined ? Effect.undefined : Effect.orDie(Effect.fromResult(parseQuery(q, runQueryFields)))
+
+      const facets = Effect.fn("RunList.facets")(function* (query: RunFacetsQuery) {
+        const where = matches(query, yield* searchOf(query))
+        const fields = facetFields.filter((field) => query.fields?.includes(field) ?? true)
+        const [row] = yield* budget.inTurn(budget.limited(countFacets(sql, where, fields)))
+        const counts = Map.groupBy(row?.counts ?? [], ({ field }) => field)
+        const facets = fields.flatMap((field) => {
+          const values = counts.get(field)?.map(({ count, value }) => ({ value, count })) ?? []
+          return values.length === 0 ? [] : [{ field, values }]
+        })
+        return { total: row?.total ?? 0, facets }
+      })
+
       const list = Effect.fn("RunList.list")(function* (query: RunListQuery) {
         const order = `runs ${query.sortBy} ${query.sortOrder}`
         const from = query.cursor === undefined ? undefined : positionOf(order, query.cursor)
         if (query.cursor !== undefined && !isPosition(query.sortBy, from)) return yield* new UnknownCursor()
-        // The request was validated, so the query parses.
-        const search =
-          query.q === undefined
-            ? undefined
-            : yield* Effect.orDie(Effect.fromResult(parseQuery(query.q, runQueryFields)))
+        const search = yield* searchOf(query)
         const where = matches(query, search)
         const read = Effect.all([pageOf(query, where, from), totalOf(query, where)], {
           concurrency: search === undefined ? 2 : 1
@@ -144,9 +169,44 @@ export class RunList extends Context.Service<
       // All callers see the same list, and many poll its first page. A search counts against the budget of its caller.
       const keyOf = (query: RunListQuery, client: string) =>
         `${query.q === undefined ? "" : client} ${JSON.stringify(query)}`
-      return RunList.of({ list: yield* shareReads(list, keyOf) })
+      return RunList.of({ list: yield* shareReads(list, keyOf), facets })
     })
   )
+}
+
+/** The filters that a list of runs and its facets share. */
+type RunFilters = Omit<RunFacetsQuery, "fields">
+
+interface FacetCounts {
+  readonly total: number
+  readonly counts: ReadonlyArray<{ readonly field: FacetField; readonly value: string; readonly count: number }> | null
+}
+
+/** The values of each field of a run `r` as a list, and none where the run has no value. */
+const FACETS: Readonly<Record<FacetField, string>> = {
+  status: "ARRAY[r.status]",
+  sourceRef: "ARRAY[r.source_ref]",
+  environment: "ARRAY[r.environment]",
+  policyVersion: "ARRAY[r.policy_version]",
+  errorCode: "ARRAY[r.error_code]",
+  tags: "r.tags"
+}
+
+const countFacets = (sql: PgClient.PgClient, where: Fragment, fields: ReadonlyArray<FacetField>) => {
+  const values = fields.map((field) => `('${field}', ${FACETS[field]})`).join(", ")
+  return sql<FacetCounts>`
+    WITH found AS MATERIALIZED (
+      SELECT r.status, r.source_ref, r.environment, r.policy_version, r.error_code, r.tags FROM runs r WHERE ${where}),
+    counted AS (
+      SELECT f.field, v.value, count(*)::int AS count
+      FROM found r CROSS JOIN LATERAL (VALUES ${sql.literal(values || "(NULL, NULL::text[])")}) AS f (field, members)
+           CROSS JOIN LATERAL unnest(f.members) AS v (value)
+      WHERE v.value IS NOT NULL GROUP BY 1, 2),
+    ranked AS (
+      SELECT *, row_number() OVER (PARTITION BY field ORDER BY count DESC, value COLLATE "C") AS position FROM counted)
+    SELECT (SELECT count(*)::int FROM found) AS total,
+           (SELECT json_agg(json_build_object('field', field, 'value', value, 'count', count) ORDER BY position)
+            FROM ranked WHERE position <= ${MAX_FACET_VALUES}) AS counts`
 }
 
 interface RunPosition {

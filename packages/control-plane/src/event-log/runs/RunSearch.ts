@@ -1,7 +1,14 @@
 import type * as PgClient from "@effect/sql-pg/PgClient"
-import { isTerminal, type Query, RunStatus } from "@runplane/domain"
+import { runQueryFields } from "@runplane/api"
+import { isTerminal, parseQuery, type Query, RunStatus } from "@runplane/domain"
+import * as Result from "effect/Result"
 import type { Fragment } from "effect/sql/Statement"
-import type { ColumnType, QueryColumn, QueryMeaning } from "../../platform/postgres/search/QueryConditions.ts"
+import {
+  type ColumnType,
+  conditionOf,
+  type QueryColumn,
+  type QueryMeaning
+} from "../../platform/postgres/search/QueryConditions.ts"
 
 /** A LIKE pattern for texts that contain this one, with its `%`, `_` and `\` escaped. */
 const partOf = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}%`
@@ -170,6 +177,13 @@ export const runMeaning = (sql: PgClient.PgClient): QueryMeaning => {
     search: (text) => sql`r.search_text LIKE fold_text(${partOf(text)}::text)`
   }
 }
+
+/** The condition that a search over runs finds the run of this id; the search was validated, so it parses. */
+export const runsFound = (sql: PgClient.PgClient, q: string | undefined, id: Fragment): Fragment =>
+  q === undefined
+    ? sql`true`
+    : sql`${id} IN (SELECT r.id FROM runs r
+           WHERE ${conditionOf(sql, Result.getOrThrow(parseQuery(q, runQueryFields)), runMeaning(sql))})`
 
 /** Whether a query says itself whether archived runs are wanted. */
 export const namesArchival = (query: Query): boolean => {

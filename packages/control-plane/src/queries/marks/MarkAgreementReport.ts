@@ -6,15 +6,15 @@ import {
   type MarkAgreements,
   type MarkPair
 } from "@runplane/api"
-import { MarkDefinition, type MarkValue, type RatedValues, raterAgreement } from "@runplane/domain"
+import { COMMENT, MarkDefinition, type MarkValue, type RatedValues, raterAgreement } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
+import { runsFound } from "../../event-log/runs/RunSearch.ts"
 import { shareReads } from "../../platform/postgres/SharedRead.ts"
 import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
-import { runsFound } from "./RunScope.ts"
 
 /** Targets that got these two values of two raters. */
 interface JointRow {
@@ -52,7 +52,7 @@ export class MarkAgreementReport extends Context.Service<
                     ELSE m.source END AS rater
         FROM marks m
         WHERE m.replaced_by IS NULL AND m.deleted_at IS NULL AND m.source = ANY(${sources}::text[])
-          AND ${name === undefined ? sql`true` : sql`m.name = ${name}`}
+          AND m.name <> ${COMMENT} AND ${name === undefined ? sql`true` : sql`m.name = ${name}`}
           AND ${since === undefined ? sql`true` : sql`m.created_at >= ${since}::timestamptz`}
           AND ${runsFound(sql, q, sql`m.run_id`)}
         ORDER BY m.created_at DESC, m.id DESC LIMIT ${BigInt(MAX_COMPARED_MARKS + 1)}`

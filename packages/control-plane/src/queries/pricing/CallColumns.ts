@@ -1,5 +1,7 @@
+import type * as PgClient from "@effect/sql-pg/PgClient"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type { Fragment } from "effect/sql/Statement"
 
 /** Characters of a model's name in an answer. */
 export const MAX_MODEL_TEXT = 256
@@ -9,6 +11,23 @@ export const callColumns = `
   model text, provider text, "promptTokens" numeric, "completionTokens" numeric, "totalTokens" numeric,
   "cachedTokens" numeric, "cacheWriteTokens" numeric, "reasoningTokens" numeric, batch boolean,
   "estimatedCostUsd" numeric, "costBasis" text, calls int`
+
+/** Calls that one answer counts, the newest ones. */
+export const MAX_CALLS = 200_000
+
+/**
+ * The newest calls since a time, one more than an answer counts: model, provider, tokens, cost, and whether the cost is
+ * a guess. `where` is a condition on the event `e`.
+ */
+export const newestCalls = (sql: PgClient.PgClient, since: string, where: Fragment) => sql`
+  SELECT "costBasis" IS NOT DISTINCT FROM 'fallback' AS is_guessed,
+         left(call.model, ${MAX_MODEL_TEXT}) AS model, left(call.provider, ${MAX_MODEL_TEXT}) AS provider,
+         coalesce("totalTokens", 0) AS tokens, round(coalesce("estimatedCostUsd", 0), 9) AS cost
+  FROM (SELECT e.event #> '{data,decodedPayload}' AS payload FROM canonical_events e
+        WHERE e.type = 'llm.call.completed' AND e.ts >= ${since}::timestamptz AND ${where}
+        ORDER BY e.seq DESC LIMIT ${MAX_CALLS + 1}) AS newest,
+       json_to_record(payload) AS call (${sql.literal(callColumns)})
+  WHERE calls IS DISTINCT FROM 0`
 
 const DEFAULT_WINDOW_MS = 30 * 86_400_000
 

@@ -1,4 +1,4 @@
-import { ControlPlaneApi } from "@runplane/api"
+import { ControlPlaneApi, runQueryFields } from "@runplane/api"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -6,6 +6,7 @@ import { Prices } from "../../event-log/append/Prices.ts"
 import { jsonText } from "../../platform/http/JsonAnswer.ts"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { orSearchRefused } from "../../platform/http/SearchAnswers.ts"
+import { ModelCosts } from "./ModelCosts.ts"
 import { RecordedCalls } from "./RecordedCalls.ts"
 import { UnpricedCalls } from "./UnpricedCalls.ts"
 
@@ -17,6 +18,7 @@ export const PricingHttp = HttpApiBuilder.group(
     const prices = yield* Prices
     const unpriced = yield* UnpricedCalls
     const recorded = yield* RecordedCalls
+    const costs = yield* ModelCosts
     return handlers.handleAll({
       price: ({ query }) =>
         Effect.map(Clock.currentTimeMillis, (at) => {
@@ -24,6 +26,7 @@ export const PricingHttp = HttpApiBuilder.group(
           return { ...query, costBasis: basis, ...(key !== undefined && { priceKey: key }), ...rates }
         }),
       unknown: ({ query }) => orUnavailable(orSearchRefused([])(unpriced.since(query.since))),
+      models: ({ query }) => orUnavailable(orSearchRefused(runQueryFields)(costs.find(query))),
       calls: ({ query }) => orUnavailable(orSearchRefused([])(Effect.map(recorded.page(query), jsonText)))
     })
   })

@@ -5,10 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
-import { callColumns, MAX_MODEL_TEXT, windowStart } from "./CallColumns.ts"
-
-/** Calls that one answer counts, the newest ones. */
-const MAX_CALLS = 200_000
+import { MAX_CALLS, newestCalls, windowStart } from "./CallColumns.ts"
 
 interface Row {
   readonly calls: number
@@ -38,15 +35,7 @@ export class UnpricedCalls extends Context.Service<
       const budget = yield* SearchBudget
 
       const count = (since: string) => sql<Row>`
-        WITH calls AS MATERIALIZED (
-          SELECT "costBasis" IS NOT DISTINCT FROM 'fallback' AS is_guessed,
-                 left(call.model, ${MAX_MODEL_TEXT}) AS model, left(call.provider, ${MAX_MODEL_TEXT}) AS provider,
-                 coalesce("totalTokens", 0) AS tokens, round(coalesce("estimatedCostUsd", 0), 9) AS cost
-          FROM (SELECT event #> '{data,decodedPayload}' AS payload FROM canonical_events
-                WHERE type = 'llm.call.completed' AND ts >= ${since}::timestamptz
-                ORDER BY seq DESC LIMIT ${MAX_CALLS + 1}) AS newest,
-               json_to_record(payload) AS call (${sql.literal(callColumns)})
-          WHERE calls IS DISTINCT FROM 0),
+        WITH calls AS MATERIALIZED (${newestCalls(sql, since, sql`true`)}),
         models AS (
           SELECT model, provider, count(*)::int AS calls, sum(tokens)::float8 AS tokens, sum(cost)::float8 AS cost
           FROM calls WHERE is_guessed GROUP BY model, provider

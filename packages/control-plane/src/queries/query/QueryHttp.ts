@@ -1,10 +1,21 @@
-import { ControlPlaneApi, type QueryResource, queryFields } from "@runplane/api"
+import { ControlPlaneApi, type QueryResource, queryFields, runQueryFields } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { RunList } from "../../event-log/runs/RunList.ts"
+import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
+import { orSearchRefused } from "../../platform/http/SearchAnswers.ts"
 
 const described = (resource: QueryResource) => ({ resource, fields: queryFields[resource] })
 
-/** `GET /query/fields` (docs/reference/search.md#query). */
-export const QueryHttp = HttpApiBuilder.group(ControlPlaneApi, "query", (handlers) =>
-  Effect.succeed(handlers.handle("fields", ({ query }) => Effect.succeed(described(query.resource))))
+/** `GET /query/fields` (docs/reference/search.md#query) and `GET /runs/facets` (docs/reference/search.md#facets). */
+export const QueryHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "query",
+  Effect.fnUntraced(function* (handlers) {
+    const runs = yield* RunList
+    return handlers.handleAll({
+      fields: ({ query }) => Effect.succeed(described(query.resource)),
+      facets: ({ query }) => runs.facets(query).pipe(orSearchRefused(runQueryFields), orUnavailable)
+    })
+  })
 )

@@ -33,7 +33,6 @@ import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { AuditTrail, type Caller } from "../../platform/audit/AuditTrail.ts"
 import { asCaller } from "../../platform/http/CurrentCaller.ts"
 import { jsonPages, listPage, type TextPage } from "../../platform/http/JsonAnswer.ts"
-import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { readBounded } from "../../platform/postgres/BoundedRows.ts"
 
@@ -44,7 +43,7 @@ export const ViewsHttp = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const views = yield* Views
     return handlers.handleAll({
-      list: ({ query }) => orUnavailable(Effect.map(views.list(query.resource), jsonPages)),
+      list: ({ query }) => asCaller((caller) => Effect.map(views.list(query.resource, caller), jsonPages)),
       create: ({ payload }) => asCaller((caller) => views.create(payload, caller)),
       update: ({ params, payload }) => asCaller((caller) => views.update(params.id, payload, caller)),
       remove: ({ params }) => asCaller((caller) => views.remove(params.id, caller))
@@ -59,8 +58,8 @@ export const ViewsHttp = HttpApiBuilder.group(
 export class Views extends Context.Service<
   Views,
   {
-    /** A JSON array of views, read as the client receives it. */
-    readonly list: (resource: QueryResource | undefined) => Effect.Effect<TextPage<SqlError>, SqlError>
+    /** A JSON array of the views that the caller may see, read as the client receives it. */
+    readonly list: (resource: QueryResource | undefined, caller: Caller) => Effect.Effect<TextPage<SqlError>, SqlError>
     readonly create: (view: NewView, caller: Caller) => Effect.Effect<View, BadRequest | Conflict | SqlError>
     readonly update: (
       id: string,
@@ -77,7 +76,7 @@ export class Views extends Context.Service<
       const audit = yield* AuditTrail
       const ids = yield* Ids
       const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
-      const columns = sql`id::text AS id, name, resource, q, columns, sort, owner, owner_name, created_at, updated_at`
+      const columns = sql`id::text AS id, name, resource, q, columns, sort, owner, owner_name, is_private, created_at, updated_at`
 
       const record = (action: string, { id, name }: Pick<View, "id" | "name">, caller: Caller, at: string) =>
         audit.record({ caller, action: `view.${action}`, resource: "view", resourceId: id, details: { name }, at })
@@ -114,9 +113,20 @@ export class Views extends Context.Service<
           large: ["name", "q", "columns"]
         })
 
-      const list = Effect.fn("Views.list")(function* (resource: QueryResource | undefined) {
+      /** A view that the caller may see, locked. The private views of others are as views that do not exist. */
+      const lock = (id: string, { actor: { actorId } }: Caller) =>
+        Effect.map(
+          sql<ViewRow>`
+            SELECT ${columns} FROM views
+            WHERE id = ${id}::uuid AND (NOT is_private OR owner = ${actorId}) FOR UPDATE`,
+          ([row]) => row && toView(row)
+        )
+
+      const list = Effect.fn("Views.list")(function* (resource: QueryResource | undefined, { actor }: Caller) {
         const saved = yield* sql<{ readonly id: string }>`
-          SELECT id::text AS id FROM views WHERE ${resource ?? null}::text IS NULL OR resource = ${resource ?? null}
+          SELECT id::text AS id FROM views
+          WHERE (${resource ?? null}::text IS NULL OR resource = ${resource ?? null})
+            AND (NOT is_private OR owner = ${actor.actorId})
           ORDER BY resource, name`
         const ours = systemViews.filter((view) => resource === undefined || view.resource === resource)
         const before = `[${ours.map((view) => JSON.stringify(view)).join(",")}`
@@ -129,9 +139,10 @@ export class Views extends Context.Service<
         const at = yield* now
         const insert = Effect.gen(function* () {
           const [row] = yield* sql<ViewRow>`
-            INSERT INTO views (id, name, resource, q, columns, sort, owner, owner_name, created_at, updated_at)
+            INSERT INTO views (id, name, resource, q, columns, sort, owner, owner_name, is_private, created_at,
+                               updated_at)
             SELECT ${id}::uuid, ${view.name}, ${view.resource}, ${view.q}, ${view.columns}::text[], ${view.sort ?? null},
-                   ${caller.actor.actorId}, ${caller.actor.name ?? null}, ${at}::timestamptz, ${at}::timestamptz
+                   ${caller.actor.actorId}, ${caller.actor.name ?? null}, ${view.private}, ${at}::timestamptz, ${at}::timestamptz
             WHERE (SELECT count(*) FROM views) < ${MAX_VIEWS}
             RETURNING ${columns}`
           if (row === undefined) return yield* controlPlaneError("CONFLICT", `there are ${MAX_VIEWS} views already`)
@@ -145,14 +156,14 @@ export class Views extends Context.Service<
         yield* requireWritable(id)
         const at = yield* now
         const apply = Effect.gen(function* () {
-          const [found] = yield* sql<ViewRow>`SELECT ${columns} FROM views WHERE id = ${id}::uuid FOR UPDATE`
+          const found = yield* lock(id, caller)
           if (found === undefined) return yield* viewNotFound(id)
-          yield* requireOwn(toView(found), caller)
-          const changed = { ...toView(found), ...change }
+          yield* requireOwn(found, caller)
+          const changed = { ...found, ...change }
           yield* requireReadable(changed)
           yield* sql`
             UPDATE views SET name = ${changed.name}, q = ${changed.q}, columns = ${changed.columns}::text[],
-                             sort = ${changed.sort ?? null}, updated_at = ${at}::timestamptz
+                             sort = ${changed.sort ?? null}, is_private = ${changed.private ?? false}, updated_at = ${at}::timestamptz
             WHERE id = ${id}::uuid`
           yield* record("update", changed, caller, at)
           return { ...changed, updatedAt: at }
@@ -164,11 +175,11 @@ export class Views extends Context.Service<
         yield* requireWritable(id)
         const at = yield* now
         const apply = Effect.gen(function* () {
-          const [found] = yield* sql<ViewRow>`SELECT ${columns} FROM views WHERE id = ${id}::uuid FOR UPDATE`
+          const found = yield* lock(id, caller)
           if (found === undefined) return
-          yield* requireOwn(toView(found), caller)
+          yield* requireOwn(found, caller)
           yield* sql`DELETE FROM views WHERE id = ${id}::uuid`
-          yield* record("delete", toView(found), caller, at)
+          yield* record("delete", found, caller, at)
         })
         yield* sql.withTransaction(apply)
       })
@@ -177,8 +188,10 @@ export class Views extends Context.Service<
   )
 }
 
+const NAME_KEYS: ReadonlySet<string | undefined> = new Set(["views_name_key", "views_private_name_key"])
+
 const isNameTaken = (error: unknown): boolean =>
-  isSqlError(error) && error.reason._tag === "UniqueViolation" && error.reason.constraint === "views_name_key"
+  isSqlError(error) && error.reason._tag === "UniqueViolation" && NAME_KEYS.has(error.reason.constraint)
 
 interface ViewRow {
   readonly id: string
@@ -189,13 +202,26 @@ interface ViewRow {
   readonly sort: string | null
   readonly owner: string
   readonly owner_name: string | null
+  readonly is_private: boolean
   readonly created_at: Date
   readonly updated_at: Date
 }
 
 const isSort = Schema.is(ViewSchema.fields.sort)
 
-const toView = ({ created_at, id, name, owner, owner_name, q, resource, sort, updated_at, ...row }: ViewRow): View => ({
+const toView = ({
+  created_at,
+  id,
+  is_private,
+  name,
+  owner,
+  owner_name,
+  q,
+  resource,
+  sort,
+  updated_at,
+  ...row
+}: ViewRow): View => ({
   id,
   name,
   resource,
@@ -204,6 +230,7 @@ const toView = ({ created_at, id, name, owner, owner_name, q, resource, sort, up
   ...(isSort(sort) && { sort }),
   owner,
   ...(owner_name !== null && { ownerName: owner_name }),
+  private: is_private,
   readOnly: false,
   createdAt: created_at.toISOString(),
   updatedAt: updated_at.toISOString()

@@ -116,6 +116,26 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
         },
         { calls: 1, totalTokens: MILLION, guessedCostUsd: 1, share: 1 / 9.25 }
       ])
+      const { body: costs } = yield* call("GET", `/pricing/models?q=${encodeURIComponent(`id:${runId}`)}`)
+      assert.strictEqual(costs.isPartial, false)
+      assert.deepStrictEqual(
+        costs.models.map(({ calls, estimatedCostUsd, guessedCostUsd, model }: Record<string, unknown>) => [
+          model,
+          calls,
+          estimatedCostUsd,
+          guessedCostUsd
+        ]),
+        [
+          ["house-model", 2, 5, 5],
+          ["any", 1, 2, 0],
+          ["gpt-4o", 1, 1.25, 0],
+          [undefined, 1, 1, 1]
+        ]
+      )
+      const { body: others } = yield* call("GET", `/pricing/models?q=${encodeURIComponent(`-id:${runId}`)}`)
+      assert.deepStrictEqual(others.models, [])
+      const { body: earlier } = yield* call("GET", "/pricing/models?until=2026-01-01")
+      assert.deepStrictEqual(earlier.models, [])
       const later = new Date(Date.parse(receivedAt) + 60_000).toISOString()
       const { body: none } = yield* call("GET", `/pricing/unknown?since=${later}`)
       assert.deepStrictEqual([none.calls, none.models], [0, []])

@@ -23,6 +23,7 @@ import { createRun } from "../../support/Runs.ts"
 import { type Facts, isMatch, someQuery } from "./QueryModel.ts"
 import {
   durationOf,
+  facetsOf,
   factsOf,
   LABEL_PATHS,
   MARK_PATHS,
@@ -59,7 +60,7 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
     return cached
   })
 
-  it.effect("finds the runs that the model finds, in any order, for any text", () =>
+  it.effect("finds the runs that the model finds and counts their values, in any order, for any text", () =>
     Effect.gen(function* () {
       const seeds = yield* seeded
       const entries = seeds.map(factsOf)
@@ -83,7 +84,16 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
         const expected = seeds.filter((_, at) => isMatch(query, entries[at] ?? { values: () => [], text: "" }))
         assert.deepStrictEqual(ids.toSorted(), expected.map(({ id }) => id).toSorted(), `${SEED} ${q}`)
         assert.deepStrictEqual([...totals], [expected.length], `${SEED} ${q}`)
+        const facets = yield* searched("/runs/facets", q, "&includeArchived=true")
+        assert.deepStrictEqual(facets.body, { total: expected.length, facets: facetsOf(expected) }, `${SEED} ${q}`)
       }
+      const { body } = yield* call("GET", "/runs/facets?fields=tags,nothing&status=failed")
+      const failed = seeds.filter(({ archivedAt, status }) => status === "failed" && archivedAt === undefined)
+      assert.deepStrictEqual(body, {
+        total: failed.length,
+        facets: facetsOf(failed).filter(({ field }) => field === "tags")
+      })
+      assert.deepStrictEqual((yield* call("GET", "/runs/facets?fields=nothing")).body.facets, [])
     })
   )
 

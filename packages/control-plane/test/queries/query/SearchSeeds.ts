@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
+import { facetFields } from "@runplane/api"
 import type { MarkValue, QueryValue } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { insertMark } from "../../support/MarkSeeds.ts"
@@ -214,3 +215,13 @@ export const markOf = ({ marks }: Seed, name: string): number => {
 /** Milliseconds; -1 without, as lists sort them. */
 export const durationOf = ({ endedAt, startedAt }: Seed): number =>
   endedAt === undefined || startedAt === undefined ? -1 : Date.parse(endedAt) - Date.parse(startedAt)
+
+/** The facets of runs: the values of each field with the number of their runs, the most frequent first. */
+export const facetsOf = (seeds: ReadonlyArray<Seed>) =>
+  facetFields.flatMap((field) => {
+    const all = seeds.flatMap((seed) => seed[field] ?? [])
+    const values = [...Map.groupBy(all, (value) => value)]
+      .map(([value, of]) => ({ value, count: of.length }))
+      .toSorted((one, other) => other.count - one.count || (one.value < other.value ? -1 : 1))
+    return values.length === 0 ? [] : [{ field, values }]
+  })

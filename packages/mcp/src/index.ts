@@ -1,0 +1,13 @@
+export {
+  type Backend,
+  type Caller,
+  type Confirmations,
+  type ConfirmMode,
+  CurrentCaller,
+  confirmModes,
+  VIA_HEADER,
+  withVia
+} from "./Backend.ts"
+export { layerMcpHttp } from "./Http.ts"
+export { layerMcpStdio, memoryConfirmations } from "./Stdio.ts"
+export { toolNamed, tools } from "./Tools.ts"

@@ -4,6 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type { Subscriptions } from "./Subscriptions.ts"
 
 /** How an action that stops or starts something is confirmed (docs/reference/mcp.md#confirmation). */
 export const confirmModes = ["token", "human", "none"] as const
@@ -23,6 +24,8 @@ export interface Backend {
   /** Undefined where the address of the launch service is not known: its tools are not listed then. */
   readonly launcher: LauncherClient["Service"] | undefined
   readonly confirmations: Confirmations
+  /** Undefined where the transport has none: on standard input and output. */
+  readonly subscriptions: Subscriptions | undefined
   readonly confirm: ConfirmMode
   /** Most bytes of an answer, text and structured content together. */
   readonly maxResultBytes: number

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import { type Backend, CurrentCaller, CurrentClient, failureOf } from "./Backend.ts"
 import { type Binding, canonicalArgs, issueToken, TOKEN_MS, verifyToken } from "./Confirm.ts"
 import { type Answer, type JsonObject, shape } from "./Shape.ts"
-import { type CallContext, InvalidInput, type Preview, Refused, type ToolSpec } from "./ToolSpec.ts"
+import { type CallContext, InvalidInput, type Preview, ToolRefused, type ToolSpec } from "./ToolSpec.ts"
 
 /** A call of a tool becomes a result of the protocol: bounded, and confirmed where it stops or starts something. */
 
@@ -91,8 +91,8 @@ const confirmed = Effect.fnUntraced(function* (
   /** Accepts a token of step one once, while the run is as it was then. */
   const redeemed = Effect.fnUntraced(function* (presented: string, then: Step) {
     const verdict = verifyToken(presented, { mac, equal, now }, binding, seen)
-    if (verdict._tag === "Refused")
-      return yield* new Refused({ errorCode: "CONFIRMATION_REFUSED", message: verdict.why })
+    if (verdict._tag === "Invalid")
+      return yield* new ToolRefused({ errorCode: "CONFIRMATION_REFUSED", message: verdict.why })
     if (verdict._tag === "Stale") {
       const changed = { status: [verdict.status, seen.status], index: [verdict.index, seen.index] }
       return answer({
@@ -103,7 +103,7 @@ const confirmed = Effect.fnUntraced(function* (
       })
     }
     if (yield* backend.confirmations.redeem(verdict.nonce, verdict.expiresAt)) return then
-    return yield* new Refused({ errorCode: "CONFIRMATION_REFUSED", message: "the token was used before" })
+    return yield* new ToolRefused({ errorCode: "CONFIRMATION_REFUSED", message: "the token was used before" })
   })
 
   const isHuman = backend.confirm === "human"
@@ -140,7 +140,7 @@ const confirmed = Effect.fnUntraced(function* (
   }
   if (isHuman) {
     const message = "MCP_CONFIRM=human: only a client that can show a form to a person (elicitation) confirms actions"
-    return yield* new Refused({ errorCode: "CONFIRMATION_NEEDS_PERSON", message })
+    return yield* new ToolRefused({ errorCode: "CONFIRMATION_NEEDS_PERSON", message })
   }
   const presented =
     typeof input === "object" && input !== null && "confirmToken" in input ? input.confirmToken : undefined
@@ -158,11 +158,11 @@ const withReason = (input: unknown, reason: string | undefined): unknown =>
 export const makeSlots = (most: number) => {
   const active = new Map<string, number>()
   return <A, E, R>(key: string, call: Effect.Effect<A, E, R>) =>
-    Effect.suspend((): Effect.Effect<A, E | Refused, R> => {
+    Effect.suspend((): Effect.Effect<A, E | ToolRefused, R> => {
       const now = active.get(key) ?? 0
       if (now >= most) {
         const message = `${most} calls of this key are in progress: wait for one of them (MCP_MAX_CONCURRENCY)`
-        return Effect.fail(new Refused({ errorCode: "TOO_MANY_CALLS", message }))
+        return Effect.fail(new ToolRefused({ errorCode: "TOO_MANY_CALLS", message }))
       }
       active.set(key, now + 1)
       return Effect.ensuring(

@@ -60,9 +60,9 @@ export type Verdict =
   | { readonly _tag: "Valid"; readonly nonce: string; readonly expiresAt: number }
   | { readonly _tag: "Stale"; readonly status: string; readonly index: number }
   /** Forged, expired, or of another tool, other arguments or another key. */
-  | { readonly _tag: "Refused"; readonly why: string }
+  | { readonly _tag: "Invalid"; readonly why: string }
 
-const refused = (why: string): Verdict => ({ _tag: "Refused", why })
+const invalid = (why: string): Verdict => ({ _tag: "Invalid", why })
 
 export const verifyToken = (
   token: string,
@@ -71,14 +71,14 @@ export const verifyToken = (
   current: Preview
 ): Verdict => {
   const [body = "", signature = ""] = token.split(".")
-  if (!equal(signature, mac(body))) return refused("the token is not one of this service")
+  if (!equal(signature, mac(body))) return invalid("the token is not one of this service")
   const text = Encoding.decodeString(body)
   const payload = Result.isSuccess(text) ? decodePayload(text.success) : undefined
-  if (payload === undefined || Result.isFailure(payload)) return refused("the token is not one of this service")
+  if (payload === undefined || Result.isFailure(payload)) return invalid("the token is not one of this service")
   const { args, expiresAt, index, key, nonce, status, tool } = payload.success
-  if (key !== binding.key) return refused("the token belongs to another key")
-  if (tool !== binding.tool || args !== binding.args) return refused("the token is for another call")
-  if (expiresAt <= now) return refused("the token has expired")
+  if (key !== binding.key) return invalid("the token belongs to another key")
+  if (tool !== binding.tool || args !== binding.args) return invalid("the token is for another call")
+  if (expiresAt <= now) return invalid("the token has expired")
   if (status !== current.status || index !== current.index) return { _tag: "Stale", status, index }
   return { _tag: "Valid", nonce, expiresAt }
 }

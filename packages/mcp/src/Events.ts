@@ -1,7 +1,7 @@
 import { type CanonicalEvent, isJsonObject, objectAt, textAt } from "@runplane/domain"
 import { defined, type Item, type Json, type JsonObject, type Said } from "./Shape.ts"
 
-/** Members of payloads that are texts of agents, the most telling first. */
+/** Members of payloads that are texts of agents, the reasons first. */
 const TEXT_KEYS = [
   ...["reason", "rationale", "message", "text", "content", "summary", "intent", "option", "recommendation"],
   ...["description", "error", "errorMessage", "input", "output"]

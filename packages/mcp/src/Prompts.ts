@@ -51,7 +51,7 @@ export const registerPrompts = Effect.gen(function* () {
       Effect.succeed(
         `Report the decisions since ${since}. Use in this order: cost_summary by scenario with q "createdAt:>=${since}"; ` +
           "stability with the same q; runs_search for failed runs; decision_explain for the two most surprising runs. " +
-          "Answer with a table of scenarios, outcomes, agreement and cost, then what a person should look into."
+          "Answer with a table of scenarios, outcomes, agreement and cost, then what a person should check."
       )
   })
 })

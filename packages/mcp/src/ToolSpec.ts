@@ -29,7 +29,10 @@ export interface Preview {
 export class InvalidInput extends Data.TaggedError("InvalidInput")<{ readonly message: string }> {}
 
 /** A refusal of a tool itself. */
-export class Refused extends Data.TaggedError("Refused")<{ readonly errorCode: string; readonly message: string }> {}
+export class ToolRefused extends Data.TaggedError("ToolRefused")<{
+  readonly errorCode: string
+  readonly message: string
+}> {}
 
 interface Described {
   readonly name: string

@@ -10,4 +10,5 @@ export {
 } from "./Backend.ts"
 export { layerMcpHttp } from "./Http.ts"
 export { layerMcpStdio, memoryConfirmations } from "./Stdio.ts"
+export { makeSubscriptions } from "./Subscriptions.ts"
 export { toolNamed, tools } from "./Tools.ts"

@@ -1,5 +1,5 @@
 import { ControlPlaneClient, LauncherClient, Me, mayUse } from "@runplane/api"
-import { type Backend, CurrentCaller, layerMcpHttp, toolNamed, withVia } from "@runplane/mcp"
+import { type Backend, CurrentCaller, layerMcpHttp, makeSubscriptions, toolNamed, withVia } from "@runplane/mcp"
 import {
   ControlPlaneSettings,
   controlPlaneForm,
@@ -21,6 +21,8 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import { IN_PROCESS, makeInProcessClient, withCredentials } from "./InProcess.ts"
 import { makeConfirmations } from "./McpConfirmations.ts"
 
@@ -54,6 +56,27 @@ const makeLauncher = Effect.fnUntraced(function* (baseUrl: string) {
 /** The name of a Host header without its port. */
 const nameOf = (host: string) => host.replace(/:\d*$/, "").toLowerCase()
 
+/**
+ * The same request without its origin, which the guard has accepted: the module compares it with a list of exact ones.
+ * A modified request would read its body a second time.
+ */
+const withoutOrigin = (request: HttpServerRequest.HttpServerRequest): HttpServerRequest.HttpServerRequest =>
+  request.headers["origin"] === undefined
+    ? request
+    : Object.create(request, { headers: { value: Headers.remove(request.headers, "origin") } })
+
+const LISTEN = "subscriptions/listen"
+
+const decodeListen = Schema.decodeUnknownEffect(
+  Schema.fromJsonString(
+    Schema.Struct({
+      params: Schema.Struct({
+        notifications: Schema.Struct({ resourceSubscriptions: Schema.optionalKey(Schema.Array(Schema.String)) })
+      })
+    })
+  )
+)
+
 const decodeMe = HttpClientResponse.schemaBodyJson(Me)
 
 /**
@@ -65,13 +88,16 @@ export const mcpRoutes = Layer.unwrap(
     const { isEnabled, issuer, launcherUrl, origins, proxies, ...values } = yield* readSettings(settings)
     if (!isEnabled) return Layer.empty
     const inProcess = yield* makeInProcessClient(yield* HttpRouter.HttpRouter)
+    const plane = yield* Effect.provide(
+      ControlPlaneClient,
+      ControlPlaneClient.layer({ baseUrl: IN_PROCESS }).pipe(
+        Layer.provide(Layer.succeed(HttpClient.HttpClient, withVia(inProcess)))
+      )
+    )
+    const subscriptions = yield* makeSubscriptions(plane)
     const backend: Backend = {
-      plane: yield* Effect.provide(
-        ControlPlaneClient,
-        ControlPlaneClient.layer({ baseUrl: IN_PROCESS }).pipe(
-          Layer.provide(Layer.succeed(HttpClient.HttpClient, withVia(inProcess)))
-        )
-      ),
+      plane,
+      subscriptions,
       launcher: launcherUrl === undefined ? undefined : yield* makeLauncher(launcherUrl),
       confirm: values.confirm,
       confirmations: yield* makeConfirmations,
@@ -116,14 +142,14 @@ export const mcpRoutes = Layer.unwrap(
             `the tool ${tool.name} needs the role ${tool.access}; this caller has ${role}`
           )
         }
-        // The module compares origins with a list; the guard has accepted this one.
-        const { origin: _, ...headers } = request.headers
+        if (request.headers["mcp-method"] === LISTEN) {
+          const listen = yield* Effect.result(Effect.flatMap(request.text, decodeListen))
+          const uris = Result.isSuccess(listen) ? (listen.success.params.notifications.resourceSubscriptions ?? []) : []
+          if (!(yield* subscriptions.follow(uris))) return controlPlaneForm.tooManyRequests
+        }
         const response = yield* httpEffect.pipe(
           Effect.provideService(CurrentCaller, { id, role }),
-          Effect.provideService(
-            HttpServerRequest.HttpServerRequest,
-            request.modify({ headers: Headers.fromInput(headers) })
-          )
+          Effect.provideService(HttpServerRequest.HttpServerRequest, withoutOrigin(request))
         )
         return HttpServerResponse.setHeader(
           response,

@@ -10,7 +10,7 @@ export const PREVIOUS = "2025-11-25"
 /** A call that the client rejected. */
 export class ClientFailed extends Data.TaggedError("ClientFailed")<{ readonly cause: unknown }> {
   override get message() {
-    return this.cause instanceof Error ? this.cause.message : String(this.cause)
+    return this.cause instanceof Error ? this.cause.message : JSON.stringify(this.cause)
   }
 }
 

@@ -2,6 +2,9 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { tools } from "@runplane/mcp"
 import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import * as Schedule from "effect/Schedule"
+import { appendMessages } from "../support/Appends.ts"
 import { decided } from "../support/Committee.ts"
 import { baseUrl, call, layerTestService } from "../support/HttpService.ts"
 import { runningRun } from "../support/LiveRuns.ts"
@@ -196,6 +199,53 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("the MCP en
       })
       assert.strictEqual(wrong.status, 200)
       assert.isDefined(wrong.body.error ?? wrong.body.result.isError)
+    })
+  )
+
+  it.effect("notifies the subscriber of a run's resource, and serves resources, prompts and completions", () =>
+    Effect.gen(function* () {
+      const runId = yield* running
+      const { attempt, client: sdk } = yield* client({ key: "viewer" })
+      const updated = yield* Queue.unbounded<string>()
+      sdk.setNotificationHandler("notifications/resources/updated", ({ params }) => {
+        Queue.offerUnsafe(updated, params.uri)
+      })
+      const uri = `runplane://runs/${runId}/story`
+      const subscription = yield* attempt(() => sdk.listen({ resourceSubscriptions: [uri] }))
+      assert.deepStrictEqual(subscription.honoredFilter.resourceSubscriptions, [uri])
+      // The stream of the run is open some time after the acknowledgement.
+      const change = Effect.repeat(appendMessages(runId, 1), Schedule.spaced("100 millis"))
+      assert.strictEqual(yield* Effect.raceFirst(Queue.take(updated), Effect.andThen(change, Effect.never)), uri)
+      yield* attempt(() => subscription.close())
+      const tooMany = Array.from({ length: 101 }, (_, index) => `runplane://runs/${runId}/events?afterSeq=${index}`)
+      const refused = yield* Effect.flip(attempt(() => sdk.listen({ resourceSubscriptions: tooMany })))
+      assert.match(refused.message, /429|many/i)
+
+      const { resourceTemplates } = yield* attempt(() => sdk.listResourceTemplates())
+      assert.lengthOf(resourceTemplates, 7)
+      for (const path of ["", "/state", "/story", "/decision.md", "/events", "/events?afterSeq=1"]) {
+        const { contents } = yield* attempt(() => sdk.readResource({ uri: `runplane://runs/${runId}${path}` }))
+        const [content] = contents
+        assert.include(
+          content !== undefined && "text" in content ? content.text : "",
+          path === "/events?afterSeq=1" ? "index" : runId,
+          path
+        )
+      }
+      const completed = yield* attempt(() =>
+        sdk.complete({
+          ref: { type: "ref/resource", uri: "runplane://runs/{id}" },
+          argument: { name: "id", value: runId.slice(0, 8) }
+        })
+      )
+      assert.deepStrictEqual(completed.completion.values, [runId])
+      const { prompts } = yield* attempt(() => sdk.listPrompts())
+      assert.deepStrictEqual(
+        prompts.map(({ name }) => name),
+        ["investigate_run", "why_did_they_differ", "review_policy_change", "weekly_decisions"]
+      )
+      const { messages } = yield* attempt(() => sdk.getPrompt({ name: "investigate_run", arguments: { runId } }))
+      assert.include(JSON.stringify(messages), "run_story")
     })
   )
 })

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { defined, type Item } from "../Shape.ts"
-import { action, page, Refused, said, tool } from "../ToolSpec.ts"
+import { action, page, said, ToolRefused, tool } from "../ToolSpec.ts"
 import { json } from "./Decisions.ts"
 import { bounded, text } from "./Inputs.ts"
 
@@ -108,7 +108,7 @@ const backtest = tool({
       return Effect.void
     })
     if (summary?.type !== "summary") {
-      return yield* new Refused({ errorCode: "BACKTEST_BROKEN", message: "the backtest ended before its summary" })
+      return yield* new ToolRefused({ errorCode: "BACKTEST_BROKEN", message: "the backtest ended before its summary" })
     }
     return {
       facts: json(summary),

@@ -2,7 +2,7 @@ import type { ScenarioSummary } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { defined, type Item } from "../Shape.ts"
-import { action, type CallContext, page, Refused, tool } from "../ToolSpec.ts"
+import { action, type CallContext, page, ToolRefused, tool } from "../ToolSpec.ts"
 import { json } from "./Decisions.ts"
 import { text } from "./Inputs.ts"
 
@@ -13,7 +13,9 @@ const scenarioRef = text("The scenario: pack/scenario@version, such as incident/
 /** The client of the launch service. The tools are listed only where there is one. */
 const launcherOf = ({ backend: { launcher } }: CallContext) =>
   launcher === undefined
-    ? Effect.fail(new Refused({ errorCode: "NO_LAUNCH_SERVICE", message: "the launch service has no known address" }))
+    ? Effect.fail(
+        new ToolRefused({ errorCode: "NO_LAUNCH_SERVICE", message: "the launch service has no known address" })
+      )
     : Effect.succeed(launcher)
 
 export const refOf = ({ packSlug, scenario, versions }: ScenarioSummary): string =>
@@ -64,7 +66,10 @@ const REFERENCE = /^([^/@]+)\/([^/@]+)@([^/@]+)$/
 export const scenarioFacts = Effect.fnUntraced(function* (reference: string, context: CallContext) {
   const [, packSlug = "", scenarioSlug = "", version = ""] = REFERENCE.exec(reference) ?? []
   if (version === "") {
-    return yield* new Refused({ errorCode: "INVALID_SCENARIO_REF", message: "a reference is pack/scenario@version" })
+    return yield* new ToolRefused({
+      errorCode: "INVALID_SCENARIO_REF",
+      message: "a reference is pack/scenario@version"
+    })
   }
   const launcher = yield* launcherOf(context)
   const schema = yield* launcher.catalog.launchSchema({ params: { packSlug, scenarioSlug, version }, query: {} })

@@ -209,7 +209,8 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     },
     "ToolSpec.ts": { meaning: "what a tool is", knows: ["Backend.ts", "Shape.ts"] },
     "Events.ts": { meaning: "events in short", knows: ["Shape.ts"] },
-    "Backend.ts": { meaning: "what the tools call", knows: [] },
+    "Backend.ts": { meaning: "what the tools call", knows: ["Subscriptions.ts"] },
+    "Subscriptions.ts": { meaning: "followed runs", knows: [] },
     "SealCheck.ts": { meaning: "signatures of seals", knows: [] },
     "Shape.ts": { meaning: "the bounds of answers, as pure code", knows: [] }
   },

@@ -760,6 +760,17 @@ CREATE TABLE stream_tickets (
 );
 CREATE INDEX stream_tickets_expires_at ON stream_tickets (expires_at);
 
+-- The key of the confirmation tokens of MCP clients, and the tokens that were used (docs/reference/mcp.md#confirmation).
+CREATE TABLE mcp_secret (
+  id boolean PRIMARY KEY CHECK (id),
+  secret text NOT NULL
+);
+CREATE TABLE mcp_used_tokens (
+  nonce text PRIMARY KEY,
+  expires_at timestamptz NOT NULL
+);
+CREATE INDEX mcp_used_tokens_expires_at ON mcp_used_tokens (expires_at);
+
 -- Saved searches (docs/reference/search.md#views). The built-in views are not stored.
 CREATE TABLE views (
   id uuid PRIMARY KEY,

@@ -24,6 +24,7 @@ import { layerRequestCounts } from "../admin/limits/RequestCounts.ts"
 import { PoliciesHttp } from "../admin/policies/Policies.ts"
 import { IngestHttp, layerExportErrors } from "../ingest/IngestHttp.ts"
 import { MarksHttp } from "../marks/Marks.ts"
+import { mcpRoutes } from "../mcp/McpHttp.ts"
 import { layerRefusedRequests } from "../platform/audit/RefusedRequests.ts"
 import { DashboardHttp } from "../queries/dashboard/Dashboard.ts"
 import { DecisionsHttp } from "../queries/decisions/DecisionsHttp.ts"
@@ -103,6 +104,7 @@ const routes = Layer.unwrap(
   Layer.provide(handlers),
   Layer.provide(ControlPlaneEdge.layerMiddleware.pipe(Layer.provide([StreamTickets.layerGuard, layerRequestCounts]))),
   Layer.merge(consoleRoutes),
+  Layer.merge(mcpRoutes),
   Layer.merge(ControlPlaneEdge.layer.pipe(Layer.provide([layerRefusedRequests, layerExportErrors])))
 )
 

@@ -22,7 +22,8 @@ export const unboundRun = Effect.fnUntraced(function* (metadata: Metadata = {}) 
 export const runningRun = Effect.fnUntraced(function* (
   metadata: Metadata = {},
   policyVersion = "policy.default",
-  session: Partial<SessionSnapshot> = {}
+  session: Partial<SessionSnapshot> = {},
+  headers: Readonly<Record<string, string>> = {}
 ) {
   const runId = RunId.make(randomUUID())
   const fake = yield* RuntimeFake
@@ -34,7 +35,7 @@ export const runningRun = Effect.fnUntraced(function* (
     ...session
   })
   yield* fake.accept(runId, { messageType: "SessionStart" })
-  yield* call("POST", "/runs", { body: descriptor({ session: { sessionId: runId, metadata } }) })
+  yield* call("POST", "/runs", { body: descriptor({ session: { sessionId: runId, metadata } }), headers })
   yield* awaitStatus(runId, "running")
   return runId
 })

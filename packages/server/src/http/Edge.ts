@@ -23,7 +23,7 @@ import type { EdgeForm } from "./EdgeForm.ts"
 import { HttpObserver, type ObservedRequest, RequestId } from "./HttpObserver.ts"
 import type { MethodsOf } from "./Methods.ts"
 import { RawRoutes } from "./RawRoutes.ts"
-import { type Facts, RequestFacts } from "./RequestFacts.ts"
+import { type Facts, RequestFacts, viaOf } from "./RequestFacts.ts"
 import { withSecurityHeaders } from "./SecurityHeaders.ts"
 
 /**
@@ -115,7 +115,8 @@ export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
                 : redirect === undefined
                   ? httpEffect
                   : Effect.succeed(redirect)
-          const facts: Facts = { client: "", actor: undefined, address: addressOf(request, proxies) }
+          const via = viaOf(request.headers["x-runplane-via"])
+          const facts: Facts = { client: "", actor: undefined, address: addressOf(request, proxies), via }
           const surrounded = answered(route, request, { form, methods, observer, facts, requestId }).pipe(
             Effect.provideService(RequestFacts, facts),
             Effect.provideService(RequestId, requestId),

@@ -241,6 +241,23 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     "Whether tokens of spans count in the run of a session that they joined by `macp.session.id`."
   ),
 
+  MCP_ENABLED: row(flag, true, "Whether `POST /mcp` serves assistants that speak the Model Context Protocol."),
+  MCP_CONFIRM: row(
+    oneOf(["token", "human", "none"]),
+    "token",
+    "How assistants confirm what stops or starts something: a token of the first step, only a person, or not at all."
+  ),
+  MCP_MAX_CONCURRENCY: row(
+    wholeNumber({ unit: "calls", min: 1 }),
+    4,
+    "Most calls of tools at a time for one key; more are refused."
+  ),
+  MCP_MAX_RESULT_BYTES: row(
+    bytes(8_192),
+    40_000,
+    "Most bytes of an answer of a tool, its text and its structured part together."
+  ),
+
   CONSOLE_ENABLED: row(flag, true, "Whether the web console is served under `/console/`."),
   CONSOLE_DIR: row(path, undefined, "Folder of a built web console.", { shownDefault: "the one of this checkout" }),
   LAUNCHER_PUBLIC_URL: row(

@@ -52,8 +52,12 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
   "control-plane": {
     http: {
       meaning: "composition of the handlers",
-      knows: ["admin", "streams", "queries", "runs", "ingest", "marks", "reactors", "observe", "event-log", "platform"]
+      knows: [
+        ...["admin", "mcp", "streams", "queries", "runs", "ingest", "marks", "reactors", "observe", "event-log"],
+        "platform"
+      ]
     },
+    mcp: { meaning: "the MCP endpoint: its tools call the service in the process", knows: ["platform"] },
     admin: {
       meaning: "health, drift, retention, policies, batches, audit",
       knows: ["streams", "queries", "runs", "ingest", "marks", "reactors", "observe", "event-log", "platform"]
@@ -198,6 +202,18 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     },
     runtime: { meaning: "the runtime as a process", knows: ["process"] },
     process: { meaning: "child processes and their CPU time", knows: [] }
+  },
+  mcp: {
+    tools: {
+      meaning: "one file a subject",
+      knows: ["ToolSpec.ts", "Backend.ts", "Events.ts", "SealCheck.ts", "Shape.ts"]
+    },
+    "ToolSpec.ts": { meaning: "what a tool is", knows: ["Backend.ts", "Shape.ts"] },
+    "Events.ts": { meaning: "events in short", knows: ["Shape.ts"] },
+    "Backend.ts": { meaning: "what the tools call", knows: ["Subscriptions.ts"] },
+    "Subscriptions.ts": { meaning: "followed runs", knows: [] },
+    "SealCheck.ts": { meaning: "signatures of seals", knows: [] },
+    "Shape.ts": { meaning: "the bounds of answers, as pure code", knows: [] }
   },
   cli: {
     commands: {

@@ -1,5 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { Actor } from "@runplane/api"
+import type { Via } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
@@ -19,6 +20,8 @@ export interface RecordedCaller {
   readonly actor: Pick<Actor, "actorId" | "actorType" | "name">
   readonly requestId: string
   readonly address: string
+  /** The program that acts for the caller, for the details of entries. */
+  readonly via?: Via | undefined
 }
 
 /** The same with its role. */
@@ -115,7 +118,7 @@ const rowOf = (id: string, entry: AuditEntry): AuditRow => {
     action,
     resource,
     resource_id: resourceId,
-    details: JSON.stringify({ outcome, ...details }),
+    details: JSON.stringify({ outcome, ...details, ...caller.via }),
     request_id: orNull(caller.requestId),
     client_address: orNull(caller.address),
     created_at: new Date(at)

@@ -5,7 +5,8 @@ import { orUnavailable } from "./OutageAnswers.ts"
 
 /** The caller of the current request, for the audit log. */
 export const currentCaller = Effect.gen(function* () {
-  return { actor: yield* CurrentActor, requestId: yield* RequestId, address: (yield* RequestFacts).address }
+  const { address, via } = yield* RequestFacts
+  return { actor: yield* CurrentActor, requestId: yield* RequestId, address, via }
 })
 
 /** A handler that acts for the caller of the request. */

@@ -1,0 +1,12 @@
+import { McpServer } from "effect/ai"
+import type { Backend } from "./Backend.ts"
+import { registrations, serverOptions } from "./Server.ts"
+
+/** The server at `POST /mcp`. The router in front of it authenticates and provides `CurrentCaller`. */
+export const layerMcpHttp = (backend: Backend) =>
+  McpServer.layerHttp({
+    ...serverOptions,
+    path: "/mcp",
+    allowSessionTermination: true,
+    registrations: registrations(backend)
+  })

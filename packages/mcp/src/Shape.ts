@@ -1,0 +1,168 @@
+import type * as Schema from "effect/Schema"
+
+/**
+ * Bounds of answers (docs/reference/mcp.md#bounds), as pure code. An answer is sent twice, as text and as structured
+ * content, so its JSON has at most half of the bytes of the limit.
+ */
+
+export type Json = Schema.Json
+export type JsonObject = Schema.JsonObject
+
+/** Longest row of a list, bytes of JSON. */
+export const MAX_ROW_BYTES = 300
+/** Longest free text, characters. */
+export const MAX_TEXT = 500
+
+/** Something that an agent or another person wrote; it comes last in an answer. */
+export interface Said {
+  /** Where it was said and by whom: short values. */
+  readonly of: JsonObject
+  readonly text: string
+}
+
+/** One entry of a list: its row, the texts that belong to it, and the cursor that continues behind it. */
+export interface Item {
+  readonly row?: JsonObject
+  readonly said?: ReadonlyArray<Said>
+  readonly cursor?: string | number | undefined
+}
+
+export interface Answer {
+  /** Names, ids and numbers. */
+  readonly facts: JsonObject
+  /** The entries of a list; undefined for answers that are not a list. */
+  readonly items?: ReadonlyArray<Item> | undefined
+  /** Texts that belong to no entry. */
+  readonly said?: ReadonlyArray<Said> | undefined
+  /** The cursor behind the whole page; undefined at the end. */
+  readonly nextCursor?: string | number | undefined
+  /** Entries behind the page, where their number is known. */
+  readonly omitted?: number | undefined
+  /** The tool that has the whole of a cut text. */
+  readonly rest: string
+}
+
+/** Bytes of the JSON text in UTF-8. */
+export const bytesOf = (value: Json): number => new TextEncoder().encode(JSON.stringify(value)).length
+
+/** The text without half of a surrogate pair at its end. */
+const startOf = (text: string, length: number): string => {
+  const start = text.slice(0, length)
+  const last = start.charCodeAt(start.length - 1)
+  return last >= 0xd800 && last <= 0xdbff ? start.slice(0, -1) : start
+}
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+interface Caps {
+  readonly text: number
+  readonly entries: number
+  readonly keys: number
+  readonly depth: number
+}
+
+/** Each step keeps less of a value than the step before. */
+const STEPS: ReadonlyArray<Caps> = [
+  { text: MAX_TEXT, entries: 50, keys: 60, depth: 12 },
+  { text: 300, entries: 25, keys: 50, depth: 10 },
+  { text: 160, entries: 12, keys: 40, depth: 8 },
+  { text: 80, entries: 6, keys: 30, depth: 6 },
+  { text: 40, entries: 3, keys: 20, depth: 4 },
+  { text: 24, entries: 1, keys: 10, depth: 2 },
+  { text: 8, entries: 0, keys: 4, depth: 1 }
+]
+
+/** The value within the caps. An object with a cut member says so, and how many entries of a list are missing. */
+const capped = (value: Json, caps: Caps): Json => {
+  if (typeof value === "string") return startOf(value, caps.text)
+  if (Array.isArray(value)) {
+    return caps.depth === 0 ? [] : value.slice(0, caps.entries).map((entry) => capped(entry, deeper(caps)))
+  }
+  if (!isObject(value)) return value
+  const entries = caps.depth === 0 ? [] : Object.entries(value).slice(0, caps.keys)
+  const kept = entries.map(([key, member]): [string, Json] => [
+    startOf(key, MAX_TEXT),
+    member === undefined ? null : capped(member, deeper(caps))
+  ])
+  const missing = entries.flatMap(([key, member]): ReadonlyArray<[string, Json]> => {
+    const omitted = Array.isArray(member) ? member.length - Math.min(member.length, caps.entries) : 0
+    return omitted === 0 ? [] : [[`${startOf(key, MAX_TEXT)}Omitted`, omitted]]
+  })
+  const isCut =
+    entries.length < Object.keys(value).length ||
+    entries.some(([, member]) => typeof member === "string" && member.length > caps.text)
+  return Object.fromEntries([...kept, ...missing, ...(isCut ? [["cut", true] as const] : [])])
+}
+
+const deeper = (caps: Caps): Caps => ({ ...caps, depth: caps.depth - 1 })
+
+/** The object within so many bytes: texts, lists and keys become shorter until it fits. */
+export const within = (value: JsonObject, bytes: number): JsonObject => {
+  for (const caps of STEPS) {
+    const smaller = capped(value, caps)
+    if (isObject(smaller) && bytesOf(smaller) <= bytes) return smaller
+  }
+  return { cut: true }
+}
+
+/** A row of at most `MAX_ROW_BYTES`. */
+export const fitRow = (row: JsonObject): JsonObject => within(row, MAX_ROW_BYTES)
+
+/** The text with its origin, cut to `MAX_TEXT` characters. */
+const fitSaid = ({ of, text }: Said, rest: string): JsonObject =>
+  text.length <= MAX_TEXT
+    ? { ...within(of, MAX_ROW_BYTES), text }
+    : { ...within(of, MAX_ROW_BYTES), text: startOf(text, MAX_TEXT), cut: true, rest }
+
+/** Bytes for the members of the envelope beside facts, rows and texts. */
+const ENVELOPE_BYTES = 600
+
+/**
+ * The answer within `maxBytes`, counted over text and structured content together: facts, then rows, then
+ * `nextCursor` and `omitted`, and the texts of agents last, under `said`. Entries that do not fit are left to the next
+ * page.
+ */
+export const shape = (answer: Answer, maxBytes: number): JsonObject => {
+  const half = Math.floor(maxBytes / 2)
+  const { items = [], rest, said: loose = [] } = answer
+  const entries: ReadonlyArray<Item> = [...items, ...loose.map((text) => ({ said: [text] }))]
+  const forFacts = entries.length === 0 ? half - ENVELOPE_BYTES : Math.floor(half / 2)
+  const facts = within(answer.facts, Math.max(16, forFacts))
+  let left = half - ENVELOPE_BYTES - bytesOf(facts)
+  const rows: Array<JsonObject> = []
+  const said: Array<JsonObject> = []
+  let taken = 0
+  let cursor: string | number | undefined
+  for (const item of entries) {
+    const row = item.row === undefined ? undefined : fitRow(item.row)
+    const texts = (item.said ?? []).map((entry) => fitSaid(entry, rest))
+    const bytes = [...(row === undefined ? [] : [row]), ...texts].reduce((sum, entry) => sum + bytesOf(entry) + 1, 0)
+    if (bytes > left) break
+    left -= bytes
+    taken += 1
+    cursor = item.cursor ?? cursor
+    if (row !== undefined) rows.push(row)
+    said.push(...texts)
+  }
+  const isWhole = taken >= items.length
+  const nextCursor = isWhole ? answer.nextCursor : cursor
+  const omitted = entries.length - taken + (answer.omitted ?? 0)
+  return {
+    ...facts,
+    ...(answer.items !== undefined && { rows }),
+    ...(nextCursor !== undefined && {
+      nextCursor: typeof nextCursor === "string" ? startOf(nextCursor, MAX_TEXT) : nextCursor
+    }),
+    ...(omitted > 0 && { omitted }),
+    ...(said.length > 0 && { said })
+  }
+}
+
+/** The object without its undefined members. */
+export const defined = (value: Readonly<Record<string, Json | undefined>>): JsonObject => {
+  const entries = Object.entries(value).flatMap(
+    ([key, member]): ReadonlyArray<readonly [string, Json]> => (member === undefined ? [] : [[key, member]])
+  )
+  return Object.fromEntries(entries)
+}

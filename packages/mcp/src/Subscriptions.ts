@@ -1,0 +1,73 @@
+import type { ControlPlaneClient } from "@runplane/api"
+import type { McpServer } from "effect/ai"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+
+/** Resources of runs that this process follows at most, of all clients. */
+export const MAX_SUBSCRIPTIONS = 100
+
+/** Updates within this time are one notification for each resource. */
+const LINGER = "200 millis"
+const MAX_WAITING = 1_000
+
+const RUN_URI = /^runplane:\/\/runs\/([^/?]+)/
+
+/** The runs of resources, and the resources of each. */
+const byRun = (uris: ReadonlyArray<string>): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const runs = new Map<string, ReadonlyArray<string>>()
+  for (const uri of uris) {
+    const [, id] = RUN_URI.exec(uri) ?? []
+    if (id !== undefined) runs.set(id, [...(runs.get(id) ?? []), uri])
+  }
+  return runs
+}
+
+export interface Subscriptions {
+  /**
+   * Follows the runs of these resources until the scope ends; false when the process follows as many as it may. The
+   * calls carry the credentials of the current request.
+   */
+  readonly follow: (uris: ReadonlyArray<string>) => Effect.Effect<boolean, never, Scope.Scope>
+  /** Notifies the subscribers of updated resources, for ever. */
+  readonly deliver: (server: McpServer.McpServer["Service"]) => Effect.Effect<void>
+}
+
+/** Subscriptions of run resources, fed from the event stream of each run (docs/reference/mcp.md#resources). */
+export const makeSubscriptions = Effect.fnUntraced(function* (plane: ControlPlaneClient["Service"]) {
+  const updates = yield* Queue.sliding<string>(MAX_WAITING)
+  let active = 0
+
+  const follow: Subscriptions["follow"] = Effect.fnUntraced(function* (uris) {
+    const runs = byRun(uris)
+    const wanted = [...runs.values()].reduce((sum, ofRun) => sum + ofRun.length, 0)
+    if (active + wanted > MAX_SUBSCRIPTIONS) return false
+    active += wanted
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        active -= wanted
+      })
+    )
+    for (const [id, ofRun] of runs) {
+      const events = plane.streamRun(id, { snapshots: "first" })
+      yield* Stream.runForEach(events, ({ event }) =>
+        event === "canonical_event" || event === "reset" ? Queue.offerAll(updates, ofRun) : Effect.void
+      ).pipe(Effect.ignore, Effect.forkScoped)
+    }
+    return true
+  })
+
+  const deliver: Subscriptions["deliver"] = (server) =>
+    Stream.fromQueue(updates).pipe(
+      Stream.groupedWithin(MAX_WAITING, LINGER),
+      Stream.runForEach((uris) =>
+        Effect.forEach(new Set(uris), (uri) => server.notifications["notifications/resources/updated"]({ uri }), {
+          discard: true
+        })
+      )
+    )
+
+  const subscriptions: Subscriptions = { follow, deliver }
+  return subscriptions
+})

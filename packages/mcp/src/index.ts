@@ -1,0 +1,14 @@
+export {
+  type Backend,
+  type Caller,
+  type Confirmations,
+  type ConfirmMode,
+  CurrentCaller,
+  confirmModes,
+  VIA_HEADER,
+  withVia
+} from "./Backend.ts"
+export { layerMcpHttp } from "./Http.ts"
+export { layerMcpStdio, memoryConfirmations } from "./Stdio.ts"
+export { makeSubscriptions } from "./Subscriptions.ts"
+export { toolNamed, tools } from "./Tools.ts"

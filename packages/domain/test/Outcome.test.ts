@@ -4,7 +4,20 @@ import { inferOutcome, voteOf } from "@runplane/domain"
 describe("Outcome", () => {
   const actions: ReadonlyArray<readonly [boolean | null, ReadonlyArray<string>]> = [
     [true, ["approve", "approved", "accept", "accepted", "selected", "completed", "decision.Approved"]],
-    [false, ["reject", "rejected", "decline", "declined", "failed", "quorum.rejected", "macp.gate.deny", "x.denied", "x.blocked"]],
+    [
+      false,
+      [
+        "reject",
+        "rejected",
+        "decline",
+        "declined",
+        "failed",
+        "quorum.rejected",
+        "macp.gate.deny",
+        "x.denied",
+        "x.blocked"
+      ]
+    ],
     [null, ["step_up", "resolved", "", "decision.approved.later", "multi_round.converged"]]
   ]
   it.each(actions)("infers %s from its actions", (outcome, words) => {

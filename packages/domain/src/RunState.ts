@@ -141,6 +141,7 @@ export const VoteTallyEntry = Schema.Struct({
   allow: Field.integer("Votes for it"),
   deny: Field.integer("Votes against it"),
   threshold: Field.integer("Half of the required votes, rounded up"),
+  requiredApprovals: optional(Field.integer("Approvals that the request of a quorum session demands")),
   quorum: Schema.Struct({
     required: Field.integer("Participants with the role voter; all participants when there are no voters"),
     cast: Field.integer("Votes for and against")
@@ -261,6 +262,7 @@ export const RunState = Schema.Struct({
     expectedCommitments: optional(
       Schema.Array(ExpectedCommitment).annotate({ description: "Commitments that the policy expects" })
     ),
+    requiredApprovals: optional(Field.integer("Approvals that the latest request of a quorum session demands")),
     voteTally: optional(Schema.Array(VoteTallyEntry).annotate({ description: "Votes by proposal" })),
     lastWords: optional(
       Schema.Array(Schema.NullOr(Schema.String)).annotate({

@@ -26,8 +26,8 @@ const VOTER_ROLE = "voter"
 const MAX_EXPECTATION_BYTES = 1_024
 /** Last votes that are kept, of all participants on all proposals: one byte each. */
 const MAX_LAST_WORDS = 128 * 1024
-/** A tally without its id and last votes: keys, punctuation and eight counts. */
-const TALLY_BYTES = 240
+/** A tally without its id and last votes: keys, punctuation and nine counts. */
+const TALLY_BYTES = 280
 const MAX_TALLIES_BYTES = MAX_VOTE_TALLY_BYTES - MAX_LAST_WORDS
 /** So many fit whatever their ids. */
 const FEW_TALLIES = Math.floor(MAX_TALLIES_BYTES / (TALLY_BYTES + MAX_STATE_NAME_BYTES))
@@ -46,6 +46,8 @@ export const foldPolicy = (policy: Policy, event: KnownEvent, participants: Part
       return resolved(policy, event)
     case "policy.commitment.evaluated":
       return evaluated(policy, event)
+    case "proposal.created":
+      return requested(policy, event)
     case "proposal.updated":
       return voted(policy, event, participants)
     case "decision.finalized":
@@ -106,6 +108,10 @@ const evaluated = (policy: Policy, { data, ts }: EventOf<"policy.commitment.eval
   }
 }
 
+/** A session has one request, and its votes follow it. */
+const requested = (policy: Policy, { data: { requiredApprovals } }: EventOf<"proposal.created">): Policy =>
+  requiredApprovals !== undefined && Number.isSafeInteger(requiredApprovals) ? { ...policy, requiredApprovals } : policy
+
 const voted = (policy: Policy, { data }: EventOf<"proposal.updated">, participants: Participants): Policy => {
   const { messageType, recommendation, vote: stated } = data
   const commitmentId = boundName(data.proposalId)
@@ -128,6 +134,7 @@ const voted = (policy: Policy, { data }: EventOf<"proposal.updated">, participan
     allow,
     deny,
     threshold: Math.ceil(required / 2),
+    ...(policy.requiredApprovals !== undefined && { requiredApprovals: policy.requiredApprovals }),
     quorum: { required, cast: allow + deny },
     ...(words !== null && { voters: { allow: count(words, ALLOWS), deny: count(words, DENIES), required } })
   }

@@ -141,6 +141,15 @@ describe("policy", () => {
     ])
   })
 
+  it("has the approvals that a quorum request demands beside half of the voters", () => {
+    const request = (payload: JsonObject) =>
+      derived("proposal.created", "ApprovalRequest", "a", { request_id: "p1", action: "ship", ...payload })
+    const { policy } = given(request({ required_approvals: 3 })).when(vote("Approve", "b"))
+    assert.strictEqual(policy.requiredApprovals, 3)
+    assert.deepInclude(policy.voteTally?.[0], { allow: 1, threshold: 1, requiredApprovals: 3 })
+    assert.notProperty(given(request({})).when(vote("Approve", "b")).policy, "requiredApprovals")
+  })
+
   it("derives the quorum from a bare commitment", () => {
     const commitment = (action: string) => derived("decision.finalized", "Commitment", "a", { action })
     assert.strictEqual(given().when(commitment("approve")).policy.quorumStatus, "reached")

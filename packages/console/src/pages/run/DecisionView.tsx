@@ -1,4 +1,4 @@
-import { isTerminal, type RunStatus } from "@runplane/domain"
+import { isTerminal, type RunState, type RunStatus } from "@runplane/domain"
 import { Check, CircleDot, type LucideIcon, Minus, TriangleAlert, X } from "lucide-react"
 import { useMemo, useState } from "react"
 import { Avatar, Chip, Time, toneText, UserText } from "../../ui/basics.tsx"
@@ -100,7 +100,7 @@ export default function DecisionView({ page, set, shown }: RunViewProps) {
                     )}
                   </th>
                   <td className="num px-3 py-3">
-                    <Votes row={row} required={tally.get(row.id)?.quorum.required} />
+                    <Votes row={row} tally={tally.get(row.id)} />
                   </td>
                   {columns.map(({ participantId }) => (
                     <td key={participantId} className="px-2 py-3 text-center">
@@ -141,12 +141,17 @@ const noDecision = (status: RunStatus): string =>
       ? "The run ended without a decision."
       : "The decision is open: no commitment yet."
 
-const Votes = ({ required, row }: { readonly row: ProposalRow; readonly required: number | undefined }) => (
+type Tally = NonNullable<RunState["policy"]["voteTally"]>[number]
+
+const Votes = ({ row, tally }: { readonly row: ProposalRow; readonly tally: Tally | undefined }) => (
   <span className="flex flex-col gap-0.5 whitespace-nowrap">
     <span className="text-good">{row.votesFor} for</span>
     <span className={row.votesAgainst === 0 ? "text-muted" : "text-bad"}>{row.votesAgainst} against</span>
     {row.abstained === 0 ? null : <span className="text-muted">{row.abstained} abstained</span>}
-    {required === undefined ? null : <span className="text-muted">{required} may vote</span>}
+    {tally === undefined ? null : <span className="text-muted">{tally.quorum.required} may vote</span>}
+    {tally?.requiredApprovals === undefined ? null : (
+      <span className="text-muted">{tally.requiredApprovals} needed</span>
+    )}
   </span>
 )
 

@@ -33,6 +33,7 @@ describe("the settings", () => {
       assert(credentials.kind === "signed")
       assert.deepStrictEqual(credentials.tokens, {
         issuer: "issuer",
+        acceptsNames: false,
         audience: "macp-runtime",
         algorithms: ["RS256", "ES256"],
         tokens: []

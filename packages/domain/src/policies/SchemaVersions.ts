@@ -2,8 +2,8 @@ import * as Result from "effect/Result"
 import * as SemVer from "effect/SemVer"
 import type { PolicySchemaVersion } from "./Policy.ts"
 
-/** The name of the reference runtime: only its versions determine the evaluation. */
-const REFERENCE_RUNTIME = "macp-runtime"
+/** The reference runtime, and the sandbox, which has the version of the release that it follows. */
+const KNOWN_RUNTIMES: ReadonlySet<string> = new Set(["macp-runtime", "runplane-sandbox"])
 
 /** The first version that evaluates schema version 3 (docs/internals/runtime.md#schema-versions). */
 const EVALUATES_3 = Result.getOrThrow(SemVer.parse("0.7.6"))
@@ -17,6 +17,6 @@ export const highestSchemaVersion = (runtime: {
   readonly version: string
 }): PolicySchemaVersion | undefined => {
   const version = SemVer.parse(runtime.version)
-  if (runtime.name !== REFERENCE_RUNTIME || Result.isFailure(version)) return undefined
+  if (!KNOWN_RUNTIMES.has(runtime.name) || Result.isFailure(version)) return undefined
   return SemVer.Order(version.success, EVALUATES_3) < 0 ? 2 : 3
 }

@@ -29,10 +29,13 @@ const runtimeInfo = (release: Release) => ({
   runtimeInfo: { ...RUNTIME_INFO.runtimeInfo, version: release }
 })
 
+/** Clients that know only the reference runtime name it in their requests. */
+const REFERENCE_RUNTIME = "macp-runtime"
+
 const RUNTIME_INFO = {
   selectedProtocolVersion: PROTOCOL_VERSION,
   runtimeInfo: {
-    name: "macp-runtime",
+    name: "runplane-sandbox",
     title: "Runplane sandbox runtime",
     description: "Development runtime: sessions in memory, gone when the process ends.",
     websiteUrl: ""
@@ -126,7 +129,7 @@ export const makeHandlers = (
       ),
 
     getManifest: ({ agentId }) => {
-      if (agentId !== "" && agentId !== RUNTIME_INFO.runtimeInfo.name) {
+      if (!["", RUNTIME_INFO.runtimeInfo.name, REFERENCE_RUNTIME].includes(agentId)) {
         throw new ConnectError(`no manifest for ${agentId}`, Code.NotFound)
       }
       const { description, name, title } = RUNTIME_INFO.runtimeInfo

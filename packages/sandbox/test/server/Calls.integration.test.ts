@@ -59,7 +59,9 @@ layer(Sandbox.layer({ port: 0 }), { excludeTestServices: true })("the unary call
       )
       assert.deepStrictEqual((await client.unary("listRoots", create(ListRootsRequestSchema))).roots, [])
       const { manifest } = await client.unary("getManifest", create(GetManifestRequestSchema))
-      assert.strictEqual(manifest?.agentId, "macp-runtime")
+      assert.strictEqual(manifest?.agentId, "runplane-sandbox")
+      const known = create(GetManifestRequestSchema, { agentId: "macp-runtime" })
+      assert.deepStrictEqual((await client.unary("getManifest", known)).manifest, manifest)
       assert.strictEqual(
         await failure(client.unary("getManifest", create(GetManifestRequestSchema, { agentId: "x" }))),
         status.NOT_FOUND

@@ -58,7 +58,7 @@ export type HandlerServices = StreamServices | WatchServices
 export const makeHandlers = (
   context: Context.Context<HandlerServices>,
   options: SandboxOptions
-): ServiceImpl<typeof MACPRuntimeService> => {
+): Partial<ServiceImpl<typeof MACPRuntimeService>> => {
   const run = Effect.runPromiseWith(context)
   const kernel = Context.get(context, Kernel)
   const policies = Context.get(context, PolicyRegistry)

@@ -64,15 +64,25 @@ const ENVELOPE_OVERHEAD_BYTES = 65_536
  */
 const SESSION_MEMORY_MB = 1_024
 
+/** An unknown RPC is a status of gRPC: clients take a 404 of HTTP for a server that does not speak it. */
+const unimplemented: NonNullable<Parameters<typeof connectNodeAdapter>[0]["fallback"]> = (_request, response) => {
+  response.writeHead(200, {
+    "content-type": "application/grpc",
+    "grpc-status": String(Code.Unimplemented),
+    "grpc-message": "unknown RPC"
+  })
+  response.end()
+}
+
 /** Serves the handlers over HTTP/2 without TLS until the scope closes. */
 export const listen = (
-  handlers: ServiceImpl<typeof MACPRuntimeService>,
+  handlers: Partial<ServiceImpl<typeof MACPRuntimeService>>,
   options: SandboxOptions
 ): Effect.Effect<Listener, AddressInUse | ListenFailed, Scope.Scope> =>
   Effect.acquireRelease(open(handlers, options), ({ stop }) => stop)
 
 const open = (
-  handlers: ServiceImpl<typeof MACPRuntimeService>,
+  handlers: Partial<ServiceImpl<typeof MACPRuntimeService>>,
   options: SandboxOptions
 ): Effect.Effect<Listener, AddressInUse | ListenFailed> =>
   Effect.callback((resume) => {
@@ -88,6 +98,7 @@ const open = (
         // All clients are on the same machine: compression would only cost time.
         acceptCompression: [],
         readMaxBytes: options.maxPayloadBytes + ENVELOPE_OVERHEAD_BYTES,
+        fallback: unimplemented,
         shutdownSignal: shutdown.signal
       })
     )

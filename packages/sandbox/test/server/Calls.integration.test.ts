@@ -1,3 +1,5 @@
+import { once } from "node:events"
+import http2 from "node:http2"
 import { create } from "@bufbuild/protobuf"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { status } from "@grpc/grpc-js"
@@ -21,7 +23,8 @@ import {
   UnregisterPolicyRequestSchema,
   WatchModeRegistryRequestSchema,
   WatchPoliciesRequestSchema,
-  WatchRootsRequestSchema
+  WatchRootsRequestSchema,
+  WhatIfReplayRequestSchema
 } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -40,6 +43,28 @@ layer(Sandbox.layer({ port: 0 }), { excludeTestServices: true })("the unary call
       assert.isTrue(answer.capabilities?.sessions?.stream)
       assert.strictEqual(await failure(initialize([])), status.INVALID_ARGUMENT)
       assert.strictEqual(await failure(initialize(["2.0"])), status.FAILED_PRECONDITION)
+    })
+  )
+
+  it.effect("answer an RPC that is not served, or not known, with the status of gRPC", () =>
+    Effect.gen(function* () {
+      const { address } = yield* Sandbox
+      yield* withClient(async (client) => {
+        const replay = client.unary("whatIfReplay", create(WhatIfReplayRequestSchema), lead)
+        assert.strictEqual(await failure(replay), status.UNIMPLEMENTED)
+      })
+      yield* Effect.promise(async () => {
+        const session = http2.connect(`http://${address}`)
+        const request = session.request({
+          ":method": "POST",
+          ":path": "/macp.v1.MACPRuntimeService/Unknown",
+          "content-type": "application/grpc",
+          te: "trailers"
+        })
+        const [headers] = await once(request.end(), "response")
+        session.destroy()
+        assert.deepInclude(headers, { ":status": 200, "grpc-status": "12", "content-type": "application/grpc" })
+      })
     })
   )
 

@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file macp/v1/core.proto.
  */
 export const file_macp_v1_core: GenFile = /*@__PURE__*/
-  fileDesc("ChJtYWNwL3YxL2NvcmUucHJvdG8SB21hY3AudjEiIQoEUm9vdBILCgN1cmkYASABKAkSDAoEbmFtZRgCIAEoCSJkCgpDbGllbnRJbmZvEgwKBG5hbWUYASABKAkSDQoFdGl0bGUYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRITCgt3ZWJzaXRlX3VybBgFIAEoCSJlCgtSdW50aW1lSW5mbxIMCgRuYW1lGAEgASgJEg0KBXRpdGxlGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSEwoLd2Vic2l0ZV91cmwYBSABKAkiUwoSU2Vzc2lvbnNDYXBhYmlsaXR5Eg4KBnN0cmVhbRgBIAEoCBIVCg1saXN0X3Nlc3Npb25zGAIgASgIEhYKDndhdGNoX3Nlc3Npb25zGAMgASgIIjAKFkNhbmNlbGxhdGlvbkNhcGFiaWxpdHkSFgoOY2FuY2VsX3Nlc3Npb24YASABKAgiJgoSUHJvZ3Jlc3NDYXBhYmlsaXR5EhAKCHByb2dyZXNzGAEgASgIIioKEk1hbmlmZXN0Q2FwYWJpbGl0eRIUCgxnZXRfbWFuaWZlc3QYASABKAgiQgoWTW9kZVJlZ2lzdHJ5Q2FwYWJpbGl0eRISCgpsaXN0X21vZGVzGAEgASgIEhQKDGxpc3RfY2hhbmdlZBgCIAEoCCI7Cg9Sb290c0NhcGFiaWxpdHkSEgoKbGlzdF9yb290cxgBIAEoCBIUCgxsaXN0X2NoYW5nZWQYAiABKAgijgEKGEV4cGVyaW1lbnRhbENhcGFiaWxpdGllcxJBCghmZWF0dXJlcxgBIAMoCzIvLm1hY3AudjEuRXhwZXJpbWVudGFsQ2FwYWJpbGl0aWVzLkZlYXR1cmVzRW50cnkaLwoNRmVhdHVyZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIqgDCgxDYXBhYmlsaXRpZXMSLQoIc2Vzc2lvbnMYASABKAsyGy5tYWNwLnYxLlNlc3Npb25zQ2FwYWJpbGl0eRI1CgxjYW5jZWxsYXRpb24YAiABKAsyHy5tYWNwLnYxLkNhbmNlbGxhdGlvbkNhcGFiaWxpdHkSLQoIcHJvZ3Jlc3MYAyABKAsyGy5tYWNwLnYxLlByb2dyZXNzQ2FwYWJpbGl0eRItCghtYW5pZmVzdBgEIAEoCzIbLm1hY3AudjEuTWFuaWZlc3RDYXBhYmlsaXR5EjYKDW1vZGVfcmVnaXN0cnkYBSABKAsyHy5tYWNwLnYxLk1vZGVSZWdpc3RyeUNhcGFiaWxpdHkSJwoFcm9vdHMYBiABKAsyGC5tYWNwLnYxLlJvb3RzQ2FwYWJpbGl0eRI6Cg9wb2xpY3lfcmVnaXN0cnkYByABKAsyIS5tYWNwLnYxLlBvbGljeVJlZ2lzdHJ5Q2FwYWJpbGl0eRI3CgxleHBlcmltZW50YWwYZCABKAsyIS5tYWNwLnYxLkV4cGVyaW1lbnRhbENhcGFiaWxpdGllcyKPAQoRSW5pdGlhbGl6ZVJlcXVlc3QSIwobc3VwcG9ydGVkX3Byb3RvY29sX3ZlcnNpb25zGAEgAygJEigKC2NsaWVudF9pbmZvGAIgASgLMhMubWFjcC52MS5DbGllbnRJbmZvEisKDGNhcGFiaWxpdGllcxgDIAEoCzIVLm1hY3AudjEuQ2FwYWJpbGl0aWVzIr8BChJJbml0aWFsaXplUmVzcG9uc2USIQoZc2VsZWN0ZWRfcHJvdG9jb2xfdmVyc2lvbhgBIAEoCRIqCgxydW50aW1lX2luZm8YAiABKAsyFC5tYWNwLnYxLlJ1bnRpbWVJbmZvEisKDGNhcGFiaWxpdGllcxgDIAEoCzIVLm1hY3AudjEuQ2FwYWJpbGl0aWVzEhcKD3N1cHBvcnRlZF9tb2RlcxgEIAMoCRIUCgxpbnN0cnVjdGlvbnMYBSABKAkiZgoNU2lnbmFsUGF5bG9hZBITCgtzaWduYWxfdHlwZRgBIAEoCRIMCgRkYXRhGAIgASgMEhIKCmNvbmZpZGVuY2UYAyABKAESHgoWY29ycmVsYXRpb25fc2Vzc2lvbl9pZBgEIAEoCSJ2Cg9Qcm9ncmVzc1BheWxvYWQSFgoOcHJvZ3Jlc3NfdG9rZW4YASABKAkSEAoIcHJvZ3Jlc3MYAiABKAESDQoFdG90YWwYAyABKAESDwoHbWVzc2FnZRgEIAEoCRIZChF0YXJnZXRfbWVzc2FnZV9pZBgFIAEoCSLXAgoTU2Vzc2lvblN0YXJ0UGF5bG9hZBIOCgZpbnRlbnQYASABKAkSFAoMcGFydGljaXBhbnRzGAIgAygJEhQKDG1vZGVfdmVyc2lvbhgDIAEoCRIdChVjb25maWd1cmF0aW9uX3ZlcnNpb24YBCABKAkSFgoOcG9saWN5X3ZlcnNpb24YBSABKAkSDgoGdHRsX21zGAYgASgDEhwKBXJvb3RzGAcgAygLMg0ubWFjcC52MS5Sb290EhIKCmNvbnRleHRfaWQYCCABKAkSQAoKZXh0ZW5zaW9ucxgJIAMoCzIsLm1hY3AudjEuU2Vzc2lvblN0YXJ0UGF5bG9hZC5FeHRlbnNpb25zRW50cnkSFgoObWF4X3N1c3BlbmRfbXMYCiABKAMaMQoPRXh0ZW5zaW9uc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoDDoCOAEiPAoUU2Vzc2lvbkNhbmNlbFBheWxvYWQSDgoGcmVhc29uGAEgASgJEhQKDGNhbmNlbGxlZF9ieRgCIAEoCSI9ChVTZXNzaW9uU3VzcGVuZFBheWxvYWQSDgoGcmVhc29uGAEgASgJEhQKDHN1c3BlbmRlZF9ieRgCIAEoCSJNChRTZXNzaW9uUmVzdW1lUGF5bG9hZBIOCgZyZWFzb24YASABKAkSEgoKcmVzdW1lZF9ieRgCIAEoCRIRCgliYW5rZWRfbXMYAyABKAMiPAoNQ29tbWl0bWVudFJlZhISCgpzZXNzaW9uX2lkGAEgASgJEhcKD2NvbW1pdG1lbnRfaGFzaBgCIAEoCSL2AQoRQ29tbWl0bWVudFBheWxvYWQSFQoNY29tbWl0bWVudF9pZBgBIAEoCRIOCgZhY3Rpb24YAiABKAkSFwoPYXV0aG9yaXR5X3Njb3BlGAMgASgJEg4KBnJlYXNvbhgEIAEoCRIUCgxtb2RlX3ZlcnNpb24YBSABKAkSFgoOcG9saWN5X3ZlcnNpb24YBiABKAkSHQoVY29uZmlndXJhdGlvbl92ZXJzaW9uGAcgASgJEhgKEG91dGNvbWVfcG9zaXRpdmUYCCABKAgSKgoKc3VwZXJzZWRlcxgJIAEoCzIWLm1hY3AudjEuQ29tbWl0bWVudFJlZiJlChNQYXJ0aWNpcGFudEFjdGl2aXR5EhYKDnBhcnRpY2lwYW50X2lkGAEgASgJEh8KF2xhc3RfbWVzc2FnZV9hdF91bml4X21zGAIgASgDEhUKDW1lc3NhZ2VfY291bnQYAyABKA0i7wIKD1Nlc3Npb25NZXRhZGF0YRISCgpzZXNzaW9uX2lkGAEgASgJEgwKBG1vZGUYAiABKAkSJAoFc3RhdGUYAyABKA4yFS5tYWNwLnYxLlNlc3Npb25TdGF0ZRIaChJzdGFydGVkX2F0X3VuaXhfbXMYBCABKAMSGgoSZXhwaXJlc19hdF91bml4X21zGAUgASgDEhQKDG1vZGVfdmVyc2lvbhgGIAEoCRIdChVjb25maWd1cmF0aW9uX3ZlcnNpb24YByABKAkSFgoOcG9saWN5X3ZlcnNpb24YCCABKAkSFAoMcGFydGljaXBhbnRzGAkgAygJEjoKFHBhcnRpY2lwYW50X2FjdGl2aXR5GAogAygLMhwubWFjcC52MS5QYXJ0aWNpcGFudEFjdGl2aXR5EhEKCWluaXRpYXRvchgLIAEoCRISCgpjb250ZXh0X2lkGAwgASgJEhYKDmV4dGVuc2lvbl9rZXlzGA0gAygJIicKEUdldFNlc3Npb25SZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkiOgoUQ2FuY2VsU2Vzc2lvblJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCRIOCgZyZWFzb24YAiABKAkiOwoVU3VzcGVuZFNlc3Npb25SZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkSDgoGcmVhc29uGAIgASgJIjoKFFJlc3VtZVNlc3Npb25SZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkSDgoGcmVhc29uGAIgASgJIjMKFlN1c3BlbmRTZXNzaW9uUmVzcG9uc2USGQoDYWNrGAEgASgLMgwubWFjcC52MS5BY2siMgoVUmVzdW1lU2Vzc2lvblJlc3BvbnNlEhkKA2FjaxgBIAEoCzIMLm1hY3AudjEuQWNrIjIKC1NlbmRSZXF1ZXN0EiMKCGVudmVsb3BlGAEgASgLMhEubWFjcC52MS5FbnZlbG9wZSIpCgxTZW5kUmVzcG9uc2USGQoDYWNrGAEgASgLMgwubWFjcC52MS5BY2siMgoVQ2FuY2VsU2Vzc2lvblJlc3BvbnNlEhkKA2FjaxgBIAEoCzIMLm1hY3AudjEuQWNrIiYKEkdldE1hbmlmZXN0UmVxdWVzdBIQCghhZ2VudF9pZBgBIAEoCSK3AQoRVHJhbnNwb3J0RW5kcG9pbnQSEQoJdHJhbnNwb3J0GAEgASgJEgsKA3VyaRgCIAEoCRIVCg1jb250ZW50X3R5cGVzGAMgAygJEjoKCG1ldGFkYXRhGAQgAygLMigubWFjcC52MS5UcmFuc3BvcnRFbmRwb2ludC5NZXRhZGF0YUVudHJ5Gi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASK7AgoNQWdlbnRNYW5pZmVzdBIQCghhZ2VudF9pZBgBIAEoCRINCgV0aXRsZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIXCg9zdXBwb3J0ZWRfbW9kZXMYBCADKAkSGwoTaW5wdXRfY29udGVudF90eXBlcxgFIAMoCRIcChRvdXRwdXRfY29udGVudF90eXBlcxgGIAMoCRI2CghtZXRhZGF0YRgHIAMoCzIkLm1hY3AudjEuQWdlbnRNYW5pZmVzdC5NZXRhZGF0YUVudHJ5EjcKE3RyYW5zcG9ydF9lbmRwb2ludHMYCCADKAsyGi5tYWNwLnYxLlRyYW5zcG9ydEVuZHBvaW50Gi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASK2AgoOTW9kZURlc2NyaXB0b3ISDAoEbW9kZRgBIAEoCRIUCgxtb2RlX3ZlcnNpb24YAiABKAkSDQoFdGl0bGUYAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSGQoRZGV0ZXJtaW5pc21fY2xhc3MYBSABKAkSGQoRcGFydGljaXBhbnRfbW9kZWwYBiABKAkSFQoNbWVzc2FnZV90eXBlcxgHIAMoCRIeChZ0ZXJtaW5hbF9tZXNzYWdlX3R5cGVzGAggAygJEjwKC3NjaGVtYV91cmlzGAkgAygLMicubWFjcC52MS5Nb2RlRGVzY3JpcHRvci5TY2hlbWFVcmlzRW50cnkaMQoPU2NoZW1hVXJpc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiEgoQTGlzdE1vZGVzUmVxdWVzdCI7ChFMaXN0TW9kZXNSZXNwb25zZRImCgVtb2RlcxgBIAMoCzIXLm1hY3AudjEuTW9kZURlc2NyaXB0b3IiFQoTTGlzdEV4dE1vZGVzUmVxdWVzdCI+ChRMaXN0RXh0TW9kZXNSZXNwb25zZRImCgVtb2RlcxgBIAMoCzIXLm1hY3AudjEuTW9kZURlc2NyaXB0b3IiEgoQTGlzdFJvb3RzUmVxdWVzdCIxChFMaXN0Um9vdHNSZXNwb25zZRIcCgVyb290cxgBIAMoCzINLm1hY3AudjEuUm9vdCJACg9SZWdpc3RyeUNoYW5nZWQSEAoIcmVnaXN0cnkYASABKAkSGwoTb2JzZXJ2ZWRfYXRfdW5peF9tcxgCIAEoAyIrCgxSb290c0NoYW5nZWQSGwoTb2JzZXJ2ZWRfYXRfdW5peF9tcxgBIAEoAyIVChNXYXRjaFNpZ25hbHNSZXF1ZXN0IjsKFFdhdGNoU2lnbmFsc1Jlc3BvbnNlEiMKCGVudmVsb3BlGAEgASgLMhEubWFjcC52MS5FbnZlbG9wZSJxChRTdHJlYW1TZXNzaW9uUmVxdWVzdBIjCghlbnZlbG9wZRgBIAEoCzIRLm1hY3AudjEuRW52ZWxvcGUSHAoUc3Vic2NyaWJlX3Nlc3Npb25faWQYAiABKAkSFgoOYWZ0ZXJfc2VxdWVuY2UYAyABKAQibwoVU3RyZWFtU2Vzc2lvblJlc3BvbnNlEiUKCGVudmVsb3BlGAEgASgLMhEubWFjcC52MS5FbnZlbG9wZUgAEiMKBWVycm9yGAIgASgLMhIubWFjcC52MS5NQUNQRXJyb3JIAEIKCghyZXNwb25zZSJAChJHZXRTZXNzaW9uUmVzcG9uc2USKgoIbWV0YWRhdGEYASABKAsyGC5tYWNwLnYxLlNlc3Npb25NZXRhZGF0YSI/ChNHZXRNYW5pZmVzdFJlc3BvbnNlEigKCG1hbmlmZXN0GAEgASgLMhYubWFjcC52MS5BZ2VudE1hbmlmZXN0IhoKGFdhdGNoTW9kZVJlZ2lzdHJ5UmVxdWVzdCJFChlXYXRjaE1vZGVSZWdpc3RyeVJlc3BvbnNlEigKBmNoYW5nZRgBIAEoCzIYLm1hY3AudjEuUmVnaXN0cnlDaGFuZ2VkIhMKEVdhdGNoUm9vdHNSZXF1ZXN0IjsKEldhdGNoUm9vdHNSZXNwb25zZRIlCgZjaGFuZ2UYASABKAsyFS5tYWNwLnYxLlJvb3RzQ2hhbmdlZCJKChZSZWdpc3RlckV4dE1vZGVSZXF1ZXN0EjAKD21vZGVfZGVzY3JpcHRvchgBIAEoCzIXLm1hY3AudjEuTW9kZURlc2NyaXB0b3IiNAoXUmVnaXN0ZXJFeHRNb2RlUmVzcG9uc2USCgoCb2sYASABKAgSDQoFZXJyb3IYAiABKAkiKAoYVW5yZWdpc3RlckV4dE1vZGVSZXF1ZXN0EgwKBG1vZGUYASABKAkiNgoZVW5yZWdpc3RlckV4dE1vZGVSZXNwb25zZRIKCgJvaxgBIAEoCBINCgVlcnJvchgCIAEoCSI+ChJQcm9tb3RlTW9kZVJlcXVlc3QSDAoEbW9kZRgBIAEoCRIaChJwcm9tb3RlZF9tb2RlX25hbWUYAiABKAkiPgoTUHJvbW90ZU1vZGVSZXNwb25zZRIKCgJvaxgBIAEoCBINCgVlcnJvchgCIAEoCRIMCgRtb2RlGAMgASgJIjwKE0xpc3RTZXNzaW9uc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiWwoUTGlzdFNlc3Npb25zUmVzcG9uc2USKgoIc2Vzc2lvbnMYASADKAsyGC5tYWNwLnYxLlNlc3Npb25NZXRhZGF0YRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki3AIKFVNlc3Npb25MaWZlY3ljbGVFdmVudBI8CgpldmVudF90eXBlGAEgASgOMigubWFjcC52MS5TZXNzaW9uTGlmZWN5Y2xlRXZlbnQuRXZlbnRUeXBlEikKB3Nlc3Npb24YAiABKAsyGC5tYWNwLnYxLlNlc3Npb25NZXRhZGF0YRIbChNvYnNlcnZlZF9hdF91bml4X21zGAMgASgDIrwBCglFdmVudFR5cGUSGgoWRVZFTlRfVFlQRV9VTlNQRUNJRklFRBAAEhYKEkVWRU5UX1RZUEVfQ1JFQVRFRBABEhcKE0VWRU5UX1RZUEVfUkVTT0xWRUQQAhIWChJFVkVOVF9UWVBFX0VYUElSRUQQAxIYChRFVkVOVF9UWVBFX1NVU1BFTkRFRBAEEhYKEkVWRU5UX1RZUEVfUkVTVU1FRBAFEhgKFEVWRU5UX1RZUEVfQ0FOQ0VMTEVEEAYiFgoUV2F0Y2hTZXNzaW9uc1JlcXVlc3QiRgoVV2F0Y2hTZXNzaW9uc1Jlc3BvbnNlEi0KBWV2ZW50GAEgASgLMh4ubWFjcC52MS5TZXNzaW9uTGlmZWN5Y2xlRXZlbnRiBnByb3RvMw", [file_macp_v1_envelope, file_macp_v1_policy]);
+  fileDesc("ChJtYWNwL3YxL2NvcmUucHJvdG8SB21hY3AudjEiIQoEUm9vdBILCgN1cmkYASABKAkSDAoEbmFtZRgCIAEoCSJkCgpDbGllbnRJbmZvEgwKBG5hbWUYASABKAkSDQoFdGl0bGUYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRITCgt3ZWJzaXRlX3VybBgFIAEoCSJlCgtSdW50aW1lSW5mbxIMCgRuYW1lGAEgASgJEg0KBXRpdGxlGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSEwoLd2Vic2l0ZV91cmwYBSABKAkiUwoSU2Vzc2lvbnNDYXBhYmlsaXR5Eg4KBnN0cmVhbRgBIAEoCBIVCg1saXN0X3Nlc3Npb25zGAIgASgIEhYKDndhdGNoX3Nlc3Npb25zGAMgASgIIjAKFkNhbmNlbGxhdGlvbkNhcGFiaWxpdHkSFgoOY2FuY2VsX3Nlc3Npb24YASABKAgiJgoSUHJvZ3Jlc3NDYXBhYmlsaXR5EhAKCHByb2dyZXNzGAEgASgIIioKEk1hbmlmZXN0Q2FwYWJpbGl0eRIUCgxnZXRfbWFuaWZlc3QYASABKAgiQgoWTW9kZVJlZ2lzdHJ5Q2FwYWJpbGl0eRISCgpsaXN0X21vZGVzGAEgASgIEhQKDGxpc3RfY2hhbmdlZBgCIAEoCCI7Cg9Sb290c0NhcGFiaWxpdHkSEgoKbGlzdF9yb290cxgBIAEoCBIUCgxsaXN0X2NoYW5nZWQYAiABKAgiSQoZRGVjaXNpb25SZWNlaXB0Q2FwYWJpbGl0eRIcChRnZXRfZGVjaXNpb25fcmVjZWlwdBgBIAEoCBIOCgZzaWduZWQYAiABKAgijgEKGEV4cGVyaW1lbnRhbENhcGFiaWxpdGllcxJBCghmZWF0dXJlcxgBIAMoCzIvLm1hY3AudjEuRXhwZXJpbWVudGFsQ2FwYWJpbGl0aWVzLkZlYXR1cmVzRW50cnkaLwoNRmVhdHVyZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIuYDCgxDYXBhYmlsaXRpZXMSLQoIc2Vzc2lvbnMYASABKAsyGy5tYWNwLnYxLlNlc3Npb25zQ2FwYWJpbGl0eRI1CgxjYW5jZWxsYXRpb24YAiABKAsyHy5tYWNwLnYxLkNhbmNlbGxhdGlvbkNhcGFiaWxpdHkSLQoIcHJvZ3Jlc3MYAyABKAsyGy5tYWNwLnYxLlByb2dyZXNzQ2FwYWJpbGl0eRItCghtYW5pZmVzdBgEIAEoCzIbLm1hY3AudjEuTWFuaWZlc3RDYXBhYmlsaXR5EjYKDW1vZGVfcmVnaXN0cnkYBSABKAsyHy5tYWNwLnYxLk1vZGVSZWdpc3RyeUNhcGFiaWxpdHkSJwoFcm9vdHMYBiABKAsyGC5tYWNwLnYxLlJvb3RzQ2FwYWJpbGl0eRI6Cg9wb2xpY3lfcmVnaXN0cnkYByABKAsyIS5tYWNwLnYxLlBvbGljeVJlZ2lzdHJ5Q2FwYWJpbGl0eRI8ChBkZWNpc2lvbl9yZWNlaXB0GAggASgLMiIubWFjcC52MS5EZWNpc2lvblJlY2VpcHRDYXBhYmlsaXR5EjcKDGV4cGVyaW1lbnRhbBhkIAEoCzIhLm1hY3AudjEuRXhwZXJpbWVudGFsQ2FwYWJpbGl0aWVzIo8BChFJbml0aWFsaXplUmVxdWVzdBIjChtzdXBwb3J0ZWRfcHJvdG9jb2xfdmVyc2lvbnMYASADKAkSKAoLY2xpZW50X2luZm8YAiABKAsyEy5tYWNwLnYxLkNsaWVudEluZm8SKwoMY2FwYWJpbGl0aWVzGAMgASgLMhUubWFjcC52MS5DYXBhYmlsaXRpZXMivwEKEkluaXRpYWxpemVSZXNwb25zZRIhChlzZWxlY3RlZF9wcm90b2NvbF92ZXJzaW9uGAEgASgJEioKDHJ1bnRpbWVfaW5mbxgCIAEoCzIULm1hY3AudjEuUnVudGltZUluZm8SKwoMY2FwYWJpbGl0aWVzGAMgASgLMhUubWFjcC52MS5DYXBhYmlsaXRpZXMSFwoPc3VwcG9ydGVkX21vZGVzGAQgAygJEhQKDGluc3RydWN0aW9ucxgFIAEoCSJmCg1TaWduYWxQYXlsb2FkEhMKC3NpZ25hbF90eXBlGAEgASgJEgwKBGRhdGEYAiABKAwSEgoKY29uZmlkZW5jZRgDIAEoARIeChZjb3JyZWxhdGlvbl9zZXNzaW9uX2lkGAQgASgJInYKD1Byb2dyZXNzUGF5bG9hZBIWCg5wcm9ncmVzc190b2tlbhgBIAEoCRIQCghwcm9ncmVzcxgCIAEoARINCgV0b3RhbBgDIAEoARIPCgdtZXNzYWdlGAQgASgJEhkKEXRhcmdldF9tZXNzYWdlX2lkGAUgASgJItcCChNTZXNzaW9uU3RhcnRQYXlsb2FkEg4KBmludGVudBgBIAEoCRIUCgxwYXJ0aWNpcGFudHMYAiADKAkSFAoMbW9kZV92ZXJzaW9uGAMgASgJEh0KFWNvbmZpZ3VyYXRpb25fdmVyc2lvbhgEIAEoCRIWCg5wb2xpY3lfdmVyc2lvbhgFIAEoCRIOCgZ0dGxfbXMYBiABKAMSHAoFcm9vdHMYByADKAsyDS5tYWNwLnYxLlJvb3QSEgoKY29udGV4dF9pZBgIIAEoCRJACgpleHRlbnNpb25zGAkgAygLMiwubWFjcC52MS5TZXNzaW9uU3RhcnRQYXlsb2FkLkV4dGVuc2lvbnNFbnRyeRIWCg5tYXhfc3VzcGVuZF9tcxgKIAEoAxoxCg9FeHRlbnNpb25zRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgMOgI4ASI8ChRTZXNzaW9uQ2FuY2VsUGF5bG9hZBIOCgZyZWFzb24YASABKAkSFAoMY2FuY2VsbGVkX2J5GAIgASgJIj0KFVNlc3Npb25TdXNwZW5kUGF5bG9hZBIOCgZyZWFzb24YASABKAkSFAoMc3VzcGVuZGVkX2J5GAIgASgJIk0KFFNlc3Npb25SZXN1bWVQYXlsb2FkEg4KBnJlYXNvbhgBIAEoCRISCgpyZXN1bWVkX2J5GAIgASgJEhEKCWJhbmtlZF9tcxgDIAEoAyI8Cg1Db21taXRtZW50UmVmEhIKCnNlc3Npb25faWQYASABKAkSFwoPY29tbWl0bWVudF9oYXNoGAIgASgJIvYBChFDb21taXRtZW50UGF5bG9hZBIVCg1jb21taXRtZW50X2lkGAEgASgJEg4KBmFjdGlvbhgCIAEoCRIXCg9hdXRob3JpdHlfc2NvcGUYAyABKAkSDgoGcmVhc29uGAQgASgJEhQKDG1vZGVfdmVyc2lvbhgFIAEoCRIWCg5wb2xpY3lfdmVyc2lvbhgGIAEoCRIdChVjb25maWd1cmF0aW9uX3ZlcnNpb24YByABKAkSGAoQb3V0Y29tZV9wb3NpdGl2ZRgIIAEoCBIqCgpzdXBlcnNlZGVzGAkgASgLMhYubWFjcC52MS5Db21taXRtZW50UmVmImUKE1BhcnRpY2lwYW50QWN0aXZpdHkSFgoOcGFydGljaXBhbnRfaWQYASABKAkSHwoXbGFzdF9tZXNzYWdlX2F0X3VuaXhfbXMYAiABKAMSFQoNbWVzc2FnZV9jb3VudBgDIAEoDSLvAgoPU2Vzc2lvbk1ldGFkYXRhEhIKCnNlc3Npb25faWQYASABKAkSDAoEbW9kZRgCIAEoCRIkCgVzdGF0ZRgDIAEoDjIVLm1hY3AudjEuU2Vzc2lvblN0YXRlEhoKEnN0YXJ0ZWRfYXRfdW5peF9tcxgEIAEoAxIaChJleHBpcmVzX2F0X3VuaXhfbXMYBSABKAMSFAoMbW9kZV92ZXJzaW9uGAYgASgJEh0KFWNvbmZpZ3VyYXRpb25fdmVyc2lvbhgHIAEoCRIWCg5wb2xpY3lfdmVyc2lvbhgIIAEoCRIUCgxwYXJ0aWNpcGFudHMYCSADKAkSOgoUcGFydGljaXBhbnRfYWN0aXZpdHkYCiADKAsyHC5tYWNwLnYxLlBhcnRpY2lwYW50QWN0aXZpdHkSEQoJaW5pdGlhdG9yGAsgASgJEhIKCmNvbnRleHRfaWQYDCABKAkSFgoOZXh0ZW5zaW9uX2tleXMYDSADKAkiJwoRR2V0U2Vzc2lvblJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCSI6ChRDYW5jZWxTZXNzaW9uUmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJEg4KBnJlYXNvbhgCIAEoCSI7ChVTdXNwZW5kU2Vzc2lvblJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCRIOCgZyZWFzb24YAiABKAkiOgoUUmVzdW1lU2Vzc2lvblJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCRIOCgZyZWFzb24YAiABKAkiMwoWU3VzcGVuZFNlc3Npb25SZXNwb25zZRIZCgNhY2sYASABKAsyDC5tYWNwLnYxLkFjayIyChVSZXN1bWVTZXNzaW9uUmVzcG9uc2USGQoDYWNrGAEgASgLMgwubWFjcC52MS5BY2siMgoLU2VuZFJlcXVlc3QSIwoIZW52ZWxvcGUYASABKAsyES5tYWNwLnYxLkVudmVsb3BlIikKDFNlbmRSZXNwb25zZRIZCgNhY2sYASABKAsyDC5tYWNwLnYxLkFjayIyChVDYW5jZWxTZXNzaW9uUmVzcG9uc2USGQoDYWNrGAEgASgLMgwubWFjcC52MS5BY2siJgoSR2V0TWFuaWZlc3RSZXF1ZXN0EhAKCGFnZW50X2lkGAEgASgJIrcBChFUcmFuc3BvcnRFbmRwb2ludBIRCgl0cmFuc3BvcnQYASABKAkSCwoDdXJpGAIgASgJEhUKDWNvbnRlbnRfdHlwZXMYAyADKAkSOgoIbWV0YWRhdGEYBCADKAsyKC5tYWNwLnYxLlRyYW5zcG9ydEVuZHBvaW50Lk1ldGFkYXRhRW50cnkaLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIrsCCg1BZ2VudE1hbmlmZXN0EhAKCGFnZW50X2lkGAEgASgJEg0KBXRpdGxlGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEhcKD3N1cHBvcnRlZF9tb2RlcxgEIAMoCRIbChNpbnB1dF9jb250ZW50X3R5cGVzGAUgAygJEhwKFG91dHB1dF9jb250ZW50X3R5cGVzGAYgAygJEjYKCG1ldGFkYXRhGAcgAygLMiQubWFjcC52MS5BZ2VudE1hbmlmZXN0Lk1ldGFkYXRhRW50cnkSNwoTdHJhbnNwb3J0X2VuZHBvaW50cxgIIAMoCzIaLm1hY3AudjEuVHJhbnNwb3J0RW5kcG9pbnQaLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIrYCCg5Nb2RlRGVzY3JpcHRvchIMCgRtb2RlGAEgASgJEhQKDG1vZGVfdmVyc2lvbhgCIAEoCRINCgV0aXRsZRgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRIZChFkZXRlcm1pbmlzbV9jbGFzcxgFIAEoCRIZChFwYXJ0aWNpcGFudF9tb2RlbBgGIAEoCRIVCg1tZXNzYWdlX3R5cGVzGAcgAygJEh4KFnRlcm1pbmFsX21lc3NhZ2VfdHlwZXMYCCADKAkSPAoLc2NoZW1hX3VyaXMYCSADKAsyJy5tYWNwLnYxLk1vZGVEZXNjcmlwdG9yLlNjaGVtYVVyaXNFbnRyeRoxCg9TY2hlbWFVcmlzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASISChBMaXN0TW9kZXNSZXF1ZXN0IjsKEUxpc3RNb2Rlc1Jlc3BvbnNlEiYKBW1vZGVzGAEgAygLMhcubWFjcC52MS5Nb2RlRGVzY3JpcHRvciIVChNMaXN0RXh0TW9kZXNSZXF1ZXN0Ij4KFExpc3RFeHRNb2Rlc1Jlc3BvbnNlEiYKBW1vZGVzGAEgAygLMhcubWFjcC52MS5Nb2RlRGVzY3JpcHRvciISChBMaXN0Um9vdHNSZXF1ZXN0IjEKEUxpc3RSb290c1Jlc3BvbnNlEhwKBXJvb3RzGAEgAygLMg0ubWFjcC52MS5Sb290IkAKD1JlZ2lzdHJ5Q2hhbmdlZBIQCghyZWdpc3RyeRgBIAEoCRIbChNvYnNlcnZlZF9hdF91bml4X21zGAIgASgDIisKDFJvb3RzQ2hhbmdlZBIbChNvYnNlcnZlZF9hdF91bml4X21zGAEgASgDIhUKE1dhdGNoU2lnbmFsc1JlcXVlc3QiWQoUV2F0Y2hTaWduYWxzUmVzcG9uc2USIwoIZW52ZWxvcGUYASABKAsyES5tYWNwLnYxLkVudmVsb3BlEhwKFHNlbmRlcl9hdXRoZW50aWNhdGVkGAIgASgIInEKFFN0cmVhbVNlc3Npb25SZXF1ZXN0EiMKCGVudmVsb3BlGAEgASgLMhEubWFjcC52MS5FbnZlbG9wZRIcChRzdWJzY3JpYmVfc2Vzc2lvbl9pZBgCIAEoCRIWCg5hZnRlcl9zZXF1ZW5jZRgDIAEoBCJvChVTdHJlYW1TZXNzaW9uUmVzcG9uc2USJQoIZW52ZWxvcGUYASABKAsyES5tYWNwLnYxLkVudmVsb3BlSAASIwoFZXJyb3IYAiABKAsyEi5tYWNwLnYxLk1BQ1BFcnJvckgAQgoKCHJlc3BvbnNlIkAKEkdldFNlc3Npb25SZXNwb25zZRIqCghtZXRhZGF0YRgBIAEoCzIYLm1hY3AudjEuU2Vzc2lvbk1ldGFkYXRhIj8KE0dldE1hbmlmZXN0UmVzcG9uc2USKAoIbWFuaWZlc3QYASABKAsyFi5tYWNwLnYxLkFnZW50TWFuaWZlc3QiGgoYV2F0Y2hNb2RlUmVnaXN0cnlSZXF1ZXN0IkUKGVdhdGNoTW9kZVJlZ2lzdHJ5UmVzcG9uc2USKAoGY2hhbmdlGAEgASgLMhgubWFjcC52MS5SZWdpc3RyeUNoYW5nZWQiEwoRV2F0Y2hSb290c1JlcXVlc3QiOwoSV2F0Y2hSb290c1Jlc3BvbnNlEiUKBmNoYW5nZRgBIAEoCzIVLm1hY3AudjEuUm9vdHNDaGFuZ2VkIkoKFlJlZ2lzdGVyRXh0TW9kZVJlcXVlc3QSMAoPbW9kZV9kZXNjcmlwdG9yGAEgASgLMhcubWFjcC52MS5Nb2RlRGVzY3JpcHRvciI0ChdSZWdpc3RlckV4dE1vZGVSZXNwb25zZRIKCgJvaxgBIAEoCBINCgVlcnJvchgCIAEoCSIoChhVbnJlZ2lzdGVyRXh0TW9kZVJlcXVlc3QSDAoEbW9kZRgBIAEoCSI2ChlVbnJlZ2lzdGVyRXh0TW9kZVJlc3BvbnNlEgoKAm9rGAEgASgIEg0KBWVycm9yGAIgASgJIj4KElByb21vdGVNb2RlUmVxdWVzdBIMCgRtb2RlGAEgASgJEhoKEnByb21vdGVkX21vZGVfbmFtZRgCIAEoCSI+ChNQcm9tb3RlTW9kZVJlc3BvbnNlEgoKAm9rGAEgASgIEg0KBWVycm9yGAIgASgJEgwKBG1vZGUYAyABKAkiPAoTTGlzdFNlc3Npb25zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJbChRMaXN0U2Vzc2lvbnNSZXNwb25zZRIqCghzZXNzaW9ucxgBIAMoCzIYLm1hY3AudjEuU2Vzc2lvbk1ldGFkYXRhEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLcAgoVU2Vzc2lvbkxpZmVjeWNsZUV2ZW50EjwKCmV2ZW50X3R5cGUYASABKA4yKC5tYWNwLnYxLlNlc3Npb25MaWZlY3ljbGVFdmVudC5FdmVudFR5cGUSKQoHc2Vzc2lvbhgCIAEoCzIYLm1hY3AudjEuU2Vzc2lvbk1ldGFkYXRhEhsKE29ic2VydmVkX2F0X3VuaXhfbXMYAyABKAMivAEKCUV2ZW50VHlwZRIaChZFVkVOVF9UWVBFX1VOU1BFQ0lGSUVEEAASFgoSRVZFTlRfVFlQRV9DUkVBVEVEEAESFwoTRVZFTlRfVFlQRV9SRVNPTFZFRBACEhYKEkVWRU5UX1RZUEVfRVhQSVJFRBADEhgKFEVWRU5UX1RZUEVfU1VTUEVOREVEEAQSFgoSRVZFTlRfVFlQRV9SRVNVTUVEEAUSGAoURVZFTlRfVFlQRV9DQU5DRUxMRUQQBiIWChRXYXRjaFNlc3Npb25zUmVxdWVzdCJGChVXYXRjaFNlc3Npb25zUmVzcG9uc2USLQoFZXZlbnQYASABKAsyHi5tYWNwLnYxLlNlc3Npb25MaWZlY3ljbGVFdmVudCIvChlHZXREZWNpc2lvblJlY2VpcHRSZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkiMgoaR2V0RGVjaXNpb25SZWNlaXB0UmVzcG9uc2USFAoMcmVjZWlwdF9qc29uGAEgASgJIhcKFUdldFJlY2VpcHRLZXlzUmVxdWVzdCIrChZHZXRSZWNlaXB0S2V5c1Jlc3BvbnNlEhEKCWp3a3NfanNvbhgBIAEoCWIGcHJvdG8z", [file_macp_v1_envelope, file_macp_v1_policy]);
 
 /**
  * A place (file tree, repository, ...) a session may refer to.
@@ -255,6 +255,32 @@ export const RootsCapabilitySchema: GenMessage<RootsCapability> = /*@__PURE__*/
   messageDesc(file_macp_v1_core, 8);
 
 /**
+ * Whether receipts of decisions can be read.
+ *
+ * @generated from message macp.v1.DecisionReceiptCapability
+ */
+export type DecisionReceiptCapability = Message<"macp.v1.DecisionReceiptCapability"> & {
+  /**
+   * @generated from field: bool get_decision_receipt = 1;
+   */
+  getDecisionReceipt: boolean;
+
+  /**
+   * Receipts have a signature, and GetReceiptKeys has its keys.
+   *
+   * @generated from field: bool signed = 2;
+   */
+  signed: boolean;
+};
+
+/**
+ * Describes the message macp.v1.DecisionReceiptCapability.
+ * Use `create(DecisionReceiptCapabilitySchema)` to create a new message.
+ */
+export const DecisionReceiptCapabilitySchema: GenMessage<DecisionReceiptCapability> = /*@__PURE__*/
+  messageDesc(file_macp_v1_core, 9);
+
+/**
  * Features outside of the stable contract, by name.
  *
  * @generated from message macp.v1.ExperimentalCapabilities
@@ -271,7 +297,7 @@ export type ExperimentalCapabilities = Message<"macp.v1.ExperimentalCapabilities
  * Use `create(ExperimentalCapabilitiesSchema)` to create a new message.
  */
 export const ExperimentalCapabilitiesSchema: GenMessage<ExperimentalCapabilities> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 9);
+  messageDesc(file_macp_v1_core, 10);
 
 /**
  * Everything a peer declares in Initialize.
@@ -315,6 +341,11 @@ export type Capabilities = Message<"macp.v1.Capabilities"> & {
   policyRegistry?: PolicyRegistryCapability | undefined;
 
   /**
+   * @generated from field: macp.v1.DecisionReceiptCapability decision_receipt = 8;
+   */
+  decisionReceipt?: DecisionReceiptCapability | undefined;
+
+  /**
    * Kept far away from the stable numbers.
    *
    * @generated from field: macp.v1.ExperimentalCapabilities experimental = 100;
@@ -327,7 +358,7 @@ export type Capabilities = Message<"macp.v1.Capabilities"> & {
  * Use `create(CapabilitiesSchema)` to create a new message.
  */
 export const CapabilitiesSchema: GenMessage<Capabilities> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 10);
+  messageDesc(file_macp_v1_core, 11);
 
 /**
  * Version negotiation, caller side.
@@ -356,7 +387,7 @@ export type InitializeRequest = Message<"macp.v1.InitializeRequest"> & {
  * Use `create(InitializeRequestSchema)` to create a new message.
  */
 export const InitializeRequestSchema: GenMessage<InitializeRequest> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 11);
+  messageDesc(file_macp_v1_core, 12);
 
 /**
  * Version negotiation, runtime side.
@@ -395,7 +426,7 @@ export type InitializeResponse = Message<"macp.v1.InitializeResponse"> & {
  * Use `create(InitializeResponseSchema)` to create a new message.
  */
 export const InitializeResponseSchema: GenMessage<InitializeResponse> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 12);
+  messageDesc(file_macp_v1_core, 13);
 
 /**
  * An ambient notice: outside of any history, but possibly about a session.
@@ -429,7 +460,7 @@ export type SignalPayload = Message<"macp.v1.SignalPayload"> & {
  * Use `create(SignalPayloadSchema)` to create a new message.
  */
 export const SignalPayloadSchema: GenMessage<SignalPayload> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 13);
+  messageDesc(file_macp_v1_core, 14);
 
 /**
  * How far a piece of work has come.
@@ -468,7 +499,7 @@ export type ProgressPayload = Message<"macp.v1.ProgressPayload"> & {
  * Use `create(ProgressPayloadSchema)` to create a new message.
  */
 export const ProgressPayloadSchema: GenMessage<ProgressPayload> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 14);
+  messageDesc(file_macp_v1_core, 15);
 
 /**
  * Opens a session. Its bindings hold for the whole life of the session.
@@ -536,7 +567,7 @@ export type SessionStartPayload = Message<"macp.v1.SessionStartPayload"> & {
  * Use `create(SessionStartPayloadSchema)` to create a new message.
  */
 export const SessionStartPayloadSchema: GenMessage<SessionStartPayload> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 15);
+  messageDesc(file_macp_v1_core, 16);
 
 /**
  * Record of a cancellation; written by the runtime, never sent by a client.
@@ -560,7 +591,7 @@ export type SessionCancelPayload = Message<"macp.v1.SessionCancelPayload"> & {
  * Use `create(SessionCancelPayloadSchema)` to create a new message.
  */
 export const SessionCancelPayloadSchema: GenMessage<SessionCancelPayload> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 16);
+  messageDesc(file_macp_v1_core, 17);
 
 /**
  * Record of a suspension; written by the runtime, never sent by a client.
@@ -584,7 +615,7 @@ export type SessionSuspendPayload = Message<"macp.v1.SessionSuspendPayload"> & {
  * Use `create(SessionSuspendPayloadSchema)` to create a new message.
  */
 export const SessionSuspendPayloadSchema: GenMessage<SessionSuspendPayload> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 17);
+  messageDesc(file_macp_v1_core, 18);
 
 /**
  * Record of a resumption; written by the runtime, never sent by a client.
@@ -615,7 +646,7 @@ export type SessionResumePayload = Message<"macp.v1.SessionResumePayload"> & {
  * Use `create(SessionResumePayloadSchema)` to create a new message.
  */
 export const SessionResumePayloadSchema: GenMessage<SessionResumePayload> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 18);
+  messageDesc(file_macp_v1_core, 19);
 
 /**
  * Points to a commitment of an earlier session.
@@ -639,7 +670,7 @@ export type CommitmentRef = Message<"macp.v1.CommitmentRef"> & {
  * Use `create(CommitmentRefSchema)` to create a new message.
  */
 export const CommitmentRefSchema: GenMessage<CommitmentRef> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 19);
+  messageDesc(file_macp_v1_core, 20);
 
 /**
  * The final word of a session.
@@ -700,7 +731,7 @@ export type CommitmentPayload = Message<"macp.v1.CommitmentPayload"> & {
  * Use `create(CommitmentPayloadSchema)` to create a new message.
  */
 export const CommitmentPayloadSchema: GenMessage<CommitmentPayload> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 20);
+  messageDesc(file_macp_v1_core, 21);
 
 /**
  * What one sender has done in a session so far.
@@ -731,7 +762,7 @@ export type ParticipantActivity = Message<"macp.v1.ParticipantActivity"> & {
  * Use `create(ParticipantActivitySchema)` to create a new message.
  */
 export const ParticipantActivitySchema: GenMessage<ParticipantActivity> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 21);
+  messageDesc(file_macp_v1_core, 22);
 
 /**
  * A session as the runtime sees it now. Payload contents are not part of it.
@@ -812,7 +843,7 @@ export type SessionMetadata = Message<"macp.v1.SessionMetadata"> & {
  * Use `create(SessionMetadataSchema)` to create a new message.
  */
 export const SessionMetadataSchema: GenMessage<SessionMetadata> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 22);
+  messageDesc(file_macp_v1_core, 23);
 
 /**
  * Asks for the snapshot of one session.
@@ -831,7 +862,7 @@ export type GetSessionRequest = Message<"macp.v1.GetSessionRequest"> & {
  * Use `create(GetSessionRequestSchema)` to create a new message.
  */
 export const GetSessionRequestSchema: GenMessage<GetSessionRequest> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 23);
+  messageDesc(file_macp_v1_core, 24);
 
 /**
  * Ends a session without an outcome.
@@ -855,7 +886,7 @@ export type CancelSessionRequest = Message<"macp.v1.CancelSessionRequest"> & {
  * Use `create(CancelSessionRequestSchema)` to create a new message.
  */
 export const CancelSessionRequestSchema: GenMessage<CancelSessionRequest> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 24);
+  messageDesc(file_macp_v1_core, 25);
 
 /**
  * Freezes a session and its deadline.
@@ -879,7 +910,7 @@ export type SuspendSessionRequest = Message<"macp.v1.SuspendSessionRequest"> & {
  * Use `create(SuspendSessionRequestSchema)` to create a new message.
  */
 export const SuspendSessionRequestSchema: GenMessage<SuspendSessionRequest> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 25);
+  messageDesc(file_macp_v1_core, 26);
 
 /**
  * Thaws a suspended session.
@@ -903,7 +934,7 @@ export type ResumeSessionRequest = Message<"macp.v1.ResumeSessionRequest"> & {
  * Use `create(ResumeSessionRequestSchema)` to create a new message.
  */
 export const ResumeSessionRequestSchema: GenMessage<ResumeSessionRequest> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 26);
+  messageDesc(file_macp_v1_core, 27);
 
 /**
  * @generated from message macp.v1.SuspendSessionResponse
@@ -920,7 +951,7 @@ export type SuspendSessionResponse = Message<"macp.v1.SuspendSessionResponse"> &
  * Use `create(SuspendSessionResponseSchema)` to create a new message.
  */
 export const SuspendSessionResponseSchema: GenMessage<SuspendSessionResponse> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 27);
+  messageDesc(file_macp_v1_core, 28);
 
 /**
  * @generated from message macp.v1.ResumeSessionResponse
@@ -937,7 +968,7 @@ export type ResumeSessionResponse = Message<"macp.v1.ResumeSessionResponse"> & {
  * Use `create(ResumeSessionResponseSchema)` to create a new message.
  */
 export const ResumeSessionResponseSchema: GenMessage<ResumeSessionResponse> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 28);
+  messageDesc(file_macp_v1_core, 29);
 
 /**
  * Submits one envelope.
@@ -956,7 +987,7 @@ export type SendRequest = Message<"macp.v1.SendRequest"> & {
  * Use `create(SendRequestSchema)` to create a new message.
  */
 export const SendRequestSchema: GenMessage<SendRequest> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 29);
+  messageDesc(file_macp_v1_core, 30);
 
 /**
  * Every refusal is inside the ack; the call itself succeeds.
@@ -975,7 +1006,7 @@ export type SendResponse = Message<"macp.v1.SendResponse"> & {
  * Use `create(SendResponseSchema)` to create a new message.
  */
 export const SendResponseSchema: GenMessage<SendResponse> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 30);
+  messageDesc(file_macp_v1_core, 31);
 
 /**
  * @generated from message macp.v1.CancelSessionResponse
@@ -992,7 +1023,7 @@ export type CancelSessionResponse = Message<"macp.v1.CancelSessionResponse"> & {
  * Use `create(CancelSessionResponseSchema)` to create a new message.
  */
 export const CancelSessionResponseSchema: GenMessage<CancelSessionResponse> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 31);
+  messageDesc(file_macp_v1_core, 32);
 
 /**
  * @generated from message macp.v1.GetManifestRequest
@@ -1009,7 +1040,7 @@ export type GetManifestRequest = Message<"macp.v1.GetManifestRequest"> & {
  * Use `create(GetManifestRequestSchema)` to create a new message.
  */
 export const GetManifestRequestSchema: GenMessage<GetManifestRequest> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 32);
+  messageDesc(file_macp_v1_core, 33);
 
 /**
  * One way to reach an agent.
@@ -1043,7 +1074,7 @@ export type TransportEndpoint = Message<"macp.v1.TransportEndpoint"> & {
  * Use `create(TransportEndpointSchema)` to create a new message.
  */
 export const TransportEndpointSchema: GenMessage<TransportEndpoint> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 33);
+  messageDesc(file_macp_v1_core, 34);
 
 /**
  * What an agent, or the runtime itself, can do.
@@ -1097,7 +1128,7 @@ export type AgentManifest = Message<"macp.v1.AgentManifest"> & {
  * Use `create(AgentManifestSchema)` to create a new message.
  */
 export const AgentManifestSchema: GenMessage<AgentManifest> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 34);
+  messageDesc(file_macp_v1_core, 35);
 
 /**
  * What a coordination mode is made of.
@@ -1156,7 +1187,7 @@ export type ModeDescriptor = Message<"macp.v1.ModeDescriptor"> & {
  * Use `create(ModeDescriptorSchema)` to create a new message.
  */
 export const ModeDescriptorSchema: GenMessage<ModeDescriptor> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 35);
+  messageDesc(file_macp_v1_core, 36);
 
 /**
  * @generated from message macp.v1.ListModesRequest
@@ -1169,7 +1200,7 @@ export type ListModesRequest = Message<"macp.v1.ListModesRequest"> & {
  * Use `create(ListModesRequestSchema)` to create a new message.
  */
 export const ListModesRequestSchema: GenMessage<ListModesRequest> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 36);
+  messageDesc(file_macp_v1_core, 37);
 
 /**
  * @generated from message macp.v1.ListModesResponse
@@ -1186,7 +1217,7 @@ export type ListModesResponse = Message<"macp.v1.ListModesResponse"> & {
  * Use `create(ListModesResponseSchema)` to create a new message.
  */
 export const ListModesResponseSchema: GenMessage<ListModesResponse> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 37);
+  messageDesc(file_macp_v1_core, 38);
 
 /**
  * @generated from message macp.v1.ListExtModesRequest
@@ -1199,7 +1230,7 @@ export type ListExtModesRequest = Message<"macp.v1.ListExtModesRequest"> & {
  * Use `create(ListExtModesRequestSchema)` to create a new message.
  */
 export const ListExtModesRequestSchema: GenMessage<ListExtModesRequest> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 38);
+  messageDesc(file_macp_v1_core, 39);
 
 /**
  * @generated from message macp.v1.ListExtModesResponse
@@ -1216,7 +1247,7 @@ export type ListExtModesResponse = Message<"macp.v1.ListExtModesResponse"> & {
  * Use `create(ListExtModesResponseSchema)` to create a new message.
  */
 export const ListExtModesResponseSchema: GenMessage<ListExtModesResponse> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 39);
+  messageDesc(file_macp_v1_core, 40);
 
 /**
  * @generated from message macp.v1.ListRootsRequest
@@ -1229,7 +1260,7 @@ export type ListRootsRequest = Message<"macp.v1.ListRootsRequest"> & {
  * Use `create(ListRootsRequestSchema)` to create a new message.
  */
 export const ListRootsRequestSchema: GenMessage<ListRootsRequest> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 40);
+  messageDesc(file_macp_v1_core, 41);
 
 /**
  * @generated from message macp.v1.ListRootsResponse
@@ -1246,7 +1277,7 @@ export type ListRootsResponse = Message<"macp.v1.ListRootsResponse"> & {
  * Use `create(ListRootsResponseSchema)` to create a new message.
  */
 export const ListRootsResponseSchema: GenMessage<ListRootsResponse> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 41);
+  messageDesc(file_macp_v1_core, 42);
 
 /**
  * Hint that a registry should be read again.
@@ -1270,7 +1301,7 @@ export type RegistryChanged = Message<"macp.v1.RegistryChanged"> & {
  * Use `create(RegistryChangedSchema)` to create a new message.
  */
 export const RegistryChangedSchema: GenMessage<RegistryChanged> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 42);
+  messageDesc(file_macp_v1_core, 43);
 
 /**
  * Hint that the roots should be read again.
@@ -1289,7 +1320,7 @@ export type RootsChanged = Message<"macp.v1.RootsChanged"> & {
  * Use `create(RootsChangedSchema)` to create a new message.
  */
 export const RootsChangedSchema: GenMessage<RootsChanged> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 43);
+  messageDesc(file_macp_v1_core, 44);
 
 /**
  * @generated from message macp.v1.WatchSignalsRequest
@@ -1302,7 +1333,7 @@ export type WatchSignalsRequest = Message<"macp.v1.WatchSignalsRequest"> & {
  * Use `create(WatchSignalsRequestSchema)` to create a new message.
  */
 export const WatchSignalsRequestSchema: GenMessage<WatchSignalsRequest> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 44);
+  messageDesc(file_macp_v1_core, 45);
 
 /**
  * A Signal or Progress envelope.
@@ -1314,6 +1345,13 @@ export type WatchSignalsResponse = Message<"macp.v1.WatchSignalsResponse"> & {
    * @generated from field: macp.v1.Envelope envelope = 1;
    */
   envelope?: Envelope | undefined;
+
+  /**
+   * The runtime verified the sender; otherwise the envelope only claims it.
+   *
+   * @generated from field: bool sender_authenticated = 2;
+   */
+  senderAuthenticated: boolean;
 };
 
 /**
@@ -1321,7 +1359,7 @@ export type WatchSignalsResponse = Message<"macp.v1.WatchSignalsResponse"> & {
  * Use `create(WatchSignalsResponseSchema)` to create a new message.
  */
 export const WatchSignalsResponseSchema: GenMessage<WatchSignalsResponse> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 45);
+  messageDesc(file_macp_v1_core, 46);
 
 /**
  * Either an envelope to submit, or a passive subscription; never both in one frame.
@@ -1352,7 +1390,7 @@ export type StreamSessionRequest = Message<"macp.v1.StreamSessionRequest"> & {
  * Use `create(StreamSessionRequestSchema)` to create a new message.
  */
 export const StreamSessionRequestSchema: GenMessage<StreamSessionRequest> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 46);
+  messageDesc(file_macp_v1_core, 47);
 
 /**
  * Either an accepted envelope, or an error that leaves the stream open.
@@ -1383,7 +1421,7 @@ export type StreamSessionResponse = Message<"macp.v1.StreamSessionResponse"> & {
  * Use `create(StreamSessionResponseSchema)` to create a new message.
  */
 export const StreamSessionResponseSchema: GenMessage<StreamSessionResponse> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 47);
+  messageDesc(file_macp_v1_core, 48);
 
 /**
  * @generated from message macp.v1.GetSessionResponse
@@ -1400,7 +1438,7 @@ export type GetSessionResponse = Message<"macp.v1.GetSessionResponse"> & {
  * Use `create(GetSessionResponseSchema)` to create a new message.
  */
 export const GetSessionResponseSchema: GenMessage<GetSessionResponse> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 48);
+  messageDesc(file_macp_v1_core, 49);
 
 /**
  * @generated from message macp.v1.GetManifestResponse
@@ -1417,7 +1455,7 @@ export type GetManifestResponse = Message<"macp.v1.GetManifestResponse"> & {
  * Use `create(GetManifestResponseSchema)` to create a new message.
  */
 export const GetManifestResponseSchema: GenMessage<GetManifestResponse> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 49);
+  messageDesc(file_macp_v1_core, 50);
 
 /**
  * @generated from message macp.v1.WatchModeRegistryRequest
@@ -1430,7 +1468,7 @@ export type WatchModeRegistryRequest = Message<"macp.v1.WatchModeRegistryRequest
  * Use `create(WatchModeRegistryRequestSchema)` to create a new message.
  */
 export const WatchModeRegistryRequestSchema: GenMessage<WatchModeRegistryRequest> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 50);
+  messageDesc(file_macp_v1_core, 51);
 
 /**
  * @generated from message macp.v1.WatchModeRegistryResponse
@@ -1447,7 +1485,7 @@ export type WatchModeRegistryResponse = Message<"macp.v1.WatchModeRegistryRespon
  * Use `create(WatchModeRegistryResponseSchema)` to create a new message.
  */
 export const WatchModeRegistryResponseSchema: GenMessage<WatchModeRegistryResponse> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 51);
+  messageDesc(file_macp_v1_core, 52);
 
 /**
  * @generated from message macp.v1.WatchRootsRequest
@@ -1460,7 +1498,7 @@ export type WatchRootsRequest = Message<"macp.v1.WatchRootsRequest"> & {
  * Use `create(WatchRootsRequestSchema)` to create a new message.
  */
 export const WatchRootsRequestSchema: GenMessage<WatchRootsRequest> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 52);
+  messageDesc(file_macp_v1_core, 53);
 
 /**
  * @generated from message macp.v1.WatchRootsResponse
@@ -1477,7 +1515,7 @@ export type WatchRootsResponse = Message<"macp.v1.WatchRootsResponse"> & {
  * Use `create(WatchRootsResponseSchema)` to create a new message.
  */
 export const WatchRootsResponseSchema: GenMessage<WatchRootsResponse> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 53);
+  messageDesc(file_macp_v1_core, 54);
 
 /**
  * @generated from message macp.v1.RegisterExtModeRequest
@@ -1494,7 +1532,7 @@ export type RegisterExtModeRequest = Message<"macp.v1.RegisterExtModeRequest"> &
  * Use `create(RegisterExtModeRequestSchema)` to create a new message.
  */
 export const RegisterExtModeRequestSchema: GenMessage<RegisterExtModeRequest> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 54);
+  messageDesc(file_macp_v1_core, 55);
 
 /**
  * @generated from message macp.v1.RegisterExtModeResponse
@@ -1516,7 +1554,7 @@ export type RegisterExtModeResponse = Message<"macp.v1.RegisterExtModeResponse">
  * Use `create(RegisterExtModeResponseSchema)` to create a new message.
  */
 export const RegisterExtModeResponseSchema: GenMessage<RegisterExtModeResponse> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 55);
+  messageDesc(file_macp_v1_core, 56);
 
 /**
  * @generated from message macp.v1.UnregisterExtModeRequest
@@ -1533,7 +1571,7 @@ export type UnregisterExtModeRequest = Message<"macp.v1.UnregisterExtModeRequest
  * Use `create(UnregisterExtModeRequestSchema)` to create a new message.
  */
 export const UnregisterExtModeRequestSchema: GenMessage<UnregisterExtModeRequest> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 56);
+  messageDesc(file_macp_v1_core, 57);
 
 /**
  * @generated from message macp.v1.UnregisterExtModeResponse
@@ -1555,7 +1593,7 @@ export type UnregisterExtModeResponse = Message<"macp.v1.UnregisterExtModeRespon
  * Use `create(UnregisterExtModeResponseSchema)` to create a new message.
  */
 export const UnregisterExtModeResponseSchema: GenMessage<UnregisterExtModeResponse> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 57);
+  messageDesc(file_macp_v1_core, 58);
 
 /**
  * @generated from message macp.v1.PromoteModeRequest
@@ -1577,7 +1615,7 @@ export type PromoteModeRequest = Message<"macp.v1.PromoteModeRequest"> & {
  * Use `create(PromoteModeRequestSchema)` to create a new message.
  */
 export const PromoteModeRequestSchema: GenMessage<PromoteModeRequest> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 58);
+  messageDesc(file_macp_v1_core, 59);
 
 /**
  * @generated from message macp.v1.PromoteModeResponse
@@ -1604,7 +1642,7 @@ export type PromoteModeResponse = Message<"macp.v1.PromoteModeResponse"> & {
  * Use `create(PromoteModeResponseSchema)` to create a new message.
  */
 export const PromoteModeResponseSchema: GenMessage<PromoteModeResponse> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 59);
+  messageDesc(file_macp_v1_core, 60);
 
 /**
  * Asks for one page of the sessions in memory.
@@ -1630,7 +1668,7 @@ export type ListSessionsRequest = Message<"macp.v1.ListSessionsRequest"> & {
  * Use `create(ListSessionsRequestSchema)` to create a new message.
  */
 export const ListSessionsRequestSchema: GenMessage<ListSessionsRequest> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 60);
+  messageDesc(file_macp_v1_core, 61);
 
 /**
  * One page; only an empty next_page_token says that it was the last.
@@ -1654,7 +1692,7 @@ export type ListSessionsResponse = Message<"macp.v1.ListSessionsResponse"> & {
  * Use `create(ListSessionsResponseSchema)` to create a new message.
  */
 export const ListSessionsResponseSchema: GenMessage<ListSessionsResponse> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 61);
+  messageDesc(file_macp_v1_core, 62);
 
 /**
  * A transition of a session; none of them shows on StreamSession.
@@ -1685,7 +1723,7 @@ export type SessionLifecycleEvent = Message<"macp.v1.SessionLifecycleEvent"> & {
  * Use `create(SessionLifecycleEventSchema)` to create a new message.
  */
 export const SessionLifecycleEventSchema: GenMessage<SessionLifecycleEvent> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 62);
+  messageDesc(file_macp_v1_core, 63);
 
 /**
  * What happened. A watcher is told of sessions that exist already by CREATED, whatever their state.
@@ -1740,7 +1778,7 @@ export type SessionLifecycleEvent_EventType = (typeof SessionLifecycleEvent_Even
  * Describes the enum macp.v1.SessionLifecycleEvent.EventType.
  */
 export const SessionLifecycleEvent_EventTypeSchema: GenEnum<SessionLifecycleEvent_EventType> = /*@__PURE__*/
-  enumDesc(file_macp_v1_core, 62, 0);
+  enumDesc(file_macp_v1_core, 63, 0);
 
 /**
  * @generated from message macp.v1.WatchSessionsRequest
@@ -1753,7 +1791,7 @@ export type WatchSessionsRequest = Message<"macp.v1.WatchSessionsRequest"> & {
  * Use `create(WatchSessionsRequestSchema)` to create a new message.
  */
 export const WatchSessionsRequestSchema: GenMessage<WatchSessionsRequest> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 63);
+  messageDesc(file_macp_v1_core, 64);
 
 /**
  * @generated from message macp.v1.WatchSessionsResponse
@@ -1770,5 +1808,73 @@ export type WatchSessionsResponse = Message<"macp.v1.WatchSessionsResponse"> & {
  * Use `create(WatchSessionsResponseSchema)` to create a new message.
  */
 export const WatchSessionsResponseSchema: GenMessage<WatchSessionsResponse> = /*@__PURE__*/
-  messageDesc(file_macp_v1_core, 64);
+  messageDesc(file_macp_v1_core, 65);
+
+/**
+ * @generated from message macp.v1.GetDecisionReceiptRequest
+ */
+export type GetDecisionReceiptRequest = Message<"macp.v1.GetDecisionReceiptRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+};
+
+/**
+ * Describes the message macp.v1.GetDecisionReceiptRequest.
+ * Use `create(GetDecisionReceiptRequestSchema)` to create a new message.
+ */
+export const GetDecisionReceiptRequestSchema: GenMessage<GetDecisionReceiptRequest> = /*@__PURE__*/
+  messageDesc(file_macp_v1_core, 66);
+
+/**
+ * A JSON object as text.
+ *
+ * @generated from message macp.v1.GetDecisionReceiptResponse
+ */
+export type GetDecisionReceiptResponse = Message<"macp.v1.GetDecisionReceiptResponse"> & {
+  /**
+   * @generated from field: string receipt_json = 1;
+   */
+  receiptJson: string;
+};
+
+/**
+ * Describes the message macp.v1.GetDecisionReceiptResponse.
+ * Use `create(GetDecisionReceiptResponseSchema)` to create a new message.
+ */
+export const GetDecisionReceiptResponseSchema: GenMessage<GetDecisionReceiptResponse> = /*@__PURE__*/
+  messageDesc(file_macp_v1_core, 67);
+
+/**
+ * @generated from message macp.v1.GetReceiptKeysRequest
+ */
+export type GetReceiptKeysRequest = Message<"macp.v1.GetReceiptKeysRequest"> & {
+};
+
+/**
+ * Describes the message macp.v1.GetReceiptKeysRequest.
+ * Use `create(GetReceiptKeysRequestSchema)` to create a new message.
+ */
+export const GetReceiptKeysRequestSchema: GenMessage<GetReceiptKeysRequest> = /*@__PURE__*/
+  messageDesc(file_macp_v1_core, 68);
+
+/**
+ * A JSON Web Key Set as text.
+ *
+ * @generated from message macp.v1.GetReceiptKeysResponse
+ */
+export type GetReceiptKeysResponse = Message<"macp.v1.GetReceiptKeysResponse"> & {
+  /**
+   * @generated from field: string jwks_json = 1;
+   */
+  jwksJson: string;
+};
+
+/**
+ * Describes the message macp.v1.GetReceiptKeysResponse.
+ * Use `create(GetReceiptKeysResponseSchema)` to create a new message.
+ */
+export const GetReceiptKeysResponseSchema: GenMessage<GetReceiptKeysResponse> = /*@__PURE__*/
+  messageDesc(file_macp_v1_core, 69);
 

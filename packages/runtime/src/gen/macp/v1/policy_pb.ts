@@ -4,15 +4,17 @@
 // @generated from file macp/v1/policy.proto (package macp.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Message } from "@bufbuild/protobuf";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { SessionState } from "./envelope_pb.ts";
+import { file_macp_v1_envelope } from "./envelope_pb.ts";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file macp/v1/policy.proto.
  */
 export const file_macp_v1_policy: GenFile = /*@__PURE__*/
-  fileDesc("ChRtYWNwL3YxL3BvbGljeS5wcm90bxIHbWFjcC52MSKOAQoQUG9saWN5RGVzY3JpcHRvchIRCglwb2xpY3lfaWQYASABKAkSDAoEbW9kZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRINCgVydWxlcxgEIAEoCRIWCg5zY2hlbWFfdmVyc2lvbhgFIAEoDRIdChVyZWdpc3RlcmVkX2F0X3VuaXhfbXMYBiABKAMiYAoYUG9saWN5UmVnaXN0cnlDYXBhYmlsaXR5EhcKD3JlZ2lzdGVyX3BvbGljeRgBIAEoCBIVCg1saXN0X3BvbGljaWVzGAIgASgIEhQKDGxpc3RfY2hhbmdlZBgDIAEoCCJNChVSZWdpc3RlclBvbGljeVJlcXVlc3QSNAoRcG9saWN5X2Rlc2NyaXB0b3IYASABKAsyGS5tYWNwLnYxLlBvbGljeURlc2NyaXB0b3IiJQoQR2V0UG9saWN5UmVxdWVzdBIRCglwb2xpY3lfaWQYASABKAkiSQoRR2V0UG9saWN5UmVzcG9uc2USNAoRcG9saWN5X2Rlc2NyaXB0b3IYASABKAsyGS5tYWNwLnYxLlBvbGljeURlc2NyaXB0b3IiMwoWUmVnaXN0ZXJQb2xpY3lSZXNwb25zZRIKCgJvaxgBIAEoCBINCgVlcnJvchgCIAEoCSIsChdVbnJlZ2lzdGVyUG9saWN5UmVxdWVzdBIRCglwb2xpY3lfaWQYASABKAkiNQoYVW5yZWdpc3RlclBvbGljeVJlc3BvbnNlEgoKAm9rGAEgASgIEg0KBWVycm9yGAIgASgJIiMKE0xpc3RQb2xpY2llc1JlcXVlc3QSDAoEbW9kZRgBIAEoCSJGChRMaXN0UG9saWNpZXNSZXNwb25zZRIuCgtkZXNjcmlwdG9ycxgBIAMoCzIZLm1hY3AudjEuUG9saWN5RGVzY3JpcHRvciIWChRXYXRjaFBvbGljaWVzUmVxdWVzdCJkChVXYXRjaFBvbGljaWVzUmVzcG9uc2USLgoLZGVzY3JpcHRvcnMYASADKAsyGS5tYWNwLnYxLlBvbGljeURlc2NyaXB0b3ISGwoTb2JzZXJ2ZWRfYXRfdW5peF9tcxgCIAEoA2IGcHJvdG8z");
+  fileDesc("ChRtYWNwL3YxL3BvbGljeS5wcm90bxIHbWFjcC52MSKOAQoQUG9saWN5RGVzY3JpcHRvchIRCglwb2xpY3lfaWQYASABKAkSDAoEbW9kZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRINCgVydWxlcxgEIAEoCRIWCg5zY2hlbWFfdmVyc2lvbhgFIAEoDRIdChVyZWdpc3RlcmVkX2F0X3VuaXhfbXMYBiABKAMikQEKGFBvbGljeVJlZ2lzdHJ5Q2FwYWJpbGl0eRIXCg9yZWdpc3Rlcl9wb2xpY3kYASABKAgSFQoNbGlzdF9wb2xpY2llcxgCIAEoCBIUCgxsaXN0X2NoYW5nZWQYAyABKAgSFwoPcnVsZV9leHRlbnNpb25zGAQgAygJEhYKDndoYXRfaWZfcmVwbGF5GAUgASgIIk0KFVJlZ2lzdGVyUG9saWN5UmVxdWVzdBI0ChFwb2xpY3lfZGVzY3JpcHRvchgBIAEoCzIZLm1hY3AudjEuUG9saWN5RGVzY3JpcHRvciIlChBHZXRQb2xpY3lSZXF1ZXN0EhEKCXBvbGljeV9pZBgBIAEoCSJJChFHZXRQb2xpY3lSZXNwb25zZRI0ChFwb2xpY3lfZGVzY3JpcHRvchgBIAEoCzIZLm1hY3AudjEuUG9saWN5RGVzY3JpcHRvciIzChZSZWdpc3RlclBvbGljeVJlc3BvbnNlEgoKAm9rGAEgASgIEg0KBWVycm9yGAIgASgJIiwKF1VucmVnaXN0ZXJQb2xpY3lSZXF1ZXN0EhEKCXBvbGljeV9pZBgBIAEoCSI1ChhVbnJlZ2lzdGVyUG9saWN5UmVzcG9uc2USCgoCb2sYASABKAgSDQoFZXJyb3IYAiABKAkiIwoTTGlzdFBvbGljaWVzUmVxdWVzdBIMCgRtb2RlGAEgASgJIkYKFExpc3RQb2xpY2llc1Jlc3BvbnNlEi4KC2Rlc2NyaXB0b3JzGAEgAygLMhkubWFjcC52MS5Qb2xpY3lEZXNjcmlwdG9yIhYKFFdhdGNoUG9saWNpZXNSZXF1ZXN0ImQKFVdhdGNoUG9saWNpZXNSZXNwb25zZRIuCgtkZXNjcmlwdG9ycxgBIAMoCzIZLm1hY3AudjEuUG9saWN5RGVzY3JpcHRvchIbChNvYnNlcnZlZF9hdF91bml4X21zGAIgASgDIlcKE1doYXRJZlJlcGxheVJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCRIsCgljYW5kaWRhdGUYAiABKAsyGS5tYWNwLnYxLlBvbGljeURlc2NyaXB0b3Ii+QEKEldoYXRJZkVudHJ5T3V0Y29tZRIuCgRraW5kGAEgASgOMiAubWFjcC52MS5XaGF0SWZFbnRyeU91dGNvbWUuS2luZBIkCgVzdGF0ZRgCIAEoDjIVLm1hY3AudjEuU2Vzc2lvblN0YXRlEhIKCmVycm9yX2NvZGUYAyABKAkSDwoHZGV0YWlscxgEIAEoDCJoCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABIQCgxLSU5EX0FQUExJRUQQARIRCg1LSU5EX05PVF9PUEVOEAISEAoMS0lORF9SRUZVU0VEEAMSEwoPS0lORF9OT19TRVNTSU9OEAQirQEKC1doYXRJZkVudHJ5EhUKDWhpc3RvcnlfaW5kZXgYASABKAQSEgoKbWVzc2FnZV9pZBgCIAEoCRIUCgxtZXNzYWdlX3R5cGUYAyABKAkSLQoIcmVjb3JkZWQYBCABKAsyGy5tYWNwLnYxLldoYXRJZkVudHJ5T3V0Y29tZRIuCgljYW5kaWRhdGUYBSABKAsyGy5tYWNwLnYxLldoYXRJZkVudHJ5T3V0Y29tZSKuAQoNV2hhdElmT3V0Y29tZRIkCgVzdGF0ZRgBIAEoDjIVLm1hY3AudjEuU2Vzc2lvblN0YXRlEhIKCnJlc29sdXRpb24YAiABKAwSIQoZcmVzb2x2ZWRfYnlfaGlzdG9yeV9pbmRleBgDIAEoBBIeChZyZXNvbHZlZF9ieV9tZXNzYWdlX2lkGAQgASgJEiAKGHJlc29sdmVkX2J5X21lc3NhZ2VfdHlwZRgFIAEoCSJKCgxXaGF0SWZEZW5pYWwSFQoNaGlzdG9yeV9pbmRleBgBIAEoBBISCgptZXNzYWdlX2lkGAIgASgJEg8KB2RldGFpbHMYAyABKAwipwIKFFdoYXRJZlJlcGxheVJlc3BvbnNlEhsKE2NhbmRpZGF0ZV9wb2xpY3lfaWQYASABKAkSGgoScmVjb3JkZWRfcG9saWN5X2lkGAIgASgJEigKCHJlY29yZGVkGAMgASgLMhYubWFjcC52MS5XaGF0SWZPdXRjb21lEikKCWNhbmRpZGF0ZRgEIAEoCzIWLm1hY3AudjEuV2hhdElmT3V0Y29tZRIdChBmaXJzdF9kaXZlcmdlbmNlGAUgASgESACIAQESJgoHZGVuaWFscxgGIAMoCzIVLm1hY3AudjEuV2hhdElmRGVuaWFsEiUKB2VudHJpZXMYByADKAsyFC5tYWNwLnYxLldoYXRJZkVudHJ5QhMKEV9maXJzdF9kaXZlcmdlbmNlYgZwcm90bzM", [file_macp_v1_envelope]);
 
 /**
  * A governance policy. Immutable once registered.
@@ -80,6 +82,18 @@ export type PolicyRegistryCapability = Message<"macp.v1.PolicyRegistryCapability
    * @generated from field: bool list_changed = 3;
    */
   listChanged: boolean;
+
+  /**
+   * Names of the vendor extensions that rules may have.
+   *
+   * @generated from field: repeated string rule_extensions = 4;
+   */
+  ruleExtensions: string[];
+
+  /**
+   * @generated from field: bool what_if_replay = 5;
+   */
+  whatIfReplay: boolean;
 };
 
 /**
@@ -273,4 +287,259 @@ export type WatchPoliciesResponse = Message<"macp.v1.WatchPoliciesResponse"> & {
  */
 export const WatchPoliciesResponseSchema: GenMessage<WatchPoliciesResponse> = /*@__PURE__*/
   messageDesc(file_macp_v1_policy, 11);
+
+/**
+ * Replays the accepted history of a session under a policy that need not be registered. Nothing changes.
+ *
+ * @generated from message macp.v1.WhatIfReplayRequest
+ */
+export type WhatIfReplayRequest = Message<"macp.v1.WhatIfReplayRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: macp.v1.PolicyDescriptor candidate = 2;
+   */
+  candidate?: PolicyDescriptor | undefined;
+};
+
+/**
+ * Describes the message macp.v1.WhatIfReplayRequest.
+ * Use `create(WhatIfReplayRequestSchema)` to create a new message.
+ */
+export const WhatIfReplayRequestSchema: GenMessage<WhatIfReplayRequest> = /*@__PURE__*/
+  messageDesc(file_macp_v1_policy, 12);
+
+/**
+ * The result of one replay for one entry of the history.
+ *
+ * @generated from message macp.v1.WhatIfEntryOutcome
+ */
+export type WhatIfEntryOutcome = Message<"macp.v1.WhatIfEntryOutcome"> & {
+  /**
+   * @generated from field: macp.v1.WhatIfEntryOutcome.Kind kind = 1;
+   */
+  kind: WhatIfEntryOutcome_Kind;
+
+  /**
+   * @generated from field: macp.v1.SessionState state = 2;
+   */
+  state: SessionState;
+
+  /**
+   * @generated from field: string error_code = 3;
+   */
+  errorCode: string;
+
+  /**
+   * @generated from field: bytes details = 4;
+   */
+  details: Uint8Array;
+};
+
+/**
+ * Describes the message macp.v1.WhatIfEntryOutcome.
+ * Use `create(WhatIfEntryOutcomeSchema)` to create a new message.
+ */
+export const WhatIfEntryOutcomeSchema: GenMessage<WhatIfEntryOutcome> = /*@__PURE__*/
+  messageDesc(file_macp_v1_policy, 13);
+
+/**
+ * @generated from enum macp.v1.WhatIfEntryOutcome.Kind
+ */
+export const WhatIfEntryOutcome_Kind = {
+  /**
+   * @generated from enum value: KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: KIND_APPLIED = 1;
+   */
+  APPLIED: 1,
+
+  /**
+   * @generated from enum value: KIND_NOT_OPEN = 2;
+   */
+  NOT_OPEN: 2,
+
+  /**
+   * @generated from enum value: KIND_REFUSED = 3;
+   */
+  REFUSED: 3,
+
+  /**
+   * @generated from enum value: KIND_NO_SESSION = 4;
+   */
+  NO_SESSION: 4,
+} as const;
+
+/**
+ * @generated from enum macp.v1.WhatIfEntryOutcome.Kind
+ */
+export type WhatIfEntryOutcome_Kind = (typeof WhatIfEntryOutcome_Kind)[keyof typeof WhatIfEntryOutcome_Kind] | UnknownEnum;
+
+/**
+ * Describes the enum macp.v1.WhatIfEntryOutcome.Kind.
+ */
+export const WhatIfEntryOutcome_KindSchema: GenEnum<WhatIfEntryOutcome_Kind> = /*@__PURE__*/
+  enumDesc(file_macp_v1_policy, 13, 0);
+
+/**
+ * An entry of the history in both replays. SessionStart has index 0.
+ *
+ * @generated from message macp.v1.WhatIfEntry
+ */
+export type WhatIfEntry = Message<"macp.v1.WhatIfEntry"> & {
+  /**
+   * @generated from field: uint64 history_index = 1;
+   */
+  historyIndex: bigint;
+
+  /**
+   * @generated from field: string message_id = 2;
+   */
+  messageId: string;
+
+  /**
+   * @generated from field: string message_type = 3;
+   */
+  messageType: string;
+
+  /**
+   * @generated from field: macp.v1.WhatIfEntryOutcome recorded = 4;
+   */
+  recorded?: WhatIfEntryOutcome | undefined;
+
+  /**
+   * @generated from field: macp.v1.WhatIfEntryOutcome candidate = 5;
+   */
+  candidate?: WhatIfEntryOutcome | undefined;
+};
+
+/**
+ * Describes the message macp.v1.WhatIfEntry.
+ * Use `create(WhatIfEntrySchema)` to create a new message.
+ */
+export const WhatIfEntrySchema: GenMessage<WhatIfEntry> = /*@__PURE__*/
+  messageDesc(file_macp_v1_policy, 14);
+
+/**
+ * @generated from message macp.v1.WhatIfOutcome
+ */
+export type WhatIfOutcome = Message<"macp.v1.WhatIfOutcome"> & {
+  /**
+   * @generated from field: macp.v1.SessionState state = 1;
+   */
+  state: SessionState;
+
+  /**
+   * @generated from field: bytes resolution = 2;
+   */
+  resolution: Uint8Array;
+
+  /**
+   * @generated from field: uint64 resolved_by_history_index = 3;
+   */
+  resolvedByHistoryIndex: bigint;
+
+  /**
+   * Empty: not resolved.
+   *
+   * @generated from field: string resolved_by_message_id = 4;
+   */
+  resolvedByMessageId: string;
+
+  /**
+   * @generated from field: string resolved_by_message_type = 5;
+   */
+  resolvedByMessageType: string;
+};
+
+/**
+ * Describes the message macp.v1.WhatIfOutcome.
+ * Use `create(WhatIfOutcomeSchema)` to create a new message.
+ */
+export const WhatIfOutcomeSchema: GenMessage<WhatIfOutcome> = /*@__PURE__*/
+  messageDesc(file_macp_v1_policy, 15);
+
+/**
+ * @generated from message macp.v1.WhatIfDenial
+ */
+export type WhatIfDenial = Message<"macp.v1.WhatIfDenial"> & {
+  /**
+   * @generated from field: uint64 history_index = 1;
+   */
+  historyIndex: bigint;
+
+  /**
+   * @generated from field: string message_id = 2;
+   */
+  messageId: string;
+
+  /**
+   * As the details of an error with POLICY_DENIED.
+   *
+   * @generated from field: bytes details = 3;
+   */
+  details: Uint8Array;
+};
+
+/**
+ * Describes the message macp.v1.WhatIfDenial.
+ * Use `create(WhatIfDenialSchema)` to create a new message.
+ */
+export const WhatIfDenialSchema: GenMessage<WhatIfDenial> = /*@__PURE__*/
+  messageDesc(file_macp_v1_policy, 16);
+
+/**
+ * @generated from message macp.v1.WhatIfReplayResponse
+ */
+export type WhatIfReplayResponse = Message<"macp.v1.WhatIfReplayResponse"> & {
+  /**
+   * @generated from field: string candidate_policy_id = 1;
+   */
+  candidatePolicyId: string;
+
+  /**
+   * @generated from field: string recorded_policy_id = 2;
+   */
+  recordedPolicyId: string;
+
+  /**
+   * @generated from field: macp.v1.WhatIfOutcome recorded = 3;
+   */
+  recorded?: WhatIfOutcome | undefined;
+
+  /**
+   * @generated from field: macp.v1.WhatIfOutcome candidate = 4;
+   */
+  candidate?: WhatIfOutcome | undefined;
+
+  /**
+   * The first entry with two results; absent when all agree.
+   *
+   * @generated from field: optional uint64 first_divergence = 5;
+   */
+  firstDivergence?: bigint | undefined;
+
+  /**
+   * @generated from field: repeated macp.v1.WhatIfDenial denials = 6;
+   */
+  denials: WhatIfDenial[];
+
+  /**
+   * @generated from field: repeated macp.v1.WhatIfEntry entries = 7;
+   */
+  entries: WhatIfEntry[];
+};
+
+/**
+ * Describes the message macp.v1.WhatIfReplayResponse.
+ * Use `create(WhatIfReplayResponseSchema)` to create a new message.
+ */
+export const WhatIfReplayResponseSchema: GenMessage<WhatIfReplayResponse> = /*@__PURE__*/
+  messageDesc(file_macp_v1_policy, 17);
 

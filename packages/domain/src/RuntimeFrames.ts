@@ -16,6 +16,8 @@ export interface RawEnvelope {
   /** By the sender's clock; text only where a double cannot hold it. */
   readonly timestampUnixMs: number | string
   readonly payload: Uint8Array
+  /** The runtime verified the sender of an ambient envelope; older runtimes never say so. */
+  readonly senderAuthenticated?: true
 }
 
 export interface ParticipantActivity {

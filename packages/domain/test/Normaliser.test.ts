@@ -4,6 +4,7 @@ import {
   type JsonObject,
   makeNormaliser,
   makeRedactor,
+  type RawEnvelope,
   type RawFrame,
   specifiedPrices
 } from "@runplane/domain"
@@ -111,6 +112,15 @@ describe("Normaliser: envelopes", () => {
     assert.strictEqual(message?.runtimeSessionId, "session-9")
     assert.strictEqual(message?.category, "signal")
     assert.strictEqual(raw.payload["ambient"], true)
+  })
+
+  it("records that the runtime verified the sender of a signal", () => {
+    const frame = (more: Partial<RawEnvelope>) =>
+      normalise(envelopeFrame("Signal", proto({ signalType: "s" }), { sessionId: "", ...more }))
+    const { drafts, raw } = frame({ senderAuthenticated: true })
+    assert.strictEqual(drafts.at(-1)?.recorded.data["senderAuthenticated"], true)
+    assert.propertyVal(raw.payload["envelope"], "senderAuthenticated", true)
+    assert.notProperty(frame({}).drafts.at(-1)?.recorded.data, "senderAuthenticated")
   })
 
   it("stores the envelope as received in the raw form", () => {

@@ -13,13 +13,7 @@ import type { RuntimeClientShape } from "./RuntimeClientShape.ts"
 import { RuntimeCredentials } from "./RuntimeCredentials.ts"
 import { RuntimeError } from "./RuntimeError.ts"
 import { collectSessions, defaultListingLimits, type ListingLimits } from "./SessionListing.ts"
-import {
-  ackFromWire,
-  envelopeFromWire,
-  lifecycleFromWire,
-  snapshotFromWire,
-  streamFrameFromWire
-} from "./WireFrames.ts"
+import { ackFromWire, lifecycleFromWire, signalFromWire, snapshotFromWire, streamFrameFromWire } from "./WireFrames.ts"
 
 const RUNTIME_KIND = "rust"
 /** Deadline of a unary call. */
@@ -107,7 +101,7 @@ export const makeGrpcClient = Effect.fnUntraced(function* (
       ),
     // Among the sessions' streams: it keeps their connection in use, so that the next one opens at once.
     watchSessions: stream(method.watchSessions, {}, ({ event }) => event && lifecycleFromWire(event)),
-    watchSignals: burst(method.watchSignals, {}, ({ envelope }) => envelope && envelopeFromWire(envelope)),
+    watchSignals: burst(method.watchSignals, {}, signalFromWire),
     cancelSession: (control) =>
       unary(method.cancelSession, (rpc, call) => rpc.cancelSession(control, call), ackOf("CancelSession")),
     suspendSession: (control) =>

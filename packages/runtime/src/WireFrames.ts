@@ -11,6 +11,7 @@ import type {
 import type {
   SessionMetadata,
   StreamSessionResponse,
+  WatchSignalsResponse,
   SessionLifecycleEvent as WireLifecycleEvent
 } from "./gen/macp/v1/core_pb.ts"
 import { SessionLifecycleEvent_EventType } from "./gen/macp/v1/core_pb.ts"
@@ -34,6 +35,10 @@ export const envelopeFromWire = (envelope: Envelope): RawEnvelope => ({
     : String(envelope.timestampUnixMs),
   payload: envelope.payload
 })
+
+/** Undefined for a frame without an envelope. */
+export const signalFromWire = ({ envelope, senderAuthenticated }: WatchSignalsResponse): RawEnvelope | undefined =>
+  envelope && { ...envelopeFromWire(envelope), ...(senderAuthenticated && { senderAuthenticated }) }
 
 export const inlineErrorFromWire = (error: MACPError): InlineError => ({
   code: error.code,

@@ -21,6 +21,8 @@ export interface EnvelopeContext {
   /** Of an ambient envelope, the session that its payload correlates it to. */
   readonly sessionId: string
   readonly sender: string
+  /** The runtime verified the sender of an ambient envelope. */
+  readonly isVerified: boolean
   readonly ambient: boolean
   readonly payload: JsonObject
   readonly payloadTypeName: string | undefined
@@ -44,6 +46,7 @@ export const makeEnvelopeContext = (
       ? (textAt(payload, "correlationSessionId", "correlation_session_id") ?? "")
       : cleanText(envelope.sessionId),
   sender: cleanText(envelope.sender),
+  isVerified: envelope.senderAuthenticated === true,
   ambient,
   payload,
   payloadTypeName: decoded.payloadTypeName,
@@ -70,6 +73,7 @@ export const derivedData = (context: EnvelopeContext, decodedPayload: JsonObject
   messageId: context.messageId,
   sessionId: context.sessionId,
   sender: context.sender,
+  ...(context.isVerified && { senderAuthenticated: true }),
   ...summaryOf(decodedPayload),
   decodedPayload,
   ...(context.payloadTypeName !== undefined && { payloadTypeName: context.payloadTypeName }),

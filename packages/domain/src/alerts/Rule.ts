@@ -150,15 +150,17 @@ export const AlertAction = Schema.Union([WebhookAction, MarkAction, TagAction, S
 export type AlertAction = typeof AlertAction.Type
 export type AlertWebhookAction = typeof WebhookAction.Type
 
+export const AlertActions = Schema.Array(AlertAction)
+  .annotate({ description: "What a firing of this level does" })
+  .check(Schema.isMaxLength(MAX_RULE_ACTIONS))
+
 export const AlertLevel = Schema.Struct({
   at: Schema.Finite.annotate(about("Threshold, in the unit of the measure", 80)).check(
     Schema.isGreaterThanOrEqualTo(0),
     Schema.isLessThanOrEqualTo(MAX_THRESHOLD)
   ),
   severity: AlertSeverity,
-  actions: Schema.Array(AlertAction)
-    .annotate({ description: "What a firing of this level does" })
-    .check(Schema.isMaxLength(MAX_RULE_ACTIONS))
+  actions: AlertActions
 }).annotate({ identifier: "AlertLevel", description: "A threshold and what happens there" })
 export type AlertLevel = typeof AlertLevel.Type
 

@@ -3,6 +3,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import {
   type AlertRule,
+  byMeasure,
   type CanonicalEvent,
   type CounterRow,
   draftEvent,
@@ -140,6 +141,7 @@ interface Told {
 const entriesOf = (given: ReadonlyArray<AlertRule>, log: ReadonlyArray<Drawn>): ReadonlyArray<ReadonlyArray<Entry>> => {
   const memories = new Map<string, RunMemory>(RUNS.map((id) => [id, noMemory()]))
   const periods = makePeriods()
+  const rules = byMeasure(given)
   let at = START
   return log.map((one, number) => {
     at += one[2]
@@ -151,8 +153,8 @@ const entriesOf = (given: ReadonlyArray<AlertRule>, log: ReadonlyArray<Drawn>): 
     const run = runs.get(event.runId)
     if (run === undefined) return []
     const mark = { runId: run.id, name: "quality", at, value: one[3] * 100_000_000, n: 1 }
-    const marks = number % 7 === 0 ? entriesOfMark(given, run, mark, periods) : []
-    return [...entriesOfEvent(given, run, event, facts, false, periods), ...marks]
+    const marks = number % 7 === 0 ? entriesOfMark(rules, run, mark, periods) : []
+    return [...entriesOfEvent(rules, run, event, facts, false, periods), ...marks]
   })
 }
 

@@ -556,8 +556,10 @@ CREATE TABLE alert_rules (
   enabled boolean NOT NULL,
   -- Events up to this position do not count.
   from_seq bigint NOT NULL,
-  -- Position of a new rule that still counts older events, up to the cursor of the evaluator.
+  -- Position of a new rule that still counts older events, up to the cursor of the evaluator. Firings of events up to
+  -- `silent_seq`, the end of the log at its creation, are not notified.
   backfill_seq bigint,
+  silent_seq bigint NOT NULL DEFAULT 0,
   -- Why it cannot be evaluated.
   error text,
   created_at timestamptz NOT NULL,

@@ -218,12 +218,14 @@ export class AlertEvaluator extends Context.Service<
         readonly rules: ReadonlyArray<ActiveRule>
         readonly found: Matches
         readonly now: number
-        readonly isBackfill: boolean
+        /** Of the fold of older events for one rule. */
+        readonly backfill: { readonly memories: Map<string, RunMemory>; readonly silentSeq: number } | undefined
       }
 
       /** Folds events and marks into the rows of the rules, and what the clock demands. In a transaction. */
-      const fold = Effect.fnUntraced(function* (input: Input, backfilled?: Map<string, RunMemory>) {
-        const { events, found, isBackfill, marks, now, rules } = input
+      const fold = Effect.fnUntraced(function* ({ backfill, events, found, marks, now, rules }: Input) {
+        const isBackfill = backfill !== undefined
+        const backfilled = backfill?.memories
         const byRun = Map.groupBy(events, ({ runId }) => runId as string)
         const isRemembering = rules.some(({ rule }) => REMEMBERED.has(measureKind(rule.measure)))
         const memories = !isRemembering ? new Map<string, RunMemory>() : (backfilled ?? (yield* memoriesOf(byRun)))
@@ -261,7 +263,10 @@ export class AlertEvaluator extends Context.Service<
           ...again.filter(({ rule_id, run_id }) => !replaced.has(`${rule_id} ${run_id}`))
         ])
         const isSilenced = yield* silences([...new Set(result.firings.map(({ runId }) => runId))], now)
-        const opened = yield* writer.open(result.firings, { runs: found.runs, isSilenced, isBackfill, now })
+        const opened = yield* writer.open(result.firings, {
+          ...{ runs: found.runs, isSilenced, now },
+          silentSeq: backfill?.silentSeq ?? 0
+        })
         const ended = result.resolutions.flatMap(({ at, firing }) => {
           const id = isStored(firing) ? firing.id : opened.get(firing)
           return id === undefined ? [] : [{ id, by: "value" as const, at }]
@@ -295,8 +300,9 @@ export class AlertEvaluator extends Context.Service<
             SELECT FROM alert_rules WHERE id = ${row.id} AND backfill_seq = ${row.backfill_seq} FOR UPDATE`
           if (same === undefined) return
           if (isNew) yield* sql`DELETE FROM alert_counters WHERE rule_id = ${row.id}`
-          yield* fold({ events, marks: [], rules, found, now, isBackfill: true }, memories)
-          const isDone = Number(locked?.seq ?? 0) === upTo
+          const silentSeq = Number(row.silent_seq)
+          yield* fold({ events, marks: [], rules, found, now, backfill: { memories, silentSeq } })
+          const isDone = Number(locked?.seq ?? 0) === upTo && upTo >= silentSeq
           yield* sql`
             UPDATE alert_rules SET backfill_seq = ${isDone ? null : BigInt(upTo)}::bigint,
                                    from_seq = ${isDone ? BigInt(upTo) : row.from_seq}
@@ -326,7 +332,7 @@ export class AlertEvaluator extends Context.Service<
             DELETE FROM alert_marks WHERE id = ANY(${marks.map(({ id }) => id)}::bigint[]) RETURNING id`
           const left = new Set(taken.map(({ id }) => id))
           const fresh = marks.filter(({ id }) => left.has(id))
-          yield* fold({ events, marks: fresh, rules, found, now, isBackfill: false })
+          yield* fold({ events, marks: fresh, rules, found, now, backfill: undefined })
           yield* alertClock.end(writer, now)
           if (upTo > from) yield* sql`UPDATE alert_cursor SET seq = ${BigInt(upTo)}`
           return true

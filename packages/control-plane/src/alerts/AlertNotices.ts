@@ -1,12 +1,19 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import type { AlertAction, AlertEvent, AlertFiring, AlertNotice, AlertWebhookAction } from "@runplane/domain"
+import {
+  type AlertAction,
+  type AlertEvent,
+  type AlertFiring,
+  type AlertNotice,
+  type AlertWebhookAction,
+  alertBody
+} from "@runplane/domain"
 import { ControlPlaneSettings, readSetting } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
-import { enqueueAlerts } from "../reactors/webhooks/AlertDeliveries.ts"
+import { unnestRows } from "../platform/postgres/UnnestRows.ts"
 
 /** A notification of a firing, for all webhooks of its level. */
 export interface DueNotice {
@@ -58,7 +65,8 @@ export class AlertNotices extends Context.Service<
             ...(failedAction !== undefined && { failedAction }),
             ...(action.routingKey !== undefined && { routingKey: action.routingKey })
           }
-          return [{ webhookId: action.subscription, format: action.format, notice }]
+          const payload = JSON.stringify(alertBody(action.format, notice))
+          return [{ webhook_id: action.subscription, lane: firing.runId ?? firing.id, event, payload, at }]
         })
 
       const send = Effect.fn("AlertNotices.send")(function* (notices: ReadonlyArray<DueNotice>, at: string) {
@@ -84,7 +92,13 @@ export class AlertNotices extends Context.Service<
           { discard: true }
         )
         const deliveries = notices.filter(isNotified).flatMap((notice) => deliveriesOf(notice, at))
-        if (deliveries.length > 0) yield* enqueueAlerts(sql, deliveries)
+        if (deliveries.length === 0) return
+        yield* sql`
+          INSERT INTO webhook_deliveries (webhook_id, run_id, event, payload, next_attempt_at, created_at)
+          SELECT w.id, due.lane, due.event, due.payload, now(), due.at
+          FROM ${unnestRows(sql, deliveries, DELIVERY, { ordinal: true })} AS due
+          JOIN webhooks w ON w.id = due.webhook_id AND w.active
+          ORDER BY due.ordinal FOR KEY SHARE OF w`
       })
       return AlertNotices.of({ send })
     })
@@ -93,3 +107,5 @@ export class AlertNotices extends Context.Service<
 
 /** A silenced firing is neither notified nor resolved by a notification; a failed action is always reported. */
 const isNotified = ({ event, firing }: DueNotice): boolean => !firing.silenced || event === "alert.action_failed"
+
+const DELIVERY = { webhook_id: "uuid", lane: "uuid", event: "text", payload: "json", at: "timestamptz" } as const

@@ -11,13 +11,14 @@ export interface RuleRow {
   readonly enabled: boolean
   readonly from_seq: bigint
   readonly backfill_seq: bigint | null
+  readonly silent_seq: bigint
   readonly error: string | null
   readonly created_at: Date
   readonly updated_at: Date
 }
 
 export const ruleColumns = (sql: PgClient.PgClient) =>
-  sql`id, rule::text AS rule, enabled, from_seq, backfill_seq, error, created_at, updated_at`
+  sql`id, rule::text AS rule, enabled, from_seq, backfill_seq, silent_seq, error, created_at, updated_at`
 
 const decodeRule = Schema.decodeUnknownResult(Schema.fromJsonString(AlertRule))
 

@@ -141,11 +141,11 @@ export class AlertRules extends Context.Service<
         const [row] = yield* sql<{ readonly seq: bigint }>`
           SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS seq FROM event_seq`
         const end = row?.seq ?? 0n
-        if (rule.backfill !== true) return { from: end, backfill: null }
+        if (rule.backfill !== true) return { from: end, backfill: null, silent: 0n }
         const isPeriod = isCalendarWindow(rule.window) || isRollingWindow(rule.window)
         const since = isPeriod ? periodOf(rule.window, rule.zone, now).start : yield* oldestRun(now)
         const from = BigInt(yield* seqAt(since))
-        return { from, backfill: from }
+        return { from, backfill: from, silent: end }
       })
       const oldestRun = (now: number) =>
         Effect.map(
@@ -174,9 +174,9 @@ export class AlertRules extends Context.Service<
           if ((count?.rules ?? 0) >= MAX_ALERT_RULES) return yield* tooManyOf(MAX_ALERT_RULES, "alert rules")
           const begin = yield* beginOf(rule, now)
           const [row] = yield* sql<RuleRow>`
-            INSERT INTO alert_rules (id, rule, enabled, from_seq, backfill_seq, created_at, updated_at)
+            INSERT INTO alert_rules (id, rule, enabled, from_seq, backfill_seq, silent_seq, created_at, updated_at)
             VALUES (${rule.id}, ${JSON.stringify(rule)}::text::json, ${rule.enabled}, ${begin.from},
-                    ${begin.backfill}::bigint, ${at}::timestamptz, ${at}::timestamptz)
+                    ${begin.backfill}::bigint, ${begin.silent}, ${at}::timestamptz, ${at}::timestamptz)
             ON CONFLICT DO NOTHING RETURNING ${ruleColumns(sql)}`
           if (row === undefined) return yield* alertRuleExists(rule.id)
           yield* record("create", rule, caller, at)
@@ -221,6 +221,7 @@ export class AlertRules extends Context.Service<
           const [changed] = yield* sql<RuleRow>`
             UPDATE alert_rules SET rule = ${JSON.stringify(rule)}::text::json, enabled = ${rule.enabled}, error = NULL,
                                    from_seq = coalesce(${begin?.from ?? null}::bigint, from_seq),
+                                   silent_seq = coalesce(${begin?.silent ?? null}::bigint, silent_seq),
                                    backfill_seq = CASE WHEN ${begin !== undefined}::boolean
                                                        THEN ${begin?.backfill ?? null}::bigint ELSE backfill_seq END,
                                    updated_at = ${at}::timestamptz

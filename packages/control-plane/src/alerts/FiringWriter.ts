@@ -20,8 +20,8 @@ export interface FiringContext {
   readonly runs: ReadonlyMap<string, KeyedRun>
   /** Whether a silence suppresses the notifications about a run. */
   readonly isSilenced: (runId: string) => boolean
-  /** Of a rule that counts older events: neither a notification nor a command. */
-  readonly isBackfill: boolean
+  /** Firings of events up to this position have neither a notification nor a command. */
+  readonly silentSeq: number
   /** Unix milliseconds. */
   readonly now: number
 }
@@ -74,17 +74,19 @@ export const makeFiringWriter = Effect.gen(function* () {
   const open = Effect.fnUntraced(function* (firings: ReadonlyArray<NewFiring>, context: FiringContext) {
     const stored = new Map<NewFiring, string>()
     if (firings.length === 0) return stored
-    const { isBackfill, isSilenced, now, runs } = context
+    const { isSilenced, now, runs, silentSeq } = context
     const newIds = yield* ids.uuids(firings.length)
     const made = firings.map((one, number) => {
       const { rule } = one
-      const actions = isBackfill ? [] : (rule.levels[one.level]?.actions ?? [])
-      const firing = { ...newFiring(newIds[number] ?? "", one, runs.get(one.runId)), silenced: isSilenced(one.runId) }
-      return { one, firing, actions }
+      const isOld = one.seq !== undefined && one.seq <= silentSeq
+      const actions = isOld ? [] : (rule.levels[one.level]?.actions ?? [])
+      const silenced = isOld || isSilenced(one.runId)
+      const firing = { ...newFiring(newIds[number] ?? "", one, runs.get(one.runId)), silenced }
+      return { one, firing, actions, isOld }
     })
     const resends = (actions: ReadonlyArray<AlertAction>) =>
       actions.some((action) => action.type === "webhook" && action.format === "alertmanager")
-    const rows = made.map(({ actions, firing, one: { rule } }) => ({
+    const rows = made.map(({ actions, firing, isOld, one: { rule } }) => ({
       id: firing.id,
       rule_id: rule.id,
       key: firing.key,
@@ -96,9 +98,8 @@ export const makeFiringWriter = Effect.gen(function* () {
       run_id: runs.has(firing.runId ?? "") ? (firing.runId ?? null) : null,
       starts_at: firing.startsAt,
       period_ends_at: firing.periodEndsAt ?? null,
-      silenced: firing.silenced || isBackfill,
-      repeat_at:
-        rule.repeatEveryMs === undefined || isBackfill ? null : new Date(now + rule.repeatEveryMs).toISOString(),
+      silenced: firing.silenced,
+      repeat_at: rule.repeatEveryMs === undefined || isOld ? null : new Date(now + rule.repeatEveryMs).toISOString(),
       resend_at: resends(actions) ? new Date(now + ALERTMANAGER_RESEND_MS).toISOString() : null
     }))
     const inserted = new Set(
@@ -109,13 +110,13 @@ export const makeFiringWriter = Effect.gen(function* () {
     )
     const begun = made.filter(({ firing }) => inserted.has(firing.id))
     for (const { firing, one } of begun) stored.set(one, firing.id)
-    if (isBackfill) return stored
+    const told = begun.filter(({ isOld }) => !isOld)
     const at = new Date(now).toISOString()
     yield* notices.send(
-      begun.map(({ actions, firing }) => ({ event: "alert.fired", firing, actions })),
+      told.map(({ actions, firing }) => ({ event: "alert.fired", firing, actions })),
       at
     )
-    const commands = begun.flatMap(({ actions, firing: { id, runId } }) =>
+    const commands = told.flatMap(({ actions, firing: { id, runId } }) =>
       actions.flatMap((action, number) =>
         isCommand(action) && runId !== undefined
           ? [{ firing_id: id, action: number, run_id: runId, command: JSON.stringify(action), created_at: at }]

@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
-import { draftEvent, type EventDraft, type RunId } from "@runplane/domain"
+import { draftEvent, type EventDraft, type RunId, runStarted } from "@runplane/domain"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import { EventLog } from "../../src/event-log/EventLog.ts"
+import { runOfKey } from "../../src/ingest/TraceRuns.ts"
+import { exportOf, post, span, toolSpan, traceIdOf } from "../ingest/Exports.ts"
 import { LEAD, opened, RISK, recordedAs, votes } from "../support/Committee.ts"
 import { endRun } from "../support/EndedRuns.ts"
 import { call, layerTestService } from "../support/HttpService.ts"
@@ -26,6 +28,7 @@ const addRule = Effect.fnUntraced(function* (over: Readonly<Record<string, unkno
   return rule
 })
 
+const runningRun = Effect.suspend(() => createRun({ status: "running", createdAt: new Date().toISOString() }))
 const spends = (estimatedCostUsd: number): EventDraft =>
   draftEvent(
     "llm.call.completed",
@@ -54,7 +57,11 @@ interface Firing {
   readonly value: number
 }
 
-const SETTINGS = { WEBHOOK_ALLOW_PRIVATE_TARGETS: "true", CONTROL_PLANE_PUBLIC_URL: "https://runs.example.org/" }
+const SETTINGS = {
+  OTLP_SETTLE_MS: "300",
+  WEBHOOK_ALLOW_PRIVATE_TARGETS: "true",
+  CONTROL_PLANE_PUBLIC_URL: "https://runs.example.org/"
+}
 
 layer(layerTestService({ settings: SETTINGS }), { excludeTestServices: true })("alert rules", (it) => {
   it.effect("are added, read, changed and removed, with their audit entries", () =>
@@ -103,7 +110,7 @@ layer(layerTestService({ settings: SETTINGS }), { excludeTestServices: true })("
   it.effect("fire once for each level, notify a webhook, and end with the run", () =>
     Effect.gen(function* () {
       const hooks = yield* webhookReceiver()
-      const runId = yield* createRun({ status: "running" })
+      const runId = yield* runningRun
       const webhook = { type: "webhook", format: "generic", url: hooks.url }
       const rule = yield* addRule({ match: `id:${runId}`, levels: [level(1, webhook), level(2, webhook)] })
       // The answer shows the subscription in place of the URL.
@@ -137,7 +144,7 @@ layer(layerTestService({ settings: SETTINGS }), { excludeTestServices: true })("
   it.effect("mark and tag the run, and report an action that is refused", () =>
     Effect.gen(function* () {
       const hooks = yield* webhookReceiver()
-      const runId = yield* createRun({ status: "running" })
+      const runId = yield* runningRun
       const rule = yield* addRule({
         match: `id:${runId}`,
         levels: [
@@ -166,7 +173,7 @@ layer(layerTestService({ settings: SETTINGS }), { excludeTestServices: true })("
 
   it.effect("measure marks, and take back those that are replaced", () =>
     Effect.gen(function* () {
-      const runId = yield* createRun({ status: "running" })
+      const runId = yield* runningRun
       const rule = yield* addRule({
         ...{ match: `id:${runId}`, per: "all", window: "day", measure: "markBelow:tone", minRuns: 2 },
         levels: [level(0.5)],
@@ -188,11 +195,11 @@ layer(layerTestService({ settings: SETTINGS }), { excludeTestServices: true })("
 
   it.effect("find silence by the clock", () =>
     Effect.gen(function* () {
-      const silent = yield* createRun({ status: "running" })
+      const silent = yield* runningRun
       const rule = yield* addRule({ match: `id:${silent}`, measure: "silenceMs", levels: [level(300)] })
-      const sql = yield* PgClient.PgClient
-      yield* sql`UPDATE runs SET started_at = now() WHERE id = ${silent}::uuid`
-      yield* record(silent, spends(0))
+      const ts = new Date().toISOString()
+      const { createdAt: _, ...run } = (yield* call("GET", `/runs/${silent}`)).body
+      yield* record(silent, runStarted({ ...run, runId: silent, startedAt: ts, ts }))
       const [fired] = yield* alertsOf(rule, (alerts) => alerts.length === 1)
       assert.isAtLeast(fired?.value ?? 0, 300)
       yield* record(silent, spends(0))
@@ -210,10 +217,20 @@ layer(layerTestService({ settings: SETTINGS }), { excludeTestServices: true })("
     })
   )
 
+  it.effect("count received telemetry like other runs", () =>
+    Effect.gen(function* () {
+      const runId = runOfKey("anonymous", traceIdOf(7))
+      const rule = yield* addRule({ match: `id:${runId}`, measure: "toolCalls", levels: [level(2)] })
+      yield* post(exportOf([span({ trace: 7, span: 1 }), toolSpan(7, 2), toolSpan(7, 3)]))
+      const [fired] = yield* alertsOf(rule, (alerts) => alerts.length === 1)
+      assert.include(fired, { key: runId, value: 2 })
+    })
+  )
+
   it.effect("that cannot be evaluated show their error, and delay no other rule", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const runId = yield* createRun({ status: "running" })
+      const runId = yield* runningRun
       const good = yield* addRule({ match: `id:${runId}` })
       const bad = yield* addRule({ match: "" })
       const broken = yield* addRule({ match: "" })
@@ -234,7 +251,7 @@ layer(layerTestService({ settings: SETTINGS }), { excludeTestServices: true })("
 
   it.effect("are tested over the last days, and count older events with backfill, silently", () =>
     Effect.gen(function* () {
-      const runId = yield* createRun({ status: "running" })
+      const runId = yield* runningRun
       yield* record(runId, spends(2), spends(2))
       const rule = yield* addRule({ match: `id:${runId}`, levels: [level(1), level(3), level(5)] })
       const { body } = yield* call("POST", `/alerts/rules/${rule.id}/test`)
@@ -265,7 +282,7 @@ layer(layerTestService({ settings: SETTINGS }), { excludeTestServices: true })("
   it.effect("are acknowledged and silenced", () =>
     Effect.gen(function* () {
       const hooks = yield* webhookReceiver()
-      const runId = yield* createRun({ status: "running" })
+      const runId = yield* runningRun
       const webhook = { type: "webhook", format: "generic", url: hooks.url }
       const rule = yield* addRule({ match: `id:${runId}`, levels: [level(1, webhook), level(2, webhook)] })
       const silence = { match: `id:${runId}`, until: "2126-01-01T00:00:00.000Z", reason: "planned" }

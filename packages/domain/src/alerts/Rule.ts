@@ -105,8 +105,11 @@ const isHttpUrl = Schema.makeFilter(
   { expected: "an http or https URL without credentials", toJsonSchema: () => ({ format: "uri", maxLength: 2_048 }) }
 )
 
+const ofType = <const Type extends string>(type: Type) =>
+  Schema.Literal(type).annotate({ description: "Kind of the action" })
+
 const WebhookAction = Schema.Struct({
-  type: Schema.Literal("webhook"),
+  type: ofType("webhook"),
   url: optional(
     Field.text(
       "Receiver. The service makes a subscription for it, and answers show that instead",
@@ -124,10 +127,10 @@ const WebhookAction = Schema.Struct({
   )
 })
 
-const MarkAction = Schema.Struct({ type: Schema.Literal("mark"), name: MarkName, value: MarkValue })
+const MarkAction = Schema.Struct({ type: ofType("mark"), name: MarkName, value: MarkValue })
 
 const TagAction = Schema.Struct({
-  type: Schema.Literal("tag"),
+  type: ofType("tag"),
   tag: Field.text("Tag of the run", "over-budget").check(
     Schema.isMinLength(1),
     Schema.isMaxLength(MAX_RULE_TAG),
@@ -135,10 +138,10 @@ const TagAction = Schema.Struct({
   )
 })
 
-const SuspendAction = Schema.Struct({ type: Schema.Literal("suspend") })
+const SuspendAction = Schema.Struct({ type: ofType("suspend") })
 
 const CancelAction = Schema.Struct({
-  type: Schema.Literal("cancel"),
+  type: ofType("cancel"),
   allowCancel: optional(Field.flag("Must be true: a cancelled run cannot continue"))
 })
 
@@ -161,7 +164,7 @@ export const AlertLevel = Schema.Struct({
   ),
   severity: AlertSeverity,
   actions: AlertActions
-}).annotate({ identifier: "AlertLevel", description: "A threshold and what happens there" })
+}).annotate({ description: "A threshold and what happens there" })
 export type AlertLevel = typeof AlertLevel.Type
 
 /** A rule (docs/reference/alerts.md#rules). `ruleProblem` has the conditions between its fields. */

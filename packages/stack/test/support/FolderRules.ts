@@ -239,8 +239,8 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
   },
   domain: {
     alerts: {
-      meaning: "rules, windows and formats of alerts",
-      knows: ["marks", "insight", "policies", "query", "events", ...VALUES, "Graphemes.ts"]
+      meaning: "rules, windows, evaluation and formats of alerts",
+      knows: ["gate", "seal", "marks", "insight", "policies", "query", "events", ...VALUES, "Graphemes.ts"]
     },
     seal: { meaning: "hash chain and proofs", knows: ["marks", "events", ...VALUES, "Metrics.ts", "Projector.ts"] },
     marks: {

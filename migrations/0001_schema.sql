@@ -598,8 +598,8 @@ CREATE TABLE alert_memories (
 );
 CREATE INDEX alert_memories_updated_at ON alert_memories (updated_at);
 
--- Values of marks that the evaluator has not counted yet: one for each mark of a rule, and its opposite when the mark is
--- replaced or deleted. `value` is in billionths.
+-- Values of marks that the evaluator has not counted yet: one for each mark of a rule, and its opposite when the mark
+-- is replaced or deleted. `value` is in billionths.
 CREATE TABLE alert_marks (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   run_id uuid NOT NULL,
@@ -613,7 +613,8 @@ CREATE FUNCTION note_alert_mark() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   was boolean := TG_OP = 'UPDATE' AND OLD.replaced_by IS NULL AND OLD.deleted_at IS NULL;
   is_current boolean := NEW.replaced_by IS NULL AND NEW.deleted_at IS NULL;
-  score double precision := CASE WHEN was THEN coalesce(OLD.number, OLD.flag::int) ELSE coalesce(NEW.number, NEW.flag::int) END;
+  score double precision :=
+    CASE WHEN was THEN coalesce(OLD.number, OLD.flag::int) ELSE coalesce(NEW.number, NEW.flag::int) END;
 BEGIN
   IF was <> is_current AND score IS NOT NULL AND EXISTS (
     SELECT FROM alert_rules WHERE enabled AND rule ->> 'measure' = 'markBelow:' || NEW.name

@@ -47,7 +47,7 @@ interface Deadline {
   readonly due_at: string | null
 }
 
-/** What time alone changes: deadlines, rolling windows, ends of periods and runs, repetitions. In the step's transaction. */
+/** What time alone changes: deadlines, rolling windows, ends and repetitions. For use in the transaction of a step. */
 export const makeAlertClock = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const notices = yield* AlertNotices

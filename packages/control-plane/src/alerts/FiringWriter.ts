@@ -110,13 +110,13 @@ export const makeFiringWriter = Effect.gen(function* () {
     )
     const begun = made.filter(({ firing }) => inserted.has(firing.id))
     for (const { firing, one } of begun) stored.set(one, firing.id)
-    const told = begun.filter(({ isOld }) => !isOld)
+    const notified = begun.filter(({ isOld }) => !isOld)
     const at = new Date(now).toISOString()
     yield* notices.send(
-      told.map(({ actions, firing }) => ({ event: "alert.fired", firing, actions })),
+      notified.map(({ actions, firing }) => ({ event: "alert.fired", firing, actions })),
       at
     )
-    const commands = told.flatMap(({ actions, firing: { id, runId } }) =>
+    const commands = notified.flatMap(({ actions, firing: { id, runId } }) =>
       actions.flatMap((action, number) =>
         isCommand(action) && runId !== undefined
           ? [{ firing_id: id, action: number, run_id: runId, command: JSON.stringify(action), created_at: at }]

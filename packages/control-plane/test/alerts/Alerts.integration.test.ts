@@ -133,9 +133,9 @@ layer(layerTestService({ settings: SETTINGS }), { excludeTestServices: true })("
         bodies.map(({ type }) => type),
         ["alert.fired", "alert.fired", "alert.resolved", "alert.resolved"]
       )
-      const told = (yield* call("GET", `/audit?resourceId=${first?.id}`)).body.data
+      const entries = (yield* call("GET", `/audit?resourceId=${first?.id}`)).body.data
       assert.sameMembers(
-        told.map(({ action, actor }: { readonly action: string; readonly actor: string }) => `${action} ${actor}`),
+        entries.map(({ action, actor }: { readonly action: string; readonly actor: string }) => `${action} ${actor}`),
         ["alert.fired rule:Costs", "alert.resolved rule:Costs"]
       )
     })

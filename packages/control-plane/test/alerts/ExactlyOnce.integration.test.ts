@@ -141,10 +141,10 @@ layer(layerTestService({ settings: { WEBHOOK_ALLOW_PRIVATE_TARGETS: "true" } }),
         assert.isAbove(expected.length, 20)
         assert.deepStrictEqual(rows.map(({ text }) => text).toSorted(), expected)
         // One notification and one audit entry for each.
-        const [told] = yield* sql<{ readonly deliveries: number; readonly entries: number }>`
+        const [counts] = yield* sql<{ readonly deliveries: number; readonly entries: number }>`
         SELECT (SELECT count(*) FROM webhook_deliveries WHERE event = 'alert.fired')::int AS deliveries,
                (SELECT count(*) FROM audit_log WHERE action = 'alert.fired')::int AS entries`
-        assert.deepStrictEqual(told, { deliveries: expected.length, entries: expected.length })
+        assert.deepStrictEqual(counts, { deliveries: expected.length, entries: expected.length })
       }).pipe(Effect.scoped)
     )
   }

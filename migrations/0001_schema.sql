@@ -556,8 +556,10 @@ CREATE TABLE alert_rules (
   enabled boolean NOT NULL,
   -- Events up to this position do not count.
   from_seq bigint NOT NULL,
-  -- Position of a new rule that still counts older events, up to the cursor of the evaluator.
+  -- Position of a new rule that still counts older events, up to the cursor of the evaluator. Firings of events up to
+  -- `silent_seq`, the end of the log at its creation, are not notified.
   backfill_seq bigint,
+  silent_seq bigint NOT NULL DEFAULT 0,
   -- Why it cannot be evaluated.
   error text,
   created_at timestamptz NOT NULL,
@@ -596,8 +598,8 @@ CREATE TABLE alert_memories (
 );
 CREATE INDEX alert_memories_updated_at ON alert_memories (updated_at);
 
--- Values of marks that the evaluator has not counted yet: one for each mark of a rule, and its opposite when the mark is
--- replaced or deleted. `value` is in billionths.
+-- Values of marks that the evaluator has not counted yet: one for each mark of a rule, and its opposite when the mark
+-- is replaced or deleted. `value` is in billionths.
 CREATE TABLE alert_marks (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   run_id uuid NOT NULL,
@@ -611,7 +613,8 @@ CREATE FUNCTION note_alert_mark() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   was boolean := TG_OP = 'UPDATE' AND OLD.replaced_by IS NULL AND OLD.deleted_at IS NULL;
   is_current boolean := NEW.replaced_by IS NULL AND NEW.deleted_at IS NULL;
-  score double precision := CASE WHEN was THEN coalesce(OLD.number, OLD.flag::int) ELSE coalesce(NEW.number, NEW.flag::int) END;
+  score double precision :=
+    CASE WHEN was THEN coalesce(OLD.number, OLD.flag::int) ELSE coalesce(NEW.number, NEW.flag::int) END;
 BEGIN
   IF was <> is_current AND score IS NOT NULL AND EXISTS (
     SELECT FROM alert_rules WHERE enabled AND rule ->> 'measure' = 'markBelow:' || NEW.name
@@ -640,7 +643,8 @@ CREATE TABLE alert_firings (
   id uuid PRIMARY KEY,
   rule_id text NOT NULL,
   key text NOT NULL,
-  -- The run, the calendar period, or the minute of a rolling window.
+  -- The run, the calendar period, or the minute of a rolling window. A change of what the rule counts appends the id of
+  -- the firing, so that its new counts can fire.
   period text NOT NULL,
   level integer NOT NULL,
   severity text NOT NULL,
@@ -715,7 +719,7 @@ BEGIN
   DELETE FROM alert_deadlines WHERE run_id IN (SELECT id FROM deleted);
   DELETE FROM alert_reservations WHERE run_id IN (SELECT id FROM deleted);
   DELETE FROM alert_commands WHERE run_id IN (SELECT id FROM deleted);
-  DELETE FROM alert_firings WHERE run_id IN (SELECT id FROM deleted) AND period = run_id::text;
+  DELETE FROM alert_firings WHERE run_id IN (SELECT id FROM deleted) AND starts_with(period, run_id::text);
   UPDATE alert_firings SET run_id = NULL WHERE run_id IN (SELECT id FROM deleted);
   RETURN NULL;
 END

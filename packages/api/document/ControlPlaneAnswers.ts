@@ -1,6 +1,10 @@
 import { controlPlaneError, NotFound, ValidationFailed } from "../src/errors/ControlPlaneErrors.ts"
 import {
+  alertNotFound,
+  alertRuleExists,
+  alertRuleNotFound,
   badRequest,
+  budgetExhausted,
   cancelCallbackAnswered,
   cancelNotPossible,
   endpointRemoved,
@@ -27,6 +31,7 @@ import {
   runtimeFailure,
   searchTooSlow,
   sessionAlreadyExists,
+  tooManyOf,
   unauthenticated,
   unknownCursor,
   unknownRuntimeKind,
@@ -102,6 +107,31 @@ export const controlPlaneAnswers = {
     controlPlaneError("CONFLICT", "there are 1000 definitions of marks already")
   ),
   InvalidWindow: errorAnswer("the window ends before it begins", badRequest("to must be after from")),
+  BudgetExhausted: errorAnswer(
+    "a budget with admission has no money for the run; `message` names rule, figures and the end of the period",
+    budgetExhausted({
+      rule: "support-budget",
+      name: "Budget of support",
+      key: "support/refund@1.0.0",
+      period: "2026-07",
+      periodEndsAt: "2026-07-31T22:00:00.000Z",
+      limitUsd: 100,
+      spentUsd: 97.5,
+      reservedUsd: 2,
+      expectedUsd: 1.25
+    })
+  ),
+  AlertRuleRefused: errorAnswer(
+    "the fields do not fit each other, or a receiver is not allowed; `message` names the field",
+    badRequest("levels.1.at must be greater than levels.0.at")
+  ),
+  AlertRuleNotFound: errorAnswer("there is no such rule", alertRuleNotFound("support-budget")),
+  AlertRuleConflict: errorAnswer(
+    "there is a rule with the id, or there are as many rules as may be",
+    alertRuleExists("support-budget")
+  ),
+  AlertNotFound: errorAnswer("there is no such alert", alertNotFound(WEBHOOK)),
+  TooManySilences: errorAnswer("there are as many silences as may be", tooManyOf(1_000, "silences")),
   RefusedTarget: errorAnswer(
     "the URL leads where deliveries may not go",
     badRequest("url is not allowed: 169.254.169.254 is a link-local or metadata address")

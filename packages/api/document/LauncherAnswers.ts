@@ -70,6 +70,14 @@ export const launcherAnswers = {
     "the scenario refers to an input that is not there, or its extensions are not texts",
     launcherError("COMPILATION_ERROR", "undefined placeholder: {{ inputs.service }}")
   ),
+  LaunchUnaffordable: errorAnswer(
+    "a budget with admission has no money for the run; the text is the control plane's",
+    launcherError(
+      "BUDGET_EXHAUSTED",
+      "budget support-budget (Budget of support) of support/refund@1.0.0 admits no more runs: $97.50 spent, $2.00 " +
+        "reserved, $1.25 expected, limit $100.00; the period 2026-07 ends at 2026-07-31T22:00:00.000Z"
+    )
+  ),
   PackNotFound: errorAnswer("no pack has this slug", launcherError("PACK_NOT_FOUND", "pack not found: outage")),
   ScenarioNotFound: errorAnswer(
     "the pack has no scenario of this slug",

@@ -14,6 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Admin from "./admin/Admin.ts"
 import { Health } from "./admin/health/Health.ts"
+import * as AlertLoop from "./alerts/AlertLoop.ts"
 import { FrameNormaliser } from "./event-log/append/FrameNormaliser.ts"
 import { Prices } from "./event-log/append/Prices.ts"
 import { Redactor } from "./event-log/append/Redactor.ts"
@@ -52,7 +53,8 @@ export const layerControlPlane = (options: ControlPlaneOptions) =>
   Server.layer(options.http).pipe(
     Layer.merge(Health.layerWatch),
     Layer.provide(Admin.layer),
-    Layer.provide([Streams.layer.pipe(Layer.provideMerge(Queries.layer)), RunActions.layer, Ingest.layer]),
+    Layer.provide([Streams.layer.pipe(Layer.provideMerge(Queries.layer)), AlertLoop.layer, Ingest.layer]),
+    Layer.provide(RunActions.layer),
     Layer.provide(Marks.layer),
     Layer.provide(Observation.layer),
     Layer.provide(EventNotices.layer),

@@ -22,7 +22,7 @@ export const AuditEntry = Schema.Struct({
   actorName: Schema.optionalKey(
     Field.text("`user:` and the name in the token, for readers; two actors may have the same", "user:ann")
   ),
-  actorType: Field.text("What the actor is: api-key, user or anonymous", "api-key"),
+  actorType: Field.text("What the actor is: api-key, user, rule or anonymous", "api-key"),
   action: Field.text("What was done", "run.create"),
   resource: Field.text("Kind of the thing it was done to", "run"),
   resourceId: Schema.optionalKey(Field.text("Id of that thing; absent when there is only one")),

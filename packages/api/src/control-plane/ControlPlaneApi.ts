@@ -6,6 +6,7 @@ import { RequestValidation } from "../middleware/RequestValidation.ts"
 import { MeGroup } from "../service/MeGroup.ts"
 import { RUNPLANE_VERSION } from "../Version.ts"
 import { AdminGroup } from "./AdminGroup.ts"
+import { AlertsGroup } from "./AlertsGroup.ts"
 import { AuditGroup } from "./AuditGroup.ts"
 import { BatchGroup } from "./BatchGroup.ts"
 import { CrossRunEventsGroup } from "./CrossRunEventsGroup.ts"
@@ -55,6 +56,7 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(SealsGroup)
   .add(LedgerGroup)
   .add(MarksGroup)
+  .add(AlertsGroup)
   .add(RemovedGroup)
   .middleware(RequestValidation)
   .middleware(RateLimit)

@@ -134,7 +134,7 @@ export const auditQueryFields: ReadonlyArray<DescribedField> = [
   { name: "resourceId", type: "keyword", ...fast, description: "Id of that thing" },
   { name: "createdAt", type: "time", ...fast, description: "When it was done" },
   { name: "id", type: "uuid", ...fast, description: "Id of the entry" },
-  { name: "actorType", type: "keyword", ...slow, description: "What the actor is: api-key, user or anonymous" },
+  { name: "actorType", type: "keyword", ...slow, description: "What the actor is: api-key, user, rule or anonymous" },
   { name: "actorName", type: "keyword", ...slow, description: "`user:` and the name in the token" },
   { name: "clientAddress", type: "keyword", ...slow, description: "Address of the client" },
   { name: "requestId", type: "keyword", ...slow, description: "X-Request-Id of the request" },

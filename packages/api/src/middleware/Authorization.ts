@@ -6,7 +6,7 @@ import type { Role } from "../caller/Access.ts"
 import { Forbidden, TooManyRequests, Unauthenticated } from "../errors/ControlPlaneErrors.ts"
 
 /** How a caller is known: by a key, by a token of the issuer, or not at all. */
-export const actorTypes = ["api-key", "user", "anonymous"] as const
+export const actorTypes = ["api-key", "user", "anonymous", "rule"] as const
 export type ActorType = (typeof actorTypes)[number]
 
 /** Who makes the request: written into audit entries (docs/reference/http.md#actors). */

@@ -22,6 +22,7 @@ import { HealthHttp } from "../admin/health/HealthHttp.ts"
 import { RuntimeHttp } from "../admin/health/RuntimeHttp.ts"
 import { layerRequestCounts } from "../admin/limits/RequestCounts.ts"
 import { PoliciesHttp } from "../admin/policies/Policies.ts"
+import { AlertsHttp } from "../alerts/Alerts.ts"
 import { IngestHttp, layerExportErrors } from "../ingest/IngestHttp.ts"
 import { MarksHttp } from "../marks/Marks.ts"
 import { mcpRoutes } from "../mcp/McpHttp.ts"
@@ -86,6 +87,7 @@ const handlers = Layer.mergeAll(
   LedgerHttp,
   SealKeysHttp,
   MarksHttp,
+  AlertsHttp,
   RemovedHttp,
   IngestHttp,
   HealthHttp,

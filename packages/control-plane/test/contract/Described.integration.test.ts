@@ -146,6 +146,27 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       yield* ask({ method: "GET", ...named })
       yield* ask({ method: "DELETE", ...named })
 
+      // Alerts.
+      const zone = { zone: "UTC", enabled: true, match: "" }
+      const levels = [{ at: 1, severity: "info", actions: [{ type: "tag", tag: "costly" }] }]
+      const rule = { name: "Costs", per: "run", window: "run", measure: "costUsd", levels, ...zone }
+      const ruled = { path: "/alerts/rules/{id}", ids: { id: "costs" } }
+      yield* post("/alerts/rules", { id: "costs", ...rule })
+      yield* get("/alerts/rules")
+      yield* ask({ method: "GET", ...ruled })
+      yield* ask({ method: "PUT", ...ruled, body: { ...rule, levels: [{ ...levels[0], at: 0 }] } })
+      yield* ask({ method: "POST", path: "/alerts/rules/{id}/test", ids: ruled.ids })
+      yield* get("/alerts", "status=open&severity=info&rule=costs&limit=2&offset=0")
+      yield* get("/runs/{id}/alerts")
+      const alertId = { ids: { id: randomUUID() } }
+      yield* ask({ method: "GET", path: "/alerts/{id}", ...alertId })
+      yield* ask({ method: "POST", path: "/alerts/{id}/ack", ...alertId, body: { note: "seen" } })
+      const until = "2126-01-01T00:00:00.000Z"
+      const silence = yield* post("/alerts/silences", { match: "", until, reason: "test" })
+      yield* get("/alerts/silences")
+      yield* ask({ method: "DELETE", path: "/alerts/silences/{id}", ids: { id: silence.id } })
+      yield* ask({ method: "DELETE", ...ruled })
+
       // Batches.
       const runIds = [clone.runId, randomUUID()]
       yield* post("/runs/batch/export", { runIds: [scripted, running] })

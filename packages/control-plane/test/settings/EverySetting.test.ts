@@ -103,6 +103,7 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
   STREAM_SSE_HEARTBEAT_MS: ["999", 'must be a whole number of at least 1000, got "999"'],
   STREAM_HUB_STRATEGY: ["kafka", 'must be one of memory, redis, got "kafka"'],
   REDIS_URL: [`http://:${PASSWORD}@cache`, "must be an address starting with redis:// or rediss://"],
+  CONTROL_PLANE_PUBLIC_URL: ["runs:3001", "must be an address starting with http:// or https://"],
   LAUNCHER_PUBLIC_URL: ["launcher:3000", "must be an address starting with http:// or https://"],
   REPLAY_MAX_DELAY_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
   PROJECTION_CHECKPOINT_EVENTS: ["0", 'must be a whole number of at least 1, got "0"'],

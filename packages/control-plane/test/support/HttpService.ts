@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Operations from "../../src/admin/Admin.ts"
+import * as AlertLoop from "../../src/alerts/AlertLoop.ts"
 import { Redactor } from "../../src/event-log/append/Redactor.ts"
 import * as Server from "../../src/http/Server.ts"
 import * as Ingest from "../../src/ingest/Ingest.ts"
@@ -47,8 +48,9 @@ export const layerTestService = ({ database, observer, port, settings }: TestSer
   Server.layer({ host: "127.0.0.1", port: port ?? 0 }).pipe(
     Layer.provideMerge(Operations.layer),
     Layer.provideMerge(
-      Layer.mergeAll(Streams.layer.pipe(Layer.provideMerge(Queries.layer)), RunActions.layer, Ingest.layer)
+      Layer.mergeAll(Streams.layer.pipe(Layer.provideMerge(Queries.layer)), AlertLoop.layer, Ingest.layer)
     ),
+    Layer.provideMerge(RunActions.layer),
     Layer.provideMerge(Marks.layer),
     Layer.provide(Redactor.layer),
     Layer.provideMerge(layerTestPrices),

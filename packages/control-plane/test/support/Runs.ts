@@ -16,6 +16,8 @@ export const createRun = Effect.fnUntraced(function* (
     /** Where its row says it stands; its log says that it was created. */
     readonly status?: RunStatus
     readonly metadata?: Readonly<Record<string, unknown>>
+    /** ISO-8601; in July 2026 unless said. */
+    readonly createdAt?: string
   } = {}
 ) {
   const sql = yield* PgClient.PgClient
@@ -27,7 +29,7 @@ export const createRun = Effect.fnUntraced(function* (
   const traceId = yield* ids.traceId
   const spanId = yield* ids.spanId
   const runId = RunId.make(id)
-  const now = "2026-07-01T10:00:00.000Z"
+  const now = options.createdAt ?? "2026-07-01T10:00:00.000Z"
   const create = Effect.gen(function* () {
     const rows = yield* sql`
       INSERT INTO runs (id, status, mode, mode_name, runtime_kind, runtime_session_id, trace_id, span_id, tags, metadata,

@@ -1,7 +1,7 @@
 import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
 import { textAt } from "../JsonReader.ts"
 import { nanoUsd, usdOfNano } from "../Money.ts"
-import { type AlertRule, markOfMeasure, measureKind } from "./Rule.ts"
+import { type AlertRule, measureKind } from "./Rule.ts"
 import type { EventFacts } from "./RunMemory.ts"
 
 /** How a contribution changes a counter. */
@@ -101,10 +101,6 @@ const ofEnd = (
       return outcome === undefined ? NOTHING : add(1, 1, outcome)
   }
 }
-
-/** The contribution of a mark to a measure. */
-export const markContribution = (measure: string, { n, name, value }: CountedMark): ReadonlyArray<CounterChange> =>
-  markOfMeasure(measure) === name ? add(value, n) : NOTHING
 
 /** The fields of a run that keys are of. */
 export interface KeyedRun {

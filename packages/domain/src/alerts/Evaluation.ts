@@ -6,12 +6,11 @@ import {
   type Fold,
   type KeyedRun,
   keysOf,
-  markContribution,
   measured,
   type Sum
 } from "./Contribution.ts"
 import { type AlertRule, firesBelow, measureKind } from "./Rule.ts"
-import type { EventFacts } from "./RunMemory.ts"
+import type { EventFacts, RunMemory } from "./RunMemory.ts"
 import { isRollingWindow, minuteOf, minutesOf, type Period, periodOf } from "./Windows.ts"
 
 /** A contribution to a counter, with the event or the mark that it is of. */
@@ -87,9 +86,14 @@ export const makePeriods = () => {
 
 export type Periods = ReturnType<typeof makePeriods>
 
+/** Rules by their measure: what an event adds to a measure is computed once for all of them. */
+export type RulesByMeasure = ReadonlyMap<string, ReadonlyArray<AlertRule>>
+
+export const byMeasure = (rules: Iterable<AlertRule>): RulesByMeasure => Map.groupBy(rules, ({ measure }) => measure)
+
 /** The entries of an event for the rules that its run matches. */
 export const entriesOfEvent = (
-  rules: ReadonlyArray<AlertRule>,
+  rules: RulesByMeasure,
   run: KeyedRun,
   event: CanonicalEvent,
   facts: EventFacts,
@@ -97,31 +101,34 @@ export const entriesOfEvent = (
   periods: Periods
 ): ReadonlyArray<Entry> => {
   const at = Date.parse(event.ts)
-  return rules.flatMap((rule) => {
-    const changes = contributionsOf(rule.measure, event, facts, isOutOfReach)
-    if (changes.length === 0) return []
-    const period = periods(rule, run.id, at)
-    return keysOf(rule.per, run, event).flatMap((key) =>
-      changes.map((contribution): Entry => ({ rule, key, period, contribution, runId: run.id, seq: event.seq, at }))
-    )
-  })
+  const entries: Array<Entry> = []
+  for (const [measure, same] of rules) {
+    const changes = contributionsOf(measure, event, facts, isOutOfReach)
+    if (changes.length === 0) continue
+    for (const rule of same) {
+      const period = periods(rule, run.id, at)
+      for (const key of keysOf(rule.per, run, event)) {
+        for (const contribution of changes) {
+          entries.push({ rule, key, period, contribution, runId: run.id, seq: event.seq, at })
+        }
+      }
+    }
+  }
+  return entries
 }
 
 /** The entries of a mark for the rules that its run matches. */
 export const entriesOfMark = (
-  rules: ReadonlyArray<AlertRule>,
+  rules: RulesByMeasure,
   run: KeyedRun,
-  mark: CountedMark,
+  { at, n, name, value }: CountedMark,
   periods: Periods
 ): ReadonlyArray<Entry> =>
-  rules.flatMap((rule) => {
-    const changes = markContribution(rule.measure, mark)
-    if (changes.length === 0) return []
-    const period = periods(rule, run.id, mark.at)
-    return keysOf(rule.per, run).flatMap((key) =>
-      changes.map(
-        (contribution): Entry => ({ rule, key, period, contribution, runId: run.id, seq: undefined, at: mark.at })
-      )
+  (rules.get(`markBelow:${name}`) ?? []).flatMap((rule) => {
+    const period = periods(rule, run.id, at)
+    const contribution: CounterChange = { value, n, fold: "add", part: "" }
+    return keysOf(rule.per, run).map(
+      (key): Entry => ({ rule, key, period, contribution, runId: run.id, seq: undefined, at })
     )
   })
 
@@ -130,6 +137,16 @@ export const reaches = ({ levels, measure }: AlertRule, level: number, value: nu
   const at = levels[level]?.at ?? Number.POSITIVE_INFINITY
   return firesBelow(measure) ? value < at : value >= at
 }
+
+/** When the clock alone lets a run reach a threshold of a silence or a duration; undefined while it does not run. */
+export const dueAt = ({ measure }: AlertRule, memory: RunMemory, at: number): number | undefined => {
+  if (memory.state !== "running") return undefined
+  if (measure === "silenceMs") return memory.lastAt === undefined ? undefined : memory.lastAt + at
+  return memory.startedAt === undefined ? undefined : memory.startedAt + memory.pausedMs + at
+}
+
+/** Whether the clock can make a rule fire. */
+export const hasDeadline = ({ measure }: AlertRule): boolean => measure === "silenceMs" || measure === "durationMs"
 
 /** Whether a value ends an open firing of a level (docs/reference/alerts.md#firings). */
 export const ends = (rule: AlertRule, level: number, value: number): boolean => {
@@ -299,6 +316,8 @@ export const makeEvaluation = (
     roll,
     /** Compares a value of a clock with the levels: a duration or a silence. */
     compare,
+    hasFired: (ruleId: string, key: string, period: string, level: number) =>
+      fired.has(firedName(ruleId, key, period, level)),
     result: () => ({ counters: [...changed.values()], firings, resolutions })
   }
 }

@@ -105,8 +105,11 @@ const isHttpUrl = Schema.makeFilter(
   { expected: "an http or https URL without credentials", toJsonSchema: () => ({ format: "uri", maxLength: 2_048 }) }
 )
 
+const ofType = <const Type extends string>(type: Type) =>
+  Schema.Literal(type).annotate({ description: "Kind of the action" })
+
 const WebhookAction = Schema.Struct({
-  type: Schema.Literal("webhook"),
+  type: ofType("webhook"),
   url: optional(
     Field.text(
       "Receiver. The service makes a subscription for it, and answers show that instead",
@@ -124,10 +127,10 @@ const WebhookAction = Schema.Struct({
   )
 })
 
-const MarkAction = Schema.Struct({ type: Schema.Literal("mark"), name: MarkName, value: MarkValue })
+const MarkAction = Schema.Struct({ type: ofType("mark"), name: MarkName, value: MarkValue })
 
 const TagAction = Schema.Struct({
-  type: Schema.Literal("tag"),
+  type: ofType("tag"),
   tag: Field.text("Tag of the run", "over-budget").check(
     Schema.isMinLength(1),
     Schema.isMaxLength(MAX_RULE_TAG),
@@ -135,10 +138,10 @@ const TagAction = Schema.Struct({
   )
 })
 
-const SuspendAction = Schema.Struct({ type: Schema.Literal("suspend") })
+const SuspendAction = Schema.Struct({ type: ofType("suspend") })
 
 const CancelAction = Schema.Struct({
-  type: Schema.Literal("cancel"),
+  type: ofType("cancel"),
   allowCancel: optional(Field.flag("Must be true: a cancelled run cannot continue"))
 })
 
@@ -150,16 +153,18 @@ export const AlertAction = Schema.Union([WebhookAction, MarkAction, TagAction, S
 export type AlertAction = typeof AlertAction.Type
 export type AlertWebhookAction = typeof WebhookAction.Type
 
+export const AlertActions = Schema.Array(AlertAction)
+  .annotate({ description: "What a firing of this level does" })
+  .check(Schema.isMaxLength(MAX_RULE_ACTIONS))
+
 export const AlertLevel = Schema.Struct({
   at: Schema.Finite.annotate(about("Threshold, in the unit of the measure", 80)).check(
     Schema.isGreaterThanOrEqualTo(0),
     Schema.isLessThanOrEqualTo(MAX_THRESHOLD)
   ),
   severity: AlertSeverity,
-  actions: Schema.Array(AlertAction)
-    .annotate({ description: "What a firing of this level does" })
-    .check(Schema.isMaxLength(MAX_RULE_ACTIONS))
-}).annotate({ identifier: "AlertLevel", description: "A threshold and what happens there" })
+  actions: AlertActions
+}).annotate({ description: "A threshold and what happens there" })
 export type AlertLevel = typeof AlertLevel.Type
 
 /** A rule (docs/reference/alerts.md#rules). `ruleProblem` has the conditions between its fields. */

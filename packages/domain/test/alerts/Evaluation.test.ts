@@ -3,6 +3,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import {
   type AlertRule,
+  byMeasure,
   type CanonicalEvent,
   type CounterRow,
   draftEvent,
@@ -128,7 +129,7 @@ const rules = Arbitrary.map(
     })
 )
 
-interface Told {
+interface Fired {
   readonly rule: string
   readonly key: string
   readonly period: string
@@ -140,6 +141,7 @@ interface Told {
 const entriesOf = (given: ReadonlyArray<AlertRule>, log: ReadonlyArray<Drawn>): ReadonlyArray<ReadonlyArray<Entry>> => {
   const memories = new Map<string, RunMemory>(RUNS.map((id) => [id, noMemory()]))
   const periods = makePeriods()
+  const rules = byMeasure(given)
   let at = START
   return log.map((one, number) => {
     at += one[2]
@@ -151,8 +153,8 @@ const entriesOf = (given: ReadonlyArray<AlertRule>, log: ReadonlyArray<Drawn>): 
     const run = runs.get(event.runId)
     if (run === undefined) return []
     const mark = { runId: run.id, name: "quality", at, value: one[3] * 100_000_000, n: 1 }
-    const marks = number % 7 === 0 ? entriesOfMark(given, run, mark, periods) : []
-    return [...entriesOfEvent(given, run, event, facts, false, periods), ...marks]
+    const marks = number % 7 === 0 ? entriesOfMark(rules, run, mark, periods) : []
+    return [...entriesOfEvent(rules, run, event, facts, false, periods), ...marks]
   })
 }
 
@@ -161,8 +163,8 @@ const evaluated = (given: ReadonlyArray<AlertRule>, log: ReadonlyArray<Drawn>, c
   const byId = new Map(given.map((one) => [one.id, one]))
   const rows = new Map<string, CounterRow>()
   const known = new Map<string, KnownFiring>()
-  const told: Array<Told> = []
-  const ended: Array<Told> = []
+  const reported: Array<Fired> = []
+  const ended: Array<Fired> = []
   const entries = entriesOf(given, log)
   const bounds = [...new Set([0, ...cuts.map((cut) => cut % (entries.length + 1)), entries.length])].sort(
     (a, b) => a - b
@@ -174,7 +176,7 @@ const evaluated = (given: ReadonlyArray<AlertRule>, log: ReadonlyArray<Drawn>, c
     for (const row of counters) rows.set(JSON.stringify([row.ruleId, row.key, row.period, row.part]), row)
     for (const { at, key, level, period, rule: of } of firings) {
       const one = { rule: of.id, key, period: period.key, level, at }
-      told.push(one)
+      reported.push(one)
       const id = JSON.stringify([of.id, key, period.key, level])
       expect(known.has(id)).toBe(false)
       known.set(id, { id, ruleId: of.id, key, period: period.key, level, isOpen: true })
@@ -187,13 +189,13 @@ const evaluated = (given: ReadonlyArray<AlertRule>, log: ReadonlyArray<Drawn>, c
       ended.push({ rule: ruleId, key: firing.key, period, level: firing.level, at })
     }
   }
-  return { told, ended }
+  return { reported, ended }
 }
 
 /** The same by hand: each value is summed up from all entries so far, without counters. */
 const byHand = (given: ReadonlyArray<AlertRule>, log: ReadonlyArray<Drawn>) => {
-  const told: Array<Told> = []
-  const ended: Array<Told> = []
+  const reported: Array<Fired> = []
+  const ended: Array<Fired> = []
   const all: Array<Entry> = []
   for (const entry of entriesOf(given, log).flat()) {
     all.push(entry)
@@ -206,21 +208,21 @@ const byHand = (given: ReadonlyArray<AlertRule>, log: ReadonlyArray<Drawn>) => {
     if (value === undefined) continue
     const below = of.measure.includes("Below")
     for (const [level, { at: threshold }] of of.levels.entries()) {
-      const same = (one: Told) =>
+      const same = (one: Fired) =>
         one.rule === of.id && one.key === key && one.level === level && (isRolling || one.period === period.key)
-      const isOpen = told.filter(same).length > ended.filter(same).length
+      const isOpen = reported.filter(same).length > ended.filter(same).length
       const bound = of.resolveBelow ?? (isRolling || of.measure === "silenceMs" ? threshold : undefined)
       if (isOpen && bound !== undefined && (below ? value >= bound : value < bound)) {
-        const last = told.findLast(same)
+        const last = reported.findLast(same)
         if (last !== undefined) ended.push({ ...last, at })
       } else if (!isOpen && (below ? value < threshold : value >= threshold)) {
-        if (!told.some((one) => same(one) && one.period === period.key)) {
-          told.push({ rule: of.id, key, period: period.key, level, at })
+        if (!reported.some((one) => same(one) && one.period === period.key)) {
+          reported.push({ rule: of.id, key, period: period.key, level, at })
         }
       }
     }
   }
-  return { told, ended }
+  return { reported, ended }
 }
 
 const valueByHand = (of: AlertRule, entries: ReadonlyArray<Entry>): number | undefined => {
@@ -260,14 +262,14 @@ describe("the evaluation of rules", () => {
     { arbitrary: { runs: 600 } }
   )
 
-  const told = (given: AlertRule, log: ReadonlyArray<Drawn>) => evaluated([given], log, []).told
+  const reported = (given: AlertRule, log: ReadonlyArray<Drawn>) => evaluated([given], log, []).reported
 
   it("counts a budget by the months of its zone", () => {
     const call = (afterMs: number): Drawn => ["call", 0, afterMs, 5]
     const budget = rule({ measure: "costUsd", window: "month", levels: [{ at: 1, severity: "critical", actions: [] }] })
     // The month of Berlin ends at 23:00 UTC, an hour after its day on the 24th began to be an hour longer.
     const log = [call(0), call(1), call(7.125 * 86_400_000 - 2), call(1), call(1)]
-    expect(told(budget, log).map(({ period }) => period)).toEqual(["2026-10", "2026-11"])
+    expect(reported(budget, log).map(({ period }) => period)).toEqual(["2026-10", "2026-11"])
   })
 
   it("sees a participant that repeats itself, whatever ids its messages have", () => {
@@ -278,8 +280,8 @@ describe("the evaluation of rules", () => {
       window: "run",
       levels: [{ at: 3, severity: "info", actions: [] }]
     })
-    expect(told(stuck, [say(0), say(2), say(0), say(8), say(0)])).toHaveLength(0)
-    expect(told(stuck, [say(0), say(1), say(0), say(3), say(6)])).toHaveLength(1)
+    expect(reported(stuck, [say(0), say(2), say(0), say(8), say(0)])).toHaveLength(0)
+    expect(reported(stuck, [say(0), say(1), say(0), say(3), say(6)])).toHaveLength(1)
   })
 
   it("leaves the suspended time out of a duration", () => {
@@ -295,7 +297,7 @@ describe("the evaluation of rules", () => {
       ["resumed", 0, pause, 0],
       ["end", 0, 39, 0]
     ]
-    expect(told(slow, log(5_000))).toHaveLength(0)
-    expect(told(slow, [...log(5_000).slice(0, 3), ["end", 0, 40, 0]])).toHaveLength(1)
+    expect(reported(slow, log(5_000))).toHaveLength(0)
+    expect(reported(slow, [...log(5_000).slice(0, 3), ["end", 0, 40, 0]])).toHaveLength(1)
   })
 })

@@ -260,6 +260,11 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
 
   CONSOLE_ENABLED: row(flag, true, "Whether the web console is served under `/console/`."),
   CONSOLE_DIR: row(path, undefined, "Folder of a built web console.", { shownDefault: "the one of this checkout" }),
+  CONTROL_PLANE_PUBLIC_URL: row(
+    httpAddress,
+    undefined,
+    "This service as browsers reach it, for the links of alerts; without it they have none."
+  ),
   LAUNCHER_PUBLIC_URL: row(
     httpAddress,
     undefined,

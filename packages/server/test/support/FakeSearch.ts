@@ -52,6 +52,45 @@ export const Marks = HttpApiBuilder.group(ControlPlaneApi, "marks", (handlers) =
   })
 )
 
+const perRun = { per: "run", window: "run", measure: "costUsd" } as const
+const alertRule = {
+  ...{ id: "r", name: "r", enabled: true, match: "", zone: "UTC", ...perRun },
+  levels: [],
+  createdAt: "2026-07-01T10:00:00.000Z",
+  updatedAt: "2026-07-01T10:00:00.000Z"
+} as const
+const alert = {
+  ...{ id: "f", ruleId: "r", ruleName: "r", ...perRun, key: "k", period: "k", level: 0, at: 1, value: 1 },
+  severity: "info",
+  status: "open",
+  startsAt: "2026-07-01T10:00:00.000Z",
+  silenced: false
+} as const
+const silence = {
+  ...{ id: "s", match: "", until: "2026-07-01T10:00:00.000Z", reason: "test", author: "a" },
+  createdAt: "2026-07-01T10:00:00.000Z"
+}
+const alertPage = { data: [alert], total: 1, limit: 100, offset: 0, lagMs: 0 }
+
+export const Alerts = HttpApiBuilder.group(ControlPlaneApi, "alerts", (handlers) =>
+  handlers.handleAll({
+    rules: () => Effect.succeed([alertRule]),
+    addRule: () => Effect.succeed(alertRule),
+    rule: () => Effect.succeed(alertRule),
+    putRule: () => Effect.succeed(alertRule),
+    removeRule: () => Effect.void,
+    testRule: () =>
+      Effect.succeed({ since: alert.startsAt, until: alert.startsAt, events: 0, complete: true, firings: [alert] }),
+    silences: () => Effect.succeed([silence]),
+    addSilence: () => Effect.succeed(silence),
+    removeSilence: () => Effect.void,
+    list: () => Effect.succeed(alertPage),
+    ofRun: () => Effect.succeed(alertPage),
+    get: () => Effect.succeed(alert),
+    acknowledge: () => Effect.succeed(alert)
+  })
+)
+
 export const Pricing = HttpApiBuilder.group(ControlPlaneApi, "pricing", (handlers) =>
   handlers.handleAll({
     price: () => Effect.succeed({ costBasis: "fallback", input: 1, output: 3 } as const),

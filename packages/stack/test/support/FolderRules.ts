@@ -53,14 +53,18 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     http: {
       meaning: "composition of the handlers",
       knows: [
-        ...["admin", "mcp", "streams", "queries", "runs", "ingest", "marks", "reactors", "observe", "event-log"],
-        "platform"
+        ...["admin", "mcp", "alerts", "streams", "queries", "runs", "ingest", "marks", "reactors", "observe"],
+        ...["event-log", "platform"]
       ]
     },
     mcp: { meaning: "the MCP endpoint: its tools call the service in the process", knows: ["platform"] },
     admin: {
       meaning: "health, drift, retention, policies, batches, audit",
       knows: ["streams", "queries", "runs", "ingest", "marks", "reactors", "observe", "event-log", "platform"]
+    },
+    alerts: {
+      meaning: "rules over the log: evaluation, firings, commands",
+      knows: ["runs", "marks", "reactors", "observe", "event-log", "platform"]
     },
     marks: { meaning: "judgements beside the log, and their chain", knows: ["reactors", "event-log", "platform"] },
     reactors: { meaning: "effects of a commit: webhooks, metrics, traces, tallies", knows: ["event-log", "platform"] },
@@ -235,8 +239,8 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
   },
   domain: {
     alerts: {
-      meaning: "rules, windows and formats of alerts",
-      knows: ["marks", "insight", "policies", "query", "events", ...VALUES, "Graphemes.ts"]
+      meaning: "rules, windows, evaluation and formats of alerts",
+      knows: ["gate", "seal", "marks", "insight", "policies", "query", "events", ...VALUES, "Graphemes.ts"]
     },
     seal: { meaning: "hash chain and proofs", knows: ["marks", "events", ...VALUES, "Metrics.ts", "Projector.ts"] },
     marks: {

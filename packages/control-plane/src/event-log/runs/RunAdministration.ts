@@ -29,6 +29,8 @@ export class RunAdministration extends Context.Service<
      * false when the run does not exist.
      */
     readonly setArchived: (runId: RunId, isArchived: boolean, at: string) => Effect.Effect<boolean, SqlError>
+    /** Adds a tag to a run that does not have it. Returns false when the run does not exist. */
+    readonly addTag: (runId: RunId, tag: string, at: string) => Effect.Effect<boolean, SqlError>
     /** Makes every process forget the run's projection as it remembers it (see `ProjectionCache`). */
     readonly raiseRevision: (runId: RunId) => Effect.Effect<void, SqlError>
     /**
@@ -64,20 +66,27 @@ export class RunAdministration extends Context.Service<
         if (isArchived ? row.archived_at !== null && isTagged : row.archived_at === null) return true
         const others = row.tags.filter((tag) => tag !== ARCHIVED_TAG)
         const tags = isArchived ? (isTagged ? row.tags : [...others, ARCHIVED_TAG]) : others
-        const searchText = searchTextOf({
-          id: runId,
-          tags,
-          scenarioRef: row.scenario_ref ?? undefined,
-          environment: row.environment ?? undefined,
-          sourceRef: row.source_ref ?? undefined,
-          policyVersion: row.policy_version ?? undefined
-        })
+        const searchText = searchTextOfRow(runId, row, tags)
         const archivedAt = isArchived
           ? sql`coalesce(archived_at, greatest(updated_at, ${at}::timestamptz))`
           : sql`NULL::timestamptz`
         yield* sql`
           UPDATE runs SET archived_at = ${archivedAt},
                           tags = ${tags}::text[], search_text = fold_text(${searchText}::text),
+                          updated_at = greatest(updated_at, ${at}::timestamptz)
+          WHERE id = ${runId}::uuid`
+        return true
+      })
+
+      const addTag = Effect.fn("RunAdministration.addTag")(function* (runId: RunId, tag: string, at: string) {
+        const [row] = yield* sql<ArchivedRow>`
+          SELECT tags, scenario_ref, environment, source_ref, policy_version, archived_at FROM runs
+          WHERE id = ${runId}::uuid FOR NO KEY UPDATE`
+        if (row === undefined) return false
+        if (row.tags.includes(tag)) return true
+        const tags = [...row.tags, tag]
+        yield* sql`
+          UPDATE runs SET tags = ${tags}::text[], search_text = fold_text(${searchTextOfRow(runId, row, tags)}::text),
                           updated_at = greatest(updated_at, ${at}::timestamptz)
           WHERE id = ${runId}::uuid`
         return true
@@ -128,10 +137,20 @@ export class RunAdministration extends Context.Service<
         yield* sql`DELETE FROM deleted_sessions WHERE deleted_at < now() - interval '30 days'`
         yield* sql`DELETE FROM runs WHERE id = ANY(${runIds}::text[]::uuid[])`
       })
-      return RunAdministration.of({ setArchived, raiseRevision, lock, remove })
+      return RunAdministration.of({ setArchived, addTag, raiseRevision, lock, remove })
     })
   )
 }
+
+const searchTextOfRow = (id: RunId, row: ArchivedRow, tags: ReadonlyArray<string>): string =>
+  searchTextOf({
+    id,
+    tags,
+    scenarioRef: row.scenario_ref ?? undefined,
+    environment: row.environment ?? undefined,
+    sourceRef: row.source_ref ?? undefined,
+    policyVersion: row.policy_version ?? undefined
+  })
 
 interface ArchivedRow {
   readonly tags: ReadonlyArray<string>

@@ -1,4 +1,4 @@
-import { OutboundMessageCategory, RunStatus } from "@runplane/domain"
+import { AlertSeverity, OutboundMessageCategory, RunStatus } from "@runplane/domain"
 import { RuntimeCallMeter } from "@runplane/runtime"
 import { HttpObserver, makeServiceRegistry, type ServiceRegistry } from "@runplane/server"
 import * as Context from "effect/Context"
@@ -208,6 +208,13 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
   const otlpWaiting = gauge("otlp_inbox_rows", "Received spans and log records that wait, of all processes")
   const otlpBytes = gauge("otlp_inbox_bytes", "Bytes of these")
   const otlpLag = gauge("otlp_inbox_lag_seconds", "How long the oldest of these has waited")
+  const alertsOpen = new Gauge({
+    name: "runplane_alerts_open",
+    help: "Open alerts, in the process that evaluates the rules",
+    labelNames: ["severity"],
+    registers
+  })
+  const alertLag = gauge("runplane_alerts_lag_seconds", "How far the evaluation of alert rules is behind the log")
   const sweepSeconds = gauge("retention_last_sweep_duration_seconds", "How long the last sweep took")
 
   const modes = boundedLabel(MAX_FREE_LABEL_VALUES)
@@ -285,6 +292,17 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
       otlpWaiting.set(rows)
       otlpBytes.set(bytes)
       otlpLag.set(lagSeconds)
+    },
+    alertLag: (seconds: number) => alertLag.set(seconds),
+    alertsOpen: (counts: ReadonlyArray<{ readonly severity: AlertSeverity; readonly open: number }>) => {
+      for (const severity of AlertSeverity.literals) {
+        alertsOpen.set({ severity }, counts.find((count) => count.severity === severity)?.open ?? 0)
+      }
+    },
+    /** Another process evaluates the rules. */
+    alertsLeft: () => {
+      alertsOpen.reset()
+      alertLag.set(0)
     },
     retentionRemoved: (kind: (typeof retainedKinds)[number], count: number) => retained(kind, count),
     retentionSweep: (status: (typeof sweepStatuses)[number], seconds: number) => {

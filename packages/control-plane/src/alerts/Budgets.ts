@@ -1,13 +1,11 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { type AlertBudget, MAX_BUDGET_KEYS } from "@runplane/api"
-import { ALL, AlertRule, isBudget, measureKind, periodOf, usdOfNano } from "@runplane/domain"
-import * as Clock from "effect/Clock"
+import { ALL, isBudget, measureKind, periodOf, usdOfNano } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
+import * as Result from "effect/Result"
+import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
 import { unnestRows } from "../platform/postgres/UnnestRows.ts"
-
-const decodeRule = Schema.decodeUnknownOption(Schema.fromJsonString(AlertRule))
+import { storedRule } from "./AlertRows.ts"
 
 const PERIOD_COLUMNS = { rule_id: "text", period: "text" } as const
 
@@ -19,10 +17,13 @@ interface SpentRow {
 }
 
 /** What the budgets have spent in their current periods (docs/reference/alerts.md#budgets), by rule. */
-export const makeBudgets = Effect.map(PgClient.PgClient, (sql) => {
+export const makeBudgets = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const clock = yield* DatabaseClock
+
   const enabledRules = Effect.map(
     sql<{ readonly rule: string }>`SELECT rule::text AS rule FROM alert_rules WHERE enabled ORDER BY id`,
-    (rows) => rows.flatMap(({ rule }) => Option.toArray(decodeRule(rule)))
+    (rows) => rows.map(storedRule).flatMap((rule) => (Result.isSuccess(rule) ? [rule.success] : []))
   )
 
   const spentOf = (periods: ReadonlyArray<{ readonly rule_id: string; readonly period: string }>) => sql<SpentRow>`
@@ -39,7 +40,7 @@ export const makeBudgets = Effect.map(PgClient.PgClient, (sql) => {
     ) top`
 
   return Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* clock.now
     const rules = (yield* enabledRules).filter(isBudget)
     if (rules.length === 0) return []
     const budgets = rules.map((rule) => ({ rule, period: periodOf(rule.window, rule.zone, now) }))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { exhaustedAt, isBudget, type BudgetSpending } from "@runplane/domain"
+import { type BudgetSpending, exhaustedAt, isBudget } from "@runplane/domain"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 

@@ -5,7 +5,7 @@ import { useState } from "react"
 import { call } from "../../client/Client.ts"
 import { Chip, Time, UserText } from "../../ui/basics.tsx"
 import { DialogButton, FormDialog, useChange } from "../../ui/Confirm.tsx"
-import { fromClass, Panel, Select, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
+import { Panel, Select, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
 import { severityTone } from "../../view/Budgets.ts"
 import { counted } from "../../view/Format.ts"
 
@@ -78,21 +78,23 @@ const Handling = ({ firing, mayWrite }: { readonly firing: AlertFiring; readonly
         <>
           {acknowledgedAt === undefined ? (
             <DialogButton dialog={(close) => <AckForm id={firing.id} onClose={close} />}>
-              <Check size={14} aria-hidden /> Acknowledge
+              <Check size={14} aria-hidden /> <Word text="Acknowledge" />
             </DialogButton>
           ) : null}
           <DialogButton
             title="Suppress the notifications about some runs"
             dialog={(close) => <SilenceForm firing={firing} onClose={close} />}
           >
-            <BellOff size={14} aria-hidden /> <span className={fromClass.sm}>Silence</span>
-            <span className="sr-only sm:hidden">Silence</span>
+            <BellOff size={14} aria-hidden /> <Word text="Silence" />
           </DialogButton>
         </>
       ) : null}
     </span>
   )
 }
+
+/** The name of a button, which a narrow screen replaces by its icon. */
+const Word = ({ text }: { readonly text: string }) => <span className="max-sm:sr-only">{text}</span>
 
 const AckForm = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const [note, setNote] = useState("")

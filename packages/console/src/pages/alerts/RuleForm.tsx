@@ -100,13 +100,15 @@ export const RuleForm = ({ onClose, rule }: { readonly rule?: AlertRuleState; re
       </div>
       <div>
         <span className="label">Runs that count (empty: all)</span>
-        <QueryBar
-          resource="runs"
-          label="Runs that count"
-          placeholder="environment:production"
-          value={match}
-          onChange={setMatch}
-        />
+        <div className="mt-1">
+          <QueryBar
+            resource="runs"
+            label="Runs that count"
+            placeholder="environment:production"
+            value={match}
+            onChange={setMatch}
+          />
+        </div>
       </div>
       <div className="grid gap-3 sm:grid-cols-2">
         <label className="block">
@@ -153,6 +155,7 @@ export const RuleForm = ({ onClose, rule }: { readonly rule?: AlertRuleState; re
               onChange={({ target }) => setLevel(number, { at: target.value })}
             />
             <Select
+              className="w-28 shrink-0"
               label={`Severity of level ${number + 1}`}
               value={level.severity}
               options={options(AlertSeverity.literals)}
@@ -238,7 +241,7 @@ const Text = ({ hasFocus = false, isRequired = false, label, onChange, placehold
 
 const Choice = ({ children, label }: { readonly label: string; readonly children: ReactNode }) => (
   <div>
-    <span className="label mb-1 block">{label}</span>
-    {children}
+    <span className="label">{label}</span>
+    <div className="mt-1">{children}</div>
   </div>
 )

@@ -20,6 +20,7 @@ const parts = {
   events: () => import("./pages/events/EventsPage.tsx"),
   agents: () => import("./pages/agents/AgentsPage.tsx"),
   policies: () => import("./pages/policies/PoliciesPage.tsx"),
+  alerts: () => import("./pages/alerts/AlertsPage.tsx"),
   webhooks: () => import("./pages/webhooks/WebhooksPage.tsx"),
   audit: () => import("./pages/audit/AuditPage.tsx"),
   operations: () => import("./pages/operations/OperationsPage.tsx"),
@@ -37,6 +38,7 @@ const ComparePage = lazily(parts.compare)
 const EventsPage = lazily(parts.events)
 const AgentsPage = lazily(parts.agents)
 const PoliciesPage = lazily(parts.policies)
+const AlertsPage = lazily(parts.alerts)
 const WebhooksPage = lazily(parts.webhooks)
 const AuditPage = lazily(parts.audit)
 const OperationsPage = lazily(parts.operations)
@@ -93,6 +95,7 @@ const navItems = ({ launcherUrl }: Config): ReadonlyArray<NavItem> => [
   { path: "/agents", title: "Agents", key: "a" },
   { path: "/review", title: "Review", key: "v" },
   { path: "/policies", title: "Policies", key: "p" },
+  { path: "/alerts", title: "Alerts", key: "t" },
   { path: "/webhooks", title: "Webhooks", key: "w" },
   { path: "/audit", title: "Audit", key: "u" },
   { path: "/operations", title: "Operations", key: "s" }
@@ -150,6 +153,9 @@ export const App = ({ config }: { readonly config: Config }) => {
                 </Route>
                 <Route path="/policies">
                   <PoliciesPage launcherUrl={config.launcherUrl} />
+                </Route>
+                <Route path="/alerts">
+                  <AlertsPage />
                 </Route>
                 <Route path="/webhooks">
                   <WebhooksPage />

@@ -1,3 +1,4 @@
+export * from "./alerts/Budget.ts"
 export * from "./alerts/Contribution.ts"
 export * from "./alerts/Evaluation.ts"
 export * from "./alerts/Firing.ts"

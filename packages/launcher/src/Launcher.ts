@@ -22,6 +22,7 @@ import { AgentCatalog } from "./catalog/AgentCatalog.ts"
 import { PackRegistry } from "./catalog/PackRegistry.ts"
 import { LaunchPressure } from "./common/LaunchPressure.ts"
 import { LaunchCompiler } from "./compile/LaunchCompiler.ts"
+import { layerAlertRegistration } from "./control-plane/AlertRegistration.ts"
 import { LaunchedRuns } from "./control-plane/LaunchedRuns.ts"
 import { PolicyRegistration } from "./control-plane/PolicyRegistration.ts"
 import { ExampleRuns } from "./examples/ExampleRuns.ts"
@@ -105,7 +106,7 @@ function serve({ host, port }: ListenOptions, settings: typeof LauncherSettings.
   return endLast.pipe(
     Layer.provideMerge(served),
     Layer.provide(observed),
-    Layer.provide([LauncherReadiness.layer, layerAgentMetrics]),
+    Layer.provide([LauncherReadiness.layer, layerAgentMetrics, layerAlertRegistration]),
     Layer.provide(launcherCapabilities),
     Layer.provide([LauncherMetrics.layer, Shutdown.layer]),
     Layer.provide(settings),

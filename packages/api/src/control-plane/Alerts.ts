@@ -12,6 +12,8 @@ export const MAX_ALERT_SILENCES = 1_000
 export const MAX_ALERT_PAGE = 500
 /** Firings that a test of a rule lists. */
 export const MAX_TESTED_FIRINGS = 500
+/** Keys of one rule in the list of budgets. */
+export const MAX_BUDGET_KEYS = 50
 /** Days of the log that a test of a rule reads. */
 export const TESTED_DAYS = 7
 
@@ -84,6 +86,25 @@ export const AlertTest = Schema.Struct({
   firings: Schema.Array(AlertFiring).annotate({ description: "What would have fired, the oldest first" })
 }).annotate({ identifier: "AlertTest", description: "What a rule would have done; nothing was sent or stored" })
 export type AlertTest = typeof AlertTest.Type
+
+/** What a budget has spent in its current period (docs/reference/alerts.md#budgets). */
+export const AlertBudget = Schema.Struct({
+  ruleId: AlertRule.fields.id,
+  name: AlertRule.fields.name,
+  measure: AlertRule.fields.measure,
+  per: AlertRule.fields.per,
+  window: AlertRule.fields.window,
+  key: AlertFiring.fields.key,
+  period: AlertFiring.fields.period,
+  startsAt: Field.time("Start of the period"),
+  endsAt: Field.time("End of the period"),
+  levels: Schema.Array(Schema.Struct({ at: Field.number("Threshold", 80), severity: AlertSeverity })).annotate({
+    description: "The levels, ascending; the last one is the limit"
+  }),
+  spent: Field.number("The measure so far", 62.5),
+  reserved: Field.number("US dollars that admission has reserved for open runs", 1.25)
+}).annotate({ identifier: "AlertBudget", description: "What a budget has spent in its current period" })
+export type AlertBudget = typeof AlertBudget.Type
 
 /** The body of `POST /alerts/:id/ack`. */
 export const AlertNote = Schema.Struct({

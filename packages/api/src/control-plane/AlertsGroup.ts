@@ -8,6 +8,7 @@ import { operation, tag } from "../openapi/Describe.ts"
 import { RunReference, textParam, UuidParam } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
 import {
+  AlertBudget,
   AlertNote,
   AlertPage,
   AlertRuleState,
@@ -15,6 +16,7 @@ import {
   AlertTest,
   alertsQuery,
   ChangedAlertRule,
+  MAX_BUDGET_KEYS,
   NewAlertRule,
   NewAlertSilence,
   TESTED_DAYS
@@ -97,6 +99,16 @@ export class AlertsGroup extends HttpApiGroup.make("alerts")
         access: "operator",
         summary: "Test an alert rule",
         description: `What it would have reported in the last ${TESTED_DAYS} days. Nothing is sent or stored.`
+      })
+    ),
+    HttpApiEndpoint.get("budgets", "/alerts/budgets", { success: Schema.Array(AlertBudget) }).annotateMerge(
+      operation({
+        id: "listAlertBudgets",
+        access: "viewer",
+        summary: "List the budgets",
+        description:
+          `Of each enabled rule on costs or tokens of a calendar period: what its current period has spent, at most ${MAX_BUDGET_KEYS} ` +
+          "keys of a rule, the greatest first."
       })
     ),
     HttpApiEndpoint.get("silences", "/alerts/silences", { success: Schema.Array(AlertSilence) }).annotateMerge(

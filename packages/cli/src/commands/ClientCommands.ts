@@ -6,6 +6,8 @@ import * as Completions from "effect/cli/Completions"
 import * as Effect from "effect/Effect"
 import { printedAsJson } from "../Output.ts"
 import { agents } from "./Agents.ts"
+import { alerts } from "./Alerts.ts"
+import { budgets } from "./Budgets.ts"
 import { cases } from "./Cases.ts"
 import { events } from "./Events.ts"
 import { gate } from "./Gate.ts"
@@ -47,5 +49,5 @@ export const completions = Command.make(
 /** The commands that need nothing but the services' addresses. */
 export const clientCommands = [
   ...[runs, launch, gate, cases, stability, scenarios, processes, events],
-  ...[policies, agents, marks, webhooks, verify, ledger, prices, completions]
+  ...[policies, agents, marks, budgets, alerts, webhooks, verify, ledger, prices, completions]
 ] as const

@@ -1,5 +1,6 @@
 import {
   Activity,
+  BellRing,
   Bot,
   ClipboardCheck,
   LayoutDashboard,
@@ -20,6 +21,7 @@ const icons: ReadonlyMap<string, LucideIcon> = new Map([
   ["/agents", Bot],
   ["/review", ClipboardCheck],
   ["/policies", Scale],
+  ["/alerts", BellRing],
   ["/webhooks", Webhook],
   ["/audit", ScrollText],
   ["/operations", Activity]

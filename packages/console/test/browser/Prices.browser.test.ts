@@ -215,3 +215,62 @@ describe("costs of many runs", () => {
     await context.close()
   })
 })
+
+describe("alerts", () => {
+  it("adds a budget, previews it, and acknowledges and silences its alerts", async () => {
+    const rules = `${CONTROL_PLANE}/alerts/rules`
+    const { context, misdeeds, page } = await openPage()
+    await go(page, "/alerts")
+    await page.getByText("No rules yet").waitFor()
+    await page.getByRole("button", { name: "Add a rule" }).click()
+    const form = page.getByRole("dialog")
+    await form.getByLabel("Id", { exact: true }).fill("team")
+    await form.getByLabel("Name", { exact: true }).fill("Budget of the team")
+    for (const [number, at] of ["0.0001", "0.0002", "1000"].entries()) {
+      await form.getByLabel(`Threshold of level ${number + 1}`).fill(at)
+    }
+    await form.getByLabel("Zone").fill("Europe/Nowhere")
+    await form.getByRole("button", { name: "Add", exact: true }).click()
+    await form.getByText("zone must be the IANA name of a time zone").waitFor()
+    assert.deepStrictEqual(await violationsOf(page), [])
+    await form.getByLabel("Zone").fill("Europe/Berlin")
+    await form.getByRole("button", { name: "Add", exact: true }).click()
+    await form.waitFor({ state: "detached" })
+    await page.locator('[data-budget="team"]').getByText("of $1000.00").waitFor()
+
+    // Nothing has happened since, so the preview of the last days has the alerts.
+    await page.getByText("No rule has an open alert.").waitFor()
+    await page.getByRole("button", { name: "Preview of Budget of the team" }).click()
+    const preview = page.getByRole("region", { name: "Preview of Budget of the team" })
+    await preview.getByText("2 alerts since").waitFor()
+    const tested = (await ask("POST", `${rules}/team/test`)).body
+    assert.lengthOf(tested.firings, 2)
+    await page.getByRole("button", { name: "Remove" }).click()
+    await page.getByRole("button", { name: "Remove the rule" }).click()
+    await page.getByText("No rules yet").waitFor()
+
+    await ask("POST", rules, {
+      ...{ id: "team", name: "Budget of the team", per: "all", window: "month", measure: "costUsd", backfill: true },
+      levels: [{ at: 0.0001, severity: "critical", actions: [] }]
+    })
+    await go(page, "/alerts?rule=team")
+    const open = page.getByRole("region", { name: "Open alerts" })
+    await open.getByText("1 alert", { exact: true }).waitFor()
+    await page.locator('[data-budget="team"]').getByText("exhausted; the period ends").waitFor()
+    await open.getByRole("button", { name: "Acknowledge" }).click()
+    await page.getByLabel("Note (optional)").fill("the team is on it")
+    await page.getByRole("dialog").getByRole("button", { name: "Acknowledge" }).click()
+    await open.getByText("acknowledged").waitFor()
+    await open.getByRole("button", { name: "Silence" }).click()
+    await page.getByLabel("Reason").fill("planned")
+    await page.getByRole("dialog").getByRole("button", { name: "Silence" }).click()
+    await page.getByRole("dialog").waitFor({ state: "detached" })
+    const [silence] = (await ask("GET", `${CONTROL_PLANE}/alerts/silences`)).body
+    assert.deepInclude(silence, { reason: "planned", match: 'scenarioRef:"incident/region-failover@1.0.0"' })
+    assert.deepStrictEqual(await violationsOf(page), [])
+    await picture(page, "alerts-1280-light")
+    await ask("DELETE", `${rules}/team`)
+    assert.lengthOf(misdeeds.errors, 0)
+    await context.close()
+  })
+})

@@ -1,5 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import {
+  type AlertBudget,
   type AlertNote,
   type AlertPage,
   type AlertSilence,
@@ -28,6 +29,7 @@ import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
 import { type FiringRow, firingColumns, toFiring } from "./AlertRows.ts"
 import { AlertRules } from "./AlertRules.ts"
 import { AlertTests } from "./AlertTests.ts"
+import { makeBudgets } from "./Budgets.ts"
 
 /** Firings and silences (docs/reference/alerts.md#firings). Each change commits with its audit entry. */
 export class Alerts extends Context.Service<
@@ -41,6 +43,7 @@ export class Alerts extends Context.Service<
       note: AlertNote,
       caller: Caller
     ) => Effect.Effect<AlertFiring, NotFound | SqlError>
+    readonly budgets: Effect.Effect<ReadonlyArray<AlertBudget>, SqlError>
     readonly silences: Effect.Effect<ReadonlyArray<AlertSilence>, SqlError>
     readonly silence: (given: NewAlertSilence, caller: Caller) => Effect.Effect<AlertSilence, Conflict | SqlError>
     readonly unsilence: (id: string, caller: Caller) => Effect.Effect<void, SqlError>
@@ -52,6 +55,7 @@ export class Alerts extends Context.Service<
       const sql = yield* PgClient.PgClient
       const audit = yield* AuditTrail
       const clock = yield* DatabaseClock
+      const budgets = yield* makeBudgets
       const ids = yield* Ids
       const now = Effect.map(clock.now, (millis) => new Date(millis).toISOString())
 
@@ -142,7 +146,7 @@ export class Alerts extends Context.Service<
         })
         yield* sql.withTransaction(write)
       })
-      return Alerts.of({ list, get, acknowledge, silences, silence, unsilence })
+      return Alerts.of({ list, get, acknowledge, budgets, silences, silence, unsilence })
     })
   )
 }
@@ -182,6 +186,7 @@ export const AlertsHttp = HttpApiBuilder.group(
       putRule: ({ params, payload }) => asCaller((caller) => rules.put(params.id, payload, caller)),
       removeRule: ({ params }) => asCaller((caller) => rules.remove(params.id, caller)),
       testRule: ({ params }) => orUnavailable(Effect.flatMap(rules.get(params.id), tests.run)),
+      budgets: () => orUnavailable(alerts.budgets),
       silences: () => orUnavailable(alerts.silences),
       addSilence: ({ payload }) => asCaller((caller) => alerts.silence(payload, caller)),
       removeSilence: ({ params }) => asCaller((caller) => alerts.unsilence(params.id, caller)),

@@ -84,7 +84,8 @@ export const makeAdmission = Effect.gen(function* () {
         sql<{ readonly cost: number | null }>`
           SELECT percentile_disc(0.9) WITHIN GROUP (ORDER BY m.estimated_cost_usd)::float8 AS cost
           FROM (SELECT id FROM runs r
-                WHERE fold_text(r.scenario_ref) = fold_text(${scenario}::text) AND ${hasStatus(sql, "ended", "r")}
+                WHERE (fold_text(r.scenario_ref) = fold_text(${scenario}::text) OR r.source_ref = ${scenario})
+                  AND ${hasStatus(sql, "ended", "r")}
                 ORDER BY r.created_at DESC LIMIT ${EXPECTED_OF}) recent
           JOIN run_metrics m ON m.run_id = recent.id`,
         ([row]) => nanoUsd(row?.cost ?? 0)
@@ -141,7 +142,7 @@ export const makeAdmission = Effect.gen(function* () {
 
   const admit = Effect.fnUntraced(function* (rules: ReadonlyArray<AlertRule>, run: NewRun, usual: number, at: number) {
     const matched = yield* matching(rules, run.id)
-    const keyed = { ...run, source: run.sourceKind }
+    const keyed = { ...run, scenarioRef: scenarioOf(run), source: run.sourceKind }
     const given = matched.flatMap((rule) => {
       const { end, key: period } = periodOf(rule.window, rule.zone, at)
       const expected = rule.expectedCostUsd === undefined ? usual : nanoUsd(rule.expectedCostUsd)
@@ -180,10 +181,14 @@ export const makeAdmission = Effect.gen(function* () {
   /** The insertion of a run, guarded by the budgets that there are. */
   return Effect.fnUntraced(function* (run: NewRun, insert: Effect.Effect<boolean, SqlError>) {
     if (!(yield* hasRules)) return { insert, refusal: () => undefined } satisfies Admission
-    const usual = run.scenarioRef === undefined ? 0 : yield* Cache.get(expectedCosts, run.scenarioRef)
+    const scenario = scenarioOf(run)
+    const usual = scenario === undefined ? 0 : yield* Cache.get(expectedCosts, scenario)
     return guarded(run, insert, usual)
   })
 })
+
+/** The scenario that rules count the run for. */
+const scenarioOf = ({ scenarioRef, sourceRef }: NewRun): string | undefined => scenarioRef ?? sourceRef
 
 const figuresOf = (row: RefusedRow): ExhaustedBudget => ({
   rule: row.rule_id,

@@ -1,4 +1,4 @@
-import { ControlPlaneApi } from "@runplane/api"
+import { type AlertBudget, ControlPlaneApi } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 
@@ -70,6 +70,11 @@ const silence = {
   ...{ id: "s", match: "", until: "2026-07-01T10:00:00.000Z", reason: "test", author: "a" },
   createdAt: "2026-07-01T10:00:00.000Z"
 }
+const budget: AlertBudget = {
+  ...{ ruleId: "r", name: "r", measure: "costUsd", per: "all", window: "day", key: "all", period: "2026-07-01" },
+  ...{ startsAt: "2026-07-01T00:00:00.000Z", endsAt: "2026-07-02T00:00:00.000Z", spent: 0, reserved: 0 },
+  levels: [{ at: 1, severity: "info" }]
+}
 const alertPage = { data: [alert], total: 1, limit: 100, offset: 0, lagMs: 0 }
 
 export const Alerts = HttpApiBuilder.group(ControlPlaneApi, "alerts", (handlers) =>
@@ -81,6 +86,7 @@ export const Alerts = HttpApiBuilder.group(ControlPlaneApi, "alerts", (handlers)
     removeRule: () => Effect.void,
     testRule: () =>
       Effect.succeed({ since: alert.startsAt, until: alert.startsAt, events: 0, complete: true, firings: [alert] }),
+    budgets: () => Effect.succeed([budget]),
     silences: () => Effect.succeed([silence]),
     addSilence: () => Effect.succeed(silence),
     removeSilence: () => Effect.void,

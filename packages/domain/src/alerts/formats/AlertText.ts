@@ -43,7 +43,7 @@ export const factsOf = ({ failedAction, firing }: AlertNotice): ReadonlyArray<Al
   const direction = firesBelow(measure) ? "at most" : "at least"
   const facts: ReadonlyArray<readonly [string, string | undefined]> = [
     ["Rule", ruleName],
-    ["Measure", `${measure}: ${amountText(measure, value)} (alert at ${direction} ${amountText(measure, at)})`],
+    ["Measure", `${measure}: ${amountText(measure, value)} (level: ${direction} ${amountText(measure, at)})`],
     ["Action", failedAction && `${failedAction.type} failed: ${failedAction.error}`],
     [per === "all" ? "Of" : `Of ${per}`, per === "run" ? undefined : per === "all" ? "all runs" : key],
     ["Period", window === "run" ? undefined : period + (periodEndsAt === undefined ? "" : ` until ${periodEndsAt}`)],

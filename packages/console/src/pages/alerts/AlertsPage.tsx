@@ -1,0 +1,70 @@
+import { Plus } from "lucide-react"
+import { DialogButton } from "../../ui/Confirm.tsx"
+import { useTitle, useUrlState } from "../../ui/hooks.ts"
+import { Loaded, Sheet } from "../../ui/kit.tsx"
+import { Empty } from "../../ui/States.tsx"
+import { useMay } from "../../ui/useMe.ts"
+import { useRead } from "../../ui/useRead.ts"
+import { fineDuration } from "../../view/Format.ts"
+import { LATER_MS, OFTEN_MS } from "../../view/Polls.ts"
+import { textParam } from "../../view/UrlState.ts"
+import { BudgetBars } from "./BudgetBars.tsx"
+import { OpenAlerts } from "./OpenAlerts.tsx"
+import { RuleForm } from "./RuleForm.tsx"
+import { Rules } from "./Rules.tsx"
+
+const params = { id: textParam, rule: textParam }
+
+/** Alerts shown at a time. */
+const SHOWN = 100
+
+/** Budgets, open alerts and the rules behind them. */
+export default function AlertsPage() {
+  const [state, set] = useUrlState(params)
+  const may = useMay()
+  useTitle("Alerts")
+  const open = useRead(
+    ["alerts", "open"],
+    (api) => api.alerts.list({ query: { status: "open", limit: SHOWN, offset: 0 } }),
+    { everyMs: OFTEN_MS }
+  )
+  const budgets = useRead(["alerts", "budgets"], (api) => api.alerts.budgets(), { everyMs: LATER_MS })
+  const rules = useRead(["alerts", "rules"], (api) => api.alerts.rules(), { everyMs: LATER_MS })
+  return (
+    <Sheet
+      title="Alerts"
+      note={open.data === undefined ? undefined : `evaluated up to ${fineDuration(open.data.lagMs)} ago`}
+      actions={
+        may("admin") ? (
+          <DialogButton className="btn btn-main" dialog={(close) => <RuleForm onClose={close} />}>
+            <Plus size={14} aria-hidden /> Add a rule
+          </DialogButton>
+        ) : null
+      }
+    >
+      <Loaded read={budgets} what="The budgets cannot be read" rows={2} height={44}>
+        {(shown) => (shown.length === 0 ? null : <BudgetBars budgets={shown} />)}
+      </Loaded>
+      <Loaded read={open} what="The alerts cannot be read" rows={3} height={44}>
+        {(page) => <OpenAlerts page={page} chosen={state.id} mayWrite={may("operator")} />}
+      </Loaded>
+      <Loaded read={rules} what="The rules cannot be read" rows={3} height={44}>
+        {(shown) =>
+          shown.length === 0 ? (
+            <Empty title="No rules yet">
+              A rule watches what runs cost and do, and reports when a level is reached.
+            </Empty>
+          ) : (
+            <Rules
+              rules={shown}
+              chosen={state.rule}
+              mayTest={may("operator")}
+              mayWrite={may("admin")}
+              onChoose={(rule) => set({ rule })}
+            />
+          )
+        }
+      </Loaded>
+    </Sheet>
+  )
+}

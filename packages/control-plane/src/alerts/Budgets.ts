@@ -1,0 +1,70 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { type AlertBudget, MAX_BUDGET_KEYS } from "@runplane/api"
+import { ALL, isBudget, measureKind, periodOf, usdOfNano } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
+import { unnestRows } from "../platform/postgres/UnnestRows.ts"
+import { storedRule } from "./AlertRows.ts"
+
+const PERIOD_COLUMNS = { rule_id: "text", period: "text" } as const
+
+interface SpentRow {
+  readonly rule_id: string
+  readonly key: string
+  readonly spent: number
+  readonly reserved: number
+}
+
+/** What the budgets have spent in their current periods (docs/reference/alerts.md#budgets), by rule. */
+export const makeBudgets = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const clock = yield* DatabaseClock
+
+  const enabledRules = Effect.map(
+    sql<{ readonly rule: string }>`SELECT rule::text AS rule FROM alert_rules WHERE enabled ORDER BY id`,
+    (rows) => rows.map(storedRule).flatMap((rule) => (Result.isSuccess(rule) ? [rule.success] : []))
+  )
+
+  const spentOf = (periods: ReadonlyArray<{ readonly rule_id: string; readonly period: string }>) => sql<SpentRow>`
+    SELECT w.rule_id, top.key, top.spent, top.reserved
+    FROM ${unnestRows(sql, periods, PERIOD_COLUMNS)} AS w CROSS JOIN LATERAL (
+      SELECT key, sum(spent)::float8 AS spent, sum(reserved)::float8 AS reserved
+      FROM (
+        SELECT c.key, c.value AS spent, 0 AS reserved FROM alert_counters c
+        WHERE c.rule_id = w.rule_id AND c.period = w.period
+        UNION ALL
+        SELECT v.key, 0, v.amount FROM alert_reservations v WHERE v.rule_id = w.rule_id AND v.period = w.period
+      ) parts
+      GROUP BY key ORDER BY sum(spent) + sum(reserved) DESC, key LIMIT ${MAX_BUDGET_KEYS}
+    ) top`
+
+  return Effect.gen(function* () {
+    const now = yield* clock.now
+    const rules = (yield* enabledRules).filter(isBudget)
+    if (rules.length === 0) return []
+    const budgets = rules.map((rule) => ({ rule, period: periodOf(rule.window, rule.zone, now) }))
+    const rows = yield* spentOf(budgets.map(({ period, rule }) => ({ rule_id: rule.id, period: period.key })))
+    return budgets.flatMap(({ period, rule }) => {
+      const found = rows.filter(({ rule_id }) => rule_id === rule.id)
+      const shown = found.length === 0 && rule.per === "all" ? [{ key: ALL, spent: 0, reserved: 0 }] : found
+      const amount = measureKind(rule.measure) === "tokens" ? (tokens: number) => tokens : usdOfNano
+      return shown.map(
+        ({ key, reserved, spent }): AlertBudget => ({
+          ruleId: rule.id,
+          name: rule.name,
+          measure: rule.measure,
+          per: rule.per,
+          window: rule.window,
+          key,
+          period: period.key,
+          startsAt: new Date(period.start).toISOString(),
+          endsAt: new Date(period.end).toISOString(),
+          levels: rule.levels.map(({ at, severity }) => ({ at, severity })),
+          spent: amount(spent),
+          reserved: usdOfNano(reserved)
+        })
+      )
+    })
+  }).pipe(Effect.withSpan("Alerts.budgets"))
+})

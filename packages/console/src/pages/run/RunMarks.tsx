@@ -48,9 +48,9 @@ export default function RunMarks({ setMarks, shown: { run, state } }: RunMarksPr
   const others = placed.ofRun.filter(({ name }) => name !== COMMENT)
   const hasDecision = state.decision.current?.finalized === true
   return (
-    <div className="no-print flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-panel px-4 pb-1.5">
+    <div className="border-b border-line bg-panel px-4 pb-1.5">
       {comments.length === 0 ? null : (
-        <ul className="flex w-full flex-col gap-0.5 pt-1.5" aria-label="Comments on the run">
+        <ul className="flex flex-col gap-0.5 py-1.5" aria-label="Comments on the run">
           {comments.slice(-MOST_COMMENTS).map((mark) => (
             <li key={mark.id} className="flex min-w-0 flex-wrap items-baseline gap-x-1.5" data-mark={mark.id}>
               <MessageSquare size={12} aria-hidden className="shrink-0 self-center text-muted" />
@@ -63,57 +63,63 @@ export default function RunMarks({ setMarks, shown: { run, state } }: RunMarksPr
           ))}
         </ul>
       )}
-      {others.slice(0, MOST).map((mark, at) => (
-        <span key={mark.id} className={at === 0 ? "max-w-full" : "max-w-full max-lg:hidden"}>
-          <MarkChip mark={mark} shown={shown} />
-        </span>
-      ))}
-      {marks.length === 0 ? null : (
-        <button type="button" className="text-[12px] text-accent underline" onClick={() => setOpen("all")}>
-          {counted(total, "mark")}
-        </button>
-      )}
-      {placed.indexes.length === 0 ? null : (
-        <span className="max-sm:hidden">
-          <Chip>{counted(placed.indexes.length, "marked event")}</Chip>
-        </span>
-      )}
-      {may("operator") ? (
-        <button
-          type="button"
-          className="btn btn-quiet h-6 px-1.5 text-[12px] text-soft"
-          onClick={() => setOpen("comment")}
-        >
-          <MessageSquare size={13} aria-hidden /> Comment
-        </button>
-      ) : null}
-      {may("operator") ? (
-        <button type="button" className="btn btn-quiet h-6 px-1.5 text-[12px] text-soft" onClick={() => setOpen("add")}>
-          <Flag size={13} aria-hidden /> Add a mark
-        </button>
-      ) : null}
-      <Suspense fallback={null}>
-        {open === "add" ? (
-          <AddMarkDialog
-            runId={run.id}
-            targets={[
-              ...(hasDecision ? [[{ kind: "decision" }, "The decision"] as const] : []),
-              [{ kind: "run" }, "The run"],
-              ...state.participants
-                .slice(0, MOST_PARTICIPANTS)
-                .map(
-                  ({ participantId: id }) =>
-                    [{ kind: "participant", id } satisfies MarkTarget, cut(id, MAX_MARK_CATEGORY)] as const
-                )
-            ]}
-            onClose={close}
-          />
-        ) : open === "comment" ? (
-          <CommentDialog runId={run.id} target={{ kind: "run" }} about="the run" onClose={close} />
-        ) : open === "all" ? (
-          <AllMarks shown={shown} onClose={close} />
+      <div className="no-print flex flex-wrap items-center gap-x-3 gap-y-1">
+        {others.slice(0, MOST).map((mark, at) => (
+          <span key={mark.id} className={at === 0 ? "max-w-full" : "max-w-full max-lg:hidden"}>
+            <MarkChip mark={mark} shown={shown} />
+          </span>
+        ))}
+        {marks.length === 0 ? null : (
+          <button type="button" className="text-[12px] text-accent underline" onClick={() => setOpen("all")}>
+            {counted(total, "mark")}
+          </button>
+        )}
+        {placed.indexes.length === 0 ? null : (
+          <span className="max-sm:hidden">
+            <Chip>{counted(placed.indexes.length, "marked event")}</Chip>
+          </span>
+        )}
+        {may("operator") ? (
+          <button
+            type="button"
+            className="btn btn-quiet h-6 px-1.5 text-[12px] text-soft"
+            onClick={() => setOpen("comment")}
+          >
+            <MessageSquare size={13} aria-hidden /> Comment
+          </button>
         ) : null}
-      </Suspense>
+        {may("operator") ? (
+          <button
+            type="button"
+            className="btn btn-quiet h-6 px-1.5 text-[12px] text-soft"
+            onClick={() => setOpen("add")}
+          >
+            <Flag size={13} aria-hidden /> Add a mark
+          </button>
+        ) : null}
+        <Suspense fallback={null}>
+          {open === "add" ? (
+            <AddMarkDialog
+              runId={run.id}
+              targets={[
+                ...(hasDecision ? [[{ kind: "decision" }, "The decision"] as const] : []),
+                [{ kind: "run" }, "The run"],
+                ...state.participants
+                  .slice(0, MOST_PARTICIPANTS)
+                  .map(
+                    ({ participantId: id }) =>
+                      [{ kind: "participant", id } satisfies MarkTarget, cut(id, MAX_MARK_CATEGORY)] as const
+                  )
+              ]}
+              onClose={close}
+            />
+          ) : open === "comment" ? (
+            <CommentDialog runId={run.id} target={{ kind: "run" }} about="the run" onClose={close} />
+          ) : open === "all" ? (
+            <AllMarks shown={shown} onClose={close} />
+          ) : null}
+        </Suspense>
+      </div>
     </div>
   )
 }

@@ -54,7 +54,7 @@ export default function Facets({ filters, set }: { readonly filters: RunFilters;
                         }`}
                         onClick={() => set({ q: withFacet(q, field, value) }, { push: true })}
                       >
-                        <UserText text={textOf(field, value)} className="min-w-0 flex-1 truncate" />
+                        <UserText text={textOf(field, value)} className="min-w-0 flex-1 truncate" />{" "}
                         <span className="num text-muted">{whole(count)}</span>
                       </button>
                     </li>

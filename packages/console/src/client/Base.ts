@@ -12,5 +12,8 @@ export const CONSOLE_PATH: string = consoleUrl.pathname
 /** The path below which the service is, without a slash at its end: empty, or `/runplane`. */
 export const SERVICE_PATH: string = new URL("../", consoleUrl).pathname.replace(/\/$/, "")
 
+/** A file has no origin. The page of an exported run answers its calls itself (offline.tsx). */
+const origin = consoleUrl.protocol === "file:" ? "http://offline.invalid" : consoleUrl.origin
+
 /** The address of the service, as its clients take it. */
-export const SERVICE_URL: string = `${consoleUrl.origin}${SERVICE_PATH}`
+export const SERVICE_URL: string = `${origin}${SERVICE_PATH}`

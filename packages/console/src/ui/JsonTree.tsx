@@ -16,7 +16,7 @@ const OPEN_LEVELS = 2
  * A JSON value as a tree: large lists, deep objects and long texts are opened step by step. A value with members has
  * controls: search, open and close, copy.
  */
-export const JsonTree = ({ value }: { readonly value: unknown }) => {
+export default function JsonTree({ value }: { readonly value: unknown }) {
   const search = useJsonSearch(value)
   const [levels, setLevels] = useState(OPEN_LEVELS)
   // A new tree forgets what was opened by hand.

@@ -1,7 +1,7 @@
-import type { Mark, MarkSource } from "@runplane/domain"
-import { Bot, type LucideIcon, Plug, Scale, TriangleAlert, User } from "lucide-react"
+import { COMMENT, type Mark, type MarkSource } from "@runplane/domain"
+import { Bot, type LucideIcon, MessageSquare, Plug, Scale, TriangleAlert, User } from "lucide-react"
 import { cut, exactTime } from "../view/Format.ts"
-import { authorText, kappaText, valueText, valueTone } from "../view/Marks.ts"
+import { authorText, kappaText, markText, valueTone } from "../view/Marks.ts"
 import { Chip, Time, UserText } from "./basics.tsx"
 import { type ShownMarks, useMarksHere } from "./MarksHere.ts"
 
@@ -44,9 +44,11 @@ export const MarkChip = ({
   readonly isShort?: boolean
 }) => {
   const { comment, createdAt, name, source, value } = mark
-  const Icon = sourceIcons[source]
+  const isComment = name === COMMENT
+  const Icon = isComment ? MessageSquare : sourceIcons[source]
   const author = authorText(mark)
-  const text = value === undefined ? "deleted" : valueText(name, value)
+  // Where the author has space, the text of a comment has its own line.
+  const text = isComment && !isShort && value !== undefined ? "" : markText(mark)
   const about = `${name}: ${text}, ${sourceWords[source]} ${author}, ${exactTime(Date.parse(createdAt))}`
   return (
     // Relative: the hidden text must not widen the page from within a scrolled table.

@@ -1,5 +1,5 @@
 import type { MarkPair } from "@runplane/api"
-import { CORRECT, type Mark, type MarkDefinition, type MarkTarget, type MarkValue } from "@runplane/domain"
+import { COMMENT, CORRECT, type Mark, type MarkDefinition, type MarkTarget, type MarkValue } from "@runplane/domain"
 import type { Tone } from "./Status.ts"
 
 const NUMBER = new Intl.NumberFormat("en-US", { maximumFractionDigits: 3 })
@@ -9,6 +9,10 @@ export const valueText = (name: string, value: MarkValue): string => {
   if (name === CORRECT) return value === true ? "right" : value === false ? "wrong" : `right would be ${value}`
   return typeof value === "number" ? NUMBER.format(value) : String(value)
 }
+
+/** The text of a mark in the space of a row; a comment is its own text. */
+export const markText = ({ comment, name, value }: Pick<Mark, "comment" | "name" | "value">): string =>
+  value === undefined ? "deleted" : name === COMMENT ? (comment ?? "") : valueText(name, value)
 
 /** The colour of a value: by its definition, and calm where no value is better. */
 export const valueTone = (name: string, value: MarkValue, definition: MarkDefinition | undefined): Tone => {
@@ -128,6 +132,10 @@ export const kappaText = ({ kappa, n }: Pick<MarkPair, "kappa" | "n">, isLong = 
 }
 
 const twoDigits = (number: number) => number.toFixed(2)
+
+/** Comments, the oldest first, as a conversation. */
+export const commentsOf = (marks: ReadonlyArray<Mark>): ReadonlyArray<Mark> =>
+  marks.filter(({ name }) => name === COMMENT).toSorted((one, other) => one.createdAt.localeCompare(other.createdAt))
 
 /** The names of marks that judges gave. */
 export const judgedNames = (marks: ReadonlyArray<Mark>): ReadonlyArray<string> => [

@@ -46,7 +46,7 @@ export const relatedSearches = (
       ? []
       : [{ title: from.title, q: `id:${from.id}`, none: `The run ${from.id} is deleted` }]),
     { title: "Clones of this run", q: `metadata.clonedFrom:${id}`, none: "No clone" },
-    { title: "Run again from this run", q: `metadata.againOf:${id}`, none: "Not run again" },
+    { title: "Repeats of this run", q: `metadata.againOf:${id}`, none: "No repeat" },
     ...(conversation === undefined
       ? []
       : [{ title: "Same conversation", q: `conversation:${queryValue(conversation)}`, none }]),

@@ -1,3 +1,7 @@
+import { copyFile, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Page } from "playwright-core"
 import { scrollsSmoothly, scrubsSmoothly } from "./Frames.ts"
@@ -329,6 +333,45 @@ describe("the views of a run in a browser", () => {
       await context.close()
     },
     4 * PATIENCE_MS
+  )
+
+  it(
+    "are exported as the service sends them, and as a page that opens without the service",
+    async () => {
+      const { context, misdeeds, page } = await openPage()
+      await go(page, `/runs/${decided}`)
+      await page.getByRole("button", { name: "Comment" }).first().click()
+      await page.getByLabel("Comment", { exact: true }).fill("seen on Monday too")
+      await page.getByRole("button", { name: "Add the comment" }).click()
+      await page.getByRole("list", { name: "Comments on the run" }).getByText("seen on Monday too").waitFor()
+      const save = async (form: RegExp) => {
+        await page.getByRole("button", { name: "Export" }).click()
+        const download = page.waitForEvent("download")
+        await page.getByRole("button", { name: form }).click()
+        return (await download).path()
+      }
+      const { exportedAt, ...bundle } = JSON.parse(await readFile(await save(/^JSON/), "utf8"))
+      const { digest, ...sent } = await get("/export")
+      assert.deepStrictEqual(bundle.canonicalEvents, sent.canonicalEvents)
+      assert.strictEqual(bundle.marks.entries.at(-1).content.comment, "seen on Monday too")
+      const file = join(tmpdir(), `${decided}.html`)
+      await copyFile(await save(/^Page/), file)
+      assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+      await context.setOffline(true)
+      const alone = await context.newPage()
+      const errors: Array<string> = []
+      alone.on("pageerror", ({ message }) => errors.push(message))
+      await alone.goto(pathToFileURL(file).href)
+      await alone.getByText("seen on Monday too").waitFor()
+      await alone.getByRole("tab", { name: "Policy" }).click()
+      const { policy } = sent.projection
+      await alone.getByText(`${policy.voteTally[0].voters.allow} for`).first().waitFor()
+      assert.strictEqual(await alone.getByRole("button", { name: "Comment" }).count(), 0)
+      assert.deepStrictEqual(errors, [])
+      await rm(file)
+      await context.close()
+    },
+    2 * PATIENCE_MS
   )
 
   it(

@@ -1,6 +1,17 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Page } from "playwright-core"
-import { ask, CONTROL_PLANE, go, openPage, PATIENCE_MS, picture, startStack, tearDown, waitingRun } from "./Stage.ts"
+import {
+  ask,
+  CONTROL_PLANE,
+  go,
+  openPage,
+  PATIENCE_MS,
+  picture,
+  startStack,
+  tearDown,
+  violationsOf,
+  waitingRun
+} from "./Stage.ts"
 
 beforeAll(async () => {
   await startStack()
@@ -107,6 +118,32 @@ describe("rows of an earlier search", () => {
     await page.getByRole("button", { name: "Close", exact: true }).last().click()
     await page.getByText("2 runs cancelled, 0 not").waitFor({ state: "detached" })
     assert.strictEqual((await ask("GET", `${CONTROL_PLANE}/runs?q=status:cancelled`)).body.total, 2)
+    assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+    await context.close()
+  })
+})
+
+describe("the facets of the list", () => {
+  it("count the runs of each value, and narrow the list; a chosen view opens it", async () => {
+    const { context, misdeeds, page } = await openPage()
+    await go(page, "/runs?facets=true")
+    const environments = page.getByRole("list", { name: "Environment" })
+    await environments.getByRole("button", { name: "kept 1", exact: true }).waitFor()
+    await environments.getByRole("button", { name: "some 2", exact: true }).click()
+    await page.getByText("2 runs", { exact: true }).waitFor()
+    assert.include(page.url(), "q=environment%3Asome")
+    // The other values stay in the list, so that they can be added.
+    await environments.getByRole("button", { name: "kept 1", exact: true }).waitFor()
+    assert.deepStrictEqual(await violationsOf(page), [])
+    await picture(page, "runs-facets-1280-light")
+    await page.getByRole("button", { name: "Save this view" }).click()
+    await page.getByLabel("Name", { exact: true }).fill("Some")
+    await page.getByLabel("Private").check()
+    await page.getByRole("button", { name: "Save", exact: true }).click()
+    await page.getByRole("button", { name: "private: Some", exact: true }).waitFor()
+    await page.getByRole("button", { name: "Open with this view" }).click()
+    await go(page, "/runs")
+    await page.getByText("2 runs", { exact: true }).waitFor()
     assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
     await context.close()
   })

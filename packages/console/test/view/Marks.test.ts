@@ -5,8 +5,10 @@ import * as Schema from "effect/Schema"
 import { listQuery, markOrders, runParams, sortOfText, sortText } from "../../src/pages/runs/RunQuery.ts"
 import {
   choicesOf,
+  commentsOf,
   isSameTarget,
   kappaText,
+  markText,
   placeMarks,
   stepsOf,
   unblinded,
@@ -354,5 +356,18 @@ describe("the marks of the listed runs", () => {
     assert.strictEqual(fields[2]?.description, "Marks tone-of, first is better")
     assert.deepStrictEqual(inserts("mark.quality:"), [])
     assert.include(inserts("has:mark.cor"), "mark.correct")
+  })
+})
+
+describe("a comment", () => {
+  it("is shown by its own text, and comments follow each other by time", () => {
+    const comment = (id: string, createdAt: string) =>
+      mark({ id, createdAt, name: "comment", value: true, comment: id })
+    const first = comment("a", "2026-07-01T10:00:00.000Z")
+    const second = comment("b", "2026-07-01T11:00:00.000Z")
+    assert.deepStrictEqual(commentsOf([second, mark({}), first]), [first, second])
+    assert.deepStrictEqual([markText(first), markText(mark({ value: 0.5 }))], ["a", "0.5"])
+    const { value, comment: text, ...erased } = first
+    assert.strictEqual(markText(erased), "deleted")
   })
 })

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Run, runQueryFields } from "@runplane/api"
+import { facetFields, Run, runQueryFields } from "@runplane/api"
 import { parseQuery, projectAll } from "@runplane/domain"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { headerSort, runParams } from "../../src/pages/runs/RunQuery.ts"
 import { refusalOf } from "../../src/view/Actions.ts"
+import { facetRequests, facetsOf, withFacet } from "../../src/view/Facets.ts"
 import { nameParts } from "../../src/view/NameCut.ts"
 import { relatedSearches } from "../../src/view/Related.ts"
 import { runFacts } from "../../src/view/RunFacts.ts"
@@ -126,6 +127,51 @@ describe("the runs that belong to a run", () => {
     assert.deepInclude(firstOf({ againOf: other }), { title: "Run again of", q: `id:${other}` })
     // Metadata is the caller's: a text that is not an id leads to no search.
     assert.deepInclude(firstOf({ againOf: "x OR y" }), { title: "Clones of this run" })
+  })
+})
+
+describe("the facets of a list", () => {
+  it("count a filtered field without its own filter, and the others with all filters", () => {
+    const q = "status:failed environment:prod word"
+    assert.deepStrictEqual(facetRequests("word"), [{ fields: [...facetFields], q: "word" }])
+    const [rest, ...own] = facetRequests(q)
+    assert.strictEqual(rest?.q, q)
+    assert.deepStrictEqual(own, [
+      { fields: ["status"], q: "environment:prod word" },
+      { fields: ["environment"], q: "status:failed word" }
+    ])
+    assert.deepStrictEqual(
+      [...(rest?.fields ?? []), ...own.flatMap(({ fields }) => fields)].toSorted(),
+      [...facetFields].toSorted()
+    )
+  })
+
+  it("keep the order of the fields, and a chosen value that no run has", () => {
+    const answers = [
+      { facets: [{ field: "tags" as const, values: [{ value: "a b", count: 2 }] }] },
+      { facets: [{ field: "status" as const, values: [{ value: "completed", count: 7 }] }] }
+    ]
+    assert.deepStrictEqual(facetsOf('status:failed tags:"a b"', answers), [
+      [
+        "status",
+        [
+          { value: "completed", count: 7, isOn: false },
+          { value: "failed", count: 0, isOn: true }
+        ]
+      ],
+      ["tags", [{ value: "a b", count: 2, isOn: true }]]
+    ])
+  })
+
+  it("add and remove a value of the search, which parses", () => {
+    const both = withFacet(withFacet("word", "tags", 'a "b"'), "status", "failed")
+    assert.isTrue(Result.isSuccess(parseQuery(both, runQueryFields)), both)
+    const more = withFacet(both, "status", "completed")
+    assert.include(more, "status:(failed,completed)")
+    assert.strictEqual(
+      withFacet(withFacet(more, "status", "failed"), "status", "completed"),
+      withFacet("word", "tags", 'a "b"')
+    )
   })
 })
 

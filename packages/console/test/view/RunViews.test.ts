@@ -8,10 +8,12 @@ import {
   readPolicy
 } from "@runplane/domain"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import { proposalsOf } from "../../src/view/Decision.ts"
 import { flowOf, groupNames, pathOf } from "../../src/view/Flow.ts"
 import { jsonLines, jsonMatches, jsonParents, valueAt } from "../../src/view/JsonLines.ts"
 import { messagesOf, signalsOf } from "../../src/view/Messages.ts"
+import { jsonDifferences, ruleDifferences } from "../../src/view/PolicyDiff.ts"
 import { policyWords } from "../../src/view/PolicyWords.ts"
 import { tallyMarks, tallyOf } from "../../src/view/Tally.ts"
 import { changedVotesParam, turnVote } from "../../src/view/WhatIfState.ts"
@@ -32,6 +34,33 @@ const balanced: PolicyText = {
     commitment: { authority: "designated_role", designated_roles: ["lead"], require_vote_quorum: true }
   })
 }
+
+describe("the differences of two policies", () => {
+  const policy = (over: object) => ({
+    policyId: "p",
+    mode: "macp.mode.decision.v1",
+    description: "",
+    schemaVersion: 3,
+    rules: { voting: { algorithm: "majority", threshold: 0.5 }, commitment: { designated_roles: [] }, ...over }
+  })
+  const strict = policy({ voting: { algorithm: "majority", threshold: 0.75 }, extra: [1, { deep: null }] })
+
+  it("are the leaves of their JSON, and the rules in words", () => {
+    assert.deepStrictEqual(jsonDifferences(policy({}).rules, strict.rules), [
+      { at: "/voting/threshold", left: "0.5", right: "0.75" },
+      { at: "/extra/0", left: undefined, right: "1" },
+      { at: "/extra/1/deep", left: undefined, right: "null" }
+    ])
+    const [rule, ...others] = ruleDifferences(policy({}), policy({ voting: { algorithm: "unanimous" } }))
+    assert.deepStrictEqual(others, [])
+    assert.deepInclude(rule, { right: "Every participant must approve." })
+    assert.match(rule?.left ?? "", /at least 50 %/)
+  })
+
+  it.prop("are none of a value and itself", [Schema.Json], ([value]) => {
+    assert.deepStrictEqual(jsonDifferences(value, structuredClone(value)), [])
+  })
+})
 
 describe("the rules of a policy in words", () => {
   it("says each rule with its numbers, defaults included", () => {

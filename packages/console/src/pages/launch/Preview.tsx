@@ -4,12 +4,12 @@ import { CircleAlert, CircleCheck } from "lucide-react"
 import { Suspense } from "react"
 import { call } from "../../client/Client.ts"
 import { Chip, UserText } from "../../ui/basics.tsx"
-import { JsonTree } from "../../ui/JsonTree.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { duration, modeLabel } from "../../view/Format.ts"
 
 // It loads the part of the domain that reads policies.
 const PolicyInWords = lazily(() => import("./PolicyInWords.tsx"))
+const JsonTree = lazily(() => import("../../ui/JsonTree.tsx"))
 
 interface PreviewProps {
   readonly compiled: CompileLaunchResult | undefined
@@ -89,10 +89,12 @@ export const Preview = ({ compiled, isWorking, refusal }: PreviewProps) => {
           <details>
             <summary className="cursor-pointer text-soft">Context of the agents, and run descriptor</summary>
             <div className="mt-2 flex flex-col gap-3 overflow-auto">
-              {compiled.scenarioMeta.sessionContext === undefined ? null : (
-                <JsonTree value={compiled.scenarioMeta.sessionContext} />
-              )}
-              <JsonTree value={compiled.runDescriptor} />
+              <Suspense fallback={null}>
+                {compiled.scenarioMeta.sessionContext === undefined ? null : (
+                  <JsonTree value={compiled.scenarioMeta.sessionContext} />
+                )}
+                <JsonTree value={compiled.runDescriptor} />
+              </Suspense>
             </div>
           </details>
         </div>

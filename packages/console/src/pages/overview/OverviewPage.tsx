@@ -26,6 +26,8 @@ const WINDOWS: ReadonlyArray<readonly [Exclude<Scope["window"], "">, string]> = 
   ["30d", "30 days"]
 ]
 
+const ModelCosts = lazily(() => import("./ModelCosts.tsx"))
+
 /** Step by which the end of an open window moves; the time before the window is read again with each step. */
 const STEP_MS = 60_000
 
@@ -37,9 +39,13 @@ export default function OverviewPage() {
   const range = rangeOf(state, minute)
   useTitle("Overview")
   // The same key from minute to minute: what was read stays on the page when the next minute cannot be read.
-  const overview = useRead(["overview", state], (api) => api.dashboard.overview({ query: range.query }), {
-    everyMs: OFTEN_MS
-  })
+  const overview = useRead(
+    ["overview", { ...state, models: false }],
+    (api) => api.dashboard.overview({ query: range.query }),
+    {
+      everyMs: OFTEN_MS
+    }
+  )
   const before = useRead(["overview", range.before], (api) => api.dashboard.overview({ query: range.before }))
   const buckets = fromFirstData(
     bucketsOf(range.span, range.bucketMs),
@@ -97,6 +103,9 @@ export default function OverviewPage() {
               <Scenarios scenarios={shown.scenarios} range={range} />
               <Attention overview={shown} range={range} />
             </div>
+            <Suspense fallback={null}>
+              <ModelCosts isOpen={state.models} onOpen={(models) => set({ models })} range={range} />
+            </Suspense>
             {hasFigures(shown.charts) ? (
               <Charts
                 charts={shown.charts}

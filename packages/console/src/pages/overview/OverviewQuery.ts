@@ -2,10 +2,10 @@ import type { DashboardQuery } from "@runplane/api"
 import { queryValue } from "../../view/QueryCompletion.ts"
 import { type Scope, scopeParams, spanMs } from "../../view/Scope.ts"
 import { bucketMs, type TimeSpan } from "../../view/Series.ts"
-import { numberParam, type ValuesOf } from "../../view/UrlState.ts"
+import { flagParam, numberParam, type ValuesOf } from "../../view/UrlState.ts"
 
-/** The state of the overview. `from` and `to`, milliseconds, win over the window: a drag over a chart sets them. */
-export const overviewParams = { ...scopeParams, from: numberParam(1), to: numberParam(1) }
+/** The state of the overview. `models`: with the cost by model. `from` and `to`, milliseconds, win over the window: a drag over a chart sets them. */
+export const overviewParams = { ...scopeParams, from: numberParam(1), to: numberParam(1), models: flagParam }
 export type OverviewState = ValuesOf<typeof overviewParams>
 
 /** The time range of the page, as query and as the charts draw it. */

@@ -17,7 +17,7 @@ import { textParam } from "../../view/UrlState.ts"
 const RegisterDialog = lazily(() => import("./RegisterDialog.tsx"))
 const PolicyDetails = lazily(() => import("./PolicyDetails.tsx"))
 
-const params = { mode: textParam, id: textParam }
+const params = { mode: textParam, id: textParam, with: textParam }
 const NOTHING: ReadonlyMap<string, ReadonlyArray<string>> = new Map()
 
 /** The governance policies of the runtime's registry, by mode. */
@@ -103,6 +103,9 @@ export default function PoliciesPage({ launcherUrl }: { readonly launcherUrl: st
                 <PolicyDetails
                   key={chosen.policyId}
                   policy={chosen}
+                  others={(policies.data ?? []).filter(({ policyId }) => policyId !== chosen.policyId)}
+                  comparedId={state.with}
+                  onCompare={(policyId) => set({ with: policyId, id: chosen.policyId })}
                   scenarios={scenarios.get(chosen.policyId)}
                   mayWrite={mayWrite}
                   onGone={() => set({ id: "" })}

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useMemo } from "react"
 import { callRuns } from "../../client/Client.ts"
 import { Chip, Id, Time, UserText } from "../../ui/basics.tsx"
-import { JsonTree } from "../../ui/JsonTree.tsx"
+import JsonTree from "../../ui/JsonTree.tsx"
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
 import type { RunViewProps } from "./useShown.ts"
 

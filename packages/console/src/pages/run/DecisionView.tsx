@@ -2,6 +2,8 @@ import { isTerminal, type RunState, type RunStatus } from "@runplane/domain"
 import { Check, CircleDot, type LucideIcon, Minus, TriangleAlert, X } from "lucide-react"
 import { useMemo, useState } from "react"
 import { Avatar, Chip, Time, toneText, UserText } from "../../ui/basics.tsx"
+import { MarkLines } from "../../ui/MarkChip.tsx"
+import { useMarksHere } from "../../ui/MarksHere.ts"
 import { Empty } from "../../ui/States.tsx"
 import { type ProposalRow, proposalsOf, type Stance } from "../../view/Decision.ts"
 import { cut, LINES_LENGTH, percent, whole } from "../../view/Format.ts"
@@ -17,8 +19,9 @@ export default function DecisionView({ page, set, shown }: RunViewProps) {
   const [isWhole, setWhole] = useState(false)
   const { decision, participants, policy } = shown.state
   const tally = new Map((policy.voteTally ?? []).map((entry) => [entry.commitmentId, entry]))
-  if (rows.length === 0) return <Empty title="No proposals yet" />
   const { current } = decision
+  const marks = useMarksHere()?.placed.ofRun.filter(({ target }) => target.kind === "decision")
+  if (rows.length === 0) return <Empty title="No proposals yet" />
   const columns = isWhole ? participants : participants.slice(0, MOST_PARTICIPANTS)
   return (
     <div tabIndex={0} className="h-full overflow-auto">
@@ -49,6 +52,9 @@ export default function DecisionView({ page, set, shown }: RunViewProps) {
                 </li>
               ))}
             </ul>
+            <div className="w-full">
+              <MarkLines marks={marks} length={LINES_LENGTH} />
+            </div>
           </section>
         ) : (
           <p className="text-muted">{noDecision(shown.state.run.status)}</p>

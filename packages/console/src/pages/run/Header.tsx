@@ -2,6 +2,7 @@ import { isTerminal, type RunStatus, runDuration } from "@runplane/domain"
 import { ArrowLeft } from "lucide-react"
 import { Suspense } from "react"
 import { Link } from "wouter"
+import { isOffline } from "../../client/Offline.ts"
 import { Chip, Id, StatusBadge, Time, UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
 import { useNow } from "../../ui/hooks.ts"
@@ -42,9 +43,11 @@ export const Header = ({ shown }: { readonly shown: ShownRun }) => {
   return (
     <header className="shrink-0 bg-panel px-4 pt-2.5 pb-1.5">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
-        <Link href="/runs" aria-label="All runs" className="no-print btn btn-quiet -ml-2 px-1.5 text-soft">
-          <ArrowLeft size={16} aria-hidden />
-        </Link>
+        {isOffline ? null : (
+          <Link href="/runs" aria-label="All runs" className="no-print btn btn-quiet -ml-2 px-1.5 text-soft">
+            <ArrowLeft size={16} aria-hidden />
+          </Link>
+        )}
         <h1 className="min-w-0 truncate text-[16px] font-semibold tracking-tight">
           <UserText text={facts.title} />
         </h1>

@@ -16,6 +16,7 @@ import {
 } from "lucide-react"
 import { Suspense, useMemo, useState } from "react"
 import { Link } from "wouter"
+import { isOffline } from "../../client/Offline.ts"
 import { useNow } from "../../ui/hooks.ts"
 import { lazily } from "../../ui/lazily.ts"
 import { useMay, useMe } from "../../ui/useMe.ts"
@@ -130,12 +131,14 @@ export default function RunActions({ shown }: { readonly shown: ShownRun }) {
       {may("operator") && hasRuntime(run) ? (
         <IconButton title="Clone" says="Create a run like this one" icon={Copy} onClick={() => setOpen("clone")} />
       ) : null}
-      <IconButton
-        title="Related"
-        says="Clones, and runs of the same conversation or scenario"
-        icon={GitFork}
-        onClick={() => setOpen("related")}
-      />
+      {isOffline ? null : (
+        <IconButton
+          title="Related"
+          says="Clones, and runs of the same conversation or scenario"
+          icon={GitFork}
+          onClick={() => setOpen("related")}
+        />
+      )}
       {may("operator") && runFacts(run).scenario !== undefined && hasRuntime(run) ? (
         <Link href={`/launch?from=${encodeURIComponent(run.id)}`} className="btn px-2" title="Run again">
           <RotateCcw size={14} aria-hidden />

@@ -2,6 +2,7 @@ import { isTerminal, storyBegin } from "@runplane/domain"
 import { ArrowDown, Printer } from "lucide-react"
 import { Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react"
 import { flushSync } from "react-dom"
+import { isOffline } from "../../client/Offline.ts"
 import { UserText } from "../../ui/basics.tsx"
 import { useLatest, useSettled } from "../../ui/hooks.ts"
 import { lazily } from "../../ui/lazily.ts"
@@ -65,7 +66,7 @@ export default function StoryView({ page, set, shown }: StoryViewProps) {
           <button type="button" className="btn" onClick={() => window.print()}>
             <Printer size={14} aria-hidden /> Print
           </button>
-          <RecordButton runId={shown.run.id} />
+          {isOffline ? null : <RecordButton runId={shown.run.id} />}
         </p>
         {question === undefined ? null : (
           <section>

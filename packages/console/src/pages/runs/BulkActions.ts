@@ -1,4 +1,5 @@
-import type { Run, RunBundle } from "@runplane/api"
+import type { Run } from "@runplane/api"
+import { AS_SENT, asSent } from "../../client/AsSent.ts"
 import { call, callRuns } from "../../client/Client.ts"
 import { isPassing, problemOf } from "../../client/Problem.ts"
 import { type RunAction, refusalOf } from "../../view/Actions.ts"
@@ -47,7 +48,7 @@ export const applyToAll = async (
   saw: (finished: number) => void
 ) => {
   const outcomes: Array<Outcome> = []
-  const bundles: Array<RunBundle> = []
+  const bundles: Array<string> = []
   const rest = [...runs]
   const one = async (run: Run): Promise<string | undefined> => {
     const refusal = bulkRefusal(action, run)
@@ -74,8 +75,8 @@ export const applyToAll = async (
   return { outcomes, bundles }
 }
 
-/** Answers a bundle for an export, nothing else. */
-const act = async (action: BulkAction, id: string, reason: string): Promise<RunBundle | undefined> => {
+/** Answers the JSON of a bundle for an export, nothing else. */
+const act = async (action: BulkAction, id: string, reason: string): Promise<string | undefined> => {
   const params = { id }
   if (action === "export") {
     const query = {
@@ -85,8 +86,7 @@ const act = async (action: BulkAction, id: string, reason: string): Promise<RunB
       eventLimit: BUNDLE_EVENTS,
       format: "json"
     } as const
-    const bundle = await call((api) => api.insights.export({ params, query }))
-    return typeof bundle === "string" ? undefined : bundle
+    return call((api) => asSent(api.insights.export({ params, query, responseMode: AS_SENT })))
   }
   if (action === "delete") await call((api) => api.management.remove({ params }))
   else if (action === "archive" || action === "unarchive") await call((api) => api.management[action]({ params }))

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { CheckCircle2, Undo2, XCircle } from "lucide-react"
 import { useState } from "react"
 import { UserText } from "../../ui/basics.tsx"
-import { downloadLines } from "../../ui/download.ts"
+import { download } from "../../ui/download.ts"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { ReasonField } from "../../ui/ReasonField.tsx"
 import { Failure } from "../../ui/States.tsx"
@@ -90,7 +90,8 @@ export default function BulkDialog({ action, all, onClose, runs }: BulkDialogPro
   const apply = async (what: BulkAction, wanted: ReadonlyArray<Run>) => {
     setFinished(0)
     const { bundles, outcomes } = await applyToAll(what, wanted, reason.trim(), setFinished)
-    if (bundles.length > 0) downloadLines("runs.jsonl", bundles)
+    if (bundles.length > 0)
+      download("runs.jsonl", "application/x-ndjson", bundles.map((bundle) => `${bundle}\n`).join(""))
     return { what, outcomes }
   }
   const renew = () => void queries.invalidateQueries({ queryKey: ["runs"] })

@@ -36,7 +36,7 @@ export default function Facets({ filters, set }: { readonly filters: RunFilters;
         {(answers) => (
           <div className="flex min-w-max gap-4 px-3 py-2">
             {facetsOf(q, answers).map(([field, values]) => (
-              <div key={field} className="w-[200px]">
+              <div key={field} className="w-[200px] max-sm:w-[150px]">
                 <h2 className="label mb-1">{facetTitles[field]}</h2>
                 <ul
                   className="flex max-h-[150px] flex-col overflow-y-auto"
@@ -54,7 +54,7 @@ export default function Facets({ filters, set }: { readonly filters: RunFilters;
                         }`}
                         onClick={() => set({ q: withFacet(q, field, value) }, { push: true })}
                       >
-                        <UserText text={textOf(field, value)} className="min-w-0 flex-1 truncate" />
+                        <UserText text={textOf(field, value)} className="min-w-0 flex-1 truncate" />{" "}
                         <span className="num text-muted">{whole(count)}</span>
                       </button>
                     </li>

@@ -12,6 +12,7 @@ import { gate } from "./Gate.ts"
 import { launch } from "./Launch.ts"
 import { ledger } from "./Ledger.ts"
 import { marks } from "./Marks.ts"
+import { mcp } from "./Mcp.ts"
 import { policies } from "./Policies.ts"
 import { prices } from "./Prices.ts"
 import { processes } from "./Processes.ts"
@@ -47,5 +48,5 @@ export const completions = Command.make(
 /** The commands that need nothing but the services' addresses. */
 export const clientCommands = [
   ...[runs, launch, gate, cases, stability, scenarios, processes, events],
-  ...[policies, agents, marks, webhooks, verify, ledger, prices, completions]
+  ...[policies, agents, marks, webhooks, verify, ledger, prices, mcp, completions]
 ] as const

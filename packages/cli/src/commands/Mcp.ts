@@ -1,11 +1,16 @@
 import * as NodeStdio from "@effect/platform-node/NodeStdio"
-import { confirmModes, layerMcpStdio, memoryConfirmations, withVia } from "@runplane/mcp"
+import type { ConfirmMode } from "@runplane/mcp"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { withServices } from "../Connection.ts"
+
+/** Loaded when it is needed: the other commands start without it. */
+const loaded = Effect.promise(() => import("@runplane/mcp"))
+
+const confirmModes = ["token", "human", "none"] as const satisfies ReadonlyArray<ConfirmMode>
 
 const DEFAULT_RESULT_BYTES = 40_000
 const LEAST_RESULT_BYTES = 20_000
@@ -28,23 +33,26 @@ export const mcp = Command.make(
     )
   },
   ({ confirm, maxResultBytes }) =>
-    withServices(
-      ({ launcher, plane, planeFailure }) =>
-        Effect.gen(function* () {
-          const { id, role } = yield* Effect.mapError(plane.api.me.me(), planeFailure)
-          const backend = {
-            plane,
-            launcher,
-            subscriptions: undefined,
-            confirm,
-            confirmations: memoryConfirmations(),
-            maxConcurrency: MAX_CALLS,
-            maxResultBytes: Math.max(LEAST_RESULT_BYTES, maxResultBytes)
-          }
-          const server = layerMcpStdio(backend, { id, role }).pipe(Layer.provide(NodeStdio.layer))
-          // The module interrupts the fiber of the server at the end of the input, which is the end of the command.
-          yield* Fiber.await(yield* Effect.forkChild(Layer.launch(server)))
-        }),
-      withVia
-    )
+    Effect.gen(function* () {
+      const { layerMcpStdio, memoryConfirmations, withVia } = yield* loaded
+      yield* withServices(
+        ({ launcher, plane, planeFailure }) =>
+          Effect.gen(function* () {
+            const { id, role } = yield* Effect.mapError(plane.api.me.me(), planeFailure)
+            const backend = {
+              plane,
+              launcher,
+              subscriptions: undefined,
+              confirm,
+              confirmations: memoryConfirmations(),
+              maxConcurrency: MAX_CALLS,
+              maxResultBytes: Math.max(LEAST_RESULT_BYTES, maxResultBytes)
+            }
+            const server = layerMcpStdio(backend, { id, role }).pipe(Layer.provide(NodeStdio.layer))
+            // The module interrupts the fiber of the server at the end of the input, which is the end of the command.
+            yield* Fiber.await(yield* Effect.forkChild(Layer.launch(server)))
+          }),
+        withVia
+      )
+    })
 ).pipe(Command.withDescription("Serve the tools of the services to an assistant, on standard input and output"))

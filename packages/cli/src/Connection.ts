@@ -3,6 +3,7 @@ import { ControlPlaneClient, LauncherClient } from "@runplane/api"
 import * as Console from "effect/Console"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
@@ -77,11 +78,13 @@ export const withServices = <A, E, R>(
     readonly launcherFailure: (error: unknown) => CliFailure
     /** The address of the web console. */
     readonly consoleUrl: string
-  }) => Effect.Effect<A, E, R>
+  }) => Effect.Effect<A, E, R>,
+  transform: (client: HttpClient.HttpClient) => HttpClient.HttpClient = (client) => client
 ) =>
   Effect.gen(function* () {
     const { controlPlane, launcher } = yield* connection
     const clients = Layer.merge(ControlPlaneClient.layer(controlPlane), LauncherClient.layer(launcher))
+    const http = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, transform))
     return yield* Effect.gen(function* () {
       return yield* use({
         plane: yield* ControlPlaneClient,
@@ -90,7 +93,7 @@ export const withServices = <A, E, R>(
         launcherFailure: failureOf(launcher),
         consoleUrl: `${controlPlane.baseUrl}/console`
       })
-    }).pipe(Effect.provide(clients.pipe(Layer.provide(NodeHttpClient.layerNodeHttp))))
+    }).pipe(Effect.provide(clients.pipe(Layer.provide(http), Layer.provide(NodeHttpClient.layerNodeHttp))))
   })
 
 /** Uses the client of the launch service; its errors become failures of the command line. */

@@ -1,4 +1,4 @@
-import { type CanonicalEvent, isJsonObject, objectAt, textAt } from "@runplane/domain"
+import { type CanonicalEvent, isJsonObject, OTLP_RUNTIME_KIND, objectAt, textAt } from "@runplane/domain"
 import { defined, type Item, type Json, type JsonObject, type Said } from "./Shape.ts"
 
 /** Members of payloads that are texts of agents, the reasons first. */
@@ -72,8 +72,12 @@ export const DECISION_TYPES = [
   ...["run.completed", "run.failed", "run.cancelled", "session.bound"]
 ]
 
-/** Events that the story of a run leaves out: receipts, progress, and what other events repeat. */
-export const STORY_TYPES = [
+/**
+ * Events of the story of a run: without receipts, progress, and what other events repeat. The work of telemetry is in
+ * its messages, and a session's messages have events of their own.
+ */
+export const storyTypes = (runtimeKind: string): ReadonlyArray<string> => [
   ...DECISION_TYPES,
-  ...["run.created", "llm.call.completed", "tool.called", "tool.completed", "message.received"]
+  ...["run.created", "llm.call.completed", "tool.called", "tool.completed"],
+  ...(runtimeKind === OTLP_RUNTIME_KIND ? ["message.received"] : [])
 ]

@@ -1,4 +1,4 @@
-import { McpServer } from "effect/ai"
+import * as McpServer from "effect/ai/McpServer"
 import type { Backend } from "./Backend.ts"
 import { registrations, serverOptions } from "./Server.ts"
 

@@ -1,4 +1,4 @@
-import { McpServer } from "effect/ai"
+import * as McpServer from "effect/ai/McpServer"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 

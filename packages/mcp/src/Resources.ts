@@ -1,4 +1,5 @@
-import { McpSchema, McpServer } from "effect/ai"
+import * as McpSchema from "effect/ai/McpSchema"
+import * as McpServer from "effect/ai/McpServer"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { type Backend, CurrentCaller, CurrentClient, failureOf } from "./Backend.ts"

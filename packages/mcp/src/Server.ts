@@ -1,5 +1,7 @@
 import { mayUse, RUNPLANE_VERSION } from "@runplane/api"
-import { McpProtocol, McpSchema, McpServer } from "effect/ai"
+import * as McpProtocol from "effect/ai/McpProtocol"
+import * as McpSchema from "effect/ai/McpSchema"
+import * as McpServer from "effect/ai/McpServer"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -45,8 +45,9 @@ export interface Answer {
 /** Bytes of the JSON text in UTF-8. */
 export const bytesOf = (value: Json): number => new TextEncoder().encode(JSON.stringify(value)).length
 
-/** The text without half of a surrogate pair at its end. */
+/** The start of a longer text, without half of a surrogate pair at its end. */
 const startOf = (text: string, length: number): string => {
+  if (text.length <= length) return text
   const start = text.slice(0, length)
   const last = start.charCodeAt(start.length - 1)
   return last >= 0xd800 && last <= 0xdbff ? start.slice(0, -1) : start

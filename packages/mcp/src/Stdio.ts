@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { McpServer } from "effect/ai"
+import * as McpServer from "effect/ai/McpServer"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

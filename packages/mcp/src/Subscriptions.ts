@@ -1,5 +1,5 @@
 import type { ControlPlaneClient } from "@runplane/api"
-import type { McpServer } from "effect/ai"
+import type * as McpServer from "effect/ai/McpServer"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"

@@ -4,7 +4,6 @@ export {
   type Confirmations,
   type ConfirmMode,
   CurrentCaller,
-  confirmModes,
   VIA_HEADER,
   withVia
 } from "./Backend.ts"

@@ -14,6 +14,7 @@ import { gate } from "./Gate.ts"
 import { launch } from "./Launch.ts"
 import { ledger } from "./Ledger.ts"
 import { marks } from "./Marks.ts"
+import { mcp } from "./Mcp.ts"
 import { policies } from "./Policies.ts"
 import { prices } from "./Prices.ts"
 import { processes } from "./Processes.ts"
@@ -49,5 +50,5 @@ export const completions = Command.make(
 /** The commands that need nothing but the services' addresses. */
 export const clientCommands = [
   ...[runs, launch, gate, cases, stability, scenarios, processes, events],
-  ...[policies, agents, marks, budgets, alerts, webhooks, verify, ledger, prices, completions]
+  ...[policies, agents, marks, budgets, alerts, webhooks, verify, ledger, prices, mcp, completions]
 ] as const

@@ -10,7 +10,7 @@ import {
   readSettings,
   ServiceSettings
 } from "@runplane/server"
-import { McpServer } from "effect/ai"
+import * as McpServer from "effect/ai/McpServer"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Headers from "effect/http/Headers"

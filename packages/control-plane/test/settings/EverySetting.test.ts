@@ -42,6 +42,9 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
   OTLP_IDLE_MS: ["0", 'must be a whole number of at least 1, got "0"'],
   OTLP_CONTENT: ["hash", 'must be one of keep, drop, got "hash"'],
   OTLP_JOINED_USAGE: ["true", 'must be one of on, off, got "true"'],
+  MCP_CONFIRM: ["never", 'must be one of token, human, none, got "never"'],
+  MCP_MAX_CONCURRENCY: ["0", 'must be a whole number of at least 1, got "0"'],
+  MCP_MAX_RESULT_BYTES: ["8000", 'must be a whole number of at least 20000, got "8000"'],
   STREAM_MAX: ["0", 'must be a whole number of at least 1, got "0"'],
   STREAM_MAX_PER_KEY: ["0", 'must be a whole number of at least 1, got "0"'],
   AUTH_FAILURE_LIMIT: ["0", 'must be a whole number of at least 1, got "0"'],
@@ -138,7 +141,7 @@ const flags = [
   ...["RUNTIME_TLS", "RUNTIME_ALLOW_INSECURE", "RUNTIME_USE_DEV_HEADER", "PROTO_AUTH_TOKEN_CAN_MANAGE_REGISTRY"],
   ...["SESSION_DISCOVERY_ENABLED", "RUN_RECOVERY_ENABLED", "STREAM_RESUME_ENABLED", "DATA_RETENTION_ENABLED"],
   ...["CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS", "WEBHOOK_ALLOW_PRIVATE_TARGETS", "OTEL_ENABLED"],
-  ...["CONSOLE_ENABLED", "MIGRATE_ON_START", "MODEL_PRICE_CATALOGUE"],
+  ...["CONSOLE_ENABLED", "MCP_ENABLED", "MIGRATE_ON_START", "MODEL_PRICE_CATALOGUE"],
   ...["OTLP_INGEST_ENABLED", "OTLP_KEEP_USER"]
 ]
 

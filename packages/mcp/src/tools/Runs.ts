@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { DECISION_TYPES, eventItem, STORY_TYPES } from "../Events.ts"
+import { DECISION_TYPES, eventItem, storyTypes } from "../Events.ts"
 import { type Answer, defined, type JsonObject, MAX_ROW_BYTES } from "../Shape.ts"
 import { type CallContext, page, said, tool } from "../ToolSpec.ts"
 import { bounded, limit, q, runId, seq, text } from "./Inputs.ts"
@@ -191,7 +191,7 @@ const runStory = tool({
   output: { runId: scalar, status: scalar, ...page, ...said },
   call: Effect.fnUntraced(function* (input, context) {
     const run = yield* context.backend.plane.api.runs.get({ params: { id: input.runId }, query: {} })
-    const { data, total } = yield* storyPages(context, run.id, input.sinceIndex ?? 0)
+    const { data, total } = yield* storyPages(context, run, input.sinceIndex ?? 0)
     return {
       facts: { runId: run.id, status: run.status, events: run.lastEventIndex, sinceIndex: input.sinceIndex ?? 0 },
       ...listed(data, false),
@@ -207,7 +207,7 @@ const MAX_PAGES = 40
 const PAGE = 500
 
 /** Story events behind an index, as many as an answer can have; `total` counts what is behind the index. */
-const storyPages = Effect.fnUntraced(function* (context: CallContext, runId: string, since: number) {
+const storyPages = Effect.fnUntraced(function* (context: CallContext, run: Run, since: number) {
   const found: Array<CanonicalEvent> = []
   let afterSeq = 0
   let total = 0
@@ -216,7 +216,7 @@ const storyPages = Effect.fnUntraced(function* (context: CallContext, runId: str
       data,
       nextCursor,
       total: rest = 0
-    } = yield* eventsOf(context, { runId, afterSeq, limit: PAGE, type: STORY_TYPES })
+    } = yield* eventsOf(context, { runId: run.id, afterSeq, limit: PAGE, type: storyTypes(run.runtimeKind) })
     const fresh = data.filter(({ index }) => index > since)
     if (found.length === 0) total = rest - (data.length - fresh.length)
     found.push(...fresh.slice(0, MAX_EVENTS - found.length))

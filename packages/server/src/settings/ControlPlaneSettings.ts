@@ -253,7 +253,7 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     "Most calls of tools at a time for one key; more are refused."
   ),
   MCP_MAX_RESULT_BYTES: row(
-    bytes(8_192),
+    bytes(20_000),
     40_000,
     "Most bytes of an answer of a tool, its text and its structured part together."
   ),

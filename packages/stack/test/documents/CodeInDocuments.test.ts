@@ -19,6 +19,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
     "packages/control-plane/test/ingest/Guides.integration.test.ts",
   'docs/guides/opentelemetry/decisions.md: import { type Attributes, trace } from "@opentelemetry/api"':
     "packages/control-plane/test/ingest/Guides.integration.test.ts",
+  "docs/guides/mcp.md: import asyncio": "packages/control-plane/test/mcp/McpAnswers.integration.test.ts",
   "docs/guides/ci.md: name: gate": "packages/cli/test/gate/CiGuide.test.ts",
   "docs/guides/ci.md: gate:": "packages/cli/test/gate/CiGuide.test.ts",
   "docs/reference/deploy.md: [Unit]": "scripts/rehearse-deploy.mjs",
@@ -79,6 +80,8 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "packs/README.md: npm run packs -- validate packs/my-team/scenarios/team-decision/1.0.0": "a command and its output",
   'docs/guides/README.md: alias runplane="$CHECKOUT/node_modules/.bin/node $CHECKOUT/packages/stack/src/runplane/main.ts"':
     "an alias for a reader's own shell; the test of the guides has a command instead",
+  "docs/guides/mcp.md: claude mcp add --transport http runplane http://127.0.0.1:3001/mcp":
+    "needs Claude Code; tried by hand with its version 2",
   "docs/guides/deploy.md: createuser --pwprompt runplane":
     "needs a PostgreSQL of the machine; scripts/rehearse-deploy.mjs",
   'docs/guides/operating.md: pg_dump --format=custom --file=runplane.dump "$DATABASE_URL"':

@@ -181,6 +181,8 @@ const rows: ReadonlyArray<Row> = [
 const testedElsewhere = [
   ...["verify", "completions", "dev", "migrate", "settings", "prices update"],
   ...["serve control-plane", "serve launcher", "serve sandbox", "serve all"],
+  // On a running stack, by checkMcp.
+  "mcp",
   ...["packs validate", "packs lint", "packs compile", "packs new"]
 ]
 

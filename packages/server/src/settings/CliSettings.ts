@@ -10,6 +10,8 @@ export const CliSettings = settingsOf(["cli"], {
   RUNPLANE_LAUNCHER_URL: row(text, "http://127.0.0.1:3000", "Address of the launch service."),
   RUNPLANE_API_KEY: row(text, undefined, "API key for both services.", { secret: true }),
   RUNPLANE_PROFILE: row(text, "default", "Profile of addresses and key."),
-  RUNPLANE_WEBHOOK_SECRET: row(text, undefined, "Secret that signs the deliveries of `webhooks add`.", { secret: true }),
+  RUNPLANE_WEBHOOK_SECRET: row(text, undefined, "Secret that signs the deliveries of `webhooks add`.", {
+    secret: true
+  }),
   RUNPLANE_ROUTING_KEY: row(text, undefined, "Routing key of PagerDuty for `budgets add`.", { secret: true })
 })

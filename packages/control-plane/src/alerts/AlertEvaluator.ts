@@ -1,34 +1,31 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import {
-  type AlertRule,
-  byMeasure,
   type CanonicalEvent,
   decodeEventText,
-  type Entry,
-  entriesOfEvent,
-  entriesOfMark,
   hasDeadline,
   makeEvaluation,
   makePeriods,
   measureKind,
   noMemory,
-  type RunMemory,
-  remember
+  type RunMemory
 } from "@runplane/domain"
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import type { SqlError } from "effect/sql/SqlError"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { READ_BYTES } from "../platform/postgres/BoundedRows.ts"
 import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
+import { describeSqlError, isContention, isOutage, isTimeout } from "../platform/postgres/SqlFailures.ts"
 import { WebhookDispatcher } from "../reactors/webhooks/WebhookDispatcher.ts"
 import { makeAlertClock } from "./AlertClock.ts"
 import { type RuleRow, ruleColumns, storedRule } from "./AlertRows.ts"
 import { makeAlertStore, type NeededCounter } from "./AlertStore.ts"
 import { isStored, makeFiringWriter } from "./FiringWriter.ts"
-import { makeOutOfReach } from "./OutOfReach.ts"
 import { type Matches, makeRuleMatches } from "./RuleMatches.ts"
+import { type ActiveRule, type MarkRow, makeStepEntries } from "./StepEntries.ts"
 
 /** Events, and marks, of one step. */
 export const STEP_EVENTS = 1_000
@@ -44,12 +41,6 @@ const REMEMBERED: ReadonlySet<string> = new Set([
   "outOfReach",
   "agreementBelow"
 ])
-
-/** A rule, and the position after which it counts events. */
-export interface ActiveRule {
-  readonly rule: AlertRule
-  readonly fromSeq: number
-}
 
 /** What a step has done. */
 export interface Stepped {
@@ -82,9 +73,9 @@ export class AlertEvaluator extends Context.Service<
       const matchRuns = yield* makeRuleMatches
       const store = yield* makeAlertStore
       const writer = yield* makeFiringWriter
-      const outOfReach = yield* makeOutOfReach
       const alertClock = yield* makeAlertClock
       const periods = makePeriods()
+      const entriesFor = yield* makeStepEntries(periods)
 
       /** Keeps a rule out of the evaluation until it changes. */
       const failRule = Effect.fnUntraced(function* (id: string, error: string) {
@@ -151,55 +142,6 @@ export class AlertEvaluator extends Context.Service<
           }
         }
         return memories
-      })
-
-      const entriesFor = Effect.fnUntraced(function* (
-        events: ReadonlyArray<CanonicalEvent>,
-        marks: ReadonlyArray<MarkRow>,
-        rules: ReadonlyArray<ActiveRule>,
-        { runs }: Matches,
-        memories: ReadonlyMap<string, RunMemory>
-      ) {
-        const byRun = Map.groupBy(events, ({ runId }) => runId as string)
-        const reached = new Map<string, number>()
-        const rulesOf = new Map<string, ReadonlyArray<ActiveRule>>()
-        for (const run of runs.values()) {
-          const own = rules.filter(({ rule }) => rule.match === "" || run.matches.has(rule.match))
-          rulesOf.set(run.id, own)
-          const memory = memories.get(run.id)
-          if (memory === undefined || !own.some(({ rule }) => rule.measure === "outOfReach")) continue
-          const seq = yield* outOfReach(run.id, memory, byRun.get(run.id) ?? [])
-          if (seq === undefined) continue
-          memory.isOutOfReach = true
-          reached.set(run.id, seq)
-        }
-        // Most runs have the same rules: they are grouped once.
-        const groups = new Map<ReadonlyArray<ActiveRule>, ReturnType<typeof byMeasure>>()
-        const groupOf = (own: ReadonlyArray<ActiveRule>, seq: number) => {
-          const isYoung = own.some(({ fromSeq }) => fromSeq >= seq)
-          if (isYoung) return byMeasure(own.flatMap(({ fromSeq, rule }) => (fromSeq < seq ? [rule] : [])))
-          const found = groups.get(own) ?? byMeasure(own.map(({ rule }) => rule))
-          groups.set(own, found)
-          return found
-        }
-        const entries: Array<Entry> = []
-        for (const event of events) {
-          const run = runs.get(event.runId)
-          const own = rulesOf.get(event.runId)
-          const memory = memories.get(event.runId)
-          if (run === undefined || own === undefined) continue
-          const facts = remember(memory ?? noMemory(), event)
-          const isReached = reached.get(event.runId) === event.seq
-          entries.push(...entriesOfEvent(groupOf(own, event.seq), run, event, facts, isReached, periods))
-        }
-        for (const { at, n, name, run_id, value } of marks) {
-          const run = runs.get(run_id)
-          if (run === undefined) continue
-          const mark = { runId: run_id, name, at: at.getTime(), value, n }
-          const own = rulesOf.get(run_id) ?? []
-          entries.push(...entriesOfMark(byMeasure(own.map(({ rule }) => rule)), run, mark, periods))
-        }
-        return { entries, rulesOf }
       })
 
       const silences = Effect.fnUntraced(function* (runIds: ReadonlyArray<string>, now: number) {
@@ -274,6 +216,22 @@ export class AlertEvaluator extends Context.Service<
         yield* writer.end(ended, now)
       })
 
+      /**
+       * After a step that failed: tries each rule by itself, in a transaction that is rolled back, and keeps those out
+       * that fail. The next step has the others.
+       */
+      const isolate = Effect.fnUntraced(function* (input: Input, cause: Cause.Cause<SqlError>) {
+        if (Cause.hasInterrupts(cause) || isTemporary(cause)) return
+        for (const active of input.rules) {
+          const attempt = sql.withTransaction(
+            Effect.andThen(fold({ ...input, rules: [active] }), Effect.fail("rolled back" as const))
+          )
+          const exit = yield* Effect.exit(attempt)
+          if (Exit.isSuccess(exit) || Cause.squash(exit.cause) === "rolled back") continue
+          yield* failRule(active.rule.id, reasonOf(exit.cause))
+        }
+      })
+
       /** Processes that fold older events for a new rule begin with its first event: the memories are only here. */
       const backfills = new Map<string, Map<string, RunMemory>>()
       const backfill = Effect.fnUntraced(function* (cursor: number, now: number) {
@@ -312,20 +270,20 @@ export class AlertEvaluator extends Context.Service<
       })
 
       const step = Effect.gen(function* () {
-        const [cursor] = yield* sql<CursorRow>`SELECT seq, rules_version FROM alert_cursor`
-        if (cursor === undefined) return undefined
+        const [cursor] = yield* sql<CursorRow & { readonly is_idle: boolean }>`
+          SELECT seq, rules_version, NOT EXISTS (SELECT FROM alert_rules WHERE enabled)
+                 AND NOT EXISTS (SELECT FROM alert_firings WHERE resolved_at IS NULL) AS is_idle FROM alert_cursor`
+        if (cursor === undefined || cursor.is_idle) return undefined
         const now = yield* clock.now
         const rules = yield* activeRules(cursor.rules_version)
         const from = Number(cursor.seq)
         yield* backfill(from, now)
-        const [other] = rules.length > 0 ? [true] : yield* sql`SELECT FROM alert_rules WHERE enabled LIMIT 1`
-        if (other === undefined) return yield* Effect.as(alertClock.end(writer, now), undefined)
         const { events, isEnd, upTo } = yield* readLog(from)
         const marks = yield* readMarks
         const runIds = new Set<string>([...events.map(({ runId }) => runId), ...marks.map(({ run_id }) => run_id)])
         const found: Matches =
           runIds.size === 0 ? { runs: new Map(), failures: new Map() } : yield* matchesOf([...runIds], rules)
-        const isMoved = yield* Effect.gen(function* () {
+        const commit = Effect.gen(function* () {
           const [locked] = yield* sql<CursorRow>`SELECT seq, rules_version FROM alert_cursor FOR UPDATE`
           if (Number(locked?.seq) !== from || locked?.rules_version !== cursor.rules_version) return false
           const taken = yield* sql<{ readonly id: bigint }>`
@@ -337,6 +295,12 @@ export class AlertEvaluator extends Context.Service<
           if (upTo > from) yield* sql`UPDATE alert_cursor SET seq = ${BigInt(upTo)}`
           return true
         }).pipe(sql.withTransaction)
+        const isMoved = yield* Effect.catchCause(commit, (cause) =>
+          Effect.andThen(
+            isolate({ events, marks, rules, found, now, backfill: undefined }, cause),
+            Effect.failCause(cause)
+          )
+        )
         webhooks.wake()
         const last = events.at(-1)
         return isMoved
@@ -346,6 +310,16 @@ export class AlertEvaluator extends Context.Service<
       return AlertEvaluator.of({ step })
     })
   )
+}
+
+const isTemporary = (cause: Cause.Cause<SqlError>): boolean => {
+  const error = Cause.squash(cause)
+  return isSqlError(error) && (isOutage(error) || isContention(error) || isTimeout(error))
+}
+
+const reasonOf = (cause: Cause.Cause<unknown>): string => {
+  const error = Cause.squash(cause)
+  return isSqlError(error) ? describeSqlError(error) : String(error)
 }
 
 interface CursorRow {
@@ -358,15 +332,6 @@ interface LogRow {
   readonly seq: bigint | null
   readonly event: string | null
   readonly bytes: bigint | null
-}
-
-interface MarkRow {
-  readonly id: bigint
-  readonly run_id: string
-  readonly name: string
-  readonly at: Date
-  readonly value: number
-  readonly n: number
 }
 
 const eventOf = (text: string): ReadonlyArray<CanonicalEvent> =>

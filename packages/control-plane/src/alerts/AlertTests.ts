@@ -133,7 +133,7 @@ export class AlertTests extends Context.Service<
           read += events.length
           isEnd = events.length === 0
           after = Number(rows.at(-1)?.seq ?? after)
-          if (evaluation.result().firings.length > MAX_TESTED_FIRINGS) break
+          if (evaluation.firingCount() > MAX_TESTED_FIRINGS) break
         }
         if (isEnd) takeMarks(now)
         const { firings, resolutions } = evaluation.result()

@@ -234,10 +234,16 @@ layer(layerTestService({ settings: SETTINGS }), { excludeTestServices: true })("
       const good = yield* addRule({ match: `id:${runId}` })
       const bad = yield* addRule({ match: "" })
       const broken = yield* addRule({ match: "" })
+      const failing = yield* addRule({ match: `id:${runId}` })
       yield* sql`
         UPDATE alert_rules SET rule = jsonb_set(rule::jsonb, '{match}', '"colour:red"')::json WHERE id = ${bad.id}`
       yield* sql`
         UPDATE alert_rules SET rule = jsonb_set(rule::jsonb, '{measure}', '"speed"')::json WHERE id = ${broken.id}`
+      // Its notification cannot be stored.
+      const levels = JSON.stringify([level(1, { type: "webhook", format: "generic", subscription: "nowhere" })])
+      yield* sql`
+        UPDATE alert_rules SET rule = jsonb_set(rule::jsonb, '{levels}', ${levels}::text::jsonb)::json
+        WHERE id = ${failing.id}`
       yield* sql`UPDATE alert_cursor SET rules_version = rules_version + 1`
       yield* record(runId, spends(2))
       yield* alertsOf(good, (alerts) => alerts.length === 1)
@@ -245,7 +251,9 @@ layer(layerTestService({ settings: SETTINGS }), { excludeTestServices: true })("
       assert.include(read.body.error, "colour")
       const [row] = yield* sql<{ readonly error: string }>`SELECT error FROM alert_rules WHERE id = ${broken.id}`
       assert.include(row?.error, "measure")
-      for (const { id } of [bad, broken]) yield* call("DELETE", `/alerts/rules/${id}`)
+      const { error } = (yield* call("GET", `/alerts/rules/${failing.id}`)).body
+      assert.include(error, "uuid")
+      for (const { id } of [bad, broken, failing]) yield* call("DELETE", `/alerts/rules/${id}`)
     })
   )
 

@@ -68,16 +68,18 @@ export interface Resolution {
 
 /** Counters of the window `run` are kept so long after their last change: marks and late spans follow the end. */
 const RUN_KEPT_MS = 31 * 86_400_000
+const MINUTE_MS = 60_000
 
-/** The period of a rule for an event: `cache` keeps the last calendar period, because its computation is slow. */
+/** The period of a rule for an event: the last ones are kept, because their computation is slow. */
 export const makePeriods = () => {
   const cache = new Map<string, Period>()
   return ({ window, zone }: AlertRule, runId: string, at: number): Period => {
     if (window === "run") return { key: runId, start: 0, end: at + RUN_KEPT_MS }
-    if (isRollingWindow(window)) return periodOf(window, zone, at)
     const name = `${window} ${zone}`
     const last = cache.get(name)
-    if (last !== undefined && last.start <= at && at < last.end) return last
+    // A rolling window has another period each minute.
+    const start = isRollingWindow(window) && last !== undefined ? last.end - MINUTE_MS : (last?.start ?? 0)
+    if (last !== undefined && start <= at && at < last.end) return last
     const period = periodOf(window, zone, at)
     cache.set(name, period)
     return period
@@ -156,19 +158,27 @@ export const ends = (rule: AlertRule, level: number, value: number): boolean => 
   return firesBelow(rule.measure) ? value >= bound : value < bound
 }
 
-/** Sums of one key of a rule. */
+/** Sums of one period, or of one minute of a rolling window, by part. */
+interface Sums {
+  readonly parts: Map<string, Sum>
+  /** Unix milliseconds. */
+  endsAt: number
+  isChanged: boolean
+}
+
+/** Sums of one key of a rule, and its open firings. */
 interface Counter {
   readonly rule: AlertRule
   readonly key: string
-  /** By period, or by minute of a rolling window; then by part. */
-  readonly periods: Map<string, Map<string, Sum>>
+  readonly periods: Map<string, Sums>
   /** Of a rolling window: its last minute, and the sums over all its minutes. */
   last: number
   totals: Map<string, Sum>
+  /** By period, or under one name for a rolling window, whose firings stay open over its minutes; then by level. */
+  readonly open: Map<string, Map<number, KnownFiring | NewFiring>>
+  /** Periods and levels that have fired. */
+  readonly fired: Set<string>
 }
-
-/** Equal for equal pairs alone. */
-const pairOf = (ruleId: string, key: string): string => `${ruleId.length} ${ruleId} ${key}`
 
 const fold = (sums: Map<string, Sum>, part: string, how: Fold, { n, value }: Sum) => {
   const sum = sums.get(part)
@@ -176,6 +186,25 @@ const fold = (sums: Map<string, Sum>, part: string, how: Fold, { n, value }: Sum
   return how === "max"
     ? sums.set(part, { value: Math.max(sum.value, value), n: sum.n + n })
     : sums.set(part, { value: sum.value + value, n: sum.n + n })
+}
+
+const firedName = (period: string, level: number): string => `${level} ${period}`
+
+const spanOf = ({ window }: AlertRule, period: string): string => (isRollingWindow(window) ? "" : period)
+
+/** Moves the end of a rolling window, and sums up its minutes. */
+const rollTo = (counter: Counter, minute: number) => {
+  const { periods, rule } = counter
+  if (!isRollingWindow(rule.window)) return
+  counter.last = minute
+  counter.totals = new Map()
+  const how = measureKind(rule.measure) === "repeats" ? "max" : "add"
+  const first = minute - minutesOf(rule.window) + 1
+  for (const [period, { isChanged, parts }] of periods) {
+    const at = minuteOf(Date.parse(period))
+    if (at >= first && at <= minute) for (const [part, sum] of parts) fold(counter.totals, part, how, sum)
+    else if (at < first && !isChanged) periods.delete(period)
+  }
 }
 
 /**
@@ -187,89 +216,71 @@ export const makeEvaluation = (
   rows: ReadonlyArray<CounterRow>,
   known: ReadonlyArray<KnownFiring>
 ) => {
-  const counters = new Map<string, Counter>()
-  const changed = new Map<string, CounterRow>()
+  const counters = new Map<string, Map<string, Counter>>()
   const firings: Array<NewFiring> = []
   const resolutions: Array<Resolution> = []
-  const open = new Map<string, Map<number, KnownFiring | NewFiring>>()
-  const fired = new Set<string>()
 
   const counterOf = (rule: AlertRule, key: string): Counter => {
-    const pair = pairOf(rule.id, key)
-    const found = counters.get(pair)
+    const own = counters.get(rule.id) ?? new Map<string, Counter>()
+    counters.set(rule.id, own)
+    const found = own.get(key)
     if (found !== undefined) return found
-    const made: Counter = { rule, key, periods: new Map(), last: 0, totals: new Map() }
-    counters.set(pair, made)
-    return made
-  }
-
-  const sumsOf = (counter: Counter, period: string): Map<string, Sum> => {
-    const found = counter.periods.get(period)
-    if (found !== undefined) return found
-    const made = new Map<string, Sum>()
-    counter.periods.set(period, made)
-    return made
-  }
-
-  const howOf = ({ measure }: AlertRule): Fold => (measureKind(measure) === "repeats" ? "max" : "add")
-
-  /** Moves the end of a rolling window, and sums up its minutes. */
-  const rollTo = (counter: Counter, minute: number) => {
-    const { rule, periods } = counter
-    if (!isRollingWindow(rule.window)) return
-    counter.last = minute
-    counter.totals = new Map()
-    const first = minute - minutesOf(rule.window) + 1
-    for (const [period, sums] of periods) {
-      const at = minuteOf(Date.parse(period))
-      if (at < first) periods.delete(period)
-      else if (at <= minute) for (const [part, sum] of sums) fold(counter.totals, part, howOf(rule), sum)
+    const made: Counter = {
+      ...{ rule, key, last: 0 },
+      ...{ periods: new Map(), totals: new Map(), open: new Map(), fired: new Set() }
     }
+    own.set(key, made)
+    return made
   }
 
-  for (const row of rows) {
-    const rule = rules.get(row.ruleId)
+  const sumsOf = ({ periods }: Counter, period: string, endsAt: number): Sums => {
+    const found = periods.get(period)
+    if (found !== undefined) return found
+    const made: Sums = { parts: new Map(), endsAt, isChanged: false }
+    periods.set(period, made)
+    return made
+  }
+
+  const openOf = ({ open, rule }: Counter, period: string) => {
+    const span = spanOf(rule, period)
+    const found = open.get(span) ?? new Map<number, KnownFiring | NewFiring>()
+    open.set(span, found)
+    return found
+  }
+
+  for (const { endsAt, key, n, part, period, ruleId, value } of rows) {
+    const rule = rules.get(ruleId)
     if (rule === undefined) continue
-    const counter = counterOf(rule, row.key)
-    sumsOf(counter, row.period).set(row.part, { value: row.value, n: row.n })
-    if (isRollingWindow(rule.window)) counter.last = Math.max(counter.last, minuteOf(Date.parse(row.period)))
+    const counter = counterOf(rule, key)
+    sumsOf(counter, period, endsAt).parts.set(part, { value, n })
+    if (isRollingWindow(rule.window)) counter.last = Math.max(counter.last, minuteOf(Date.parse(period)))
   }
-  for (const counter of counters.values()) rollTo(counter, counter.last)
-
-  const openOf = (ruleId: string, key: string, period: string | undefined) => {
-    const name = `${pairOf(ruleId, key)} ${period ?? ""}`
-    const found = open.get(name)
-    if (found !== undefined) return found
-    const made = new Map<number, KnownFiring | NewFiring>()
-    open.set(name, made)
-    return made
-  }
-  /** Firings of a rolling window stay open over its minutes. */
-  const spanOf = (rule: AlertRule, period: string) => (isRollingWindow(rule.window) ? undefined : period)
-  const firedName = (ruleId: string, key: string, period: string, level: number) =>
-    `${pairOf(ruleId, key)} ${period} ${level}`
-
+  for (const own of counters.values()) for (const counter of own.values()) rollTo(counter, counter.last)
   for (const firing of known) {
-    fired.add(firedName(firing.ruleId, firing.key, firing.period, firing.level))
     const rule = rules.get(firing.ruleId)
-    if (firing.isOpen && rule !== undefined) {
-      openOf(firing.ruleId, firing.key, spanOf(rule, firing.period)).set(firing.level, firing)
-    }
+    if (rule === undefined) continue
+    const counter = counterOf(rule, firing.key)
+    counter.fired.add(firedName(firing.period, firing.level))
+    if (firing.isOpen) openOf(counter, firing.period).set(firing.level, firing)
   }
 
   /** Compares the measure of a key with the levels. */
   const compare = (found: Omit<NewFiring, "level">) => {
     const { key, period, rule, value } = found
-    const opened = openOf(rule.id, key, spanOf(rule, period.key))
+    const counter = counterOf(rule, key)
+    // Most values reach no level of a rule without firings.
+    const easiest = firesBelow(rule.measure) ? rule.levels.length - 1 : 0
+    if (counter.open.size === 0 && !reaches(rule, easiest, value)) return
+    const opened = openOf(counter, period.key)
     for (const level of rule.levels.keys()) {
       const firing = opened.get(level)
       if (firing !== undefined && ends(rule, level, value)) {
         opened.delete(level)
         resolutions.push({ firing, value, at: found.at })
       } else if (firing === undefined && reaches(rule, level, value)) {
-        const name = firedName(rule.id, key, period.key, level)
-        if (fired.has(name)) continue
-        fired.add(name)
+        const name = firedName(period.key, level)
+        if (counter.fired.has(name)) continue
+        counter.fired.add(name)
         const made = { ...found, level }
         opened.set(level, made)
         firings.push(made)
@@ -280,14 +291,13 @@ export const makeEvaluation = (
   const take = ({ at, contribution, key, period, rule, runId, seq }: Entry) => {
     const { fold: how, part } = contribution
     const counter = counterOf(rule, key)
-    const sums = sumsOf(counter, period.key)
-    fold(sums, part, how, contribution)
-    const sum = sums.get(part) ?? contribution
-    const endsAt = isRollingWindow(rule.window) ? period.end + minutesOf(rule.window) * 60_000 : period.end
-    const row = { ruleId: rule.id, key, period: period.key, part, value: sum.value, n: sum.n, endsAt }
-    changed.set(`${pairOf(rule.id, key)} ${period.key} ${part}`, row)
-    let parts = sums
+    const sums = sumsOf(counter, period.key, period.end)
+    fold(sums.parts, part, how, contribution)
+    sums.isChanged = true
+    sums.endsAt = period.end
+    let parts = sums.parts
     if (isRollingWindow(rule.window)) {
+      sums.endsAt += minutesOf(rule.window) * MINUTE_MS
       const minute = minuteOf(at)
       if (minute > counter.last) rollTo(counter, minute)
       else if (minute > counter.last - minutesOf(rule.window)) fold(counter.totals, part, how, contribution)
@@ -303,7 +313,7 @@ export const makeEvaluation = (
     const minute = minuteOf(at)
     if (minute > counter.last) rollTo(counter, minute)
     const value = measured(rule, counter.totals.values()) ?? (firesBelow(rule.measure) ? Number.POSITIVE_INFINITY : 0)
-    const opened = openOf(rule.id, key, undefined)
+    const opened = openOf(counter, "")
     for (const [level, firing] of opened) {
       if (!ends(rule, level, value)) continue
       opened.delete(level)
@@ -311,14 +321,26 @@ export const makeEvaluation = (
     }
   }
 
+  const changedRows = (): ReadonlyArray<CounterRow> =>
+    [...counters.values()].flatMap((own) =>
+      [...own.values()].flatMap(({ key, periods, rule }) =>
+        [...periods].flatMap(([period, { endsAt, isChanged, parts }]) =>
+          isChanged
+            ? Array.from(parts, ([part, { n, value }]) => ({ ruleId: rule.id, key, period, part, value, n, endsAt }))
+            : []
+        )
+      )
+    )
+
   return {
     take,
     roll,
     /** Compares a value of a clock with the levels: a duration or a silence. */
     compare,
     hasFired: (ruleId: string, key: string, period: string, level: number) =>
-      fired.has(firedName(ruleId, key, period, level)),
-    result: () => ({ counters: [...changed.values()], firings, resolutions })
+      counters.get(ruleId)?.get(key)?.fired.has(firedName(period, level)) === true,
+    firingCount: () => firings.length,
+    result: () => ({ counters: changedRows(), firings, resolutions })
   }
 }
 

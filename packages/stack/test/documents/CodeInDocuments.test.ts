@@ -62,6 +62,8 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/guides/opentelemetry/pydantic-ai.md: import telemetry": BY_HAND,
   "docs/guides/opentelemetry/setup.md: from opentelemetry import trace": BY_HAND,
   'docs/guides/opentelemetry/setup.md: import { NodeSDK } from "@opentelemetry/sdk-node"': BY_HAND,
+  'docs/reference/alerts.md: {"id": "support-budget", "name": "Budget of support", "match": "environment:production",':
+    "a body; the tests of alerts send the same fields",
   "docs/reference/gate.md: cases:": "a case file, as packs/incident/gate.yaml; played by hand",
   'docs/reference/marks.md: {"target": {"kind": "decision"}, "name": "correct", "value": false, "comment": "the region stayed healthy",':
     "a body; the tests of marks send the same fields",

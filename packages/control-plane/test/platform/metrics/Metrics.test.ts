@@ -28,6 +28,8 @@ const table: ReadonlyArray<readonly [name: string, type: string, sample: string,
   ["otlp_inbox_rows", "gauge", " 4"],
   ["otlp_inbox_bytes", "gauge", " 800"],
   ["otlp_inbox_lag_seconds", "gauge", " 1.5"],
+  ["runplane_alerts_open", "gauge", '{severity="critical"} 3'],
+  ["runplane_alerts_lag_seconds", "gauge", " 0.25"],
   ["run_state_transitions_total", "counter", '{status="running"} 1'],
   ["proto_run_duration_seconds", "histogram", '_count{terminal_status="completed",mode_name="m"} 1', RUN_BUCKETS],
   ["macp_run_duration_seconds", "histogram", "_count 1", RUN_BUCKETS],
@@ -102,6 +104,8 @@ const everything = Effect.gen(function* () {
   metrics.otlpDrained(6, 1)
   metrics.otlpMarks({ stored: 2, dropped: 1 })
   metrics.otlpInbox({ rows: 4, bytes: 800, lagSeconds: 1.5 })
+  metrics.alertsOpen([{ severity: "critical", open: 3 }])
+  metrics.alertLag(0.25)
   metrics.retentionRemoved("run", 4)
   metrics.retentionSweep("completed", 0.5)
   // Counts are added once, however often the metrics are scraped.

@@ -79,7 +79,7 @@ const SESSION = "a-session-of-the-table-"
 /** Every command that calls a service, in an order in which each finds its data. */
 const rows: ReadonlyArray<Row> = [
   // The evaluator has opened its alert when the last rows read it.
-  { name: "budgets add", args: () => ["team", "--limit", "0.000001", "--backfill", "--zone", "Europe/Berlin"] },
+  { name: "budgets add", args: () => ["team", "--limit", "0.0001", "--backfill", "--zone", "Europe/Berlin"] },
   { name: "runs list", args: () => ["--sort", "mark.quality", "--order", "asc"] },
   { name: "runs show", args: ({ ended }) => [ended], stranger: [UNKNOWN] },
   { name: "runs watch", args: ({ ended }) => [ended], stranger: [UNKNOWN] },

@@ -86,6 +86,45 @@ const alertmanager = async (url) => {
   return `127.0.0.1:${port}`
 }
 
+/** A rule that fires on the first event of a run, by the format alertmanager; then a run, and its end. */
+const alertOfRun = async (port, manager) => {
+  const post = async (path, body) => {
+    const options = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, options)
+    if (!answer.ok) throw new Error(`POST ${path} answered ${answer.status}: ${await answer.text()}`)
+    return answer.json()
+  }
+  const action = { type: "webhook", format: "alertmanager", url: `http://${manager}/api/v2/alerts` }
+  await post("/alerts/rules", {
+    ...{ id: "first-event", name: "RunHasEvents", per: "run", window: "run", measure: "events" },
+    levels: [{ at: 1, severity: "warning", actions: [action] }]
+  })
+  const session = {
+    ...{ modeName: "macp.mode.decision.v1", modeVersion: "1.0.0", configurationVersion: "config.default" },
+    ...{ ttlMs: 60_000, participants: [{ id: "a" }], metadata: { scenarioRef: "monitoring/alerts@1.0.0" } }
+  }
+  const { runId } = await post("/runs", { mode: "live", runtime: { kind: "rust" }, session })
+  const until = async (isThere, text) => {
+    const end = performance.now() + LIMIT
+    for (;;) {
+      const answer = await fetch(`http://${manager}/api/v2/alerts?filter=run%3D%22${runId}%22`)
+      const found = await answer.json()
+      if (found.length > 0 === isThere) return found
+      if (performance.now() > end) throw new Error(`${text} in ${LIMIT} ms: ${JSON.stringify(found)}`)
+      await new Promise((resolve) => setTimeout(resolve, 200))
+    }
+  }
+  const [{ labels, status }] = await until(true, "Alertmanager got no alert of the run")
+  const expected = { alertname: "RunHasEvents", severity: "warning", scenario: "monitoring/alerts@1.0.0", run: runId }
+  for (const [name, value] of Object.entries(expected)) {
+    if (labels[name] !== value) throw new Error(`the label ${name} is ${labels[name]}, not ${value}`)
+  }
+  if (status.state === "suppressed") throw new Error(JSON.stringify(status))
+  await post(`/runs/${runId}/abandon`, { reason: "the test of the monitoring ends it" })
+  await until(false, "Alertmanager kept the alert of the ended run")
+  return runId
+}
+
 /** A file with the routes of alertmanager.yml and the receivers that docs/reference/operations.md shows. */
 const exampleOfReceivers = () => {
   const [, example] =
@@ -136,7 +175,8 @@ try {
   const patient = readFileSync(rules, "utf8")
   writeFileSync(join(folder, "rules.yml"), patient.replaceAll("for: 2m", "for: 1s"))
   const people = await receiver()
-  config = config.replace("alertmanager:9093", await alertmanager(people.url))
+  const manager = await alertmanager(people.url)
+  config = config.replace("alertmanager:9093", manager)
   config += `  - job_name: runplane-gone\n    static_configs:\n      - targets: ["127.0.0.1:${await freePort()}"]\n`
   for (const [job, port] of Object.entries(targets)) {
     config = config.replace(new RegExp(`(job_name: ${job}[\\s\\S]*?targets: )\\[.*\\]`), `$1["127.0.0.1:${port}"]`)
@@ -155,6 +195,10 @@ try {
     throw new Error(`another alert was sent: ${JSON.stringify(alerts)}`)
   if (!annotations.runbook_url.endsWith("#runplanedown")) throw new Error(JSON.stringify(annotations))
   say("an alert reaches the receiver of critical ones, with the link to its runbook")
+
+  step("sending an alert of a run to Alertmanager, and its end")
+  const runId = await alertOfRun(targets["runplane-control-plane"], manager)
+  say(`Alertmanager has the alert of run ${runId}, and drops it when the run has ended`)
 } catch (error) {
   explain(error)
   process.exitCode = 1

@@ -56,8 +56,8 @@ const list = Command.make("list", {}, () =>
 /** Severities from the last level backwards. */
 const SEVERITIES: ReadonlyArray<AlertSeverity> = ["critical", "warning", "info"]
 
-/** Three decimals of a percent of a limit are enough for each currency. */
-const partOf = (limit: number, percent: number): number => Number(((limit * percent) / 100).toFixed(6))
+/** In whole billionths, as money is counted. */
+const partOf = (limit: number, percent: number): number => Number(((limit * percent) / 100).toFixed(9))
 
 const isId = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 

@@ -240,7 +240,7 @@ describe("alerts", () => {
 
     // Nothing has happened since, so the preview of the last days has the alerts.
     await page.getByText("No rule has an open alert.").waitFor()
-    await page.getByRole("button", { name: "Preview of Budget of the team" }).click()
+    await page.getByRole("button", { name: "7 days: preview of Budget of the team" }).click()
     const preview = page.getByRole("region", { name: "Preview of Budget of the team" })
     await preview.getByText("2 alerts since").waitFor()
     const tested = (await ask("POST", `${rules}/team/test`)).body

@@ -164,6 +164,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       const until = "2126-01-01T00:00:00.000Z"
       const silence = yield* post("/alerts/silences", { match: "", until, reason: "test" })
       yield* get("/alerts/silences")
+      yield* get("/alerts/budgets")
       yield* ask({ method: "DELETE", path: "/alerts/silences/{id}", ids: { id: silence.id } })
       yield* ask({ method: "DELETE", ...ruled })
 

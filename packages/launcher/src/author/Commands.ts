@@ -8,12 +8,15 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { manifestFaults } from "../agents/ManifestFaults.ts"
 import { AgentCatalog, type AgentProfile } from "../catalog/AgentCatalog.ts"
+import { readPackAlerts } from "../catalog/AlertFiles.ts"
 import { compileInputSchema } from "../catalog/InputSchema.ts"
 import { parseJson } from "../catalog/JsonText.ts"
 import { OWN_PACKS } from "../catalog/OwnPacks.ts"
+import { openPackFiles } from "../catalog/PackFiles.ts"
 import { PackRegistry } from "../catalog/PackRegistry.ts"
 import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
 import { parseScenarioRef } from "../compile/ScenarioRef.ts"
@@ -182,10 +185,13 @@ const lint = Command.make(
       knowsAgent: agents.knowsAgent,
       policies: yield* checkPolicyFiles(policiesDir)
     })
+    const files = yield* openPackFiles(root)
+    const rules = yield* Effect.forEach(present, (directory) => readPackAlerts(files, directory))
     const found = [
       ...agents.findings,
       ...(yield* startFindings(agents.profiles)),
       ...findings,
+      ...rules.flat().flatMap(({ at, rule }) => (Result.isFailure(rule) ? [errorIn(at, rule.failure)] : [])),
       ...(count === 0
         ? [
             errorIn(

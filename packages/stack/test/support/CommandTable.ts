@@ -47,6 +47,7 @@ interface World {
   webhook: string
   delivery: string
   mark: string
+  alert: string
   readonly folder: string
 }
 
@@ -69,6 +70,7 @@ interface Answer {
   readonly runId?: string
   readonly id?: string
   readonly sessionId?: string
+  readonly data?: ReadonlyArray<{ readonly id: string }>
 }
 
 /** The session of the created run, which is not the id of the run. */
@@ -76,6 +78,8 @@ const SESSION = "a-session-of-the-table-"
 
 /** Every command that calls a service, in an order in which each finds its data. */
 const rows: ReadonlyArray<Row> = [
+  // The evaluator has opened its alert when the last rows read it.
+  { name: "budgets add", args: () => ["team", "--limit", "0.0001", "--backfill", "--zone", "Europe/Berlin"] },
   { name: "runs list", args: () => ["--sort", "mark.quality", "--order", "asc"] },
   { name: "runs show", args: ({ ended }) => [ended], stranger: [UNKNOWN] },
   { name: "runs watch", args: ({ ended }) => [ended], stranger: [UNKNOWN] },
@@ -171,6 +175,16 @@ const rows: ReadonlyArray<Row> = [
   { name: "webhooks deliveries", args: ({ webhook }) => [webhook], stranger: [UNKNOWN] },
   { name: "webhooks redeliver", args: ({ delivery, webhook }) => [webhook, delivery], stranger: [UNKNOWN, UNKNOWN] },
   { name: "webhooks remove", args: ({ webhook }) => [webhook] },
+  { name: "budgets list", args: () => [] },
+  { name: "budgets test", args: () => ["team"], stranger: ["gone"] },
+  {
+    name: "alerts list",
+    args: () => ["--rule", "team"],
+    keep: (world, { data = [] }) => {
+      world.alert = data[0]?.id ?? ""
+    }
+  },
+  { name: "alerts ack", args: ({ alert }) => [alert, "--note", "seen"], stranger: [UNKNOWN] },
   { name: "ledger verify", args: () => [] },
   { name: "prices show", args: () => ["vendor1-4o"] },
   { name: "prices check", args: () => ["--since", "30d"] },
@@ -286,7 +300,7 @@ export const checkEveryCommand = Effect.fnUntraced(function* (
   assert.sameMembers([...new Set(rows.map(({ name }) => name)), ...testedElsewhere], [...leaves(runplane)])
   // The secret of deliveries is not a flag: flags are visible in the list of processes.
   process.env["RUNPLANE_WEBHOOK_SECRET"] = "a secret of the test"
-  const made = { launched: "", created: "", waiting: "", webhook: "", delivery: "", mark: "" }
+  const made = { launched: "", created: "", waiting: "", webhook: "", delivery: "", mark: "", alert: "" }
   const world: World = { ended, ...made, folder: yield* files }
   const at = (plane: string | number, launcher: string | number) => [
     ...["--url", `http://127.0.0.1:${plane}`, "--launcher-url", `http://127.0.0.1:${launcher}`]

@@ -80,7 +80,7 @@ export const Rules = ({
     title: "Preview",
     align: "right",
     cell: ({ id, name }) => (
-      <button type="button" className="btn" aria-label={`Preview of ${name}`} onClick={() => onChoose(id)}>
+      <button type="button" className="btn" aria-label={`7 days: preview of ${name}`} onClick={() => onChoose(id)}>
         <FlaskConical size={14} aria-hidden /> 7 days
       </button>
     )

@@ -122,7 +122,7 @@ const Sidebar = ({ onFind, onGo, onHelp, items }: SidebarProps) => {
   const [location] = useLocation()
   const scope = carried(useSearch())
   return (
-    <div className="flex h-full flex-col">
+    <div className="flex h-full flex-col overflow-y-auto *:shrink-0">
       <div className="hidden h-12 items-center px-4 lg:flex">
         <Brand />
       </div>

@@ -81,9 +81,41 @@ const item = (event: CanonicalEvent, over: Partial<StoryItem> & Pick<StoryItem, 
  * Pure and total: unknown events are skipped.
  */
 export const storyOf = (events: Iterable<CanonicalEvent>, isIngested = false): ReadonlyArray<StoryItem> => {
-  const story: StoryBuilder = { isIngested, items: [], spent: new Map(), stances: new Map() }
-  for (const event of events) if (event.type !== "unknown") addEvent(story, event)
+  const story = emptyStory(isIngested)
+  addEvents(story, events)
   return story.items
+}
+
+/**
+ * The same for a list that grows: a list that begins with the events of the one before costs only its new events. A
+ * list of other events is read from its begin.
+ */
+export const growingStory = () => {
+  let story = emptyStory(false)
+  let before: ReadonlyArray<CanonicalEvent> = []
+  return (events: ReadonlyArray<CanonicalEvent>, isIngested: boolean): ReadonlyArray<StoryItem> => {
+    const grows =
+      isIngested === story.isIngested &&
+      (before.length === 0 || (events[0] === before[0] && events[before.length - 1] === before.at(-1)))
+    if (!grows) {
+      story = emptyStory(isIngested)
+      before = []
+    }
+    addEvents(story, events.slice(before.length))
+    before = events
+    return [...story.items]
+  }
+}
+
+const emptyStory = (isIngested: boolean): StoryBuilder => ({
+  isIngested,
+  items: [],
+  spent: new Map(),
+  stances: new Map()
+})
+
+const addEvents = (story: StoryBuilder, events: Iterable<CanonicalEvent>): void => {
+  for (const event of events) if (event.type !== "unknown") addEvent(story, event)
 }
 
 /** The number of items of a story up to an event. A story only grows, so they are the story up to that event. */

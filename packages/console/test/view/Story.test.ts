@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Schema from "effect/Schema"
 import { byParticipant, callsOf, spendingBy } from "../../src/view/Cost.ts"
 import { proposalsOf } from "../../src/view/Decision.ts"
 import { countTypes, type EventFilter, filterEvents, gistOf, whoOf } from "../../src/view/Events.ts"
 import { followsAfter } from "../../src/view/Follow.ts"
 import { keyEventOf } from "../../src/view/KeyEvents.ts"
 import { laneEventsOf } from "../../src/view/Lanes.ts"
-import { storyLength, storyOf } from "../../src/view/Story.ts"
+import { growingStory, storyLength, storyOf } from "../../src/view/Story.ts"
 import { densityOf, timeScale } from "../../src/view/Strip.ts"
 import { DECISION, eventsOf, said } from "../support.ts"
 
@@ -244,6 +245,20 @@ describe("the story of received telemetry", () => {
         ["calls", "m-2", false]
       ]
     )
+  })
+})
+
+describe("the story of a list that grows", () => {
+  const lengths = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: decision.length })))
+
+  it.prop("is that of the whole list, whatever it was before", [lengths, Schema.Boolean], ([steps, isIngested]) => {
+    const storyUpTo = growingStory()
+    for (const length of steps) {
+      const events = decision.slice(0, length)
+      assert.deepStrictEqual(storyUpTo(events, isIngested), storyOf(events, isIngested))
+    }
+    const others = decision.slice(3)
+    assert.deepStrictEqual(storyUpTo(others, isIngested), storyOf(others, isIngested))
   })
 })
 

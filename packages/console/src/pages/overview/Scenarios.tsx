@@ -1,7 +1,7 @@
 import type { ScenarioFigures } from "@runplane/api"
-import { UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
 import { countColumn, Panel, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
+import { NameText } from "../../ui/NameText.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { compact, duration, listedDollars, percent, whole } from "../../view/Format.ts"
 import { stabilityPage } from "../../view/GateLinks.ts"
@@ -10,13 +10,13 @@ import { nameSearch, type OverviewRange, runsLink } from "./OverviewQuery.ts"
 const columnsOf = (range: OverviewRange): ReadonlyArray<TableColumn<ScenarioFigures>> => [
   {
     title: "Scenario",
-    className: "max-w-[340px] truncate",
+    className: "max-w-[340px] xl:max-w-[200px] 2xl:max-w-[340px]",
     cell: ({ scenario }) =>
       scenario === "unknown" ? (
         <TextLink href={runsLink(range, "-has:sourceRef -has:scenarioRef")}>unknown</TextLink>
       ) : (
-        <TextLink href={runsLink(range, "", scenario)}>
-          <UserText text={scenario} />
+        <TextLink href={runsLink(range, "", scenario)} className="flex min-w-0">
+          <NameText text={scenario} />
         </TextLink>
       )
   },

@@ -1,7 +1,7 @@
 import type { ControlPlaneCalls, DashboardOverview } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { isOld, useRead } from "../../ui/useRead.ts"
-import { counted, dollars } from "../../view/Format.ts"
+import { counted, cut, dollars, NAME_LENGTH } from "../../view/Format.ts"
 import { LATER_MS, OFTEN_MS } from "../../view/Polls.ts"
 import { runFacts } from "../../view/RunFacts.ts"
 import { type OverviewRange, runsLink, searchOf } from "./OverviewQuery.ts"
@@ -97,6 +97,10 @@ const costOutlier =
       return { id: first.id, costUsd, mean, title: runFacts(first).title }
     })
 
+const OPEN_ALERTS = { status: "open", limit: 100 } as const
+/** Rules of open alerts that a line names. */
+const MOST_NAMED = 3
+
 /** The problems that the service reports, and the checks that could not be read. */
 export const useAttention = (overview: DashboardOverview, range: OverviewRange) => {
   const ready = useRead(["ready"], (api) => api.health.readyz({ query: {} }), { everyMs: OFTEN_MS })
@@ -117,6 +121,10 @@ export const useAttention = (overview: DashboardOverview, range: OverviewRange) 
     everyMs: LATER_MS
   })
 
+  const alerts = useRead(["alerts", "open"], (api) => api.alerts.list({ query: { ...OPEN_ALERTS, offset: 0 } }), {
+    everyMs: LATER_MS
+  })
+
   const concerns: Array<Concern> = []
   const add = (id: string, tone: Concern["tone"], text: string, href: string) => concerns.push({ id, tone, text, href })
   if (ready.data !== undefined) {
@@ -127,6 +135,18 @@ export const useAttention = (overview: DashboardOverview, range: OverviewRange) 
     if (circuitBreaker !== "CLOSED") add("breaker", "bad", `The circuit breaker is ${circuitBreaker}`, "/operations")
     if (!log.ok) add("log", "warn", `Events are stored late: ${log.detail}`, "/operations")
     if (streamConsumer !== "ok") add("streams", "warn", "Streams of runs are not connected", "/operations")
+  }
+  const [alert] = alerts.data?.data ?? []
+  if (alerts.data !== undefined && alert !== undefined) {
+    const { data, total } = alerts.data
+    const critical = data.filter(({ severity }) => severity === "critical").length
+    const names = [...new Set(data.map(({ ruleName }) => cut(ruleName, NAME_LENGTH)))].slice(0, MOST_NAMED).join(", ")
+    add(
+      "alerts",
+      critical > 0 ? "bad" : "warn",
+      `${counted(total, "open alert")}${critical === 0 ? "" : `, ${critical} critical`}: ${names}`,
+      total === 1 ? `/alerts?id=${alert.id}` : "/alerts"
+    )
   }
   const { failedRuns } = overview.kpis
   if (failedRuns > 0) {
@@ -176,7 +196,7 @@ export const useAttention = (overview: DashboardOverview, range: OverviewRange) 
       add(`hook-${id}`, "warn", `${counted(failed, "delivery", "deliveries")} to ${url} failed`, `/webhooks?id=${id}`)
     else if (!active) add(`hook-${id}`, "warn", `The webhook ${url} is not active`, `/webhooks?id=${id}`)
   }
-  const reads = [ready, drift, hooks, silent, denied, stuck, outlier]
+  const reads = [alerts, ready, drift, hooks, silent, denied, stuck, outlier]
   return {
     concerns,
     isPending: reads.some(({ isPending }) => isPending),

@@ -10,7 +10,7 @@ import { useMarksHere } from "../../ui/MarksHere.ts"
 import { useFollow } from "../../ui/useFollow.ts"
 import { counted, whole } from "../../view/Format.ts"
 import { hasRuntime, runFacts } from "../../view/RunFacts.ts"
-import { storyLength, storyOf } from "../../view/Story.ts"
+import { growingStory, storyLength } from "../../view/Story.ts"
 import { storyRows } from "../../view/StoryMarks.ts"
 import { RecordButton } from "./RecordButton.tsx"
 import type { RunPageState } from "./RunParams.ts"
@@ -36,7 +36,8 @@ interface StoryViewProps {
 export default function StoryView({ page, set, shown }: StoryViewProps) {
   const isIngested = !hasRuntime(shown.run)
   // Of all events, so that another index needs no other story.
-  const story = useMemo(() => storyOf(shown.all, isIngested), [shown.all, isIngested])
+  const [storyUpTo] = useState(growingStory)
+  const story = useMemo(() => storyUpTo(shown.all, isIngested), [storyUpTo, shown.all, isIngested])
   const last = shown.start + shown.events.length
   const items = useMemo(() => story.slice(0, storyLength(story, last)), [story, last])
   // The explanation takes longer than the story: it waits until the index has not changed for a moment.

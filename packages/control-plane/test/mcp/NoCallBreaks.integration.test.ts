@@ -70,6 +70,8 @@ const hostileCall = (runId: string, chance: Chance) => {
   const header = (text: string) => (/^[\x21-\x7e]+$/.test(text) ? text : "x")
   const headers = {
     accept: "application/json, text/event-stream",
+    // The server closes idle connections, and fetch does not send a POST again.
+    connection: "close",
     "mcp-protocol-version": header(version),
     "mcp-method": header(method),
     "mcp-name": method === "resources/read" ? `=?base64?${Buffer.from(params.uri).toString("base64")}?=` : name

@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import { type Backend, CurrentCaller, CurrentClient, failureOf } from "./Backend.ts"
 import { type Binding, canonicalArgs, issueToken, TOKEN_MS, verifyToken } from "./Confirm.ts"
 import { type Answer, type JsonObject, shape } from "./Shape.ts"
-import { type CallContext, InvalidInput, type Preview, ToolRefused, type ToolSpec } from "./ToolSpec.ts"
+import { type CallContext, checkArguments, InvalidInput, type Preview, ToolRefused, type ToolSpec } from "./ToolSpec.ts"
 
 /** A call of a tool becomes a result of the protocol: bounded, and confirmed where it stops or starts something. */
 
@@ -205,6 +205,7 @@ export const handlerOf = (
           : server.notifications["notifications/progress"]({ progressToken: token, progress: done, total, message })
     }
     const call = Effect.gen(function* () {
+      yield* checkArguments(input)
       const step: Step =
         spec.preview === undefined
           ? go(undefined)

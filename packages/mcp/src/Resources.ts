@@ -4,7 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { type Backend, CurrentCaller, CurrentClient, failureOf } from "./Backend.ts"
 import { type Answer, shape } from "./Shape.ts"
-import type { CallContext } from "./ToolSpec.ts"
+import { type CallContext, checkArguments, InvalidInput } from "./ToolSpec.ts"
 import { toolNamed } from "./Tools.ts"
 import { recordOf } from "./tools/Decisions.ts"
 import { refOf } from "./tools/Scenarios.ts"
@@ -125,7 +125,13 @@ const templates: ReadonlyArray<TemplateSpec> = [
         ? Effect.succeed([])
         : Effect.map(launcher.catalog.scenarios(), (found) => found.map(refOf).filter((ref) => ref.startsWith(start))),
     read: (_, uri, context) =>
-      byTool("scenario_get", { scenarioRef: decodeURIComponent(uri.slice("runplane://scenarios/".length)) }, context)
+      Effect.flatMap(
+        Effect.try({
+          try: () => decodeURIComponent(uri.slice("runplane://scenarios/".length)),
+          catch: () => new InvalidInput({ message: "the address of the resource is malformed" })
+        }),
+        (scenarioRef) => byTool("scenario_get", { scenarioRef }, context)
+      )
   }
 ]
 
@@ -146,7 +152,9 @@ export const registerResources = Effect.fnUntraced(function* (backend: Backend) 
   for (const spec of templates) {
     const complete = Effect.fnUntraced(function* (start: string) {
       const context = yield* contextOf(backend)
-      const values = yield* spec.complete(start, context).pipe(Effect.orElseSucceed((): ReadonlyArray<string> => []))
+      const values = yield* Effect.andThen(checkArguments(start), spec.complete(start, context)).pipe(
+        Effect.orElseSucceed((): ReadonlyArray<string> => [])
+      )
       return {
         completion: {
           values: values.slice(0, MAX_COMPLETIONS),
@@ -168,6 +176,7 @@ export const registerResources = Effect.fnUntraced(function* (backend: Backend) 
       handle: (uri, params) =>
         Effect.gen(function* () {
           const context = yield* contextOf(backend)
+          yield* checkArguments(params)
           const text = yield* asClient(spec.read(params[0] ?? "", uri, context))
           return { contents: [{ uri, mimeType: spec.mimeType, text }] }
         }).pipe(

@@ -1,4 +1,5 @@
 import type { Role } from "@runplane/api"
+import { isDeeperThan, MAX_JSON_DEPTH, unstorableIn } from "@runplane/domain"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -27,6 +28,16 @@ export interface Preview {
 
 /** The input of a tool is not what its schema says. */
 export class InvalidInput extends Data.TaggedError("InvalidInput")<{ readonly message: string }> {}
+
+/** Fails for arguments that no service can store or read as they are. */
+export const checkArguments = (input: unknown): Effect.Effect<void, InvalidInput> => {
+  const isDeep = isDeeperThan(input, MAX_JSON_DEPTH)
+  const found = isDeep ? undefined : unstorableIn(input)
+  const message = isDeep
+    ? `arguments have at most ${MAX_JSON_DEPTH} levels`
+    : found && `${found.path.join(".")} has ${found.what}`
+  return message === undefined ? Effect.void : Effect.fail(new InvalidInput({ message }))
+}
 
 /** A refusal of a tool itself. */
 export class ToolRefused extends Data.TaggedError("ToolRefused")<{

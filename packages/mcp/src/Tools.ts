@@ -1,5 +1,6 @@
 import type { ToolSpec } from "./ToolSpec.ts"
 import { actionTools } from "./tools/Actions.ts"
+import { alertTools } from "./tools/Alerts.ts"
 import { decisionTools } from "./tools/Decisions.ts"
 import { fleetTools } from "./tools/Fleet.ts"
 import { policyTools } from "./tools/Policies.ts"
@@ -11,6 +12,7 @@ export const tools: ReadonlyArray<ToolSpec> = [
   ...runTools,
   ...decisionTools,
   ...fleetTools,
+  ...alertTools,
   ...policyTools,
   ...scenarioTools,
   ...actionTools

@@ -7,9 +7,17 @@ import { toolNamed, tools } from "../src/Tools.ts"
 const READ = [
   ...["runs_search", "run_get", "run_story", "run_events", "run_wait", "decision_explain", "decision_forecast"],
   ...["decision_what_if", "runs_compare", "stability", "cost_summary", "fleet_tail", "policies_list", "policy_get"],
-  ...["policy_backtest", "scenarios_search", "scenario_get", "seal_verify", "health"]
+  ...["policy_backtest", "scenarios_search", "scenario_get", "seal_verify", "health", "alerts_list"]
 ]
-const ACT = ["scenario_compile", "scenario_launch", "run_suspend", "run_resume", "run_cancel", "mark_add"]
+const ACT = [
+  "scenario_compile",
+  "scenario_launch",
+  "run_suspend",
+  "run_resume",
+  "run_cancel",
+  "mark_add",
+  "alert_acknowledge"
+]
 
 const named = (access: string) => tools.filter((spec) => spec.access === access).map(({ name }) => name)
 

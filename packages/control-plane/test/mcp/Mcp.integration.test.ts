@@ -1,6 +1,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { tools } from "@runplane/mcp"
+import { request } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
@@ -14,7 +15,9 @@ const settings = {
   AUTH_API_KEYS: "viewer,operator,other,admin",
   AUTH_API_KEY_NAMES: "viewer,operator,other,admin",
   AUTH_API_KEY_ROLES: "viewer,operator,operator,admin",
-  CORS_ORIGIN: "https://console.example.org"
+  CORS_ORIGIN: "https://console.example.org",
+  OIDC_ISSUER: "http://127.0.0.1:9/realms/company",
+  OIDC_AUDIENCE: "runplane"
 }
 const admin = { authorization: "Bearer admin" }
 
@@ -75,6 +78,7 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("the MCP en
         assert.deepStrictEqual(found.content["said"], [{ by: "agent://lead", what: "reason", text: "agreed" }])
         const refused = yield* Effect.flip(viewer.call("run_cancel", { runId }))
         assert.match(refused.message, /403|not found|role operator/i)
+        assert.deepInclude((yield* viewer.call("alerts_list")).content, { total: 0, rows: [] })
         const unknown = yield* viewer.call("run_get", { runId: "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a10" })
         assert.isTrue(unknown.isError)
         assert.match(unknown.text, /^RUN_NOT_FOUND: /)
@@ -175,7 +179,10 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("the MCP en
 
       const unauthenticated = yield* post({}, "tools/list")
       assert.strictEqual(unauthenticated.status, 401)
-      assert.strictEqual(unauthenticated.headers.get("www-authenticate"), "Bearer")
+      const metadata = `${yield* baseUrl}/.well-known/oauth-protected-resource/mcp`
+      assert.strictEqual(unauthenticated.headers.get("www-authenticate"), `Bearer resource_metadata="${metadata}"`)
+      const { body } = yield* request("GET", metadata)
+      assert.deepInclude(body, { resource: `${yield* baseUrl}/mcp`, authorization_servers: [settings.OIDC_ISSUER] })
       assert.strictEqual(unauthenticated.body.errorCode, "UNAUTHENTICATED")
       const named = yield* post({ ...viewer, "mcp-name": "run_cancel" }, "tools/call", {
         name: "run_cancel",

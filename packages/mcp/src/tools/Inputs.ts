@@ -6,7 +6,10 @@ const MAX_QUERY = 2_000
 
 export const bounded = (min: number, max: number) => Schema.Int.check(Schema.isBetween({ minimum: min, maximum: max }))
 
-export const runId = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)).annotate({
+/** A path drops `.` and `..`, so neither is an id. */
+const isSegment = Schema.isPattern(/^(?!\.{1,2}$)/)
+
+export const runId = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200), isSegment).annotate({
   description: "Id of the run, or of its session"
 })
 

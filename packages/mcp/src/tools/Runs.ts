@@ -76,7 +76,8 @@ const runsSearch = tool({
     return {
       facts: { total: found.total },
       items: found.data.map((run) => ({ row: runRow(run) })),
-      nextCursor: found.nextCursor,
+      // A full page has a cursor, also when it is the last one.
+      nextCursor: input.cursor === undefined && found.total <= found.data.length ? undefined : found.nextCursor,
       omitted: input.cursor === undefined ? found.total - found.data.length : undefined,
       rest: "run_get"
     }

@@ -73,6 +73,8 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/reference/deploy.md: {"token": "...", "expires_in_seconds": 3600}': "the answer of an auth service",
   "docs/reference/deploy.md: upstream control-planes {": "needs nginx and a certificate; tested by hand",
   "README.md: Runplane is running": "the output of npm start",
+  "README.md: you        Why did the last run decide as it did?":
+    "a conversation; the answers are those of the example run",
   "README.md: from macp_sdk import AuthConfig, DecisionSession, MacpClient": "needs the SDK of PyPI; tested by hand",
   'docs/reference/ingest.md: with trace.get_tracer("app").start_as_current_span("answer-ticket"):':
     "needs the SDK of PyPI; tested by hand",

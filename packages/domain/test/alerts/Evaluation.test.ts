@@ -259,7 +259,7 @@ describe("the evaluation of rules", () => {
     ([given, log, cuts]) => {
       expect(evaluated(given, log, cuts)).toEqual(byHand(given, log))
     },
-    { arbitrary: { runs: 600 } }
+    { arbitrary: { runs: 400, size: 60 } }
   )
 
   const reported = (given: AlertRule, log: ReadonlyArray<Drawn>) => evaluated([given], log, []).reported

@@ -12,7 +12,7 @@ import { LEAD, opened, RISK, recordedAs, votes } from "../support/Committee.ts"
 import { endRun } from "../support/EndedRuns.ts"
 import { call, layerTestService } from "../support/HttpService.ts"
 import { createRun } from "../support/Runs.ts"
-import { webhookReceiver } from "../support/WebhookReceiver.ts"
+import { type ReceivedWebhook, webhookReceiver } from "../support/WebhookReceiver.ts"
 
 const level = (at: number, ...actions: ReadonlyArray<object>) => ({ at, severity: "warning", actions })
 
@@ -284,6 +284,42 @@ layer(layerTestService({ settings: SETTINGS }), { excludeTestServices: true })("
       yield* record(runId, spends(2))
       yield* alertsOf(older, (alerts) => alerts.length === 2)
       assert.include(JSON.parse((yield* Queue.take(hooks.requests)).body).data.firing, { level: 1, value: 6 })
+    })
+  )
+
+  it.effect("repeat their notification until it is acknowledged, and end with their period", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const hooks = yield* webhookReceiver()
+      const runId = yield* runningRun
+      const formats = ["generic", "alertmanager"].map((format) => ({ type: "webhook", format, url: hooks.url }))
+      const rule = yield* addRule({
+        ...{ match: `id:${runId}`, per: "all", window: "day", repeatEveryMs: 3_600_000 },
+        levels: [level(1, ...formats)]
+      })
+      const eventOf = ({ body, headers }: ReceivedWebhook) =>
+        `${headers["x-macp-event"]} ${body.startsWith("[") ? "alertmanager" : "generic"}`
+      const received = Effect.map(Queue.take(hooks.requests), eventOf)
+      const isDue = (column: "repeat_at" | "resend_at" | "period_ends_at") => sql`
+        UPDATE alert_firings SET ${sql(column)} = now() - interval '1 second' WHERE rule_id = ${rule.id}`
+      yield* record(runId, spends(1))
+      assert.deepStrictEqual([yield* received, yield* received], ["alert.fired generic", "alert.fired alertmanager"])
+      yield* isDue("resend_at")
+      assert.strictEqual(yield* received, "alert.repeated alertmanager")
+      yield* isDue("repeat_at")
+      assert.deepStrictEqual(
+        [yield* received, yield* received],
+        ["alert.repeated generic", "alert.repeated alertmanager"]
+      )
+      const [open] = yield* alertsOf(rule, (alerts) => alerts.length === 1)
+      yield* call("POST", `/alerts/${open?.id}/ack`, { body: {} })
+      yield* isDue("repeat_at")
+      yield* isDue("period_ends_at")
+      yield* alertsOf(rule, ([one]) => one?.resolvedBy === "period")
+      assert.deepStrictEqual(
+        [yield* received, yield* received],
+        ["alert.resolved generic", "alert.resolved alertmanager"]
+      )
     })
   )
 

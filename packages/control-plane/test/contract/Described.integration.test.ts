@@ -158,7 +158,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       yield* ask({ method: "POST", path: "/alerts/rules/{id}/test", ids: ruled.ids })
       yield* get("/alerts", "status=open&severity=info&rule=costs&limit=2&offset=0")
       yield* get("/runs/{id}/alerts")
-      const alertId = { ids: { id: randomUUID() } }
+      const alertId = { ids: { id: randomUUID() }, status: 404 }
       yield* ask({ method: "GET", path: "/alerts/{id}", ...alertId })
       yield* ask({ method: "POST", path: "/alerts/{id}/ack", ...alertId, body: { note: "seen" } })
       const until = "2126-01-01T00:00:00.000Z"

@@ -259,10 +259,28 @@ describe("the evaluation of rules", () => {
     ([given, log, cuts]) => {
       expect(evaluated(given, log, cuts)).toEqual(byHand(given, log))
     },
-    { arbitrary: { runs: 600 } }
+    { arbitrary: { runs: 400, size: 60 } }
   )
 
   const reported = (given: AlertRule, log: ReadonlyArray<Drawn>) => evaluated([given], log, []).reported
+
+  it("ends a firing of a rolling window when its minutes are over", () => {
+    const calls = rule({ measure: "llmCalls", window: "1h", levels: [{ at: 2, severity: "info", actions: [] }] })
+    const evaluation = makeEvaluation(new Map([[calls.id, calls]]), [], [])
+    for (const entry of entriesOf(
+      [calls],
+      [
+        ["call", 0, 0, 1],
+        ["call", 0, 600_000, 1]
+      ]
+    ).flat())
+      evaluation.take(entry)
+    expect(evaluation.firingCount()).toBe(1)
+    evaluation.roll(calls, "all", START + 59 * 60_000)
+    expect(evaluation.result().resolutions).toHaveLength(0)
+    evaluation.roll(calls, "all", START + 60 * 60_000)
+    expect(evaluation.result().resolutions).toMatchObject([{ value: 1 }])
+  })
 
   it("counts a budget by the months of its zone", () => {
     const call = (afterMs: number): Drawn => ["call", 0, afterMs, 5]

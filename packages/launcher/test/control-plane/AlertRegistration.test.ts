@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -73,6 +74,17 @@ describe("registration of the packs' alert rules", () => {
       assert.match(broken ?? "", /^b\/alerts\.yaml rule 2 left out: .*name/)
       assert.strictEqual(unfit, "b/alerts.yaml rule 3 left out: resolveBelow must not be greater than levels.0.at")
       assert.deepStrictEqual(done, ["alert rule first is stored", "alert rule second exists already"])
+    })
+  )
+
+  // docs/reference/packs.md#alert-rules
+  it.effect("adds the rule that the document of packs shows", () =>
+    Effect.gen(function* () {
+      const document = readFileSync(new URL("../../../../docs/reference/packs.md", import.meta.url), "utf8")
+      const [block = ""] = /^ {4}- id: my-team-budget\n(?: {4}.*\n)*/m.exec(document) ?? []
+      const { calls } = yield* register({ "/packs/a/alerts.yaml": block.replaceAll(/^ {4}/gm, "") }, [])
+      const { body } = yield* Queue.take(calls)
+      assert.deepInclude(body, { id: "my-team-budget", match: "tags:my-team", zone: "Europe/Berlin" })
     })
   )
 

@@ -32,6 +32,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "docs/reference/packs.md: mkdir team-packs && cd team-packs": "scripts/packages/packs.mjs",
   "docs/reference/packs.md: printf '.data/\\nnode_modules/\\n*.tgz\\n' > .gitignore": "scripts/packages/packs.mjs",
   "docs/reference/packs.md: mkdir packs && cp -R node_modules/team-packs/packs/. packs/": "scripts/packages/packs.mjs",
+  "docs/reference/packs.md: - id: my-team-budget": "packages/launcher/test/control-plane/AlertRegistration.test.ts",
   "docs/reference/packs.md: contextTemplate:": "packages/launcher/test/author/Packs.integration.test.ts",
   "docs/reference/packs.md: participants: !include ../../../../_shared/participants/panel.yaml":
     "packages/launcher/test/author/Packs.integration.test.ts",

@@ -7,8 +7,8 @@ const MAX_FIELDS = 10
 
 /**
  * The message of an incoming webhook, in Block Kit. Texts of others cannot mention people or make links: `&`, `<` and
- * `>` are escaped, and `verbatim` stops the search for links. Slack has no escape for `*`, `_` and `~`, which change the
- * look alone. Slack allows 3,000 characters in a section, 2,000 in a field.
+ * `>` are escaped, and `verbatim` stops the search for links. Slack has no escape for `*`, `_` and `~`, which format a
+ * text and nothing else. Slack allows 3,000 characters in a section, 2,000 in a field.
  */
 export const slackBody = (notice: AlertNotice): Schema.Json => {
   const title = escaped(titleOf(notice))

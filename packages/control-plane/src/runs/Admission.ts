@@ -67,7 +67,8 @@ export const makeAdmission = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const meaning = runMeaning(sql)
 
-  const isAdmission = sql.literal("enabled AND rule ->> 'admission' = 'true'")
+  // A rule that the evaluator cannot evaluate must not fail the transactions of creations.
+  const isAdmission = sql.literal("enabled AND error IS NULL AND rule ->> 'admission' = 'true'")
 
   const hasRules = yield* sql<{ readonly found: boolean }>`
     SELECT EXISTS (SELECT FROM alert_rules WHERE ${isAdmission}) AS found`.pipe(

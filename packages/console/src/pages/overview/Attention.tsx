@@ -55,7 +55,7 @@ export const Attention = ({
           <CheckCircle2 size={15} aria-hidden className="mt-0.5 shrink-0 text-good" />
           <span>
             No problems. Checks: readiness, circuit breaker, drift, runs without an event for {SILENT_MINUTES} minutes,
-            failed runs, lost sessions, impossible outcomes, denials by policy, cost, webhooks.
+            open alerts, failed runs, lost sessions, impossible outcomes, denials by policy, cost, webhooks.
           </span>
         </p>
       ) : null}

@@ -5,8 +5,8 @@ import { bucketMs, type TimeSpan } from "../../view/Series.ts"
 import { flagParam, numberParam, type ValuesOf } from "../../view/UrlState.ts"
 
 /**
- * The state of the overview. `models`: with the cost by model. `from` and `to`, milliseconds, win over the window: a drag
- * over a chart sets them.
+ * The state of the overview. `models`: with the cost by model. `from` and `to`, milliseconds, win over the window: a
+ * drag over a chart sets them.
  */
 export const overviewParams = { ...scopeParams, from: numberParam(1), to: numberParam(1), models: flagParam }
 export type OverviewState = ValuesOf<typeof overviewParams>

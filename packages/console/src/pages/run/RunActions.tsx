@@ -87,7 +87,7 @@ const useControl = ({ events, run, state }: ShownRun): Control => {
   return { authority, silentMs: now - Date.parse(events.at(-1)?.ts ?? run.updatedAt) }
 }
 
-/** The buttons of the actions on the run, and the links to its gate and its original. One that cannot work has the reason. */
+/** The buttons of the actions, each with the reason when it cannot work, and the links to the gate and the original. */
 export default function RunActions({ shown }: { readonly shown: ShownRun }) {
   const [action, setAction] = useState<RunAction>()
   const [open, setOpen] = useState<"clone" | "related">()

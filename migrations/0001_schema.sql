@@ -764,7 +764,7 @@ CREATE TABLE stream_tickets (
 );
 CREATE INDEX stream_tickets_expires_at ON stream_tickets (expires_at);
 
--- The key of the confirmation tokens of MCP clients, and the tokens that were used (docs/reference/mcp.md#confirmation).
+-- The key of confirmation tokens of MCP clients, and the tokens that were used (docs/reference/mcp.md#confirmation).
 CREATE TABLE mcp_secret (
   id boolean PRIMARY KEY CHECK (id),
   secret text NOT NULL

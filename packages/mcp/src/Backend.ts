@@ -3,6 +3,7 @@ import { rootCauseOf } from "@runplane/api"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { Subscriptions } from "./Subscriptions.ts"
 
@@ -81,6 +82,10 @@ export interface Failed {
 export const failureOf = (error: unknown): Failed => {
   if (typeof error === "object" && error !== null && "errorCode" in error && "message" in error) {
     return { code: String(error.errorCode), message: String(error.message) }
+  }
+  if (HttpClientError.isHttpClientError(error) && error.response !== undefined) {
+    const { status } = error.response
+    return { code: `HTTP_${status}`, message: `the service answers this with the status ${status}` }
   }
   const { code, message } = rootCauseOf(error)
   return { code: code ?? "FAILED", message }

@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import { checkEveryCommand } from "./support/CommandTable.ts"
 import { checkGates } from "./support/GateRuns.ts"
 import { checkDocumentedLines, checkLocalCommands } from "./support/LocalCommands.ts"
+import { checkMcp } from "./support/McpCommand.ts"
 import { startStack } from "./support/StackProcess.ts"
 import { packsWith } from "./support/TestPacks.ts"
 
@@ -26,6 +27,7 @@ layer(Layer.empty, { excludeTestServices: true })("runplane", (it) => {
       )
       yield* checkEveryCommand(ports, String(data[0]?.id))
       yield* checkGates(ports, packs)
+      yield* checkMcp(ports, String(data[0]?.id))
     })
   )
 

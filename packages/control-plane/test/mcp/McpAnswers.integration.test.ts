@@ -53,7 +53,7 @@ const fleet = Effect.gen(function* () {
 })
 
 // docs/reference/mcp.md#bounds
-layer(layerTestService({ settings: { LOG_LEVEL: "error" } }), { excludeTestServices: true })(
+layer(layerTestService({ settings: { LOG_LEVEL: "error", MCP_CONFIRM: "human" } }), { excludeTestServices: true })(
   "answers over MCP",
   (it) => {
     it.effect("answer ten questions about a fleet within 60 kB", () =>
@@ -166,6 +166,25 @@ layer(layerTestService({ settings: { LOG_LEVEL: "error" } }), { excludeTestServi
           Array.from({ length: seen.length }, (_, index) => index + 1)
         )
         assert.isAbove(seen.length, 500)
+      })
+    )
+
+    it.effect("refuse actions of clients without forms where only a person confirms, and a fifth call at a time", () =>
+      Effect.gen(function* () {
+        const runId = yield* recorded(...opened)
+        const { call } = yield* connect(yield* baseUrl)
+        const refused = yield* call("run_cancel", { runId, confirmToken: "any" })
+        assert.match(refused.text, /^CONFIRMATION_NEEDS_PERSON/)
+        const waits = yield* Effect.all(
+          Array.from({ length: 5 }, () => call("run_wait", { runId, timeoutMs: 2_000 })),
+          { concurrency: "unbounded" }
+        )
+        const failed = waits.filter(({ isError }) => isError)
+        assert.match(
+          failed.map(({ text }) => text).join("\n"),
+          /^TOO_MANY_CALLS: 4 calls of this key are in progress[^\n]*$/
+        )
+        assert.strictEqual(waits.filter(({ content }) => content.id === runId && content.ended === false).length, 4)
       })
     )
 

@@ -14,7 +14,7 @@ const scalar = Schema.optionalKey(Schema.Json)
 const MAX_RUNS = 1_000
 const PAGE = 200
 /** Runs whose model calls a summary reads at most, the dearest first. */
-const MAX_RUNS_WITH_CALLS = 50
+const MAX_RUNS_WITH_CALLS = 25
 
 interface Sum {
   readonly runs: number
@@ -78,7 +78,7 @@ const costSummary = tool({
   name: "cost_summary",
   title: "Sum the cost of runs",
   description:
-    "Runs, calls, tokens and US dollars by scenario, agent, model or day. Agents and models come from the 50 dearest " +
+    "Runs, calls, tokens and US dollars by scenario, agent, model or day. Agents and models come from the 25 dearest " +
     "matching runs, the others from the latest 1,000. Not for one run (run_get).",
   access: "viewer",
   input: { q, groupBy: Schema.Literals(["scenario", "agent", "model", "day"]) },

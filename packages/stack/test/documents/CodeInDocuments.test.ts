@@ -87,7 +87,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "packs/README.md: npm run packs -- validate packs/my-team/scenarios/team-decision/1.0.0": "a command and its output",
   'docs/guides/README.md: alias runplane="$CHECKOUT/node_modules/.bin/node $CHECKOUT/packages/stack/src/runplane/main.ts"':
     "an alias for a reader's own shell; the test of the guides has a command instead",
-  "docs/guides/mcp.md: claude mcp add --transport http runplane http://127.0.0.1:3001/mcp":
+  'docs/guides/mcp.md: claude mcp add --transport http runplane http://127.0.0.1:3001/mcp --header "Authorization: Bearer $RUNPLANE_API_KEY"':
     "needs Claude Code; tried by hand with its version 2",
   "docs/guides/deploy.md: createuser --pwprompt runplane":
     "needs a PostgreSQL of the machine; scripts/rehearse-deploy.mjs",

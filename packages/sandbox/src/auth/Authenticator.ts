@@ -47,7 +47,11 @@ export const DEFAULT_ALGORITHMS: ReadonlyArray<TokenAlgorithm> = ["RS256", "ES25
 /** Turns the metadata of a call into an identity (docs/internals/runtime.md#bearer). */
 export class Authenticator extends Context.Service<
   Authenticator,
-  { readonly authenticate: (metadata: Headers) => Effect.Effect<Identity, CredentialRefused> }
+  {
+    readonly authenticate: (metadata: Headers) => Effect.Effect<Identity, CredentialRefused>
+    /** Every sender has proven its name; false where the name itself is a credential. */
+    readonly verifiesSenders: boolean
+  }
 >()("runplane/sandbox/Authenticator") {
   /** Any bearer value becomes the sender (docs/internals/runtime.md#bearer); `observers` may observe as well. */
   static readonly layerDevelopment = (observers: ReadonlyArray<string>): Layer.Layer<Authenticator> => {
@@ -59,7 +63,8 @@ export class Authenticator extends Context.Service<
           const sender = credentialOf(metadata)
           if (sender === undefined) return refuse(ANY_NAME)
           return Effect.succeed(developmentIdentity(sender, mayObserve.has(sender)))
-        }
+        },
+        verifiesSenders: false
       })
     )
   }
@@ -67,7 +72,10 @@ export class Authenticator extends Context.Service<
   /** Opaque secrets from a list. A dotted credential is a signed token, which this layer does not know. */
   static readonly layerTokens = (tokens: ReadonlyArray<StaticToken>): Layer.Layer<Authenticator> => {
     const find = staticTokens(tokens, LISTED)
-    return Layer.succeed(Authenticator, Authenticator.of({ authenticate: (metadata) => find(credentialOf(metadata)) }))
+    return Layer.succeed(
+      Authenticator,
+      Authenticator.of({ authenticate: (metadata) => find(credentialOf(metadata)), verifiesSenders: true })
+    )
   }
 
   /**
@@ -93,7 +101,8 @@ export class Authenticator extends Context.Service<
           authenticate: (metadata) => {
             const bearer = bearerOf(metadata)
             return bearer?.includes(".") ? verified(bearer, keys, rules, taking) : named(credentialOf(metadata))
-          }
+          },
+          verifiesSenders: !acceptsNames
         })
       )
     )

@@ -56,7 +56,7 @@ export const makeWatches = (context: Context.Context<WatchServices>, options: Sa
         stream: "signals",
         schema: WatchSignalsResponseSchema,
         signal: call.signal,
-        open: (signal) => signalFrames(kernel, signal),
+        open: (signal) => signalFrames(kernel, authenticator.verifiesSenders, signal),
         addressOf: ({ envelope }) => ({
           sessionId: envelope?.sessionId ?? "",
           messageType: envelope?.messageType ?? ""
@@ -106,12 +106,10 @@ const lifecycleFrames = (kernel: Kernel["Service"], signal: AbortSignal): AsyncG
 
 async function* signalFrames(
   kernel: Kernel["Service"],
+  senderAuthenticated: boolean,
   signal: AbortSignal
 ): AsyncGenerator<MessageInitShape<typeof WatchSignalsResponseSchema>> {
-  for await (const envelope of kernel.signals.subscribe(signal)) {
-    // Every sender has a credential.
-    yield { envelope, senderAuthenticated: true }
-  }
+  for await (const envelope of kernel.signals.subscribe(signal)) yield { envelope, senderAuthenticated }
 }
 
 interface FaultyWatch<Desc extends DescMessage> {

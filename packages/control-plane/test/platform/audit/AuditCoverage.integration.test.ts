@@ -94,6 +94,21 @@ const definition = (name: string) =>
     path: `/marks/definitions/${name}`
   })
 
+const alertRule = (id: string) => ({
+  ...{ id, name: "Audited", per: "run", window: "run", measure: "events" },
+  levels: [{ at: 1, severity: "info", actions: [] }]
+})
+const addedRule = (id: string) =>
+  Effect.as(call("POST", "/alerts/rules", { body: alertRule(id), headers }), `/alerts/rules/${id}`)
+const silence = { match: "", until: "2099-01-01T00:00:00.000Z", reason: "planned" }
+const openAlert = Effect.gen(function* () {
+  yield* addedRule("acknowledged")
+  yield* endedRun
+  const alerts = call("GET", "/alerts?rule=acknowledged", { headers })
+  const { body } = yield* until(alerts, ({ body }) => body.data.length > 0)
+  return { path: `/alerts/${body.data[0].id}/ack`, body: { note: "seen" } }
+})
+
 const policy = { policyId: "policy.audited", rules: {} }
 const policyPath = `/runtime/policies/${policy.policyId}`
 const registered = Effect.as(call("POST", "/runtime/policies", { body: policy, headers }), { path: policyPath })
@@ -191,6 +206,33 @@ const audited: Readonly<Record<string, Audited>> = {
     "succeeded"
   ],
   "DELETE /marks/definitions/:name": [definition("mood"), "mark.definition.delete", "succeeded"],
+  "POST /alerts/rules": [
+    Effect.succeed({ path: "/alerts/rules", body: alertRule("added") }),
+    "alert_rule.create",
+    "succeeded"
+  ],
+  "PUT /alerts/rules/:id": [
+    Effect.map(addedRule("changed"), (path) => {
+      const { id: _, ...body } = alertRule("changed")
+      return { path, body: { ...body, enabled: false } }
+    }),
+    "alert_rule.update",
+    "succeeded"
+  ],
+  "DELETE /alerts/rules/:id": [
+    Effect.map(addedRule("removed"), (path) => ({ path })),
+    "alert_rule.delete",
+    "succeeded"
+  ],
+  "POST /alerts/silences": [Effect.succeed({ path: "/alerts/silences", body: silence }), "alert.silence", "succeeded"],
+  "DELETE /alerts/silences/:id": [
+    Effect.map(call("POST", "/alerts/silences", { body: silence, headers }), ({ body }) => ({
+      path: `/alerts/silences/${body.id}`
+    })),
+    "alert.unsilence",
+    "succeeded"
+  ],
+  "POST /alerts/:id/ack": [openAlert, "alert.acknowledge", "succeeded"],
   "POST /webhooks": [
     Effect.succeed({ path: "/webhooks", body: { url: "https://192.0.2.1/", secret: "secret" } }),
     "webhook.create",
@@ -242,6 +284,7 @@ const readOnly = [
   "POST /runs/compare",
   "POST /runs/:id/what-if",
   "POST /policies/backtest",
+  "POST /alerts/rules/:id/test",
   "POST /runs/:id/replay",
   "POST /runs/:id/messages",
   "POST /runs/:id/signal",

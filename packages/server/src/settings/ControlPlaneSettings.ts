@@ -204,7 +204,7 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   WEBHOOK_ALLOW_PRIVATE_TARGETS: developmentRow(flag, "Whether webhooks may go to loopback and private addresses."),
 
   // A guess here would delete data, so nothing is lenient.
-  DATA_RETENTION_ENABLED: row(flag, false, "Whether old runs, audit entries and deliveries are deleted."),
+  DATA_RETENTION_ENABLED: row(flag, false, "Whether old runs, audit entries, deliveries and alerts are deleted."),
   DATA_RETENTION_TTL_DAYS: row(wholeNumber({ unit: "days", min: 1 }), 30, "How long they are kept."),
   DATA_RETENTION_INTERVAL_HOURS: row(wholeNumber({ unit: "hours", min: 1 }), 24, "Pause between two sweeps."),
   DATA_RETENTION_BATCH_SIZE: row(wholeNumber({ unit: "runs", min: 1 }), 500, "Most runs that one transaction deletes."),

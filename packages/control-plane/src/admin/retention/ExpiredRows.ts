@@ -12,7 +12,7 @@ import { SealKeys } from "../../platform/ledger/SealKeys.ts"
 
 /** A transaction takes no further run once it deletes that many events, so that a batch of long runs stays short. */
 const EVENTS_PER_BATCH = 50_000
-/** Rows of the audit log, or webhook deliveries, that one statement deletes. */
+/** Rows of the audit log, webhook deliveries, or alerts, that one statement deletes. */
 const ROWS_PER_BATCH = 5_000
 
 /** Who deletes runs because of their age, as their tombstones name it. */
@@ -47,6 +47,8 @@ export class ExpiredRows extends Context.Service<
     ) => Effect.Effect<RemovedRuns, SqlError>
     readonly removeAuditEntries: (cutoff: string) => Effect.Effect<number, SqlError>
     readonly removeDeliveries: (cutoff: string) => Effect.Effect<number, SqlError>
+    /** Resolved alerts; those of a run go with it. */
+    readonly removeAlerts: (cutoff: string) => Effect.Effect<number, SqlError>
   }
 >()("runplane/control-plane/ExpiredRows") {
   static readonly layer = Layer.effect(
@@ -125,7 +127,17 @@ export class ExpiredRows extends Context.Service<
           ), removed AS (DELETE FROM webhook_deliveries d USING expired WHERE d.id = expired.id RETURNING 1)
           SELECT count(*)::int AS removed FROM removed`)
       )
-      return ExpiredRows.of({ removeRuns, removeAuditEntries, removeDeliveries })
+
+      const removeAlerts = Effect.fn("ExpiredRows.removeAlerts")((cutoff: string) =>
+        count(sql`
+          WITH expired AS (
+            SELECT id FROM alert_firings WHERE starts_at < ${cutoff}::timestamptz
+              AND resolved_at < ${cutoff}::timestamptz AND run_id IS NULL
+            ORDER BY starts_at LIMIT ${ROWS_PER_BATCH} FOR UPDATE SKIP LOCKED
+          ), removed AS (DELETE FROM alert_firings f USING expired WHERE f.id = expired.id RETURNING 1)
+          SELECT count(*)::int AS removed FROM removed`)
+      )
+      return ExpiredRows.of({ removeRuns, removeAuditEntries, removeDeliveries, removeAlerts })
     })
   )
 }

@@ -45,11 +45,12 @@ export interface Swept {
   readonly events: number
   readonly auditEntries: number
   readonly deliveries: number
+  readonly alerts: number
 }
 
 /**
  * Deletes rows older than the time to live (docs/reference/admin.md#retention): terminal runs with everything that
- * belongs to them, audit entries and webhook deliveries. One process sweeps, in batches with pauses between them, until
+ * belongs to them, audit entries, webhook deliveries and resolved alerts. One process sweeps, in batches with pauses between them, until
  * every such row is deleted.
  */
 export class Retention extends Context.Service<
@@ -91,7 +92,7 @@ export class Retention extends Context.Service<
         })
 
         const removeAll = Effect.fnUntraced(function* (
-          kind: "audit_entry" | "webhook_delivery",
+          kind: "audit_entry" | "webhook_delivery" | "alert",
           removeBatch: Effect.Effect<number, SqlError>
         ) {
           let total = 0
@@ -109,7 +110,8 @@ export class Retention extends Context.Service<
           return {
             ...(yield* removeRuns(cutoff)),
             auditEntries: yield* removeAll("audit_entry", rows.removeAuditEntries(cutoff)),
-            deliveries: yield* removeAll("webhook_delivery", rows.removeDeliveries(cutoff))
+            deliveries: yield* removeAll("webhook_delivery", rows.removeDeliveries(cutoff)),
+            alerts: yield* removeAll("alert", rows.removeAlerts(cutoff))
           }
         }).pipe(Effect.withSpan("Retention.sweep"))
         return Retention.of({ sweep })
@@ -135,9 +137,10 @@ export const sweepForever = (intervalHours: number) =>
         return yield* Effect.logError(`the retention sweep failed: ${describeSqlError(swept.failure)}`)
       }
       metrics.retentionSweep("completed", seconds)
-      const { auditEntries, deliveries, events, runs } = swept.success
+      const { alerts, auditEntries, deliveries, events, runs } = swept.success
       yield* Effect.logInfo(
-        `retention removed ${runs} runs with ${events} events, ${auditEntries} audit entries, ${deliveries} webhook deliveries`
+        `retention removed ${runs} runs with ${events} events, ${auditEntries} audit entries, ` +
+          `${deliveries} webhook deliveries, ${alerts} alerts`
       )
     })
     yield* Effect.sleep(FIRST_SWEEP_DELAY_MS)

@@ -49,7 +49,7 @@ export const MAX_MESSAGE_PAIRS = 1_000
 const recoveryStatuses = ["success", "failed"] as const
 const deliveryStatuses = ["delivered", "failed"] as const
 const outboundStatuses = ["accepted", "rejected"] as const
-const retainedKinds = ["run", "event", "audit_entry", "webhook_delivery"] as const
+const retainedKinds = ["run", "event", "audit_entry", "webhook_delivery", "alert"] as const
 const sweepStatuses = ["completed", "failed"] as const
 
 /**

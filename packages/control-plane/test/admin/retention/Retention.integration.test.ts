@@ -79,7 +79,7 @@ layer(service)("a retention sweep", (it) => {
       )
       const kept = yield* Effect.all([run("completed", YOUNG), run("running", null), run("suspended", null)])
       const swept = yield* sweep
-      assert.deepStrictEqual(swept, { runs: 5, events: 20, auditEntries: 0, deliveries: 0 })
+      assert.deepStrictEqual(swept, { runs: 5, events: 20, auditEntries: 0, deliveries: 0, alerts: 0 })
       for (const id of gone) assert.strictEqual(yield* rowsOf(id), 0)
       for (const id of kept) assert.isAbove(yield* rowsOf(id), 5)
       const sql = yield* PgClient.PgClient
@@ -112,7 +112,7 @@ layer(service)("a retention sweep", (it) => {
     })
   )
 
-  it.effect("deletes audit entries and webhook deliveries by the time of their creation", () =>
+  it.effect("deletes audit entries and webhook deliveries by the time of their creation, and alerts by their end", () =>
     Effect.gen(function* () {
       yield* emptied
       const sql = yield* PgClient.PgClient
@@ -132,9 +132,21 @@ layer(service)("a retention sweep", (it) => {
         INSERT INTO webhook_deliveries (webhook_id, run_id, event, payload, status, created_at, queued_at)
         VALUES (${webhook}::uuid, ${randomUUID()}::uuid, 'run.failed', '{}', 'pending', ${OLD}::timestamptz,
                 ${YOUNG}::timestamptz)`
-      assert.deepStrictEqual(yield* sweep, { runs: 0, events: 0, auditEntries: 2, deliveries: 2 })
+      for (const [period, end] of [
+        ["long ago", OLD],
+        ["open", null],
+        ["just over", YOUNG]
+      ]) {
+        yield* sql`
+          INSERT INTO alert_firings (id, rule_id, key, period, level, severity, firing, actions, starts_at, silenced, resolved_at)
+          VALUES (${randomUUID()}::uuid, 'r', '', ${period}, 0, 'info', '{}', '[]', ${OLD}::timestamptz, false,
+                  ${end}::timestamptz)`
+      }
+      assert.deepStrictEqual(yield* sweep, { runs: 0, events: 0, auditEntries: 2, deliveries: 2, alerts: 1 })
       const left = yield* sql`SELECT event FROM webhook_deliveries ORDER BY ordinal`
       assert.deepStrictEqual(left, [{ event: "run.completed" }, { event: "run.failed" }], "queued again: still owed")
+      const alerts = yield* sql`SELECT period FROM alert_firings ORDER BY period`
+      assert.deepStrictEqual(alerts, [{ period: "just over" }, { period: "open" }])
     })
   )
 

@@ -139,7 +139,13 @@ const atStart: Readonly<Record<string, ReadonlyArray<string>>> = {
   proto_webhook_deliveries_total: ['status="delivered"', 'status="failed"'],
   webhook_delivery_attempts_total: ['status="delivered"', 'status="failed"'],
   proto_post_commit_side_effect_failures_total: ['step="publish"', 'step="notify"', 'step="audit"', 'step="trace"'],
-  retention_removed_total: ['kind="run"', 'kind="event"', 'kind="audit_entry"', 'kind="webhook_delivery"'],
+  retention_removed_total: [
+    'kind="run"',
+    'kind="event"',
+    'kind="audit_entry"',
+    'kind="webhook_delivery"',
+    'kind="alert"'
+  ],
   retention_sweeps_total: ['status="completed"', 'status="failed"'],
   access_refusals_total: ["401", "403"].flatMap((status) => [
     `status_code="${status}",caller="known"`,

@@ -143,8 +143,9 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("the web co
   )
 })
 
-layer(layerTestService({ settings: { CONSOLE_DIR: folder, CONSOLE_ENABLED: "false" } }), { excludeTestServices: true })(
-  "without the web console",
+const WITHOUT = { CONSOLE_DIR: folder, CONSOLE_ENABLED: "false", MCP_ENABLED: "false" }
+layer(layerTestService({ settings: WITHOUT }), { excludeTestServices: true })(
+  "without the web console and MCP",
   (it) => {
     it.effect("GET / has links for every client, and nothing is below /console", () =>
       Effect.gen(function* () {
@@ -152,6 +153,13 @@ layer(layerTestService({ settings: { CONSOLE_DIR: folder, CONSOLE_ENABLED: "fals
         assert.strictEqual(status, 200)
         assert.notProperty(body.links, "console")
         assert.strictEqual((yield* call("GET", "/console/")).status, 404)
+      })
+    )
+
+    it.effect("POST /mcp is not found", () =>
+      Effect.gen(function* () {
+        const body = { jsonrpc: "2.0", id: 1, method: "tools/list" }
+        assert.strictEqual((yield* call("POST", "/mcp", { body })).status, 404)
       })
     )
   }

@@ -70,8 +70,8 @@ export const verifyToken = (
   binding: Binding,
   current: Preview
 ): Verdict => {
-  const [body = "", signature = ""] = token.split(".")
-  if (!equal(signature, mac(body))) return invalid("the token is not one of this service")
+  const [body = "", signature = "", ...others] = token.split(".")
+  if (others.length > 0 || !equal(signature, mac(body))) return invalid("the token is not one of this service")
   const text = Encoding.decodeString(body)
   const payload = Result.isSuccess(text) ? decodePayload(text.success) : undefined
   if (payload === undefined || Result.isFailure(payload)) return invalid("the token is not one of this service")

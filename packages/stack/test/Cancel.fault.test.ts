@@ -53,7 +53,11 @@ const neverAnswers = Effect.acquireRelease(
 const stackOfPatience = Effect.gen(function* () {
   // No agent votes, so the session stays open for as long as the tests need.
   const packs = yield* packsWith(Object.fromEntries(SPECIALISTS.map((agentRef) => [agentRef, { idle: [] }])))
-  return yield* startServing({ PACKS_DIR: packs, CANCEL_CALLBACK_TIMEOUT_MS: String(CALLBACK_TIMEOUT_MS) })
+  return yield* startServing({
+    PACKS_DIR: packs,
+    CANCEL_CALLBACK_TIMEOUT_MS: String(CALLBACK_TIMEOUT_MS),
+    SANDBOX_ACCEPT_NAMES: "false"
+  })
 })
 
 layer(runningWith(stackOfPatience), { excludeTestServices: true, timeout: "60 seconds" })(

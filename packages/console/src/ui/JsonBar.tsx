@@ -77,8 +77,8 @@ export const JsonBar = ({ onOpen, search, value }: JsonBarProps) => {
         </>
       )}
       <span className="ml-auto flex items-center">
-        <Step title="Open all" icon={ChevronsUpDown} onClick={() => onOpen(true)} />
-        <Step title="Close all" icon={ChevronsDownUp} onClick={() => onOpen(false)} />
+        <Step title="Expand all values" icon={ChevronsUpDown} onClick={() => onOpen(true)} />
+        <Step title="Collapse all values" icon={ChevronsDownUp} onClick={() => onOpen(false)} />
         <CopyButton title="Copy the JSON" text={() => JSON.stringify(value, undefined, 2)} />
       </span>
     </div>

@@ -50,8 +50,8 @@ export interface Swept {
 
 /**
  * Deletes rows older than the time to live (docs/reference/admin.md#retention): terminal runs with everything that
- * belongs to them, audit entries, webhook deliveries and resolved alerts. One process sweeps, in batches with pauses between them, until
- * every such row is deleted.
+ * belongs to them, audit entries, webhook deliveries and resolved alerts. One process sweeps, in batches with pauses
+ * between them, until every such row is deleted.
  */
 export class Retention extends Context.Service<
   Retention,

@@ -125,12 +125,12 @@ export const controlPlaneAnswers = {
     "the fields do not fit each other, or a receiver is not allowed; `message` names the field",
     badRequest("levels.1.at must be greater than levels.0.at")
   ),
-  AlertRuleNotFound: errorAnswer("there is no such rule", alertRuleNotFound("support-budget")),
+  AlertRuleNotFound: errorAnswer("no alert rule has this id", alertRuleNotFound("support-budget")),
   AlertRuleConflict: errorAnswer(
     "there is a rule with the id, or there are as many rules as may be",
     alertRuleExists("support-budget")
   ),
-  AlertNotFound: errorAnswer("there is no such alert", alertNotFound(WEBHOOK)),
+  AlertNotFound: errorAnswer("no alert has this id", alertNotFound(WEBHOOK)),
   TooManySilences: errorAnswer("there are as many silences as may be", tooManyOf(1_000, "silences")),
   RefusedTarget: errorAnswer(
     "the URL leads where deliveries may not go",

@@ -60,7 +60,7 @@ export interface Stepped {
 export class AlertEvaluator extends Context.Service<
   AlertEvaluator,
   {
-    /** Undefined while there is no rule, and when another process has moved the cursor. */
+    /** Undefined without rules, and after another process has moved the cursor. */
     readonly step: Effect.Effect<Stepped | undefined, SqlError>
   }
 >()("runplane/control-plane/AlertEvaluator") {

@@ -81,7 +81,7 @@ const decodeMe = HttpClientResponse.schemaBodyJson(Me)
 
 /**
  * `POST /mcp` (docs/reference/mcp.md). Its tools call this service by the typed client, in the process: the same
- * handlers answer, with the roles, limits and audit of the caller, so there is no second logic.
+ * handlers answer, with the roles, limits and audit of the caller.
  */
 export const mcpRoutes = Layer.unwrap(
   Effect.gen(function* () {

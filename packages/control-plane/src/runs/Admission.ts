@@ -4,6 +4,7 @@ import { AlertRule, keysOf, nanoUsd, parseQuery, periodOf, usdOfNano } from "@ru
 import * as Cache from "effect/Cache"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -77,20 +78,21 @@ export const makeAdmission = Effect.gen(function* () {
   )
 
   /** The 90th percentile of the cost of the scenario's last runs, in billionths of a dollar. */
-  const expectedCosts = yield* Cache.make({
+  const readExpected = (scenario: string) =>
+    Effect.map(
+      sql<{ readonly cost: number | null }>`
+        SELECT percentile_disc(0.9) WITHIN GROUP (ORDER BY m.estimated_cost_usd)::float8 AS cost
+        FROM (SELECT id FROM runs r
+              WHERE (fold_text(r.scenario_ref) = fold_text(${scenario}::text) OR r.source_ref = ${scenario})
+                AND ${hasStatus(sql, "ended", "r")}
+              ORDER BY r.created_at DESC LIMIT ${EXPECTED_OF}) recent
+        JOIN run_metrics m ON m.run_id = recent.id`,
+      ([row]) => nanoUsd(row?.cost ?? 0)
+    )
+  // A failed read is not kept: the next creation reads again.
+  const expectedCosts = yield* Cache.makeWith(readExpected, {
     capacity: EXPECTED_SCENARIOS,
-    timeToLive: EXPECTED_TTL_MS,
-    lookup: (scenario: string) =>
-      Effect.map(
-        sql<{ readonly cost: number | null }>`
-          SELECT percentile_disc(0.9) WITHIN GROUP (ORDER BY m.estimated_cost_usd)::float8 AS cost
-          FROM (SELECT id FROM runs r
-                WHERE (fold_text(r.scenario_ref) = fold_text(${scenario}::text) OR r.source_ref = ${scenario})
-                  AND ${hasStatus(sql, "ended", "r")}
-                ORDER BY r.created_at DESC LIMIT ${EXPECTED_OF}) recent
-          JOIN run_metrics m ON m.run_id = recent.id`,
-        ([row]) => nanoUsd(row?.cost ?? 0)
-      )
+    timeToLive: (exit) => (Exit.isSuccess(exit) ? EXPECTED_TTL_MS : 0)
   })
 
   // NO KEY UPDATE: the evaluator can add counters of the rules meanwhile.

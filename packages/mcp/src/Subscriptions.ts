@@ -53,7 +53,11 @@ export const makeSubscriptions = Effect.fnUntraced(function* (plane: ControlPlan
       const events = plane.streamRun(id, { snapshots: "first" })
       yield* Stream.runForEach(events, ({ event }) =>
         event === "canonical_event" || event === "reset" ? Queue.offerAll(updates, ofRun) : Effect.void
-      ).pipe(Effect.ignore, Effect.forkScoped)
+      ).pipe(
+        // A run that cannot be followed, such as a deleted one: the client reads the resource, and gets the reason.
+        Effect.catch(() => Queue.offerAll(updates, ofRun)),
+        Effect.forkScoped
+      )
     }
     return true
   })

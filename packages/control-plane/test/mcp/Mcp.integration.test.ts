@@ -224,6 +224,11 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("the MCP en
       const change = Effect.repeat(appendMessages(runId, 1), Schedule.spaced("100 millis"))
       assert.strictEqual(yield* Effect.raceFirst(Queue.take(updated), Effect.andThen(change, Effect.never)), uri)
       yield* attempt(() => subscription.close())
+      // A run that does not exist is notified once, and the resource has the reason.
+      const unknown = "runplane://runs/0197f3a2-6b1e-7c44-9d1a-2f5c8e7b9a41"
+      const lost = yield* attempt(() => sdk.listen({ resourceSubscriptions: [unknown] }))
+      yield* Effect.repeat(Queue.take(updated), { until: (shown) => shown === unknown })
+      yield* attempt(() => lost.close())
       const tooMany = Array.from({ length: 101 }, (_, index) => `runplane://runs/${runId}/events?afterSeq=${index}`)
       const refused = yield* Effect.flip(attempt(() => sdk.listen({ resourceSubscriptions: tooMany })))
       assert.match(refused.message, /429|many/i)

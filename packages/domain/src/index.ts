@@ -160,6 +160,7 @@ export * from "./ParticipantStatus.ts"
 export * from "./PayloadDecoder.ts"
 export { type DecodedPayload, decodePayload, parseJsonObject, payloadTypeName } from "./PayloadTypes.ts"
 export * from "./Projector.ts"
+export { type DenialDetails, DenialReason, denialsIn, denialText, readDenialDetails } from "./policies/Denials.ts"
 export {
   denyCommitment,
   isAgreed,

@@ -1,6 +1,7 @@
 import {
   booleanAt,
   type CanonicalEvent,
+  denialText,
   type EventData,
   type EventOf,
   isJsonObject,
@@ -58,8 +59,11 @@ export const narrate = (event: CanonicalEvent): Line | undefined => {
             `fails to use ${textAt(event.data.payload, "name") ?? "a tool"}${because(errorOf(event))}`
           )
         : undefined
-    case "policy.denied":
-      return high(senderOf(event.data), `is refused by the policy${because(event.data.errorMessage)}`)
+    case "policy.denied": {
+      const { denials, errorMessage } = event.data
+      const reasons = denials.length > 0 ? denials.map(denialText).join("; ") : errorMessage
+      return high(senderOf(event.data), `is refused by the policy${because(reasons)}`)
+    }
     case "decision.finalized": {
       const { action = "the decision", outcomePositive, reason } = event.data
       return high(senderOf(event.data), `commits ${action}${outcome(outcomePositive)}${because(reason)}`)

@@ -1,5 +1,6 @@
 import * as Schema from "effect/Schema"
 import { arrayAt, isJsonObject, numberAt, objectAt, textAt } from "../JsonReader.ts"
+import { DenialReason, denialsIn } from "../policies/Denials.ts"
 import { eventType } from "./EventType.ts"
 import { inData, inPayload, member, membersIn, membersOf, textOr } from "./Members.ts"
 import { messageHeader } from "./MessageHeader.ts"
@@ -80,5 +81,9 @@ export const PolicyDenied = eventType("policy.denied", {
   commitmentId: inData.text(),
   errorCode: inData.text(),
   errorMessage: inData.text(),
-  reasons: membersIn(({ data }) => objectAt(data, "decodedPayload") ?? {}).texts()
+  reasons: membersIn(({ data }) => objectAt(data, "decodedPayload") ?? {}).texts(),
+  /** With their codes; empty where the runtime sends reasons in words only. */
+  denials: member(Schema.Array(DenialReason), ({ data }) => denialsIn(data).denials),
+  /** How many more there were. */
+  denialsOmitted: inData.number()
 })

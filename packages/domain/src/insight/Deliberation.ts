@@ -2,6 +2,7 @@ import type { CanonicalEvent, EventData, EventOf, KnownEvent } from "../events/C
 import { OTLP_MODE_NAME } from "../events/MessageHeader.ts"
 import { textAt } from "../JsonReader.ts"
 import { sumUsd } from "../Money.ts"
+import { type DenialReason, denialText } from "../policies/Denials.ts"
 import { boundName, boundProse } from "../projector/Bounds.ts"
 import { type Act, evaluateActs, type LogPosition, readAct, type StandardMode, standardMode } from "./Act.ts"
 
@@ -19,6 +20,8 @@ export interface Commitment extends LogPosition {
 export interface Denial extends LogPosition {
   readonly by: string
   readonly text: string
+  /** Its reasons with their codes; empty where the runtime sends words only. */
+  readonly denials: ReadonlyArray<DenialReason>
 }
 
 /** What a participant spent on language models. */
@@ -223,9 +226,10 @@ const commitmentOf = (event: EventOf<"decision.finalized">): Commitment => {
 }
 
 const denialOf = (event: EventOf<"policy.denied">): Denial => {
-  const { errorMessage, reasons, sender } = event.data
-  const text = reasons.length > 0 ? reasons.join("; ") : (errorMessage ?? "refused by the policy")
-  return { ...positionOf(event), by: sender, text: boundProse(text) }
+  const { denials, errorMessage, reasons, sender } = event.data
+  const said = denials.length > 0 ? denials.map(denialText) : reasons
+  const text = said.length > 0 ? said.join("; ") : (errorMessage ?? "refused by the policy")
+  return { ...positionOf(event), by: sender, text: boundProse(text), denials }
 }
 
 const boundOr = (text: string | undefined): string | undefined => (text === undefined ? undefined : boundProse(text))

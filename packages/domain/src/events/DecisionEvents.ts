@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import { objectAt, textAt } from "../JsonReader.ts"
 import { outcomeOf } from "../Outcome.ts"
 import { eventType } from "./EventType.ts"
-import { inPayload, member } from "./Members.ts"
+import { inData, inPayload, member } from "./Members.ts"
 import { messageHeader } from "./MessageHeader.ts"
 
 /** Reserved: nothing emits it. The subject is the decision. */
@@ -22,6 +22,8 @@ export const DecisionFinalized = eventType("decision.finalized", {
   confidence: inPayload.number(),
   /** Whether it was a yes: as stated, else as the action implies; null when unknown. */
   outcomePositive: member(Schema.NullOr(Schema.Boolean), ({ payload }) => outcomeOf(payload)),
+  /** Undefined for a payload in JSON. */
+  payloadTypeName: inData.text(),
   /** The earlier decision that this one replaces. */
   supersedes: member(Schema.UndefinedOr(Supersedes), ({ payload }) => {
     const reference = objectAt(payload, "supersedes") ?? {}

@@ -12,6 +12,11 @@ export interface Commitment extends LogPosition {
   readonly action: string
   /** Null when neither the sender nor the action determines it. */
   readonly positive: boolean | null
+  /**
+   * The outcome under which the runtime evaluated it, which is never null: a flag that a protobuf message lacks is
+   * false.
+   */
+  readonly evaluatedPositive: boolean
   readonly reason: string | undefined
   readonly proposalId: string | undefined
 }
@@ -214,12 +219,13 @@ const takeSession = (draft: Draft, data: EventData<"session.state.changed" | "se
 }
 
 const commitmentOf = (event: EventOf<"decision.finalized">): Commitment => {
-  const { action = "resolved", outcomePositive, proposalId, reason, reasons, sender } = event.data
+  const { action = "resolved", outcomePositive, payloadTypeName, proposalId, reason, reasons, sender } = event.data
   return {
     ...positionOf(event),
     by: sender,
     action: boundName(action),
     positive: outcomePositive,
+    evaluatedPositive: outcomePositive ?? payloadTypeName === undefined,
     reason: boundOr(reason ?? (reasons.length > 0 ? reasons.join("; ") : undefined)),
     proposalId: proposalId === undefined ? undefined : boundName(proposalId)
   }

@@ -37,7 +37,7 @@ const namesSender = (assignee: string, sender: string): boolean => assignee === 
 const REASSIGNMENT_DENIED = "the policy does not allow reassignment after a rejection"
 
 const reassignmentDenied = ({ release }: SessionBinding): Rejection =>
-  isReleaseFrom(release, "0.14.0")
+  isReleaseFrom(release, "0.13.2")
     ? InvalidPayload
     : policyDenied([{ code: "reassignment_not_allowed", message: REASSIGNMENT_DENIED }])
 

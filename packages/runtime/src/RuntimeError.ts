@@ -25,8 +25,8 @@ export interface OversizedMessage {
 
 /**
  * A call to the runtime failed. `message` is the details text of the runtime (what HTTP clients are shown),
- * `denialReasons` comes from the `macp-error-details-bin` metadata of policy denials, and so does `denials`, the reasons
- * with their codes, which runtimes send since 0.9.
+ * `denialReasons` comes from the `macp-error-details-bin` metadata of policy denials, and so does `denials`, the
+ * reasons with their codes, which runtimes send since 0.9.
  */
 export class RuntimeError extends Data.TaggedError("RuntimeError")<{
   readonly reason: RuntimeErrorReason

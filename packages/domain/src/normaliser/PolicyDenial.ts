@@ -96,8 +96,8 @@ export const isInlineDenial = (error: InlineError): boolean =>
   error.code === POLICY_DENIED || INLINE_PREFIX.test(error.code) || INLINE_PREFIX.test(error.message)
 
 /**
- * Case 3: an inline error frame. Runtimes before 0.13 name no message in it, so the subject id is empty; later ones send
- * the same details as in an acknowledgement.
+ * Case 3: an inline error frame. Runtimes before 0.13 name no message in it, so the subject id is empty; later ones
+ * send the same details as in an acknowledgement.
  */
 export const denialOfInlineError = (ts: string, error: InlineError, redactor: Redactor): EventDraft => {
   const text = redactor.text(cleanText(error.message === "" ? error.code : error.message))

@@ -89,7 +89,7 @@ export interface DenialDetails extends KeptDenials {
   readonly reasons: ReadonlyArray<string>
 }
 
-/** Reads the details, UTF-8 JSON `{"reasons": [...], "denials": [...]}`. Bytes that are not such JSON have no reason. */
+/** Reads the details, UTF-8 JSON `{"reasons": [...], "denials": [...]}`. Other bytes have no reason. */
 export const readDenialDetails = (details: Uint8Array, redact: Redact = unchanged): DenialDetails => {
   const object = details.length === 0 ? undefined : parseJsonObject(textOf(details))
   if (object === undefined) return { reasons: [], denials: [] }

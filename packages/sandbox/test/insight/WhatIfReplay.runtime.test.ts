@@ -177,12 +177,12 @@ const play = async (client: ForeignClient, version: string, mode: ModeName, seed
     await say(type, by, payloadOf(modeName, { message_type: type, payload_type: "", payload }))
   }
   const first = draw.chance(0.6)
-  const anybody = draw.pick(LEAD, ...script.participants)
+  const anyone = draw.pick(LEAD, ...script.participants)
   const entitled = script.participants.find(
     (who) => ourVerdict(recordOf(opening, accepted), bound, who, true) !== "forbidden"
   )
   for (const [by, positive] of [
-    [anybody, first],
+    [anyone, first],
     [entitled ?? LEAD, first],
     [entitled ?? LEAD, !first]
   ] as const) {

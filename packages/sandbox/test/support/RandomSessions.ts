@@ -52,11 +52,11 @@ export interface Script {
   readonly attempts: ReadonlyArray<Attempt>
 }
 
-/** The plan of a session: its opening is in order, and then come answers of anybody, in a mixture that ends often. */
+/** The plan of a session: its opening is in order, and then come answers of anyone, in a mixture that ends often. */
 export const drawScript = (mode: ModeName, draw: Draw): Script => {
   const others = ["agent://a", "agent://b", "agent://c", "agent://d"].slice(0, draw.integer(1, 4))
   const participants = [LEAD, ...others]
-  const anybody = () => draw.pick(LEAD, ...others)
+  const anyone = () => draw.pick(LEAD, ...others)
   const other = () => draw.pick(others[0] ?? LEAD, ...others)
   const id = () => draw.pick("p1", "p1", "p2")
   const times = (most: number, one: () => Attempt) => Array.from({ length: draw.integer(0, most) }, one)
@@ -68,38 +68,38 @@ export const drawScript = (mode: ModeName, draw: Draw): Script => {
       const severity = () => draw.pick("low", "medium", "high", "critical", "critical")
       const vote = () => draw.pick("APPROVE", "APPROVE", "REJECT", "ABSTAIN")
       const answers = [
-        ...times(1, () => attempt(anybody(), "Proposal", { proposal_id: "p2", option: "y" })),
+        ...times(1, () => attempt(anyone(), "Proposal", { proposal_id: "p2", option: "y" })),
         ...times(3, () =>
-          attempt(anybody(), "Evaluation", {
+          attempt(anyone(), "Evaluation", {
             proposal_id: id(),
             recommendation: recommendation(),
             confidence: confidence()
           })
         ),
-        ...times(2, () => attempt(anybody(), "Objection", { proposal_id: id(), severity: severity() }))
+        ...times(2, () => attempt(anyone(), "Objection", { proposal_id: id(), severity: severity() }))
       ]
-      const votes = times(7, () => attempt(anybody(), "Vote", { proposal_id: id(), vote: vote() }))
-      const opening = draw.chance(0.95) ? [attempt(anybody(), "Proposal", { proposal_id: "p1", option: "x" })] : []
+      const votes = times(7, () => attempt(anyone(), "Vote", { proposal_id: id(), vote: vote() }))
+      const opening = draw.chance(0.95) ? [attempt(anyone(), "Proposal", { proposal_id: "p1", option: "x" })] : []
       return { participants, attempts: [...opening, ...answers, ...votes] }
     }
     case "proposal": {
       const turns = times(12, () => {
         const type = draw.pick("Accept", "Accept", "Accept", "Accept", "Reject", "CounterProposal", "Withdraw")
         if (type === "CounterProposal") {
-          return attempt(anybody(), type, {
+          return attempt(anyone(), type, {
             proposal_id: `p${draw.integer(2, 4)}`,
             supersedes_proposal_id: id(),
             title: "y"
           })
         }
-        return attempt(anybody(), type, { proposal_id: id(), ...(type === "Reject" && { terminal: draw.chance(0.4) }) })
+        return attempt(anyone(), type, { proposal_id: id(), ...(type === "Reject" && { terminal: draw.chance(0.4) }) })
       })
       // All but one session in four goes on to agree on one of them.
       const agreed = id()
       const ending = draw.chance(0.75) ? participants.map((by) => attempt(by, "Accept", { proposal_id: agreed })) : []
       return {
         participants,
-        attempts: [attempt(anybody(), "Proposal", { proposal_id: "p1", title: "x" }), ...turns, ...ending]
+        attempts: [attempt(anyone(), "Proposal", { proposal_id: "p1", title: "x" }), ...turns, ...ending]
       }
     }
     case "task": {
@@ -125,7 +125,7 @@ export const drawScript = (mode: ModeName, draw: Draw): Script => {
         return [
           attempt(LEAD, "HandoffOffer", { handoff_id, target_participant: target, scope: "x" }),
           ...times(1, () => attempt(LEAD, "HandoffContext", { handoff_id, content_type: "text/plain" })),
-          ...times(1, () => attempt(anybody(), answer, { handoff_id })),
+          ...times(1, () => attempt(anyone(), answer, { handoff_id })),
           ...(draw.chance(0.8) ? [attempt(target, answer, { handoff_id })] : [])
         ]
       })
@@ -135,7 +135,7 @@ export const drawScript = (mode: ModeName, draw: Draw): Script => {
       const required_approvals = draw.integer(1, participants.length)
       const request = attempt(LEAD, "ApprovalRequest", { request_id: "p1", action: "x", required_approvals })
       const ballots = times(8, () =>
-        attempt(anybody(), draw.pick("Approve", "Approve", "Reject", "Abstain"), { request_id: "p1" })
+        attempt(anyone(), draw.pick("Approve", "Approve", "Reject", "Abstain"), { request_id: "p1" })
       )
       return { participants, attempts: [request, ...ballots] }
     }

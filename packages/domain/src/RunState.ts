@@ -1,9 +1,9 @@
 import * as Schema from "effect/Schema"
+import { DenialReason } from "./Denials.ts"
 import { CanonicalEventType } from "./events/CanonicalEventType.ts"
 import { Subject } from "./events/RecordedEvent.ts"
 import { Field } from "./Field.ts"
 import { ParticipantStatus } from "./ParticipantStatus.ts"
-import { DenialReason } from "./policies/Denials.ts"
 import { RunStatus } from "./RunStatus.ts"
 import { usageSums } from "./UsageSums.ts"
 

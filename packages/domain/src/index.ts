@@ -36,6 +36,7 @@ export {
   sessionStateChanged,
   streamOpened
 } from "./ControlPlaneEvents.ts"
+export { type DenialDetails, DenialReason, denialsIn, denialText, readDenialDetails } from "./Denials.ts"
 export * from "./Enrichment.ts"
 export {
   type Altered,
@@ -160,7 +161,6 @@ export * from "./ParticipantStatus.ts"
 export * from "./PayloadDecoder.ts"
 export { type DecodedPayload, decodePayload, parseJsonObject, payloadTypeName } from "./PayloadTypes.ts"
 export * from "./Projector.ts"
-export { type DenialDetails, DenialReason, denialsIn, denialText, readDenialDetails } from "./policies/Denials.ts"
 export {
   denyCommitment,
   isAgreed,

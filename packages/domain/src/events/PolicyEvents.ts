@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
+import { DenialReason, denialsIn } from "../Denials.ts"
 import { arrayAt, isJsonObject, numberAt, objectAt, textAt } from "../JsonReader.ts"
-import { DenialReason, denialsIn } from "../policies/Denials.ts"
 import { eventType } from "./EventType.ts"
 import { inData, inPayload, member, membersIn, membersOf, textOr } from "./Members.ts"
 import { messageHeader } from "./MessageHeader.ts"

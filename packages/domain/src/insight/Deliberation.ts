@@ -1,8 +1,8 @@
+import { type DenialReason, denialText } from "../Denials.ts"
 import type { CanonicalEvent, EventData, EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
 import { OTLP_MODE_NAME } from "../events/MessageHeader.ts"
 import { textAt } from "../JsonReader.ts"
 import { sumUsd } from "../Money.ts"
-import { type DenialReason, denialText } from "../policies/Denials.ts"
 import { boundName, boundProse } from "../projector/Bounds.ts"
 import { type Act, evaluateActs, type LogPosition, readAct, type StandardMode, standardMode } from "./Act.ts"
 

@@ -1,5 +1,12 @@
 import type { PolicyRules } from "../policies/RuleSchemas.ts"
-import type { StandardMode, Statement } from "./Act.ts"
+import type { SessionRecord } from "../policies/SessionRecord.ts"
+
+/** The members of an act that matter here. */
+interface Statement {
+  readonly by: string
+  readonly type: string
+  readonly proposalId: string
+}
 
 /**
  * Decides for the acts of a session, in their order, whether a runtime under these rules refuses the message itself.
@@ -7,7 +14,7 @@ import type { StandardMode, Statement } from "./Act.ts"
  * the answers to them, and a task that its assignee gives back without `allow_reassignment_on_reject` with what
  * follows from that.
  */
-export const refusalUnder = (mode: StandardMode, rules: PolicyRules): ((act: Statement) => boolean) => {
+export const refusalUnder = (mode: SessionRecord["mode"], rules: PolicyRules): ((act: Statement) => boolean) => {
   switch (mode) {
     case "proposal":
       return aboveRounds(rules)

@@ -1,5 +1,5 @@
+import type { DenialReason } from "../Denials.ts"
 import { refuseDecision } from "./DecisionEvaluation.ts"
-import type { DenialReason } from "./Denials.ts"
 import { isReleaseFrom } from "./Release.ts"
 import type {
   PolicyRefusal,

@@ -9,7 +9,7 @@ import {
   MAX_DENIAL_PARTICIPANTS,
   MAX_DENIALS,
   readDenialDetails
-} from "../../src/policies/Denials.ts"
+} from "../../src/Denials.ts"
 import { ack, envelopeFrame, fakeDecoder, json, NOW, normalise } from "../support/frames.ts"
 
 const VETO = { code: "veto", message: "blocked by 1 blocking objection(s)", participants: ["agent://b"] }

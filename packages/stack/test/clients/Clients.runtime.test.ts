@@ -54,17 +54,32 @@ const fromGuide = Effect.fnUntraced(function* (code: string, env: Readonly<Recor
   return { outcome, page, sessionId: page.slice(page.lastIndexOf("/") + 1) }
 })
 
+const Run = Schema.Struct({ status: Schema.String })
+const State = Schema.Struct({
+  decision: Schema.Struct({
+    current: Schema.Struct({ action: Schema.String, outcomePositive: Schema.NullOr(Schema.Boolean) })
+  }),
+  policy: Schema.Struct({ quorumStatus: Schema.String })
+})
+const Why = Schema.Struct({
+  participants: Schema.Array(Schema.String),
+  claims: Schema.Array(Schema.Struct({ kind: Schema.String, text: Schema.String }))
+})
+
 /** What the control plane shows of the run of a session, once it is completed. */
 const runOf = Effect.fnUntraced(function* (sessionId: string) {
   const { controlPlane } = yield* Stack
-  const get = (path: string) =>
-    Effect.promise(async () => (await fetch(`http://127.0.0.1:${controlPlane}/runs/${sessionId}${path}`)).json())
-  const { status } = yield* until(get(""), (run) => run.status === "completed")
-  const { decision, policy } = yield* get("/state")
-  const why = yield* get("/decision/why")
-  const kinds: ReadonlyArray<string> = why.claims.map(({ kind }: { readonly kind: string }) => kind)
-  const { action, outcomePositive } = decision.current
-  return { status, action, outcomePositive, quorumStatus: policy.quorumStatus, kinds, why }
+  const get = <A>(path: string, schema: Schema.ConstraintDecoder<A>) =>
+    Effect.promise(async (): Promise<unknown> => {
+      const answer = await fetch(`http://127.0.0.1:${controlPlane}/runs/${sessionId}${path}`)
+      return answer.json()
+    }).pipe(Effect.flatMap(Schema.decodeUnknownEffect(schema)))
+  // The run is discovered: until then the answer is an error.
+  const run = Effect.orElseSucceed(get("", Run), () => ({ status: "unknown" }))
+  const { status } = yield* until(run, (found) => found.status === "completed")
+  const { decision, policy } = yield* get("/state", State)
+  const why = yield* get("/decision/why", Why)
+  return { run: { status, ...decision.current, ...policy }, why }
 })
 
 const Sessions = Schema.fromJsonString(
@@ -87,7 +102,7 @@ if (agents === undefined || mcp === undefined) {
         assert.strictEqual(outcome, "approve")
         const { status } = yield* Effect.promise(() => fetch(page))
         assert.strictEqual(status, 200)
-        const { kinds, why, ...run } = yield* runOf(sessionId)
+        const { run, why } = yield* runOf(sessionId)
         assert.deepStrictEqual(run, {
           status: "completed",
           action: "macp.consensus.approved",
@@ -95,6 +110,7 @@ if (agents === undefined || mcp === undefined) {
           quorumStatus: "reached"
         })
         const votes = ["vote", "vote"]
+        const kinds = why.claims.map(({ kind }) => kind)
         assert.deepStrictEqual(kinds, ["proposal", "evaluation", "evaluation", "evaluation", ...votes, "commitment"])
         assert.deepStrictEqual(why.participants, ["coordinator", "security", "sre", "product"])
       }).pipe(Effect.scoped)
@@ -113,14 +129,14 @@ if (agents === undefined || mcp === undefined) {
         const no = yield* fromGuide(subagents, scripted({ security: "APPROVE", reliability: "BLOCK" }))
         assert.deepStrictEqual([yes.outcome, no.outcome], ["approve", "reject"])
         const approved = yield* runOf(yes.sessionId)
-        assert.deepInclude(approved, { action: "macp.consensus.approved", outcomePositive: true })
+        assert.deepInclude(approved.run, { action: "macp.consensus.approved", outcomePositive: true })
         const rejected = yield* runOf(no.sessionId)
-        assert.deepInclude(rejected, {
+        assert.deepInclude(rejected.run, {
           action: "macp.consensus.rejected",
           outcomePositive: false,
           quorumStatus: "failed"
         })
-        assert.include(rejected.why.claims.map(({ text }: { readonly text: string }) => text).join("\n"), "BLOCK")
+        assert.include(rejected.why.claims.map(({ text }) => text).join("\n"), "BLOCK")
       }).pipe(Effect.scoped)
     )
 
@@ -130,15 +146,15 @@ if (agents === undefined || mcp === undefined) {
         const printed = yield* python(mcp, [join(SCRIPTED, "sessions.py"), `127.0.0.1:${runtime}`])
         const { decided, passed, refused } = yield* Schema.decodeEffect(Sessions)(printed)
         assert.strictEqual(decided.verified, "match")
-        assert.deepInclude(yield* runOf(decided.session_id), { action: "plan.approved", outcomePositive: true })
+        assert.deepInclude((yield* runOf(decided.session_id)).run, { action: "plan.approved", outcomePositive: true })
         assert.deepInclude(passed, { refused: false, text: "wrote /srv/True" })
-        assert.deepInclude(yield* runOf(passed.session_id), {
+        assert.deepInclude((yield* runOf(passed.session_id)).run, {
           action: "macp.gate.approve",
           outcomePositive: true,
           quorumStatus: "reached"
         })
         assert.isTrue(refused.refused)
-        assert.deepInclude(yield* runOf(refused.session_id), {
+        assert.deepInclude((yield* runOf(refused.session_id)).run, {
           action: "macp.gate.deny",
           outcomePositive: false,
           quorumStatus: "failed"

@@ -51,8 +51,13 @@ const RUN_BY: Readonly<Record<string, string>> = {
 /** Their pages name the versions that they were tried with. */
 const BY_HAND = "needs packages of another registry or framework; tried by hand"
 
+const CLIENTS = "needs packages of PyPI; packages/stack/test/clients/Clients.runtime.test.ts runs the programs"
+
 /** The blocks without a test, with the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
+  "docs/guides/consensus.md: python3 -m venv agents": CLIENTS,
+  "docs/guides/consensus.md: agents/bin/python graph.py": CLIENTS,
+  "docs/guides/consensus.md: agents/bin/python subagents.py": CLIENTS,
   "docs/guides/opentelemetry/agent-framework.md: import asyncio": BY_HAND,
   'docs/guides/opentelemetry/ai-sdk.md: import { openai } from "@ai-sdk/openai"': BY_HAND,
   "docs/guides/opentelemetry/collector.md: receivers:": BY_HAND,

@@ -30,6 +30,7 @@ const BENCH = [
 /** Values of the domain that every folder of it may know. */
 const VALUES = [
   "CleanJson.ts",
+  "Denials.ts",
   "ExactJson.ts",
   "Field.ts",
   "Ids.ts",

@@ -1,9 +1,9 @@
 import * as Schema from "effect/Schema"
-import { Field } from "../Field.ts"
-import { arrayAt, isJsonObject, numberAt, textAt, textsAt } from "../JsonReader.ts"
-import type { JsonObject } from "../PayloadDecoder.ts"
-import { parseJsonObject, textOf } from "../PayloadTypes.ts"
-import { boundName, boundProse, bytesOfText } from "../projector/Bounds.ts"
+import { Field } from "./Field.ts"
+import { arrayAt, isJsonObject, numberAt, textAt, textsAt } from "./JsonReader.ts"
+import type { JsonObject } from "./PayloadDecoder.ts"
+import { parseJsonObject, textOf } from "./PayloadTypes.ts"
+import { boundName, boundProse, bytesOfText } from "./projector/Bounds.ts"
 
 /** One reason of a policy to refuse a message (docs/reference/events.md#policy-denied). */
 export const DenialReason = Schema.Struct({

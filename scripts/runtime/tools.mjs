@@ -4,8 +4,11 @@ import { spawn, spawnSync } from "node:child_process"
 import { createWriteStream, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
-export const say = (text) => process.stderr.write(`runtime: ${text}\n`)
+export const say = (text) => {
+  process.stderr.write(`runtime: ${text}\n`)
+}
 
+/** Answers undefined, like `say`: there is no such program. */
 const leaveOut = (what, why) => say(`left out: ${what}, because ${why}`)
 
 export const works = (command, args) => spawnSync(command, args, { stdio: "ignore" }).status === 0

@@ -187,6 +187,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     "Version.ts": { meaning: "the version", knows: [] }
   },
   bench: {
+    cells: { meaning: "a simulated day of several cells", knows: ["Statistics.ts"] },
     ingest: {
       meaning: "load of spans beside observed runs",
       knows: ["scenarios", "client", "reads", "service", "runtime", "process", ...BENCH]

@@ -39,7 +39,7 @@ const rows = (day: Day, spread: Spread, costs: CellCosts): ReadonlyArray<readonl
   ["runs that cannot be read while a cell is away", percent(spread.unread)],
   [
     "new runs of each other cell meanwhile",
-    Number.isNaN(spread.moreElsewhere) ? "none is left" : `x ${spread.moreElsewhere.toFixed(3)}`
+    Number.isNaN(spread.moreElsewhere) ? "no other cell" : `x ${spread.moreElsewhere.toFixed(3)}`
   ],
   ["minutes to catch up after ten minutes away", spread.catchUpMinutes.toFixed(1)]
 ]

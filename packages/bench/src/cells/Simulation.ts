@@ -133,7 +133,7 @@ export const playDay = (traffic: Traffic, costs: CellCosts, cells: number, seed:
 const fits = ({ busiestCpu, busiestWal, stored }: Day, costs: CellCosts): boolean =>
   busiestCpu <= costs.busiest && busiestWal <= costs.busiest && stored <= costs.storage
 
-/** The fewest cells that carry the day; more than needed for a load that no number carries, as its runtime is too large. */
+/** The fewest cells that carry the day, or `MOST_CELLS` where a runtime alone is too large for a cell. */
 export const fewestCells = (traffic: Traffic, costs: CellCosts, seed: number): Day => {
   let tooFew = 0
   let day = playDay(traffic, costs, 1, seed)

@@ -4,6 +4,7 @@ import { Subject } from "./events/RecordedEvent.ts"
 import { Field } from "./Field.ts"
 import { ParticipantStatus } from "./ParticipantStatus.ts"
 import { RunStatus } from "./RunStatus.ts"
+import { ReceiptReport } from "./receipts/ReceiptReport.ts"
 import { usageSums } from "./UsageSums.ts"
 
 /** Caps of the projection: the last so many of each. */
@@ -78,6 +79,13 @@ export const DecisionCurrent = Schema.Struct({
       description: "Whether it was a yes; null when unknown, absent while open"
     })
   ),
+  commitmentHash: optional(
+    Field.text(
+      "Hash of the commitment, as clients of the runtime compute it",
+      "sha256:9f58e9d114d11860d48aa2bcb8cda458b9618b1cc8560595a802b68c4af85d41"
+    )
+  ),
+  receipt: optional(ReceiptReport),
   commitments: optional(
     Field.integer("Commitments on record, of which this is the last; absent when there is one at most", 2)
   ),

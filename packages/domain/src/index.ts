@@ -8,6 +8,7 @@ export { amountText } from "./alerts/formats/AlertText.ts"
 export * from "./alerts/Rule.ts"
 export * from "./alerts/RunMemory.ts"
 export * from "./alerts/Windows.ts"
+export { canonicalJson } from "./CanonicalJson.ts"
 export {
   cleanJson,
   cleanNumber,
@@ -210,7 +211,20 @@ export {
   type TimedRun
 } from "./RunTimes.ts"
 export * from "./RuntimeFrames.ts"
-export { canonicalJson } from "./seal/CanonicalJson.ts"
+export {
+  type Commitment as WireCommitment,
+  commitmentHash,
+  commitmentHashOfWire,
+  commitmentJson,
+  isCommitmentHash,
+  readCommitment
+} from "./receipts/Commitment.ts"
+export { issueReceipt, type ReceiptFacts, type ReceiptSigner } from "./receipts/IssueReceipt.ts"
+export * from "./receipts/Receipt.ts"
+export * from "./receipts/ReceiptComparison.ts"
+export * from "./receipts/ReceiptKeys.ts"
+export * from "./receipts/ReceiptReport.ts"
+export type { Sha256 } from "./Sha256.ts"
 export * from "./seal/Chain.ts"
 export {
   ExportDigest,

@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import { objectAt, textAt } from "../JsonReader.ts"
 import { outcomeOf } from "../Outcome.ts"
 import { eventType } from "./EventType.ts"
-import { inPayload, member } from "./Members.ts"
+import { inData, inPayload, member } from "./Members.ts"
 import { messageHeader } from "./MessageHeader.ts"
 
 /** Reserved: nothing emits it. The subject is the decision. */
@@ -20,6 +20,8 @@ export const DecisionFinalized = eventType("decision.finalized", {
   reasons: inPayload.texts(),
   /** 0 to 1. */
   confidence: inPayload.number(),
+  /** Hash of the Commitment's bytes as the runtime delivered them (docs/reference/decisions.md#commitment-hash). */
+  commitmentHash: inData.text(),
   /** Whether it was a yes: as stated, else as the action implies; null when unknown. */
   outcomePositive: member(Schema.NullOr(Schema.Boolean), ({ payload }) => outcomeOf(payload)),
   /** The earlier decision that this one replaces. */

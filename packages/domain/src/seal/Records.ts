@@ -1,14 +1,14 @@
 import * as Hex from "effect/encoding/Hex"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
+import { canonicalJson } from "../CanonicalJson.ts"
 import { type CanonicalEvent, decodeEventText, type EventOf } from "../events/CanonicalEvent.ts"
 import { RunId } from "../Ids.ts"
 import { isJsonObject, textAt, textsAt } from "../JsonReader.ts"
 import { emptyRunMetrics, measure } from "../Metrics.ts"
 import { emptyRunState, project } from "../Projector.ts"
 import type { RunStatus } from "../RunStatus.ts"
-import { canonicalJson } from "./CanonicalJson.ts"
-import type { Sha256 } from "./Chain.ts"
+import type { Sha256 } from "../Sha256.ts"
 import { memberSpans } from "./JsonSpans.ts"
 
 /** The records beside the events of an export, as bytes. */

@@ -43,6 +43,9 @@ const VALUES = [
   "VisibleText.ts"
 ]
 
+/** Canonical texts and their digests. */
+const DIGESTS = ["CanonicalJson.ts", "Sha256.ts"]
+
 /**
  * The order of knowledge inside a package, or inside a folder of one, from the top to the bottom. A key is a folder, or
  * a file that stands beside the folders; files that are not named compose what the table is of: they may know
@@ -240,9 +243,12 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
   domain: {
     alerts: {
       meaning: "rules, windows, evaluation and formats of alerts",
-      knows: ["gate", "seal", "marks", "insight", "policies", "query", "events", ...VALUES, "Graphemes.ts"]
+      knows: ["gate", "marks", "insight", "policies", "query", "events", ...VALUES, "Graphemes.ts", "CanonicalJson.ts"]
     },
-    seal: { meaning: "hash chain and proofs", knows: ["marks", "events", ...VALUES, "Metrics.ts", "Projector.ts"] },
+    seal: {
+      meaning: "hash chain and proofs",
+      knows: ["marks", "events", ...VALUES, ...DIGESTS, "Metrics.ts", "Projector.ts"]
+    },
     marks: {
       meaning: "judgements, their agreement, the record of an agent",
       knows: ["insight", "policies", "events", "statistics", ...VALUES]
@@ -252,14 +258,20 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
       knows: ["marks", "insight", "statistics", "events", ...VALUES, "RunDescriptor.ts"]
     },
     statistics: { meaning: "intervals, tests, resamples, agreement, calibration", knows: [] },
-    insight: { meaning: "forecast, what-if, divergence", knows: ["projector", "policies", "events", ...VALUES] },
+    insight: {
+      meaning: "forecast, what-if, divergence",
+      knows: ["projector", "policies", "events", "receipts", ...VALUES]
+    },
     projector: {
       meaning: "the fold of a run",
-      knows: ["events", ...VALUES, "OutboundMessage.ts", "RunState.ts", "UsageSums.ts"]
+      knows: ["events", "receipts", ...VALUES, "OutboundMessage.ts", "RunState.ts", "UsageSums.ts"]
     },
     normaliser: {
       meaning: "frames become canonical events",
-      knows: ["events", ...VALUES, "LlmUsage.ts", "OutboundMessage.ts", "PayloadTypes.ts", "pricing", "Redaction.ts"]
+      knows: [
+        ...["events", "receipts", ...VALUES, "LlmUsage.ts", "OutboundMessage.ts", "PayloadTypes.ts", "pricing"],
+        ...["Redaction.ts", "Sha256.ts"]
+      ]
     },
     otlp: {
       meaning: "spans of OpenTelemetry become canonical events",
@@ -276,7 +288,8 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
         "Redaction.ts"
       ]
     },
-    events: { meaning: "the typed events", knows: VALUES },
+    events: { meaning: "the typed events", knows: ["receipts", ...VALUES] },
+    receipts: { meaning: "hashes of commitments, receipts of runtimes", knows: [...VALUES, ...DIGESTS] },
     usage: { meaning: "token usage in payloads", knows: VALUES },
     pricing: { meaning: "prices of model calls", knows: VALUES },
     policies: { meaning: "policy rules and their evaluation", knows: VALUES },

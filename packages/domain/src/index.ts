@@ -121,6 +121,7 @@ export {
   type Pivotal
 } from "./insight/Forecast.ts"
 export { type Outstanding, type Step, stepText } from "./insight/forecast/ModeForecast.ts"
+export { loggedDecision } from "./insight/LoggedDecision.ts"
 export * from "./insight/Sliced.ts"
 export * from "./insight/WhatIf.ts"
 export { type Counterfactual, MAX_CLAIMS, type Why, why, whyInSlices } from "./insight/Why.ts"

@@ -218,3 +218,14 @@ const headerOf = (bytes: Uint8Array): JsonObject | undefined => {
   const value = parseExactJson(lossy.decode(bytes))?.value
   return isObject(value) ? value : undefined
 }
+
+/** The ids of the keys that a receipt names, each once. */
+export const receiptKeyIds = (receipt: JsonObject): ReadonlyArray<string> => {
+  const ids = (arrayAt(receipt, "attestations") ?? []).slice(0, MAX_ATTESTATIONS).flatMap((attestation) => {
+    const jws = isJsonObject(attestation) ? textAt(attestation, "jws") : undefined
+    const bytes = jws === undefined ? undefined : unpadded(jws.split(".", 1)[0] ?? "")
+    const keyId = textAt((bytes && headerOf(bytes)) ?? {}, "kid")
+    return keyId === undefined ? [] : [keyId]
+  })
+  return [...new Set(ids)]
+}

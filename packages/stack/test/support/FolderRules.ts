@@ -56,7 +56,8 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     http: {
       meaning: "composition of the handlers",
       knows: [
-        ...["admin", "mcp", "alerts", "streams", "queries", "runs", "ingest", "marks", "reactors", "observe"],
+        ...["admin", "mcp", "alerts", "streams", "queries", "runs", "ingest", "marks", "receipts", "reactors"],
+        "observe",
         ...["event-log", "platform"]
       ]
     },
@@ -68,6 +69,10 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     alerts: {
       meaning: "rules over the log: evaluation, firings, commands",
       knows: ["runs", "marks", "reactors", "observe", "event-log", "platform"]
+    },
+    receipts: {
+      meaning: "receipts of decisions: read from the runtime, checked, recorded",
+      knows: ["reactors", "event-log", "platform"]
     },
     marks: { meaning: "judgements beside the log, and their chain", knows: ["reactors", "event-log", "platform"] },
     reactors: { meaning: "effects of a commit: webhooks, metrics, traces, tallies", knows: ["event-log", "platform"] },

@@ -62,6 +62,7 @@ export {
 } from "./events/CanonicalEvent.ts"
 export * from "./events/CanonicalEventType.ts"
 export type { DraftHead } from "./events/EventType.ts"
+export { loggedDecision } from "./events/LoggedDecision.ts"
 export {
   EVENT_SCHEMA_VERSION,
   type EventCore,
@@ -121,7 +122,6 @@ export {
   type Pivotal
 } from "./insight/Forecast.ts"
 export { type Outstanding, type Step, stepText } from "./insight/forecast/ModeForecast.ts"
-export { loggedDecision } from "./insight/LoggedDecision.ts"
 export * from "./insight/Sliced.ts"
 export * from "./insight/WhatIf.ts"
 export { type Counterfactual, MAX_CLAIMS, type Why, why, whyInSlices } from "./insight/Why.ts"
@@ -225,6 +225,7 @@ export * from "./receipts/Receipt.ts"
 export * from "./receipts/ReceiptComparison.ts"
 export * from "./receipts/ReceiptKeys.ts"
 export * from "./receipts/ReceiptReport.ts"
+export * from "./receipts/StoredReceipt.ts"
 export type { Sha256 } from "./Sha256.ts"
 export * from "./seal/Chain.ts"
 export {

@@ -1,5 +1,5 @@
 import type { DecisionForecast, DecisionWhy, RunDivergence, WhatIfAnswer, WhatIfRequest } from "@runplane/api"
-import { usdText } from "@runplane/domain"
+import { receiptText, usdText } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -44,8 +44,8 @@ const why = Command.make("why", { run }, ({ run }) =>
 ).pipe(Command.withDescription("Show why a run was decided as it was, or what was missing"))
 
 const printWhy = Effect.fnUntraced(function* (answer: typeof DecisionWhy.Type) {
-  const { cost, counterfactuals, decidedAt, missing, notes, outcome, policySource, policyVersion, rules, summary } =
-    answer
+  const { cost, counterfactuals, decidedAt, missing, notes, outcome } = answer
+  const { policySource, policyVersion, receipt, rules, summary } = answer
   const verdict = outcome?.positive === true ? ", positive" : outcome?.positive === false ? ", negative" : ""
   yield* printRows([
     ["Run", answer.runId],
@@ -56,6 +56,8 @@ const printWhy = Effect.fnUntraced(function* (answer: typeof DecisionWhy.Type) {
         : `${outcome.action}${verdict}, by ${outcome.by || "an unknown sender"}${amongCommitments(outcome.commitments)}`
     ],
     ...(outcome?.reason === undefined ? [] : [["Because", outcome.reason] as const]),
+    ...(outcome?.commitmentHash === undefined ? [] : [["Hash", outcome.commitmentHash] as const]),
+    ...(receipt === undefined ? [] : [["Receipt", receiptText(receipt)] as const]),
     ["Why", summary],
     ...(decidedAt === undefined
       ? []

@@ -252,7 +252,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     },
     seal: {
       meaning: "hash chain and proofs",
-      knows: ["marks", "events", ...VALUES, ...DIGESTS, "Metrics.ts", "Projector.ts"]
+      knows: ["marks", "events", "receipts", ...VALUES, ...DIGESTS, "Metrics.ts", "Projector.ts"]
     },
     marks: {
       meaning: "judgements, their agreement, the record of an agent",

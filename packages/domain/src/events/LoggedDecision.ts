@@ -1,6 +1,6 @@
-import type { EventOf } from "../events/CanonicalEvent.ts"
 import { objectAt } from "../JsonReader.ts"
 import type { LoggedDecision } from "../receipts/ReceiptComparison.ts"
+import type { EventOf } from "./CanonicalEvent.ts"
 
 /** The decision of an event, as a receipt is compared with it. */
 export const loggedDecision = ({ data, recorded }: EventOf<"decision.finalized">): LoggedDecision => ({

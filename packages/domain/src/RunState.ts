@@ -82,7 +82,7 @@ export const DecisionCurrent = Schema.Struct({
   commitmentHash: optional(
     Field.text(
       "Hash of the commitment, as clients of the runtime compute it",
-      "sha256:9f58e9d114d11860d48aa2bcb8cda458b9618b1cc8560595a802b68c4af85d41"
+      "sha256:ee762ac67c1745ca6411aa48af98b4ed12704f01d677cf1b76f713281302bd93"
     )
   ),
   receipt: optional(ReceiptReport),

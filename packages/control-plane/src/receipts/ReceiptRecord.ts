@@ -20,7 +20,7 @@ const ed25519: Ed25519Check = (x, message, signature) => {
     const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" })
     return verify(null, message, key, signature)
   } catch {
-    // A coordinate that is no point of the curve.
+    // The coordinate does not name a point of the curve.
     return false
   }
 }

@@ -9,7 +9,7 @@ import type { Sha256 } from "../Sha256.ts"
 import { type Commitment, commitmentHash, commitmentJson, isCommitmentHash, readCommitment } from "./Commitment.ts"
 import type { ReceiptKeys } from "./ReceiptKeys.ts"
 
-/** Whether the signature of a message is one of the key, whose `x` is base64url. False for whatever is no key. */
+/** Whether the signature of a message is one of the key, whose `x` is base64url. False for a text that is not a key. */
 export type Ed25519Check = (x: string, message: Uint8Array, signature: Uint8Array) => boolean
 
 /** The only form of receipts that is known. */

@@ -36,13 +36,13 @@ export const recheckReceipt = (
     return { _tag: "Missing", reason: recorded.reason ?? "the runtime had none" }
   }
   const receipt = objectAt(inline, "receipt")
-  // An answer that is no receipt has the reason in its report.
+  // An answer that is not a receipt has the reason in its report.
   if (receipt === undefined) return { _tag: "Checked", report: { ...recorded, verified: false }, keys: "stored" }
   const report = receiptReport(crypto, JSON.stringify(receipt), given ?? storedKeys(inline), logged)
   return { _tag: "Checked", report, keys: given === undefined ? "stored" : "given" }
 }
 
-/** The keys beside a receipt; none for a text that is no key set. */
+/** The keys beside a receipt; none for a value that is not a key set. */
 export const storedKeys = (inline: JsonObject): ReceiptKeys =>
   Result.getOrElse(receiptKeysOf(objectAt(inline, "keys")), () => NO_RECEIPT_KEYS)
 

@@ -104,7 +104,7 @@ describe("a receipt in the log", () => {
     assert.deepStrictEqual(values, [1, 0, 0, 0])
   })
 
-  it.each([["x"], [null], [{}], [{ verified: "yes" }]])("of another maker that is %j is no report", (receipt) => {
+  it.each([["x"], [null], [{}], [{ verified: "yes" }]])("of another maker that is %j has no report", (receipt) => {
     const { recorded } = receipted(VERIFIED)
     assert.isUndefined(receiptReportIn({ ...recorded.data, receipt }))
   })

@@ -250,7 +250,7 @@ layer(Folder.layer)("runplane verify, for an export with a receipt,", (it) => {
     [
       "another decision in the log",
       { loggedHash: `sha256:${"0".repeat(64)}` },
-      /its receipt is not verified by runtime:zurich: it disagrees with the log in commitment_hash$/
+      /its receipt is not verified \(issuer runtime:zurich\): it disagrees with the log in commitment_hash$/
     ],
     [
       "a receipt that was changed together with its digest",

@@ -48,8 +48,11 @@ export const receiptReportIn = (data: JsonObject): ReceiptReport | undefined => 
 
 /** The report in a few words, for readers. */
 export const receiptText = ({ issuer, keyId, reason, signed, verified }: ReceiptReport): string => {
+  if (!verified) {
+    const of = issuer === undefined ? "" : ` (issuer ${issuer})`
+    return `not verified${of}: ${reason ?? "the reason is not on record"}`
+  }
   const by = issuer === undefined ? "" : ` by ${issuer}`
-  if (!verified) return `not verified${by}: ${reason ?? "the reason is not on record"}`
   return signed
     ? `verified, signed${by}${keyId === undefined ? "" : ` with the key ${keyId}`}`
     : `verified, unsigned${by}`

@@ -91,9 +91,9 @@ describe("a receipt in the log", () => {
     const { by, run } = governed([...decided, receipted(REFUTED)])
     const answer = why(run, by)
     assert.deepStrictEqual(answer.receipt, REFUTED)
-    const line = "receipt of the runtime: not verified by runtime:"
-    assert.include(whyMarkdown(answer), `${line}&lt;b&gt;: it disagrees with the log in reason`)
-    assert.include(whyHtml(answer), `${line}&lt;b&gt;: it disagrees with the log in reason`)
+    const line = "receipt of the runtime: not verified (issuer runtime:"
+    assert.include(whyMarkdown(answer), `${line}&lt;b&gt;): it disagrees with the log in reason`)
+    assert.include(whyHtml(answer), `${line}&lt;b&gt;): it disagrees with the log in reason`)
     assert.notProperty(why(governed(decided).run, by), "receipt")
   })
 

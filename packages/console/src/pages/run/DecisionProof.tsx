@@ -22,7 +22,7 @@ export const DecisionProof = ({ commitmentHash, receipt }: DecisionProofProps) =
       )}
       {receipt === undefined ? null : (
         <div
-          className={`flex items-baseline gap-2 ${receipt.verified ? "" : "text-bad"}`}
+          className={`flex items-start gap-2 ${receipt.verified ? "" : "text-bad"}`}
           data-receipt={verdict(receipt)}
         >
           <dt className="flex shrink-0 items-center gap-1.5">

@@ -209,9 +209,15 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
       assert.lengthOf((yield* pending.claim({ limit: 1, leaseMs: 60_000 })).receipts, 0)
       yield* hurry(runId)
       assert.isTrue((yield* awaitReceipt(runId)).report?.verified)
-      // The killed one returns: its attempt is fenced, and there is one record.
-      for (const receipt of receipts) yield* pending.postpone(receipt, 0)
+      // The killed one had recorded it, and its COMMIT was not answered: the second record is refused.
+      const sql = yield* PgClient.PgClient
+      yield* sql`
+        INSERT INTO pending_receipts (run_id, session_id, mode_name, since, due_at)
+        VALUES (${runId}::uuid, ${runId}, 'macp.mode.decision.v1', now(), now())`
+      yield* hurry(runId)
+      yield* until(pendingOf(runId), (rows) => rows.length === 0)
       yield* awaitReceipt(runId)
+      assert.lengthOf(yield* callsOf("GetDecisionReceipt"), 2)
     }).pipe(Effect.provide(layerWithoutWorker))
   )
 

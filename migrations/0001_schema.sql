@@ -186,6 +186,19 @@ CREATE TABLE late_cancels (
   until timestamptz NOT NULL
 );
 
+-- Resolved runs whose receipt is still to be read from the runtime.
+CREATE TABLE pending_receipts (
+  run_id uuid PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+  session_id text NOT NULL,
+  mode_name text NOT NULL,
+  since timestamptz NOT NULL,
+  -- Counts the attempts, and fences them: a claim that ran out has a smaller number than the row.
+  attempts integer NOT NULL DEFAULT 0,
+  -- A claim delays the next one until it has run out.
+  due_at timestamptz NOT NULL
+);
+CREATE INDEX pending_receipts_due_at ON pending_receipts (due_at);
+
 CREATE TABLE artifacts (
   id uuid PRIMARY KEY,
   run_id uuid NOT NULL REFERENCES runs (id) ON DELETE CASCADE,

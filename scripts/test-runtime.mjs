@@ -55,8 +55,10 @@ const findSources = () => {
 /** The fixtures come with the sources; kept beside the binary, because cargo may forget its sources. */
 const keepFixtures = () => {
   const found = findSources()
-  const fixtures = found && join(found, "tests", "conformance")
-  if (fixtures && existsSync(fixtures)) cpSync(fixtures, join(folder, "tests", "conformance"), { recursive: true })
+  for (const kind of ["conformance", "vectors"]) {
+    const fixtures = found && join(found, "tests", kind)
+    if (fixtures && existsSync(fixtures)) cpSync(fixtures, join(folder, "tests", kind), { recursive: true })
+  }
 }
 
 /** An older release does not build with the newest of its dependencies: its sources, with those it was made with. */
@@ -138,6 +140,8 @@ const startRuntime = async () => {
 if (process.platform === "win32")
   stop("the reference runtime is started by a shell, which this system has not", CANNOT_RUN)
 if (binary === built && !existsSync(built)) await build()
+// A binary of an earlier checkout can lack fixtures that later tests read.
+else if (binary === built) keepFixtures()
 // An older release is compared with nothing but itself.
 const isNewest = VERSION === "0.13.0"
 const conform = isNewest ? await bringConform(tools, VERSION) : undefined

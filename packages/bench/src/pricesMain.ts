@@ -2,6 +2,7 @@
  * What the price of a model call costs in the path of a frame: frames with the usage of a call are normalised, folded
  * and written as JSON, with the catalogue and without it, in turn in one process (docs/internals/scale.md).
  */
+import { hash } from "node:crypto"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import {
   emptyRunMetrics,
@@ -15,6 +16,7 @@ import {
   type RawFrame,
   RunId,
   recordEvent,
+  type Sha256,
   specifiedPrices
 } from "@runplane/domain"
 import { bundledCatalogue } from "@runplane/prices"
@@ -57,9 +59,11 @@ const frames: ReadonlyArray<RawFrame> = Array.from({ length: FRAMES }, (_, index
   }
 }))
 
+const sha256: Sha256 = (...parts) => hash("sha256", Buffer.concat(parts), "buffer")
+
 /** CPU of one frame, microseconds. */
 const cpuOfFrame = (prices: ModelPrices): number => {
-  const normaliser = makeNormaliser({ decode: decodePayload, redactor: noRedactor, prices })
+  const normaliser = makeNormaliser({ decode: decodePayload, redactor: noRedactor, prices, sha256 })
   const known = new Set(["agent://a"])
   let state = emptyRunState(RUN)
   let metrics = emptyRunMetrics(RUN)

@@ -39,6 +39,7 @@ import { type DatabaseOptions, databaseSettings, layerDatabase } from "./platfor
 import * as Queries from "./queries/Queries.ts"
 import * as Reactions from "./reactors/Reactions.ts"
 import * as Tracing from "./reactors/traces/Tracing.ts"
+import * as Receipts from "./receipts/Receipts.ts"
 import * as RunActions from "./runs/RunActions.ts"
 import { checkControlPlaneSettings } from "./SettingsCheck.ts"
 import * as Streams from "./streams/Streams.ts"
@@ -53,7 +54,12 @@ export const layerControlPlane = (options: ControlPlaneOptions) =>
   Server.layer(options.http).pipe(
     Layer.merge(Health.layerWatch),
     Layer.provide(Admin.layer),
-    Layer.provide([Streams.layer.pipe(Layer.provideMerge(Queries.layer)), AlertLoop.layer, Ingest.layer]),
+    Layer.provide([
+      Streams.layer.pipe(Layer.provideMerge(Queries.layer)),
+      AlertLoop.layer,
+      Ingest.layer,
+      Receipts.layer
+    ]),
     Layer.provide(RunActions.layer),
     Layer.provide(Marks.layer),
     Layer.provide(Observation.layer),

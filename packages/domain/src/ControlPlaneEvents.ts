@@ -8,6 +8,7 @@ import type { JsonObject } from "./PayloadDecoder.ts"
 import { parseExactObject } from "./PayloadTypes.ts"
 import type { RunStatus } from "./RunStatus.ts"
 import type { SessionSnapshot, StreamStatus } from "./RuntimeFrames.ts"
+import type { ReceiptReport } from "./receipts/ReceiptReport.ts"
 
 /**
  * The events that the control plane emits itself. All times are given by the caller, as ISO text; optional values that
@@ -172,14 +173,19 @@ export const artifactCreated = (
     readonly traceId?: string | undefined
     /** SHA-256 of the inline content as it is served, hexadecimal; absent without content. */
     readonly contentSha256?: string | undefined
+    /** The check of the receipt that the artifact holds. */
+    readonly receipt?: ReceiptReport | undefined
   },
   sourceName: ControlPlaneSource
 ): EventDraft => {
-  const { artifactId, contentSha256, kind, label, uri, traceId } = artifact
+  const { artifactId, contentSha256, kind, label, receipt, uri, traceId } = artifact
   return draftEvent(
     "artifact.created",
     { ts, subject: { kind: "artifact", id: artifactId }, source: source(sourceName) },
-    present({ kind, label, artifactId, uri, traceId, contentSha256 })
+    {
+      ...present({ kind, label, artifactId, uri, traceId, contentSha256 }),
+      ...(receipt !== undefined && { receipt: { ...receipt } })
+    }
   )
 }
 

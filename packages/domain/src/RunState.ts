@@ -5,6 +5,7 @@ import { Subject } from "./events/RecordedEvent.ts"
 import { Field } from "./Field.ts"
 import { ParticipantStatus } from "./ParticipantStatus.ts"
 import { RunStatus } from "./RunStatus.ts"
+import { ReceiptReport } from "./receipts/ReceiptReport.ts"
 import { usageSums } from "./UsageSums.ts"
 
 /** Caps of the projection: the last so many of each. */
@@ -80,6 +81,13 @@ export const DecisionCurrent = Schema.Struct({
       description: "Whether it was a yes; null when unknown, absent while open"
     })
   ),
+  commitmentHash: optional(
+    Field.text(
+      "Hash of the commitment, as clients of the runtime compute it",
+      "sha256:ee762ac67c1745ca6411aa48af98b4ed12704f01d677cf1b76f713281302bd93"
+    )
+  ),
+  receipt: optional(ReceiptReport),
   commitments: optional(
     Field.integer("Commitments on record, of which this is the last; absent when there is one at most", 2)
   ),

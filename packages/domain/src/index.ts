@@ -10,6 +10,7 @@ export { amountText } from "./alerts/formats/AlertText.ts"
 export * from "./alerts/Rule.ts"
 export * from "./alerts/RunMemory.ts"
 export * from "./alerts/Windows.ts"
+export { canonicalJson } from "./CanonicalJson.ts"
 export {
   cleanJson,
   cleanNumber,
@@ -64,6 +65,7 @@ export {
 } from "./events/CanonicalEvent.ts"
 export * from "./events/CanonicalEventType.ts"
 export type { DraftHead } from "./events/EventType.ts"
+export { loggedDecision } from "./events/LoggedDecision.ts"
 export {
   EVENT_SCHEMA_VERSION,
   type EventCore,
@@ -213,7 +215,21 @@ export {
   type TimedRun
 } from "./RunTimes.ts"
 export * from "./RuntimeFrames.ts"
-export { canonicalJson } from "./seal/CanonicalJson.ts"
+export {
+  type Commitment as WireCommitment,
+  commitmentHash,
+  commitmentHashOfWire,
+  commitmentJson,
+  isCommitmentHash,
+  readCommitment
+} from "./receipts/Commitment.ts"
+export { issueReceipt, type ReceiptFacts, type ReceiptSigner } from "./receipts/IssueReceipt.ts"
+export * from "./receipts/Receipt.ts"
+export * from "./receipts/ReceiptComparison.ts"
+export * from "./receipts/ReceiptKeys.ts"
+export * from "./receipts/ReceiptReport.ts"
+export * from "./receipts/StoredReceipt.ts"
+export type { Sha256 } from "./Sha256.ts"
 export * from "./seal/Chain.ts"
 export {
   ExportDigest,

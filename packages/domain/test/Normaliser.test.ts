@@ -8,6 +8,7 @@ import {
   type RawFrame,
   specifiedPrices
 } from "@runplane/domain"
+import { sha256 } from "./support/digests.ts"
 import { recordedDraft } from "./support/events.ts"
 import {
   ack,
@@ -252,7 +253,7 @@ describe("Normaliser: LLM usage", () => {
 
 describe("Normaliser: redaction", () => {
   const { redactor } = makeRedactor("sk-\\d+")
-  const redacting = makeNormaliser({ decode: fakeDecoder, redactor, prices: specifiedPrices })
+  const redacting = makeNormaliser({ decode: fakeDecoder, redactor, prices: specifiedPrices, sha256 })
   const run = (frame: RawFrame) => redacting.normalise(new Set(), frame, NOW)
 
   it("takes matches out of every event and out of the raw form", () => {

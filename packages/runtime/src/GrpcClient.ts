@@ -133,6 +133,20 @@ export const makeGrpcClient = Effect.fnUntraced(function* (
         (rpc, call) => rpc.listPolicies({ mode }, call),
         ({ descriptors }) => descriptors.map(policyFromWire)
       ),
+    getDecisionReceipt: (sessionId) =>
+      unary(
+        method.getDecisionReceipt,
+        (rpc, call) => rpc.getDecisionReceipt({ sessionId }, call),
+        ({ receiptJson }) => receiptJson,
+        inNameOf === undefined
+          ? ["NOT_FOUND", "FAILED_PRECONDITION"]
+          : ["NOT_FOUND", "FAILED_PRECONDITION", "PERMISSION_DENIED"]
+      ),
+    getReceiptKeys: unary(
+      method.getReceiptKeys,
+      (rpc, call) => rpc.getReceiptKeys({}, call),
+      ({ jwksJson }) => jwksJson
+    ),
     listModes: unary(
       method.listModes,
       (rpc, call) => rpc.listModes({}, call),

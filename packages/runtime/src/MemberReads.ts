@@ -19,9 +19,12 @@ type Reader = string | undefined
  * listing. Cancel, suspend and resume keep our own name. Only development credentials can act for another name.
  */
 export const readAsMember = (
-  client: Pick<RuntimeClientShape, "getSession" | "streamSession" | "listSessions" | "watchSessions">,
+  client: Pick<
+    RuntimeClientShape,
+    "getSession" | "getDecisionReceipt" | "streamSession" | "listSessions" | "watchSessions"
+  >,
   inNameOf: (sender: string) => CredentialHeaders
-): Pick<RuntimeClientShape, "getSession" | "streamSession" | "watchSessions"> => {
+): Pick<RuntimeClientShape, "getSession" | "getDecisionReceipt" | "streamSession" | "watchSessions"> => {
   /** Initiators of the sessions that the watch has reported, oldest first. */
   const initiators = new Map<string, string>()
   /** Readers that wait for the watch to report their session. */
@@ -102,6 +105,11 @@ export const readAsMember = (
     getSession: Effect.fnUntraced(function* (sessionId) {
       const { reader, session } = yield* knownReaderOf(sessionId)
       return session ?? (yield* getAs(sessionId, reader))
+    }),
+    getDecisionReceipt: Effect.fnUntraced(function* (sessionId) {
+      const { reader } = yield* knownReaderOf(sessionId)
+      const receipt = client.getDecisionReceipt(sessionId)
+      return yield* reader === undefined ? receipt : Effect.provideService(receipt, OtherCredentials, inNameOf(reader))
     }),
     streamSession: (request) =>
       Stream.unwrap(

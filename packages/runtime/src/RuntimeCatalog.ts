@@ -18,6 +18,8 @@ export interface RuntimeCapabilities {
     readonly listPolicies: boolean
     readonly listChanged: boolean
   }
+  /** Whether the runtime issues receipts of decisions, and whether it signs them. */
+  readonly decisionReceipt: { readonly getDecisionReceipt: boolean; readonly signed: boolean }
   /** Named features outside of the stable contract. */
   readonly experimental: Readonly<Record<string, string>>
 }
@@ -111,6 +113,10 @@ export const identityFromWire = (response: InitializeResponse): RuntimeIdentity 
         registerPolicy: capabilities?.policyRegistry?.registerPolicy ?? false,
         listPolicies: capabilities?.policyRegistry?.listPolicies ?? false,
         listChanged: capabilities?.policyRegistry?.listChanged ?? false
+      },
+      decisionReceipt: {
+        getDecisionReceipt: capabilities?.decisionReceipt?.getDecisionReceipt ?? false,
+        signed: capabilities?.decisionReceipt?.signed ?? false
       },
       experimental: capabilities?.experimental?.features ?? {}
     }

@@ -44,6 +44,8 @@ const guardUnaryCalls = (client: RuntimeClientShape, { guard }: CircuitBreaker["
     unregisterPolicy: (policyId) => guard("UnregisterPolicy", client.unregisterPolicy(policyId)),
     getPolicy: (policyId) => guard("GetPolicy", client.getPolicy(policyId)),
     listPolicies: (mode) => guard("ListPolicies", client.listPolicies(mode)),
+    getDecisionReceipt: (sessionId) => guard("GetDecisionReceipt", client.getDecisionReceipt(sessionId)),
+    getReceiptKeys: guard("GetReceiptKeys", client.getReceiptKeys),
     listModes: guard("ListModes", client.listModes),
     listRoots: guard("ListRoots", client.listRoots),
     getManifest: (agentId) => guard("GetManifest", client.getManifest(agentId))

@@ -65,6 +65,14 @@ export interface RuntimeClientShape {
   /** Empty mode: all policies. */
   readonly listPolicies: (mode: string) => Effect.Effect<ReadonlyArray<RuntimePolicy>, RuntimeError>
 
+  /**
+   * The receipt of a resolved session, the text of a JSON object; for runtimes with the capability `decisionReceipt`.
+   * FAILED_PRECONDITION for a session without a receipt.
+   */
+  readonly getDecisionReceipt: (sessionId: string) => Effect.Effect<string, RuntimeError>
+  /** The public keys of receipts, the text of a JSON Web Key Set. */
+  readonly getReceiptKeys: Effect.Effect<string, RuntimeError>
+
   /** The standard modes; extension modes are named by `initialize` only. */
   readonly listModes: Effect.Effect<ReadonlyArray<RuntimeMode>, RuntimeError>
   readonly listRoots: Effect.Effect<ReadonlyArray<RuntimeRoot>, RuntimeError>

@@ -8,6 +8,10 @@ export interface RateLimitOptions {
   readonly messagesPerMinute: number
 }
 
+/** `off` is how releases before 0.11 behave. */
+export const RECEIPT_MODES = ["signed", "unsigned", "off"] as const
+export type ReceiptMode = (typeof RECEIPT_MODES)[number]
+
 /** How the sandbox behaves. Every field has a default, see `DEFAULT_OPTIONS`. */
 export interface SandboxOptions {
   readonly host: string
@@ -45,6 +49,8 @@ export interface SandboxOptions {
    * StreamSession, instead of an acknowledgement or an inline frame (docs/internals/runtime.md#denial-details).
    */
   readonly denialsAsStatus: boolean
+  /** Whether receipts of decisions are issued, and signed with a key of the process. */
+  readonly receipts: ReceiptMode
   /** Development credentials: whether the identities of `observers` may observe. Real runtimes allow none. */
   readonly devObserver: boolean
   readonly observers: ReadonlyArray<string>
@@ -65,6 +71,7 @@ export const DEFAULT_OPTIONS: SandboxOptions = {
   release: PINNED_RELEASE,
   annotateStream: false,
   denialsAsStatus: false,
+  receipts: "signed",
   devObserver: true,
   observers: ["macp-control-plane", "control-plane", "runplane-control-plane"]
 }

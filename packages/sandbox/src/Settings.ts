@@ -35,7 +35,8 @@ export const settings: Effect.Effect<Settings, SettingsRefused> = Effect.gen(fun
       compactOnTerminal: given.SANDBOX_COMPACT_ON_TERMINAL,
       release: given.SANDBOX_RELEASE,
       annotateStream: given.SANDBOX_ANNOTATE_STREAM,
-      denialsAsStatus: given.SANDBOX_DENIALS_AS_STATUS
+      denialsAsStatus: given.SANDBOX_DENIALS_AS_STATUS,
+      receipts: given.SANDBOX_RECEIPTS
     },
     controlPort: Option.fromUndefinedOr(given.SANDBOX_CONTROL_PORT),
     credentials: yield* credentialsOf(given)

@@ -1,4 +1,4 @@
-import { about, DenialReason, Field, guessedPart, RunId } from "@runplane/domain"
+import { about, DenialReason, Field, guessedPart, ReceiptReport, RunId } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
 /** What is answered about decisions (docs/reference/decisions.md). */
@@ -101,9 +101,11 @@ export const DecisionWhy = Schema.Struct({
       seq: Field.integer("seq of the event"),
       commitments: optional(
         Field.integer("Commitments on record, of which this is the last; absent when it is the only one", 2)
-      )
+      ),
+      commitmentHash: optional(Field.text("Hash of the commitment; absent for runs without one"))
     })
   ).annotate({ description: "Null while nothing is decided" }),
+  receipt: optional(ReceiptReport),
   claims: Schema.Array(Claim).annotate({ description: "Everything that was said, in order; the latest ones" }),
   rules: Schema.Array(
     Schema.Struct({

@@ -1,4 +1,4 @@
-import { Field, RunId } from "@runplane/domain"
+import { Field, RECEIPT_ARTIFACT, RunId } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
 const optional = Schema.optionalKey
@@ -7,9 +7,16 @@ const optional = Schema.optionalKey
 export const Artifact = Schema.Struct({
   id: Field.text("Id of the artifact: UUID"),
   runId: RunId,
-  kind: Schema.Literals(["trace", "json", "report", "log", "bundle", "otlp.input", "otlp.output"]).annotate({
-    description: "What it is"
-  }),
+  kind: Schema.Literals([
+    "trace",
+    "json",
+    "report",
+    "log",
+    "bundle",
+    "otlp.input",
+    "otlp.output",
+    RECEIPT_ARTIFACT
+  ]).annotate({ description: "What it is; macp.receipt is the runtime's receipt of the decision" }),
   label: Field.text("Name for readers", "Root run trace"),
   uri: optional(Field.text("Where it is kept, when not here")),
   inline: optional(Field.object("The artifact itself")),

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { makeNormaliser, makeRedactor, type RawEnvelope, specifiedPrices } from "@runplane/domain"
 import { decodePayload, type Envelope } from "@runplane/runtime"
@@ -13,7 +14,8 @@ import {
 const normaliser = makeNormaliser({
   decode: decodePayload,
   redactor: makeRedactor("").redactor,
-  prices: specifiedPrices
+  prices: specifiedPrices,
+  sha256: (...parts) => hash("sha256", Buffer.concat(parts), "buffer")
 })
 
 const eventsOf = (envelope: Envelope) => {

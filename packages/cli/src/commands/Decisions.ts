@@ -1,5 +1,5 @@
 import type { DecisionForecast, DecisionWhy, RunDivergence, WhatIfAnswer, WhatIfRequest } from "@runplane/api"
-import { usdText } from "@runplane/domain"
+import { receiptText, usdText } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -45,7 +45,7 @@ const why = Command.make("why", { run }, ({ run }) =>
 
 const printWhy = Effect.fnUntraced(function* (answer: typeof DecisionWhy.Type) {
   const { claims, cost, counterfactuals, decidedAt, missing, notes, outcome, policySource, policyVersion } = answer
-  const { rules, summary } = answer
+  const { receipt, rules, summary } = answer
   const verdict = outcome?.positive === true ? ", positive" : outcome?.positive === false ? ", negative" : ""
   yield* printRows([
     ["Run", answer.runId],
@@ -56,6 +56,8 @@ const printWhy = Effect.fnUntraced(function* (answer: typeof DecisionWhy.Type) {
         : `${outcome.action}${verdict}, by ${outcome.by || "an unknown sender"}${amongCommitments(outcome.commitments)}`
     ],
     ...(outcome?.reason === undefined ? [] : [["Because", outcome.reason] as const]),
+    ...(outcome?.commitmentHash === undefined ? [] : [["Hash", outcome.commitmentHash] as const]),
+    ...(receipt === undefined ? [] : [["Receipt", receiptText(receipt)] as const]),
     ["Why", summary],
     ...(decidedAt === undefined
       ? []

@@ -19,6 +19,7 @@ import {
   UNSIGNED,
   unprovenBy
 } from "./SealKeys.ts"
+import { exportedReceipt, receiptAlone, receiptKeysFlag, receiptKeysIn, verifyReceiptAlone } from "./VerifyReceipt.ts"
 
 /** Largest file that is read. Exports of 50,000 events are far below. */
 const MOST_BYTES = 1024 * 1024 * 1024
@@ -43,14 +44,20 @@ const LINE_FEED = 0x0a
 export const verify = Command.make(
   "verify",
   {
-    file: Argument.String("file").pipe(Argument.withDescription("An export of a run, as JSON or as JSON lines")),
+    file: Argument.String("file").pipe(
+      Argument.withDescription("An export of a run, as JSON or as JSON lines; or a receipt of a runtime")
+    ),
     seal: sealFlag,
     keys: keysFlag,
+    receiptKeys: receiptKeysFlag,
     allowUnproven: allowFlag
   },
-  ({ allowUnproven, file, keys: source, seal: kept }) =>
+  ({ allowUnproven, file, keys: source, receiptKeys: receiptSource, seal: kept }) =>
     Effect.gen(function* () {
       const whole = yield* bytesOf(file, MOST_BYTES)
+      const receiptKeys = yield* receiptKeysIn(receiptSource)
+      const single = receiptAlone(whole)
+      if (single !== undefined) return yield* verifyReceiptAlone(file, single, receiptKeys)
       const check = checkBy(yield* keysOf(source))
       const first = verifyExport(sha256, check, whole)
       // A terminal and many editors end a text with a line feed, which is not part of a JSON export.
@@ -62,13 +69,15 @@ export const verify = Command.make(
         alone.ok && Option.isSome(kept)
           ? verifyExport(sha256, check, bytes, yield* keptSeal(kept.value, alone.runId))
           : alone
-      const found = Option.isSome(source) ? withSignatures(checked, allowUnproven) : checked
+      const proven = Option.isSome(source) ? withSignatures(checked, allowUnproven) : checked
+      const receipt = exportedReceipt(proven.ok ? proven.receipt : null, receiptKeys)
+      const found: ExportVerification = receipt.why === undefined ? proven : { ok: false, why: receipt.why }
       if (!found.ok) {
         if (yield* printedAsJson({ file, ...found })) return yield* failedAndPrinted
         const fault = found.index === undefined ? "does not fit" : `does not fit from event ${found.index} on`
         return yield* failed(`${plainText(file)} ${fault}: ${plainText(found.why)}${adviceOn(found, source)}`)
       }
-      const { events, exportSignature, marks, notProven, proven, runId, seal, signature } = found
+      const { events, exportSignature, marks, notProven, runId, seal, signature } = found
       yield* printFacts(
         [
           ["File", `${file} is as it was exported`],
@@ -83,10 +92,11 @@ export const verify = Command.make(
               ? undefined
               : `${marks.entries} additions and deletions, ${marks.signature === "valid" ? "signed" : UNSIGNED}`
           ],
-          ...listed("As the events say", proven),
+          ["Receipt", receipt.text],
+          ...listed("As the events say", found.proven),
           ...listed("Not proven", notProven)
         ],
-        { file, ...found, unproven: seal === null ? [] : doubtsOf(seal) }
+        { file, ...found, receipt: receipt.value, unproven: seal === null ? [] : doubtsOf(seal) }
       )
     })
-).pipe(Command.withDescription("Check an exported run against its seal, offline"))
+).pipe(Command.withDescription("Check an exported run against its seal, or a receipt, offline"))

@@ -5,6 +5,7 @@ import { type Reactor, Reactors, type WrittenAppend } from "../event-log/append/
 import { RunTraces } from "../event-log/runs/RunTraces.ts"
 import { Ids } from "../platform/Ids.ts"
 import { Metrics } from "../platform/metrics/Metrics.ts"
+import { makeReceiptOutbox, PendingReceipts } from "./receipts/PendingReceipts.ts"
 import { makeEventTallies } from "./tallies/EventTally.ts"
 import { makeLateChanges, RunTallies } from "./tallies/RunTallies.ts"
 import { makeRunSpans } from "./traces/RunSpans.ts"
@@ -110,6 +111,7 @@ const reactors = Layer.effect(
       yield* makeLateChanges,
       yield* makeWebhookOutbox(wake),
       countAppends(yield* Metrics),
+      yield* makeReceiptOutbox,
       yield* makeRunLog,
       yield* makeRunSpans
     ]
@@ -119,6 +121,6 @@ const reactors = Layer.effect(
 /** The reactors to a commit. Provides the reactors to the log, and the webhooks to the handlers. */
 export const layer = reactors.pipe(
   Layer.provide(RunTraces.layer),
-  Layer.provideMerge(Layer.mergeAll(webhooks, RunTallies.layer)),
+  Layer.provideMerge(Layer.mergeAll(webhooks, RunTallies.layer, PendingReceipts.layer)),
   Layer.provideMerge(WebhookBacklog.layer)
 )

@@ -108,6 +108,7 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
   REDIS_URL: [`http://:${PASSWORD}@cache`, "must be an address starting with redis:// or rediss://"],
   CONTROL_PLANE_PUBLIC_URL: ["runs:3001", "must be an address starting with http:// or https://"],
   LAUNCHER_PUBLIC_URL: ["launcher:3000", "must be an address starting with http:// or https://"],
+  RECEIPT_RETRY_WINDOW_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
   REPLAY_MAX_DELAY_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
   PROJECTION_CHECKPOINT_EVENTS: ["0", 'must be a whole number of at least 1, got "0"'],
   PROJECTION_CHECKPOINT_INTERVAL_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],

@@ -49,6 +49,8 @@ export const contributionsOf = (
       return event.type === "tool.called" ? add(1) : NOTHING
     case "denials":
       return event.type === "policy.denied" ? add(1) : NOTHING
+    case "receiptFaults":
+      return event.type === "artifact.created" && event.data.receipt?.verified === false ? add(1) : NOTHING
     case "mindChanges":
       return facts.isMindChange ? add(1) : NOTHING
     case "repeats":

@@ -64,6 +64,7 @@ export const ALERT_MEASURES = [
   "mindChanges",
   "repeats",
   "outOfReach",
+  "receiptFaults",
   "agreementBelow"
 ] as const
 export type PlainMeasure = (typeof ALERT_MEASURES)[number]

@@ -20,6 +20,8 @@ export const DecisionFinalized = eventType("decision.finalized", {
   reasons: inPayload.texts(),
   /** 0 to 1. */
   confidence: inPayload.number(),
+  /** Hash of the Commitment's bytes as the runtime delivered them (docs/reference/decisions.md#commitment-hash). */
+  commitmentHash: inData.text(),
   /** Whether it was a yes: as stated, else as the action implies; null when unknown. */
   outcomePositive: member(Schema.NullOr(Schema.Boolean), ({ payload }) => outcomeOf(payload)),
   /** Undefined for a payload in JSON. */

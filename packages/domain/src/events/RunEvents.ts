@@ -1,5 +1,7 @@
+import * as Schema from "effect/Schema"
+import { ReceiptReport, receiptReportIn } from "../receipts/ReceiptReport.ts"
 import { eventType } from "./EventType.ts"
-import { inData, textOr } from "./Members.ts"
+import { inData, member, textOr } from "./Members.ts"
 
 /**
  * The life of the run's record. The control plane emits these itself, each in the transaction that changes the status;
@@ -63,5 +65,7 @@ export const ArtifactCreated = eventType("artifact.created", {
   uri: inData.text(),
   traceId: inData.text(),
   /** SHA-256 of the inline content as it is served, hexadecimal. Recorded since seals cover artifacts. */
-  contentSha256: inData.text()
+  contentSha256: inData.text(),
+  /** The check of the receipt that the artifact holds (docs/reference/decisions.md#receipts). */
+  receipt: member(Schema.UndefinedOr(ReceiptReport), ({ data }) => receiptReportIn(data))
 })

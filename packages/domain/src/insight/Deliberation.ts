@@ -4,6 +4,7 @@ import { OTLP_MODE_NAME } from "../events/MessageHeader.ts"
 import { textAt } from "../JsonReader.ts"
 import { sumUsd } from "../Money.ts"
 import { boundName, boundProse } from "../projector/Bounds.ts"
+import type { ReceiptReport } from "../receipts/ReceiptReport.ts"
 import { type Act, evaluateActs, type LogPosition, readAct, type StandardMode, standardMode } from "./Act.ts"
 
 /** The end of the deliberation, as the runtime accepted it; the last one where it accepted several. */
@@ -19,6 +20,8 @@ export interface Commitment extends LogPosition {
   readonly evaluatedPositive: boolean
   readonly reason: string | undefined
   readonly proposalId: string | undefined
+  /** Hash of the message's bytes; undefined for runs without one. */
+  readonly commitmentHash?: string | undefined
 }
 
 /** A message that the policy refused. */
@@ -60,6 +63,8 @@ export interface Deliberation {
   readonly commitment: Commitment | undefined
   /** Commitments on record, `commitment` included. */
   readonly commitments: number
+  /** The runtime's receipt of the decision, checked; undefined without one. */
+  readonly receipt: ReceiptReport | undefined
   readonly denials: ReadonlyArray<Denial>
   /** Up to the commitment, in order of first spending. */
   readonly spending: ReadonlyArray<Spending>
@@ -123,6 +128,7 @@ const emptyDraft = () => ({
   leftOut: 0,
   commitment: undefined as Commitment | undefined,
   commitments: 0,
+  receipt: undefined as ReceiptReport | undefined,
   denials: [] as Array<Denial>,
   spending: new Map<string, Spending>(),
   /** Up to the commitment. */
@@ -185,6 +191,9 @@ const take = (draft: Draft, event: KnownEvent): void => {
       draft.commitments += 1
       draft.spent = [...draft.spending.values()]
       return
+    case "artifact.created":
+      draft.receipt = event.data.receipt ?? draft.receipt
+      return
     case "policy.resolved":
       draft.policyVersion = event.data.policyVersion ?? draft.policyVersion
       draft.descriptor = event.data.descriptor ?? draft.descriptor
@@ -219,7 +228,8 @@ const takeSession = (draft: Draft, data: EventData<"session.state.changed" | "se
 }
 
 const commitmentOf = (event: EventOf<"decision.finalized">): Commitment => {
-  const { action = "resolved", outcomePositive, payloadTypeName, proposalId, reason, reasons, sender } = event.data
+  const { action = "resolved", commitmentHash, outcomePositive, payloadTypeName, proposalId } = event.data
+  const { reason, reasons, sender } = event.data
   return {
     ...positionOf(event),
     by: sender,
@@ -227,7 +237,8 @@ const commitmentOf = (event: EventOf<"decision.finalized">): Commitment => {
     positive: outcomePositive,
     evaluatedPositive: outcomePositive ?? payloadTypeName === undefined,
     reason: boundOr(reason ?? (reasons.length > 0 ? reasons.join("; ") : undefined)),
-    proposalId: proposalId === undefined ? undefined : boundName(proposalId)
+    proposalId: proposalId === undefined ? undefined : boundName(proposalId),
+    commitmentHash: commitmentHash === undefined ? undefined : boundName(commitmentHash)
   }
 }
 
@@ -271,6 +282,7 @@ const finished = (draft: Draft): Deliberation => {
     acts: evaluated,
     commitment,
     commitments: draft.commitments,
+    receipt: draft.receipt,
     denials,
     spending: commitment === undefined ? [...draft.spending.values()] : draft.spent,
     policyVersion: draft.policyVersion,

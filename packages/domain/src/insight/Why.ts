@@ -1,5 +1,6 @@
 import { sumUsd } from "../Money.ts"
 import type { RuleRefusal } from "../policies/SessionRecord.ts"
+import type { ReceiptReport } from "../receipts/ReceiptReport.ts"
 import { type Act, counting, type LogPosition } from "./Act.ts"
 import type { ActivePolicy, PolicySource, SessionRules } from "./ActivePolicy.ts"
 import type { Commitment, Deliberation, Spending } from "./Deliberation.ts"
@@ -24,6 +25,8 @@ interface Outcome extends Pick<Commitment, "action" | "positive" | "by" | "seq">
   readonly reason?: string
   /** Commitments on record, of which this is the last; absent when it is the only one. */
   readonly commitments?: number
+  /** Hash of the commitment; absent for runs without one. */
+  readonly commitmentHash?: string
 }
 
 /** The reasons of a decision, or of its absence. Each claim has the seqs of its events. */
@@ -34,6 +37,8 @@ export interface Why {
   readonly policySource: PolicySource
   readonly participants: ReadonlyArray<string>
   readonly outcome: Outcome | null
+  /** The runtime's receipt of the decision, checked; absent without one. */
+  readonly receipt?: ReceiptReport
   /** The latest `MAX_CLAIMS`. */
   readonly claims: ReadonlyArray<Claim>
   readonly rules: ReadonlyArray<RuleVerdict>
@@ -84,6 +89,7 @@ export function* whyInSlices(run: Deliberation, by: ActivePolicy): Sliced<Why> {
     policySource: by.policySource,
     participants: run.participants,
     outcome: commitment === undefined ? null : outcomeOf(commitment, run.commitments),
+    ...(run.receipt !== undefined && { receipt: run.receipt }),
     claims: claims.slice(-MAX_CLAIMS),
     cost: costOf(run.spending)
   }
@@ -123,13 +129,17 @@ export function* whyInSlices(run: Deliberation, by: ActivePolicy): Sliced<Why> {
   }
 }
 
-const outcomeOf = ({ action, by, positive, reason, seq }: Commitment, commitments: number): Outcome => ({
+const outcomeOf = (
+  { action, by, commitmentHash, positive, reason, seq }: Commitment,
+  commitments: number
+): Outcome => ({
   action,
   positive,
   by,
   ...(reason !== undefined && { reason }),
   seq,
-  ...(commitments > 1 && { commitments })
+  ...(commitments > 1 && { commitments }),
+  ...(commitmentHash !== undefined && { commitmentHash })
 })
 
 const costOf = (byParticipant: ReadonlyArray<Spending>): Why["cost"] => {

@@ -70,7 +70,11 @@ const decisionFinalized: Derivation = (context) => {
   const { payload, messageId } = context
   const id =
     textAt(payload, "commitmentId", "commitment_id") ?? textAt(payload, "decisionId", "decision_id") ?? messageId
-  return event(context, "decision.finalized", "decision", id, withOutcome(context))
+  const { commitmentHash } = context
+  return draftEvent("decision.finalized", headOf(context, "decision", id), {
+    ...derivedData(context, withOutcome(context)),
+    ...(commitmentHash !== undefined && { commitmentHash })
+  })
 }
 
 /**

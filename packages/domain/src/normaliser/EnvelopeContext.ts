@@ -26,6 +26,8 @@ export interface EnvelopeContext {
   readonly ambient: boolean
   readonly payload: JsonObject
   readonly payloadTypeName: string | undefined
+  /** Of a Commitment whose bytes can be hashed. */
+  readonly commitmentHash: string | undefined
   /** The differences between the payload and the text of its sender. */
   readonly altered: Altered | undefined
 }
@@ -35,7 +37,8 @@ export const makeEnvelopeContext = (
   decoded: DecodedPayload,
   payload: JsonObject,
   ambient: boolean,
-  ts: string
+  ts: string,
+  commitmentHash?: string
 ): EnvelopeContext => ({
   ts,
   modeName: cleanText(envelope.mode),
@@ -50,6 +53,7 @@ export const makeEnvelopeContext = (
   ambient,
   payload,
   payloadTypeName: decoded.payloadTypeName,
+  commitmentHash,
   altered: decoded.altered
 })
 

@@ -1,4 +1,5 @@
 import * as Base64 from "effect/encoding/Base64"
+import * as Result from "effect/Result"
 import { cleanJson, cleanText } from "../CleanJson.ts"
 import { type Altered, alteredOf, faultsBelow, withPointers } from "../ExactJson.ts"
 import { draftEvent, type EventDraft } from "../events/CanonicalEvent.ts"
@@ -10,6 +11,8 @@ import { type DecodedPayload, decodePayload, lossyTextOf, parseExactObject } fro
 import type { CallCost, ModelPrices } from "../pricing/ModelPrices.ts"
 import type { Redactor } from "../Redaction.ts"
 import type { RawEnvelope } from "../RuntimeFrames.ts"
+import { commitmentHashOfWire } from "../receipts/Commitment.ts"
+import type { Sha256 } from "../Sha256.ts"
 import { derivedEvent, taskProgressEvent } from "./DerivedEvents.ts"
 import { alteredData, derivedData, type EnvelopeContext, headOf, makeEnvelopeContext } from "./EnvelopeContext.ts"
 import { type NormalisedFrame, type RawEventDraft, rawEvent } from "./NormalisedFrame.ts"
@@ -20,6 +23,7 @@ export interface NormaliserOptions {
   readonly decode: PayloadDecoder
   readonly redactor: Redactor
   readonly prices: ModelPrices
+  readonly sha256: Sha256
 }
 
 /**
@@ -27,7 +31,7 @@ export interface NormaliserOptions {
  * language model that it reports, its derived event, the progress of a task, and a denial that an agent reports.
  */
 export const normaliseEnvelope = (
-  { decode, prices, redactor }: NormaliserOptions,
+  { decode, prices, redactor, sha256 }: NormaliserOptions,
   known: ReadonlySet<string>,
   envelope: RawEnvelope,
   ambient: boolean,
@@ -36,7 +40,14 @@ export const normaliseEnvelope = (
   const decoded = withRedactedPointers(redactor, decodePayload(decode, envelope))
   const payload = redactor.payload(decoded.payload, decoded.encoding)
   const redacted = redactor.enabled && (payload !== decoded.payload || redactor.says(lossyTextOf(envelope.payload)))
-  const context = makeEnvelopeContext(envelope, decoded, payload, ambient, receivedAt)
+  const context = makeEnvelopeContext(
+    envelope,
+    decoded,
+    payload,
+    ambient,
+    receivedAt,
+    hashOf(sha256, envelope, decoded)
+  )
   const isNew = context.sender !== "" && !known.has(context.sender)
   const derived = derivedEvent(context)
   const usages = llmEvents(context, prices)
@@ -56,6 +67,12 @@ export const normaliseEnvelope = (
     ...(isNew && { seenParticipant: context.sender })
   }
 }
+
+/** By the bytes, also where the payload is redacted. */
+const hashOf = (sha256: Sha256, { messageType, payload }: RawEnvelope, { encoding }: DecodedPayload) =>
+  messageType === "Commitment" && encoding === "protobuf"
+    ? Result.getOrUndefined(commitmentHashOfWire(sha256, payload))
+    : undefined
 
 /** The mark names members of the payload, and their names may hold a match. */
 const withRedactedPointers = (redactor: Redactor, decoded: DecodedPayload): DecodedPayload =>

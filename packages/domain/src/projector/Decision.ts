@@ -1,6 +1,8 @@
 import type { EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
 import { voteOf } from "../Outcome.ts"
 import { type Contribution, type DecisionCurrent, MAX_DECISION_PROPOSALS, type RunState } from "../RunState.ts"
+import { isCommitmentHash } from "../receipts/Commitment.ts"
+import type { ReceiptReport } from "../receipts/ReceiptReport.ts"
 import { appendCapped, boundName, boundProse, boundTexts } from "./Bounds.ts"
 import type { ContributionEvent } from "./EventView.ts"
 
@@ -8,7 +10,6 @@ type Decision = RunState["decision"]
 
 const DEFAULT_ACTION = "resolved"
 const DEFAULT_REASON = "decision finalized"
-const CANONICAL_HASH = /^sha256:[0-9a-f]{64}$/
 
 /**
  * Folds the section `decision`. Once it is final, later contributions are listed and change nothing else. Of several
@@ -21,6 +22,8 @@ export const foldDecision = (decision: Decision, event: KnownEvent, initiator: s
       return { current: proposed(decision.current, event, initiator) }
     case "decision.finalized":
       return { current: finalized(decision.current, event) }
+    case "artifact.created":
+      return receipted(decision, event.data.receipt)
     default:
       return decision
   }
@@ -48,11 +51,31 @@ const proposed = (
   }
 }
 
+/** Of several receipts the last one counts. A receipt without a decision is in the log only. */
+const receipted = (decision: Decision, receipt: ReceiptReport | undefined): Decision =>
+  receipt === undefined || decision.current?.finalized !== true
+    ? decision
+    : { current: { ...decision.current, receipt: boundReceipt(receipt) } }
+
+const boundReceipt = (receipt: ReceiptReport): ReceiptReport => {
+  const { disagreements, hash, issuedAt, issuer, keyId, reason, signed, verified } = receipt
+  return {
+    verified,
+    signed,
+    ...(issuer !== undefined && { issuer: boundName(issuer) }),
+    ...(hash !== undefined && { hash: boundName(hash) }),
+    ...(issuedAt !== undefined && { issuedAt: boundName(issuedAt) }),
+    ...(keyId !== undefined && { keyId: boundName(keyId) }),
+    ...(disagreements !== undefined && { disagreements: boundTexts(disagreements) }),
+    ...(reason !== undefined && { reason: boundProse(reason) })
+  }
+}
+
 const finalized = (
   current: DecisionCurrent | undefined,
   { data, ts }: EventOf<"decision.finalized">
 ): DecisionCurrent => {
-  const { action = DEFAULT_ACTION, outcomePositive, sender, supersedes } = data
+  const { action = DEFAULT_ACTION, commitmentHash, outcomePositive, sender, supersedes } = data
   const proposals = current?.proposals ?? []
   const confidence = data.confidence ?? allowShare(proposals) ?? current?.confidence
   const stated = data.proposalId ?? data.commitmentId
@@ -65,6 +88,7 @@ const finalized = (
     finalized: true,
     ...(proposalId !== undefined && { proposalId }),
     outcomePositive,
+    ...(commitmentHash !== undefined && { commitmentHash: boundName(commitmentHash) }),
     ...(commitments > 1 && { commitments }),
     ...(current?.prompt !== undefined && { prompt: current.prompt }),
     resolvedAt: ts,
@@ -75,7 +99,7 @@ const finalized = (
       supersedes: {
         sessionId: boundName(supersedes.sessionId),
         commitmentHash: boundName(supersedes.commitmentHash),
-        canonical: CANONICAL_HASH.test(supersedes.commitmentHash)
+        canonical: isCommitmentHash(supersedes.commitmentHash)
       }
     })
   }

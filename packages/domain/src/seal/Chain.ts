@@ -1,5 +1,4 @@
-/** SHA-256 of the parts, one after another; 32 bytes. The domain has no cryptography of its own. */
-export type Sha256 = (...parts: ReadonlyArray<Uint8Array>) => Uint8Array
+import type { Sha256 } from "../Sha256.ts"
 
 const PREFIX = "runplane-seal-v1\n"
 const utf8 = new TextEncoder()

@@ -1,7 +1,9 @@
 import * as Hex from "effect/encoding/Hex"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { eventBytes, type Sha256 } from "./Chain.ts"
+import type { StoredReceipt } from "../receipts/StoredReceipt.ts"
+import type { Sha256 } from "../Sha256.ts"
+import { eventBytes } from "./Chain.ts"
 import { ExportDigest, exportEnds, signedDigest, storedText } from "./ExportForm.ts"
 import { checkFrames, type FramesChecked } from "./Frames.ts"
 import { elementsOf, memberSpans } from "./JsonSpans.ts"
@@ -31,6 +33,8 @@ export type ExportVerification =
       readonly exportSignature: SignatureState
       /** Entries of the appendix of marks, and its signature; null without one. */
       readonly marks: { readonly entries: number; readonly signature: SignatureState } | null
+      /** The runtime's receipt of the decision, as the export has it: its content is proven, and not checked here. */
+      readonly receipt: StoredReceipt | null
       /** What of the export is proven by the events, if the seal is: names of records and their members. */
       readonly proven: ReadonlyArray<string>
       /** The parts that the seal does not prove. */
@@ -127,10 +131,10 @@ const departureFrom = (kept: Seal, runId: string, heads: ReadonlyArray<string>):
  * compare them; one of a fold only where all events are of a release that folds as this one.
  */
 const vouchedRecords = (
-  { contradictions, unhashed }: Compared,
+  { contradictions, receipt, unhashed }: Compared,
   frames: FramesChecked,
   seal: Seal | undefined
-): Pick<ExportVerification & { readonly ok: true }, "notProven" | "proven"> | Mismatch => {
+): Pick<ExportVerification & { readonly ok: true }, "notProven" | "proven" | "receipt"> | Mismatch => {
   const isOld = seal !== undefined && isUnchecked(seal)
   const isFoldOurs = seal?.provenAfter === 0 && seal.late === false
   const isHard = ({ isFold }: Contradiction) => (isFold ? isFoldOurs : !isOld)
@@ -138,6 +142,7 @@ const vouchedRecords = (
   if (hard !== undefined) return mismatch(`a record contradicts the events: ${hard.why}`)
   const soft = contradictions.map(({ why }) => `${why}, or another release made it`)
   return {
+    receipt: receipt ?? null,
     proven: soft.length > 0 ? [] : [...COMPARED_RECORDS, ...(frames.unproven === undefined ? ["raw frames"] : [])],
     notProven: [
       ...soft,

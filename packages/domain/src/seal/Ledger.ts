@@ -1,8 +1,9 @@
 import * as Hex from "effect/encoding/Hex"
 import * as Schema from "effect/Schema"
+import { canonicalJson } from "../CanonicalJson.ts"
 import { Field } from "../Field.ts"
-import { canonicalJson } from "./CanonicalJson.ts"
-import { eventBytes, type Sha256 } from "./Chain.ts"
+import type { Sha256 } from "../Sha256.ts"
+import { eventBytes } from "./Chain.ts"
 import type { SignatureCheck, Signer } from "./Seal.ts"
 import { type Mismatch, type SignatureState, signatureOf } from "./Verification.ts"
 

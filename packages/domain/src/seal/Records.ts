@@ -1,14 +1,17 @@
 import * as Hex from "effect/encoding/Hex"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
+import { canonicalJson } from "../CanonicalJson.ts"
 import { type CanonicalEvent, decodeEventText, type EventOf } from "../events/CanonicalEvent.ts"
+import { loggedDecision } from "../events/LoggedDecision.ts"
 import { RunId } from "../Ids.ts"
-import { isJsonObject, textAt, textsAt } from "../JsonReader.ts"
+import { isJsonObject, objectAt, textAt, textsAt } from "../JsonReader.ts"
 import { emptyRunMetrics, measure } from "../Metrics.ts"
 import { emptyRunState, project } from "../Projector.ts"
 import type { RunStatus } from "../RunStatus.ts"
-import { canonicalJson } from "./CanonicalJson.ts"
-import type { Sha256 } from "./Chain.ts"
+import type { LoggedDecision } from "../receipts/ReceiptComparison.ts"
+import type { StoredReceipt } from "../receipts/StoredReceipt.ts"
+import type { Sha256 } from "../Sha256.ts"
 import { memberSpans } from "./JsonSpans.ts"
 
 /** The records beside the events of an export, as bytes. */
@@ -33,6 +36,8 @@ export interface Compared {
   readonly contradictions: ReadonlyArray<Contradiction>
   /** Artifacts with content of which no event has a digest. */
   readonly unhashed: number
+  /** The receipt of the decision; undefined without one. */
+  readonly receipt: StoredReceipt | undefined
 }
 
 /** What is compared with the events (docs/reference/seal.md#records). */
@@ -67,6 +72,7 @@ export const startRecords = (sha256: Sha256, runId: string) => {
   let startedAt: string | undefined
   let end: { readonly status: RunStatus; readonly endedAt: string | undefined } | undefined
   const artifacts = new Map<string, Created>()
+  let logged: LoggedDecision | undefined
 
   const collect = (event: CanonicalEvent) => {
     switch (event.type) {
@@ -94,6 +100,9 @@ export const startRecords = (sha256: Sha256, runId: string) => {
         return
       case "session.state.changed":
         if (bound !== undefined) sessionState = event.data.state ?? sessionState
+        return
+      case "decision.finalized":
+        logged = loggedDecision(event)
         return
       case "artifact.created":
         artifacts.set(event.data.artifactId, event.data)
@@ -155,6 +164,7 @@ export const startRecords = (sha256: Sha256, runId: string) => {
     const contradictions: Array<string> = []
     let unhashed = 0
     let position = 0
+    let receipt: StoredReceipt | undefined
     for (const bytes of exported) {
       const spans = memberSpans(bytes)
       const artifact = objectOf(bytes)
@@ -172,6 +182,9 @@ export const startRecords = (sha256: Sha256, runId: string) => {
         continue
       }
       const inline = spans.get("inline")
+      if (added.receipt !== undefined) {
+        receipt = { recorded: added.receipt, inline: objectAt(artifact, "inline") ?? {}, logged }
+      }
       const digest = inline && Hex.encode(sha256(bytes.subarray(inline.start, inline.end)))
       if (digest !== undefined && added.contentSha256 === undefined) unhashed += 1
       contradictions.push(
@@ -185,7 +198,7 @@ export const startRecords = (sha256: Sha256, runId: string) => {
       )
     }
     for (const [id] of expected.slice(position)) contradictions.push(`artifact ${id} is missing`)
-    return { contradictions, unhashed }
+    return { contradictions, unhashed, receipt }
   }
 
   /** Compares the records with the events that were taken. */
@@ -204,7 +217,8 @@ export const startRecords = (sha256: Sha256, runId: string) => {
     ]
     return {
       contradictions: [...hard.map((why) => ({ why, isFold: false })), ...folds.map((why) => ({ why, isFold: true }))],
-      unhashed: compared.unhashed
+      unhashed: compared.unhashed,
+      receipt: compared.receipt
     }
   }
   return { take, compare }

@@ -1,7 +1,8 @@
 import * as Hex from "effect/encoding/Hex"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { chainNext, chainStart, type Sha256 } from "./Chain.ts"
+import type { Sha256 } from "../Sha256.ts"
+import { chainNext, chainStart } from "./Chain.ts"
 import { type Seal, type SignatureCheck, signedBytes } from "./Seal.ts"
 
 /** A part of a history that does not match its seal. */

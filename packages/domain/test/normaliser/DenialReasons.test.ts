@@ -10,6 +10,7 @@ import {
   MAX_DENIALS,
   readDenialDetails
 } from "../../src/Denials.ts"
+import { sha256 } from "../support/digests.ts"
 import { ack, envelopeFrame, fakeDecoder, json, NOW, normalise } from "../support/frames.ts"
 
 const VETO = { code: "veto", message: "blocked by 1 blocking objection(s)", participants: ["agent://b"] }
@@ -51,7 +52,7 @@ describe("the reasons of a denial with their codes", () => {
 
   it.each(sources)("are redacted in %s", (_, frame) => {
     const { redactor } = makeRedactor("agent://\\w+, of \\d")
-    const normaliser = makeNormaliser({ decode: fakeDecoder, redactor, prices: specifiedPrices })
+    const normaliser = makeNormaliser({ decode: fakeDecoder, redactor, prices: specifiedPrices, sha256 })
     assert.deepStrictEqual(denied(normaliser.normalise(new Set(), frame, NOW)).recorded.data["denials"], [
       { ...VETO, participants: ["[REDACTED]"] },
       { ...QUORUM, message: "1 [REDACTED]" }

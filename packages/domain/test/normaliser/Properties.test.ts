@@ -11,10 +11,11 @@ import {
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import { arbitraryFrame } from "../support/arbitraries.ts"
+import { sha256 } from "../support/digests.ts"
 import { RUN_ID, recordedDraft, reread, stored } from "../support/events.ts"
 import { fakeDecoder, NOW } from "../support/frames.ts"
 
-const options = { decode: fakeDecoder, redactor: noRedactor, prices: specifiedPrices }
+const options = { decode: fakeDecoder, redactor: noRedactor, prices: specifiedPrices, sha256 }
 const plain = makeNormaliser(options)
 const redacting = makeNormaliser({ ...options, redactor: makeRedactor("[ab]\\w*,\\d+").redactor })
 const isEvent = Schema.is(RecordedEvent)

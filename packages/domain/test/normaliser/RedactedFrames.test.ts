@@ -13,6 +13,7 @@ import {
 } from "@runplane/domain"
 import * as Arbitrary from "effect/Arbitrary"
 import { pick } from "../support/arbitraries.ts"
+import { sha256 } from "../support/digests.ts"
 import { fold, number, RUN_ID } from "../support/events.ts"
 import { base64, envelopeFrame, fakeDecoder, json, NOW, proto } from "../support/frames.ts"
 
@@ -22,7 +23,7 @@ const PATTERNS = "\\d{13,16}, sk-\\w+, \\w+@\\w+\\.\\w+"
 const SECRETS = /\d{13,}|sk-\w|\w@\w+\.\w/
 
 const { redactor } = makeRedactor(PATTERNS)
-const redacting = makeNormaliser({ decode: fakeDecoder, redactor, prices: specifiedPrices })
+const redacting = makeNormaliser({ decode: fakeDecoder, redactor, prices: specifiedPrices, sha256 })
 const run = (frame: RawFrame) => redacting.normalise(new Set(), frame, NOW)
 
 const only = (drafts: ReadonlyArray<EventDraft>, type: EventDraft["type"]): EventDraft => {
@@ -132,7 +133,7 @@ describe("redaction of a payload", () => {
 
   it("leaves the base64 of bytes alone that a pattern for keys would match", () => {
     const keys = makeRedactor("[A-Za-z0-9+/]{40}").redactor
-    const normaliser = makeNormaliser({ decode: fakeDecoder, redactor: keys, prices: specifiedPrices })
+    const normaliser = makeNormaliser({ decode: fakeDecoder, redactor: keys, prices: specifiedPrices, sha256 })
     const { drafts } = normaliser.normalise(new Set(), envelopeFrame("Signal", proto(callSignal(usage))), NOW)
     assert.deepInclude(decodedOf(only(drafts, "llm.call.completed")), usage)
   })

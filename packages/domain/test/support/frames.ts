@@ -1,6 +1,7 @@
 import type { JsonObject, PayloadDecoder, RawEnvelope, RawFrame, SendAck, SessionSnapshot } from "@runplane/domain"
 import { makeNormaliser, noRedactor, specifiedPrices } from "@runplane/domain"
 import * as Schema from "effect/Schema"
+import { sha256 } from "./digests.ts"
 
 const PROTO_MARK = 0x01
 const encoder = new TextEncoder()
@@ -75,7 +76,7 @@ export const ack = (rest: Partial<SendAck> = {}): SendAck => ({
   ...rest
 })
 
-export const normaliser = makeNormaliser({ decode: fakeDecoder, redactor: noRedactor, prices: specifiedPrices })
+export const normaliser = makeNormaliser({ decode: fakeDecoder, redactor: noRedactor, prices: specifiedPrices, sha256 })
 
 /** Normalises with agent://a and agent://b known. */
 export const normalise = (frame: RawFrame) => normaliser.normalise(new Set(["agent://a", "agent://b"]), frame, NOW)

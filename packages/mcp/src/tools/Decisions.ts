@@ -10,7 +10,7 @@ const scalar = Schema.optionalKey(Schema.Json)
 
 /** The decision record: rules and counts as facts, what was said as texts. */
 export const whyAnswer = (why: typeof DecisionWhy.Type): Answer => {
-  const { claims, counterfactuals, outcome, rules } = why
+  const { claims, counterfactuals, outcome, receipt, rules } = why
   const said = claims.map(({ kind, participantId, seqs, text }) => ({
     of: defined({ kind, by: participantId, seq: seqs[0] }),
     text
@@ -22,6 +22,8 @@ export const whyAnswer = (why: typeof DecisionWhy.Type): Answer => {
       policy: why.policyVersion,
       policySource: why.policySource,
       outcome: outcome === null ? null : defined({ ...outcome, reason: undefined }),
+      // The issuer and the reason are texts of the runtime.
+      receipt: receipt && defined({ verified: receipt.verified, signed: receipt.signed, hash: receipt.hash }),
       rules: rules.map(({ rule, satisfied, text }) => ({ rule, satisfied, text })),
       minimalSet: why.minimalSet,
       without: counterfactuals.map(({ participantId, seq, stillAllowed }) => ({ participantId, seq, stillAllowed })),

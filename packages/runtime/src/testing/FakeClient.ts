@@ -1,11 +1,19 @@
-import type { RuntimeSessionState, SendAck, SessionLifecycleType, SessionSnapshot } from "@runplane/domain"
+import { hash } from "node:crypto"
+import {
+  issueReceipt,
+  type RuntimeSessionState,
+  type SendAck,
+  type SessionLifecycleType,
+  type SessionSnapshot
+} from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { RuntimeClientShape, SessionControl } from "../RuntimeClientShape.ts"
 import { RuntimeError } from "../RuntimeError.ts"
 import { collectSessions, defaultListingLimits } from "../SessionListing.ts"
-import type { FakeMethod, FakeSession, FakeState } from "./FakeState.ts"
+import type { FakeMethod, FakeReceiptKey, FakeSession, FakeState } from "./FakeState.ts"
 
 /** The client end of the fake runtime: answers from its state, by the rules that real runtimes follow. */
 export const makeFakeClient = (state: FakeState): RuntimeClientShape => {
@@ -113,6 +121,22 @@ export const makeFakeClient = (state: FakeState): RuntimeClientShape => {
     }),
     listModes: Effect.suspend(() => Effect.as(state.arrive({ method: "ListModes" }), state.registry.modes)),
     listRoots: Effect.suspend(() => Effect.as(state.arrive({ method: "ListRoots" }), state.registry.roots)),
+    getDecisionReceipt: Effect.fn("RuntimeClient.GetDecisionReceipt")(function* (sessionId) {
+      yield* state.arrive({ method: "GetDecisionReceipt", sessionId })
+      const session = yield* state.session(sessionId, "GetDecisionReceipt")
+      const receipt = state.receipts.get(sessionId) ?? fakeReceipt(session, state.receiptKey)
+      if (receipt !== undefined) return receipt
+      return yield* new RuntimeError({
+        reason: "FAILED_PRECONDITION",
+        method: "GetDecisionReceipt",
+        message: "ReceiptUnavailable"
+      })
+    }),
+    getReceiptKeys: Effect.suspend(() =>
+      Effect.map(state.arrive({ method: "GetReceiptKeys" }), () =>
+        JSON.stringify({ keys: state.receiptKey === undefined ? [] : [state.receiptKey.jwk] })
+      )
+    ),
     getManifest: Effect.fn("RuntimeClient.GetManifest")(function* (agentId) {
       yield* state.arrive({ method: "GetManifest", detail: agentId })
       if (agentId === "" || agentId === state.registry.manifest.agentId) return state.registry.manifest
@@ -123,6 +147,26 @@ export const makeFakeClient = (state: FakeState): RuntimeClientShape => {
       })
     })
   }
+}
+
+/** The receipt of the last Commitment in the history of a resolved session. */
+const fakeReceipt = ({ history, snapshot }: FakeSession, key: FakeReceiptKey | undefined): string | undefined => {
+  const commitment = history.findLast(({ messageType }) => messageType === "Commitment")
+  if (snapshot.state !== "RESOLVED" || commitment === undefined) return undefined
+  const { mode, sessionId } = snapshot
+  const issued = issueReceipt(
+    (...parts) => hash("sha256", Buffer.concat(parts), "buffer"),
+    {
+      sessionId,
+      mode,
+      wire: commitment.payload,
+      issuer: "runtime:fake",
+      issuedAt: "2026-07-01T10:00:00Z",
+      semantics: { implementation: "fake", rev: 1 }
+    },
+    key?.signer
+  )
+  return Result.getOrUndefined(issued)
 }
 
 interface ControlDecision {

@@ -1,4 +1,10 @@
-import type { RawEnvelope, SessionLifecycleEvent, SessionSnapshot, SessionStreamFrame } from "@runplane/domain"
+import type {
+  RawEnvelope,
+  ReceiptSigner,
+  SessionLifecycleEvent,
+  SessionSnapshot,
+  SessionStreamFrame
+} from "@runplane/domain"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
@@ -28,6 +34,8 @@ export type FakeMethod =
   | "ListModes"
   | "ListRoots"
   | "GetManifest"
+  | "GetDecisionReceipt"
+  | "GetReceiptKeys"
 
 /** A call as it arrived at the fake; `detail` is its argument where it has one. */
 export interface FakeCall {
@@ -69,6 +77,12 @@ interface FakeStream<Frame> extends StreamName {
   readonly cutReason: RuntimeErrorReason | undefined
 }
 
+/** A key that signs receipts, and its public half as a JSON Web Key. */
+export interface FakeReceiptKey {
+  readonly signer: ReceiptSigner
+  readonly jwk: Readonly<Record<string, string>>
+}
+
 export interface FakeRegistry {
   readonly identity: RuntimeIdentity
   readonly manifest: RuntimeManifest
@@ -84,6 +98,9 @@ export class FakeState {
   readonly faults: Array<FakeFault> = []
   available = true
   registry: FakeRegistry = emptyRegistry
+  /** The answers of GetDecisionReceipt that a script gives, by session; the others are issued. */
+  readonly receipts = new Map<string, string>()
+  receiptKey: FakeReceiptKey | undefined
   readonly sessionStreams = new Set<FakeStream<SessionStreamFrame>>()
   readonly lifecycleStreams = new Set<FakeStream<SessionLifecycleEvent>>()
   readonly signalStreams = new Set<FakeStream<RawEnvelope>>()
@@ -236,6 +253,7 @@ const emptyRegistry: FakeRegistry = {
       modeRegistry: { listModes: true, listChanged: false },
       roots: { listRoots: true, listChanged: false },
       policyRegistry: { registerPolicy: true, listPolicies: true, listChanged: false },
+      decisionReceipt: { getDecisionReceipt: false, signed: false },
       experimental: {}
     }
   },

@@ -15,9 +15,16 @@ import { RuntimeClient } from "../RuntimeClient.ts"
 import type { RuntimeClientShape } from "../RuntimeClientShape.ts"
 import type { RuntimeErrorReason } from "../RuntimeError.ts"
 import { changeState, inlineError, makeFakeClient } from "./FakeClient.ts"
-import { type FakeCall, type FakeFault, type FakeMethod, type FakeRegistry, FakeState } from "./FakeState.ts"
+import {
+  type FakeCall,
+  type FakeFault,
+  type FakeMethod,
+  type FakeReceiptKey,
+  type FakeRegistry,
+  FakeState
+} from "./FakeState.ts"
 
-export type { FakeCall, FakeMethod, FakeRegistry } from "./FakeState.ts"
+export type { FakeCall, FakeMethod, FakeReceiptKey, FakeRegistry } from "./FakeState.ts"
 
 /** Which calls a scripted fault hits: the method, the session, and how many of them (1 unless said). */
 export interface FaultTarget {
@@ -51,6 +58,14 @@ export interface RuntimeFakeShape {
   /** The session leaves the memory of the runtime without a word. */
   readonly evict: (sessionId: string) => Effect.Effect<void>
   readonly configure: (registry: Partial<FakeRegistry>) => Effect.Effect<void>
+
+  /**
+   * Issues receipts from now on: the capability, and the key that signs them; without a key they are not signed. The
+   * session answers `GetDecisionReceipt` with the receipt of its Commitment.
+   */
+  readonly issueReceipts: (key?: FakeReceiptKey) => Effect.Effect<void>
+  /** The answer of GetDecisionReceipt for the session, whatever it is. */
+  readonly setReceipt: (sessionId: string, text: string) => Effect.Effect<void>
 
   readonly fail: (target: FaultTarget, reason: RuntimeErrorReason, message?: string) => Effect.Effect<void>
   /** The call is never answered, the stream never opens. */
@@ -159,6 +174,16 @@ const make = (state: FakeState): RuntimeFakeShape => {
       Effect.sync(() => {
         state.registry = { ...state.registry, ...registry }
       }),
+
+    issueReceipts: (key) =>
+      Effect.sync(() => {
+        const { identity } = state.registry
+        const decisionReceipt = { getDecisionReceipt: true, signed: key !== undefined }
+        const capabilities = { ...identity.capabilities, decisionReceipt }
+        state.registry = { ...state.registry, identity: { ...identity, capabilities } }
+        state.receiptKey = key
+      }),
+    setReceipt: (sessionId, text) => Effect.sync(() => void state.receipts.set(sessionId, text)),
 
     fail: (target, reason, message = `scripted ${reason}`) => addFault(target, { _tag: "fail", reason, message }),
     hang: (target) => addFault(target, { _tag: "hang" }),

@@ -82,6 +82,7 @@ export class Session {
   readonly #mode: Mode
   readonly #payload: SessionStartPayload
   readonly #maxSuspend: number
+  #resolution: Uint8Array | undefined
   readonly #messageIds = new Set<string>()
   readonly #activity = new Map<string, { last: number; count: number }>()
 
@@ -108,6 +109,11 @@ export class Session {
   /** The accepted envelopes. A compacted session has a new log that starts after the dropped ordinals. */
   get log(): SessionLog {
     return this.#log
+  }
+
+  /** The payload of the accepted Commitment; it stays when the history is dropped. */
+  get resolution(): Uint8Array | undefined {
+    return this.#resolution
   }
 
   get isTerminal(): boolean {
@@ -277,6 +283,7 @@ export class Session {
   }
 
   #accept(envelope: Envelope, sender: string, now: number): void {
+    if (envelope.messageType === "Commitment") this.#resolution = envelope.payload
     this.#messageIds.add(envelope.messageId)
     this.#log.append({ envelope: stamped(envelope, sender), receivedAt: now })
     const activity = this.#activity.get(sender)

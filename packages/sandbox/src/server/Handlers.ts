@@ -16,6 +16,7 @@ import { PolicyRegistry } from "../kernel/PolicyRegistry.ts"
 import type { SandboxOptions } from "../SandboxOptions.ts"
 import { ackOf, denialOfAck, statusOf } from "./Answers.ts"
 import { listSessions } from "./ListSessions.ts"
+import { makeReceipts } from "./Receipts.ts"
 import { send } from "./Send.ts"
 import { makeStreamSession, type StreamServices } from "./StreamSession.ts"
 import { makeWatches, type WatchServices } from "./Watches.ts"
@@ -64,6 +65,7 @@ export const makeHandlers = (
   const policies = Context.get(context, PolicyRegistry)
   const modes = Context.get(context, ModeRegistry)
   const authenticator = Context.get(context, Authenticator)
+  const receipts = makeReceipts(context, options)
   const supportedModes = () => [...modes.list("standard"), ...modes.list("extension")].map(({ mode }) => mode)
 
   const identify = (call: HandlerContext) =>
@@ -93,7 +95,9 @@ export const makeHandlers = (
           Code.FailedPrecondition
         )
       }
-      return { ...runtimeInfo(options.release), supportedModes: supportedModes() }
+      const info = runtimeInfo(options.release)
+      const capabilities = { ...info.capabilities, decisionReceipt: receipts.capability }
+      return { ...info, capabilities, supportedModes: supportedModes() }
     },
 
     send: ({ envelope }, call) => {
@@ -194,6 +198,7 @@ export const makeHandlers = (
     listPolicies: ({ mode }, call) =>
       run(Effect.map(identify(call), () => ({ descriptors: [...policies.list(mode)] }))),
 
+    ...receipts.handlers,
     ...makeWatches(context, options)
   }
 }

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto"
+import { createHash, randomUUID } from "node:crypto"
 import { create } from "@bufbuild/protobuf"
 import { assert, describe, it } from "@effect/vitest"
 import {
@@ -18,6 +18,7 @@ import {
   readDenialDetails,
   recordEvent,
   refuseCommitment,
+  type Sha256,
   specifiedPrices,
   underPolicy,
   whatIf
@@ -75,7 +76,14 @@ const ourVerdict = (run: Deliberation, policy: PolicyText, by: string, positive:
   return refusals.length === 0 ? "allowed" : deniedBy(refusals.map(({ code }) => code))
 }
 
-const { normalise } = makeNormaliser({ decode: decodePayload, redactor: noRedactor, prices: specifiedPrices })
+const sha256: Sha256 = (...parts) => createHash("sha256").update(Buffer.concat(parts)).digest()
+
+const { normalise } = makeNormaliser({
+  decode: decodePayload,
+  redactor: noRedactor,
+  prices: specifiedPrices,
+  sha256
+})
 
 interface Opening {
   readonly mode: ModeName

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto"
 import {
   type ActivePolicy,
   activePolicy,
@@ -40,7 +41,12 @@ interface Message {
   readonly payload: Uint8Array<ArrayBuffer>
 }
 
-const { normalise } = makeNormaliser({ decode: decodePayload, redactor: noRedactor, prices: specifiedPrices })
+const { normalise } = makeNormaliser({
+  decode: decodePayload,
+  redactor: noRedactor,
+  prices: specifiedPrices,
+  sha256: (...parts) => hash("sha256", Buffer.concat(parts), "buffer")
+})
 
 /** A session of the rules, and beside it the events that an observer has of it. */
 export class Observed {

@@ -180,6 +180,11 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     2,
     "Answers about decisions (forecast, why, what-if, backtest, divergence) that are made at a time; others wait."
   ),
+  RECEIPT_RETRY_WINDOW_MS: row(
+    ms(),
+    DAY,
+    "How long the receipt of a resolved session is requested from a runtime that issues them; 0: not at all."
+  ),
   REPLAY_MAX_DELAY_MS: row(ms(), 2_000, "Longest pause between two events of a timed replay."),
   REPLAY_BATCH_SIZE: row(lenient("events", 1), 500, "Events that a replay reads at a time."),
 

@@ -19,6 +19,11 @@ export const SandboxSettings = settingsOf(["sandbox"], {
     false,
     "Whether a policy denial ends the call with FAILED_PRECONDITION instead of an acknowledgement."
   ),
+  SANDBOX_RECEIPTS: row(
+    oneOf(["signed", "unsigned", "off"]),
+    "signed",
+    "Whether receipts of decisions are issued; they are signed with a key of the process."
+  ),
   SANDBOX_AUTH_TOKENS_JSON: row(
     json,
     undefined,

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
-import type { CanonicalEvent } from "@runplane/domain"
+import { type CanonicalEvent, RECEIPT_ARTIFACT } from "@runplane/domain"
 import { Sandbox } from "@runplane/sandbox"
 import * as Effect from "effect/Effect"
 import { Dice } from "./support/Dice.ts"
@@ -49,8 +49,12 @@ const laneOf = ({ recorded: { data }, source }: CanonicalEvent): string =>
 const isReconnecting = ({ recorded: { data }, type }: CanonicalEvent): boolean =>
   type === "session.stream.opened" && data["status"] === "reconnecting"
 
+/** The receipt arrives after the end, so an export can be made before it. */
+const isReceipt = (event: CanonicalEvent): boolean =>
+  event.type === "artifact.created" && event.data.kind === RECEIPT_ARTIFACT
+
 const lanesOf = ({ canonicalEvents }: Bundle) => {
-  const others = canonicalEvents.filter((event) => !isReconnecting(event))
+  const others = canonicalEvents.filter((event) => !isReconnecting(event) && !isReceipt(event))
   return Object.fromEntries([...Map.groupBy(others, laneOf)].map(([lane, events]) => [lane, events.map(lineOf)]))
 }
 

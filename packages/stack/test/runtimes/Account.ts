@@ -1,5 +1,5 @@
 import { ControlPlaneClient } from "@runplane/api"
-import type { CanonicalEvent, RunId } from "@runplane/domain"
+import { type CanonicalEvent, RECEIPT_ARTIFACT, type RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
@@ -40,7 +40,7 @@ export const accountOf = Effect.fnUntraced(function* (runId: RunId) {
   const { status } = yield* api.runs.get({ params, query: {} })
   const state = yield* api.runs.state({ params })
   const events = yield* eventsOf(runId)
-  const lines = events.map((event) => ({ event, line: lineOf(event) }))
+  const lines = events.filter((event) => !isReceipt(event)).map((event) => ({ event, line: lineOf(event) }))
   return {
     status,
     session: lines.filter(({ event }) => isOfSession(event)).map(({ line }) => line),
@@ -66,6 +66,10 @@ const isOfSession = ({ recorded: { data }, source, type }: CanonicalEvent): bool
 const isReconnection = (event: CanonicalEvent): boolean =>
   event.type === "session.stream.opened" && (event.data.status === "reconnecting" || event.data.status === "recovered")
 
+/** Receipts arrive after the end, and each runtime has its own issuer and keys: `ReceiptSuite.ts` checks them. */
+const isReceipt = (event: CanonicalEvent): boolean =>
+  event.type === "artifact.created" && event.data.kind === RECEIPT_ARTIFACT
+
 /** Whether senders are verified is of the authentication, which differs between the suites. */
 const lineOf = ({ recorded, subject, type }: CanonicalEvent): string => {
   const { senderAuthenticated: _, ...data } = recorded.data
@@ -73,7 +77,7 @@ const lineOf = ({ recorded, subject, type }: CanonicalEvent): string => {
 }
 
 /** Places in the log, ids of ours and the order between streams: they differ from run to run. */
-const PASSING = new Set(["messageId", "sessionId", "timeline", "trace", "traceId", "lastStreamCursor"])
+const PASSING = new Set(["messageId", "sessionId", "timeline", "trace", "traceId", "lastStreamCursor", "receipt"])
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 const MOMENT = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g
 const DIGEST = /\b[0-9a-f]{64}\b/g

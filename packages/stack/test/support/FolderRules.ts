@@ -44,6 +44,9 @@ const VALUES = [
   "VisibleText.ts"
 ]
 
+/** Canonical texts and their digests. */
+const DIGESTS = ["CanonicalJson.ts", "Sha256.ts"]
+
 /**
  * The order of knowledge inside a package, or inside a folder of one, from the top to the bottom. A key is a folder, or
  * a file that stands beside the folders; files that are not named compose what the table is of: they may know
@@ -54,7 +57,8 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     http: {
       meaning: "composition of the handlers",
       knows: [
-        ...["admin", "mcp", "alerts", "streams", "queries", "runs", "ingest", "marks", "reactors", "observe"],
+        ...["admin", "mcp", "alerts", "streams", "queries", "runs", "ingest", "marks", "receipts", "reactors"],
+        "observe",
         ...["event-log", "platform"]
       ]
     },
@@ -66,6 +70,10 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     alerts: {
       meaning: "rules over the log: evaluation, firings, commands",
       knows: ["runs", "marks", "reactors", "observe", "event-log", "platform"]
+    },
+    receipts: {
+      meaning: "receipts of decisions: read from the runtime, checked, recorded",
+      knows: ["reactors", "event-log", "platform"]
     },
     marks: { meaning: "judgements beside the log, and their chain", knows: ["reactors", "event-log", "platform"] },
     reactors: { meaning: "effects of a commit: webhooks, metrics, traces, tallies", knows: ["event-log", "platform"] },
@@ -247,9 +255,12 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     story: { meaning: "a run as lines of text", knows: ["otlp", "events", ...VALUES] },
     alerts: {
       meaning: "rules, windows, evaluation and formats of alerts",
-      knows: ["gate", "seal", "marks", "insight", "policies", "query", "events", ...VALUES, "Graphemes.ts"]
+      knows: ["gate", "marks", "insight", "policies", "query", "events", ...VALUES, "Graphemes.ts", "CanonicalJson.ts"]
     },
-    seal: { meaning: "hash chain and proofs", knows: ["marks", "events", ...VALUES, "Metrics.ts", "Projector.ts"] },
+    seal: {
+      meaning: "hash chain and proofs",
+      knows: ["marks", "events", "receipts", ...VALUES, ...DIGESTS, "Metrics.ts", "Projector.ts"]
+    },
     marks: {
       meaning: "judgements, their agreement, the record of an agent",
       knows: ["insight", "policies", "events", "statistics", ...VALUES]
@@ -259,14 +270,20 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
       knows: ["marks", "insight", "statistics", "events", ...VALUES, "RunDescriptor.ts"]
     },
     statistics: { meaning: "intervals, tests, resamples, agreement, calibration", knows: [] },
-    insight: { meaning: "forecast, what-if, divergence", knows: ["projector", "policies", "events", ...VALUES] },
+    insight: {
+      meaning: "forecast, what-if, divergence",
+      knows: ["projector", "policies", "events", "receipts", ...VALUES]
+    },
     projector: {
       meaning: "the fold of a run",
-      knows: ["events", ...VALUES, "OutboundMessage.ts", "RunState.ts", "UsageSums.ts"]
+      knows: ["events", "receipts", ...VALUES, "OutboundMessage.ts", "RunState.ts", "UsageSums.ts"]
     },
     normaliser: {
       meaning: "frames become canonical events",
-      knows: ["events", ...VALUES, "LlmUsage.ts", "OutboundMessage.ts", "PayloadTypes.ts", "pricing", "Redaction.ts"]
+      knows: [
+        ...["events", "receipts", ...VALUES, "LlmUsage.ts", "OutboundMessage.ts", "PayloadTypes.ts", "pricing"],
+        ...["Redaction.ts", "Sha256.ts"]
+      ]
     },
     otlp: {
       meaning: "spans of OpenTelemetry become canonical events",
@@ -283,7 +300,8 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
         "Redaction.ts"
       ]
     },
-    events: { meaning: "the typed events", knows: VALUES },
+    events: { meaning: "the typed events", knows: ["receipts", ...VALUES] },
+    receipts: { meaning: "hashes of commitments, receipts of runtimes", knows: [...VALUES, ...DIGESTS] },
     usage: { meaning: "token usage in payloads", knows: VALUES },
     pricing: { meaning: "prices of model calls", knows: VALUES },
     policies: { meaning: "policy rules and their evaluation", knows: VALUES },

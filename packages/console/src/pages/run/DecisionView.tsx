@@ -7,6 +7,7 @@ import { useMarksHere } from "../../ui/MarksHere.ts"
 import { Empty } from "../../ui/States.tsx"
 import { type ProposalRow, proposalsOf, type Stance } from "../../view/Decision.ts"
 import { cut, LINES_LENGTH, percent, whole } from "../../view/Format.ts"
+import { DecisionProof } from "./DecisionProof.tsx"
 import type { RunViewProps } from "./useShown.ts"
 
 /** Columns of the matrix; in a larger session the rest is shown on demand. */
@@ -52,6 +53,7 @@ export default function DecisionView({ page, set, shown }: RunViewProps) {
                 </li>
               ))}
             </ul>
+            <DecisionProof commitmentHash={current.commitmentHash} receipt={current.receipt} />
             <div className="w-full">
               <MarkLines marks={marks} length={LINES_LENGTH} />
             </div>

@@ -9,6 +9,7 @@ import { Reasons } from "../../ui/kit.tsx"
 import { Failure } from "../../ui/States.tsx"
 import { counted, duration, whole } from "../../view/Format.ts"
 import { OFTEN_MS } from "../../view/Polls.ts"
+import { DecisionProof } from "./DecisionProof.tsx"
 import { useActivePolicy } from "./useActivePolicy.ts"
 import type { ShownRun } from "./useShown.ts"
 
@@ -33,9 +34,10 @@ const FromEvents = (props: WhyCardProps) => {
 
 /** Read from the service, when not all events are loaded. */
 const FromService = (props: WhyCardProps) => {
-  const { run } = props.shown
+  const { run, state } = props.shown
   const { data, error, refetch } = useQuery({
-    queryKey: ["why", run.id, run.status],
+    // A receipt arrives after the end.
+    queryKey: ["why", run.id, run.status, isTerminal(run.status) ? state.timeline.latestIndex : 0],
     refetchInterval: isTerminal(run.status) ? false : OFTEN_MS,
     queryFn: ({ signal }) => callFor("application/json", (api) => api.decisions.why({ params: { id: run.id } }), signal)
   })
@@ -47,12 +49,12 @@ const FromService = (props: WhyCardProps) => {
 /** The part of the explanation that the card shows. */
 type Explanation = Pick<
   Why,
-  "cost" | "counterfactuals" | "decidedAt" | "missing" | "notes" | "outcome" | "rules" | "summary"
+  "cost" | "counterfactuals" | "decidedAt" | "missing" | "notes" | "outcome" | "receipt" | "rules" | "summary"
 >
 
 const Card = ({ answer, onSelect, shown }: WhyCardProps & { readonly answer: Explanation }) => {
   const indexOf = useMemo(() => new Map(shown.events.map(({ index, seq }) => [seq, index])), [shown.events])
-  const { cost, counterfactuals, decidedAt, missing, outcome, rules, summary } = answer
+  const { cost, counterfactuals, decidedAt, missing, outcome, receipt, rules, summary } = answer
   const { status } = shown.state.run
   const style = outcomeStyle(outcome?.positive, outcome !== null, status)
   const Icon = style.icon
@@ -91,6 +93,7 @@ const Card = ({ answer, onSelect, shown }: WhyCardProps & { readonly answer: Exp
               , {duration(decidedAt.msBeforeCommitment)} before the commitment.
             </p>
           )}
+          <DecisionProof commitmentHash={outcome?.commitmentHash} receipt={receipt} />
         </div>
       </div>
       {rules.length === 0 ? null : (

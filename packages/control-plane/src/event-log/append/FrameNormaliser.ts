@@ -3,6 +3,7 @@ import { decodePayload } from "@runplane/runtime"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { sha256 } from "../seal/HashChain.ts"
 import { Prices } from "./Prices.ts"
 import { Redactor } from "./Redactor.ts"
 
@@ -13,7 +14,7 @@ export class FrameNormaliser extends Context.Service<FrameNormaliser, Normaliser
   static readonly layer = Layer.effect(
     FrameNormaliser,
     Effect.gen(function* () {
-      return makeNormaliser({ decode: decodePayload, redactor: yield* Redactor, prices: yield* Prices })
+      return makeNormaliser({ decode: decodePayload, redactor: yield* Redactor, prices: yield* Prices, sha256 })
     })
   )
 }

@@ -66,6 +66,10 @@ export type SideEffectStep = (typeof sideEffectSteps)[number]
  */
 const sealDoubtKinds = ["head", "late", "ledger", "published"] as const
 
+/** What the check of a receipt found: `refuted` by the log, `unverified` by itself, `missing` where there is none. */
+const receiptResults = ["verified", "refuted", "unverified", "missing"] as const
+export type ReceiptResult = (typeof receiptResults)[number]
+
 const CIRCUIT_STATE = { CLOSED: 0, HALF_OPEN: 1, OPEN: 2 } as const
 
 export interface RunEndMetric {
@@ -197,6 +201,12 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
     "what",
     sealDoubtKinds
   )
+  const receipts = counterOf(
+    "proto_decision_receipts_total",
+    "Receipts of decisions, by the result of their check",
+    "result",
+    receiptResults
+  )
   const otlpReceived = counter("otlp_received_total", "Spans and log records that were received")
   const otlpRejected = counter("otlp_rejected_total", "Spans and log records that were rejected")
   const otlpDuplicates = counter("otlp_duplicate_spans_total", "Spans and log records that arrived again")
@@ -264,6 +274,7 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
     /** A receiver answered an attempt with success, or the attempt failed. */
     webhookAttempt: (status: (typeof deliveryStatuses)[number]) => attempts(status),
     sideEffectFailed: (step: SideEffectStep) => sideEffects(step),
+    receiptChecked: (result: ReceiptResult) => receipts(result),
     sealDoubted: (what: (typeof sealDoubtKinds)[number]) => sealDoubts(what),
     /** Of one request: how many spans and log records it has, how many are invalid, and how many are known already. */
     otlpReceived: (request: { readonly received: number; readonly rejected: number; readonly duplicates: number }) => {

@@ -49,6 +49,7 @@ const table: ReadonlyArray<readonly [name: string, type: string, sample: string,
   ["webhook_delivery_attempts_total", "counter", '{status="failed"} 1'],
   ["proto_post_commit_side_effect_failures_total", "counter", '{step="audit"} 1'],
   ["runplane_seal_doubts_total", "counter", '{what="head"} 1'],
+  ["proto_decision_receipts_total", "counter", '{result="refuted"} 1'],
   ["retention_removed_total", "counter", '{kind="run"} 4'],
   ["retention_sweeps_total", "counter", '{status="completed"} 1'],
   ["retention_last_sweep_duration_seconds", "gauge", " 0.5"],
@@ -100,6 +101,7 @@ const everything = Effect.gen(function* () {
   metrics.webhookAttempt("failed")
   metrics.sideEffectFailed("audit")
   metrics.sealDoubted("head")
+  metrics.receiptChecked("refuted")
   metrics.otlpReceived({ received: 9, rejected: 2, duplicates: 3 })
   metrics.otlpDrained(6, 1)
   metrics.otlpMarks({ stored: 2, dropped: 1 })
@@ -152,6 +154,7 @@ const atStart: Readonly<Record<string, ReadonlyArray<string>>> = {
     `status_code="${status}",caller="unknown"`
   ]),
   runplane_seal_doubts_total: ["head", "late", "ledger", "published"].map((what) => `what="${what}"`),
+  proto_decision_receipts_total: ["verified", "refuted", "unverified", "missing"].map((name) => `result="${name}"`),
   otlp_received_total: [""],
   otlp_rejected_total: [""],
   otlp_duplicate_spans_total: [""],

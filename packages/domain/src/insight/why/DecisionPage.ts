@@ -4,6 +4,7 @@ import { cleanJson } from "../../CleanJson.ts"
 import { parseExactJson } from "../../ExactJson.ts"
 import { isJsonObject } from "../../JsonReader.ts"
 import { usdText } from "../../Money.ts"
+import { receiptText } from "../../receipts/ReceiptReport.ts"
 import { escapeHtml } from "../../VisibleText.ts"
 import type { Deliberation } from "../Deliberation.ts"
 import type { Why } from "../Why.ts"
@@ -126,7 +127,7 @@ const aboutOf = (
   subject: RecordSubject | undefined,
   cite: (seqs: ReadonlyArray<number>) => string
 ): ReadonlyArray<string> => {
-  const { decidedAt, minimalSet, modeName, outcome, participants, policySource, policyVersion, runId } = why
+  const { decidedAt, minimalSet, modeName, outcome, participants, policySource, policyVersion, receipt, runId } = why
   return [
     subject?.scenario !== undefined && `scenario ${subject.scenario}`,
     subject?.intent !== undefined && `question: ${subject.intent}`,
@@ -134,6 +135,8 @@ const aboutOf = (
     participants.length > 0 && `participants: ${participants.join(", ")}`,
     outcome !== null &&
       `committed by ${outcome.by || "an unnamed participant"}${outcome.reason === undefined ? "" : `: ${outcome.reason}`}`,
+    outcome?.commitmentHash !== undefined && `commitment hash ${outcome.commitmentHash}`,
+    receipt !== undefined && `receipt of the runtime: ${receiptText(receipt)}`,
     decidedAt !== undefined &&
       `decided at ${decidedAt.ts}, ${(decidedAt.msBeforeCommitment / 1_000).toFixed(1)} s before the commitment`,
     minimalSet.length > 0 && `carried by ${cite(minimalSet)}`,

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto"
 import { fromBinary } from "@bufbuild/protobuf"
 import {
   activePolicy,
@@ -20,7 +21,12 @@ import { decodePayload, SessionStartPayloadSchema } from "@runplane/runtime"
 import * as Result from "effect/Result"
 import type { Played } from "./Rehearsal.ts"
 
-const { normalise } = makeNormaliser({ decode: decodePayload, redactor: noRedactor, prices: specifiedPrices })
+const { normalise } = makeNormaliser({
+  decode: decodePayload,
+  redactor: noRedactor,
+  prices: specifiedPrices,
+  sha256: (...parts) => hash("sha256", Buffer.concat(parts), "buffer")
+})
 
 /** The events that an observer has of a played session. */
 const eventsOf = ({ history }: Played): ReadonlyArray<CanonicalEvent> => {

@@ -104,6 +104,7 @@ export const identity = (...supportedModes: ReadonlyArray<string>): Message => (
       modeRegistry: { listModes: true, listChanged: true },
       roots: { listRoots: true, listChanged: true },
       policyRegistry: { registerPolicy: true, listPolicies: true, listChanged: true },
+      decisionReceipt: { getDecisionReceipt: false, signed: false },
       experimental: {}
     }
   })

@@ -1,7 +1,10 @@
 import type * as Schema from "effect/Schema"
-import { isJsonArray, isJsonObject } from "../JsonReader.ts"
+import { isJsonArray, isJsonObject } from "./JsonReader.ts"
 
-/** One text for one value: keys sorted by code unit, no white space. What is signed is signed in this form. */
+/**
+ * One text for one value, by RFC 8785 (JCS): keys sorted by UTF-16 code units, no white space, numbers as ECMAScript
+ * writes them. What is signed is signed in this form. A lone surrogate, which the RFC excludes, stays as its escape.
+ */
 export const canonicalJson = (value: Schema.Json): string => {
   if (isJsonArray(value)) return `[${value.map(canonicalJson).join(",")}]`
   if (!isJsonObject(value)) return JSON.stringify(value)

@@ -1,0 +1,11 @@
+import { objectAt } from "../JsonReader.ts"
+import type { LoggedDecision } from "../receipts/ReceiptComparison.ts"
+import type { EventOf } from "./CanonicalEvent.ts"
+
+/** The decision of an event, as a receipt is compared with it. */
+export const loggedDecision = ({ data, recorded }: EventOf<"decision.finalized">): LoggedDecision => ({
+  sessionId: data.sessionId,
+  modeName: data.modeName,
+  commitmentHash: data.commitmentHash,
+  payload: objectAt(recorded.data, "decodedPayload") ?? {}
+})

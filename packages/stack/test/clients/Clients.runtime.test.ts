@@ -38,7 +38,7 @@ class Stack extends Context.Service<Stack, { readonly controlPlane: number; read
 
 const python = (interpreter: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
   Effect.callback<string>((resume) => {
-    const options = { env: { ...process.env, ...env }, timeout: 60_000 }
+    const options = { env: { ...process.env, ...env }, timeout: 110_000 }
     const child = execFile(interpreter, [...args], options, (failure, stdout, stderr) =>
       resume(failure === null ? Effect.succeed(stdout) : Effect.die(new Error(`${failure.message}\n${stderr}`)))
     )

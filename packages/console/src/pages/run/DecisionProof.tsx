@@ -21,10 +21,7 @@ export const DecisionProof = ({ commitmentHash, receipt }: DecisionProofProps) =
         </div>
       )}
       {receipt === undefined ? null : (
-        <div
-          className={`flex items-start gap-2 ${receipt.verified ? "" : "text-bad"}`}
-          data-receipt={verdict(receipt)}
-        >
+        <div className={`flex items-start gap-2 ${receipt.verified ? "" : "text-bad"}`} data-receipt={verdict(receipt)}>
           <dt className="flex shrink-0 items-center gap-1.5">
             {receipt.verified ? <FileCheck2 size={14} aria-hidden /> : <FileWarning size={14} aria-hidden />}
             Receipt

@@ -1,11 +1,12 @@
 // The tests against the reference runtime: brings macp-runtime with cargo, built once and kept in .tools, and runs the
 // test project "runtime" with it. Exit code 77: this machine cannot build it; the last line on stderr says why.
-import { spawn, spawnSync } from "node:child_process"
-import { cpSync, createWriteStream, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { spawn } from "node:child_process"
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { homedir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { bringClients, bringConform, QUICK, runInto, say, start, works } from "./runtime/tools.mjs"
 
 /** Releases that can be tested with, and what their build needs in place of the newest dependency. */
 const RELEASES = { "0.13.0": undefined, "0.9.0": { "macp-proto": "0.1.11" } }
@@ -16,13 +17,13 @@ const named = given.indexOf("--release")
 const VERSION = named < 0 ? "0.13.0" : given.splice(named, 2)[1]
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const folder = join(root, ".tools", `macp-runtime-${VERSION}`)
+const tools = join(root, ".tools")
+const folder = join(tools, `macp-runtime-${VERSION}`)
 const built = join(folder, "bin", "macp-runtime")
 /** One that is there already, for machines that keep it elsewhere; it must be of this version. */
 const binary = process.env.MACP_RUNTIME_BINARY || built
 const log = join(folder, "build.log")
 
-const say = (text) => process.stderr.write(`runtime: ${text}\n`)
 const stop = (text, code) => {
   say(text)
   process.exit(code)
@@ -30,26 +31,7 @@ const stop = (text, code) => {
 
 if (!(VERSION in RELEASES)) stop(`--release is one of ${Object.keys(RELEASES).join(", ")}`, 1)
 
-const works = (command, args) => spawnSync(command, args, { stdio: "ignore" }).status === 0
-
-// Runs a program until its input ends: should this process be killed, what it started goes with it.
-const UNTIL_INPUT_ENDS = 'exec 3<&0; "$0" "$@" </dev/null & pid=$!; (cat <&3 >/dev/null; kill -9 $pid) & wait $pid'
-
-const start = (command, args, options) => spawn("sh", ["-c", UNTIL_INPUT_ENDS, command, ...args], options)
-
-/** Runs a command with its output in the log of the build; answers whether it succeeded. */
-const run = (command, args, env = {}) =>
-  new Promise((resolve) => {
-    const child = start(command, args, { env: { ...process.env, ...env }, stdio: ["pipe", "pipe", "pipe"] })
-    const output = createWriteStream(log, { flags: "a" })
-    output.write(`$ ${command} ${args.join(" ")}\n`)
-    child.stdout.pipe(output, { end: false })
-    child.stderr.pipe(output, { end: false })
-    child.once("exit", (code) => {
-      child.stdin.end()
-      resolve(code === 0)
-    })
-  })
+const run = runInto(log)
 
 /** The build needs the protobuf compiler, which Debian has and root may install. */
 const ensureProtoc = async () => {
@@ -116,11 +98,8 @@ const build = async () => {
       ? // Not --locked: the lock file of the crate names versions that its registry does not have any more.
         ["macp-runtime", "--version", `=${VERSION}`]
       : ["--path", await pinSources(pins), "--locked"]
-  // Optimised only so far that nothing is slow: it is the tests that have to be fast, and the build that has to be
-  // short.
-  const quick = { CARGO_PROFILE_RELEASE_OPT_LEVEL: "1", CARGO_PROFILE_RELEASE_LTO: "false" }
   const install = ["install", ...which, "--bin", "macp-runtime", "--root", folder, "--target-dir", target, "--force"]
-  const isBuilt = await run("cargo", install, quick)
+  const isBuilt = await run("cargo", install, QUICK)
   rmSync(target, { recursive: true, force: true })
   rmSync(join(folder, "source"), { recursive: true, force: true })
   if (!isBuilt || !existsSync(built)) stop(`macp-runtime ${VERSION} could not be built; see ${log}`, 1)
@@ -163,6 +142,10 @@ if (process.platform === "win32")
 if (binary === built && !existsSync(built)) await build()
 // A binary of an earlier checkout can lack fixtures that later tests read.
 else if (binary === built) keepFixtures()
+// An older release is compared with nothing but itself.
+const isNewest = VERSION === "0.13.0"
+const conform = isNewest ? await bringConform(tools, VERSION) : undefined
+const clients = isNewest ? await bringClients(tools) : undefined
 if (given.includes("--build-only")) process.exit(0)
 
 const runtime = await startRuntime()
@@ -174,7 +157,9 @@ const tests = spawn("vitest", vitest, {
     ...process.env,
     MACP_RUNTIME_BINARY: binary,
     MACP_RUNTIME_SOURCES: process.env.MACP_RUNTIME_SOURCES || folder,
-    MACP_RUNTIME_UNDER_TEST: runtime.address
+    MACP_RUNTIME_UNDER_TEST: runtime.address,
+    ...(conform && { MACP_CONFORM_BINARY: conform }),
+    ...(clients && { MACP_AGENTS_PYTHON: clients.agents, MACP_MCP_PYTHON: clients.mcp })
   }
 })
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => tests.kill(signal))

@@ -4,7 +4,15 @@ import { JSON_LINES_CONTENT_TYPE } from "../src/control-plane/RunInsights.ts"
 import { type Completion, complete } from "./Completion.ts"
 import { controlPlaneAnswers } from "./ControlPlaneAnswers.ts"
 import { declaredFailures } from "./ErrorResponses.ts"
-import { backtestLines, exportLines, itemSchemas, logStream, replayStream, runStream } from "./EventStreams.ts"
+import {
+  agUiStream,
+  backtestLines,
+  exportLines,
+  itemSchemas,
+  logStream,
+  replayStream,
+  runStream
+} from "./EventStreams.ts"
 import type { Examples } from "./Examples.ts"
 import recorded from "./examples/control-plane.json" with { type: "json" }
 import { controlPlaneIntroduction } from "./Introductions.ts"
@@ -21,6 +29,8 @@ const completion: Completion = {
   streams: {
     streamRun: { [EVENT_STREAM]: runStream },
     streamEvents: { [EVENT_STREAM]: logStream },
+    followRunAsAgUi: { [EVENT_STREAM]: agUiStream },
+    runAsAgUi: { [EVENT_STREAM]: agUiStream },
     streamReplay: { [EVENT_STREAM]: replayStream },
     exportRun: { [JSON_LINES_CONTENT_TYPE]: exportLines },
     backtestPolicy: { [JSON_LINES_CONTENT_TYPE]: backtestLines }

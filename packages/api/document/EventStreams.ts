@@ -8,13 +8,13 @@ interface Item {
 }
 
 /**
- * An answer that is not JSON but a sequence of JSON: of frames with the `data` of an event, or of lines. For readers it
- * is described in words, for programs in the `contentSchema` of the text, which describes the sequence once it is
- * parsed.
+ * An answer that is not JSON but a sequence of JSON: of frames with the `data` of an event, of frames without a name,
+ * or of lines. For readers it is described in words, for programs in the `contentSchema` of the text, which describes
+ * the sequence once it is parsed.
  */
 export interface ItemStream {
-  readonly form: "frames" | "lines"
-  /** By the name of the event, or the `type` of the line. */
+  readonly form: "frames" | "messages" | "lines"
+  /** By the name of the event, or the `type` of the message or of the line. */
   readonly items: Readonly<Record<string, Item>>
 }
 
@@ -33,6 +33,7 @@ export const itemMedia = (contentType: string, { form, items }: ItemStream): Sha
 
 const forms = {
   frames: "frames of `event`, `id` and `data`, where `data` is JSON on one line",
+  messages: "frames of `data`, JSON on one line whose `type` distinguishes it, and some with an `id`",
   lines: "one JSON object a line, distinguished by `type`"
 }
 
@@ -58,6 +59,17 @@ const itemForms: Readonly<Record<ItemStream["form"], (name: string, item: Item) 
       data: schemaRef(schema)
     },
     required: ["event", ...(hasId(name) ? ["id"] : []), "data"]
+  }),
+  messages: (_name, { schema }) => ({
+    type: "object",
+    properties: {
+      id: {
+        type: "string",
+        description: "seq of the last event that the client has: the Last-Event-ID to resume from"
+      },
+      data: schemaRef(schema)
+    },
+    required: ["data"]
   }),
   lines: (_name, { schema }) => schemaRef(schema)
 }
@@ -111,6 +123,12 @@ export const replayStream: ItemStream = {
   items: { canonical_event: { schema: "CanonicalEvent", description: "one event; the id is its seq" } }
 }
 
+/** `GET` and `POST /runs/{id}/ag-ui` (docs/reference/ag-ui.md). */
+export const agUiStream: ItemStream = {
+  form: "messages",
+  items: { AgUiEvent: { schema: "AgUiEvent", description: "an event of AG-UI 1.0" } }
+}
+
 /** The other form of `GET /runs/{id}/export` (docs/reference/runs.md#export). */
 export const exportLines: ItemStream = {
   form: "lines",
@@ -135,6 +153,15 @@ export const backtestLines: ItemStream = {
 
 /** Schemas of what only these sequences hold; lines are made of schemas that are declared. */
 export const itemSchemas = (declared: Shape): Shape => ({
+  AgUiEvent: {
+    type: "object",
+    description: "An event of AG-UI 1.0; its other members depend on its type",
+    properties: {
+      type: { type: "string", description: "What it says", example: "TEXT_MESSAGE_CONTENT" },
+      timestamp: { type: "integer", description: "Time of the event of the run, milliseconds since 1970" }
+    },
+    required: ["type"]
+  },
   Heartbeat: {
     type: "object",
     description: "The stream is alive",

@@ -4,7 +4,17 @@
 // other identities may not suspend a session.
 import { writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { book, fetched, type Json, keptMetrics, published, readStream, recorder, shortenedLines } from "./recording.ts"
+import {
+  beginningOf,
+  book,
+  fetched,
+  type Json,
+  keptMetrics,
+  published,
+  readStream,
+  recorder,
+  shortenedLines
+} from "./recording.ts"
 
 const [controlPlane = "http://127.0.0.1:3001", launcher = "http://127.0.0.1:3000"] = process.argv.slice(2)
 
@@ -176,6 +186,11 @@ const [first, , third] = events
 const replay = { mode: "instant", fromSeq: first.seq, toSeq: third.seq }
 const { streamUrl } = await ask("prepareReplay", "POST", `/runs/${run}/replay`, { body: replay })
 await ask("streamReplay", "GET", streamUrl, { cut: (text) => text })
+await ask("followRunAsAgUi", "GET", `/runs/${run}/ag-ui?since=${third.seq}`, { cut: beginningOf })
+await ask("runAsAgUi", "POST", `/runs/${run}/ag-ui?since=${third.seq}`, {
+  body: { threadId: "thread-1", runId: "run-1" },
+  cut: beginningOf
+})
 await ask("getReplayState", "GET", `/runs/${run}/replay/state?seq=${third.seq}`)
 await ask("rebuildProjection", "POST", `/runs/${run}/projection/rebuild`)
 await ask("compareRuns", "POST", "/runs/compare", { body: { leftRunId: run, rightRunId: second.sessionId } })

@@ -35,6 +35,9 @@ export const fetched = async (base: string, method: string, path: string, body?:
   return { contentType, value: contentType.startsWith("application/json") && text !== "" ? JSON.parse(text) : text }
 }
 
+/** Frames of an event stream in an example. */
+const KEPT_FRAMES = 8
+
 export const keptMetrics = (text: string) =>
   `${text
     .split("\n")
@@ -75,6 +78,9 @@ export const shortenedLines = (text: string) =>
     .split("\n")
     .map((line) => (line === "" ? line : JSON.stringify(shortened(JSON.parse(line)))))
     .join("\n")
+
+/** The first frames of an event stream. */
+export const beginningOf = (text: string) => text.split("\n\n").slice(0, KEPT_FRAMES).join("\n\n").concat("\n\n")
 
 export const readStream = async (url: string, enough: (text: string) => boolean) => {
   const abort = new AbortController()

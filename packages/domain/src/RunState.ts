@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import { DenialReason } from "./Denials.ts"
 import { CanonicalEventType } from "./events/CanonicalEventType.ts"
 import { Subject } from "./events/RecordedEvent.ts"
 import { Field } from "./Field.ts"
@@ -10,6 +11,7 @@ import { usageSums } from "./UsageSums.ts"
 /** Caps of the projection: the last so many of each. */
 export const MAX_DECISION_PROPOSALS = 50
 export const MAX_COMMITMENT_EVALUATIONS = 50
+export const MAX_POLICY_DENIALS = 20
 export const MAX_LLM_CALLS = 100
 export const MAX_SIGNALS = 200
 export const MAX_PROGRESS_ENTRIES = 100
@@ -144,6 +146,19 @@ export const CommitmentEvaluation = Schema.Struct({
 }).annotate({ identifier: "CommitmentEvaluation", description: "What the policy said to a commitment" })
 export type CommitmentEvaluation = typeof CommitmentEvaluation.Type
 
+export const PolicyDenialEntry = Schema.Struct({
+  participantId: optional(Field.text("Sender of the refused message; absent when unknown")),
+  messageId: optional(Field.text("The refused message; absent when unknown")),
+  commitmentId: optional(Field.text("Commitment in it")),
+  message: Field.text("What the runtime says"),
+  denials: Schema.Array(DenialReason).annotate({
+    description: "Its reasons with their codes; empty for a runtime that sends words only"
+  }),
+  denialsOmitted: optional(Field.integer("How many more there are; absent for none")),
+  ts: Field.time("When it was reported")
+}).annotate({ identifier: "PolicyDenialEntry", description: "A message that the policy refused" })
+export type PolicyDenialEntry = typeof PolicyDenialEntry.Type
+
 export const VoteTallyEntry = Schema.Struct({
   commitmentId: Field.text("Proposal that is voted on"),
   allow: Field.integer("Votes for it"),
@@ -267,6 +282,7 @@ export const RunState = Schema.Struct({
     commitmentEvaluations: Schema.Array(CommitmentEvaluation).annotate(
       latest(MAX_COMMITMENT_EVALUATIONS, "evaluations")
     ),
+    denials: optional(Schema.Array(PolicyDenialEntry).annotate(latest(MAX_POLICY_DENIALS, "refused messages"))),
     expectedCommitments: optional(
       Schema.Array(ExpectedCommitment).annotate({ description: "Commitments that the policy expects" })
     ),

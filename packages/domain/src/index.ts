@@ -1,3 +1,5 @@
+export * from "./ag-ui/AgUiEvent.ts"
+export * from "./ag-ui/AgUiRun.ts"
 export * from "./alerts/Budget.ts"
 export * from "./alerts/Contribution.ts"
 export * from "./alerts/Evaluation.ts"
@@ -37,6 +39,7 @@ export {
   sessionStateChanged,
   streamOpened
 } from "./ControlPlaneEvents.ts"
+export { type DenialDetails, DenialReason, denialsIn, denialText, readDenialDetails } from "./Denials.ts"
 export * from "./Enrichment.ts"
 export {
   type Altered,
@@ -251,6 +254,8 @@ export * from "./statistics/Kappa.ts"
 export * from "./statistics/Looks.ts"
 export * from "./statistics/Mean.ts"
 export { type Interval, type ShareInterval, wilson } from "./statistics/Wilson.ts"
+export { type Because, contributionText } from "./story/Contributions.ts"
+export { type Line, narrator, type Wording } from "./story/Narration.ts"
 export { addUsage, guessedPart, noUsage, type UsageSums } from "./UsageSums.ts"
 export { MAX_TOKENS_PER_CALL, type TokenCounts } from "./usage/TokenCounts.ts"
 export * from "./VisibleText.ts"

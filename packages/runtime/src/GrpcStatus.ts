@@ -1,8 +1,13 @@
 import { constants, type IncomingHttpHeaders } from "node:http2"
 import { ConnectError, decodeBinaryHeader } from "@connectrpc/connect"
-import { GRPC_CODES, type GrpcStatusName, grpcStatusName, type RawEnvelope } from "@runplane/domain"
-import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
+import {
+  type DenialDetails,
+  GRPC_CODES,
+  type GrpcStatusName,
+  grpcStatusName,
+  type RawEnvelope,
+  readDenialDetails
+} from "@runplane/domain"
 import { UnreadableFrame } from "./GrpcFrames.ts"
 import { RuntimeError } from "./RuntimeError.ts"
 
@@ -105,13 +110,13 @@ const failure = (
   denialDetails?: string | null,
   cause?: unknown
 ): RuntimeError => {
-  const denialReasons = denialReasonsOf(denialDetails ?? undefined)
+  const denial = denialOf(denialDetails ?? undefined)
   return new RuntimeError({
     method,
     reason,
     message,
     ...(cause === undefined ? {} : { cause }),
-    ...(denialReasons === undefined ? {} : { denialReasons })
+    ...(denial !== undefined && { denialReasons: denial.reasons, denials: denial.denials })
   })
 }
 
@@ -162,15 +167,12 @@ const nameOfBreak = (cause: unknown, resetCode: number | undefined): GrpcStatusN
     : "INTERNAL"
 }
 
-const DenialDetails = Schema.fromJsonString(Schema.Struct({ reasons: Schema.Array(Schema.String) }))
-const decodeDenialDetails = Schema.decodeUnknownOption(DenialDetails)
-
-/** Reasons of a policy denial; undefined when there are none or they cannot be read. */
-const denialReasonsOf = (details: string | undefined): ReadonlyArray<string> | undefined => {
+/** Details of a policy denial; undefined when there are none or they cannot be read. */
+const denialOf = (details: string | undefined): DenialDetails | undefined => {
   if (details === undefined) return undefined
   try {
-    const text = new TextDecoder().decode(decodeBinaryHeader(details))
-    return Option.getOrUndefined(decodeDenialDetails(text))?.reasons
+    const read = readDenialDetails(decodeBinaryHeader(details))
+    return read.reasons.length === 0 ? undefined : read
   } catch {
     // Not base64: the status itself says enough.
     return undefined

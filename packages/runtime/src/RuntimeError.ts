@@ -1,4 +1,4 @@
-import { GRPC_CODES, type GrpcStatusName, type RawEnvelope } from "@runplane/domain"
+import { type DenialReason, GRPC_CODES, type GrpcStatusName, type RawEnvelope } from "@runplane/domain"
 import * as Data from "effect/Data"
 
 /** Why a call failed: the gRPC status, or our own circuit breaker refused to make the call. */
@@ -25,7 +25,8 @@ export interface OversizedMessage {
 
 /**
  * A call to the runtime failed. `message` is the details text of the runtime (what HTTP clients are shown),
- * `denialReasons` comes from the `macp-error-details-bin` metadata of policy denials.
+ * `denialReasons` comes from the `macp-error-details-bin` metadata of policy denials, and so does `denials`, the
+ * reasons with their codes, which runtimes send since 0.9.
  */
 export class RuntimeError extends Data.TaggedError("RuntimeError")<{
   readonly reason: RuntimeErrorReason
@@ -33,6 +34,7 @@ export class RuntimeError extends Data.TaggedError("RuntimeError")<{
   /** Name of the call, as in the service definition. */
   readonly method: string
   readonly denialReasons?: ReadonlyArray<string>
+  readonly denials?: ReadonlyArray<DenialReason>
   /** The message that is larger than RUNTIME_MAX_RECEIVE_MESSAGE_BYTES. */
   readonly oversized?: OversizedMessage
   readonly cause?: unknown

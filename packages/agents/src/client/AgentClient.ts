@@ -1,4 +1,5 @@
 import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf"
+import { readDenialDetails } from "@runplane/domain"
 import {
   type Ack,
   backoff,
@@ -122,8 +123,9 @@ const make = Effect.fnUntraced(function* (
     if (failure._tag === "RuntimeCallFailed" || UNREPORTED.has(failure.code) || failure.messageType === "Signal") {
       return Effect.void
     }
-    const { code, message, messageType, reasons } = failure
-    const payload = signalPayload(REFUSAL_SIGNAL, { messageType, messageId, code, message, reasons }, sessionId)
+    const { code, denials, message, messageType, reasons } = failure
+    const said = { messageType, messageId, code, message, reasons, ...(denials.length > 0 && { denials }) }
+    const payload = signalPayload(REFUSAL_SIGNAL, said, sessionId)
     return Effect.ignore(submit("Signal", payload, { mode: "", sessionId: "" }))
   }
 
@@ -181,20 +183,13 @@ const accepted = (messageType: string, ack: Ack | undefined): Effect.Effect<Ack,
           messageType,
           code: ack?.error?.code ?? "INTERNAL_ERROR",
           detail: ack?.error?.message ?? "the runtime sent no acknowledgement",
-          reasons: reasonsOf(ack?.error?.details)
+          ...reasonsOf(ack?.error?.details)
         })
       )
 
-/** Denial reasons are a courtesy: anything unreadable counts as none. */
-const reasonsOf = (details: Uint8Array | undefined): ReadonlyArray<string> => {
-  if (details === undefined || details.length === 0) return []
-  try {
-    const parsed: unknown = JSON.parse(new TextDecoder().decode(details))
-    if (typeof parsed !== "object" || parsed === null || !("reasons" in parsed)) return []
-    return Array.isArray(parsed.reasons) ? parsed.reasons.filter((reason) => typeof reason === "string") : []
-  } catch {
-    return []
-  }
+const reasonsOf = (details: Uint8Array = new Uint8Array()) => {
+  const { denials, reasons } = readDenialDetails(details)
+  return { denials, reasons }
 }
 
 /** The runtime does not know the credential: of a Send it says so in the acknowledgement. */

@@ -1,3 +1,4 @@
+import type { DenialReason } from "@runplane/domain"
 import * as Data from "effect/Data"
 
 /** The runtime refused a message: the registry code of its answer. */
@@ -7,6 +8,8 @@ export class MessageRefused extends Data.TaggedError("MessageRefused")<{
   readonly detail: string
   /** Only for POLICY_DENIED. */
   readonly reasons: ReadonlyArray<string>
+  /** The same with their codes, which runtimes send since 0.9. */
+  readonly denials: ReadonlyArray<DenialReason>
 }> {
   override get message() {
     const reasons = this.reasons.length === 0 ? "" : `: ${this.reasons.join("; ")}`

@@ -6,6 +6,7 @@ import { RequestValidation } from "../middleware/RequestValidation.ts"
 import { MeGroup } from "../service/MeGroup.ts"
 import { RUNPLANE_VERSION } from "../Version.ts"
 import { AdminGroup } from "./AdminGroup.ts"
+import { AgUiGroup } from "./AgUiGroup.ts"
 import { AlertsGroup } from "./AlertsGroup.ts"
 import { AuditGroup } from "./AuditGroup.ts"
 import { BatchGroup } from "./BatchGroup.ts"
@@ -37,6 +38,7 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(EventsGroup)
   .add(CrossRunEventsGroup)
   .add(StreamGroup)
+  .add(AgUiGroup)
   .add(ReplayGroup)
   .add(DashboardGroup)
   .add(PoliciesGroup)

@@ -1,4 +1,4 @@
-import { about, Field, guessedPart, ReceiptReport, RunId } from "@runplane/domain"
+import { about, DenialReason, Field, guessedPart, ReceiptReport, RunId } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
 /** What is answered about decisions (docs/reference/decisions.md). */
@@ -18,7 +18,10 @@ const RuleRefusal = Schema.Struct({
   rule: Field.text("Key of the rule; mode.* for a requirement of the mode itself", "voting.quorum"),
   have: Schema.Union([Schema.Finite, Schema.String]).annotate({ description: "The current value" }),
   need: Schema.Union([Schema.Finite, Schema.String]).annotate({ description: "The required value" }),
-  text: Field.text("All of it in words")
+  text: Field.text("All of it in words"),
+  code: optional(
+    Field.text("Code of the denial that the runtime would send; absent for a rule of the mode", "no_votes")
+  )
 }).annotate({ identifier: "RuleRefusal", description: "A rule that stands against an outcome" })
 
 const ForecastStep = Schema.Struct({
@@ -76,7 +79,10 @@ const Claim = Schema.Struct({
   kind: Field.text("What it is", "vote"),
   text: Field.text("In words"),
   participantId: optional(Field.text("Whose it is")),
-  seqs: seqs("Events that say so")
+  seqs: seqs("Events that say so"),
+  denials: optional(
+    Schema.Array(DenialReason).annotate({ description: "Reasons of a denial with their codes; absent without any" })
+  )
 }).annotate({ identifier: "DecisionClaim", description: "Something that the record shows" })
 
 /** The answer of `GET /runs/:id/decision/why` (docs/reference/decisions.md#why). */

@@ -44,8 +44,8 @@ const why = Command.make("why", { run }, ({ run }) =>
 ).pipe(Command.withDescription("Show why a run was decided as it was, or what was missing"))
 
 const printWhy = Effect.fnUntraced(function* (answer: typeof DecisionWhy.Type) {
-  const { cost, counterfactuals, decidedAt, missing, notes, outcome } = answer
-  const { policySource, policyVersion, receipt, rules, summary } = answer
+  const { claims, cost, counterfactuals, decidedAt, missing, notes, outcome, policySource, policyVersion } = answer
+  const { receipt, rules, summary } = answer
   const verdict = outcome?.positive === true ? ", positive" : outcome?.positive === false ? ", negative" : ""
   yield* printRows([
     ["Run", answer.runId],
@@ -66,6 +66,7 @@ const printWhy = Effect.fnUntraced(function* (answer: typeof DecisionWhy.Type) {
     ["Cost", `${cost.totalTokens} tokens, ${usdText(cost.costUsd, 4)}${guessed(cost)}${lacking(cost)}`]
   ])
   yield* printSections([
+    ["Refused by the policy", claims.flatMap(({ kind, text }) => (kind === "denial" ? [text] : []))],
     ["What was missing", missing],
     ["Rules", rules.map(({ rule, satisfied, text }) => `${satisfied ? "met" : "not met"}: ${text} (${rule})`)],
     ["Without one vote", counterfactuals.map(({ reasons, text }) => [text, ...reasons].join("; "))],

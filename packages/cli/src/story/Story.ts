@@ -1,10 +1,13 @@
-import { type CanonicalEvent, isDiscoveredRun, storyClock, type TimedRun } from "@runplane/domain"
+import { type CanonicalEvent, isDiscoveredRun, narrator, storyClock, type TimedRun } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { padToWidth } from "../TextWidth.ts"
-import { narrate } from "./Narration.ts"
 import { describeOutcome, seconds } from "./Outcome.ts"
+import { because, plainText } from "./PlainText.ts"
 import type { RunOutcome } from "./RunOutcome.ts"
+
+/** The line of an event in the story of a run, for a terminal. */
+export const narrate = narrator({ text: plainText, because })
 
 /** How text is drawn: with colours on a terminal, without them into a file or a pipe. */
 export interface Style {

@@ -1,4 +1,4 @@
-import type { CanonicalEvent } from "@runplane/domain"
+import { type CanonicalEvent, denialText } from "@runplane/domain"
 import { cut, dollars } from "./Format.ts"
 import type { Tone } from "./Status.ts"
 import { toneOfWord } from "./StoryPhrases.ts"
@@ -115,7 +115,9 @@ const gist = (event: CanonicalEvent): string => {
     case "policy.commitment.evaluated":
       return join(event.data.decision, event.data.reasons.join("; "))
     case "policy.denied":
-      return join(event.data.errorCode, event.data.errorMessage ?? event.data.reasons.join("; "))
+      return event.data.denials.length > 0
+        ? join(...event.data.denials.map(denialText))
+        : join(event.data.errorCode, event.data.errorMessage ?? event.data.reasons.join("; "))
     case "policy.resolved":
       return join(event.data.policyVersion, event.data.description)
     case "session.state.changed":

@@ -1,6 +1,7 @@
 import {
   booleanAt,
   type CanonicalEvent,
+  denialText,
   type EventOf,
   eventTime,
   isJsonObject,
@@ -181,8 +182,9 @@ const addEvent = (story: StoryBuilder, event: KnownEvent): void => {
       return
     }
     case "policy.denied": {
-      const { errorMessage, reasons, sender } = event.data
-      const words = errorMessage ?? (reasons.length === 0 ? undefined : reasons.join("; "))
+      const { denials, errorMessage, reasons, sender } = event.data
+      const said = denials.length > 0 ? denials.map(denialText) : reasons
+      const words = denials.length > 0 || errorMessage === undefined ? said.join("; ") || undefined : errorMessage
       story.items.push(
         item(event, {
           kind: "denial",

@@ -39,6 +39,7 @@ import { ViewsHttp } from "../queries/views/Views.ts"
 import { WebhooksHttp } from "../reactors/webhooks/Webhooks.ts"
 import { ManagementHttp } from "../runs/RunManagement.ts"
 import { RunsHttp } from "../runs/RunsHttp.ts"
+import { AgUiHttp } from "../streams/ag-ui/AgUiHttp.ts"
 import { CrossRunEventsHttp } from "../streams/log/CrossRunEventsHttp.ts"
 import { ReplayHttp } from "../streams/replay/ReplayHttp.ts"
 import { StreamHttp } from "../streams/run/StreamHttp.ts"
@@ -70,6 +71,7 @@ const handlers = Layer.mergeAll(
   EventsHttp,
   CrossRunEventsHttp,
   StreamHttp,
+  AgUiHttp,
   ReplayHttp,
   DashboardHttp,
   PoliciesHttp,

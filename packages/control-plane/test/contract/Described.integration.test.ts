@@ -117,6 +117,9 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       const replayed = yield* framesUntil(`/runs/${scripted}/replay/stream?mode=instant`, "none")
       assert.deepStrictEqual(frameDepartures("/runs/{id}/replay/stream", replayed), [])
       assert.isNotEmpty(replayed)
+      const agUi = yield* framesUntil(`/runs/${scripted}/ag-ui`, "none")
+      assert.deepStrictEqual(frameDepartures("/runs/{id}/ag-ui", agUi), [])
+      assert.strictEqual(agUi.at(-1)?.data.type, "RUN_FINISHED")
 
       const log = yield* framesUntil("/events/stream?afterSeq=0&heartbeatMs=1000", "heartbeat")
       const tailed = [...log, ...(yield* framesUntil("/events/stream?afterSeq=0&heartbeatMs=1000", "canonical_event"))]
@@ -220,7 +223,8 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       const left = yield* get("/runs/tombstones")
       assert.strictEqual(left.data[0].runId, ended)
       const streams = ["GET /events/stream", "GET /runs/{id}/stream", "GET /runs/{id}/replay/stream"]
-      assert.sameMembers([...asked, ...streams], [...livingOperations])
+      const translated = ["GET /runs/{id}/ag-ui", "POST /runs/{id}/ag-ui"]
+      assert.sameMembers([...asked, ...streams, ...translated], [...livingOperations])
     })
   )
 

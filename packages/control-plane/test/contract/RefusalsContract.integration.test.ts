@@ -132,6 +132,7 @@ const ofRuns: ReadonlyArray<readonly [method: string, path: string, body?: unkno
   ["GET", "/stream"],
   ["GET", "/replay/stream"],
   ["GET", "/replay/state"],
+  ["GET", "/ag-ui"],
   ["POST", "/cancel"],
   ["POST", "/suspend"],
   ["POST", "/resume"],
@@ -140,6 +141,7 @@ const ofRuns: ReadonlyArray<readonly [method: string, path: string, body?: unkno
   ["POST", "/unarchive"],
   ["POST", "/projection/rebuild"],
   ["POST", "/replay"],
+  ["POST", "/ag-ui"],
   ["POST", "/artifacts", { kind: "log", label: "x" }],
   ["DELETE", ""]
 ]

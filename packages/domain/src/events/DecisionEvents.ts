@@ -24,6 +24,8 @@ export const DecisionFinalized = eventType("decision.finalized", {
   commitmentHash: inData.text(),
   /** Whether it was a yes: as stated, else as the action implies; null when unknown. */
   outcomePositive: member(Schema.NullOr(Schema.Boolean), ({ payload }) => outcomeOf(payload)),
+  /** Undefined for a payload in JSON. */
+  payloadTypeName: inData.text(),
   /** The earlier decision that this one replaces. */
   supersedes: member(Schema.UndefinedOr(Supersedes), ({ payload }) => {
     const reference = objectAt(payload, "supersedes") ?? {}

@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import { DenialReason, denialsIn } from "../Denials.ts"
 import { arrayAt, isJsonObject, numberAt, objectAt, textAt } from "../JsonReader.ts"
 import { eventType } from "./EventType.ts"
 import { inData, inPayload, member, membersIn, membersOf, textOr } from "./Members.ts"
@@ -80,5 +81,9 @@ export const PolicyDenied = eventType("policy.denied", {
   commitmentId: inData.text(),
   errorCode: inData.text(),
   errorMessage: inData.text(),
-  reasons: membersIn(({ data }) => objectAt(data, "decodedPayload") ?? {}).texts()
+  reasons: membersIn(({ data }) => objectAt(data, "decodedPayload") ?? {}).texts(),
+  /** With their codes; empty where the runtime sends reasons in words only. */
+  denials: member(Schema.Array(DenialReason), ({ data }) => denialsIn(data).denials),
+  /** How many more there were. */
+  denialsOmitted: inData.number()
 })

@@ -1,8 +1,10 @@
 import type { EventOf } from "../events/CanonicalEvent.ts"
 import { OTLP_MODE_NAME } from "../events/MessageHeader.ts"
 import { voteOf } from "../Outcome.ts"
+import type { PolicyRules } from "../policies/RuleSchemas.ts"
 import type { SessionRecord } from "../policies/SessionRecord.ts"
 import { boundName, boundProse } from "../projector/Bounds.ts"
+import { refusalUnder } from "./RefusedActs.ts"
 
 /** A mode whose commitments policies govern. */
 export type StandardMode = SessionRecord["mode"]
@@ -48,7 +50,13 @@ export interface Statement {
 }
 
 /** Why an act does not count. */
-export type Skipped = "stranger" | "nothing known by this id" | "of another mode" | "unreadable" | "changed later"
+export type Skipped =
+  | "stranger"
+  | "nothing known by this id"
+  | "of another mode"
+  | "unreadable"
+  | "refused by the rules"
+  | "changed later"
 
 export interface Act extends Statement, LogPosition {
   readonly skipped?: Skipped
@@ -118,14 +126,17 @@ interface Committee {
   readonly mode: StandardMode
   readonly initiator: string
   readonly participants: ReadonlyArray<string>
+  /** Rules other than those of the session, which may refuse acts. */
+  readonly rules?: PolicyRules
 }
 
 /**
  * Marks the acts that do not count: those of strangers, of another mode, about nothing on record, that cannot be read,
- * and that their sender replaced later.
+ * that the rules refuse, and that their sender replaced later.
  */
 export const evaluateActs = (committee: Committee, acts: ReadonlyArray<Act>): ReadonlyArray<Act> => {
-  const { initiator, mode } = committee
+  const { initiator, mode, rules } = committee
+  const isRefused = rules === undefined ? () => false : refusalUnder(mode, rules)
   const members = new Set(committee.participants)
   const known = new Set<string>()
   const counted = acts.map((evaluated): Act => {
@@ -136,7 +147,8 @@ export const evaluateActs = (committee: Committee, acts: ReadonlyArray<Act>): Re
     if (!members.has(act.by) && !(isRequest && act.by === initiator)) return { ...act, skipped: "stranger" }
     if (opens) known.add(act.proposalId)
     else if (!known.has(act.proposalId)) return { ...act, skipped: "nothing known by this id" }
-    return act.type === "Vote" && act.vote === undefined ? { ...act, skipped: "unreadable" } : act
+    if (act.type === "Vote" && act.vote === undefined) return { ...act, skipped: "unreadable" }
+    return isRefused(act) ? { ...act, skipped: "refused by the rules" } : act
   })
   return withoutReplaced(mode, counted)
 }

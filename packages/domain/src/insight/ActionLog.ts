@@ -32,7 +32,7 @@ const decisionOf = (acts: ReadonlyArray<Statement>): DecisionRecord => ({
   evaluations: acts.flatMap(({ confidence = 0, recommendation = "", type }) =>
     type === "Evaluation" ? [{ recommendation, confidence }] : []
   ),
-  objections: acts.flatMap(({ severity = "medium", type }) => (type === "Objection" ? [{ severity }] : [])),
+  objections: acts.flatMap(({ by, severity = "medium", type }) => (type === "Objection" ? [{ by, severity }] : [])),
   votes: acts.flatMap(({ by, type, vote }) => (type === "Vote" && vote !== undefined ? [{ voter: by, vote }] : []))
 })
 

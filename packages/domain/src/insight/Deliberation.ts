@@ -1,3 +1,4 @@
+import { type DenialReason, denialText } from "../Denials.ts"
 import type { CanonicalEvent, EventData, EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
 import { OTLP_MODE_NAME } from "../events/MessageHeader.ts"
 import { textAt } from "../JsonReader.ts"
@@ -12,6 +13,11 @@ export interface Commitment extends LogPosition {
   readonly action: string
   /** Null when neither the sender nor the action determines it. */
   readonly positive: boolean | null
+  /**
+   * The outcome under which the runtime evaluated it, which is never null: a flag that a protobuf message lacks is
+   * false.
+   */
+  readonly evaluatedPositive: boolean
   readonly reason: string | undefined
   readonly proposalId: string | undefined
   /** Hash of the message's bytes; undefined for runs without one. */
@@ -22,6 +28,8 @@ export interface Commitment extends LogPosition {
 export interface Denial extends LogPosition {
   readonly by: string
   readonly text: string
+  /** Its reasons with their codes; empty where the runtime sends words only. */
+  readonly denials: ReadonlyArray<DenialReason>
 }
 
 /** What a participant spent on language models. */
@@ -220,12 +228,14 @@ const takeSession = (draft: Draft, data: EventData<"session.state.changed" | "se
 }
 
 const commitmentOf = (event: EventOf<"decision.finalized">): Commitment => {
-  const { action = "resolved", commitmentHash, outcomePositive, proposalId, reason, reasons, sender } = event.data
+  const { action = "resolved", commitmentHash, outcomePositive, payloadTypeName, proposalId } = event.data
+  const { reason, reasons, sender } = event.data
   return {
     ...positionOf(event),
     by: sender,
     action: boundName(action),
     positive: outcomePositive,
+    evaluatedPositive: outcomePositive ?? payloadTypeName === undefined,
     reason: boundOr(reason ?? (reasons.length > 0 ? reasons.join("; ") : undefined)),
     proposalId: proposalId === undefined ? undefined : boundName(proposalId),
     commitmentHash: commitmentHash === undefined ? undefined : boundName(commitmentHash)
@@ -233,9 +243,10 @@ const commitmentOf = (event: EventOf<"decision.finalized">): Commitment => {
 }
 
 const denialOf = (event: EventOf<"policy.denied">): Denial => {
-  const { errorMessage, reasons, sender } = event.data
-  const text = reasons.length > 0 ? reasons.join("; ") : (errorMessage ?? "refused by the policy")
-  return { ...positionOf(event), by: sender, text: boundProse(text) }
+  const { denials, errorMessage, reasons, sender } = event.data
+  const said = denials.length > 0 ? denials.map(denialText) : reasons
+  const text = said.length > 0 ? said.join("; ") : (errorMessage ?? "refused by the policy")
+  return { ...positionOf(event), by: sender, text: boundProse(text), denials }
 }
 
 const boundOr = (text: string | undefined): string | undefined => (text === undefined ? undefined : boundProse(text))

@@ -12,8 +12,9 @@ export interface Position {
 
 /** Judges the acts of each call anew: without a vote, the one that it replaced counts again. */
 export const positionUnder = ({ initiator, participants }: Deliberation, { mode, terms }: SessionRules): Position => {
+  const { rules } = terms.policy
   const recordOf = (acts: ReadonlyArray<Act>) =>
-    actionLog(mode, counting(evaluateActs({ mode, initiator, participants }, acts)), terms.policy.rules)
+    actionLog(mode, counting(evaluateActs({ mode, initiator, participants, rules }, acts)), rules)
   return {
     isAllowed: (acts, positive) => isAllowed(terms, recordOf(acts), positive),
     objections: (acts, positive) => objectionsTo(terms, recordOf(acts), positive)

@@ -26,7 +26,7 @@ export interface Changes {
 }
 
 export interface Verdict {
-  /** The outcome that was committed; positive for a run without decision. */
+  /** The outcome that the runtime evaluated; positive for a run without decision. */
   readonly outcome: OutcomeName
   readonly allowed: boolean
   readonly reasons: ReadonlyArray<string>
@@ -87,7 +87,7 @@ export function* whatIfInSlices(
   const changed = changedActs(run, sessionRules, changes)
   if (Result.isFailure(changed)) return Result.fail(changed.failure)
   const acts = changed.success
-  const outcome: OutcomeName = run.commitment?.positive === false ? "negative" : "positive"
+  const outcome: OutcomeName = run.commitment?.evaluatedPositive === false ? "negative" : "positive"
   yield
   const before = verdictBefore(run, by, outcome)
   yield
@@ -99,8 +99,30 @@ export function* whatIfInSlices(
     after,
     changed: before.allowed !== after.allowed,
     ...(yield* votesThatTurn(run, sessionRules, position, acts, after)),
-    notes: [...run.notes, ...(by.sessionRules === undefined && by.fault !== undefined ? [by.fault] : [])]
+    notes: [
+      ...run.notes,
+      ...(by.sessionRules === undefined && by.fault !== undefined ? [by.fault] : []),
+      ...refusedUnder(run, sessionRules, acts)
+    ]
   })
+}
+
+/** Refused messages that a note names. */
+const MAX_NAMED = 10
+
+/** A note on the messages of the run that the rules refuse, because the verdict is without them. */
+const refusedUnder = (
+  { initiator, participants }: Deliberation,
+  { mode, terms }: SessionRules,
+  acts: ReadonlyArray<Act>
+): ReadonlyArray<string> => {
+  const { rules } = terms.policy
+  const judged = evaluateActs({ mode, initiator, participants, rules }, acts)
+  const refused = judged.filter(({ skipped }) => skipped === "refused by the rules")
+  if (refused.length === 0) return []
+  const named = refused.slice(0, MAX_NAMED).map(({ by, proposalId, type }) => `${type} ${proposalId} of ${by}`)
+  const others = refused.length > named.length ? ` and ${refused.length - named.length} more` : ""
+  return [`not counted, as these rules refuse it: ${named.join(", ")}${others}`]
 }
 
 const verdictBefore = (run: Deliberation, by: ActivePolicy, outcome: OutcomeName): Verdict => {
@@ -160,7 +182,7 @@ function* votesThatTurn(
   { allowed, outcome }: Verdict
 ): Sliced<Pick<WhatIf, "pivotal" | "smallestChange" | "basis">> {
   // A changed vote replaces all that its voter has cast, so those that do not count cannot come back.
-  const acts = counting(evaluateActs({ mode, initiator, participants }, said))
+  const acts = counting(evaluateActs({ mode, initiator, participants, rules: terms.policy.rules }, said))
   const ballots = hasBallots(mode) ? ballotsOf({ acts, participants }) : []
   if (ballots.length > MAX_BALLOTS) return { pivotal: [], smallestChange: [], basis: "bounds" }
   const positive = outcome === "positive"

@@ -14,8 +14,17 @@ import { denialOfEnvelope } from "./PolicyDenial.ts"
  */
 export const derivedEvent = (context: EnvelopeContext): EventDraft | undefined => {
   if (context.payload["policyDenied"] === true) return denialOfEnvelope(context)
-  return (byType.get(context.messageType) ?? byLowerCaseType.get(context.messageType.toLowerCase()))?.(context)
+  return derivationOf(context.messageType)?.(context)
 }
+
+/** Whether messages of this type have a derived event. */
+export const derivesEvent = (messageType: string): boolean => derivationOf(messageType) !== undefined
+
+/** Whether messages of this type make a proposal. */
+export const createsProposal = (messageType: string): boolean => derivationOf(messageType) === proposalCreated
+
+const derivationOf = (messageType: string): Derivation | undefined =>
+  byType.get(messageType) ?? byLowerCaseType.get(messageType.toLowerCase())
 
 /** progress.reported for the messages of the task mode, in addition to their derived event. */
 export const taskProgressEvent = (context: EnvelopeContext): EventDraft | undefined => {

@@ -1,9 +1,9 @@
 import { cleanText } from "../CleanJson.ts"
+import { denialsIn, type KeptDenials, readDenialDetails } from "../Denials.ts"
 import { draftEvent, type EventDraft } from "../events/CanonicalEvent.ts"
 import type { DraftHead } from "../events/EventType.ts"
 import { objectAt, textAt, textsAt } from "../JsonReader.ts"
 import type { JsonObject } from "../PayloadDecoder.ts"
-import { parseJsonObject, textOf } from "../PayloadTypes.ts"
 import type { Redactor } from "../Redaction.ts"
 import type { InlineError } from "../RuntimeFrames.ts"
 import { type EnvelopeContext, headOf, runtimeSource } from "./EnvelopeContext.ts"
@@ -26,7 +26,8 @@ export const denialOfEnvelope = (context: EnvelopeContext): EventDraft => {
   const stated =
     textAt(payload, "errorMessage", "error_message", "message", "reason") ?? textAt(error ?? {}, "message", "reason")
   const listed = textsAt(payload, "reasons")
-  const reasons = listed.length > 0 ? listed : textsAt(error ?? {}, "reasons")
+  const kept = firstWithDenials(payload, error ?? {})
+  const reasons = firstListed(listed, textsAt(error ?? {}, "reasons"), wordsOf(kept))
   const errorMessage = stated ?? (reasons.length > 0 ? reasons.join("; ") : DEFAULT_MESSAGE)
   return draftEvent("policy.denied", headOf(context, "policy", commitmentId ?? context.messageId), {
     modeName: context.modeName,
@@ -37,6 +38,7 @@ export const denialOfEnvelope = (context: EnvelopeContext): EventDraft => {
     ...(commitmentId !== undefined && { commitmentId }),
     errorCode: POLICY_DENIED,
     errorMessage,
+    ...recorded(kept),
     decodedPayload: denied(reasons.length > 0 ? reasons : [errorMessage])
   })
 }
@@ -50,7 +52,7 @@ export const denialOfAck = (
   redactor: Redactor
 ): EventDraft => {
   const errorMessage = redactor.text(cleanText(error.message === "" ? DEFAULT_MESSAGE : error.message))
-  const reasons = reasonsOfDetails(error.details).map(redactor.text)
+  const { reasons, ...kept } = readDenialDetails(error.details, redactor.text)
   const head: DraftHead = { ts, subject: { kind: "policy", id: messageId }, source: runtimeSource("send-ack") }
   return draftEvent("policy.denied", head, {
     messageType: "PolicyDenied",
@@ -58,6 +60,7 @@ export const denialOfAck = (
     sessionId,
     errorCode: POLICY_DENIED,
     errorMessage,
+    ...recorded(kept),
     decodedPayload: denied(reasons.length > 0 ? reasons : [errorMessage])
   })
 }
@@ -72,7 +75,8 @@ export const REFUSAL_SIGNAL = "message.refused"
 export const denialOfSignal = (context: EnvelopeContext, said: JsonObject): EventDraft | undefined => {
   if (textAt(said, "code") !== POLICY_DENIED) return undefined
   const messageId = textAt(said, "messageId", "message_id") ?? context.messageId
-  const listed = textsAt(said, "reasons")
+  const kept = denialsIn(said)
+  const listed = firstListed(textsAt(said, "reasons"), wordsOf(kept))
   const errorMessage = textAt(said, "message") ?? (listed.length > 0 ? listed.join("; ") : DEFAULT_MESSAGE)
   return draftEvent("policy.denied", headOf(context, "policy", messageId), {
     modeName: context.modeName,
@@ -82,6 +86,7 @@ export const denialOfSignal = (context: EnvelopeContext, said: JsonObject): Even
     ...(context.sender !== "" && { sender: context.sender }),
     errorCode: POLICY_DENIED,
     errorMessage,
+    ...recorded(kept),
     decodedPayload: denied(listed.length > 0 ? listed : [errorMessage])
   })
 }
@@ -90,25 +95,38 @@ export const denialOfSignal = (context: EnvelopeContext, said: JsonObject): Even
 export const isInlineDenial = (error: InlineError): boolean =>
   error.code === POLICY_DENIED || INLINE_PREFIX.test(error.code) || INLINE_PREFIX.test(error.message)
 
-/** Case 3: an inline error frame. It names no message, so the subject id is empty. */
+/**
+ * Case 3: an inline error frame. Runtimes before 0.13 name no message in it, so the subject id is empty; later ones
+ * send the same details as in an acknowledgement.
+ */
 export const denialOfInlineError = (ts: string, error: InlineError, redactor: Redactor): EventDraft => {
   const text = redactor.text(cleanText(error.message === "" ? error.code : error.message))
   const head: DraftHead = { ts, subject: { kind: "policy", id: "" }, source: runtimeSource("stream-inline-error") }
+  const { reasons, ...kept } = readDenialDetails(error.details, redactor.text)
   return draftEvent("policy.denied", head, {
     messageType: "PolicyDenied",
     messageId: cleanText(error.messageId),
     sessionId: cleanText(error.sessionId),
     errorCode: POLICY_DENIED,
     errorMessage: text,
-    decodedPayload: denied(reasonsOfText(text))
+    ...recorded(kept),
+    decodedPayload: denied(reasons.length > 0 ? reasons : reasonsOfText(text))
   })
 }
 
 const denied = (reasons: ReadonlyArray<string>): JsonObject => ({ decision: "deny", reasons })
 
-/** Details are UTF-8 JSON `{"reasons": [...]}`. */
-const reasonsOfDetails = (details: Uint8Array): ReadonlyArray<string> =>
-  details.length === 0 ? [] : textsAt(parseJsonObject(textOf(details)) ?? {}, "reasons")
+/** The members that a denial with codes adds to the event. */
+const recorded = ({ denials, denialsOmitted }: KeptDenials): JsonObject =>
+  denials.length === 0 ? {} : { denials, ...(denialsOmitted !== undefined && { denialsOmitted }) }
+
+const firstWithDenials = (...objects: ReadonlyArray<JsonObject>): KeptDenials =>
+  objects.map((object) => denialsIn(object)).find(({ denials }) => denials.length > 0) ?? { denials: [] }
+
+const wordsOf = ({ denials }: KeptDenials): ReadonlyArray<string> => denials.map(({ message }) => message)
+
+const firstListed = (...lists: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> =>
+  lists.find(({ length }) => length > 0) ?? []
 
 const reasonsOfText = (text: string): ReadonlyArray<string> => {
   const separator = text.indexOf(": ")

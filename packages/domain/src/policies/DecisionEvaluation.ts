@@ -1,15 +1,16 @@
 import { isReleaseFrom } from "./Release.ts"
 import type { PolicyRules } from "./RuleSchemas.ts"
-import type { DecisionRecord, RuleRefusal, SessionTerms } from "./SessionRecord.ts"
+import type { DecisionRecord, PolicyRefusal, SessionTerms } from "./SessionRecord.ts"
 
 /** Every reason of a decision's policy to refuse a Commitment with this outcome, empty when it is allowed. */
 export const refuseDecision = (
   terms: SessionTerms,
   record: DecisionRecord,
   outcomePositive: boolean
-): ReadonlyArray<RuleRefusal> => {
+): ReadonlyArray<PolicyRefusal> => {
   const { rules } = terms.policy
-  const critical = [...record.objections].filter(({ severity }) => severity === "critical").length
+  const objectors = [...record.objections].filter(({ severity }) => severity === "critical").map(({ by }) => by)
+  const critical = objectors.length
   const { critical_objection_action, critical_severity_vetoes, veto_threshold } = rules.objection_handling
   const isVetoed = critical_severity_vetoes && critical >= veto_threshold
   const declinedByVeto = isVetoed && !outcomePositive && critical_objection_action === "finalize_decline"
@@ -21,6 +22,8 @@ export const refuseDecision = (
     isVetoed && !declinedByVeto
       ? {
           rule: "objection_handling.critical_severity_vetoes",
+          code: critical_objection_action === "hold" ? ("veto_hold" as const) : ("veto" as const),
+          participants: [...new Set(objectors.filter((by) => by !== ""))].sort(),
           have: critical,
           need: `fewer than ${veto_threshold}`,
           text: `${critical_objection_action}: ${critical} critical of ${veto_threshold} needed to veto`
@@ -35,7 +38,7 @@ export const refuseDecision = (
 const SUPERMAJORITY_THRESHOLD = 2 / 3
 const MAJORITY_THRESHOLD = 0.5
 
-const missingEvaluation = ({ evaluation }: PolicyRules, record: DecisionRecord): RuleRefusal | undefined => {
+const missingEvaluation = ({ evaluation }: PolicyRules, record: DecisionRecord): PolicyRefusal | undefined => {
   const { minimum_confidence, required_before_voting } = evaluation
   if (!required_before_voting) return undefined
   let best = 0
@@ -47,12 +50,14 @@ const missingEvaluation = ({ evaluation }: PolicyRules, record: DecisionRecord):
   return minimum_confidence > 0
     ? {
         rule: "evaluation.minimum_confidence",
+        code: "confidence_below_minimum",
         have: best,
         need: minimum_confidence,
         text: `no evaluation reaches the minimum confidence ${minimum_confidence}`
       }
     : {
         rule: "evaluation.required_before_voting",
+        code: "evaluation_required",
         have: 0,
         need: 1,
         text: "an evaluation is required before voting"
@@ -65,7 +70,7 @@ type Vote = { readonly voter: string; readonly vote: string }
 const missingQuorum = (
   { participants, policy: { rules } }: SessionTerms,
   votes: ReadonlyArray<Vote>
-): RuleRefusal | undefined => {
+): PolicyRefusal | undefined => {
   if (!rules.commitment.require_vote_quorum) return undefined
   const { type, value } = rules.voting.quorum
   const voters = new Set(votes.map(({ voter }) => voter)).size
@@ -74,6 +79,7 @@ const missingQuorum = (
     ? undefined
     : {
         rule: "voting.quorum",
+        code: "quorum_not_met",
         have: voters,
         need: type === "count" ? value : Math.ceil((value / 100) * participants.length),
         text: `vote quorum not met: ${voters} voters of ${participants.length} participants (quorum: ${value} ${type})`
@@ -126,7 +132,7 @@ const unsupportedOutcome = (
   { participants, policy, release }: SessionTerms,
   { approve, passes, reject }: Tally,
   outcomePositive: boolean
-): RuleRefusal | undefined => {
+): PolicyRefusal | undefined => {
   const { commitment, voting } = policy.rules
   if (voting.algorithm === "none") return undefined
   const counted = `${approve} approve, ${reject} reject (${voting.algorithm})`
@@ -134,24 +140,39 @@ const unsupportedOutcome = (
   if (approve + reject === 0) {
     // Versions 1 and 2 fail open for a positive outcome; version 3 closed that.
     const failsOpen = policy.schemaVersion < 3 && !commitment.require_vote_quorum
-    return outcomePositive && failsOpen ? undefined : { rule, have: 0, need: 1, text: "no votes cast" }
+    if (outcomePositive && failsOpen) return undefined
+    const code = outcomePositive ? "no_votes" : "decline_not_backed"
+    return { rule, code, have: 0, need: 1, text: "no votes cast" }
   }
   if (outcomePositive) {
     if (passes) return undefined
     const need = needOf(voting, participants.length, reject)
+    const code = "threshold_not_met"
     const text = `the votes do not carry a positive outcome: ${counted}`
     return typeof need === "number"
-      ? { rule: "voting.threshold", have: approve / (approve + reject), need, text }
-      : { rule, have: approve, need, text }
+      ? { rule: "voting.threshold", code, have: approve / (approve + reject), need, text }
+      : { rule, code, have: approve, need, text }
   }
   if (passes && !commitment.allow_decline_over_approval) {
     const text = `the votes approve, a decline is refused: ${counted}`
-    return { rule: "commitment.allow_decline_over_approval", have: approve, need: "a tally that does not pass", text }
+    return {
+      rule: "commitment.allow_decline_over_approval",
+      code: "decline_over_approval",
+      have: approve,
+      need: "a tally that does not pass",
+      text
+    }
   }
   if (passes && !isReleaseFrom(release, "0.7.6")) return undefined
   return reject > 0
     ? undefined
-    : { rule, have: 0, need: "a REJECT", text: `no reject vote supports a decline: ${counted}` }
+    : {
+        rule,
+        code: "decline_not_backed",
+        have: 0,
+        need: "a REJECT",
+        text: `no reject vote supports a decline: ${counted}`
+      }
 }
 
 /** What a tally has to reach: a share of the votes cast, or in words where no share decides. */

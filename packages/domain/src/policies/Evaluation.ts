@@ -1,9 +1,10 @@
+import type { DenialReason } from "../Denials.ts"
 import { refuseDecision } from "./DecisionEvaluation.ts"
 import { isReleaseFrom } from "./Release.ts"
 import type {
+  PolicyRefusal,
   ProposalRecord,
   QuorumRecord,
-  RuleRefusal,
   SessionRecord,
   SessionTerms,
   TaskRecord
@@ -18,18 +19,23 @@ export const denyCommitment = (
   terms: SessionTerms,
   record: SessionRecord,
   outcomePositive: boolean
-): ReadonlyArray<string> => refuseCommitment(terms, record, outcomePositive).map(({ text }) => text)
+): ReadonlyArray<DenialReason> =>
+  refuseCommitment(terms, record, outcomePositive).map(({ code, participants = [], text }) => ({
+    code,
+    message: text,
+    ...(participants.length > 0 && { participants })
+  }))
 
-/** `denyCommitment` with the rule behind each reason. */
+/** `denyCommitment` with the rule behind each reason, and its figures. */
 export const refuseCommitment = (
   terms: SessionTerms,
   record: SessionRecord,
   outcomePositive: boolean
-): ReadonlyArray<RuleRefusal> => {
+): ReadonlyArray<PolicyRefusal> => {
   const { policy, release } = terms
   if (policy.schemaVersion > 2 && !isReleaseFrom(release, "0.7.6")) {
     const text = `unsupported policy schema version ${policy.schemaVersion}`
-    return [{ rule: "schema_version", have: policy.schemaVersion, need: 2, text }]
+    return [{ rule: "schema_version", code: "unsupported_schema_version", have: policy.schemaVersion, need: 2, text }]
   }
   switch (record.mode) {
     case "decision":
@@ -39,14 +45,14 @@ export const refuseCommitment = (
       const limit = policy.rules.counter_proposal.max_rounds
       const text = `${counters} counter proposals, the policy allows ${limit}`
       return outcomePositive && limit > 0 && counters > limit
-        ? [{ rule: "counter_proposal.max_rounds", have: counters, need: limit, text }]
+        ? [{ rule: "counter_proposal.max_rounds", code: "criterion_not_met", have: counters, need: limit, text }]
         : []
     }
     case "task": {
       const isMissing = policy.rules.completion.require_output && (record.report?.outputBytes ?? 0) === 0
       const text = "policy requires task output before commitment"
       return outcomePositive && isMissing
-        ? [{ rule: "completion.require_output", have: 0, need: "an output", text }]
+        ? [{ rule: "completion.require_output", code: "output_required", have: 0, need: "an output", text }]
         : []
     }
     case "handoff":
@@ -58,6 +64,7 @@ export const refuseCommitment = (
         ? [
             {
               rule: "threshold.value",
+              code: "threshold_not_met",
               have: approvals,
               need: threshold,
               text: `${approvals} approvals, the policy requires ${threshold}`

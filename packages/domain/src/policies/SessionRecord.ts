@@ -21,7 +21,8 @@ export interface DecisionRecord {
   readonly mode: "decision"
   readonly proposals: number
   readonly evaluations: Iterable<{ readonly recommendation: string; readonly confidence: number }>
-  readonly objections: Iterable<{ readonly severity: string }>
+  /** `by` is empty for an objection that a forecast assumes. */
+  readonly objections: Iterable<{ readonly by: string; readonly severity: string }>
   /** The one that counts of each voter and proposal. */
   readonly votes: Iterable<{ readonly voter: string; readonly vote: string }>
 }
@@ -75,4 +76,29 @@ export interface RuleRefusal {
   readonly need: number | string
   /** All of it in words, for display. */
   readonly text: string
+  /** With which the runtime denies; absent for demands of the mode itself, which are malformed messages. */
+  readonly code?: DenialCode
 }
+
+/** A refusal of the policy itself, as the runtime sends it in the details of a denial. */
+export interface PolicyRefusal extends RuleRefusal {
+  readonly code: DenialCode
+  /** Ids of the participants that it is about, sorted; absent for none. */
+  readonly participants?: ReadonlyArray<string>
+}
+
+/** The codes of the reference runtime, since its release 0.9. Other runtimes can have more. */
+export type DenialCode =
+  | "veto"
+  | "veto_hold"
+  | "quorum_not_met"
+  | "threshold_not_met"
+  | "confidence_below_minimum"
+  | "evaluation_required"
+  | "no_votes"
+  | "decline_over_approval"
+  | "decline_not_backed"
+  | "criterion_not_met"
+  | "output_required"
+  | "reassignment_not_allowed"
+  | "unsupported_schema_version"

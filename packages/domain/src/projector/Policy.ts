@@ -3,7 +3,9 @@ import { type Vote, voteOf } from "../Outcome.ts"
 import {
   type ExpectedCommitment,
   MAX_COMMITMENT_EVALUATIONS,
+  MAX_POLICY_DENIALS,
   MAX_VOTE_TALLY_BYTES,
+  type PolicyDenialEntry,
   type RunState,
   type VoteTallyEntry
 } from "../RunState.ts"
@@ -46,6 +48,8 @@ export const foldPolicy = (policy: Policy, event: KnownEvent, participants: Part
       return resolved(policy, event)
     case "policy.commitment.evaluated":
       return evaluated(policy, event)
+    case "policy.denied":
+      return denied(policy, event)
     case "proposal.created":
       return requested(policy, event)
     case "proposal.updated":
@@ -106,6 +110,21 @@ const evaluated = (policy: Policy, { data, ts }: EventOf<"policy.commitment.eval
     commitmentEvaluations: appendCapped(policy.commitmentEvaluations, evaluation, MAX_COMMITMENT_EVALUATIONS),
     quorumStatus: data.decision === "allow" ? "reached" : (policy.quorumStatus ?? "pending")
   }
+}
+
+/** What the event keeps of the reasons is bounded already, and small enough for the state. */
+const denied = (policy: Policy, { data, ts }: EventOf<"policy.denied">): Policy => {
+  const { commitmentId, denials, denialsOmitted, errorMessage, messageId, reasons, sender } = data
+  const entry: PolicyDenialEntry = {
+    ...(sender !== "" && { participantId: boundName(sender) }),
+    ...(messageId !== "" && { messageId: boundName(messageId) }),
+    ...(commitmentId !== undefined && { commitmentId: boundName(commitmentId) }),
+    message: boundProse(reasons.length > 0 ? reasons.join("; ") : (errorMessage ?? "policy denied")),
+    denials,
+    ...(denialsOmitted !== undefined && denialsOmitted > 0 && { denialsOmitted }),
+    ts
+  }
+  return { ...policy, denials: appendCapped(policy.denials ?? [], entry, MAX_POLICY_DENIALS) }
 }
 
 /** A session has one request, and its votes follow it. */

@@ -241,10 +241,11 @@ describe("what governs a run", () => {
   it("follows the release that the run's runtime was said to have", () => {
     const releaseFor = (runtimeVersion: string) =>
       activePolicy(recordOf(opened({ runtimeVersion }))).sessionRules?.terms.release
-    assert.deepStrictEqual(["0.6.0", "0.7.5", "0.13.2", "v1.0", "nightly"].map(releaseFor), [
+    assert.deepStrictEqual(["0.6.0", "0.7.5", "0.13.1", "0.13.2", "v1.0", "nightly"].map(releaseFor), [
       "0.6.1",
       "0.6.1",
       "0.13.0",
+      "0.13.2",
       "0.14.0",
       "0.13.0"
     ])

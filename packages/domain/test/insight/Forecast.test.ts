@@ -90,7 +90,8 @@ describe("the forecast of a decision", () => {
         rule: "voting.quorum",
         have: 2,
         need: 3,
-        text: "vote quorum not met: 2 voters of 3 participants (quorum: 3 count)"
+        text: "vote quorum not met: 2 voters of 3 participants (quorum: 3 count)",
+        code: "quorum_not_met"
       }
     ])
     assert.deepStrictEqual(needs(now, "positive"), ["c votes APPROVE on p1"])
@@ -112,7 +113,8 @@ describe("the forecast of a decision", () => {
       rule: "evaluation.minimum_confidence",
       have: 0.5,
       need: 0.8,
-      text: "no evaluation reaches the minimum confidence 0.8"
+      text: "no evaluation reaches the minimum confidence 0.8",
+      code: "confidence_below_minimum"
     })
     assert.deepStrictEqual(needs(before, "positive"), [
       "1 of a, b, c sends Evaluation (not REVIEW, confidence of at least 0.8)"

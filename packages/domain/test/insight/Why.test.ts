@@ -361,7 +361,8 @@ describe("properties of why", () => {
       for (const positive of [true, false]) {
         if (!allowed(acts, positive)) continue
         const at = { seq: 99, index: 99, ts: "2026-07-01T10:00:00.000Z" }
-        const commitment = { ...at, by: "a", action: "x", positive, reason: undefined, proposalId: undefined }
+        const outcome = { positive, evaluatedPositive: positive, reason: undefined, proposalId: undefined }
+        const commitment = { ...at, by: "a", action: "x", ...outcome }
         const { participants, initiator } = terms
         const run = {
           ...recordOf(),

@@ -26,7 +26,7 @@ const record = (votes: string, { criticalObjections = 0, evaluations = [] }: Sai
   mode: "decision",
   proposals: 1,
   evaluations,
-  objections: [...Array(criticalObjections).fill({ severity: "critical" }), { severity: "high" }],
+  objections: [...Array(criticalObjections).fill({ by: "c", severity: "critical" }), { by: "a", severity: "high" }],
   votes: [...votes].flatMap((letter, index) => {
     const choice = { A: "APPROVE", R: "REJECT", "-": "ABSTAIN" }[letter]
     return choice === undefined ? [] : [{ voter: "abcd"[index] ?? "", vote: choice }]
@@ -305,10 +305,26 @@ describe("a decision's policy", () => {
     const rules = { ...quorum("percentage", 60), ...needsEvaluation(0), ...veto("deny") }
     const given = record("A", { criticalObjections: 1 })
     assert.deepStrictEqual(denyCommitment({ ...terms(rules), participants: ["a", "b", "c"] }, given, true), [
-      "an evaluation is required before voting",
-      "deny: 1 critical of 1 needed to veto",
-      "vote quorum not met: 1 voters of 3 participants (quorum: 60 percentage)"
+      { code: "evaluation_required", message: "an evaluation is required before voting" },
+      { code: "veto", message: "deny: 1 critical of 1 needed to veto", participants: ["c"] },
+      {
+        code: "quorum_not_met",
+        message: "vote quorum not met: 1 voters of 3 participants (quorum: 60 percentage)"
+      }
     ])
+  })
+
+  const codes = (rules: object, given: DecisionRecord, positive: boolean, version = 3) =>
+    denyCommitment(terms(rules, version), given, positive).map(({ code }) => code)
+  const majority = { voting: { algorithm: "majority", threshold: 0.5 } }
+
+  it("names each reason by the code of the reference runtime", () => {
+    assert.deepStrictEqual(codes(majority, record(""), true), ["no_votes"])
+    assert.deepStrictEqual(codes(majority, record(""), false), ["decline_not_backed"])
+    assert.deepStrictEqual(codes(majority, record("RR"), true), ["threshold_not_met"])
+    assert.deepStrictEqual(codes(majority, record("AA"), false), ["decline_over_approval"])
+    assert.deepStrictEqual(codes(veto("hold"), record("", { criticalObjections: 2 }), true), ["veto_hold"])
+    assert.deepStrictEqual(codes(needsEvaluation(0.5), record(""), true), ["confidence_below_minimum"])
   })
 })
 

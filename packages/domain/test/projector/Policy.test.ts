@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { JsonObject } from "@runplane/domain"
+import { type JsonObject, MAX_POLICY_DENIALS } from "@runplane/domain"
 import { at, bound, derived, draft, end, fold, given, seen } from "../support/events.ts"
 
 describe("policy", () => {
@@ -174,8 +174,27 @@ describe("policy", () => {
     assert.notProperty(given().when(end("run.completed")).policy, "quorumStatus")
   })
 
-  it("does not fold policy.denied", () => {
-    const { policy } = given().when(draft("policy.denied", { decodedPayload: { decision: "deny", reasons: ["r"] } }))
-    assert.deepStrictEqual(policy, { policyVersion: "", commitmentEvaluations: [] })
+  describe("of denials", () => {
+    const denial = (rest: object = {}) =>
+      draft("policy.denied", { decodedPayload: { decision: "deny", reasons: ["r", "s"] }, ...rest })
+
+    it("lists what the runtime says, with codes where it has them", () => {
+      const denials = [{ code: "veto", message: "blocked", participants: ["b"] }]
+      const { policy } = given(denial()).when(denial({ sender: "a", messageId: "m1", denials, denialsOmitted: 2 }))
+      const ts = (at: number) => ({ ts: policy.denials?.[at]?.ts ?? "" })
+      assert.deepStrictEqual(policy.denials, [
+        { message: "r; s", denials: [], ...ts(0) },
+        { participantId: "a", messageId: "m1", message: "r; s", denials, denialsOmitted: 2, ...ts(1) }
+      ])
+      assert.notProperty(policy, "quorumStatus")
+    })
+
+    it("keeps the last ones", () => {
+      const { policy } = given().when(
+        ...Array.from({ length: MAX_POLICY_DENIALS + 3 }, (_, at) => denial({ messageId: `m${at}` }))
+      )
+      assert.lengthOf(policy.denials ?? [], MAX_POLICY_DENIALS)
+      assert.strictEqual(policy.denials?.[0]?.messageId, "m3")
+    })
   })
 })

@@ -1,4 +1,10 @@
-import { denyCommitment, isReadyToCommit, type SessionRecord, type SessionTerms } from "@runplane/domain"
+import {
+  type DenialReason,
+  denyCommitment,
+  isReadyToCommit,
+  type SessionRecord,
+  type SessionTerms
+} from "@runplane/domain"
 import * as Result from "effect/Result"
 import { Forbidden, InvalidPayload, policyDenied, type Rejection } from "./Rejection.ts"
 
@@ -94,7 +100,7 @@ export interface ModeRules<State> {
   /** Whether the session may be concluded at all, policy aside. */
   readonly readyToCommit: (state: State, binding: SessionBinding, concluding: Concluding) => boolean
   /** Every reason of the bound policy to refuse this outcome. */
-  readonly deny: (state: State, binding: SessionBinding, outcomePositive: boolean) => ReadonlyArray<string>
+  readonly deny: (state: State, binding: SessionBinding, outcomePositive: boolean) => ReadonlyArray<DenialReason>
   /** The state after an accepted Commitment. */
   readonly commit: (state: State) => State
   /** The state as plain JSON, snake_case, for inspection. */
@@ -154,8 +160,8 @@ const run = <State>(rules: ModeRules<State>, binding: SessionBinding, state: Sta
   commit: (concluding) => {
     const settled = rules.settle?.(state, binding, concluding.now) ?? state
     if (!rules.readyToCommit(settled, binding, concluding)) return Result.fail(InvalidPayload)
-    const reasons = rules.deny(settled, binding, concluding.outcomePositive)
-    if (reasons.length > 0) return Result.fail(policyDenied(reasons))
+    const denials = rules.deny(settled, binding, concluding.outcomePositive)
+    if (denials.length > 0) return Result.fail(policyDenied(denials))
     return Result.succeed(run(rules, binding, rules.commit(settled)))
   },
   reservesId: (messageId) => rules.reservesId?.(messageId, binding) ?? false,

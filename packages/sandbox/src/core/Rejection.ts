@@ -1,3 +1,5 @@
+import type { DenialReason } from "@runplane/domain"
+
 /**
  * Why a message is refused: the registry code that travels in `Ack.error.code`
  * (docs/internals/runtime.md#registry-codes) and the variant name that travels as its text.
@@ -24,10 +26,10 @@ export interface Rejection {
   /** The variant name, for example `InvalidPayload`. */
   readonly variant: string
   /** Only on POLICY_DENIED: every rule that refused. */
-  readonly reasons: ReadonlyArray<string>
+  readonly denials: ReadonlyArray<DenialReason>
 }
 
-const rejection = (code: RegistryCode, variant: string): Rejection => ({ code, variant, reasons: [] })
+const rejection = (code: RegistryCode, variant: string): Rejection => ({ code, variant, denials: [] })
 
 export const Unauthenticated = rejection("UNAUTHENTICATED", "Unauthenticated")
 export const Forbidden = rejection("FORBIDDEN", "Forbidden")
@@ -48,8 +50,8 @@ export const UnknownPolicyVersion = rejection("UNKNOWN_POLICY_VERSION", "Unknown
 export const InvalidPolicyDefinition = rejection("INVALID_POLICY_DEFINITION", "InvalidPolicyDefinition")
 
 /** A commitment (or a move of another mode) that the bound policy refuses, with every reason it gives. */
-export const policyDenied = (reasons: ReadonlyArray<string>): Rejection => ({
+export const policyDenied = (denials: ReadonlyArray<DenialReason>): Rejection => ({
   code: "POLICY_DENIED",
   variant: "PolicyDenied",
-  reasons
+  denials
 })

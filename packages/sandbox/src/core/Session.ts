@@ -1,5 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf"
-import { mayCommit } from "@runplane/domain"
+import { isReleaseFrom, mayCommit } from "@runplane/domain"
 import {
   type Envelope,
   EnvelopeSchema,
@@ -263,8 +263,14 @@ export class Session {
         this.#run.commit({ outcomePositive, now })
       )
     }
-    if (ANNOTATIONS.has(envelope.messageType)) return Result.fail(Forbidden)
+    if (this.#forbidsAnnotation(envelope.messageType)) return Result.fail(Forbidden)
     return this.#apply(envelope.messageType, sender, "participant", envelope.payload, now)
+  }
+
+  /** In the decision mode, and from 0.14.0 in every mode; before, the others refuse them like any unknown type. */
+  #forbidsAnnotation(messageType: string): boolean {
+    if (!ANNOTATIONS.has(messageType)) return false
+    return this.modeId === "macp.mode.decision.v1" || isReleaseFrom(this.binding.release, "0.14.0")
   }
 
   #mayCommit(sender: string): boolean {

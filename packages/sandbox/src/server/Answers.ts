@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf"
 import { Code, ConnectError, encodeBinaryHeader } from "@connectrpc/connect"
+import { isReleaseFrom, type Release } from "@runplane/domain"
 import { type Ack, AckSchema, type Envelope, type MACPError, MACPErrorSchema, SessionState } from "@runplane/runtime"
 import * as Result from "effect/Result"
 import type { CredentialRefused } from "../auth/CredentialRefused.ts"
@@ -7,6 +8,7 @@ import type { RegistryCode, Rejection } from "../core/Rejection.ts"
 import type { Acceptance } from "../kernel/Kernel.ts"
 import type { KernelFailure } from "../kernel/KernelFailure.ts"
 import { ReceiverLagged } from "../kernel/Mailbox.ts"
+import type { SandboxOptions } from "../SandboxOptions.ts"
 
 /**
  * The answer to a Send: rejections travel inside it, with the state left unspecified
@@ -15,7 +17,8 @@ import { ReceiverLagged } from "../kernel/Mailbox.ts"
 export const ackOf = (
   result: Result.Result<Acceptance, Rejection>,
   echo: Pick<Envelope, "messageId" | "sessionId">,
-  now: number
+  now: number,
+  release: Release
 ): Ack =>
   Result.match(result, {
     onSuccess: ({ acceptedAt, duplicate, state }) =>
@@ -39,25 +42,24 @@ export const ackOf = (
           message: rejection.variant,
           sessionId: echo.sessionId,
           messageId: echo.messageId,
-          details: denialDetails(rejection)
+          details: denialDetails(rejection, release)
         }
       })
   })
 
-/** UTF-8 JSON `{"reasons":[...]}`, only on policy denials (docs/internals/runtime.md#denial-details). */
-const denialDetails = ({ reasons }: Pick<Rejection, "reasons">): Uint8Array<ArrayBuffer> =>
-  reasons.length === 0 ? new Uint8Array() : new TextEncoder().encode(JSON.stringify({ reasons }))
+/** UTF-8 JSON, only on policy denials; codes since 0.9 (docs/internals/runtime.md#denial-details). */
+const denialDetails = ({ denials }: Pick<Rejection, "denials">, release: Release): Uint8Array<ArrayBuffer> => {
+  if (denials.length === 0) return new Uint8Array()
+  const reasons = denials.map(({ message }) => message)
+  const details = isReleaseFrom(release, "0.13.0") ? { reasons, denials } : { reasons }
+  return new TextEncoder().encode(JSON.stringify(details))
+}
 
 /**
  * Trailing metadata that holds the details of a denial which escapes as a status
  * (docs/internals/runtime.md#denial-details).
  */
 const DETAILS_TRAILER = "macp-error-details-bin"
-
-const denialStatus = (text: string, reasons: ReadonlyArray<string>): ConnectError =>
-  new ConnectError(text, Code.FailedPrecondition, {
-    [DETAILS_TRAILER]: encodeBinaryHeader(denialDetails({ reasons }))
-  })
 
 /** The status of a Send whose acknowledgement holds a policy denial; undefined for any other acknowledgement. */
 export const denialOfAck = ({ error }: Ack): ConnectError | undefined => {
@@ -110,10 +112,15 @@ const ENDING: Partial<Readonly<Record<RegistryCode, Code>>> = {
   SESSION_ALREADY_EXISTS: Code.AlreadyExists
 }
 
+type AnswerOptions = Pick<SandboxOptions, "release" | "denialsAsStatus">
+
 /** The status a rejection ends the stream with, or undefined when it is an inline frame. */
-export const streamEnd = (rejection: Rejection, denialsAsStatus: boolean): ConnectError | undefined => {
-  if (denialsAsStatus && rejection.code === "POLICY_DENIED")
-    return denialStatus(inlineText(rejection), rejection.reasons)
+export const streamEnd = (rejection: Rejection, options: AnswerOptions): ConnectError | undefined => {
+  if (options.denialsAsStatus && rejection.code === "POLICY_DENIED") {
+    return new ConnectError(inlineText(rejection), Code.FailedPrecondition, {
+      [DETAILS_TRAILER]: encodeBinaryHeader(denialDetails(rejection, options.release))
+    })
+  }
   const code = ENDING[rejection.code]
   return code === undefined ? undefined : new ConnectError(rejection.variant, code)
 }
@@ -125,5 +132,21 @@ export const streamEnd = (rejection: Rejection, denialsAsStatus: boolean): Conne
 export const inlineError = (text: string, sessionId: string): MACPError =>
   create(MACPErrorSchema, { code: text, message: text, sessionId })
 
-export const inlineText = ({ reasons, variant }: Rejection): string =>
-  reasons.length === 0 ? variant : `${variant}: ${reasons.join("; ")}`
+const inlineText = ({ denials, variant }: Rejection): string =>
+  denials.length === 0 ? variant : `${variant}: ${denials.map(({ message }) => message).join("; ")}`
+
+/** The inline frame of a refused submission; from 0.13.0 it has what an acknowledgement has. */
+export const inlineRefusal = (
+  rejection: Rejection,
+  { messageId, sessionId }: Pick<Envelope, "messageId" | "sessionId">,
+  release: Release
+): MACPError =>
+  isReleaseFrom(release, "0.13.0")
+    ? create(MACPErrorSchema, {
+        code: rejection.code,
+        message: rejection.variant,
+        sessionId,
+        messageId,
+        details: denialDetails(rejection, release)
+      })
+    : inlineError(inlineText(rejection), sessionId)

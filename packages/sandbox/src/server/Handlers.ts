@@ -80,7 +80,7 @@ export const makeHandlers = (
         const { reason, sessionId } = request
         const result = yield* kernel.control(kind, sessionId, reason, identity).pipe(Effect.mapError(statusOf))
         const now = yield* Clock.currentTimeMillis
-        return { ack: ackOf(result, { messageId: "", sessionId }, now) }
+        return { ack: ackOf(result, { messageId: "", sessionId }, now, options.release) }
       })
     )
 

@@ -26,5 +26,5 @@ export const send = (
     return yield* kernel.accept(envelope, identity)
   }).pipe(
     Effect.result,
-    Effect.zipWith(Clock.currentTimeMillis, (result, now) => ackOf(result, envelope, now))
+    Effect.zipWith(Clock.currentTimeMillis, (result, now) => ackOf(result, envelope, now, options.release))
   )

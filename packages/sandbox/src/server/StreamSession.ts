@@ -14,7 +14,7 @@ import { FaultyFrames } from "../faults/FaultyFrames.ts"
 import { SandboxFaults } from "../faults/SandboxFaults.ts"
 import { Kernel } from "../kernel/Kernel.ts"
 import type { SandboxOptions } from "../SandboxOptions.ts"
-import { compacted, historyUnavailable, inlineError, inlineText, statusOf, streamEnd } from "./Answers.ts"
+import { compacted, historyUnavailable, inlineError, inlineRefusal, statusOf, streamEnd } from "./Answers.ts"
 import { SessionSubscription } from "./SessionSubscription.ts"
 
 export type StreamServices = Kernel | Authenticator | SandboxFaults
@@ -122,17 +122,17 @@ class FrameReader {
     if (isAmbient(envelope)) return malformed("ambient messages cannot travel on a session stream")
     if (this.#isForeign(envelope.sessionId)) return malformed("the stream is bound to another session")
     const misshapen = checkShape(envelope, this.#options.maxPayloadBytes)
-    if (misshapen !== undefined) return this.#refuse(misshapen, envelope.sessionId)
+    if (misshapen !== undefined) return this.#refuse(misshapen, envelope)
     const before = this.#kernel.find(envelope.sessionId)
     const admitted = await this.#run(this.#kernel.admit(envelope, this.#identity))
-    if (Result.isFailure(admitted)) return this.#refuse(admitted.failure, envelope.sessionId)
+    if (Result.isFailure(admitted)) return this.#refuse(admitted.failure, envelope)
     const unfit = before === undefined ? undefined : preCheck(envelope, before)
     if (unfit !== undefined) return unfit
     this.#bound = envelope.sessionId
     // Joined before the submission, so that the sender gets its own envelope back.
     if (before !== undefined) this.#join(before, before.log.end)
     const accepted = await this.#run(this.#kernel.accept(envelope, this.#identity))
-    if (Result.isFailure(accepted)) return this.#refuse(accepted.failure, envelope.sessionId)
+    if (Result.isFailure(accepted)) return this.#refuse(accepted.failure, envelope)
     const session = this.#kernel.find(envelope.sessionId)
     if (session !== undefined) this.#join(session, 0)
     return undefined
@@ -143,10 +143,13 @@ class FrameReader {
   }
 
   /** Inline where the contract says so, otherwise the status that ends the stream. */
-  async #refuse(rejection: Rejection, sessionId: string): Promise<ConnectError | undefined> {
-    const end = streamEnd(rejection, this.#options.denialsAsStatus)
-    if (end === undefined) await this.#inline(inlineText(rejection), sessionId)
-    return end
+  async #refuse(rejection: Rejection, envelope: Envelope): Promise<ConnectError | undefined> {
+    const end = streamEnd(rejection, this.#options)
+    if (end !== undefined) return end
+    const sessionId = this.#bound ?? envelope.sessionId
+    const { messageId } = envelope
+    await this.#subscription.sendError(inlineRefusal(rejection, { messageId, sessionId }, this.#options.release))
+    return undefined
   }
 
   #inline(text: string, sessionId: string): Promise<void> {

@@ -87,7 +87,10 @@ describe("task mode", () => {
     ["refuses a rejection for another participant", [R, ["TaskReject", reject(ops), risk]], "INVALID_ENVELOPE"],
     ["refuses a rejection of a participant that is not named", [["TaskRequest", request(ops)], J], "FORBIDDEN"],
     ["refuses that the active assignee gives up, by policy", [R, A, J], "POLICY_DENIED"],
-    ["calls that malformed in newer releases", [R, A, J], "INVALID_ENVELOPE", { release: "0.14.0" }],
+    ["calls that malformed in newer releases", [R, A, J], "INVALID_ENVELOPE", { release: "0.13.2" }],
+    ["calls it malformed still later", [R, A, J], "INVALID_ENVELOPE", { release: "0.14.0" }],
+    ["calls an annotation malformed", [R, ["SessionCancel", reject()]], "INVALID_ENVELOPE"],
+    ["forbids an annotation from 0.14.0", [R, ["SessionCancel", reject()]], "FORBIDDEN", { release: "0.14.0" }],
     [
       "frees the task when the active assignee may give up",
       [R, A, J, ["TaskAccept", accept(), ops]],

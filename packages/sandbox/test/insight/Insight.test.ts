@@ -9,6 +9,7 @@ import {
   type OutcomeForecast,
   type Policy,
   type PolicyText,
+  RELEASES,
   type Release,
   readPolicy,
   whatIf,
@@ -208,7 +209,7 @@ describe("the forecast under the policies of the packs agrees with the session f
 
 describe("the forecast without a policy agrees with the session, of any release", () => {
   for (const mode of Object.keys(attempts)) {
-    for (const release of ["0.6.1", "0.7.6", "0.13.0", "0.14.0"] as const) {
+    for (const release of RELEASES) {
       it.prop(
         `${mode} of ${release}`,
         { turns: arbitraryTalk },

@@ -135,7 +135,8 @@ layer(Sandbox.layer({ port: 0 }), { excludeTestServices: true })("the unary call
       )
       assert.strictEqual(denied.error?.code, "POLICY_DENIED")
       assert.deepStrictEqual(JSON.parse(new TextDecoder().decode(denied.error?.details)), {
-        reasons: ["no votes cast"]
+        reasons: ["no votes cast"],
+        denials: [{ code: "no_votes", message: "no votes cast" }]
       })
     })
   )

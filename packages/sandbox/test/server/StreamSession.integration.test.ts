@@ -154,7 +154,7 @@ layer(Sandbox.layer({ port: 0 }), { excludeTestServices: true })("StreamSession"
         const stream = client.session(lead)
         stream.write(submit(envelope("Vote", "m2", vote(), { sessionId })))
         stream.write(submit(envelope("Proposal", "m3", proposal(), { sessionId })))
-        assert.deepStrictEqual(ids(await stream.frames.take(2)), ["error InvalidPayload", "m3"])
+        assert.deepStrictEqual(ids(await stream.frames.take(2)), ["error INVALID_ENVELOPE", "m3"])
         stream.cancel()
       })
     )

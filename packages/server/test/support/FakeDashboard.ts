@@ -6,12 +6,18 @@ import { HttpApiBuilder } from "effect/http-api"
 
 const RUN_ID = RunId.make("5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10")
 
+const emptyStream = () => Effect.succeed(HttpServerResponse.text("", { contentType: "text/event-stream" }))
+
 export const Replay = HttpApiBuilder.group(ControlPlaneApi, "replay", (handlers) =>
   handlers.handleAll({
     describe: ({ payload }) => Effect.succeed({ runId: RUN_ID, ...payload, streamUrl: "/stream", stateUrl: "/state" }),
-    stream: () => Effect.succeed(HttpServerResponse.text("", { contentType: "text/event-stream" })),
+    stream: emptyStream,
     state: () => Effect.succeed(emptyRunState(RUN_ID))
   })
+)
+
+export const AgUi = HttpApiBuilder.group(ControlPlaneApi, "agUi", (handlers) =>
+  handlers.handleAll({ follow: emptyStream, run: emptyStream })
 )
 
 const chart = { labels: [], data: [] }

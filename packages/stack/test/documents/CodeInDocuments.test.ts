@@ -19,6 +19,8 @@ const RUN_BY: Readonly<Record<string, string>> = {
     "packages/control-plane/test/ingest/Guides.integration.test.ts",
   'docs/guides/opentelemetry/decisions.md: import { type Attributes, trace } from "@opentelemetry/api"':
     "packages/control-plane/test/ingest/Guides.integration.test.ts",
+  "docs/guides/consensus.md: from typing import TypedDict": "packages/stack/test/clients/Clients.runtime.test.ts",
+  "docs/guides/consensus.md: import asyncio": "packages/stack/test/clients/Clients.runtime.test.ts",
   "docs/guides/mcp.md: import asyncio": "packages/control-plane/test/mcp/McpAnswers.integration.test.ts",
   "docs/guides/ci.md: name: gate": "packages/cli/test/gate/CiGuide.test.ts",
   "docs/guides/ci.md: gate:": "packages/cli/test/gate/CiGuide.test.ts",
@@ -49,8 +51,17 @@ const RUN_BY: Readonly<Record<string, string>> = {
 /** Their pages name the versions that they were tried with. */
 const BY_HAND = "needs packages of another registry or framework; tried by hand"
 
+const CLIENTS = "needs packages of PyPI; packages/stack/test/clients/Clients.runtime.test.ts runs the programs"
+
 /** The blocks without a test, with the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
+  "docs/guides/consensus.md: python3 -m venv agents": CLIENTS,
+  "docs/guides/consensus.md: agents/bin/python graph.py": CLIENTS,
+  "docs/guides/consensus.md: agents/bin/python subagents.py": CLIENTS,
+  "docs/guides/ag-ui.md: npm init -y && npm pkg set type=module": BY_HAND,
+  "docs/guides/ag-ui.md: <!doctype html>": BY_HAND,
+  'docs/guides/ag-ui.md: import { HttpAgent } from "@ag-ui/client"': BY_HAND,
+  'docs/guides/ag-ui.md: import react from "@vitejs/plugin-react"': BY_HAND,
   "docs/guides/opentelemetry/agent-framework.md: import asyncio": BY_HAND,
   'docs/guides/opentelemetry/ai-sdk.md: import { openai } from "@ai-sdk/openai"': BY_HAND,
   "docs/guides/opentelemetry/collector.md: receivers:": BY_HAND,

@@ -92,6 +92,8 @@ const REFUSAL_SIGNAL = "message.refused"
 const wordsOf = (members: ReadonlyMap<string, Schema.Json>): ReadonlyArray<string> => {
   if (members.get("signalType") === REFUSAL_SIGNAL || members.get("name") === REFUSAL_SIGNAL) return ["data"]
   if (members.get("errorCode") === "POLICY_DENIED") return ["errorMessage"]
+  // A refused message in the state, and each reason of a denial, of which the code and the participants are compared.
+  if (members.has("denials") || (members.has("code") && members.has("message"))) return ["message"]
   return members.get("decision") === "deny" ? ["reasons"] : []
 }
 

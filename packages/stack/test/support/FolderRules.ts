@@ -30,6 +30,7 @@ const BENCH = [
 /** Values of the domain that every folder of it may know. */
 const VALUES = [
   "CleanJson.ts",
+  "Denials.ts",
   "ExactJson.ts",
   "Field.ts",
   "Ids.ts",
@@ -195,6 +196,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     "Version.ts": { meaning: "the version", knows: [] }
   },
   bench: {
+    cells: { meaning: "a simulated day of several cells", knows: ["Statistics.ts"] },
     ingest: {
       meaning: "load of spans beside observed runs",
       knows: ["scenarios", "client", "reads", "service", "runtime", "process", ...BENCH]
@@ -246,6 +248,11 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     story: { meaning: "events as lines of text", knows: ["TextWidth.ts"] }
   },
   domain: {
+    "ag-ui": {
+      meaning: "a run as events of AG-UI",
+      knows: ["story", "normaliser", "projector", "events", ...VALUES, "Projector.ts", "RunState.ts", "UsageSums.ts"]
+    },
+    story: { meaning: "a run as lines of text", knows: ["otlp", "events", ...VALUES] },
     alerts: {
       meaning: "rules, windows, evaluation and formats of alerts",
       knows: ["gate", "marks", "insight", "policies", "query", "events", ...VALUES, "Graphemes.ts", "CanonicalJson.ts"]

@@ -39,7 +39,7 @@ const bootstrap = bootstrapFor(SELF, {
 })
 
 const refused = (messageType: string, code: string) =>
-  new MessageRefused({ messageType, code, detail: "no", reasons: [] })
+  new MessageRefused({ messageType, code, detail: "no", reasons: [], denials: [] })
 
 /**
  * A runtime that accepts everything but what `refusal` names, and shows what was accepted only when it is `delivered`.

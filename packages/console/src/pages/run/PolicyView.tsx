@@ -1,4 +1,4 @@
-import { forecast, isTerminal, type OutcomeForecast, stepText } from "@runplane/domain"
+import { type Denial, forecast, isTerminal, type OutcomeForecast, stepText } from "@runplane/domain"
 import { CheckCircle2, CircleDashed, CircleDot, type LucideIcon, XCircle } from "lucide-react"
 import { Suspense, useMemo } from "react"
 import { Avatar, Chip, Time, UserText } from "../../ui/basics.tsx"
@@ -153,11 +153,8 @@ const Rules = ({ page, set, shown }: RunViewProps) => {
                   <Reasons texts={reasons} className="" />
                 </li>
               ))}
-              {run.denials.map(({ by: who, index, text }) => (
-                <li key={index}>
-                  <Chip tone="bad">refused</Chip> <EventLink index={index} set={set} />{" "}
-                  <UserText text={who === "" ? text : `${who}: ${text}`} className="text-soft" />
-                </li>
+              {run.denials.map((denial) => (
+                <Refusal key={denial.index} denial={denial} set={set} />
               ))}
             </ul>
           )}
@@ -178,18 +175,53 @@ const Rules = ({ page, set, shown }: RunViewProps) => {
   )
 }
 
+/** A refused message: with codes, each reason has a line of its own. */
+const Refusal = ({ denial, set }: { readonly denial: Denial; readonly set: RunViewProps["set"] }) => {
+  const { by, denials, index, text } = denial
+  const words = denials.length === 0 ? text : ""
+  return (
+    <li>
+      <Chip tone="bad">refused</Chip> <EventLink index={index} set={set} />{" "}
+      <UserText text={[by, words].filter((part) => part !== "").join(": ")} className="text-soft" />
+      {denials.length === 0 ? null : (
+        <ul className="mt-1 flex flex-col gap-1">
+          {denials.map(({ code, message, participants = [], participantsOmitted = 0 }, at) => (
+            <li key={at} className="grid gap-x-3 sm:grid-cols-[1fr_auto]">
+              <span className="min-w-0">
+                <UserText text={message} />
+                {participants.length === 0 ? null : (
+                  <span className="text-soft">
+                    {" by "}
+                    <Names names={participants} omitted={participantsOmitted} />
+                  </span>
+                )}
+              </span>
+              <code className="font-mono text-[11px] text-muted">
+                <UserText text={code} />
+              </code>
+            </li>
+          ))}
+        </ul>
+      )}
+    </li>
+  )
+}
+
 const EventLink = ({ index, set }: { readonly index: number; readonly set: RunViewProps["set"] }) => (
   <button type="button" className="text-accent underline" onClick={() => set({ event: index })}>
     event {index}
   </button>
 )
 
-const Names = ({ names }: { readonly names: ReadonlyArray<string> }) => (
-  <>
-    <UserText text={names.slice(0, NAMED).join(", ")} />
-    {names.length > NAMED ? ` and ${counted(names.length - NAMED, "other")}` : ""}
-  </>
-)
+const Names = ({ names, omitted = 0 }: { readonly names: ReadonlyArray<string>; readonly omitted?: number }) => {
+  const others = Math.max(0, names.length - NAMED) + omitted
+  return (
+    <>
+      <UserText text={names.slice(0, NAMED).join(", ")} />
+      {others > 0 ? ` and ${counted(others, "other")}` : ""}
+    </>
+  )
+}
 
 interface TallyProps {
   readonly row: TallyRow

@@ -85,7 +85,7 @@ const evaluated = (record: DecisionRecord): DecisionRecord => ({
 
 const vetoed = (record: DecisionRecord, times: number): DecisionRecord => ({
   ...record,
-  objections: [...record.objections, ...Array.from({ length: times }, () => ({ severity: "critical" }))]
+  objections: [...record.objections, ...Array.from({ length: times }, () => ({ by: "", severity: "critical" }))]
 })
 
 const endsOf = (

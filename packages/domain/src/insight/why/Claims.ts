@@ -1,3 +1,4 @@
+import type { DenialReason } from "../../Denials.ts"
 import type { Act } from "../Act.ts"
 import type { Deliberation } from "../Deliberation.ts"
 
@@ -16,6 +17,8 @@ export interface Claim {
   readonly text: string
   readonly participantId?: string
   readonly seqs: ReadonlyArray<number>
+  /** Only of a denial whose reasons have codes. */
+  readonly denials?: ReadonlyArray<DenialReason>
 }
 
 /** Characters of a sender's own words in a claim. */
@@ -26,9 +29,15 @@ export const claimsOf = (run: Deliberation): ReadonlyArray<Claim> => {
   const later = laterActs(run.acts)
   const claims: Array<Claim> = [
     ...run.acts.map((act) => claimOf(act, later.get(act))),
-    ...run.denials.map(({ by, seq, text }): Claim => {
+    ...run.denials.map(({ by, denials, seq, text }): Claim => {
       const refused = by === "" ? "a message" : `a message of ${by}`
-      return { kind: "denial", text: `the policy refused ${refused}: ${cut(text)}`, ...named(by), seqs: [seq] }
+      return {
+        kind: "denial",
+        text: `the policy refused ${refused}: ${cut(text)}`,
+        ...named(by),
+        seqs: [seq],
+        ...(denials.length > 0 && { denials })
+      }
     })
   ]
   const { commitment } = run

@@ -102,7 +102,7 @@ const recordOf = ({ evaluations, objections, proposals, votes }: DecisionState):
   mode: "decision",
   proposals: HashMap.size(proposals),
   evaluations,
-  objections,
+  objections: Chunk.map(objections, ({ sender, severity }) => ({ by: sender, severity })),
   votes: HashMap.values(votes)
 })
 

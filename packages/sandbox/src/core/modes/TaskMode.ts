@@ -34,10 +34,12 @@ const isEligible = (task: { readonly requestedAssignee: string }, sender: string
 const namesSender = (assignee: string, sender: string): boolean => assignee === "" || assignee === sender
 
 /** Releases after 0.13.0 call a reassignment that the policy does not allow a malformed message. */
+const REASSIGNMENT_DENIED = "the policy does not allow reassignment after a rejection"
+
 const reassignmentDenied = ({ release }: SessionBinding): Rejection =>
-  isReleaseFrom(release, "0.14.0")
+  isReleaseFrom(release, "0.13.2")
     ? InvalidPayload
-    : policyDenied(["the policy does not allow reassignment after a rejection"])
+    : policyDenied([{ code: "reassignment_not_allowed", message: REASSIGNMENT_DENIED }])
 
 const request: Move<TaskState> = (state, message, { participants }) =>
   Result.flatMap(decodePayload(Wire.TaskRequestPayloadSchema, message.payload), ({ requestedAssignee, taskId }) => {

@@ -1,68 +1,71 @@
-import type { EventData } from "@runplane/domain"
-import { because } from "./PlainText.ts"
+import type { EventData } from "../events/CanonicalEvent.ts"
 
 type Contribution = EventData<"proposal.created" | "proposal.updated">
 
+/** The end of a sentence with a reason: `: <reason>`, or nothing without one. */
+export type Because = (reason: string | undefined) => string
+
 /** The text of a contribution of any mode: the second half of a sentence that begins with its sender. */
-export const contributionText = (contribution: Contribution): string => {
+export const contributionText = (contribution: Contribution, because: Because): string => {
   const { messageType, reason } = contribution
   // A sender may call its message whatever it likes, `constructor` included.
   const textOf = Object.hasOwn(TEXTS, messageType) ? TEXTS[messageType] : undefined
-  return textOf === undefined ? `answers ${messageType}${because(reason)}` : textOf(contribution)
+  return textOf === undefined ? `answers ${messageType}${because(reason)}` : textOf(contribution, because)
 }
 
-const proposes = ({ action, proposalId, rationale, summary, title }: Contribution) =>
+const proposes = ({ action, proposalId, rationale, summary, title }: Contribution, because: Because) =>
   `proposes ${action ?? title ?? (proposalId === "" ? "something" : proposalId)}${because(rationale ?? summary)}`
 
-const evaluates = ({ confidence, reason, recommendation }: Contribution) => {
+const evaluates = ({ confidence, reason, recommendation }: Contribution, because: Because) => {
   const certainty = confidence === undefined ? "" : ` with confidence ${confidence}`
   return `evaluates ${recommendation ?? "the proposal"}${certainty}${because(reason)}`
 }
 
-const objects = ({ reason, severity }: Contribution) =>
+const objects = ({ reason, severity }: Contribution, because: Because) =>
   `objects${severity === undefined ? "" : ` (${severity})`}${because(reason)}`
 
-const votes = ({ reason, vote }: Contribution) => `votes ${vote ?? "without saying what"}${because(reason)}`
+const votes = ({ reason, vote }: Contribution, because: Because) =>
+  `votes ${vote ?? "without saying what"}${because(reason)}`
 
-const requestsApproval = ({ action, requiredApprovals, summary }: Contribution) => {
+const requestsApproval = ({ action, requiredApprovals, summary }: Contribution, because: Because) => {
   const approvals = requiredApprovals === undefined ? "approval" : `${requiredApprovals} approvals`
   return `requests ${approvals} of ${action ?? "something"}${because(summary)}`
 }
 
-const requestsTask = ({ task, title }: Contribution) => {
+const requestsTask = ({ task, title }: Contribution, because: Because) => {
   const whom = task?.requestedAssignee === undefined ? "" : ` from ${task.requestedAssignee}`
   return `requests a task${whom}${because(title ?? task?.instructions)}`
 }
 
-const reportsWork = ({ task }: Contribution) => {
+const reportsWork = ({ task }: Contribution, because: Because) => {
   const progress = task?.progress
   const share = progress === undefined ? "" : ` (${Math.round(progress <= 1 ? progress * 100 : progress)}%)`
   return `works on it${share}${because(task?.message ?? task?.status)}`
 }
 
-const failsTask = ({ reason, task }: Contribution) =>
+const failsTask = ({ reason, task }: Contribution, because: Because) =>
   `gives the task up${task?.errorCode === undefined ? "" : ` (${task.errorCode})`}${because(reason)}`
 
-const offersHandoff = ({ handoff, reason }: Contribution) =>
+const offersHandoff = ({ handoff, reason }: Contribution, because: Because) =>
   `offers ${handoff?.scope ?? "a handoff"} to ${handoff?.targetParticipant ?? "an unnamed participant"}${because(reason)}`
 
-const acceptsHandoff = ({ implicit, reason }: Contribution) =>
+const acceptsHandoff = ({ implicit, reason }: Contribution, because: Because) =>
   `accepts the handoff${implicit === true ? " by not answering" : ""}${because(reason)}`
 
 const plainly =
   (verb: string) =>
-  ({ reason }: Contribution) =>
+  ({ reason }: Contribution, because: Because) =>
     `${verb}${because(reason)}`
 
 /** By message type, which means the same in every mode that has it (docs/internals/runtime.md#payload-types). */
-const TEXTS: Readonly<Record<string, (contribution: Contribution) => string>> = {
+const TEXTS: Readonly<Record<string, (contribution: Contribution, because: Because) => string>> = {
   Proposal: proposes,
   Evaluation: evaluates,
   Objection: objects,
   Vote: votes,
-  CounterProposal: ({ summary, title }) => `counters${because(summary ?? title)}`,
+  CounterProposal: ({ summary, title }, because) => `counters${because(summary ?? title)}`,
   Accept: plainly("accepts the offer"),
-  Reject: ({ reason, terminal }) => `rejects${terminal === true ? " for good" : ""}${because(reason)}`,
+  Reject: ({ reason, terminal }, because) => `rejects${terminal === true ? " for good" : ""}${because(reason)}`,
   Withdraw: plainly("withdraws an offer"),
   ApprovalRequest: requestsApproval,
   Approve: plainly("approves"),
@@ -71,10 +74,10 @@ const TEXTS: Readonly<Record<string, (contribution: Contribution) => string>> = 
   TaskAccept: plainly("takes the task"),
   TaskReject: plainly("declines the task"),
   TaskUpdate: reportsWork,
-  TaskComplete: ({ summary }) => `completes the task${because(summary)}`,
+  TaskComplete: ({ summary }, because) => `completes the task${because(summary)}`,
   TaskFail: failsTask,
   HandoffOffer: offersHandoff,
-  HandoffContext: ({ handoff }) => `passes on what is known${because(handoff?.contentType)}`,
+  HandoffContext: ({ handoff }, because) => `passes on what is known${because(handoff?.contentType)}`,
   HandoffAccept: acceptsHandoff,
   HandoffDecline: plainly("declines the handoff")
 }

@@ -1,0 +1,228 @@
+import { HttpAgent } from "@ag-ui/client"
+import { assert, layer } from "@effect/vitest"
+import { draftEvent, type EventDraft, type JsonObject, RunId, runCancelled, runFailed } from "@runplane/domain"
+import { Shutdown } from "@runplane/server"
+import { type SseFrame, until } from "@runplane/testing"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { EventLog } from "../../../src/event-log/EventLog.ts"
+import { LiveEvents } from "../../../src/event-log/subscribe/LiveEvents.ts"
+import { baseUrl, call, layerTestService, openStream } from "../../support/HttpService.ts"
+import { createRun } from "../../support/Runs.ts"
+
+const said = (
+  type: "proposal.created" | "proposal.updated" | "decision.finalized",
+  messageType: string,
+  sender: string,
+  decodedPayload: JsonObject
+): EventDraft =>
+  draftEvent(
+    type,
+    { ts: "2026-07-01T10:00:01.000Z", subject: { kind: "proposal", id: "p1" }, source: { kind: "runtime", name: "r" } },
+    { messageType, sender, messageId: `${messageType}-${sender}`, decodedPayload }
+  )
+
+const TALK = [
+  said("proposal.created", "Proposal", "lead", { option: "go" }),
+  said("proposal.updated", "Vote", "risk", { vote: "APPROVE", reason: "small" }),
+  said("decision.finalized", "Commitment", "lead", { commitmentId: "c1", action: "decision.selected" })
+]
+
+const manyVotes = (count: number, reason = "") =>
+  Array.from({ length: count }, (_, at) =>
+    said("proposal.updated", "Vote", `voter-${at % 5}`, { vote: "APPROVE", ...(reason !== "" && { reason }) })
+  )
+
+const record = Effect.fnUntraced(function* (runId: string, events: ReadonlyArray<EventDraft>) {
+  const log = yield* EventLog
+  return yield* log.record({ runId: RunId.make(runId), events })
+})
+
+const cancel = Effect.fnUntraced(function* (runId: RunId) {
+  const log = yield* EventLog
+  const events = (_: unknown, at: string) => [
+    runCancelled({ ts: at, runId, traceId: "t", runtimeSessionId: runId, endedAt: at })
+  ]
+  yield* log.change({ runId, to: "cancelled", events })
+})
+
+/** The client of the protocol: it sends a POST, verifies the events, and applies them. */
+const followed = Effect.fnUntraced(function* (path: string) {
+  const agent = new HttpAgent({ url: `${yield* baseUrl}${path}`, threadId: "thread-1" })
+  yield* Effect.promise(() => agent.runAgent({ runId: "ui-1" }))
+  return { state: agent.state, messages: agent.messages }
+})
+
+const typesOf = (frames: ReadonlyArray<SseFrame>) => frames.map(({ data }) => data.type)
+
+layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestServices: true })(
+  "/runs/:id/ag-ui",
+  (it) => {
+    it.effect("shows a live run to the protocol's own client, up to its end", () =>
+      Effect.gen(function* () {
+        const live = yield* LiveEvents
+        const runId = yield* createRun()
+        const client = yield* Effect.forkChild(followed(`/runs/${runId}/ag-ui`))
+        yield* until(
+          Effect.map(live.subscribe(runId), ({ position }) => position > 0),
+          (isSubscribed) => isSubscribed
+        )
+        for (const event of TALK) yield* record(runId, [event])
+        yield* cancel(runId)
+        const { messages, state } = yield* Fiber.join(client)
+        assert.deepStrictEqual(
+          messages.map((message) => ["name" in message ? message.name : "", message.content]),
+          [
+            ["lead", "lead proposes go"],
+            ["risk", "risk votes APPROVE: small"],
+            ["lead", "lead commits decision.selected (positive)"]
+          ]
+        )
+        assert.deepStrictEqual(state, (yield* call("GET", `/runs/${runId}/state`)).body)
+      })
+    )
+
+    it.effect("shows an ended run again, from the start and behind an event", () =>
+      Effect.gen(function* () {
+        const runId = yield* createRun()
+        const { lastSeq } = yield* record(runId, TALK.slice(0, 1))
+        yield* record(runId, TALK.slice(1))
+        yield* cancel(runId)
+        const { body: final } = yield* call("GET", `/runs/${runId}/state`)
+        const whole = yield* followed(`/runs/${runId}/ag-ui`)
+        assert.lengthOf(whole.messages, 3)
+        assert.deepStrictEqual(whole.state, final)
+        const rest = yield* followed(`/runs/${runId}/ag-ui?since=${lastSeq}`)
+        assert.lengthOf(rest.messages, 2)
+        assert.deepStrictEqual(rest.state, final)
+        const end = yield* followed(`/runs/${runId}/ag-ui?since=${final.timeline.latestSeq}`)
+        assert.isEmpty(end.messages)
+        assert.deepStrictEqual(end.state, final)
+        const lasts = yield* Effect.forEach([0, final.timeline.latestSeq], (since) =>
+          Effect.flatMap(openStream(`/runs/${runId}/ag-ui?since=${since}`), ({ rest }) =>
+            Effect.map(rest, (frames) => frames.at(-1)?.data)
+          )
+        )
+        assert.deepInclude(lasts[0], { type: "RUN_FINISHED", outcome: { type: "cancelled" } })
+        assert.deepInclude(lasts[0].result, { status: "cancelled" })
+        assert.deepInclude(lasts[0].result.decision, { action: "decision.selected", resolvedBy: "lead" })
+        assert.deepStrictEqual(lasts[0], lasts[1])
+      })
+    )
+
+    it.effect("continues a GET by since or Last-Event-ID, with the ids of the run", () =>
+      Effect.gen(function* () {
+        const runId = yield* createRun()
+        const { lastSeq } = yield* record(runId, TALK.slice(0, 1))
+        const frames = yield* Effect.forEach(
+          [
+            yield* openStream(`/runs/${runId}/ag-ui?since=${lastSeq}`),
+            yield* openStream(`/runs/${runId}/ag-ui`, { "last-event-id": String(lastSeq) })
+          ],
+          (stream) => Effect.all([stream.next, stream.next, stream.next])
+        )
+        for (const [started, snapshot, step] of frames) {
+          assert.deepStrictEqual(started?.data, {
+            type: "RUN_STARTED",
+            threadId: runId,
+            runId,
+            protocolVersion: "1.0"
+          })
+          assert.strictEqual(snapshot?.data.snapshot.timeline.latestSeq, lastSeq)
+          assert.deepInclude(step?.data, { type: "STEP_STARTED", stepName: "proposal" })
+        }
+      })
+    )
+
+    it.effect("ends with an error where the client would have less than the run", () =>
+      Effect.gen(function* () {
+        const runId = yield* createRun()
+        const { body: state } = yield* call("GET", `/runs/${runId}/state`)
+        const beyond = yield* openStream(`/runs/${runId}/ag-ui?since=${state.timeline.latestSeq + 1_000}`)
+        const lost = yield* beyond.rest
+        assert.deepInclude(lost.at(-1)?.data, { type: "RUN_ERROR", code: "LOG_RESET" })
+
+        const failed = yield* createRun()
+        const log = yield* EventLog
+        yield* log.change({
+          runId: failed,
+          to: "failed",
+          events: (_, at) => [
+            runFailed({
+              ts: at,
+              runId: failed,
+              traceId: "t",
+              runtimeSessionId: failed,
+              endedAt: at,
+              error: "expired",
+              errorCode: "SESSION_EXPIRED"
+            })
+          ]
+        })
+        const frames = yield* (yield* openStream(`/runs/${failed}/ag-ui`)).rest
+        assert.deepInclude(frames.at(-1)?.data, {
+          type: "RUN_ERROR",
+          message: "expired",
+          code: "SESSION_EXPIRED"
+        })
+      })
+    )
+
+    it.effect("has all messages of a long run, and a state change for each page of them", () =>
+      Effect.gen(function* () {
+        const runId = yield* createRun()
+        yield* record(runId, manyVotes(1_200))
+        yield* cancel(runId)
+        const types = typesOf(yield* (yield* openStream(`/runs/${runId}/ag-ui`)).rest)
+        assert.lengthOf(
+          types.filter((type) => type === "TEXT_MESSAGE_END"),
+          1_200
+        )
+        assert.isAtMost(types.filter((type) => type === "STATE_DELTA" || type === "STATE_SNAPSHOT").length, 5)
+        assert.strictEqual(types.at(-1), "RUN_FINISHED")
+      })
+    )
+
+    it.effect("ends with an error when the run is deleted before the client has all of it", () =>
+      Effect.gen(function* () {
+        const runId = yield* createRun()
+        for (let part = 0; part < 20; part++) yield* record(runId, manyVotes(30, "x".repeat(40_000)))
+        yield* cancel(runId)
+        const stream = yield* openStream(`/runs/${runId}/ag-ui`)
+        yield* stream.next
+        assert.strictEqual((yield* call("DELETE", `/runs/${runId}`)).status, 204)
+        const frames = yield* stream.rest
+        assert.deepInclude(frames.at(-1)?.data, { type: "RUN_ERROR", code: "RUN_DELETED" })
+        assert.isBelow(typesOf(frames).filter((type) => type === "TEXT_MESSAGE_END").length, 600)
+      })
+    )
+
+    it.effect("refuses an unknown run, and a wrong value with its field", () =>
+      Effect.gen(function* () {
+        const runId = yield* createRun()
+        const unknown = "3fa85f64-5717-4562-b3fc-2c963f66afa6"
+        for (const method of ["GET", "POST"]) {
+          const { body, status } = yield* call(method, `/runs/${unknown}/ag-ui`)
+          assert.deepStrictEqual([status, body.errorCode], [404, "RUN_NOT_FOUND"])
+          const wrong = yield* call(method, `/runs/${runId}/ag-ui?since=-1`)
+          assert.strictEqual(wrong.status, 400)
+          assert.include(JSON.stringify(wrong.body), "since")
+        }
+        const long = yield* call("POST", `/runs/${runId}/ag-ui`, { body: { threadId: "x".repeat(257) } })
+        assert.strictEqual(long.status, 400)
+        assert.include(JSON.stringify(long.body), "threadId")
+      })
+    )
+
+    it.effect("ends with an error when the process stops", () =>
+      Effect.gen(function* () {
+        const shutdown = yield* Shutdown
+        const runId = yield* createRun()
+        const stream = yield* openStream(`/runs/${runId}/ag-ui`)
+        yield* stream.next
+        yield* shutdown.begin
+        assert.deepInclude((yield* stream.rest).at(-1)?.data, { type: "RUN_ERROR", code: "SERVICE_STOPPING" })
+      })
+    )
+  }
+)

@@ -58,35 +58,40 @@ export const commitmentJson = (commitment: Commitment): Schema.JsonObject => {
 }
 
 /** Reads the protobuf bytes of a Commitment, by their numbers. Of a repeated field the last value counts. */
-export const readCommitment = (wire: Uint8Array): Result.Result<Commitment, string> =>
-  Result.gen(function* () {
-    const texts = new Map<number, string>()
-    let outcomePositive = false
-    let supersedes: Commitment["supersedes"]
-    for (const field of yield* readFields(wire)) {
-      if (field.number < 1 || field.number > SUPERSEDES) return yield* uncovered("the Commitment", field)
-      if (field.number === OUTCOME) {
-        if (typeof field.value !== "bigint") return yield* Result.fail("field 8 of the Commitment is not a flag")
-        outcomePositive = field.value !== 0n
-      } else if (field.number === SUPERSEDES) {
-        supersedes = yield* readReference(field, supersedes)
-      } else {
-        texts.set(field.number, yield* textOfField("the Commitment", field))
-      }
+export const readCommitment = (wire: Uint8Array): Result.Result<Commitment, string> => {
+  const fields = readFields(wire)
+  if (Result.isFailure(fields)) return Result.fail(fields.failure)
+  const texts = new Map<number, string>()
+  let outcomePositive = false
+  let supersedes: Commitment["supersedes"]
+  for (const field of fields.success) {
+    if (field.number < 1 || field.number > SUPERSEDES) return uncovered("the Commitment", field)
+    if (field.number === OUTCOME) {
+      if (typeof field.value !== "number") return Result.fail("field 8 of the Commitment is not a flag")
+      outcomePositive = field.value !== 0
+    } else if (field.number === SUPERSEDES) {
+      const reference = readReference(field, supersedes)
+      if (Result.isFailure(reference)) return Result.fail(reference.failure)
+      supersedes = reference.success
+    } else {
+      const text = textOfField("the Commitment", field)
+      if (Result.isFailure(text)) return Result.fail(text.failure)
+      texts.set(field.number, text.success)
     }
-    const text = (number: number) => texts.get(number) ?? ""
-    return {
-      commitmentId: text(1),
-      action: text(2),
-      authorityScope: text(3),
-      reason: text(4),
-      modeVersion: text(5),
-      policyVersion: text(6),
-      configurationVersion: text(7),
-      outcomePositive,
-      ...(supersedes !== undefined && { supersedes })
-    }
+  }
+  const text = (number: number) => texts.get(number) ?? ""
+  return Result.succeed({
+    commitmentId: text(1),
+    action: text(2),
+    authorityScope: text(3),
+    reason: text(4),
+    modeVersion: text(5),
+    policyVersion: text(6),
+    configurationVersion: text(7),
+    outcomePositive,
+    ...(supersedes !== undefined && { supersedes })
   })
+}
 
 const OUTCOME = 8
 const SUPERSEDES = 9

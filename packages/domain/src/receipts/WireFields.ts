@@ -3,67 +3,72 @@ import * as Result from "effect/Result"
 /** A field of a protobuf message: a number for a varint, bytes for a text, a message and fixed widths. */
 export interface Field {
   readonly number: number
-  readonly value: bigint | Uint8Array
+  /** Of a varint beyond 2^53 only the magnitude counts. */
+  readonly value: number | Uint8Array
   /** The bytes have a length of their own, as texts and messages do. */
   readonly isDelimited: boolean
 }
 
-/** Bytes of the longest varint. */
+/** Bytes of the longest varint; the last one has a single bit. */
 const VARINT_BYTES = 10
-const FIXED_BYTES: ReadonlyMap<bigint, number> = new Map([
-  [1n, 8],
-  [5n, 4]
+const LARGEST_NUMBER = 2 ** 29 - 1
+const VARINT = 0
+const DELIMITED = 2
+/** Bytes of the fixed widths, by the form of the field. */
+const WIDTHS: ReadonlyMap<number, number> = new Map([
+  [1, 8],
+  [5, 4]
 ])
-const LARGEST_NUMBER = 2n ** 29n - 1n
-const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+const NOT_ENDED = -1
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** The fields of a message in their order, known or not. Groups, which no message of the protocol has, are refused. */
-export const readFields = (wire: Uint8Array): Result.Result<ReadonlyArray<Field>, string> =>
-  Result.gen(function* () {
-    const fields: Array<Field> = []
-    let at = 0
-    const take = (length: number) => {
-      const end = at + length
-      if (end > wire.length) return Result.fail("the message ends inside a field")
-      const taken = wire.subarray(at, end)
-      at = end
-      return Result.succeed(taken)
+/**
+ * The fields of a message in their order, known or not. Groups, which no message of the protocol has, are refused. A
+ * plain loop: a payload of the largest size can have half a million fields.
+ */
+export const readFields = (wire: Uint8Array): Result.Result<ReadonlyArray<Field>, string> => {
+  const fields: Array<Field> = []
+  let at = 0
+  const varint = (): number => {
+    let value = 0
+    for (let index = 0; index < VARINT_BYTES; index++) {
+      const byte = wire[at]
+      if (byte === undefined || (index === VARINT_BYTES - 1 && byte > 1)) return NOT_ENDED
+      at += 1
+      value += (byte & 0x7f) * 2 ** (7 * index)
+      if (byte < 0x80) return value
     }
-    const varint = () => {
-      let value = 0n
-      for (let byte = 0; byte < VARINT_BYTES; byte++) {
-        const next = wire[at]
-        if (next === undefined) break
-        at += 1
-        value |= BigInt(next & 0x7f) << BigInt(7 * byte)
-        if (next < 0x80) return Result.succeed(BigInt.asUintN(64, value))
-      }
-      return Result.fail("the message has a number that does not end")
+    return NOT_ENDED
+  }
+  while (at < wire.length) {
+    const tag = varint()
+    if (tag === NOT_ENDED) return Result.fail("the message has a number that does not end")
+    const number = Math.floor(tag / 8)
+    const form = tag % 8
+    if (number === 0 || number > LARGEST_NUMBER) return Result.fail(`the message has a field ${number}`)
+    const width = WIDTHS.get(form)
+    if (form !== VARINT && form !== DELIMITED && width === undefined) {
+      return Result.fail(`field ${number} of the message has the unknown form ${form}`)
     }
-    while (at < wire.length) {
-      const tag = yield* varint()
-      const number = tag >> 3n
-      const type = tag & 7n
-      if (number === 0n || number > LARGEST_NUMBER) return yield* Result.fail(`the message has a field ${number}`)
-      const fixed = FIXED_BYTES.get(type)
-      if (type === 0n) {
-        fields.push({ number: Number(number), value: yield* varint(), isDelimited: false })
-      } else if (type === 2n) {
-        const length = yield* varint()
-        if (length > BigInt(wire.length)) return yield* Result.fail("the message ends inside a field")
-        fields.push({ number: Number(number), value: yield* take(Number(length)), isDelimited: true })
-      } else if (fixed !== undefined) {
-        fields.push({ number: Number(number), value: yield* take(fixed), isDelimited: false })
-      } else {
-        return yield* Result.fail(`field ${number} of the message has the unknown form ${type}`)
-      }
+    const size = width ?? varint()
+    if (size === NOT_ENDED) return Result.fail("the message has a number that does not end")
+    if (form === VARINT) {
+      fields.push({ number, value: size, isDelimited: false })
+      continue
     }
-    return fields
-  })
+    if (size > wire.length - at) return Result.fail("the message ends inside a field")
+    fields.push({ number, value: wire.subarray(at, at + size), isDelimited: form === DELIMITED })
+    at += size
+  }
+  return Result.succeed(fields)
+}
 
 /** The text of a field; `message` names the message in the reason of a failure. */
 export const textOfField = (message: string, { isDelimited, number, value }: Field): Result.Result<string, string> => {
-  const notText = `field ${number} of ${message} is not a text`
-  if (!isDelimited || typeof value === "bigint") return Result.fail(notText)
-  return Result.try({ try: () => text.decode(value), catch: () => notText })
+  const notText = () => `field ${number} of ${message} is not a text`
+  if (!isDelimited || typeof value === "number") return Result.fail(notText())
+  if (value.length === 0) return EMPTY
+  return Result.try({ try: () => utf8.decode(value), catch: notText })
 }
+
+const EMPTY = Result.succeed("")

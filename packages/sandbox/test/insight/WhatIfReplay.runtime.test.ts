@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto"
+import { hash, randomUUID } from "node:crypto"
 import { create } from "@bufbuild/protobuf"
 import { assert, describe, it } from "@effect/vitest"
 import {
@@ -18,7 +18,6 @@ import {
   readDenialDetails,
   recordEvent,
   refuseCommitment,
-  type Sha256,
   specifiedPrices,
   underPolicy,
   whatIf
@@ -76,13 +75,11 @@ const ourVerdict = (run: Deliberation, policy: PolicyText, by: string, positive:
   return refusals.length === 0 ? "allowed" : deniedBy(refusals.map(({ code }) => code))
 }
 
-const sha256: Sha256 = (...parts) => createHash("sha256").update(Buffer.concat(parts)).digest()
-
 const { normalise } = makeNormaliser({
   decode: decodePayload,
   redactor: noRedactor,
   prices: specifiedPrices,
-  sha256
+  sha256: (...parts) => hash("sha256", Buffer.concat(parts), "buffer")
 })
 
 interface Opening {

@@ -247,6 +247,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
       meaning: "judgements, their agreement, the record of an agent",
       knows: ["insight", "policies", "events", "statistics", ...VALUES]
     },
+    archive: { meaning: "columns, files and ranges of the archive", knows: ["events", ...VALUES] },
     gate: {
       meaning: "stability of decisions, verdicts of a gate",
       knows: ["marks", "insight", "statistics", "events", ...VALUES, "RunDescriptor.ts"]

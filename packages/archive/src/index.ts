@@ -1,0 +1,5 @@
+export { ArchiveFault, type ArchiveFaultKind } from "./ArchiveFault.ts"
+export { ArchiveStore, type ArchiveTarget } from "./ArchiveStore.ts"
+export { fileTarget } from "./FileTarget.ts"
+export { readTable, type Wanted } from "./ReadTable.ts"
+export { openTableFile, type TableFile } from "./TableFile.ts"

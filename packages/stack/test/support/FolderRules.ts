@@ -53,15 +53,39 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     http: {
       meaning: "composition of the handlers",
       knows: [
-        ...["admin", "mcp", "alerts", "streams", "queries", "runs", "ingest", "marks", "reactors", "observe"],
+        ...[
+          "admin",
+          "mcp",
+          "alerts",
+          "archive",
+          "streams",
+          "queries",
+          "runs",
+          "ingest",
+          "marks",
+          "reactors",
+          "observe"
+        ],
         ...["event-log", "platform"]
       ]
     },
     mcp: { meaning: "the MCP endpoint: its tools call the service in the process", knows: ["platform"] },
     admin: {
       meaning: "health, drift, retention, policies, batches, audit",
-      knows: ["streams", "queries", "runs", "ingest", "marks", "reactors", "observe", "event-log", "platform"]
+      knows: [
+        "archive",
+        "streams",
+        "queries",
+        "runs",
+        "ingest",
+        "marks",
+        "reactors",
+        "observe",
+        "event-log",
+        "platform"
+      ]
     },
+    archive: { meaning: "files of the log in a directory or a bucket", knows: ["observe", "event-log", "platform"] },
     alerts: {
       meaning: "rules over the log: evaluation, firings, commands",
       knows: ["runs", "marks", "reactors", "observe", "event-log", "platform"]

@@ -130,6 +130,10 @@ export class RunAdministration extends Context.Service<
         yield* sql`DELETE FROM projections WHERE ${theirs}`
         yield* sql`DELETE FROM run_metrics WHERE ${theirs}`
         yield* sql`DELETE FROM otlp_seen WHERE ${theirs}`
+        yield* sql`
+          DELETE FROM archive_changes c USING marks m WHERE c.table_name = 'marks' AND c.id = m.id AND m.${theirs}`
+        yield* sql`
+          DELETE FROM archive_changes WHERE table_name = 'runs' AND id = ANY(${runIds}::text[]::uuid[])`
         yield* sql`DELETE FROM otlp_traces WHERE ${theirs}`
         // The runtime may list the sessions for longer, and discovery must not make runs of them again.
         yield* sql`

@@ -521,6 +521,7 @@ CREATE TABLE archive_state (
   is_ready boolean NOT NULL DEFAULT false,
   -- Since when writing fails, and why; null while it works.
   failing_since timestamptz,
+  failure_kind text,
   failure text
 );
 

@@ -15,6 +15,7 @@ import * as Layer from "effect/Layer"
 import * as Admin from "./admin/Admin.ts"
 import { Health } from "./admin/health/Health.ts"
 import * as AlertLoop from "./alerts/AlertLoop.ts"
+import * as Archive from "./archive/Archive.ts"
 import { FrameNormaliser } from "./event-log/append/FrameNormaliser.ts"
 import { Prices } from "./event-log/append/Prices.ts"
 import { Redactor } from "./event-log/append/Redactor.ts"
@@ -53,7 +54,12 @@ export const layerControlPlane = (options: ControlPlaneOptions) =>
   Server.layer(options.http).pipe(
     Layer.merge(Health.layerWatch),
     Layer.provide(Admin.layer),
-    Layer.provide([Streams.layer.pipe(Layer.provideMerge(Queries.layer)), AlertLoop.layer, Ingest.layer]),
+    Layer.provide([
+      Streams.layer.pipe(Layer.provideMerge(Queries.layer)),
+      AlertLoop.layer,
+      Archive.layer,
+      Ingest.layer
+    ]),
     Layer.provide(RunActions.layer),
     Layer.provide(Marks.layer),
     Layer.provide(Observation.layer),

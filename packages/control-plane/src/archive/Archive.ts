@@ -5,6 +5,7 @@ import * as Layer from "effect/Layer"
 import { Placement } from "../observe/placement/Placement.ts"
 import { archiveForever } from "./ArchiveLoop.ts"
 import { ArchiveOptions } from "./ArchiveOptions.ts"
+import { ArchiveState } from "./ArchiveState.ts"
 import { ArchiveStatus } from "./ArchiveStatus.ts"
 import { ArchiveWriter } from "./ArchiveWriter.ts"
 
@@ -32,12 +33,15 @@ export const archiveFromSettings = Effect.gen(function* () {
   )
 })
 
+/** The writer of an archive, over its store and options. */
+export const layerWriter = ArchiveWriter.layer.pipe(Layer.provide(ArchiveState.layer))
+
 /** One of all processes writes the archive, by the ARCHIVE_* settings; none unless ARCHIVE_URL is set. */
 const layerLoop = Layer.unwrap(
   Effect.map(archiveFromSettings, (archive) => {
     if (archive === undefined) return Layer.empty
     const singleton = Placement.use((placement) => placement.singleton("archive", archiveForever))
-    return Layer.effectDiscard(singleton).pipe(Layer.provide(ArchiveWriter.layer), Layer.provide(archive))
+    return Layer.effectDiscard(singleton).pipe(Layer.provide(layerWriter), Layer.provide(archive))
   })
 )
 

@@ -59,5 +59,5 @@ export class ArchiveWriter extends Context.Service<
       }).pipe(Effect.withSpan("ArchiveWriter.pass"))
       return ArchiveWriter.of({ step: write(false), pass })
     })
-  ).pipe(Layer.provide(ArchiveState.layer))
+  )
 }

@@ -7,6 +7,7 @@ import { ArchiveStore, type ArchiveTarget, fileTarget, readTable } from "@runpla
 import { type ArchiveRow, type ArchiveTable, archiveFile, currentFiles } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Archive from "../../src/archive/Archive.ts"
 import { ArchiveOptions, type ArchiveWriting } from "../../src/archive/ArchiveOptions.ts"
 import { ArchiveWriter } from "../../src/archive/ArchiveWriter.ts"
 
@@ -25,7 +26,7 @@ export const writing = (changes: Partial<ArchiveWriting> = {}): ArchiveWriting =
 
 /** A writer of its own, as another process has it. */
 export const layerWriter = (target: ArchiveTarget, options: ArchiveWriting = writing()) =>
-  Layer.fresh(ArchiveWriter.layer).pipe(
+  Layer.fresh(Archive.layerWriter).pipe(
     Layer.provide([Layer.succeed(ArchiveStore, target), Layer.succeed(ArchiveOptions, options)])
   )
 
@@ -48,12 +49,18 @@ export const rowsOf = Effect.fnUntraced(function* <Table extends ArchiveTable>(t
  * Checks that the archive has each event of the database up to its position once, byte for byte, in files whose ranges
  * follow each other, and that these files are the ones that the database knows.
  */
-export const checkArchive = Effect.fnUntraced(function* (target: ArchiveTarget) {
+export const checkArchive = Effect.fnUntraced(function* (
+  target: ArchiveTarget,
+  /** Runs that were deleted after their events were in files. */
+  deleted: ReadonlySet<string> = new Set()
+) {
   const sql = yield* PgClient.PgClient
   const [state] = yield* sql<{ readonly seq: bigint }>`SELECT seq FROM archive_state`
   const logged = yield* sql<{ readonly seq: bigint; readonly event: string }>`
     SELECT seq, event::text AS event FROM canonical_events WHERE seq <= ${state?.seq ?? 0n} ORDER BY seq`
-  const archived = (yield* rowsOf(target, "events")).toSorted((a, b) => a.seq - b.seq)
+  const everything = (yield* rowsOf(target, "events")).toSorted((a, b) => a.seq - b.seq)
+  assert.strictEqual(new Set(everything.map(({ seq }) => seq)).size, everything.length)
+  const archived = everything.filter(({ run_id }) => !deleted.has(run_id))
   assert.deepStrictEqual(
     archived.map(({ event, seq }) => ({ seq, event })),
     logged.map(({ event, seq }) => ({ seq: Number(seq), event }))

@@ -1,3 +1,4 @@
+export { type FoundRun, findArchivedRun, readArchivedEvents } from "./ArchivedRuns.ts"
 export { ArchiveFault, type ArchiveFaultKind } from "./ArchiveFault.ts"
 export { ArchiveStore, type ArchiveTarget } from "./ArchiveStore.ts"
 export { type ArchiveAccess, archiveTarget } from "./ArchiveUrl.ts"

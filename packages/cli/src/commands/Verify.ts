@@ -1,6 +1,7 @@
 import { doubtsOf, type ExportVerification, verifyExport } from "@runplane/domain"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { failed, failedAndPrinted } from "../CliFailure.ts"
@@ -19,6 +20,7 @@ import {
   UNSIGNED,
   unprovenBy
 } from "./SealKeys.ts"
+import { verifyArchived } from "./VerifyArchived.ts"
 
 /** Largest file that is read. Exports of 50,000 events are far below. */
 const MOST_BYTES = 1024 * 1024 * 1024
@@ -43,13 +45,22 @@ const LINE_FEED = 0x0a
 export const verify = Command.make(
   "verify",
   {
-    file: Argument.String("file").pipe(Argument.withDescription("An export of a run, as JSON or as JSON lines")),
+    file: Argument.String("file").pipe(
+      Argument.withDescription("An export of a run, as JSON or as JSON lines; with --archive the id of a run")
+    ),
+    archive: Flag.String("archive").pipe(
+      Flag.withDescription("Check the run in this archive: file:///directory or s3://bucket/prefix"),
+      Flag.optional
+    ),
     seal: sealFlag,
     keys: keysFlag,
     allowUnproven: allowFlag
   },
-  ({ allowUnproven, file, keys: source, seal: kept }) =>
+  ({ allowUnproven, archive, file, keys: source, seal: kept }) =>
     Effect.gen(function* () {
+      if (Option.isSome(archive)) {
+        return yield* verifyArchived({ archive: archive.value, run: file, seal: kept, keys: source, allowUnproven })
+      }
       const whole = yield* bytesOf(file, MOST_BYTES)
       const check = checkBy(yield* keysOf(source))
       const first = verifyExport(sha256, check, whole)
@@ -89,4 +100,4 @@ export const verify = Command.make(
         { file, ...found, unproven: seal === null ? [] : doubtsOf(seal) }
       )
     })
-).pipe(Command.withDescription("Check an exported run against its seal, offline"))
+).pipe(Command.withDescription("Check an exported or archived run against its seal, offline"))

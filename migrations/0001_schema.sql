@@ -361,9 +361,19 @@ CREATE TABLE run_tombstones (
   reason text NOT NULL,
   deleted_at timestamptz NOT NULL,
   deleted_by text NOT NULL,
-  seal json
+  seal json,
+  -- What the archive needs to find the rows of the run in its files.
+  run_created_at timestamptz NOT NULL,
+  first_seq bigint,
+  last_seq bigint NOT NULL,
+  -- When the archive had the tombstone, and when it had no row of the run any more.
+  archived_at timestamptz,
+  erased_at timestamptz
 );
 CREATE INDEX run_tombstones_run_id ON run_tombstones (run_id, id);
+-- Retention deletes a run from the database and not from the archive.
+CREATE INDEX run_tombstones_unarchived ON run_tombstones (id) WHERE archived_at IS NULL AND reason <> 'expired';
+CREATE INDEX run_tombstones_unerased ON run_tombstones (id) WHERE erased_at IS NULL AND reason <> 'expired';
 
 -- Entries that the ledger has not numbered yet (docs/reference/seal.md#ledger): written in the transaction of the seal,
 -- tombstone or audit entry, and deleted when the ledger has it. The MAC is by a key that is not in the database.
@@ -506,6 +516,98 @@ CREATE TABLE mark_definitions (
   definition json NOT NULL,
   updated_at timestamptz NOT NULL
 );
+
+-- The archive (docs/reference/archive.md) -----------------------------------------------------------------------------
+
+-- One row since the first start with ARCHIVE_URL.
+CREATE TABLE archive_state (
+  id boolean PRIMARY KEY DEFAULT true CHECK (id),
+  cell text NOT NULL,
+  url text NOT NULL,
+  -- The events up to this position are in files.
+  seq bigint NOT NULL DEFAULT 0,
+  -- Number of the last file of the other tables, which is the version of its rows.
+  number bigint NOT NULL DEFAULT 0,
+  -- Whether the marks of before are in `archive_changes`. The row is inserted under a lock of the tables whose changes
+  -- are noted, so no transaction that began before it changes them.
+  is_ready boolean NOT NULL DEFAULT false,
+  -- Since when writing fails, and why; null while it works.
+  failing_since timestamptz,
+  failure_kind text,
+  failure text
+);
+
+-- A range whose files are being written, one a table. It is committed before the first file is visible, so that a
+-- process that continues writes the same names; it is deleted in the transaction that adds the files below.
+CREATE TABLE archive_ranges (
+  table_name text PRIMARY KEY,
+  range_from bigint NOT NULL,
+  range_to bigint NOT NULL,
+  -- UTC days of its files.
+  days text[] NOT NULL,
+  -- The changes that a range of another table than `events` has: ids of rows, and their `archive_changes.change`.
+  ids text[] NOT NULL DEFAULT '{}',
+  changes bigint[] NOT NULL DEFAULT '{}',
+  -- The files that compaction replaces; with these the table is `compaction/TABLE`.
+  parts text[] NOT NULL DEFAULT '{}'
+);
+
+-- The visible files.
+CREATE TABLE archive_files (
+  path text PRIMARY KEY,
+  table_name text NOT NULL,
+  day text NOT NULL,
+  range_from bigint NOT NULL,
+  range_to bigint NOT NULL,
+  rows bigint NOT NULL,
+  bytes bigint NOT NULL,
+  written_at timestamptz NOT NULL
+);
+CREATE INDEX archive_files_range ON archive_files (table_name, range_to, range_from);
+
+-- The runs that are in files; a row stays when retention deletes the run.
+CREATE TABLE archive_runs (
+  run_id uuid PRIMARY KEY,
+  version bigint NOT NULL,
+  -- UTC day of its creation: the partition of its row and of its marks.
+  day text NOT NULL,
+  first_seq bigint NOT NULL,
+  last_seq bigint NOT NULL,
+  events integer NOT NULL
+);
+
+-- Ended runs and marks that changed since they were written. A later change has a greater number.
+CREATE SEQUENCE archive_change;
+CREATE TABLE archive_changes (
+  table_name text NOT NULL,
+  id uuid NOT NULL,
+  change bigint NOT NULL,
+  PRIMARY KEY (table_name, id)
+);
+CREATE INDEX archive_changes_change ON archive_changes (table_name, change);
+
+CREATE FUNCTION note_archive_change(changed text, row_id uuid) RETURNS void LANGUAGE sql AS $$
+  INSERT INTO archive_changes (table_name, id, change)
+  SELECT changed, row_id, nextval('archive_change') WHERE EXISTS (SELECT FROM archive_state)
+  ON CONFLICT (table_name, id) DO UPDATE SET change = excluded.change
+$$;
+CREATE FUNCTION note_archive_row() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM note_archive_change(TG_TABLE_NAME, NEW.id);
+  RETURN NULL;
+END
+$$;
+CREATE FUNCTION note_archive_run() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM note_archive_change('runs', NEW.run_id);
+  RETURN NULL;
+END
+$$;
+-- The end of a run is noted when its events are in files.
+CREATE TRIGGER runs_note_archive AFTER UPDATE ON runs
+FOR EACH ROW WHEN (OLD.status IN ('completed', 'failed', 'cancelled')) EXECUTE FUNCTION note_archive_row();
+CREATE TRIGGER run_seals_note_archive AFTER INSERT ON run_seals FOR EACH ROW EXECUTE FUNCTION note_archive_run();
+CREATE TRIGGER marks_note_archive AFTER INSERT OR UPDATE ON marks FOR EACH ROW EXECUTE FUNCTION note_archive_row();
 
 -- Webhooks ------------------------------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ import * as Layer from "effect/Layer"
 import * as Admin from "./admin/Admin.ts"
 import { Health } from "./admin/health/Health.ts"
 import * as AlertLoop from "./alerts/AlertLoop.ts"
+import * as Archive from "./archive/Archive.ts"
 import { FrameNormaliser } from "./event-log/append/FrameNormaliser.ts"
 import { Prices } from "./event-log/append/Prices.ts"
 import { Redactor } from "./event-log/append/Redactor.ts"
@@ -57,6 +58,7 @@ export const layerControlPlane = (options: ControlPlaneOptions) =>
     Layer.provide([
       Streams.layer.pipe(Layer.provideMerge(Queries.layer)),
       AlertLoop.layer,
+      Archive.layer,
       Ingest.layer,
       Receipts.layer
     ]),

@@ -1,3 +1,4 @@
+export { archiveOnce, compactArchive } from "./archive/ArchiveOnce.ts"
 export { type ControlPlaneOptions, layerControlPlane, layerFromSettings } from "./ControlPlane.ts"
 export { emptyChain, extendChain } from "./event-log/seal/HashChain.ts"
 export { layerRuntime } from "./platform/http/RuntimeFromSettings.ts"

@@ -10,6 +10,11 @@ export { amountText } from "./alerts/formats/AlertText.ts"
 export * from "./alerts/Rule.ts"
 export * from "./alerts/RunMemory.ts"
 export * from "./alerts/Windows.ts"
+export * from "./archive/Compaction.ts"
+export * from "./archive/EventRow.ts"
+export * from "./archive/Files.ts"
+export * from "./archive/Range.ts"
+export * from "./archive/Tables.ts"
 export { canonicalJson } from "./CanonicalJson.ts"
 export {
   cleanJson,

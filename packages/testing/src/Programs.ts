@@ -13,7 +13,10 @@ import type {} from "./Bundle.ts"
 const BUNDLER = join(import.meta.dirname, "../../../scripts/bundle.mjs")
 
 /** Programs that only the tests have. */
-const CHILDREN = { "crash-child": "packages/control-plane/test/crash/CrashChild.ts" }
+const CHILDREN = {
+  "crash-child": "packages/control-plane/test/crash/CrashChild.ts",
+  "archive-child": "packages/control-plane/test/archive/ArchiveChild.ts"
+}
 
 /** Bundles the programs of the checkout, as they are shipped, once for all fault tests or all browser tests. */
 export default async function setup(project: TestProject) {

@@ -68,6 +68,50 @@ export const ProcessReports = Schema.Struct({
   data: Schema.Array(ProcessReport).annotate({ description: "Those that are there, the oldest first" })
 }).annotate({ identifier: "ProcessReports", description: "The processes of the service on one database" })
 
+/** The archive of the database (docs/reference/archive.md#operation). */
+export const ArchiveReport = Schema.Struct({
+  archive: Schema.NullOr(
+    Schema.Struct({
+      url: Field.text("Where it is, without credentials", "s3://runs/prod"),
+      cell: Field.text("Name of the database in its files", "main"),
+      writtenSeq: Field.integer("The events up to this position are in files"),
+      lagEvents: Field.integer("Positions of the log behind it, up to the watermark"),
+      lagSeconds: Field.number("How long the oldest of these events has waited"),
+      waitingChanges: Field.integer("Ended runs and marks that changed since they were written"),
+      retentionWaits: Schema.NullOr(Schema.Int).annotate({
+        description: "Expired runs that retention keeps until they are archived; null unless it requires the archive"
+      }),
+      tables: Schema.Array(
+        Schema.Struct({
+          table: Schema.Literals(["events", "runs", "marks", "tombstones"]).annotate({ description: "Directory" }),
+          files: Field.integer("Its files"),
+          rows: Field.integer("Their rows"),
+          bytes: Field.integer("Their bytes")
+        })
+      ).annotate({ description: "What is in files, by table" }),
+      lastFile: Schema.NullOr(
+        Schema.Struct({
+          path: Field.text(
+            "Its path in the archive",
+            "events/dt=2026-11-26/main-0000000000000001-0000000000020000.parquet"
+          ),
+          rows: Field.integer("Its rows"),
+          bytes: Field.integer("Its bytes"),
+          writtenAt: Field.time("When it was written")
+        })
+      ).annotate({ description: "The file that was written last; null before the first" }),
+      failure: Schema.NullOr(
+        Schema.Struct({
+          since: Field.time("When it began"),
+          kind: Field.text("full, refused, clock, unreachable, missing, unreadable or failed", "unreachable"),
+          message: Field.text("What the store said")
+        })
+      ).annotate({ description: "Why no file is written; null while files are written" })
+    })
+  ).annotate({ description: "null while the database has no archive" })
+}).annotate({ identifier: "ArchiveReport", description: "The archive of the database, for operators" })
+export type ArchiveReport = typeof ArchiveReport.Type
+
 /** What the runtime and the run records disagree on (docs/reference/admin.md#drift). */
 export const DriftReport = Schema.Struct({
   complete: Field.flag("False when the listing was cut by its page cap or time-out"),
@@ -129,6 +173,16 @@ export class AdminGroup extends HttpApiGroup.make("admin")
         summary: "Read how the service was started",
         description:
           "Version, start, observed runs and every setting in force of the process that answers. Secrets are masked."
+      })
+    ),
+    HttpApiEndpoint.get("archive", "/admin/archive", {
+      success: ArchiveReport
+    }).annotateMerge(
+      operation({
+        id: "getArchive",
+        access: "viewer",
+        summary: "Read the state of the archive",
+        description: "How far the archive is behind the log, what it has, and why no file is written."
       })
     ),
     HttpApiEndpoint.get("processes", "/admin/processes", { success: ProcessReports }).annotateMerge(

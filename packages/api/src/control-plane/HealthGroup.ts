@@ -31,6 +31,14 @@ export const IngestHealth = Schema.Struct({
 }).annotate({ identifier: "IngestHealth", description: "Telemetry that waits for its runs" })
 export type IngestHealth = typeof IngestHealth.Type
 
+/** The archive of the database. */
+export const ArchiveHealth = Schema.Struct({
+  ok: Field.flag("Whether files are written"),
+  detail: Field.text("Why not, and since when; empty when they are", ""),
+  lagSeconds: Field.number("How long the oldest event has waited for its file")
+}).annotate({ identifier: "ArchiveHealth", description: "State of the archive; absent without `ARCHIVE_URL`" })
+export type ArchiveHealth = typeof ArchiveHealth.Type
+
 const checks = {
   database: Schema.Literals(["ok", "unhealthy"]).annotate({ description: "Whether the database answers" }),
   log: LogHealth,
@@ -56,6 +64,7 @@ const readiness = {
   ok: Field.flag("Whether status is ok; this and the following repeat the checks for older readers"),
   ...checks,
   ingest: Schema.optionalKey(IngestHealth),
+  archive: Schema.optionalKey(ArchiveHealth),
   stopping: Schema.optionalKey(Field.flag("true once the service has begun to stop"))
 }
 

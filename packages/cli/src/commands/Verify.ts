@@ -1,6 +1,7 @@
 import { doubtsOf, type ExportVerification, verifyExport } from "@runplane/domain"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { failed, failedAndPrinted } from "../CliFailure.ts"
@@ -19,6 +20,7 @@ import {
   UNSIGNED,
   unprovenBy
 } from "./SealKeys.ts"
+import { verifyArchived } from "./VerifyArchived.ts"
 import { exportedReceipt, receiptAlone, receiptKeysFlag, receiptKeysIn, verifyReceiptAlone } from "./VerifyReceipt.ts"
 
 /** Largest file that is read. Exports of 50,000 events are far below. */
@@ -45,15 +47,24 @@ export const verify = Command.make(
   "verify",
   {
     file: Argument.String("file").pipe(
-      Argument.withDescription("An export of a run, as JSON or as JSON lines; or a receipt of a runtime")
+      Argument.withDescription(
+        "An export of a run, as JSON or as JSON lines; a receipt of a runtime; with --archive the id of a run"
+      )
+    ),
+    archive: Flag.String("archive").pipe(
+      Flag.withDescription("Check the run in this archive: file:///directory or s3://bucket/prefix"),
+      Flag.optional
     ),
     seal: sealFlag,
     keys: keysFlag,
     receiptKeys: receiptKeysFlag,
     allowUnproven: allowFlag
   },
-  ({ allowUnproven, file, keys: source, receiptKeys: receiptSource, seal: kept }) =>
+  ({ allowUnproven, archive, file, keys: source, receiptKeys: receiptSource, seal: kept }) =>
     Effect.gen(function* () {
+      if (Option.isSome(archive)) {
+        return yield* verifyArchived({ archive: archive.value, run: file, seal: kept, keys: source, allowUnproven })
+      }
       const whole = yield* bytesOf(file, MOST_BYTES)
       const receiptKeys = yield* receiptKeysIn(receiptSource)
       const single = receiptAlone(whole)
@@ -99,4 +110,4 @@ export const verify = Command.make(
         { file, ...found, receipt: receipt.value, unproven: seal === null ? [] : doubtsOf(seal) }
       )
     })
-).pipe(Command.withDescription("Check an exported run against its seal, or a receipt, offline"))
+).pipe(Command.withDescription("Check an exported or archived run against its seal, or a receipt, offline"))

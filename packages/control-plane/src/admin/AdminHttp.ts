@@ -10,12 +10,14 @@ import { changeLogLevel, settingsInForce } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { ArchiveStatus } from "../archive/ArchiveStatus.ts"
 import { Observers } from "../observe/Observers.ts"
 import { AuditTrail } from "../platform/audit/AuditTrail.ts"
 import { currentCaller } from "../platform/http/CurrentCaller.ts"
 import { orUnavailable } from "../platform/http/OutageAnswers.ts"
 import { DriftReport } from "./DriftReport.ts"
 import { Processes } from "./processes/Processes.ts"
+import { retentionSettings } from "./retention/Retention.ts"
 
 const MS_PER_HOUR = 3_600_000
 const WINDOW_MS: ReadonlyMap<string, number> = new Map([
@@ -53,6 +55,7 @@ export const AdminHttp = HttpApiBuilder.group(
     const drift = yield* DriftReport
     const observers = yield* Observers
     const processes = yield* Processes
+    const archiveStatus = yield* ArchiveStatus
     // What cannot be read has stopped the start.
     const settings = yield* Effect.orDie(settingsInForce("control-plane"))
     const startedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
@@ -71,6 +74,33 @@ export const AdminHttp = HttpApiBuilder.group(
         at
       })
       return { status: "ok" as const, state: "CLOSED" as const }
+    })
+
+    const retention = yield* Effect.orDie(retentionSettings)
+    const retentionWaits = Effect.gen(function* () {
+      if (!retention.enabled || !retention.onlyArchived) return null
+      const cutoff = (yield* Clock.currentTimeMillis) - retention.ttlDays * 24 * MS_PER_HOUR
+      return yield* archiveStatus.unarchivedBefore(new Date(cutoff).toISOString())
+    })
+
+    const archive = Effect.gen(function* () {
+      const position = yield* archiveStatus.position
+      if (position === undefined) return { archive: null }
+      const { cell, failure, lag, url, writtenSeq } = position
+      const last = yield* archiveStatus.lastFile
+      return {
+        archive: {
+          ...{ url, cell, writtenSeq, lagEvents: lag.events, lagSeconds: lag.seconds },
+          waitingChanges: yield* archiveStatus.waitingChanges,
+          retentionWaits: yield* retentionWaits,
+          tables: yield* archiveStatus.tables,
+          lastFile: last === undefined ? null : { ...last, writtenAt: last.writtenAt.toISOString() },
+          failure:
+            failure === undefined
+              ? null
+              : { since: failure.since.toISOString(), kind: failure.kind, message: failure.message }
+        }
+      }
     })
 
     const setLogLevel = Effect.fnUntraced(function* (level: LogLevelName) {
@@ -103,6 +133,7 @@ export const AdminHttp = HttpApiBuilder.group(
           observedRuns,
           settings
         })),
+      archive: () => orUnavailable(archive),
       processes: () => orUnavailable(Effect.map(processes.list, (data) => ({ data }))),
       runtimeSessions: () => orUnavailable(drift.make)
     })

@@ -8,6 +8,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Operations from "../../src/admin/Admin.ts"
 import * as AlertLoop from "../../src/alerts/AlertLoop.ts"
+import * as Archive from "../../src/archive/Archive.ts"
 import { Redactor } from "../../src/event-log/append/Redactor.ts"
 import * as Server from "../../src/http/Server.ts"
 import * as Ingest from "../../src/ingest/Ingest.ts"
@@ -48,7 +49,12 @@ export const layerTestService = ({ database, observer, port, settings }: TestSer
   Server.layer({ host: "127.0.0.1", port: port ?? 0 }).pipe(
     Layer.provideMerge(Operations.layer),
     Layer.provideMerge(
-      Layer.mergeAll(Streams.layer.pipe(Layer.provideMerge(Queries.layer)), AlertLoop.layer, Ingest.layer)
+      Layer.mergeAll(
+        Streams.layer.pipe(Layer.provideMerge(Queries.layer)),
+        AlertLoop.layer,
+        Archive.layer,
+        Ingest.layer
+      )
     ),
     Layer.provideMerge(RunActions.layer),
     Layer.provideMerge(Marks.layer),

@@ -2,14 +2,18 @@ import { MIN_HEARTBEAT_MS } from "@runplane/api"
 import { developmentRow, row, settingsOf } from "./Setting.ts"
 import {
   address,
+  archiveAddress,
+  cellName,
   databaseAddress,
   flag,
   httpAddress,
   listenPort,
   oneOf,
   path,
+  secretText,
   text,
-  wholeNumber
+  wholeNumber,
+  word
 } from "./SettingTypes.ts"
 
 /** A number of the control plane: a text that is not a number counts as unset. */
@@ -213,6 +217,31 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   DATA_RETENTION_TTL_DAYS: row(wholeNumber({ unit: "days", min: 1 }), 30, "How long they are kept."),
   DATA_RETENTION_INTERVAL_HOURS: row(wholeNumber({ unit: "hours", min: 1 }), 24, "Pause between two sweeps."),
   DATA_RETENTION_BATCH_SIZE: row(wholeNumber({ unit: "runs", min: 1 }), 500, "Most runs that one transaction deletes."),
+
+  RETENTION_REQUIRES_ARCHIVE: row(
+    flag,
+    false,
+    "Whether retention deletes a run only when the archive has all of it; needs `ARCHIVE_URL`."
+  ),
+
+  ARCHIVE_URL: row(
+    archiveAddress,
+    undefined,
+    "Where the log is archived: `file:///directory` or `s3://bucket/prefix`; unset: nowhere."
+  ),
+  ARCHIVE_CELL: row(cellName, "main", "Names this database in the files of the archive; it cannot change later."),
+  ARCHIVE_INTERVAL_MS: row(ms(1_000), 60_000, "Longest time that an event waits for a file of the archive."),
+  ARCHIVE_FILE_ROWS: row(lenient("events", 1), 100_000, "Most events of a file of the archive."),
+  ARCHIVE_FILE_BYTES: row(
+    bytes(65_536),
+    67_108_864,
+    "Most bytes of events in a file of the archive, before compression; the process holds them compressed."
+  ),
+  AWS_ACCESS_KEY_ID: row(word, undefined, "Access key of the bucket of `ARCHIVE_URL`."),
+  AWS_SECRET_ACCESS_KEY: row(secretText, undefined, "Its secret.", { secret: true }),
+  AWS_SESSION_TOKEN: row(secretText, undefined, "Token of temporary credentials.", { secret: true }),
+  AWS_REGION: row(word, "us-east-1", "Region of the bucket."),
+  AWS_ENDPOINT_URL: row(httpAddress, undefined, "Address of a store that is not AWS, such as MinIO."),
 
   OTLP_INGEST_ENABLED: row(flag, undefined, "Whether `POST /v1/traces` and `/v1/logs` receive OpenTelemetry.", {
     shownDefault: "true with API keys, with an issuer, or on the loopback, else false"

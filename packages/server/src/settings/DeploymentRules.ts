@@ -72,6 +72,7 @@ export const validateDeployment = (texts: SettingTexts): SettingsReport => {
       faults.push({ variable: "RUNTIME_USE_DEV_HEADER", problem })
     }
   }
+  faults.push(...archiveFaults(texts, value(ControlPlaneSettings.RETENTION_REQUIRES_ARCHIVE)))
   if (servesOthers(texts) && value(ControlPlaneSettings.CONSOLE_ENABLED) && !texts.has("LAUNCHER_PUBLIC_URL")) {
     warnings.push({ variable: "LAUNCHER_PUBLIC_URL", problem: "is not set: the console has no launch pages" })
   }
@@ -87,6 +88,19 @@ export const validateDeployment = (texts: SettingTexts): SettingsReport => {
     warnings.push({ variable: "STREAM_RESUME_ENABLED", problem })
   }
   return { faults, warnings }
+}
+
+const archiveFaults = (texts: SettingTexts, retentionRequires: boolean): ReadonlyArray<SettingProblem> => {
+  const url = texts.get("ARCHIVE_URL")
+  if (url === undefined) {
+    return retentionRequires
+      ? [{ variable: "RETENTION_REQUIRES_ARCHIVE", problem: "needs ARCHIVE_URL: retention would delete no run" }]
+      : []
+  }
+  if (!url.startsWith("s3:")) return []
+  return ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]
+    .filter((variable) => !texts.has(variable))
+    .map((variable) => ({ variable, problem: "must be set when ARCHIVE_URL is a bucket" }))
 }
 
 /** What is wrong with the settings of the launch service taken together. */

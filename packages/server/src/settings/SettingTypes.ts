@@ -64,6 +64,21 @@ export const databaseAddress: SettingType<string> = {
   }
 }
 
+/** A directory, or a prefix of a bucket. */
+export const archiveAddress = textLike(
+  "address starting with file:/// or s3://",
+  (text) => URL.canParse(text) && /^(file:\/\/\/[^/]|s3:\/\/[^/?#@]+(\/[^?#]*)?$)/.test(text),
+  "must be file:///directory or s3://bucket/prefix"
+)
+
+/** The name of a database in the files of its archive. */
+export const cellName = textLike(
+  "lower-case letters, digits, _ and -",
+  (text) => /^[a-z0-9][a-z0-9_-]{0,62}$/.test(text),
+  "must be at most 63 lower-case letters, digits, _ and -",
+  got
+)
+
 export const httpAddress = address("http:", "https:")
 
 /** A path in front of all paths of a service, without a slash at its end. */

@@ -8,7 +8,13 @@ import {
   root,
   usageProblem
 } from "@runplane/cli"
-import { databaseSettings, layerFromSettings as layerControlPlane, migrateDatabase } from "@runplane/control-plane"
+import {
+  archiveOnce,
+  compactArchive,
+  databaseSettings,
+  layerFromSettings as layerControlPlane,
+  migrateDatabase
+} from "@runplane/control-plane"
 import { layerFromSettings as layerLauncher, packsCommand, ReportFormat } from "@runplane/launcher"
 import { layerFromSettings as layerSandbox } from "@runplane/sandbox"
 import { PROGRAMS, printSettings, settingsInForce } from "@runplane/server"
@@ -75,6 +81,29 @@ const migrate = Command.make("migrate", {}, () =>
   })
 ).pipe(Command.withDescription("Bring the schema of DATABASE_URL up to date"))
 
+const archive = Command.make("archive", {}, () =>
+  Effect.gen(function* () {
+    yield* output
+    const { bytes, files, rows } = yield* inOneLine(archiveOnce)
+    if (yield* printedAsJson({ files, rows, bytes })) return
+    yield* Console.log(
+      files === 0 ? "the archive is up to date" : `wrote ${rows} rows to ${files} files, ${bytes} bytes`
+    )
+  })
+).pipe(
+  Command.withDescription("Write the log of DATABASE_URL to ARCHIVE_URL once; the service does so by itself"),
+  Command.withSubcommands([
+    Command.make("compact", {}, () =>
+      Effect.gen(function* () {
+        yield* output
+        const { files, removed, rows } = yield* inOneLine(compactArchive)
+        if (yield* printedAsJson({ files, removed, rows })) return
+        yield* Console.log(`wrote ${files} files, removed ${removed} files and ${rows} rows`)
+      })
+    ).pipe(Command.withDescription("Merge the small files of closed days, and remove the rows of deleted runs"))
+  ])
+)
+
 const settings = Command.make(
   "settings",
   {
@@ -98,4 +127,6 @@ const packs = packsCommand.pipe(
 )
 
 /** The whole `runplane`: the client, and the programs that it calls. */
-export const runplane = root.pipe(Command.withSubcommands([...clientCommands, dev, serve, migrate, settings, packs]))
+export const runplane = root.pipe(
+  Command.withSubcommands([...clientCommands, dev, serve, migrate, archive, settings, packs])
+)

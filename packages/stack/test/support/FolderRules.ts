@@ -57,7 +57,19 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     http: {
       meaning: "composition of the handlers",
       knows: [
-        ...["admin", "mcp", "alerts", "streams", "queries", "runs", "ingest", "marks", "receipts", "reactors"],
+        ...[
+          "admin",
+          "mcp",
+          "alerts",
+          "archive",
+          "streams",
+          "queries",
+          "runs",
+          "ingest",
+          "marks",
+          "receipts",
+          "reactors"
+        ],
         "observe",
         ...["event-log", "platform"]
       ]
@@ -65,8 +77,20 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     mcp: { meaning: "the MCP endpoint: its tools call the service in the process", knows: ["platform"] },
     admin: {
       meaning: "health, drift, retention, policies, batches, audit",
-      knows: ["streams", "queries", "runs", "ingest", "marks", "reactors", "observe", "event-log", "platform"]
+      knows: [
+        "archive",
+        "streams",
+        "queries",
+        "runs",
+        "ingest",
+        "marks",
+        "reactors",
+        "observe",
+        "event-log",
+        "platform"
+      ]
     },
+    archive: { meaning: "files of the log in a directory or a bucket", knows: ["observe", "event-log", "platform"] },
     alerts: {
       meaning: "rules over the log: evaluation, firings, commands",
       knows: ["runs", "marks", "reactors", "observe", "event-log", "platform"]
@@ -265,6 +289,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
       meaning: "judgements, their agreement, the record of an agent",
       knows: ["insight", "policies", "events", "statistics", ...VALUES]
     },
+    archive: { meaning: "columns, files and ranges of the archive", knows: ["events", ...VALUES] },
     gate: {
       meaning: "stability of decisions, verdicts of a gate",
       knows: ["marks", "insight", "statistics", "events", ...VALUES, "RunDescriptor.ts"]

@@ -24,6 +24,7 @@ export const ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
   postgres: [],
   prices: ["domain"],
   otlp: ["domain"],
+  archive: ["domain"],
   testing: ["postgres"],
   api: ["domain"],
   runtime: ["domain"],
@@ -31,11 +32,23 @@ export const ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
   server: ["api", "domain"],
   agents: ["runtime", "domain"],
   sandbox: ["runtime", "domain", "server"],
-  "control-plane": ["api", "domain", "mcp", "otlp", "prices", "runtime", "server"],
+  "control-plane": ["api", "archive", "domain", "mcp", "otlp", "prices", "runtime", "server"],
   launcher: ["api", "domain", "runtime", "server", "agents"],
-  cli: ["api", "domain", "mcp", "prices"],
+  cli: ["api", "archive", "domain", "mcp", "prices"],
   console: ["api", "domain"],
-  stack: ["cli", "api", "domain", "postgres", "runtime", "server", "agents", "sandbox", "control-plane", "launcher"],
+  stack: [
+    "cli",
+    "api",
+    "archive",
+    "domain",
+    "postgres",
+    "runtime",
+    "server",
+    "agents",
+    "sandbox",
+    "control-plane",
+    "launcher"
+  ],
   bench: [
     "api",
     "domain",
@@ -57,6 +70,7 @@ export const ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
  */
 export const TEST_ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
   agents: ["sandbox", "testing"],
+  archive: ["testing"],
   console: ["testing"],
   "control-plane": ["postgres", "testing"],
   launcher: ["testing"],

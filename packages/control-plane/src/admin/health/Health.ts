@@ -5,6 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
+import { type ArchivePosition, ArchiveStatus } from "../../archive/ArchiveStatus.ts"
 import { AppendQueue, type FailingAppends, type OldestAppend } from "../../event-log/append/AppendQueue.ts"
 import { EventLogSettings } from "../../event-log/EventLogSettings.ts"
 import { Reception } from "../../ingest/Reception.ts"
@@ -41,6 +42,7 @@ export class Health extends Context.Service<
       const placement = yield* Placement
       const appends = yield* AppendQueue
       const reception = yield* Reception
+      const archiveStatus = yield* ArchiveStatus
       const { oldestAppendMs } = yield* EventLogSettings
       const outages = {
         database: makeOutageLog("the database"),
@@ -99,6 +101,12 @@ export class Health extends Context.Service<
         Effect.timeoutOrElse(tooSlow(undefined))
       )
 
+      const archive = archiveStatus.position.pipe(
+        Effect.map((position) => position && toArchiveHealth(position)),
+        Effect.orElseSucceed(() => undefined),
+        Effect.timeoutOrElse(tooSlow(undefined))
+      )
+
       const readiness = yield* Effect.all(
         {
           database,
@@ -107,6 +115,7 @@ export class Health extends Context.Service<
           streamConsumer,
           circuitBreaker: breaker.state,
           ingest,
+          archive,
           recovery: observers.recovery
         },
         { concurrency: "unbounded" }
@@ -133,21 +142,45 @@ const describeWait = ({ locked, runId, waitedMs }: OldestAppend): string => {
 const describeFailing = ({ forMs }: FailingAppends): string =>
   `the database has refused every append for ${Math.floor(forMs / 1_000)} s; the log of the service has the reason`
 
+/** Without the text of the store, which may name hosts and users: the log and `GET /admin/archive` have it. */
+const WHY: Readonly<Record<string, string>> = {
+  full: "the store is full",
+  refused: "the store refuses the credentials",
+  clock: "the clock of this machine differs too much from the store's",
+  unreachable: "the store does not answer",
+  missing: "the directory or the bucket is missing"
+}
+
+const toArchiveHealth = ({ failure, lag }: ArchivePosition): NonNullable<Readiness["archive"]> => ({
+  ok: failure === undefined,
+  detail:
+    failure === undefined
+      ? ""
+      : `no file has been written since ${failure.since.toISOString()}: ${WHY[failure.kind] ?? "the log of the service has the reason"}`,
+  lagSeconds: lag.seconds
+})
+
 interface Found extends Omit<Readiness["checks"], "recovery"> {
   readonly recovery: RecoveryProgress | undefined
   readonly ingest: Readiness["ingest"] | undefined
+  readonly archive: Readiness["archive"] | undefined
 }
 
 /** Both forms: the checks, and the flat keys that older readers know. */
-const toReadiness = ({ ingest, recovery, ...found }: Found): Readiness => {
+const toReadiness = ({ archive, ingest, recovery, ...found }: Found): Readiness => {
   const checks: Readiness["checks"] = recovery === undefined ? found : { ...found, recovery: textOf(recovery) }
   const ok =
     checks.database === "ok" &&
     checks.log.ok &&
     checks.streamConsumer === "ok" &&
     checks.runtime.ok &&
-    checks.circuitBreaker !== "OPEN"
-  return { status: ok ? "ok" : "degraded", checks, ok, ...checks, ...(ingest !== undefined && { ingest }) }
+    checks.circuitBreaker !== "OPEN" &&
+    archive?.ok !== false
+  return {
+    ...{ status: ok ? "ok" : "degraded", checks, ok, ...checks },
+    ...(ingest !== undefined && { ingest }),
+    ...(archive !== undefined && { archive })
+  }
 }
 
 const textOf = ({ done, isWaitingForMemory, of }: RecoveryProgress) => {

@@ -112,9 +112,11 @@ export class RunAdministration extends Context.Service<
       ) {
         const theirs = sql`run_id = ANY(${runIds}::text[]::uuid[])`
         const buried = yield* sql<TombstoneRow>`
-          INSERT INTO run_tombstones (run_id, status, events, reason, deleted_at, deleted_by, seal)
+          INSERT INTO run_tombstones (run_id, status, events, reason, deleted_at, deleted_by, seal, run_created_at,
+                                      first_seq, last_seq)
           SELECT r.id, r.status, h.last_index, ${deletion.reason}, ${deletion.at}::timestamptz, ${deletion.by},
-                 (SELECT seal FROM run_seals s WHERE s.run_id = r.id ORDER BY s.events DESC LIMIT 1)
+                 (SELECT seal FROM run_seals s WHERE s.run_id = r.id ORDER BY s.events DESC LIMIT 1), r.created_at,
+                 (SELECT min(seq) FROM canonical_events e WHERE e.run_id = r.id), h.last_seq
           FROM runs r JOIN run_heads h ON h.run_id = r.id
           WHERE r.id = ANY(${runIds}::text[]::uuid[]) ORDER BY r.id
           RETURNING ${tombstoneColumns(sql)}`
@@ -128,6 +130,10 @@ export class RunAdministration extends Context.Service<
         yield* sql`DELETE FROM projections WHERE ${theirs}`
         yield* sql`DELETE FROM run_metrics WHERE ${theirs}`
         yield* sql`DELETE FROM otlp_seen WHERE ${theirs}`
+        yield* sql`
+          DELETE FROM archive_changes c USING marks m WHERE c.table_name = 'marks' AND c.id = m.id AND m.${theirs}`
+        yield* sql`
+          DELETE FROM archive_changes WHERE table_name = 'runs' AND id = ANY(${runIds}::text[]::uuid[])`
         yield* sql`DELETE FROM otlp_traces WHERE ${theirs}`
         // The runtime may list the sessions for longer, and discovery must not make runs of them again.
         yield* sql`

@@ -105,7 +105,11 @@ const placed = (processNumber: number, leaseMs: number) =>
         has: locks.has,
         taken: locks.taken,
         follow: locks.follow,
-        singleton: (name, effect) => sharding.registerSingleton(name, effect)
+        // The fiber of a singleton begins with the level that is for the library alone.
+        singleton: (name, effect) =>
+          Effect.flatMap(References.MinimumLogLevel, (level) =>
+            sharding.registerSingleton(name, Effect.provideService(effect, References.MinimumLogLevel, level))
+          )
       })
     })
   )

@@ -50,6 +50,11 @@ const recoveryStatuses = ["success", "failed"] as const
 const deliveryStatuses = ["delivered", "failed"] as const
 const outboundStatuses = ["accepted", "rejected"] as const
 const retainedKinds = ["run", "event", "audit_entry", "webhook_delivery", "alert"] as const
+/** The kinds of `ArchiveFault`, and the database. */
+const archiveFailureKinds = [
+  ...(["full", "refused", "clock", "unreachable", "missing", "unreadable", "failed"] as const),
+  "database"
+] as const
 const sweepStatuses = ["completed", "failed"] as const
 
 /**
@@ -225,6 +230,18 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
     registers
   })
   const alertLag = gauge("runplane_alerts_lag_seconds", "How far the evaluation of alert rules is behind the log")
+  const archiveLag = gauge("runplane_archive_lag_seconds", "How long the oldest event has waited for its file")
+  const archiveBehind = gauge("runplane_archive_lag_events", "Positions of the log that are not in files")
+  const archivedRows = counter("runplane_archive_rows_total", "Rows that this process wrote to the archive")
+  const archivedBytes = counter("runplane_archive_bytes_total", "Bytes of the files that it wrote")
+  const archivedFiles = counter("runplane_archive_files_total", "Files that it wrote")
+  const archiveFailures = counterOf(
+    "runplane_archive_failures_total",
+    "Attempts to write to the archive that failed, by kind",
+    "kind",
+    archiveFailureKinds
+  )
+  const retentionWaiting = gauge("retention_waiting_runs", "Expired runs that wait for the archive")
   const sweepSeconds = gauge("retention_last_sweep_duration_seconds", "How long the last sweep took")
 
   const modes = boundedLabel(MAX_FREE_LABEL_VALUES)
@@ -315,7 +332,20 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
       alertsOpen.reset()
       alertLag.set(0)
     },
+    /** Another process archives when it is undefined. */
+    archiveLag: (lag: { readonly seconds: number; readonly events: number } | undefined) => {
+      archiveLag.set(lag?.seconds ?? 0)
+      archiveBehind.set(lag?.events ?? 0)
+    },
+    archived: (written: { readonly rows: number; readonly bytes: number; readonly files: number }) => {
+      archivedRows.inc(written.rows)
+      archivedBytes.inc(written.bytes)
+      archivedFiles.inc(written.files)
+    },
+    archiveFailed: (kind: (typeof archiveFailureKinds)[number]) => archiveFailures(kind),
     retentionRemoved: (kind: (typeof retainedKinds)[number], count: number) => retained(kind, count),
+    /** Runs past their time that wait for the archive, of the last sweep. */
+    retentionWaiting: (runs: number) => retentionWaiting.set(runs),
     retentionSweep: (status: (typeof sweepStatuses)[number], seconds: number) => {
       sweeps(status)
       sweepSeconds.set(seconds)

@@ -1,0 +1,57 @@
+import { type ArchivedEvent, type ArchivedRun, archiveFile, currentFiles } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import type { ArchiveFault } from "./ArchiveFault.ts"
+import type { ArchiveTarget } from "./ArchiveStore.ts"
+import { readTable } from "./ReadTable.ts"
+
+/** A run as the archive has it. */
+export type FoundRun =
+  | { readonly _tag: "Found"; readonly run: ArchivedRun }
+  /** A caller has deleted it. */
+  | { readonly _tag: "Deleted"; readonly deletedAt: number }
+  | { readonly _tag: "Missing" }
+
+/** The newest version of a run. It reads the footer, and the Bloom filters, of each file of `runs`. */
+export const findArchivedRun = Effect.fn("archive.findRun")(function* (
+  target: ArchiveTarget,
+  runId: string
+): Effect.fn.Return<FoundRun, ArchiveFault> {
+  let deletedAt: number | undefined
+  for (const path of currentFiles(yield* target.list("tombstones/"))) {
+    yield* readTable(target, "tombstones", path, { runId }, (rows) =>
+      Effect.sync(() => {
+        deletedAt ??= rows[0]?.deleted_at
+      })
+    )
+  }
+  if (deletedAt !== undefined) return { _tag: "Deleted", deletedAt }
+  let newest: ArchivedRun | undefined
+  for (const path of currentFiles(yield* target.list("runs/"))) {
+    yield* readTable(target, "runs", path, { runId }, (rows) =>
+      Effect.sync(() => {
+        for (const row of rows) if (newest === undefined || row.version > newest.version) newest = row
+      })
+    )
+  }
+  return newest === undefined ? { _tag: "Missing" } : { _tag: "Found", run: newest }
+})
+
+/**
+ * The events of a run in their order, through `take`. Only files whose range meets that of the run are opened. The time
+ * of a run's events never goes back, so its order is that of the days and ranges.
+ */
+export const readArchivedEvents = Effect.fn("archive.readEvents")(function* <E, R>(
+  target: ArchiveTarget,
+  { cell, first_seq, last_seq, run_id: runId }: ArchivedRun,
+  take: (events: ReadonlyArray<ArchivedEvent>) => Effect.Effect<void, E, R>
+) {
+  const files = currentFiles(yield* target.list("events/"))
+    .flatMap((path) => {
+      const file = archiveFile(path)
+      return file?.cell === cell && file.from <= last_seq && file.to >= first_seq ? [{ path, file }] : []
+    })
+    .toSorted((a, b) => (a.file.day === b.file.day ? a.file.from - b.file.from : a.file.day < b.file.day ? -1 : 1))
+  for (const { path } of files) {
+    yield* readTable(target, "events", path, { runId, seqs: [first_seq, last_seq] }, take)
+  }
+})

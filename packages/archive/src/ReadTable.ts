@@ -1,0 +1,116 @@
+import { zstdDecompressSync } from "node:zlib"
+import { type ArchiveColumn, type ArchiveRow, type ArchiveTable, archiveTables } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import { type AsyncBuffer, type ParquetQueryFilter, parquetMetadataAsync, parquetReadObjects } from "hyparquet"
+import { ArchiveFault } from "./ArchiveFault.ts"
+import type { ArchiveTarget } from "./ArchiveStore.ts"
+
+export interface Wanted {
+  /** Rows of this run alone. */
+  readonly runId?: string
+  /** Rows of these positions alone (inclusive); only of tables with a `seq`. */
+  readonly seqs?: readonly [from: number, to: number]
+}
+
+/**
+ * The rows of a file, a group at a time, through `take`. Groups without a wanted row are not read. Fails with
+ * `unreadable` when the file does not have the columns of the table.
+ */
+export const readTable = Effect.fn("archive.readTable")(function* <Table extends ArchiveTable, E, R>(
+  target: ArchiveTarget,
+  table: Table,
+  path: string,
+  wanted: Wanted,
+  take: (rows: ReadonlyArray<ArchiveRow<Table>>) => Effect.Effect<void, E, R>
+) {
+  const byteLength = yield* target.size(path)
+  const context = yield* Effect.context<never>()
+  const file: AsyncBuffer = {
+    byteLength,
+    slice: async (start, end = byteLength) => {
+      const bytes = await Effect.runPromiseWith(context)(target.read(path, start, end))
+      return bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength
+        ? bytes.buffer
+        : bytes.slice().buffer
+    }
+  }
+  const read = <A>(promise: () => Promise<A>) =>
+    Effect.tryPromise({ try: promise, catch: (cause) => unreadable(path, cause) })
+  const metadata = yield* read(() => parquetMetadataAsync(file))
+  const filter = filterOf(wanted)
+  let start = 0
+  for (const { num_rows } of metadata.row_groups) {
+    const rowStart = start
+    const rowEnd = start + Number(num_rows)
+    start = rowEnd
+    const rows = yield* read(() =>
+      parquetReadObjects({
+        ...{ file, metadata, rowStart, rowEnd, useBloomFilters: true },
+        ...(filter !== undefined && { filter }),
+        compressors: { ZSTD: (input: Uint8Array) => new Uint8Array(zstdDecompressSync(input)) }
+      })
+    )
+    const found: Array<ArchiveRow<Table>> = []
+    for (const row of rows) {
+      const typed = rowOf(table, row)
+      if (typed === undefined) return yield* unreadable(path, `a row is not one of ${table}`)
+      found.push(typed)
+    }
+    if (found.length > 0) yield* take(found)
+  }
+})
+
+const unreadable = (path: string, cause: unknown) =>
+  cause instanceof ArchiveFault
+    ? cause
+    : new ArchiveFault({
+        kind: "unreadable",
+        message: `${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`
+      })
+
+const filterOf = ({ runId, seqs }: Wanted): ParquetQueryFilter | undefined => {
+  const parts: Array<ParquetQueryFilter> = [
+    ...(runId === undefined ? [] : [{ run_id: { $eq: runId } }]),
+    ...(seqs === undefined ? [] : [{ seq: { $gte: BigInt(seqs[0]), $lte: BigInt(seqs[1]) } }])
+  ]
+  return parts.length === 0 ? undefined : { $and: parts }
+}
+
+/** The row with our types; undefined when a column has another type. */
+const rowOf = <Table extends ArchiveTable>(
+  table: Table,
+  read: Readonly<Record<string, unknown>>
+): ArchiveRow<Table> | undefined => {
+  const row: Record<string, unknown> = {}
+  const columns: ReadonlyArray<readonly [string, ArchiveColumn]> = Object.entries(archiveTables[table])
+  for (const [name, column] of columns) {
+    const value = decoded(column, read[name])
+    if (value === undefined) return undefined
+    row[name] = value
+  }
+  return isRow<Table>(row) ? row : undefined
+}
+
+/** Every column was checked before. */
+const isRow = <Table extends ArchiveTable>(
+  _: Record<string, unknown>
+): _ is Record<string, unknown> & ArchiveRow<Table> => true
+
+const decoded = ({ isOptional, type }: ArchiveColumn, value: unknown): unknown => {
+  if (value === null || value === undefined) return isOptional ? null : undefined
+  switch (type) {
+    case "text":
+      return typeof value === "string" ? value : undefined
+    case "int":
+    case "number":
+      return typeof value === "number" ? value : undefined
+    case "long":
+      return typeof value === "bigint" ? Number(value) : undefined
+    case "flag":
+      return typeof value === "boolean" ? value : undefined
+    case "time":
+      return value instanceof Date ? value.getTime() : undefined
+    case "texts":
+      return Array.isArray(value) && value.every((text) => typeof text === "string") ? value : undefined
+  }
+}

@@ -1,0 +1,8 @@
+export { type FoundRun, findArchivedRun, readArchivedEvents } from "./ArchivedRuns.ts"
+export { ArchiveFault, type ArchiveFaultKind } from "./ArchiveFault.ts"
+export { ArchiveStore, type ArchiveTarget } from "./ArchiveStore.ts"
+export { type ArchiveAccess, archiveTarget } from "./ArchiveUrl.ts"
+export { fileTarget } from "./FileTarget.ts"
+export { readTable, type Wanted } from "./ReadTable.ts"
+export { type S3Access, type S3Place, s3Target } from "./S3Target.ts"
+export { openTableFile, type TableFile } from "./TableFile.ts"

@@ -1,0 +1,71 @@
+import { ARCHIVE_TABLES, type ArchiveTable } from "./Tables.ts"
+
+/** A file of the archive, as its path says. */
+export interface ArchiveFile {
+  readonly table: ArchiveTable
+  /** The partition: a UTC day, `2026-11-26`. */
+  readonly day: string
+  readonly cell: string
+  /** The first and the last position that the file covers: seqs of events, numbers of changes of the other tables. */
+  readonly from: number
+  readonly to: number
+}
+
+/** Digits of a position: all safe integers, in an order that is also that of the texts. */
+const DIGITS = 16
+const CELL = /^[a-z0-9][a-z0-9_-]{0,62}$/
+
+/** The name of a cell: lower-case letters, digits, `_` and `-`, at most 63 characters. */
+export const isCellName = (text: string): boolean => CELL.test(text)
+
+const digits = (position: number) => String(position).padStart(DIGITS, "0")
+
+/** The path of the file below the root of the archive. */
+export const archivePath = ({ cell, day, from, table, to }: ArchiveFile): string =>
+  `${table}/dt=${day}/${cell}-${digits(from)}-${digits(to)}.parquet`
+
+const PATH = /^([a-z]+)\/dt=(\d{4,6}-\d{2}-\d{2})\/([a-z0-9][a-z0-9_-]{0,62})-(\d{16})-(\d{16})\.parquet$/
+
+/** The file of a path; undefined for a path that the archive does not write. */
+export const archiveFile = (path: string): ArchiveFile | undefined => {
+  const [, name = "", day = "", cell = "", first, last] = PATH.exec(path) ?? []
+  const table = ARCHIVE_TABLES.find((known) => known === name)
+  const from = Number(first)
+  const to = Number(last)
+  return table === undefined || !Number.isSafeInteger(from) || !Number.isSafeInteger(to) || from > to
+    ? undefined
+    : { table, day, cell, from, to }
+}
+
+const MS_PER_DAY = 86_400_000
+
+/** The UTC day of a time in milliseconds. */
+export const dayOf = (ts: number): string =>
+  new Date(Math.floor(ts / MS_PER_DAY) * MS_PER_DAY).toISOString().slice(0, -"T00:00:00.000Z".length)
+
+const directoryOf = (path: string) => path.slice(0, path.lastIndexOf("/"))
+
+/**
+ * The files that count among these paths. Compaction makes the merged file visible before it removes the parts, so a
+ * file does not count when the range of another file of the same directory and cell includes its range.
+ */
+export const currentFiles = (paths: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const known = paths
+    .flatMap((path) => {
+      const file = archiveFile(path)
+      return file === undefined ? [] : [{ path, file, group: `${directoryOf(path)}/${file.cell}` }]
+    })
+    .toSorted((a, b) => compareTexts(a.group, b.group) || a.file.from - b.file.from || b.file.to - a.file.to)
+  const current: Array<string> = []
+  let group: string | undefined
+  let end = 0
+  for (const entry of known) {
+    if (entry.group === group && entry.file.to <= end) continue
+    current.push(entry.path)
+    end = entry.group === group ? Math.max(end, entry.file.to) : entry.file.to
+    group = entry.group
+  }
+  return current
+}
+
+const compareTexts = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

@@ -166,6 +166,14 @@ const atStart: Readonly<Record<string, ReadonlyArray<string>>> = {
   ]),
   runplane_seal_doubts_total: ["head", "late", "ledger", "published"].map((what) => `what="${what}"`),
   proto_decision_receipts_total: ["verified", "refuted", "unverified", "missing"].map((name) => `result="${name}"`),
+  runplane_archive_rows_total: [""],
+  runplane_archive_bytes_total: [""],
+  runplane_archive_files_total: [""],
+  runplane_archive_failures_total: [
+    ...["full", "refused", "clock", "unreachable", "missing", "unreadable", "failed", "database"].map(
+      (kind) => `kind="${kind}"`
+    )
+  ],
   otlp_received_total: [""],
   otlp_rejected_total: [""],
   otlp_duplicate_spans_total: [""],

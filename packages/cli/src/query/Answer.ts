@@ -1,0 +1,84 @@
+import type { DuckDBConnection, DuckDBResult } from "@duckdb/node-api"
+import * as Effect from "effect/Effect"
+import { interruptible } from "./DuckDb.ts"
+import { QueryFault } from "./QueryFault.ts"
+import { converterOf, type Value } from "./Values.ts"
+
+type DuckDbModule = typeof import("@duckdb/node-api")
+
+/** Bounds of an answer; bytes are those of its values as JSON. */
+export interface AnswerBounds {
+  readonly rows: number
+  readonly bytes: number
+}
+
+export interface Answer {
+  readonly columns: ReadonlyArray<{ readonly name: string; readonly type: string }>
+  readonly rows: ReadonlyArray<ReadonlyArray<Value>>
+  /** The bound that the answer was cut at; undefined when it is whole. */
+  readonly cut: keyof AnswerBounds | undefined
+}
+
+const EXPLAIN = /^\s*explain(\s+analyze)?\s+/i
+
+const readsOnly = new QueryFault({
+  kind: "Binder",
+  message: "only one SELECT is run (also WITH, FROM, DESCRIBE, SUMMARIZE, EXPLAIN): the archive is read only",
+  position: undefined
+})
+
+/**
+ * Fails unless the text is one statement that only reads. The directories that a connection may read are those that it
+ * may write to, so nothing else keeps COPY and ATTACH from the files.
+ */
+const checkStatement = Effect.fnUntraced(function* (
+  { StatementType }: DuckDbModule,
+  connection: DuckDBConnection,
+  sql: string
+) {
+  const typeOf = (text: string) =>
+    interruptible(connection, async () => {
+      const statements = await connection.extractStatements(text)
+      if (statements.count !== 1) return undefined
+      const prepared = await statements.prepare(0)
+      try {
+        return prepared.statementType
+      } finally {
+        prepared.destroySync()
+      }
+    })
+  const type = yield* typeOf(sql)
+  if (type === StatementType.SELECT) return
+  const explained = type === StatementType.EXPLAIN && EXPLAIN.test(sql) ? yield* typeOf(sql.replace(EXPLAIN, "")) : type
+  if (explained !== StatementType.SELECT) return yield* readsOnly
+})
+
+/** Runs a statement that reads, up to the bounds. */
+export const answerOf = Effect.fnUntraced(function* (
+  duckdb: DuckDbModule,
+  connection: DuckDBConnection,
+  sql: string,
+  bounds: AnswerBounds
+) {
+  yield* checkStatement(duckdb, connection, sql)
+  const result = yield* interruptible(connection, () => connection.stream(sql))
+  return yield* interruptible(connection, () => take(duckdb, result, bounds))
+})
+
+const take = async (duckdb: DuckDbModule, result: DuckDBResult, bounds: AnswerBounds): Promise<Answer> => {
+  const types = result.columnTypes()
+  const columns = result.deduplicatedColumnNames().map((name, index) => ({ name, type: String(types[index]) }))
+  const convert = converterOf(duckdb.JsonDuckDBValueConverter, ({ typeId }) => typeId === duckdb.DuckDBTypeId.DECIMAL)
+  const rows: Array<ReadonlyArray<Value>> = []
+  let bytes = 0
+  for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+    for (let index = 0; index < chunk.rowCount; index += 1) {
+      if (rows.length === bounds.rows) return { columns, rows, cut: "rows" }
+      const row = chunk.convertRowValues(index, convert)
+      bytes += Buffer.byteLength(JSON.stringify(row))
+      if (bytes > bounds.bytes) return { columns, rows, cut: "bytes" }
+      rows.push(row)
+    }
+  }
+  return { columns, rows, cut: undefined }
+}

@@ -1,5 +1,6 @@
 import type { DuckDBConnection, DuckDBResult } from "@duckdb/node-api"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { interruptible } from "./DuckDb.ts"
 import { QueryFault } from "./QueryFault.ts"
 import { converterOf, type Value } from "./Values.ts"
@@ -47,10 +48,16 @@ const checkStatement = Effect.fnUntraced(function* (
         prepared.destroySync()
       }
     })
-  const type = yield* typeOf(sql)
+  // Extraction fails without a report for a text without a statement.
+  const type = yield* Effect.catchIf(
+    typeOf(sql),
+    ({ kind }) => kind === "unknown",
+    () => readsOnly
+  )
   if (type === StatementType.SELECT) return
-  const explained = type === StatementType.EXPLAIN && EXPLAIN.test(sql) ? yield* typeOf(sql.replace(EXPLAIN, "")) : type
-  if (explained !== StatementType.SELECT) return yield* readsOnly
+  const isExplain = type === StatementType.EXPLAIN && EXPLAIN.test(sql)
+  const explained = isExplain ? yield* Effect.option(typeOf(sql.replace(EXPLAIN, ""))) : Option.none()
+  if (Option.getOrUndefined(explained) !== StatementType.SELECT) return yield* readsOnly
 })
 
 /** Runs a statement that reads, up to the bounds. */

@@ -17,14 +17,14 @@ export const converterOf = (rest: DuckDBValueConverter<Json>, decimals: (type: D
     const converted = rest(value, type, self)
     if (typeof converted !== "string") return converted
     if (decimals(type)) return converted.replace(/\D/g, "").length <= EXACT_DIGITS ? Number(converted) : converted
-    const [, day, time] = IN_UTC.exec(converted) ?? []
-    return day !== undefined && String(type) === ZONED ? `${day}T${time}Z` : converted
+    const [, day, time, fraction = ""] = IN_UTC.exec(converted) ?? []
+    return day !== undefined && String(type) === ZONED ? `${day}T${time}.${fraction.padEnd(3, "0")}Z` : converted
   }
   return convert
 }
 
 const ZONED = "TIMESTAMP WITH TIME ZONE"
-const IN_UTC = /^(-?\d{4,6}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2}(?:\.\d+)?)\+00$/
+const IN_UTC = /^(-?\d{4,6}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})(?:\.(\d+))?\+00$/
 
 /** A value as the text of a cell; undefined for null. */
 export const cellText = (value: Value): string | undefined =>

@@ -515,9 +515,8 @@ CREATE TABLE archive_state (
   seq bigint NOT NULL DEFAULT 0,
   -- Number of the last file of the other tables, which is the version of its rows.
   number bigint NOT NULL DEFAULT 0,
-  -- Changes of transactions that began before this one may be missing in `archive_changes`: the first of the marks are
-  -- noted, and `is_ready` is set, when they have ended.
-  started_by xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  -- Whether the marks of before are in `archive_changes`. The row is inserted under a lock of the tables whose changes
+  -- are noted, so no transaction that began before it changes them.
   is_ready boolean NOT NULL DEFAULT false,
   -- Since when writing fails, and why; null while it works.
   failing_since timestamptz,

@@ -78,6 +78,9 @@ export const ArchiveReport = Schema.Struct({
       lagEvents: Field.integer("Positions of the log behind it, up to the watermark"),
       lagSeconds: Field.number("How long the oldest of these events has waited"),
       waitingChanges: Field.integer("Ended runs and marks that changed since they were written"),
+      retentionWaits: Schema.NullOr(Schema.Int).annotate({
+        description: "Expired runs that retention keeps until they are archived; null unless it requires the archive"
+      }),
       tables: Schema.Array(
         Schema.Struct({
           table: Schema.Literals(["events", "runs", "marks", "tombstones"]).annotate({ description: "Directory" }),

@@ -17,6 +17,7 @@ import { currentCaller } from "../platform/http/CurrentCaller.ts"
 import { orUnavailable } from "../platform/http/OutageAnswers.ts"
 import { DriftReport } from "./DriftReport.ts"
 import { Processes } from "./processes/Processes.ts"
+import { retentionSettings } from "./retention/Retention.ts"
 
 const MS_PER_HOUR = 3_600_000
 const WINDOW_MS: ReadonlyMap<string, number> = new Map([
@@ -75,6 +76,13 @@ export const AdminHttp = HttpApiBuilder.group(
       return { status: "ok" as const, state: "CLOSED" as const }
     })
 
+    const retention = yield* Effect.orDie(retentionSettings)
+    const retentionWaits = Effect.gen(function* () {
+      if (!retention.enabled || !retention.onlyArchived) return null
+      const cutoff = (yield* Clock.currentTimeMillis) - retention.ttlDays * 24 * MS_PER_HOUR
+      return yield* archiveStatus.unarchivedBefore(new Date(cutoff).toISOString())
+    })
+
     const archive = Effect.gen(function* () {
       const position = yield* archiveStatus.position
       if (position === undefined) return { archive: null }
@@ -84,6 +92,7 @@ export const AdminHttp = HttpApiBuilder.group(
         archive: {
           ...{ url, cell, writtenSeq, lagEvents: lag.events, lagSeconds: lag.seconds },
           waitingChanges: yield* archiveStatus.waitingChanges,
+          retentionWaits: yield* retentionWaits,
           tables: yield* archiveStatus.tables,
           lastFile: last === undefined ? null : { ...last, writtenAt: last.writtenAt.toISOString() },
           failure:

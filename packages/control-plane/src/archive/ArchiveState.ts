@@ -7,6 +7,9 @@ import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { ArchiveOptions } from "./ArchiveOptions.ts"
 
+/** The longest wait for the tables when the archive of a database begins. Milliseconds. */
+const LOCK_TIMEOUT_MS = 1_000
+
 /** A file as it was made visible. */
 export interface WrittenFile {
   readonly path: string
@@ -35,8 +38,6 @@ export interface Changed {
 export interface Positions {
   /** The events up to it are in files. */
   readonly seq: number
-  /** Whether all changes since the start of the archive are noted: rows of runs and marks may be written. */
-  readonly isReady: boolean
 }
 
 /**
@@ -76,13 +77,18 @@ export class ArchiveState extends Context.Service<
 
       const read = Effect.map(
         sql<StateRow>`
-          SELECT cell, url, seq, is_ready, pg_snapshot_xmin(pg_current_snapshot()) > started_by AS has_settled
-          FROM archive_state`,
+          SELECT cell, url, seq, is_ready FROM archive_state`,
         ([row]) => row
       )
 
+      /**
+       * Every change of these tables after the commit is noted. The lock waits for open transactions, and other writers
+       * wait behind it, so it gives up soon, and the next step tries again.
+       */
       const create = sql.withTransaction(
         Effect.gen(function* () {
+          yield* sql`SELECT set_config('lock_timeout', ${`${LOCK_TIMEOUT_MS}ms`}, true)`
+          yield* sql`LOCK TABLE runs, run_seals, marks IN SHARE MODE`
           const made = yield* sql`
             INSERT INTO archive_state (cell, url) VALUES (${cell}, ${store.url}) ON CONFLICT DO NOTHING RETURNING id`
           // Runs that were deleted before are in no file.
@@ -127,8 +133,8 @@ export class ArchiveState extends Context.Service<
           })
         }
         yield* checkUrl(found.url)
-        if (!found.is_ready && found.has_settled) yield* makeReady
-        return { seq: Number(found.seq), isReady: found.is_ready || found.has_settled }
+        if (!found.is_ready) yield* makeReady
+        return { seq: Number(found.seq) }
       }).pipe(Effect.withSpan("ArchiveState.open"))
 
       const range = Effect.fn("ArchiveState.range")((table: ArchiveTable) =>
@@ -213,7 +219,6 @@ interface StateRow {
   readonly url: string
   readonly seq: bigint
   readonly is_ready: boolean
-  readonly has_settled: boolean
 }
 
 interface RangeRow {

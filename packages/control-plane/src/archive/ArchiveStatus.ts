@@ -5,6 +5,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { hasStatus } from "../event-log/runs/RunSearch.ts"
+import { isArchived } from "./ArchivedRuns.ts"
 
 /** How far the archive is behind the log. */
 export interface ArchiveLag {
@@ -54,6 +56,8 @@ export class ArchiveStatus extends Context.Service<
     readonly lastFile: Effect.Effect<LastFile | undefined, SqlError>
     /** Ended runs and marks that changed since they were written. */
     readonly waitingChanges: Effect.Effect<number, SqlError>
+    /** Runs that ended before a time (ISO-8601) and are not in files as they are now. */
+    readonly unarchivedBefore: (cutoff: string) => Effect.Effect<number, SqlError>
     /** Notes a failure, or that files are written again. The time of the first failure stays. */
     readonly note: (fault: ArchiveFault | undefined) => Effect.Effect<void, SqlError>
   }
@@ -102,6 +106,15 @@ export class ArchiveStatus extends Context.Service<
         ([row]) => row?.waiting ?? 0
       ).pipe(Effect.withSpan("ArchiveStatus.waitingChanges"))
 
+      const unarchivedBefore = Effect.fn("ArchiveStatus.unarchivedBefore")((cutoff: string) =>
+        Effect.map(
+          sql<{ readonly waiting: number }>`
+            SELECT count(*)::int AS waiting FROM runs r
+            WHERE r.ended_at < ${cutoff}::timestamptz AND ${hasStatus(sql, "ended", "r")} AND NOT (${isArchived(sql)})`,
+          ([row]) => row?.waiting ?? 0
+        )
+      )
+
       const note = Effect.fn("ArchiveStatus.note")((fault: ArchiveFault | undefined) =>
         Effect.asVoid(
           fault === undefined
@@ -113,7 +126,7 @@ export class ArchiveStatus extends Context.Service<
                   WHERE (failure_kind, failure) IS DISTINCT FROM (${fault.kind}::text, ${fault.message}::text)`
         )
       )
-      return ArchiveStatus.of({ position, tables, lastFile, waitingChanges, note })
+      return ArchiveStatus.of({ position, tables, lastFile, waitingChanges, unarchivedBefore, note })
     })
   )
 }

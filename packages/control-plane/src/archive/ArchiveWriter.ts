@@ -40,10 +40,10 @@ export class ArchiveWriter extends Context.Service<
       })
 
       const write = Effect.fn("ArchiveWriter.step")(function* (isForced: boolean) {
-        const { isReady, seq } = yield* state.open
+        const { seq } = yield* state.open
         const step = yield* events(seq, isForced)
         const now = yield* Clock.currentTimeMillis
-        if (step.wrote || !isReady || (!isForced && now - changesAt < intervalMs)) return step
+        if (step.wrote || (!isForced && now - changesAt < intervalMs)) return step
         const changed = yield* writeChanges
         if (!changed.wrote) changesAt = now
         return changed

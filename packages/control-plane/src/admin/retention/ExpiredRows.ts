@@ -5,6 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { isArchived } from "../../archive/ArchivedRuns.ts"
 import { RunAdministration } from "../../event-log/runs/RunAdministration.ts"
 import { hasStatus } from "../../event-log/runs/RunSearch.ts"
 import { insertPending, pendingEntry } from "../../platform/ledger/PendingEntries.ts"
@@ -18,6 +19,11 @@ const ROWS_PER_BATCH = 5_000
 /** Who deletes runs because of their age, as their tombstones name it. */
 const RETENTION = "retention"
 
+interface LockedRun {
+  readonly id: string
+  readonly last_index: number
+}
+
 /** The position of a sweep: the last run that it has read. */
 export interface ExpiredPosition {
   readonly endedAt: string
@@ -27,6 +33,8 @@ export interface ExpiredPosition {
 export interface RemovedRuns {
   readonly runs: number
   readonly events: number
+  /** Runs that stay until the archive has all of them. */
+  readonly waiting: number
   /** The position of the next batch; undefined when this one has found no run. */
   readonly next: ExpiredPosition | undefined
 }
@@ -39,11 +47,14 @@ export interface RemovedRuns {
 export class ExpiredRows extends Context.Service<
   ExpiredRows,
   {
-    /** Terminal runs by the time they ended, each with all of its rows, in one transaction. */
+    /**
+     * Terminal runs by the time they ended, each with all of its rows, in one transaction; with `onlyArchived` those
+     * whose events, row and marks are in files of the archive.
+     */
     readonly removeRuns: (
       cutoff: string,
       limit: number,
-      after?: ExpiredPosition
+      options?: { readonly after?: ExpiredPosition | undefined; readonly onlyArchived?: boolean }
     ) => Effect.Effect<RemovedRuns, SqlError>
     readonly removeAuditEntries: (cutoff: string) => Effect.Effect<number, SqlError>
     readonly removeDeliveries: (cutoff: string) => Effect.Effect<number, SqlError>
@@ -73,24 +84,34 @@ export class ExpiredRows extends Context.Service<
           JOIN run_heads h ON h.run_id = r.id
         ) AS candidates WHERE events_before < ${EVENTS_PER_BATCH} ORDER BY ended_at, candidates.id`
 
-      const lock = (ids: ReadonlyArray<string>, cutoff: string) => sql<{
-        readonly id: string
-        readonly last_index: number
-      }>`
+      const lock = (ids: ReadonlyArray<string>, cutoff: string) => sql<LockedRun>`
         SELECT r.id::text AS id, h.last_index FROM runs r JOIN run_heads h ON h.run_id = r.id
         WHERE r.id = ANY(${ids}::text[]::uuid[]) AND ${expired(cutoff)}
         ORDER BY r.id FOR UPDATE OF r, h SKIP LOCKED`
 
+      /** A statement of its own: it reads changes that were committed while the lock waited. */
+      const archivedAmong = Effect.fnUntraced(function* (runs: ReadonlyArray<LockedRun>) {
+        const ids = runs.map(({ id }) => id)
+        const rows = yield* sql<{ readonly id: string }>`
+          SELECT r.id::text AS id FROM runs r WHERE r.id = ANY(${ids}::text[]::uuid[]) AND ${isArchived(sql)}`
+        const archived = new Set(rows.map(({ id }) => id))
+        return runs.filter(({ id }) => archived.has(id))
+      })
+
       const removeRuns = Effect.fn("ExpiredRows.removeRuns")(function* (
         cutoff: string,
         limit: number,
-        after?: ExpiredPosition
+        {
+          after,
+          onlyArchived = false
+        }: { readonly after?: ExpiredPosition | undefined; readonly onlyArchived?: boolean } = {}
       ) {
         const candidates = yield* oldest(cutoff, limit, after)
-        const runs = yield* lock(
+        const locked = yield* lock(
           candidates.map(({ id }) => id),
           cutoff
         )
+        const runs = onlyArchived ? yield* archivedAmong(locked) : locked
         if (runs.length > 0) {
           const at = new Date(yield* Clock.currentTimeMillis).toISOString()
           yield* upkeep.remove(
@@ -99,7 +120,7 @@ export class ExpiredRows extends Context.Service<
           )
         }
         const events = runs.reduce((sum, run) => sum + run.last_index, 0)
-        return { runs: runs.length, events, next: candidates.at(-1) }
+        return { runs: runs.length, events, waiting: locked.length - runs.length, next: candidates.at(-1) }
       }, sql.withTransaction)
 
       const count = Effect.map(([row]: ReadonlyArray<{ readonly removed: number }>) => row?.removed ?? 0)

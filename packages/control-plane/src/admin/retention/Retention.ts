@@ -18,7 +18,9 @@ const settings = {
   /** Hours between two sweeps. */
   intervalHours: ControlPlaneSettings.DATA_RETENTION_INTERVAL_HOURS,
   /** Most runs that one transaction deletes. */
-  batchSize: ControlPlaneSettings.DATA_RETENTION_BATCH_SIZE
+  batchSize: ControlPlaneSettings.DATA_RETENTION_BATCH_SIZE,
+  /** Whether a run is deleted only when the archive has all of it. */
+  onlyArchived: ControlPlaneSettings.RETENTION_REQUIRES_ARCHIVE
 }
 
 export type RetentionOptions = SettingValues<typeof settings>
@@ -43,6 +45,8 @@ const MS_PER_DAY = 24 * MS_PER_HOUR
 export interface Swept {
   readonly runs: number
   readonly events: number
+  /** Runs past their time that stay until the archive has them. */
+  readonly waiting: number
   readonly auditEntries: number
   readonly deliveries: number
   readonly alerts: number
@@ -79,15 +83,19 @@ export class Retention extends Context.Service<
         const removeRuns = Effect.fnUntraced(function* (cutoff: string) {
           let runs = 0
           let events = 0
+          let waiting = 0
           let next: ExpiredPosition | undefined
           while (true) {
-            const removed = yield* inRests(rows.removeRuns(cutoff, options.batchSize, next))
+            const removed = yield* inRests(
+              rows.removeRuns(cutoff, options.batchSize, { after: next, onlyArchived: options.onlyArchived })
+            )
             next = removed.next
-            if (next === undefined) return { runs, events }
+            if (next === undefined) return { runs, events, waiting }
             metrics.retentionRemoved("run", removed.runs)
             metrics.retentionRemoved("event", removed.events)
             runs += removed.runs
             events += removed.events
+            waiting += removed.waiting
           }
         })
 
@@ -137,11 +145,13 @@ export const sweepForever = (intervalHours: number) =>
         return yield* Effect.logError(`the retention sweep failed: ${describeSqlError(swept.failure)}`)
       }
       metrics.retentionSweep("completed", seconds)
-      const { alerts, auditEntries, deliveries, events, runs } = swept.success
+      const { alerts, auditEntries, deliveries, events, runs, waiting } = swept.success
+      metrics.retentionWaiting(waiting)
       yield* Effect.logInfo(
         `retention removed ${runs} runs with ${events} events, ${auditEntries} audit entries, ` +
           `${deliveries} webhook deliveries, ${alerts} alerts`
       )
+      if (waiting > 0) yield* Effect.logWarning(`retention keeps ${waiting} runs, which the archive does not have yet`)
     })
     yield* Effect.sleep(FIRST_SWEEP_DELAY_MS)
     yield* Effect.repeat(sweepOnce, Schedule.spaced(intervalHours * MS_PER_HOUR))

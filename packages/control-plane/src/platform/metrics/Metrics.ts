@@ -231,6 +231,7 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
     "kind",
     archiveFailureKinds
   )
+  const retentionWaiting = gauge("retention_waiting_runs", "Expired runs that wait for the archive")
   const sweepSeconds = gauge("retention_last_sweep_duration_seconds", "How long the last sweep took")
 
   const modes = boundedLabel(MAX_FREE_LABEL_VALUES)
@@ -332,6 +333,8 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
     },
     archiveFailed: (kind: (typeof archiveFailureKinds)[number]) => archiveFailures(kind),
     retentionRemoved: (kind: (typeof retainedKinds)[number], count: number) => retained(kind, count),
+    /** Runs past their time that wait for the archive, of the last sweep. */
+    retentionWaiting: (runs: number) => retentionWaiting.set(runs),
     retentionSweep: (status: (typeof sweepStatuses)[number], seconds: number) => {
       sweeps(status)
       sweepSeconds.set(seconds)

@@ -21,7 +21,13 @@ const OLDER = "1969-12-01T23:59:58.000Z"
 const OLD = "1969-12-01T23:59:59.000Z"
 const YOUNG = "1969-12-02T00:00:01.000Z"
 
-const service = Retention.layer({ enabled: true, ttlDays: 30, intervalHours: 24, batchSize: 2 }).pipe(
+const service = Retention.layer({
+  enabled: true,
+  ttlDays: 30,
+  intervalHours: 24,
+  batchSize: 2,
+  onlyArchived: false
+}).pipe(
   Layer.provide(ExpiredRows.layer),
   Layer.provideMerge(layerTestLog),
   Layer.provideMerge(Metrics.layer),
@@ -79,7 +85,7 @@ layer(service)("a retention sweep", (it) => {
       )
       const kept = yield* Effect.all([run("completed", YOUNG), run("running", null), run("suspended", null)])
       const swept = yield* sweep
-      assert.deepStrictEqual(swept, { runs: 5, events: 20, auditEntries: 0, deliveries: 0, alerts: 0 })
+      assert.deepStrictEqual(swept, { runs: 5, events: 20, waiting: 0, auditEntries: 0, deliveries: 0, alerts: 0 })
       for (const id of gone) assert.strictEqual(yield* rowsOf(id), 0)
       for (const id of kept) assert.isAbove(yield* rowsOf(id), 5)
       const sql = yield* PgClient.PgClient
@@ -142,7 +148,14 @@ layer(service)("a retention sweep", (it) => {
           VALUES (${randomUUID()}::uuid, 'r', '', ${period}, 0, 'info', '{}', '[]', ${OLD}::timestamptz, false,
                   ${end}::timestamptz)`
       }
-      assert.deepStrictEqual(yield* sweep, { runs: 0, events: 0, auditEntries: 2, deliveries: 2, alerts: 1 })
+      assert.deepStrictEqual(yield* sweep, {
+        runs: 0,
+        events: 0,
+        waiting: 0,
+        auditEntries: 2,
+        deliveries: 2,
+        alerts: 1
+      })
       const left = yield* sql`SELECT event FROM webhook_deliveries ORDER BY ordinal`
       assert.deepStrictEqual(left, [{ event: "run.completed" }, { event: "run.failed" }], "queued again: still owed")
       const alerts = yield* sql`SELECT period FROM alert_firings ORDER BY period`

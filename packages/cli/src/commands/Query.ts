@@ -28,7 +28,7 @@ const archiveUrl = (flag: Option.Option<string>) =>
     return url
   })
 
-/** `runplane query "SQL"` (docs/reference/archive.md#runplane-query). */
+/** `runplane query "SQL"` (docs/reference/analytics.md#runplane-query). */
 export const query = Command.make(
   "query",
   {

@@ -29,35 +29,34 @@ const readsOnly = new QueryFault({
 })
 
 /**
- * Fails unless the text is one statement that only reads. The directories that a connection may read are those that it
- * may write to, so nothing else keeps COPY and ATTACH from the files.
+ * The prepared statement; fails unless the text is one statement that only reads. The directories that a connection may
+ * read are those that it may write to, so nothing else keeps COPY and ATTACH from the files.
  */
-const checkStatement = Effect.fnUntraced(function* (
+const prepareReading = Effect.fnUntraced(function* (
   { StatementType }: DuckDbModule,
   connection: DuckDBConnection,
   sql: string
 ) {
-  const typeOf = (text: string) =>
-    interruptible(connection, async () => {
-      const statements = await connection.extractStatements(text)
-      if (statements.count !== 1) return undefined
-      const prepared = await statements.prepare(0)
-      try {
-        return prepared.statementType
-      } finally {
-        prepared.destroySync()
-      }
-    })
+  const prepare = (text: string) =>
+    Effect.acquireRelease(
+      interruptible(connection, async () => {
+        const statements = await connection.extractStatements(text)
+        return statements.count === 1 ? await statements.prepare(0) : undefined
+      }),
+      (prepared) => Effect.sync(() => prepared?.destroySync())
+    )
   // Extraction fails without a report for a text without a statement.
-  const type = yield* Effect.catchIf(
-    typeOf(sql),
+  const prepared = yield* Effect.catchIf(
+    prepare(sql),
     ({ kind }) => kind === "unknown",
     () => readsOnly
   )
-  if (type === StatementType.SELECT) return
-  const isExplain = type === StatementType.EXPLAIN && EXPLAIN.test(sql)
-  const explained = isExplain ? yield* Effect.option(typeOf(sql.replace(EXPLAIN, ""))) : Option.none()
-  if (Option.getOrUndefined(explained) !== StatementType.SELECT) return yield* readsOnly
+  if (prepared === undefined) return yield* readsOnly
+  if (prepared.statementType === StatementType.SELECT) return prepared
+  if (prepared.statementType !== StatementType.EXPLAIN || !EXPLAIN.test(sql)) return yield* readsOnly
+  const explained = yield* Effect.option(prepare(sql.replace(EXPLAIN, "")))
+  const isReading = Option.isSome(explained) && explained.value?.statementType === StatementType.SELECT
+  return isReading ? prepared : yield* readsOnly
 })
 
 /** Runs a statement that reads, up to the bounds. */
@@ -67,8 +66,8 @@ export const answerOf = Effect.fnUntraced(function* (
   sql: string,
   bounds: AnswerBounds
 ) {
-  yield* checkStatement(duckdb, connection, sql)
-  const result = yield* interruptible(connection, () => connection.stream(sql))
+  const prepared = yield* prepareReading(duckdb, connection, sql)
+  const result = yield* interruptible(connection, () => prepared.stream())
   return yield* interruptible(connection, () => take(duckdb, result, bounds))
 })
 

@@ -66,6 +66,8 @@ export const connect = Effect.fnUntraced(function* ({ DuckDBInstance }: DuckDbMo
   )
   // Days and weeks are those of UTC, as the directories of the archive are.
   yield* execute(connection, "SET TimeZone = 'UTC'")
+  // A view, and then the statement, read the footer of each file.
+  yield* execute(connection, "SET parquet_metadata_cache = true")
   return connection
 })
 

@@ -33,7 +33,7 @@ const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
 )
 
-/** The answer of a statement over the views of an archive (docs/reference/archive.md#runplane-query). */
+/** The answer of a statement over the views of an archive (docs/reference/analytics.md#runplane-query). */
 export const runQuery = Effect.fnUntraced(function* (target: ArchiveTarget, sql: string, bounds: QueryBounds) {
   const duckdb = yield* loadDuckDb
   const tables = namedTables(sql)

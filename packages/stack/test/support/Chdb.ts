@@ -6,7 +6,7 @@ import { ROOT } from "./DocumentBlocks.ts"
 const PACKAGE = "chdb==4.4.0"
 const INSTALL_LIMIT_MS = 240_000
 
-/** ClickHouse in a process of Python: one JSON array of rows for each query of standard input, which ends with a NUL. */
+/** ClickHouse in a process of Python: an array of rows for each query of standard input; a NUL separates them. */
 const PROGRAM = `
 import json, sys
 from chdb import session
@@ -19,7 +19,7 @@ for text in sys.stdin.read().split("\\0"):
 print(json.dumps(answers))
 `
 
-/** A Python with chdb, which is installed into .tools once; undefined, with a line on stderr, where it cannot be had. */
+/** A Python with chdb, which is installed into .tools once; undefined, with a line on stderr, without one. */
 export const pythonWithChdb = (): string | undefined => {
   const folder = join(ROOT, ".tools/chdb")
   const python = join(folder, "bin/python")

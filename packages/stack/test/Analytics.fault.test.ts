@@ -59,15 +59,13 @@ const query = Effect.fnUntraced(function* (archive: string, sql: string) {
   return (yield* Schema.decodeUnknownEffect(Answer)(stdout.join("\n"))).rows
 })
 
-/** The five questions of the guide, as bash passes them. */
+/** The five questions of docs/guides/analytics.md. */
 const guideQueries = () =>
-  [
-    ...readFileSync(join(ROOT, "docs/guides/analytics.md"), "utf8").matchAll(
-      /^runplane query "((?:SELECT date|SELECT scen|WITH)[^"]*)"/gm
-    )
-  ].map(([, sql = ""]) => sql.replaceAll("\\$", "$"))
+  [...readFileSync(join(ROOT, "docs/guides/analytics.md"), "utf8").matchAll(/<<'SQL'\n([\s\S]*?)^SQL$/gm)].map(
+    ([, sql = ""]) => sql
+  )
 
-/** The views of the reference, and its five questions. */
+/** The views of docs/reference/analytics.md, and its five questions. */
 const clickHouseQueries = (folder: string) =>
   [...readFileSync(join(ROOT, "docs/reference/analytics.md"), "utf8").matchAll(/^```sql\n([^`]*)^```$/gm)].flatMap(
     ([, sql = ""]) =>

@@ -131,7 +131,7 @@ const ingest = Effect.gen(function* () {
   return median(rounds.map(({ rate }) => rate))
 })
 
-const templateRun = Effect.gen(function* () {
+export const templateRun = Effect.gen(function* () {
   const runtime = yield* RuntimeProcess
   const fleet = yield* openFleet(1, TEMPLATE_ENVELOPES)
   yield* runtime.run({ _tag: "Release", sessions: fleet.sessions })

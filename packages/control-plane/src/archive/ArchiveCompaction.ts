@@ -149,7 +149,8 @@ export class ArchiveCompaction extends Context.Service<
           const path = archivePath(into)
           const rows = file.rows()
           const bytes = file.finish()
-          if (rows > 0) yield* store.put(path, bytes)
+          // Also without a row: the parts are found, after a crash, by the file that replaced them.
+          yield* store.put(path, bytes)
           yield* sql.withTransaction(
             Effect.gen(function* () {
               const done = yield* sql`
@@ -157,16 +158,15 @@ export class ArchiveCompaction extends Context.Service<
                   AND range_from = ${BigInt(into.from)} AND range_to = ${BigInt(into.to)} RETURNING table_name`
               if (done.length === 0) return
               yield* sql`DELETE FROM archive_files WHERE path = ANY(${parts.map(archivePath)}::text[])`
-              if (rows === 0) return
               yield* sql`
                 INSERT INTO archive_files (path, table_name, day, range_from, range_to, rows, bytes, written_at)
                 VALUES (${path}, ${table}, ${into.day}, ${BigInt(into.from)}, ${BigInt(into.to)}, ${BigInt(rows)},
                         ${BigInt(bytes.length)}, now())`
             })
           )
-          const superseded = rows === 0 ? parts.map(archivePath) : supersededBy({ into, parts })
+          const superseded = supersededBy({ into, parts })
           yield* Effect.forEach(superseded, store.remove, { discard: true })
-          return { files: rows === 0 ? 0 : 1, removed: superseded.length, rows: dropped }
+          return { files: 1, removed: superseded.length, rows: dropped }
         })
 
         /** What a compaction that was killed after its commit has left. */

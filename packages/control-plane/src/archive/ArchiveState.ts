@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { ArchiveFault, ArchiveStore } from "@runplane/archive"
-import { type ArchiveRange, type ArchiveTable, archivePath } from "@runplane/domain"
+import { type ArchiveRange, type ArchiveTable, archiveFile, archivePath, currentFiles, pathsOf } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -123,20 +123,6 @@ export class ArchiveState extends Context.Service<
         yield* Effect.logInfo(`the archive has moved from ${url} to ${store.url}`)
       })
 
-      const open = Effect.gen(function* () {
-        const found = (yield* read) ?? (yield* Effect.andThen(create, read))
-        if (found === undefined) return yield* new ArchiveFault({ kind: "failed", message: "the archive has no state" })
-        if (found.cell !== cell) {
-          return yield* new ArchiveFault({
-            kind: "failed",
-            message: `ARCHIVE_CELL is ${cell}, and the archive of this database has files of ${found.cell}`
-          })
-        }
-        yield* checkUrl(found.url)
-        if (!found.is_ready) yield* makeReady
-        return { seq: Number(found.seq) }
-      }).pipe(Effect.withSpan("ArchiveState.open"))
-
       const range = Effect.fn("ArchiveState.range")((table: ArchiveTable) =>
         Effect.map(
           sql<RangeRow>`
@@ -149,6 +135,48 @@ export class ArchiveState extends Context.Service<
             }
         )
       )
+
+      /** After a restore of the database the store may have files of a log that is gone. */
+      const checkFiles = Effect.gen(function* () {
+        const known = yield* sql<{ readonly path: string }>`SELECT path FROM archive_files`
+        const planned = yield* sql<
+          Pick<RangeRow, "days" | "range_from" | "range_to"> & { readonly directory: ArchiveTable }
+        >`
+          SELECT replace(table_name, 'compaction/', '') AS directory, range_from, range_to, days FROM archive_ranges`
+        const expected = new Set([
+          ...known.map(({ path }) => path),
+          ...planned.flatMap(({ days, directory: table, range_from, range_to }) =>
+            pathsOf({ table, cell, from: Number(range_from), to: Number(range_to), days })
+          )
+        ])
+        const foreign = currentFiles(yield* store.list("")).filter(
+          (path) => archiveFile(path)?.cell === cell && !expected.has(path)
+        )
+        if (foreign.length === 0) return
+        return yield* new ArchiveFault({
+          kind: "failed",
+          message:
+            `${store.url} has ${foreign.length} files of ${cell} that this database does not know, such as ` +
+            `${foreign[0]}: they are of a log before a restore, or of another database; move them away`
+        })
+      })
+
+      let isChecked = false
+      const open = Effect.gen(function* () {
+        const found = (yield* read) ?? (yield* Effect.andThen(create, read))
+        if (found === undefined) return yield* new ArchiveFault({ kind: "failed", message: "the archive has no state" })
+        if (found.cell !== cell) {
+          return yield* new ArchiveFault({
+            kind: "failed",
+            message: `ARCHIVE_CELL is ${cell}, and the archive of this database has files of ${found.cell}`
+          })
+        }
+        yield* checkUrl(found.url)
+        if (!isChecked) yield* checkFiles
+        isChecked = true
+        if (!found.is_ready) yield* makeReady
+        return { seq: Number(found.seq) }
+      }).pipe(Effect.withSpan("ArchiveState.open"))
 
       const planEvents = Effect.fn("ArchiveState.planEvents")((after: number, { days, from, to }: ArchiveRange) =>
         Effect.map(

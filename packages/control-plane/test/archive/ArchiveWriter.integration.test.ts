@@ -254,6 +254,23 @@ layer(service)("the writer of the archive", (it) => {
     })
   )
 
+  it.effect("refuses files of a log that a restore has replaced", () =>
+    Effect.gen(function* () {
+      yield* emptied
+      const target = yield* openTarget
+      yield* endedRun
+      yield* passInto(target)
+      // The database of before, with the store of now.
+      yield* emptied
+      yield* endedRun
+      const fault = yield* Effect.flip(passInto(target))
+      assert.match(fault.message, /has 2 files of main that this database does not know, such as events\/dt=/)
+      for (const path of yield* target.list("")) yield* target.remove(path)
+      yield* passInto(target)
+      assert.strictEqual(yield* checkArchive(target), 2)
+    })
+  )
+
   it.effect("refuses another cell and another address, and accepts files that have moved", () =>
     Effect.gen(function* () {
       yield* emptied

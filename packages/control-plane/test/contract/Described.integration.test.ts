@@ -199,6 +199,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       // Operation.
       yield* get("/admin/process")
       yield* get("/admin/processes")
+      yield* get("/admin/archive")
       yield* get("/dashboard/overview", "window=1h")
       yield* get("/dashboard/agents/metrics")
       yield* get("/audit", "limit=200")

@@ -4,6 +4,7 @@ import { Facts, Loaded, Panel, Sheet } from "../../ui/kit.tsx"
 import { useMay } from "../../ui/useMe.ts"
 import { isOld, useRead } from "../../ui/useRead.ts"
 import { OFTEN_MS } from "../../view/Polls.ts"
+import { Archive } from "./Archive.tsx"
 import { Breaker } from "./Breaker.tsx"
 import { Check } from "./Check.tsx"
 import { Drift } from "./Drift.tsx"
@@ -40,6 +41,7 @@ export default function OperationsPage() {
         {ready.data?.ingest === undefined ? null : (
           <Telemetry ingest={ready.data.ingest} readAt={ready.dataUpdatedAt} />
         )}
+        <Archive />
         <Processes />
         <Drift />
         <RuntimeParts />
@@ -49,7 +51,7 @@ export default function OperationsPage() {
   )
 }
 
-const Checks = ({ ready: { checks } }: { readonly ready: Readiness }) => (
+const Checks = ({ ready: { archive, checks } }: { readonly ready: Readiness }) => (
   <>
     <Facts
       facts={[
@@ -71,6 +73,18 @@ const Checks = ({ ready: { checks } }: { readonly ready: Readiness }) => (
           "Circuit breaker",
           <Check key="breaker" ok={checks.circuitBreaker === "CLOSED"} text={checks.circuitBreaker} />
         ],
+        ...(archive === undefined
+          ? []
+          : [
+              [
+                "Archive",
+                <Check
+                  key="archive"
+                  ok={archive.ok}
+                  text={archive.detail === "" ? "files are written" : archive.detail}
+                />
+              ] as const
+            ]),
         ...(checks.recovery === undefined ? [] : [["Recovery", checks.recovery] as const])
       ]}
     />

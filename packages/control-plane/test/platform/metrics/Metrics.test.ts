@@ -30,6 +30,13 @@ const table: ReadonlyArray<readonly [name: string, type: string, sample: string,
   ["otlp_inbox_lag_seconds", "gauge", " 1.5"],
   ["runplane_alerts_open", "gauge", '{severity="critical"} 3'],
   ["runplane_alerts_lag_seconds", "gauge", " 0.25"],
+  ["runplane_archive_lag_seconds", "gauge", " 2.5"],
+  ["runplane_archive_lag_events", "gauge", " 12"],
+  ["runplane_archive_rows_total", "counter", " 100"],
+  ["runplane_archive_bytes_total", "counter", " 2000"],
+  ["runplane_archive_files_total", "counter", " 3"],
+  ["runplane_archive_failures_total", "counter", '{kind="full"} 1'],
+  ["retention_waiting_runs", "gauge", " 6"],
   ["run_state_transitions_total", "counter", '{status="running"} 1'],
   ["proto_run_duration_seconds", "histogram", '_count{terminal_status="completed",mode_name="m"} 1', RUN_BUCKETS],
   ["macp_run_duration_seconds", "histogram", "_count 1", RUN_BUCKETS],
@@ -106,6 +113,10 @@ const everything = Effect.gen(function* () {
   metrics.otlpInbox({ rows: 4, bytes: 800, lagSeconds: 1.5 })
   metrics.alertsOpen([{ severity: "critical", open: 3 }])
   metrics.alertLag(0.25)
+  metrics.archiveLag({ seconds: 2.5, events: 12 })
+  metrics.archived({ rows: 100, bytes: 2_000, files: 3 })
+  metrics.archiveFailed("full")
+  metrics.retentionWaiting(6)
   metrics.retentionRemoved("run", 4)
   metrics.retentionSweep("completed", 0.5)
   // Counts are added once, however often the metrics are scraped.

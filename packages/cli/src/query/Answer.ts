@@ -1,6 +1,5 @@
 import type { DuckDBConnection, DuckDBResult } from "@duckdb/node-api"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import { interruptible } from "./DuckDb.ts"
 import { QueryFault } from "./QueryFault.ts"
 import { converterOf, type Value } from "./Values.ts"
@@ -20,7 +19,19 @@ export interface Answer {
   readonly cut: keyof AnswerBounds | undefined
 }
 
-const EXPLAIN = /^\s*explain(\s+analyze)?\s+/i
+/** Spaces, parentheses and comments before the first word. Comments nest in DuckDB: one with another is not skipped. */
+const BEFORE_WORD = /^(?:[\s(]|--[^\r\n]*(?=[\r\n])|\/\*(?:(?!\/\*)[\s\S])*?\*\/)*/
+const READING = /^(?:select|with|from|values|table|describe|desc|show|summarize)\b/i
+const EXPLAIN = /^explain(?:\s+analyze)?\s+/i
+
+/**
+ * Whether the first word is one of a statement that reads. The binder of others, as of EXPORT DATABASE, writes to the
+ * directory already, so they must not be prepared.
+ */
+export const beginsReading = (sql: string): boolean => {
+  const begun = sql.replace(BEFORE_WORD, "")
+  return READING.test(begun.replace(EXPLAIN, "").replace(BEFORE_WORD, ""))
+}
 
 const readsOnly = new QueryFault({
   kind: "Binder",
@@ -37,26 +48,22 @@ const prepareReading = Effect.fnUntraced(function* (
   connection: DuckDBConnection,
   sql: string
 ) {
-  const prepare = (text: string) =>
-    Effect.acquireRelease(
-      interruptible(connection, async () => {
-        const statements = await connection.extractStatements(text)
-        return statements.count === 1 ? await statements.prepare(0) : undefined
-      }),
-      (prepared) => Effect.sync(() => prepared?.destroySync())
-    )
+  const prepare = Effect.acquireRelease(
+    interruptible(connection, async () => {
+      const statements = await connection.extractStatements(sql)
+      return statements.count === 1 && beginsReading(sql) ? await statements.prepare(0) : undefined
+    }),
+    (prepared) => Effect.sync(() => prepared?.destroySync())
+  )
   // Extraction fails without a report for a text without a statement.
   const prepared = yield* Effect.catchIf(
-    prepare(sql),
+    prepare,
     ({ kind }) => kind === "unknown",
     () => readsOnly
   )
   if (prepared === undefined) return yield* readsOnly
-  if (prepared.statementType === StatementType.SELECT) return prepared
-  if (prepared.statementType !== StatementType.EXPLAIN || !EXPLAIN.test(sql)) return yield* readsOnly
-  const explained = yield* Effect.option(prepare(sql.replace(EXPLAIN, "")))
-  const isReading = Option.isSome(explained) && explained.value?.statementType === StatementType.SELECT
-  return isReading ? prepared : yield* readsOnly
+  const { EXPLAIN, SELECT } = StatementType
+  return prepared.statementType === SELECT || prepared.statementType === EXPLAIN ? prepared : yield* readsOnly
 })
 
 /** Runs a statement that reads, up to the bounds. */

@@ -168,6 +168,13 @@ describe("runplane query refuses", () => {
         `EXPLAIN /* */ ANALYZE COPY (SELECT 1) TO '${file}'`,
         `ATTACH '${file}'`,
         `EXPORT DATABASE '${file}'`,
+        `EXPLAIN EXPORT DATABASE '${file}'`,
+        `EXPLAIN ANALYZE EXPORT DATABASE '${file}'`,
+        `EXPLAIN ANALYZE WITH x AS (SELECT 1) COPY (SELECT 1) TO '${file}'`,
+        `/* /* */ SELECT */ EXPORT DATABASE '${file}'`,
+        ` -- x\rEXPORT DATABASE '${file}' /*\nSELECT */`,
+        `(EXPORT DATABASE '${file}')`,
+        `WITH x AS (SELECT 1) EXPORT DATABASE '${file}'`,
         "CREATE TABLE x (y INT)",
         "SET memory_limit = '1TB'",
         "INSTALL httpfs",
@@ -177,7 +184,7 @@ describe("runplane query refuses", () => {
       ]) {
         const { code, complaint } = yield* query(target, sql)
         assert.deepStrictEqual(
-          [code, /only one SELECT is run|does not exist/.test(complaint)],
+          [code, /only one SELECT is run|syntax error|needs a SELECT/.test(complaint)],
           [2, true],
           sql + complaint
         )
@@ -188,6 +195,8 @@ describe("runplane query refuses", () => {
         assert.notInclude(text, "root")
       }
       assert.deepStrictEqual(filesIn(folder), before)
+      const commented = " -- what\n/* counts */ (SELECT count(*) AS n FROM runs)"
+      assert.deepStrictEqual(yield* rowsOf(target, commented), [{ n: 2 }])
       assert.strictEqual((yield* query(target, "EXPLAIN SELECT count(*) FROM runs")).code, 0)
     })
   )

@@ -28,7 +28,7 @@ const EXPLAIN = /^explain(?:\s+analyze)?\s+/i
  * Whether the first word is one of a statement that reads. The binder of others, as of EXPORT DATABASE, writes to the
  * directory already, so they must not be prepared.
  */
-export const beginsReading = (sql: string): boolean => {
+const beginsReading = (sql: string): boolean => {
   const begun = sql.replace(BEFORE_WORD, "")
   return READING.test(begun.replace(EXPLAIN, "").replace(BEFORE_WORD, ""))
 }

@@ -141,6 +141,17 @@ try {
   run(bin, ["runs", "list", "--url", "http://127.0.0.1:1"], { cwd: program, env: modern, expected: 5 })
   say("runplane runs list and watch, installed alone")
 
+  step("runplane query without and with DuckDB")
+  const question = ["query", "SELECT count(*) AS n FROM runs", "--csv", "--archive", `file://${join(program, "none")}`]
+  const absent = run(bin, question, { cwd: program, env: modern, expected: 1 }).stderr
+  const [, duckdb] =
+    /^runplane: runplane query needs DuckDB: .* npm install (@duckdb\/node-api@\S+\w),/.exec(absent) ?? []
+  if (duckdb === undefined) throw new Error(absent)
+  install(program, modern, duckdb)
+  const counted = run(bin, question, { cwd: program, env: modern }).stdout
+  if (counted !== "n\n0\n") throw new Error(counted)
+  say("runplane query names the package that it needs, and runs beside it")
+
   step("installing and compiling @runplane/client")
   const caller = project("caller")
   install(caller, plain, client)

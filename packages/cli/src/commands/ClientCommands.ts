@@ -18,6 +18,7 @@ import { mcp } from "./Mcp.ts"
 import { policies } from "./Policies.ts"
 import { prices } from "./Prices.ts"
 import { processes } from "./Processes.ts"
+import { query } from "./Query.ts"
 import { runs } from "./Runs.ts"
 import { scenarios } from "./Scenarios.ts"
 import { stability } from "./Stability.ts"
@@ -50,5 +51,5 @@ export const completions = Command.make(
 /** The commands that need nothing but the services' addresses. */
 export const clientCommands = [
   ...[runs, launch, gate, cases, stability, scenarios, processes, events],
-  ...[policies, agents, marks, budgets, alerts, webhooks, verify, ledger, prices, mcp, completions]
+  ...[policies, agents, marks, budgets, alerts, webhooks, verify, query, ledger, prices, mcp, completions]
 ] as const

@@ -11,7 +11,9 @@ const MOST_BYTES = 16 * 1024 * 1024
 
 /** A JSON document of a file, or of standard input for `-`. */
 export const readJson = Effect.fnUntraced(function* (file: string) {
-  const text = yield* file === "-" ? fromStdin : readText(file, MOST_BYTES, "name a JSON file, or - for standard input")
+  const text = yield* file === "-"
+    ? textOfStdin
+    : readText(file, MOST_BYTES, "name a JSON file, or - for standard input")
   const fault = jsonFault(text)
   if (fault !== undefined) {
     return yield* usageProblem(`${file === "-" ? "standard input" : file}: ${jsonFaultText(fault)}`)
@@ -21,7 +23,8 @@ export const readJson = Effect.fnUntraced(function* (file: string) {
   )
 })
 
-const fromStdin = Effect.gen(function* () {
+/** The text of standard input, up to a bound. */
+export const textOfStdin = Effect.gen(function* () {
   const { stdin } = yield* Stdio.Stdio
   return yield* stdin.pipe(
     Stream.decodeText(),

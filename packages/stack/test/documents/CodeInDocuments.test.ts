@@ -10,6 +10,15 @@ const read = (path: string) => readFileSync(join(ROOT, path), "utf8")
 
 /** The test that runs each block as printed; it names the document. */
 const RUN_BY: Readonly<Record<string, string>> = {
+  "docs/reference/analytics.md: CREATE VIEW tombstones AS SELECT * FROM file('ARCHIVE/tombstones/*/*.parquet', Parquet, 'run_id String');":
+    "packages/stack/test/Analytics.fault.test.ts",
+  "docs/reference/analytics.md: SELECT toStartOfWeek(ts, 1) AS week, model, sum(calls) AS calls, sum(toInt64(round(cost_usd * 1e9))) / 1e9 AS usd":
+    "packages/stack/test/Analytics.fault.test.ts",
+  "docs/reference/analytics.md: WITH outcome AS (": "packages/stack/test/Analytics.fault.test.ts",
+  "docs/reference/analytics.md: SELECT scenario_ref, count() AS runs, round(quantileExactInclusive(0.95)(duration_ms)) AS p95":
+    "packages/stack/test/Analytics.fault.test.ts",
+  "docs/reference/analytics.md: SELECT rule, count() AS denials, uniqExact(run_id) AS runs FROM (":
+    "packages/stack/test/Analytics.fault.test.ts",
   'docs/reference/clients.md: import { createControlPlane, createLauncher } from "@runplane/client"':
     "scripts/test-packages.mjs",
   "docs/reference/clients.md: from run_control_plane_client import Client": "scripts/packages/receivers.mjs",
@@ -79,6 +88,12 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/guides/opentelemetry/setup.md: import { NodeSDK } from "@opentelemetry/sdk-node"': BY_HAND,
   'docs/reference/alerts.md: {"id": "support-budget", "name": "Budget of support", "match": "environment:production",':
     "a body; the tests of alerts send the same fields",
+  "docs/reference/analytics.md: CREATE TABLE events_copy ENGINE = ReplacingMergeTree ORDER BY (run_id, index) AS SELECT * FROM events;":
+    "a copy in ClickHouse; tried by hand in chdb",
+  "docs/reference/analytics.md: CREATE TABLE hive.runplane.events (cell varchar, seq bigint, run_id varchar, ts timestamp(3), type varchar,":
+    "needs a server of Trino; not run",
+  "docs/reference/analytics.md: SET spark.sql.session.timeZone = UTC;":
+    "needs Spark; tried by hand with its version 4.3",
   "docs/reference/gate.md: cases:": "a case file, as packs/incident/gate.yaml; played by hand",
   'docs/reference/marks.md: {"target": {"kind": "decision"}, "name": "correct", "value": false, "comment": "the region stayed healthy",':
     "a body; the tests of marks send the same fields",

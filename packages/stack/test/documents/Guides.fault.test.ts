@@ -23,7 +23,8 @@ layer(Layer.empty, { excludeTestServices: true })("the guides", (it) => {
     Effect.gen(function* () {
       const packs = join(yield* temporaryFolder, "packs")
       cpSync(join(ROOT, "packs"), packs, { recursive: true })
-      const stack = { PACKS_DIR: packs, DATABASE_URL: yield* createDatabase }
+      const archive = { ARCHIVE_URL: `file://${yield* temporaryFolder}`, ARCHIVE_INTERVAL_MS: "1000" }
+      const stack = { PACKS_DIR: packs, DATABASE_URL: yield* createDatabase, ...archive }
       const { line, ports } = yield* startStack({ env: stack })
       assert.isDefined(yield* line("Serving"))
       const commands = yield* commandFolder
@@ -35,6 +36,7 @@ layer(Layer.empty, { excludeTestServices: true })("the guides", (it) => {
         const env = {
           PATH: `${commands}:${join(process.execPath, "..")}:${process.env["PATH"]}`,
           CHECKOUT: ROOT,
+          ARCHIVE_URL: archive.ARCHIVE_URL,
           RUNPLANE_URL: `http://127.0.0.1:${here.controlPlane}`,
           RUNPLANE_LAUNCHER_URL: `http://127.0.0.1:${here.launcher}`,
           ...(alone && {

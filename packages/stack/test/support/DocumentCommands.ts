@@ -107,7 +107,7 @@ const faultsOfNpm = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
 /** The unknown names in a command. */
 export const faultsOfCommand = ([program = "", ...words]: ReadonlyArray<string>): ReadonlyArray<string> => {
   // A usage line has alternatives, optional parts in brackets, and dots for any command.
-  const end = words.findIndex((word) => /^(?:\|\|?|&|\d?>.*|\.\.\.)$/.test(word))
+  const end = words.findIndex((word) => /^(?:\|\|?|&|<.*|\d?>.*|\.\.\.)$/.test(word))
   const args = (end < 0 ? words : words.slice(0, end)).map((word) => word.replaceAll(/^\[|\]$/g, ""))
   if (program === "runplane") return faultsOfRunplane(args)
   if (program === "npm") return faultsOfNpm(args)

@@ -258,6 +258,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
       meaning: "one command a file",
       knows: [
         "gate",
+        "query",
         "story",
         "CliFailure.ts",
         "Connection.ts",
@@ -267,6 +268,10 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
         "Table.ts",
         "Unreachable.ts"
       ]
+    },
+    query: {
+      meaning: "SQL over the files of an archive",
+      knows: ["story", "CliFailure.ts", "Output.ts", "TextWidth.ts"]
     },
     gate: { meaning: "the runs of a gate and its reports", knows: ["story", "CliFailure.ts", "FileText.ts"] },
     story: { meaning: "events as lines of text", knows: ["TextWidth.ts"] }

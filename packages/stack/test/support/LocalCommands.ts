@@ -60,7 +60,7 @@ export const checkDocumentedLines = Effect.gen(function* () {
     const { code, complaint } = yield* command([...args, ...nowhere])
     // The reader's own files are missing here. A command that reads only files calls no service.
     const readsFile = line[0] === "verify" || (line[0] === "prices" && ["update", "whatif"].includes(line[1] ?? ""))
-    const expected = readsFile ? 2 : ["packs", "settings", "completions"].includes(line[0] ?? "") ? 0 : 5
+    const expected = readsFile ? 2 : ["packs", "query", "settings", "completions"].includes(line[0] ?? "") ? 0 : 5
     assert.strictEqual(code, expected, `${line.join(" ")}: ${complaint}`)
     if (expected === 2) assert.include(complaint, "cannot be read")
   }

@@ -8,7 +8,12 @@ const ROOT = fileURLToPath(new URL("../../../../", import.meta.url))
 
 const Names = Schema.Record(Schema.String, Schema.String)
 const Manifest = Schema.fromJsonString(
-  Schema.Struct({ dependencies: Schema.optionalKey(Names), devDependencies: Schema.optionalKey(Names) })
+  Schema.Struct({
+    dependencies: Schema.optionalKey(Names),
+    // What is used when it is installed.
+    peerDependencies: Schema.optionalKey(Names),
+    devDependencies: Schema.optionalKey(Names)
+  })
 )
 const readManifest = (folder: string) =>
   Schema.decodeUnknownSync(Manifest)(readFileSync(join(folder, "package.json"), "utf8"))
@@ -20,8 +25,8 @@ export const readWorkspace = (): ReadonlyArray<PackageSources> => {
     .filter((name) => existsSync(join(ROOT, "packages", name, "package.json")))
     .map((name) => {
       const folder = join(ROOT, "packages", name)
-      const { dependencies = {}, devDependencies = {} } = readManifest(folder)
-      const own = Object.keys(dependencies)
+      const { dependencies = {}, devDependencies = {}, peerDependencies = {} } = readManifest(folder)
+      const own = [...Object.keys(dependencies), ...Object.keys(peerDependencies)]
       return {
         name,
         dependencies: new Set(own),

@@ -15,6 +15,7 @@ export * from "./archive/EventRow.ts"
 export * from "./archive/Files.ts"
 export * from "./archive/Range.ts"
 export * from "./archive/Tables.ts"
+export { type DenialDetails, denialsIn, readDenialDetails } from "./BoundDenials.ts"
 export { canonicalJson } from "./CanonicalJson.ts"
 export {
   cleanJson,
@@ -44,7 +45,8 @@ export {
   sessionStateChanged,
   streamOpened
 } from "./ControlPlaneEvents.ts"
-export { type DenialDetails, DenialReason, denialsIn, denialText, readDenialDetails } from "./Denials.ts"
+export { DenialReason } from "./Denials.ts"
+export { denialText } from "./DenialText.ts"
 export * from "./Enrichment.ts"
 export {
   type Altered,
@@ -233,6 +235,7 @@ export * from "./receipts/Receipt.ts"
 export * from "./receipts/ReceiptComparison.ts"
 export * from "./receipts/ReceiptKeys.ts"
 export * from "./receipts/ReceiptReport.ts"
+export { receiptText } from "./receipts/ReceiptText.ts"
 export * from "./receipts/StoredReceipt.ts"
 export type { Sha256 } from "./Sha256.ts"
 export * from "./seal/Chain.ts"

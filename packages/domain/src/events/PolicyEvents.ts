@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { DenialReason, denialsIn } from "../Denials.ts"
+import { DenialReason, denialsOf } from "../Denials.ts"
 import { arrayAt, isJsonObject, numberAt, objectAt, textAt } from "../JsonReader.ts"
 import { eventType } from "./EventType.ts"
 import { inData, inPayload, member, membersIn, membersOf, textOr } from "./Members.ts"
@@ -83,7 +83,7 @@ export const PolicyDenied = eventType("policy.denied", {
   errorMessage: inData.text(),
   reasons: membersIn(({ data }) => objectAt(data, "decodedPayload") ?? {}).texts(),
   /** With their codes; empty where the runtime sends reasons in words only. */
-  denials: member(Schema.Array(DenialReason), ({ data }) => denialsIn(data).denials),
+  denials: member(Schema.Array(DenialReason), ({ data }) => denialsOf(data).denials),
   /** How many more there were. */
   denialsOmitted: inData.number()
 })

@@ -1,4 +1,6 @@
-import { type DenialReason, denialText } from "../Denials.ts"
+import { boundDenials } from "../BoundDenials.ts"
+import type { DenialReason } from "../Denials.ts"
+import { denialText } from "../DenialText.ts"
 import type { CanonicalEvent, EventData, EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
 import { OTLP_MODE_NAME } from "../events/MessageHeader.ts"
 import { textAt } from "../JsonReader.ts"
@@ -243,7 +245,8 @@ const commitmentOf = (event: EventOf<"decision.finalized">): Commitment => {
 }
 
 const denialOf = (event: EventOf<"policy.denied">): Denial => {
-  const { denials, errorMessage, reasons, sender } = event.data
+  const { errorMessage, reasons, sender } = event.data
+  const { denials } = boundDenials({ denials: event.data.denials })
   const said = denials.length > 0 ? denials.map(denialText) : reasons
   const text = said.length > 0 ? said.join("; ") : (errorMessage ?? "refused by the policy")
   return { ...positionOf(event), by: sender, text: boundProse(text), denials }

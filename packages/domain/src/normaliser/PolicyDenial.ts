@@ -1,5 +1,6 @@
+import { denialsIn, readDenialDetails } from "../BoundDenials.ts"
 import { cleanText } from "../CleanJson.ts"
-import { denialsIn, type KeptDenials, readDenialDetails } from "../Denials.ts"
+import type { KeptDenials } from "../Denials.ts"
 import { draftEvent, type EventDraft } from "../events/CanonicalEvent.ts"
 import type { DraftHead } from "../events/EventType.ts"
 import { objectAt, textAt, textsAt } from "../JsonReader.ts"

@@ -51,25 +51,14 @@ const proposed = (
   }
 }
 
-/** Of several receipts the last one counts. A receipt without a decision is in the log only. */
+/**
+ * Of several receipts the last one counts, and its texts are bounded in the event. A receipt without a decision is in
+ * the log only.
+ */
 const receipted = (decision: Decision, receipt: ReceiptReport | undefined): Decision =>
   receipt === undefined || decision.current?.finalized !== true
     ? decision
-    : { current: { ...decision.current, receipt: boundReceipt(receipt) } }
-
-const boundReceipt = (receipt: ReceiptReport): ReceiptReport => {
-  const { disagreements, hash, issuedAt, issuer, keyId, reason, signed, verified } = receipt
-  return {
-    verified,
-    signed,
-    ...(issuer !== undefined && { issuer: boundName(issuer) }),
-    ...(hash !== undefined && { hash: boundName(hash) }),
-    ...(issuedAt !== undefined && { issuedAt: boundName(issuedAt) }),
-    ...(keyId !== undefined && { keyId: boundName(keyId) }),
-    ...(disagreements !== undefined && { disagreements: boundTexts(disagreements) }),
-    ...(reason !== undefined && { reason: boundProse(reason) })
-  }
-}
+    : { current: { ...decision.current, receipt } }
 
 const finalized = (
   current: DecisionCurrent | undefined,

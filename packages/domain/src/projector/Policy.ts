@@ -1,3 +1,4 @@
+import { boundDenials } from "../BoundDenials.ts"
 import type { EventData, EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
 import { type Vote, voteOf } from "../Outcome.ts"
 import {
@@ -112,16 +113,15 @@ const evaluated = (policy: Policy, { data, ts }: EventOf<"policy.commitment.eval
   }
 }
 
-/** What the event keeps of the reasons is bounded already, and small enough for the state. */
+/** The normaliser bounds the reasons of an event, and another writer of the log may not have. */
 const denied = (policy: Policy, { data, ts }: EventOf<"policy.denied">): Policy => {
-  const { commitmentId, denials, denialsOmitted, errorMessage, messageId, reasons, sender } = data
+  const { commitmentId, denials, denialsOmitted = 0, errorMessage, messageId, reasons, sender } = data
   const entry: PolicyDenialEntry = {
     ...(sender !== "" && { participantId: boundName(sender) }),
     ...(messageId !== "" && { messageId: boundName(messageId) }),
     ...(commitmentId !== undefined && { commitmentId: boundName(commitmentId) }),
     message: boundProse(reasons.length > 0 ? reasons.join("; ") : (errorMessage ?? "policy denied")),
-    denials,
-    ...(denialsOmitted !== undefined && denialsOmitted > 0 && { denialsOmitted }),
+    ...boundDenials({ denials, denialsOmitted }),
     ts
   }
   return { ...policy, denials: appendCapped(policy.denials ?? [], entry, MAX_POLICY_DENIALS) }

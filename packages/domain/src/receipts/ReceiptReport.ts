@@ -21,8 +21,9 @@ export const ReceiptReport = Schema.Struct({
 }).annotate({ identifier: "ReceiptReport", description: "The runtime's receipt of the decision, checked" })
 export type ReceiptReport = typeof ReceiptReport.Type
 
-/** Characters of a text of a report. */
+/** Characters of a text of a report, and disagreements of one. */
 export const MAX_REPORT_TEXT = 512
+const MAX_DISAGREEMENTS = 20
 
 /** The report in the data of an event; undefined when there is none. Total over any JSON. */
 export const receiptReportIn = (data: JsonObject): ReceiptReport | undefined => {
@@ -34,6 +35,8 @@ export const receiptReportIn = (data: JsonObject): ReceiptReport | undefined => 
     return value === undefined ? {} : { [name]: value.slice(0, MAX_REPORT_TEXT) }
   }
   const disagreements = textsAt(found, "disagreements")
+    .slice(0, MAX_DISAGREEMENTS)
+    .map((name) => name.slice(0, MAX_REPORT_TEXT))
   return {
     verified,
     signed: booleanAt(found, "signed") ?? false,
@@ -44,16 +47,4 @@ export const receiptReportIn = (data: JsonObject): ReceiptReport | undefined => 
     ...(disagreements.length > 0 && { disagreements }),
     ...text("reason")
   }
-}
-
-/** The report in a few words, for readers. */
-export const receiptText = ({ issuer, keyId, reason, signed, verified }: ReceiptReport): string => {
-  if (!verified) {
-    const of = issuer === undefined ? "" : ` (issuer ${issuer})`
-    return `not verified${of}: ${reason ?? "the reason is not on record"}`
-  }
-  const by = issuer === undefined ? "" : ` by ${issuer}`
-  return signed
-    ? `verified, signed${by}${keyId === undefined ? "" : ` with the key ${keyId}`}`
-    : `verified, unsigned${by}`
 }

@@ -1,4 +1,4 @@
-import { denialText } from "../Denials.ts"
+import { denialText } from "../DenialText.ts"
 import type { CanonicalEvent, EventData, EventOf } from "../events/CanonicalEvent.ts"
 import { booleanAt, isJsonObject, textAt } from "../JsonReader.ts"
 import { lastTextOf } from "../otlp/meaning/Messages.ts"

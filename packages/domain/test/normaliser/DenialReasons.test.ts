@@ -4,12 +4,12 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import {
   denialsIn,
-  denialText,
   MAX_DENIAL_BYTES,
   MAX_DENIAL_PARTICIPANTS,
   MAX_DENIALS,
   readDenialDetails
-} from "../../src/Denials.ts"
+} from "../../src/BoundDenials.ts"
+import { denialText } from "../../src/DenialText.ts"
 import { sha256 } from "../support/digests.ts"
 import { ack, envelopeFrame, fakeDecoder, json, NOW, normalise } from "../support/frames.ts"
 

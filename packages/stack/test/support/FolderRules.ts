@@ -30,6 +30,8 @@ const BENCH = [
 /** Values of the domain that every folder of it may know. */
 const VALUES = [
   "CleanJson.ts",
+  "BoundDenials.ts",
+  "DenialText.ts",
   "Denials.ts",
   "ExactJson.ts",
   "Field.ts",

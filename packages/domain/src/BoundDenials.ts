@@ -21,7 +21,7 @@ type Redact = (text: string) => string
 
 const unchanged: Redact = (text) => text
 
-/** The first reasons, as far as they fit, and how many more there are. `redact` applies to each text before it is cut. */
+/** The first reasons that fit, and how many more there are. `redact` applies to each text before it is cut. */
 export const boundDenials = (stated: KeptDenials, redact: Redact = unchanged): KeptDenials => {
   const denials: Array<DenialReason> = []
   let left = MAX_DENIAL_BYTES

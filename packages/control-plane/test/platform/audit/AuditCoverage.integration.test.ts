@@ -358,10 +358,7 @@ layer(layerTestService({ settings: SETTINGS }), {
     Effect.gen(function* () {
       const running = yield* runningRun()
       // The alert rules of an earlier test fire for the run at any time, and mark and tag it.
-      const entries = Effect.map(
-        call("GET", "/audit?limit=1&q=-actorType:rule", { headers }),
-        ({ body }) => body.total
-      )
+      const entries = Effect.map(call("GET", "/audit?limit=1&q=-actorType:rule", { headers }), ({ body }) => body.total)
       const before = yield* entries
       assert.isNumber(before)
       for (const [method, path, body] of [

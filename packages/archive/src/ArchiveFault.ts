@@ -7,7 +7,7 @@ import * as Data from "effect/Data"
  * - `refused`: the credentials or their rights do not allow it;
  * - `clock`: the clock of this machine differs too much from the store's;
  * - `unreachable`: no answer, or one that says to try again;
- * - `missing`: there is no such file, directory or bucket;
+ * - `missing`: the file, the directory or the bucket does not exist;
  * - `unreadable`: a file is not one of the archive, or was changed;
  * - `failed`: anything else.
  */

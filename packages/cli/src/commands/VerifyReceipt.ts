@@ -80,7 +80,7 @@ export const receiptAlone = (bytes: Uint8Array): SingleReceipt | undefined => {
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Checks a receipt in a file of its own: by itself, because there is no log to compare it with. */
+/** Checks a receipt in a file of its own. The file has no log, so the check compares the receipt with nothing. */
 export const verifyReceiptAlone = Effect.fnUntraced(function* (
   file: string,
   { keys: stored, receipt, text: whole }: SingleReceipt,

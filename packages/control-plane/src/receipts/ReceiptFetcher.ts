@@ -61,7 +61,7 @@ type Found =
       readonly keys: ReceiptKeys
       readonly logged: LoggedDecision | undefined
     }
-  /** There is no receipt, and will be none. */
+  /** The runtime has no receipt, and a later attempt would not change that. */
   | { readonly _tag: "Missing"; readonly reason: string }
   /** The session is of a mode without receipts. */
   | { readonly _tag: "NotIssued" }

@@ -73,7 +73,7 @@ describe("an archive killed by signal 9", () => {
           const deleted = new Set<string>()
           const kills = new Map<KillStep, number>()
           let number = 0
-          // Starts the archive: of runs that are deleted before that there is no tombstone.
+          // Starts the archive: a run that is deleted before the start leaves no tombstone.
           yield* passInto(target, SMALL_FILES)
           for (const step of KILL_STEPS) {
             while ((kills.get(step) ?? 0) < KILLS) {

@@ -77,7 +77,7 @@ export class AgUiStream extends Context.Service<
           snapshotIntervalMs: 0,
           heartbeatMs
         }
-        // The headers follow the translated frames, and frames are never written around the translation.
+        // This stream flushes the headers itself, and every frame passes the translation.
         const indirect = { ...connection, flushHeaders: Effect.void, tryWrite: () => false }
         const bytes = yield* streams.open(runId, options, indirect)
         // Read after the subscription: a run that ends later also ends its stream.

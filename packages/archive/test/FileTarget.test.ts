@@ -58,11 +58,13 @@ describe("an archive in a directory", () => {
     )
   )
 
-  it.live.skipIf(process.getuid?.() === 0)("says when it may not write", () =>
+  it.live("says when it may not write", () =>
     withFolder((folder) =>
       Effect.gen(function* () {
         chmodSync(folder, 0o500)
-        const fault = yield* Effect.flip(fileTarget(folder).put("a.parquet", bytesOf("x")))
+        // Modes do not bind root, and the kernel refuses new directories there also to root.
+        const closed = process.getuid?.() === 0 ? "/sys" : folder
+        const fault = yield* Effect.flip(fileTarget(closed).put("events/a.parquet", bytesOf("x")))
         assert.strictEqual(fault.kind, "refused")
       })
     )

@@ -573,8 +573,10 @@ CREATE TABLE archive_runs (
   day text NOT NULL,
   first_seq bigint NOT NULL,
   last_seq bigint NOT NULL,
-  events integer NOT NULL
+  events integer NOT NULL,
+  session_id text NOT NULL
 );
+CREATE INDEX archive_runs_session_id ON archive_runs (session_id);
 
 -- Ended runs and marks that changed since they were written. A later change has a greater number.
 CREATE SEQUENCE archive_change;

@@ -1,7 +1,13 @@
 import { zstdDecompressSync } from "node:zlib"
 import { type ArchiveColumn, type ArchiveRow, type ArchiveTable, archiveTables } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import { type AsyncBuffer, type ParquetQueryFilter, parquetMetadataAsync, parquetReadObjects } from "hyparquet"
+import {
+  type AsyncBuffer,
+  type ParquetQueryFilter,
+  parquetMetadataAsync,
+  parquetReadObjects,
+  type RowGroup
+} from "hyparquet"
 import { ArchiveFault } from "./ArchiveFault.ts"
 import type { ArchiveTarget } from "./ArchiveStore.ts"
 
@@ -12,17 +18,25 @@ export interface Wanted {
   readonly seqs?: readonly [from: number, to: number]
 }
 
-/**
- * The rows of a file, a group at a time, through `take`. Groups without a wanted row are not read. Fails with
- * `unreadable` when the file does not have the columns of the table.
- */
-export const readTable = Effect.fn("archive.readTable")(function* <Table extends ArchiveTable, E, R>(
+/** A group of rows of an open file. */
+export interface TableGroup {
+  /** The first and the last `seq` of its rows; undefined for tables without one. */
+  readonly seqs: readonly [from: number, to: number] | undefined
+}
+
+/** A file whose footer was read. */
+export interface OpenTable<Table extends ArchiveTable> {
+  readonly groups: ReadonlyArray<TableGroup>
+  /** The wanted rows of a group; it reads nothing when the statistics exclude them. */
+  readonly read: (group: number, wanted: Wanted) => Effect.Effect<ReadonlyArray<ArchiveRow<Table>>, ArchiveFault>
+}
+
+/** Opens a file of a table. Fails with `unreadable` when it is not a Parquet file. */
+export const openTable = Effect.fn("archive.openTable")(function* <Table extends ArchiveTable>(
   target: ArchiveTarget,
   table: Table,
-  path: string,
-  wanted: Wanted,
-  take: (rows: ReadonlyArray<ArchiveRow<Table>>) => Effect.Effect<void, E, R>
-) {
+  path: string
+): Effect.fn.Return<OpenTable<Table>, ArchiveFault> {
   const byteLength = yield* target.size(path)
   const context = yield* Effect.context<never>()
   const file: AsyncBuffer = {
@@ -37,15 +51,14 @@ export const readTable = Effect.fn("archive.readTable")(function* <Table extends
   const read = <A>(promise: () => Promise<A>) =>
     Effect.tryPromise({ try: promise, catch: (cause) => unreadable(path, cause) })
   const metadata = yield* read(() => parquetMetadataAsync(file))
-  const filter = filterOf(wanted)
-  let start = 0
-  for (const { num_rows } of metadata.row_groups) {
-    const rowStart = start
-    const rowEnd = start + Number(num_rows)
-    start = rowEnd
+  const readGroup = Effect.fnUntraced(function* (group: number, wanted: Wanted) {
+    const rowGroup = metadata.row_groups[group]
+    if (rowGroup === undefined) return []
+    const filter = filterOf(wanted)
     const rows = yield* read(() =>
       parquetReadObjects({
-        ...{ file, metadata, rowStart, rowEnd, useBloomFilters: true },
+        // Of one group: the reader loads the Bloom filters of every group that it is given.
+        ...{ file, metadata: { ...metadata, row_groups: [rowGroup] }, useBloomFilters: true },
         ...(filter !== undefined && { filter }),
         compressors: { ZSTD: (input: Uint8Array) => new Uint8Array(zstdDecompressSync(input)) }
       })
@@ -56,7 +69,32 @@ export const readTable = Effect.fn("archive.readTable")(function* <Table extends
       if (typed === undefined) return yield* unreadable(path, `a row is not one of ${table}`)
       found.push(typed)
     }
-    if (found.length > 0) yield* take(found)
+    return found
+  })
+  return { groups: metadata.row_groups.map((group) => ({ seqs: seqsOf(group) })), read: readGroup }
+})
+
+const seqsOf = ({ columns }: RowGroup): TableGroup["seqs"] => {
+  const column = columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === "seq")
+  const { max_value: max, min_value: min } = column?.meta_data?.statistics ?? {}
+  return typeof min === "bigint" && typeof max === "bigint" ? [Number(min), Number(max)] : undefined
+}
+
+/**
+ * The rows of a file, a group at a time, through `take`. Groups without a wanted row are not read. Fails with
+ * `unreadable` when the file does not have the columns of the table.
+ */
+export const readTable = Effect.fn("archive.readTable")(function* <Table extends ArchiveTable, E, R>(
+  target: ArchiveTarget,
+  table: Table,
+  path: string,
+  wanted: Wanted,
+  take: (rows: ReadonlyArray<ArchiveRow<Table>>) => Effect.Effect<void, E, R>
+) {
+  const { groups, read } = yield* openTable(target, table, path)
+  for (const group of groups.keys()) {
+    const rows = yield* read(group, wanted)
+    if (rows.length > 0) yield* take(rows)
   }
 })
 

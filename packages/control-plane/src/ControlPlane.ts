@@ -16,6 +16,9 @@ import * as Admin from "./admin/Admin.ts"
 import { Health } from "./admin/health/Health.ts"
 import * as AlertLoop from "./alerts/AlertLoop.ts"
 import * as Archive from "./archive/Archive.ts"
+import { ArchivedLog } from "./archive/read/ArchivedLog.ts"
+import * as ArchivedReads from "./archive/read/ArchivedReads.ts"
+import * as ReadOnlyRuns from "./archive/read/ReadOnlyRuns.ts"
 import { FrameNormaliser } from "./event-log/append/FrameNormaliser.ts"
 import { Prices } from "./event-log/append/Prices.ts"
 import { Redactor } from "./event-log/append/Redactor.ts"
@@ -50,19 +53,24 @@ export interface ControlPlaneOptions {
   readonly database: DatabaseOptions
 }
 
+/** The readers of runs, also of those that only the archive has; what the service writes knows the database alone. */
+const reads = ArchivedReads.layer.pipe(Layer.provideMerge(ArchivedLog.layer))
+
 /** The whole service without its runtime: each layer knows only the layers below it. */
 export const layerControlPlane = (options: ControlPlaneOptions) =>
   Server.layer(options.http).pipe(
+    Layer.provide(reads),
     Layer.merge(Health.layerWatch),
     Layer.provide(Admin.layer),
+    Layer.provide(ReadOnlyRuns.layer.pipe(Layer.provide(reads))),
     Layer.provide([
-      Streams.layer.pipe(Layer.provideMerge(Queries.layer)),
+      Streams.layer.pipe(Layer.provideMerge(Queries.layer), Layer.provide(reads)),
       AlertLoop.layer,
       Archive.layer,
       Ingest.layer,
       Receipts.layer
     ]),
-    Layer.provide(RunActions.layer),
+    Layer.provide(RunActions.layer.pipe(Layer.provide(reads))),
     Layer.provide(Marks.layer),
     Layer.provide(Observation.layer),
     Layer.provide(EventNotices.layer),

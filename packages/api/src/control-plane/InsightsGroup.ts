@@ -57,7 +57,7 @@ export class InsightsGroup extends HttpApiGroup.make("insights")
     HttpApiEndpoint.post("rebuild", "/runs/:id/projection/rebuild", {
       params: id,
       success: RebuiltProjection.pipe(HttpApiSchema.status(201)),
-      error: Failure.RunNotFound
+      error: [Failure.RunNotFound, Failure.RunReadOnly]
     }).annotateMerge(
       operation({
         id: "rebuildProjection",

@@ -33,7 +33,7 @@ export class ManagementGroup extends HttpApiGroup.make("management")
     HttpApiEndpoint.post("archive", "/runs/:id/archive", {
       params: id,
       success: Run.pipe(created),
-      error: Failure.RunNotFound
+      error: [Failure.RunNotFound, Failure.RunReadOnly]
     }).annotateMerge(
       operation({
         id: "archiveRun",
@@ -45,7 +45,7 @@ export class ManagementGroup extends HttpApiGroup.make("management")
     HttpApiEndpoint.post("unarchive", "/runs/:id/unarchive", {
       params: id,
       success: Run.pipe(created),
-      error: Failure.RunNotFound
+      error: [Failure.RunNotFound, Failure.RunReadOnly]
     }).annotateMerge(
       operation({
         id: "unarchiveRun",
@@ -71,7 +71,7 @@ export class ManagementGroup extends HttpApiGroup.make("management")
       params: id,
       payload: bodySchema(NewArtifact, { unknownKeys: "reject" }),
       success: Artifact.pipe(created),
-      error: Failure.RunNotFound
+      error: [Failure.RunNotFound, Failure.RunReadOnly]
     }).annotateMerge(
       operation({
         id: "addArtifact",

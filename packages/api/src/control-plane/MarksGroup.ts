@@ -47,7 +47,7 @@ export class MarksGroup extends HttpApiGroup.make("marks")
     HttpApiEndpoint.delete("remove", "/runs/:id/marks/:markId", {
       params: { ...id, markId: UuidParam },
       success: HttpApiSchema.NoContent,
-      error: [Failure.RunNotFound, Failure.MarkNotFound, Failure.MarkOfAnother]
+      error: [Failure.RunNotFound, Failure.RunReadOnly, Failure.MarkNotFound, Failure.MarkOfAnother]
     }).annotateMerge(
       operation({
         id: "deleteMark",

@@ -74,7 +74,13 @@ export const Run = Schema.Struct({
   updatedAt: Field.time("When the record last changed"),
   startedAt: optional(Field.time("When the service began to look for the session")),
   endedAt: optional(Field.time("When the run reached a final status")),
-  archivedAt: Schema.NullOr(Timestamp).annotate({ description: "When the run was archived; null when it is not" })
+  archivedAt: Schema.NullOr(Timestamp).annotate({ description: "When the run was archived; null when it is not" }),
+  storage: optional(
+    Schema.Literal("archive").annotate({
+      description:
+        "Present when the run has left the database and is read from the files of the archive: it is read-only"
+    })
+  )
 }).annotate({
   identifier: "Run",
   description: "A run of a multi-agent session"

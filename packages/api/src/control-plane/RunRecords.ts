@@ -4,22 +4,30 @@ import * as Schema from "effect/Schema"
 const optional = Schema.optionalKey
 
 /** A stored artifact of a run (docs/reference/runs.md#artifacts). */
+const ArtifactKind = Schema.Literals([
+  "trace",
+  "json",
+  "report",
+  "log",
+  "bundle",
+  "otlp.input",
+  "otlp.output",
+  RECEIPT_ARTIFACT
+]).annotate({ description: "What it is; macp.receipt is the runtime's receipt of the decision" })
+export const isArtifactKind = Schema.is(ArtifactKind)
+
 export const Artifact = Schema.Struct({
   id: Field.text("Id of the artifact: UUID"),
   runId: RunId,
-  kind: Schema.Literals([
-    "trace",
-    "json",
-    "report",
-    "log",
-    "bundle",
-    "otlp.input",
-    "otlp.output",
-    RECEIPT_ARTIFACT
-  ]).annotate({ description: "What it is; macp.receipt is the runtime's receipt of the decision" }),
+  kind: ArtifactKind,
   label: Field.text("Name for readers", "Root run trace"),
   uri: optional(Field.text("Where it is kept, when not here")),
   inline: optional(Field.object("The artifact itself")),
+  inlineOmitted: optional(
+    Schema.Literal(true).annotate({
+      description: "Present when the artifact has content that the archive, which has its run, does not keep"
+    })
+  ),
   createdAt: Field.time("When it was added")
 }).annotate({ identifier: "Artifact", description: "A trace bundle, report or log of a run" })
 export type Artifact = typeof Artifact.Type

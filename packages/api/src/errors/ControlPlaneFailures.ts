@@ -8,6 +8,7 @@ import { failure } from "./Failure.ts"
  */
 
 export const RunNotFound = failure("RunNotFound", Errors.NotFound)
+export const RunReadOnly = failure("RunReadOnly", Errors.Conflict)
 export const InvalidSessionId = failure("InvalidSessionId", Errors.BadRequest)
 export const UnknownRuntimeKind = failure("UnknownRuntimeKind", Errors.BadRequest)
 export const CancelNotPossible = failure("CancelNotPossible", Errors.BadRequest)

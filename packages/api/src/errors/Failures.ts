@@ -20,6 +20,14 @@ import { reasonPhrases } from "./ReasonPhrases.ts"
 
 export const runNotFound = (id: string) => controlPlaneError("RUN_NOT_FOUND", `run ${id} not found`)
 
+/** A run that has left the database. */
+export const runReadOnly = (id: string) =>
+  controlPlaneError("CONFLICT", `run ${id} is read-only: it has left the database and is read from the archive`)
+
+/** What the archive does not have of a run. */
+export const notArchived = (id: string, what: string) =>
+  controlPlaneError("NOT_FOUND", `run ${id} has left the database, and the archive does not have its ${what}`)
+
 export const invalidTransition = (id: string, from: RunStatus, to: RunStatus) =>
   controlPlaneError("INVALID_STATE_TRANSITION", `cannot transition run ${id} from '${from}' to '${to}'`)
 

@@ -4,8 +4,9 @@ import * as Layer from "effect/Layer"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { databaseSettings, layerDatabase } from "../platform/postgres/Database.ts"
 import { describeSqlError } from "../platform/postgres/SqlFailures.ts"
-import { archiveFromSettings, layerWriter } from "./Archive.ts"
+import { layerWriter } from "./Archive.ts"
 import { ArchiveCompaction } from "./ArchiveCompaction.ts"
+import { archiveFromSettings, layerConfigured } from "./ArchiveSettings.ts"
 import { ArchiveState } from "./ArchiveState.ts"
 import { ArchiveWriter } from "./ArchiveWriter.ts"
 
@@ -18,7 +19,7 @@ const surroundings = Effect.gen(function* () {
     return yield* new ArchiveFault({ kind: "failed", message: "ARCHIVE_URL is not set" })
   }
   const database = yield* databaseSettings
-  return Layer.merge(archive, layerDatabase({ ...database, maxConnections: CONNECTIONS }))
+  return Layer.merge(layerConfigured(archive), layerDatabase({ ...database, maxConnections: CONNECTIONS }))
 })
 
 /** The text of the server instead of "Query failed". */

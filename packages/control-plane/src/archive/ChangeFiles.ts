@@ -129,10 +129,10 @@ export const makeChangeFiles = Effect.gen(function* () {
     complete: (range) =>
       Effect.andThen(
         sql`
-          INSERT INTO archive_runs (run_id, version, day, first_seq, last_seq, events)
+          INSERT INTO archive_runs (run_id, version, day, first_seq, last_seq, events, session_id)
           SELECT r.id, ${BigInt(range.from)}, to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'),
                  coalesce((SELECT min(e.seq) FROM canonical_events e WHERE e.run_id = r.id), h.last_seq), h.last_seq,
-                 h.last_index
+                 h.last_index, r.runtime_session_id
           FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE r.id = ANY(${keysOf(range.ids)})
           ON CONFLICT (run_id) DO UPDATE
           SET version = excluded.version, first_seq = excluded.first_seq, last_seq = excluded.last_seq,

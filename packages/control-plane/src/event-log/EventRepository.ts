@@ -128,6 +128,8 @@ export class EventRepository extends Context.Service<
       { readonly lastSeq: number; readonly lastIndex: number; readonly cursor: number } | undefined,
       SqlError
     >
+    /** Seq of the run's first event; undefined without one. */
+    readonly firstSeq: (runId: RunId) => Effect.Effect<number | undefined, SqlError>
   }
 >()("runplane/control-plane/EventRepository") {
   static readonly layer = Layer.effect(
@@ -203,7 +205,14 @@ export class EventRepository extends Context.Service<
             row && { lastSeq: Number(row.last_seq), lastIndex: row.last_index, cursor: Number(row.stream_cursor) }
         )
       )
-      return EventRepository.of({ page, text, slice, count, head })
+      const firstSeq = Effect.fn("EventRepository.firstSeq")((runId: RunId) =>
+        Effect.map(
+          sql<{ readonly seq: bigint }>`
+            SELECT seq FROM canonical_events WHERE run_id = ${runId}::uuid ORDER BY seq LIMIT 1`,
+          ([row]) => row && Number(row.seq)
+        )
+      )
+      return EventRepository.of({ page, text, slice, count, head, firstSeq })
     })
   )
 }

@@ -68,7 +68,7 @@ export class Marks extends Context.Service<
       reference: string,
       id: string,
       caller: Caller
-    ) => Effect.Effect<void, Forbidden | NotFound | SqlError>
+    ) => Effect.Effect<void, Conflict | Forbidden | NotFound | SqlError>
   }
 >()("runplane/control-plane/Marks") {
   static readonly layer = Layer.effect(

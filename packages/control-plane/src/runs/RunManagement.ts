@@ -12,7 +12,7 @@ import {
   type RunAccepted,
   runNotFound
 } from "@runplane/api"
-import { artifactCreated, isTerminal, OTLP_RUNTIME_KIND, type RunDescriptor } from "@runplane/domain"
+import { artifactCreated, isTerminal, isUuid, OTLP_RUNTIME_KIND, type RunDescriptor, RunId } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -59,10 +59,10 @@ export class RunManagement extends Context.Service<
       tags: ReadonlyArray<string> | undefined,
       caller: Caller
     ) => Effect.Effect<RunAccepted, BadRequest | Conflict | NotFound | DatabaseFailure>
-    readonly archive: (reference: string, caller: Caller) => Effect.Effect<Run, NotFound | DatabaseFailure>
-    readonly unarchive: (reference: string, caller: Caller) => Effect.Effect<Run, NotFound | DatabaseFailure>
+    readonly archive: (reference: string, caller: Caller) => Effect.Effect<Run, Conflict | NotFound | DatabaseFailure>
+    readonly unarchive: (reference: string, caller: Caller) => Effect.Effect<Run, Conflict | NotFound | DatabaseFailure>
     /**
-     * Deletes a terminal run. Its streams and its observer end; those of other processes end at their next read of it.
+     * Deletes a terminal run, also one that the archive alone has. Its streams and its observer end; those of other processes end at their next read of it.
      */
     readonly remove: (reference: string, caller: Caller) => Effect.Effect<void, BadRequest | NotFound | DatabaseFailure>
     /** Adds an artifact, redacted as the payloads of agents are (docs/reference/events.md#redaction). */
@@ -70,7 +70,7 @@ export class RunManagement extends Context.Service<
       reference: string,
       artifact: NewArtifact,
       caller: Caller
-    ) => Effect.Effect<Artifact, NotFound | DatabaseFailure>
+    ) => Effect.Effect<Artifact, Conflict | NotFound | DatabaseFailure>
   }
 >()("runplane/control-plane/RunManagement") {
   static readonly layer = Layer.effect(
@@ -125,13 +125,16 @@ export class RunManagement extends Context.Service<
       )
 
       const remove = Effect.fn("RunManagement.remove")(function* (reference: string, caller: Caller) {
-        const runId = yield* resolve(reference)
+        // Also of a run that the archive has in part, and that cannot be read.
+        const runId = isUuid(reference) ? RunId.make(reference.toLowerCase()) : yield* resolve(reference)
         const at = yield* now
+        const deletion = { reason: "deleted", by: caller.actor.actorId, at } as const
         const deleteRun = Effect.gen(function* () {
-          const status = (yield* upkeep.lock([runId])).get(runId)
+          const stored = (yield* upkeep.lock([runId])).get(runId)
+          if (stored !== undefined && !isTerminal(stored)) return yield* badRequest(NOT_TERMINAL)
+          if (stored !== undefined) yield* upkeep.remove([runId], deletion)
+          const status = stored ?? (yield* upkeep.removeArchived(runId, deletion))
           if (status === undefined) return yield* runNotFound(reference)
-          if (!isTerminal(status)) return yield* badRequest(NOT_TERMINAL)
-          yield* upkeep.remove([runId], { reason: "deleted", by: caller.actor.actorId, at })
           const details = { status }
           yield* audit.record({ caller, action: "run.delete", resource: "run", resourceId: runId, details, at })
         })

@@ -1,4 +1,4 @@
-import { ControlPlaneApi, DEFAULT_WAIT_MS, runNotFound } from "@runplane/api"
+import { ControlPlaneApi, DEFAULT_WAIT_MS, notArchived, runNotFound } from "@runplane/api"
 import type { RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -46,6 +46,13 @@ export const RunsHttp = HttpApiBuilder.group(
         return isEnd ? { text } : { text, next: readOn(runId, messages(runId, last.ordinal)) }
       })
 
+    /** A run has no messages either when no agent has sent one, or when it has left the database. */
+    const firstMessages = Effect.fnUntraced(function* (runId: RunId) {
+      const page = yield* messages(runId, 0)
+      if (page.text !== "[]" || (yield* repository.find(runId))?.record.storage !== "archive") return page
+      return yield* notArchived(runId, "messages")
+    })
+
     const listArtifacts = (runId: RunId, after: ArtifactPosition | undefined): Effect.Effect<Page, SqlError> =>
       Effect.map(artifacts.page(runId, after, ARTIFACTS_PER_READ), ({ isCut, rows }) => {
         const last = rows.at(-1)
@@ -73,7 +80,7 @@ export const RunsHttp = HttpApiBuilder.group(
       artifacts: ({ params }) =>
         orUnavailable(Effect.flatMap(resolve(params.id), (id) => Effect.map(listArtifacts(id, undefined), jsonPages))),
       messages: ({ params }) =>
-        orUnavailable(Effect.flatMap(resolve(params.id), (id) => Effect.map(messages(id, 0), jsonPages))),
+        orUnavailable(Effect.flatMap(resolve(params.id), (id) => Effect.map(firstMessages(id), jsonPages))),
       cancel: ({ params, payload }) => asCaller((caller) => runs.cancel(params.id, payload.reason, caller)),
       suspend: ({ params, payload }) => asCaller((caller) => runs.suspend(params.id, payload.reason, caller)),
       resume: ({ params, payload }) => asCaller((caller) => runs.resume(params.id, payload.reason, caller)),

@@ -15,16 +15,10 @@ import { endRun } from "../support/EndedRuns.ts"
 import { insertMark } from "../support/MarkSeeds.ts"
 import { createRun } from "../support/Runs.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
-import { checkArchive, openTarget, passInto, rowsOf, writing } from "./Archives.ts"
+import { checkArchive, emptied, openTarget, passInto, rowsOf, writing } from "./Archives.ts"
 
 const service = layerTestLog.pipe(Layer.provideMerge(layerTestDatabase))
 const options = writing({ bounds: { rows: 10, bytes: 1_000_000 } })
-
-const emptied = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
-  yield* sql`TRUNCATE runs, canonical_events, raw_events, outbound_messages, projections, run_metrics, run_tombstones,
-                      archive_state, archive_ranges, archive_files, archive_runs, archive_changes CASCADE`
-})
 
 /** The test clock is at the start of 1970, so the days before are closed. */
 const compact = (target: ArchiveTarget, bounds?: FileBounds) =>

@@ -89,3 +89,10 @@ export const checkArchive = Effect.fnUntraced(function* (
 })
 
 export const openTarget = Effect.map(temporaryFolder, (folder) => fileTarget(folder))
+
+/** Begins with an empty database, whose archive may have another target. */
+export const emptied = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  yield* sql`TRUNCATE runs, canonical_events, raw_events, outbound_messages, projections, run_metrics, run_tombstones,
+                      archive_state, archive_ranges, archive_files, archive_runs, archive_changes CASCADE`
+})

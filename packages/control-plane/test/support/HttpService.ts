@@ -9,6 +9,9 @@ import * as Layer from "effect/Layer"
 import * as Operations from "../../src/admin/Admin.ts"
 import * as AlertLoop from "../../src/alerts/AlertLoop.ts"
 import * as Archive from "../../src/archive/Archive.ts"
+import { ArchivedLog } from "../../src/archive/read/ArchivedLog.ts"
+import * as ArchivedReads from "../../src/archive/read/ArchivedReads.ts"
+import * as ReadOnlyRuns from "../../src/archive/read/ReadOnlyRuns.ts"
 import { Redactor } from "../../src/event-log/append/Redactor.ts"
 import * as Server from "../../src/http/Server.ts"
 import * as Ingest from "../../src/ingest/Ingest.ts"
@@ -38,6 +41,8 @@ export interface TestServiceOptions {
   readonly database?: typeof layerTestDatabase
 }
 
+const reads = ArchivedReads.layer.pipe(Layer.provideMerge(ArchivedLog.layer))
+
 /** Longer than any test, in milliseconds. */
 const NO_RECOVERY_MS = 3_600_000
 
@@ -47,16 +52,18 @@ const NO_RECOVERY_MS = 3_600_000
  */
 export const layerTestService = ({ database, observer, port, settings }: TestServiceOptions = {}) =>
   Server.layer({ host: "127.0.0.1", port: port ?? 0 }).pipe(
+    Layer.provide(reads),
     Layer.provideMerge(Operations.layer),
+    Layer.provide(ReadOnlyRuns.layer.pipe(Layer.provide(reads))),
     Layer.provideMerge(
       Layer.mergeAll(
-        Streams.layer.pipe(Layer.provideMerge(Queries.layer)),
+        Streams.layer.pipe(Layer.provideMerge(Queries.layer), Layer.provide(reads)),
         AlertLoop.layer,
         Archive.layer,
         Ingest.layer
       )
     ),
-    Layer.provideMerge(RunActions.layer),
+    Layer.provideMerge(RunActions.layer.pipe(Layer.provide(reads))),
     Layer.provideMerge(Marks.layer),
     Layer.provide(Redactor.layer),
     Layer.provideMerge(layerTestPrices),

@@ -72,7 +72,8 @@ export class MemoryLog {
         return { events, isLast: events.length === all.length }
       }),
     count: () => Effect.succeed(this.events.length),
-    head: () => Effect.succeed({ ...this.head, cursor: 0 })
+    head: () => Effect.succeed({ ...this.head, cursor: 0 }),
+    firstSeq: () => Effect.succeed(this.events[0]?.seq)
   }
 
   #read<A>(value: () => A): Effect.Effect<A, SqlError> {

@@ -92,7 +92,10 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
         "platform"
       ]
     },
-    archive: { meaning: "files of the log in a directory or a bucket", knows: ["observe", "event-log", "platform"] },
+    archive: {
+      meaning: "files of the log in a directory or a bucket, and the runs that only they have",
+      knows: ["queries", "runs", "marks", "observe", "event-log", "platform"]
+    },
     alerts: {
       meaning: "rules over the log: evaluation, firings, commands",
       knows: ["runs", "marks", "reactors", "observe", "event-log", "platform"]

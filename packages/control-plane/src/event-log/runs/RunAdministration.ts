@@ -45,6 +45,11 @@ export class RunAdministration extends Context.Service<
      * (docs/reference/seal.md#tombstones).
      */
     readonly remove: (runIds: ReadonlyArray<RunId>, deletion: Deletion) => Effect.Effect<void, SqlError>
+    /**
+     * Deletes a run that retention has deleted and the archive has: a tombstone, which the archive writes and readers
+     * leave the run out by. Returns its status; undefined when there is no such run.
+     */
+    readonly removeArchived: (runId: RunId, deletion: Deletion) => Effect.Effect<RunStatus | undefined, SqlError>
   }
 >()("runplane/control-plane/RunAdministration") {
   static readonly layer = Layer.effect(
@@ -106,6 +111,35 @@ export class RunAdministration extends Context.Service<
         )
       )
 
+      const enterLedger = (buried: ReadonlyArray<TombstoneRow>) =>
+        insertPending(
+          sql,
+          buried
+            .map(toTombstone)
+            .map((tombstone) => pendingEntry(current, "tombstone", tombstoneSubject(tombstone), tombstone))
+        )
+
+      const removeArchived = Effect.fn("RunAdministration.removeArchived")(function* (
+        runId: RunId,
+        { at, by, reason }: Deletion
+      ) {
+        // A statement of its own: the next one reads what a concurrent deletion has committed.
+        yield* sql`SELECT FROM archive_runs WHERE run_id = ${runId}::uuid FOR UPDATE`
+        const buried = yield* sql<TombstoneRow>`
+          INSERT INTO run_tombstones (run_id, status, events, reason, deleted_at, deleted_by, seal, run_created_at,
+                                      first_seq, last_seq)
+          SELECT a.run_id, t.status, t.events, ${reason}, ${at}::timestamptz, ${by}, t.seal, t.run_created_at,
+                 t.first_seq, t.last_seq
+          FROM archive_runs a CROSS JOIN LATERAL (
+            SELECT * FROM run_tombstones WHERE run_id = a.run_id ORDER BY id DESC LIMIT 1
+          ) AS t
+          WHERE a.run_id = ${runId}::uuid AND t.reason = 'expired'
+            AND NOT EXISTS (SELECT FROM runs r WHERE r.id = a.run_id)
+          RETURNING ${tombstoneColumns(sql)}`
+        yield* enterLedger(buried)
+        return buried[0]?.status
+      })
+
       const remove = Effect.fn("RunAdministration.remove")(function* (
         runIds: ReadonlyArray<RunId>,
         deletion: Deletion
@@ -120,10 +154,7 @@ export class RunAdministration extends Context.Service<
           FROM runs r JOIN run_heads h ON h.run_id = r.id
           WHERE r.id = ANY(${runIds}::text[]::uuid[]) ORDER BY r.id
           RETURNING ${tombstoneColumns(sql)}`
-        const pending = buried
-          .map(toTombstone)
-          .map((tombstone) => pendingEntry(current, "tombstone", tombstoneSubject(tombstone), tombstone))
-        yield* insertPending(sql, pending)
+        yield* enterLedger(buried)
         yield* sql`DELETE FROM canonical_events WHERE ${theirs}`
         yield* sql`DELETE FROM raw_events WHERE ${theirs}`
         yield* sql`DELETE FROM outbound_messages WHERE ${theirs}`
@@ -143,7 +174,7 @@ export class RunAdministration extends Context.Service<
         yield* sql`DELETE FROM deleted_sessions WHERE deleted_at < now() - interval '30 days'`
         yield* sql`DELETE FROM runs WHERE id = ANY(${runIds}::text[]::uuid[])`
       })
-      return RunAdministration.of({ setArchived, addTag, raiseRevision, lock, remove })
+      return RunAdministration.of({ setArchived, addTag, raiseRevision, lock, remove, removeArchived })
     })
   )
 }

@@ -69,6 +69,8 @@ export interface RunRow {
   readonly status_revision: number
   readonly last_seq: bigint
   readonly last_index: number
+  /** The record of a run that has left the database, as the archive has it. */
+  readonly archivedText?: string
 }
 
 /** A run as stored. Its metadata may hold the secret of a cancel callback: answer with `publicRun` of it. */
@@ -129,7 +131,8 @@ const SPACED = /^\{"(?:[^"\\]|\\.)*": /
  * the work.
  */
 export const publicRunText = (row: RunRow): string => {
-  const { metadata } = row
+  const { archivedText, metadata } = row
+  if (archivedText !== undefined) return `${archivedText.slice(0, -1)},"storage":"archive"}`
   if (metadata.includes("cancelCallback") || SPACED.test(metadata)) return JSON.stringify(publicRun(toStoredRun(row)))
   const before = JSON.stringify(beforeMetadata(row))
   return `${before.slice(0, -1)},"metadata":${metadata},${JSON.stringify(afterMetadata(row)).slice(1)}`

@@ -3,6 +3,7 @@ import { TurnRefused } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import { ArchiveUnread } from "../ArchiveUnread.ts"
 import { AppendFailed } from "../postgres/AppendFailed.ts"
 import { describeSqlError, isContention, isOutage, isTimeout } from "../postgres/SqlFailures.ts"
 
@@ -22,11 +23,15 @@ const isAnswer = <E>(error: E): error is Exclude<E, Unanswered> =>
   !isDatabaseFailure(error) && !(error instanceof TurnRefused)
 
 /** Without the error text of the server, which may name hosts and users; it is in the log. */
-const { errorCode, message, statusCode } = controlPlaneError("SERVICE_UNAVAILABLE", "the database is unavailable")
-const unavailable = HttpServerResponse.jsonUnsafe(
-  { statusCode, errorCode, message },
-  { status: statusCode, headers: { "retry-after": String(RETRY_AFTER_SECONDS) } }
-)
+const unavailableOf = (what: string) => {
+  const { errorCode, message, statusCode } = controlPlaneError("SERVICE_UNAVAILABLE", `the ${what} is unavailable`)
+  return HttpServerResponse.jsonUnsafe(
+    { statusCode, errorCode, message },
+    { status: statusCode, headers: { "retry-after": String(RETRY_AFTER_SECONDS) } }
+  )
+}
+const noDatabase = unavailableOf("database")
+const noArchive = unavailableOf("archive, which has this run,")
 
 /** A caller with too much in a lane is over its share; else the service is busy (docs/reference/http.md#turns). */
 const refusalOf = ({ message, reason }: TurnRefused) => {
@@ -55,8 +60,10 @@ const answerOf = (failure: unknown) => {
   const outage = outageOf(failure)
   return outage === undefined
     ? Effect.die(failure)
-    : Effect.as(Effect.logWarning(`refused a request: ${outage}`), unavailable)
+    : Effect.as(Effect.logWarning(`refused a request: ${outage}`), isOfArchive(failure) ? noArchive : noDatabase)
 }
+
+const isOfArchive = (failure: unknown) => isSqlError(failure) && failure.reason.cause instanceof ArchiveUnread
 
 /** Why a retry of the request may succeed; undefined when the database has refused it. */
 const outageOf = (failure: unknown): string | undefined => {

@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import { BeginTransaction } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { RunStateReader } from "../../event-log/projection/RunStateReader.ts"
+import { RunDocuments } from "../../event-log/runs/RunDocuments.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import type { StoredRun } from "../../event-log/runs/RunRow.ts"
 import { sha256 } from "../../event-log/seal/HashChain.ts"
@@ -51,13 +52,30 @@ export class ExportRepository extends Context.Service<
     ExportRepository,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const documents = yield* RunDocuments
       const runs = yield* RunRepository
       const states = yield* RunStateReader
+
+      /** The archive has neither the session nor the raw events. */
+      const archivedHead = Effect.fnUntraced(function* (run: StoredRun) {
+        const { id, lastEventIndex } = run.record
+        const head: ExportHead = {
+          run,
+          session: undefined,
+          projection: (yield* states.current(id))?.state,
+          metrics: yield* documents.metrics(id),
+          canonicalEvents: lastEventIndex,
+          rawEvents: 0,
+          seal: undefined
+        }
+        return head
+      })
 
       const readHead = Effect.fnUntraced(function* (reference: string) {
         const run = yield* runs.find(reference)
         if (run === undefined) return undefined
-        const { id, lastEventIndex } = run.record
+        const { id, lastEventIndex, storage } = run.record
+        if (storage === "archive") return yield* archivedHead(run)
         const [row] = yield* sql<DocumentRow>`
           SELECT m.metrics::text AS metrics, h.last_raw_seq, h.stream_cursor,
                  (SELECT seal::text FROM run_seals s WHERE s.run_id = h.run_id AND s.events = h.last_index) AS seal
@@ -94,7 +112,12 @@ export class ExportRepository extends Context.Service<
           SELECT runtime_session_id FROM runs
           WHERE runtime_session_id = ANY(${references.filter((reference) => !isUuid(reference))}::text[])`
         const known = new Set(rows.map((row) => row.reference))
-        return references.filter((reference) => !known.has(isUuid(reference) ? reference.toLowerCase() : reference))
+        const absent = references.filter(
+          (reference) => !known.has(isUuid(reference) ? reference.toLowerCase() : reference)
+        )
+        return yield* Effect.filter(absent, (reference) =>
+          Effect.map(runs.resolve(reference), (archived) => archived === undefined)
+        )
       })
 
       const rawEvents = Effect.fn("ExportRepository.rawEvents")((runId: RunId, afterSeq: number, limit: number) =>

@@ -148,7 +148,8 @@ const headText = ({ metrics, projection, run, session }: ExportHead): string => 
     tags: shown.tags,
     archivedAt: shown.archivedAt,
     source: shown.source,
-    metadata: shown.metadata
+    metadata: shown.metadata,
+    storage: shown.storage
   }
   const texts = [session, projection, metrics].map((text) => text ?? "null")
   return `"run":${JSON.stringify(exported)},"session":${texts[0]},"projection":${texts[1]},"metrics":${texts[2]}`

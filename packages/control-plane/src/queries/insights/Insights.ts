@@ -1,4 +1,4 @@
-import { type NotFound, type RunComparison, type RunTraces, runNotFound } from "@runplane/api"
+import { type Conflict, type NotFound, type RunComparison, type RunTraces, runNotFound } from "@runplane/api"
 import { RunState, textAt } from "@runplane/domain"
 import type { TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
@@ -105,7 +105,10 @@ export class ProjectionRebuild extends Context.Service<
   ProjectionRebuild,
   {
     /** The JSON of the response: `rebuilt`, `latestSeq`, and all keys of the state. */
-    readonly rebuild: (reference: string, caller: Caller) => Effect.Effect<string, NotFound | DatabaseFailure>
+    readonly rebuild: (
+      reference: string,
+      caller: Caller
+    ) => Effect.Effect<string, Conflict | NotFound | DatabaseFailure>
   }
 >()("runplane/control-plane/ProjectionRebuild") {
   static readonly layer = Layer.effect(

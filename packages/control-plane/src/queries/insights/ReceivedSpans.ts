@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { type NotFound, type RunSpans, runNotFound, type SpansQuery, type TraceSpan } from "@runplane/api"
+import { type NotFound, notArchived, type RunSpans, runNotFound, type SpansQuery, type TraceSpan } from "@runplane/api"
 import { StoryNode } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -28,6 +28,9 @@ export class ReceivedSpans extends Context.Service<
           SELECT position, (node::jsonb - 'answer')::text AS node FROM otlp_seen
           WHERE run_id = ${runId}::uuid AND position >= ${after} ORDER BY position LIMIT ${limit}`
         const data = rows.flatMap(({ node }) => spanOf(decodeNode(node)))
+        if (rows.length === 0 && (yield* runs.find(runId))?.record.storage === "archive") {
+          return yield* notArchived(runId, "spans")
+        }
         const last = rows.at(-1)
         return {
           data,

@@ -2,7 +2,6 @@
  * Without this: the state near the end of a run of 20,000 events takes 1.4 s instead of 16 ms, because each request
  * folds from the first event (docs/internals/scale.md); costs 16 MiB at most.
  */
-import * as PgClient from "@effect/sql-pg/PgClient"
 import { emptyRunState, project, type RunId, type RunState } from "@runplane/domain"
 import { makeFairTurns, type TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
@@ -45,7 +44,6 @@ export class ReplayStates extends Context.Service<
   static readonly layer = Layer.effect(
     ReplayStates,
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
       const events = yield* EventRepository
       const states = yield* RunStateReader
       const turns = makeFairTurns("replay", FOLDS_AT_ONCE)
@@ -85,23 +83,15 @@ export class ReplayStates extends Context.Service<
         }
       })
 
-      const endsOf = (runId: RunId) =>
-        Effect.map(
-          sql<{ readonly first_seq: bigint | null; readonly last_seq: bigint }>`
-            SELECT (SELECT e.seq FROM canonical_events e WHERE e.run_id = h.run_id ORDER BY e.seq LIMIT 1) AS first_seq,
-                   h.last_seq
-            FROM run_heads h
-            WHERE h.run_id = ${runId}::uuid`,
-          ([row]) => row
-        )
-
       const stateAt = Effect.fn("ReplayStates.stateAt")(function* (runId: RunId, seq: number | undefined) {
-        const row = yield* endsOf(runId)
-        if (row === undefined) return undefined
-        if (seq === undefined || seq >= Number(row.last_seq)) return (yield* states.current(runId))?.state
-        const state = yield* turns.run(fold(runId, Number(row.first_seq ?? 0n), seq))
+        const head = yield* states.head(runId)
+        if (head === undefined) return undefined
+        if (seq === undefined || seq >= head.lastSeq) return (yield* states.current(runId))?.state
+        const firstSeq = yield* events.firstSeq(runId)
+        const state = yield* turns.run(fold(runId, firstSeq ?? 0, seq))
         // The fold of a run that was deleted meanwhile is incomplete.
-        return (yield* endsOf(runId))?.first_seq === row.first_seq ? state : undefined
+        if ((yield* states.head(runId)) === undefined) return undefined
+        return (yield* events.firstSeq(runId)) === firstSeq ? state : undefined
       })
       return ReplayStates.of({ stateAt })
     })

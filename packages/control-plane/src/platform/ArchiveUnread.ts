@@ -1,0 +1,27 @@
+import type { ArchiveFault } from "@runplane/archive"
+import * as Data from "effect/Data"
+import { ConnectionError, SqlError, UnknownError } from "effect/sql/SqlError"
+
+/** Faults of a file, which a retry does not mend. */
+const DAMAGED: ReadonlySet<ArchiveFault["kind"]> = new Set(["unreadable"])
+
+/**
+ * A run that has left the database could not be read from its files. The readers of the log have the errors of the
+ * database; a store that does not answer is an outage like that of the database, and a damaged file is a fault.
+ */
+export class ArchiveUnread extends Data.TaggedError("ArchiveUnread")<{ readonly fault: ArchiveFault }> {
+  override get message(): string {
+    return `the archive cannot be read: ${this.fault.message}`
+  }
+
+  get asSqlError(): SqlError {
+    const operation = "archive.read"
+    return new SqlError({
+      reason: DAMAGED.has(this.fault.kind)
+        ? new UnknownError({ cause: this, operation })
+        : new ConnectionError({ cause: this, operation })
+    })
+  }
+}
+
+export const unread = (fault: ArchiveFault): SqlError => new ArchiveUnread({ fault }).asSqlError

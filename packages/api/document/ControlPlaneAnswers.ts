@@ -28,6 +28,7 @@ import {
   runCannotBeSealed,
   runNotFound,
   runNotSealed,
+  runReadOnly,
   runtimeFailure,
   searchTooSlow,
   sessionAlreadyExists,
@@ -164,6 +165,7 @@ export const controlPlaneAnswers = {
     controlPlaneError("SERVICE_UNAVAILABLE", ISSUER_AWAY_TEXT)
   ),
   RunNotFound: errorAnswer("no run has this id", runNotFound(RUN)),
+  RunReadOnly: errorAnswer("the run has left the database, and only the archive has it", runReadOnly(RUN)),
   RunNotSealed: errorAnswer("the run has not ended, so it is not sealed yet", runNotSealed(RUN, "running")),
   RunCannotBeSealed: errorAnswer("the run's log is damaged: events are missing", runCannotBeSealed(RUN)),
   WebhookNotFound: errorAnswer(

@@ -119,6 +119,7 @@ const show = Command.make("show", { run }, ({ run }) =>
           ["Tags", record.tags.join(", ")],
           ["Created", record.createdAt],
           ["Ended", record.endedAt],
+          ["Storage", record.storage === "archive" ? "archive, read-only" : undefined],
           ["Complete", record.historyGap === true ? "no: messages are known to be missing" : "yes"]
         ],
         record

@@ -1,3 +1,4 @@
+import { isUuid } from "@runplane/domain"
 import { CornerDownLeft, Search } from "lucide-react"
 import { type KeyboardEvent, useId, useState } from "react"
 import { useLocation } from "wouter"
@@ -24,6 +25,15 @@ interface PaletteProps {
   readonly onClose: () => void
 }
 
+/** A run that no list has, such as one that has left the database for the archive. */
+const byId = (id: string, go: (path: string) => void): Entry => ({
+  id,
+  group: "Runs",
+  title: "Open this run",
+  says: id.slice(0, 8),
+  run: () => go(`/runs/${id}`)
+})
+
 /** Finds pages, runs by id, tag, scenario or environment, and actions of the page. */
 export default function Palette({ onClose, items }: PaletteProps) {
   const [text, setText] = useState("")
@@ -44,6 +54,7 @@ export default function Palette({ onClose, items }: PaletteProps) {
       const says = run.id.slice(0, 8)
       return { id: run.id, group: "Runs", title, says, status: run.status, run: () => go(`/runs/${run.id}`) }
     }),
+    ...(isUuid(wanted) && !found.some(({ id }) => id === wanted) ? [byId(wanted, go)] : []),
     ...shortcuts
       .filter(({ group, says }) => group !== "Go" && wanted !== "" && fits(says))
       .map(

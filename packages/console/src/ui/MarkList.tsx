@@ -62,7 +62,10 @@ export const MarkList = ({ marks, shown }: { readonly marks: ReadonlyArray<Mark>
               <MarkChip mark={mark} shown={shown} />
               <UserText text={targetText(mark)} className="text-[12px] text-muted" />
               {replacedBy === undefined ? null : <Chip>replaced</Chip>}
-              {deletedAt === undefined && me !== undefined && mayDeleteMark(me.id, me.role, mark) ? (
+              {!shown.isReadOnly &&
+              deletedAt === undefined &&
+              me !== undefined &&
+              mayDeleteMark(me.id, me.role, mark) ? (
                 <span className="ml-auto">
                   <DialogButton
                     className="btn btn-quiet px-1.5 text-soft"

@@ -10,6 +10,8 @@ export interface ShownMarks {
   /** Of the service; the browser may have fewer. */
   readonly total: number
   readonly placed: PlacedMarks
+  /** Whether marks can be neither added nor deleted: the archive alone has the run. */
+  readonly isReadOnly: boolean
   readonly definitionOf: (name: string) => MarkDefinition | undefined
   /** The agreement of the judge of a mark with people; undefined for other marks, and without common targets. */
   readonly reliabilityOf: (mark: Mark) => MarkPair | undefined

@@ -88,7 +88,8 @@ const NO_MARKS: ReadonlyArray<Mark> = []
 /** The marks of a run with their definitions and the reliability of their judges. `shown` leaves marks out. */
 export const useShownMarks = (
   runId: string,
-  shown: (marks: ReadonlyArray<Mark>) => ReadonlyArray<Mark> = all
+  shown: (marks: ReadonlyArray<Mark>) => ReadonlyArray<Mark> = all,
+  isReadOnly = false
 ): ShownMarks => {
   const { data } = useRunMarks(runId)
   const definitions = useDefinitions().data
@@ -101,11 +102,13 @@ export const useShownMarks = (
       marks,
       total: data?.total ?? 0,
       placed: placeMarks(marks),
+      isReadOnly,
       definitionOf: (name) => definitions?.find((definition) => definition.name === name),
       reliabilityOf: reliability
     }),
-    [runId, marks, data?.total, definitions, reliability]
+    [runId, marks, data?.total, isReadOnly, definitions, reliability]
   )
 }
 
-const all = (marks: ReadonlyArray<Mark>) => marks
+/** All marks, for `useShownMarks`. */
+export const all = (marks: ReadonlyArray<Mark>) => marks

@@ -62,7 +62,8 @@ export class RunManagement extends Context.Service<
     readonly archive: (reference: string, caller: Caller) => Effect.Effect<Run, Conflict | NotFound | DatabaseFailure>
     readonly unarchive: (reference: string, caller: Caller) => Effect.Effect<Run, Conflict | NotFound | DatabaseFailure>
     /**
-     * Deletes a terminal run, also one that the archive alone has. Its streams and its observer end; those of other processes end at their next read of it.
+     * Deletes a terminal run, also one that the archive alone has. Its streams and its observer end; those of other
+     * processes end at their next read of it.
      */
     readonly remove: (reference: string, caller: Caller) => Effect.Effect<void, BadRequest | NotFound | DatabaseFailure>
     /** Adds an artifact, redacted as the payloads of agents are (docs/reference/events.md#redaction). */

@@ -36,7 +36,7 @@ export default function ArtifactsView({ set, shown }: RunViewProps) {
       ) : null}
       {there.length === 0 ? <Empty title="No artifacts yet" /> : null}
       <ul className="mx-auto flex max-w-[900px] flex-col gap-3 p-4">
-        {there.map(({ createdAt, id, inline, kind, label, uri }) => {
+        {there.map(({ createdAt, id, inline, inlineOmitted, kind, label, uri }) => {
           const index = added.get(id)
           return (
             <li key={id} className="panel p-4" data-artifact={id}>
@@ -56,6 +56,9 @@ export default function ArtifactsView({ set, shown }: RunViewProps) {
                   <Id id={uri} label="address" edge={40} />
                 </p>
               )}
+              {inlineOmitted === true ? (
+                <p className="mt-1 text-muted">The archive does not have its content.</p>
+              ) : null}
               {inline === undefined ? null : (
                 <div className="mt-2 overflow-auto">
                   <JsonTree value={inline} />

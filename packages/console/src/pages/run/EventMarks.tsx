@@ -28,7 +28,7 @@ export const EventMarks = ({ event }: { readonly event: CanonicalEvent }) => {
     <section aria-label="Comments and marks">
       <div className="mb-1 flex items-center justify-between gap-2">
         <h3 className="label">Comments and marks</h3>
-        {may("operator") ? (
+        {may("operator") && !shown.isReadOnly ? (
           <span className="flex">
             <DialogButton
               className="btn btn-quiet px-1.5 text-soft"

@@ -61,6 +61,7 @@ export const Header = ({ shown }: { readonly shown: ShownRun }) => {
           </Chip>
         ) : null}
         {isNow ? null : <Chip tone="warn">earlier state</Chip>}
+        {run.storage === "archive" ? <Chip>read-only</Chip> : null}
         <span className="no-print ml-auto flex gap-1">
           <Suspense fallback={null}>
             <RunActions shown={shown} />

@@ -49,7 +49,7 @@ const offersFor = ({ run, state }: ShownRun, may: (role: Role) => boolean, contr
     not: refusalOf(action, status, run, control)
   })
   return [
-    ...(may("operator")
+    ...(may("operator") && run.storage !== "archive"
       ? [
           ...(hasRuntime(run)
             ? [

@@ -6,7 +6,7 @@ import { useShortcuts } from "../../ui/Keys.ts"
 import { lazily } from "../../ui/lazily.ts"
 import { MarkChip } from "../../ui/MarkChip.tsx"
 import type { ShownMarks } from "../../ui/MarksHere.ts"
-import { useShownMarks } from "../../ui/useMarks.ts"
+import { all, useShownMarks } from "../../ui/useMarks.ts"
 import { useMay } from "../../ui/useMe.ts"
 import { counted, cut, LINES_LENGTH } from "../../view/Format.ts"
 import { authorText, commentsOf } from "../../view/Marks.ts"
@@ -30,13 +30,14 @@ interface RunMarksProps {
 
 /** The comments and marks of the run and of its decision, and the dialogs that add them and list all. */
 export default function RunMarks({ setMarks, shown: { run, state } }: RunMarksProps) {
-  const shown = useShownMarks(run.id)
+  const isReadOnly = run.storage === "archive"
+  const shown = useShownMarks(run.id, all, isReadOnly)
   useEffect(() => setMarks(shown), [setMarks, shown])
-  const may = useMay()
+  const mayAdd = useMay()("operator") && !isReadOnly
   const [open, setOpen] = useState<"add" | "all" | "comment">()
   const close = () => setOpen(undefined)
   useShortcuts(
-    may("operator")
+    mayAdd
       ? [
           { keys: "m", says: "Add a mark", group: "Run", run: () => setOpen("add") },
           { keys: "c", says: "Comment on the run", group: "Run", run: () => setOpen("comment") }
@@ -63,6 +64,12 @@ export default function RunMarks({ setMarks, shown: { run, state } }: RunMarksPr
           ))}
         </ul>
       )}
+      {isReadOnly ? (
+        <p role="note" className="py-1 text-soft">
+          This run has left the database and cannot be changed. The archive has its events and marks; it does not have
+          the contents of artifacts, raw frames and spans.
+        </p>
+      ) : null}
       <div className="no-print flex flex-wrap items-center gap-x-3 gap-y-1">
         {others.slice(0, MOST).map((mark, at) => (
           <span key={mark.id} className={at === 0 ? "max-w-full" : "max-w-full max-lg:hidden"}>
@@ -79,7 +86,7 @@ export default function RunMarks({ setMarks, shown: { run, state } }: RunMarksPr
             <Chip>{counted(placed.indexes.length, "marked event")}</Chip>
           </span>
         )}
-        {may("operator") ? (
+        {mayAdd ? (
           <button
             type="button"
             className="btn btn-quiet h-6 px-1.5 text-[12px] text-soft"
@@ -88,7 +95,7 @@ export default function RunMarks({ setMarks, shown: { run, state } }: RunMarksPr
             <MessageSquare size={13} aria-hidden /> Comment
           </button>
         ) : null}
-        {may("operator") ? (
+        {mayAdd ? (
           <button
             type="button"
             className="btn btn-quiet h-6 px-1.5 text-[12px] text-soft"

@@ -3,7 +3,9 @@ import type { Page } from "playwright-core"
 import {
   ask,
   CONTROL_PLANE,
+  completedExample,
   go,
+  light,
   openPage,
   PATIENCE_MS,
   picture,
@@ -13,12 +15,15 @@ import {
   waitingRun
 } from "./Stage.ts"
 
+let completed = ""
+
 beforeAll(async () => {
   await startStack()
+  completed = await completedExample()
   await waitingRun({ runLabel: "first of some", environment: "some" })
   await waitingRun({ runLabel: "second of some", environment: "some" })
   await waitingRun({ runLabel: "keep this one", environment: "kept" })
-}, 2 * PATIENCE_MS)
+}, 4 * PATIENCE_MS)
 afterAll(tearDown)
 
 const LIST = (url: URL) => url.pathname === "/runs" && url.searchParams.has("include")
@@ -144,6 +149,48 @@ describe("the facets of the list", () => {
     await page.getByRole("button", { name: "Open with this view" }).click()
     await go(page, "/runs")
     await page.getByText("2 runs", { exact: true }).waitFor()
+    assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+    await context.close()
+  })
+})
+
+describe("a run that has left the database", () => {
+  it("opens by its id, is marked, and offers no change but its deletion", async () => {
+    const { body: run } = await ask("GET", `${CONTROL_PLANE}/runs/${completed}`)
+    const { body: artifacts } = await ask("GET", `${CONTROL_PLANE}/runs/${completed}/artifacts`)
+    const { context, misdeeds, page } = await openPage()
+    const isList = (url: URL) => url.pathname === "/runs"
+    await page.route(isList, (route) => route.fulfill({ json: { data: [], total: 0, limit: 50, offset: 0 } }))
+    await page.route(`${CONTROL_PLANE}/runs/${completed}`, (route) =>
+      route.fulfill({ json: { ...run, storage: "archive" } })
+    )
+    await page.route(`${CONTROL_PLANE}/runs/${completed}/artifacts`, (route) =>
+      route.fulfill({
+        json: artifacts.map(({ inline, ...artifact }: { readonly inline?: unknown }) =>
+          inline === undefined ? artifact : { ...artifact, inlineOmitted: true }
+        )
+      })
+    )
+    await go(page, "/runs")
+    await page.getByRole("heading", { name: "Runs" }).waitFor()
+    await page.keyboard.press("Control+k")
+    await page.getByRole("combobox", { name: "Page, run or action" }).fill(completed)
+    await page.getByRole("option", { name: /Open this run/ }).click()
+    await page.getByRole("note").getByText("This run has left the database and cannot be changed").waitFor()
+    await light(page, "complete")
+    await page.getByText("read-only", { exact: true }).waitFor()
+    await page.getByRole("button", { name: "Delete" }).waitFor()
+    await page.getByRole("button", { name: "Clone" }).waitFor()
+    for (const name of ["Archive", "Cancel", "Suspend", "Comment", "Add a mark"]) {
+      assert.strictEqual(await page.getByRole("button", { name, exact: true }).count(), 0, name)
+    }
+    assert.deepStrictEqual(await violationsOf(page), [])
+    await picture(page, "run-read-only-1280-light")
+    await page.getByRole("tab", { name: "Artifacts" }).click()
+    await page.getByText("The archive does not have its content.").first().waitFor()
+    await page.getByRole("tab", { name: "Traces" }).click()
+    await page.getByText("incident-commander").first().waitFor()
+    assert.strictEqual(await page.getByRole("alert").count(), 0)
     assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
     await context.close()
   })

@@ -6,14 +6,16 @@ import { pathToFileURL } from "node:url"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { afterAll, assert, layer } from "@effect/vitest"
 import { fileTarget } from "@runplane/archive"
-import { draftEvent, type RunId } from "@runplane/domain"
+import { draftEvent, type RunId, verifyExport } from "@runplane/domain"
 import type { SseFrame } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { EventLog } from "../../src/event-log/EventLog.ts"
 import { RunAdministration } from "../../src/event-log/runs/RunAdministration.ts"
+import { sha256 } from "../../src/event-log/seal/HashChain.ts"
 import { AT, commits, LEAD, opened, RISK, recorded, votes } from "../support/Committee.ts"
 import { endRun } from "../support/EndedRuns.ts"
 import { call, descriptor, layerTestService, openStream } from "../support/HttpService.ts"
+import { publishedKeys } from "../support/SealTests.ts"
 import { passInto, rowsOf, writing } from "./Archives.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "runplane-archived-"))
@@ -160,6 +162,8 @@ layer(service, { excludeTestServices: true })("a run that the archive alone has"
       assert.deepInclude(exported.body, { session: null, rawEvents: [] })
       assert.strictEqual(exported.body.run.storage, "archive")
       assert.strictEqual(exported.body.canonicalEvents.length, exported.body.seal.events)
+      const verified = verifyExport(sha256, yield* publishedKeys, Buffer.from(exported.text))
+      assert.isTrue(verified.ok, JSON.stringify(verified))
       const batch = yield* call("POST", "/runs/batch/export", { body: { runIds: [other, runId] } })
       assert.deepStrictEqual(
         batch.body.map(({ run }: { readonly run: { readonly id: string } }) => run.id),

@@ -9,9 +9,10 @@ import { checkFrames, type FramesChecked } from "./Frames.ts"
 import { elementsOf, memberSpans } from "./JsonSpans.ts"
 import { checkMarks } from "./MarkVerification.ts"
 import {
-  COMPARED_RECORDS,
   type Compared,
   type Contradiction,
+  comparedRecords,
+  lackingRecords,
   type Records,
   startRecords,
   UNPROVEN_RECORDS
@@ -131,7 +132,7 @@ const departureFrom = (kept: Seal, runId: string, heads: ReadonlyArray<string>):
  * compare them; one of a fold only where all events are of a release that folds as this one.
  */
 const vouchedRecords = (
-  { contradictions, receipt, unhashed }: Compared,
+  { contradictions, lacking, receipt, unhashed }: Compared,
   frames: FramesChecked,
   seal: Seal | undefined
 ): Pick<ExportVerification & { readonly ok: true }, "notProven" | "proven" | "receipt"> | Mismatch => {
@@ -143,9 +144,11 @@ const vouchedRecords = (
   const soft = contradictions.map(({ why }) => `${why}, or another release made it`)
   return {
     receipt: receipt ?? null,
-    proven: soft.length > 0 ? [] : [...COMPARED_RECORDS, ...(frames.unproven === undefined ? ["raw frames"] : [])],
+    proven:
+      soft.length > 0 ? [] : [...comparedRecords(lacking), ...(frames.unproven === undefined ? ["raw frames"] : [])],
     notProven: [
       ...soft,
+      ...lackingRecords(lacking),
       ...(unhashed > 0 ? [`the content of ${unhashed} artifacts: their events have no digest of it`] : []),
       ...(frames.unproven === undefined ? [] : [frames.unproven]),
       ...UNPROVEN_RECORDS

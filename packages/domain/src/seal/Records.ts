@@ -38,17 +38,29 @@ export interface Compared {
   readonly unhashed: number
   /** The receipt of the decision; undefined without one. */
   readonly receipt: StoredReceipt | undefined
+  /** What an export of a run in the archive lacks (docs/reference/archive.md#reading-runs). */
+  readonly lacking: { readonly session: boolean; readonly contents: number }
 }
 
 /** What is compared with the events (docs/reference/seal.md#records). */
-export const COMPARED_RECORDS = [
-  "run: status, runtimeKind, runtimeSessionId, traceId, startedAt, endedAt",
-  "session: runtimeKind, runtimeSessionId, modeName, modeVersion, configurationVersion, policyVersion, " +
-    "initiatorParticipantId, sessionState, participants",
+export const comparedRecords = ({ contents, session }: Compared["lacking"]): ReadonlyArray<string> => [
+  RUN_MEMBERS,
+  ...(session ? [] : [SESSION_MEMBERS]),
   "projection",
   "metrics",
-  "artifacts: id, kind, label, uri, order, content"
-] as const
+  contents > 0 ? "artifacts: id, kind, label, uri, order" : "artifacts: id, kind, label, uri, order, content"
+]
+
+/** What an export of a run in the archive lacks, for the list of what is not proven. */
+export const lackingRecords = ({ contents, session }: Compared["lacking"]): ReadonlyArray<string> => [
+  ...(session ? ["session: the archive does not have it"] : []),
+  ...(contents > 0 ? [`the content of ${contents} artifacts: the archive does not have it`] : [])
+]
+
+const RUN_MEMBERS = "run: status, runtimeKind, runtimeSessionId, traceId, startedAt, endedAt"
+const SESSION_MEMBERS =
+  "session: runtimeKind, runtimeSessionId, modeName, modeVersion, configurationVersion, policyVersion, " +
+  "initiatorParticipantId, sessionState, participants"
 
 /** The members that no event has, so that no seal proves them. */
 export const UNPROVEN_RECORDS = [
@@ -135,7 +147,8 @@ export const startRecords = (sha256: Sha256, runId: string) => {
     ]
   }
 
-  const ofSession = (session: Schema.JsonObject | undefined): ReadonlyArray<string> => {
+  const ofSession = (session: Schema.JsonObject | undefined, isArchived: boolean): ReadonlyArray<string> => {
+    if (isArchived && session === undefined) return []
     if (session === undefined || bound === undefined) {
       return session === bound ? [] : [`the session is ${session === undefined ? "missing" : "of no event"}`]
     }
@@ -159,10 +172,11 @@ export const startRecords = (sha256: Sha256, runId: string) => {
     ]
   }
 
-  const ofArtifacts = (exported: Iterable<Uint8Array>) => {
+  const ofArtifacts = (exported: Iterable<Uint8Array>, isArchived: boolean) => {
     const expected = [...artifacts]
     const contradictions: Array<string> = []
     let unhashed = 0
+    let contents = 0
     let position = 0
     let receipt: StoredReceipt | undefined
     for (const bytes of exported) {
@@ -182,7 +196,9 @@ export const startRecords = (sha256: Sha256, runId: string) => {
         continue
       }
       const inline = spans.get("inline")
-      if (added.receipt !== undefined) {
+      const isOmitted = isArchived && inline === undefined && artifact["inlineOmitted"] === true
+      if (isOmitted) contents += 1
+      if (added.receipt !== undefined && !isOmitted) {
         receipt = { recorded: added.receipt, inline: objectAt(artifact, "inline") ?? {}, logged }
       }
       const digest = inline && Hex.encode(sha256(bytes.subarray(inline.start, inline.end)))
@@ -192,23 +208,25 @@ export const startRecords = (sha256: Sha256, runId: string) => {
         ...differs(`${name}: kind`, textAt(artifact, "kind"), added.kind),
         ...differs(`${name}: label`, textAt(artifact, "label"), added.label),
         ...differs(`${name}: uri`, textAt(artifact, "uri"), added.uri),
-        ...(added.contentSha256 === undefined || added.contentSha256 === digest
+        ...(added.contentSha256 === undefined || added.contentSha256 === digest || isOmitted
           ? []
           : [`${name}: its content is not the one that was added`])
       )
     }
     for (const [id] of expected.slice(position)) contradictions.push(`artifact ${id} is missing`)
-    return { contradictions, unhashed, receipt }
+    return { contradictions, unhashed, receipt, contents }
   }
 
   /** Compares the records with the events that were taken. */
   const compare = (records: Records): Compared => {
     const run = objectOf(records.run)
-    const compared = ofArtifacts(records.artifacts)
+    const isArchived = run !== undefined && textAt(run, "storage") === "archive"
+    const session = objectOf(records.session)
+    const compared = ofArtifacts(records.artifacts, isArchived)
     const hasEvents = state.timeline.latestIndex > 0
     const hard = [
       ...(run === undefined ? ["the run cannot be read"] : ofRun(run)),
-      ...ofSession(objectOf(records.session)),
+      ...ofSession(session, isArchived),
       ...compared.contradictions
     ]
     const folds = [
@@ -218,7 +236,11 @@ export const startRecords = (sha256: Sha256, runId: string) => {
     return {
       contradictions: [...hard.map((why) => ({ why, isFold: false })), ...folds.map((why) => ({ why, isFold: true }))],
       unhashed: compared.unhashed,
-      receipt: compared.receipt
+      receipt: compared.receipt,
+      lacking: {
+        session: isArchived && session === undefined && bound !== undefined,
+        contents: compared.contents
+      }
     }
   }
   return { take, compare }

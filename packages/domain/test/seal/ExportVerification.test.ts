@@ -22,7 +22,6 @@ import {
   type SignatureCheck,
   type Signer,
   signedBytes,
-  storedText,
   verifyExport
 } from "@runplane/domain"
 import * as Arbitrary from "effect/Arbitrary"
@@ -395,19 +394,41 @@ describe("a file that is not an export", () => {
   })
 })
 
-describe("a line of an export", () => {
-  it("holds the text that was stored", () => {
-    for (const text of texts) {
-      const line = exportedLine(text) ?? ""
-      assert.isTrue(line.startsWith('{"type":"canonical_event","eventType":"'))
-      assert.isFalse(line.includes('"text":"{'))
-      assert.strictEqual(storedText(line), text)
+describe("an export of a run that only the archive has", () => {
+  const archived = (over: (around: string) => string) => ({
+    around: over(
+      honest.around
+        .replace('"status":"running"', '"status":"running","storage":"archive"')
+        .replace(sessionText, "null")
+        .replace(`"inline":${inline}`, '"inlineOmitted":true')
+    ),
+    frames: []
+  })
+
+  it("is whole without the session and the contents, which it names", () => {
+    for (const format of formats) {
+      const found = verified(exported(format, { records: archived((around) => around) }))
+      assert(found.ok, JSON.stringify(found))
+      assert.includeMembers(
+        [...found.notProven],
+        ["session: the archive does not have it", "the content of 1 artifacts: the archive does not have it"]
+      )
+      assert.isFalse(found.proven.some((part) => part.startsWith("session")))
+      assert.include(found.proven, "artifacts: id, kind, label, uri, order")
     }
-    for (const text of ['{"type" : "a"}', '{"ts":"t","a":1,"type":"b","data":{}}', '{"type":"x","2":1,"1":0}']) {
-      const line = exportedLine(text) ?? ""
-      assert.strictEqual(storedText(line), text)
-      assert.isFalse(line.includes("\n"))
+  })
+
+  it("is refused when another record is missing or changed, and elsewhere these are missing", () => {
+    const changes: ReadonlyArray<(around: string) => string> = [
+      (around) => around.replace('"label":"Summary"', '"label":"Else"'),
+      (around) => around.replace(artifactText.replace(`"inline":${inline}`, '"inlineOmitted":true'), ""),
+      (around) => around.replace('"inlineOmitted":true', '"inline":{}'),
+      (around) => around.replace(',"inlineOmitted":true', ""),
+      (around) => around.replace(JSON.stringify(metrics), "null"),
+      (around) => around.replace(',"storage":"archive"', "")
+    ]
+    for (const change of changes) {
+      assert.isFalse(verified(exported("json", { records: archived(change) })).ok, String(change))
     }
-    for (const text of ["[]", "1", "{", "{}"]) assert.isUndefined(exportedLine(text))
   })
 })

@@ -66,8 +66,8 @@ export default function RunMarks({ setMarks, shown: { run, state } }: RunMarksPr
       )}
       {isReadOnly ? (
         <p role="note" className="py-1 text-soft">
-          This run has left the database and cannot be changed. The archive has its events and marks; it does not have
-          the contents of artifacts, raw frames and spans.
+          This run has left the database and cannot be changed. The archive has its events and marks, and lacks its raw
+          frames, its received spans and the contents of its artifacts.
         </p>
       ) : null}
       <div className="no-print flex flex-wrap items-center gap-x-3 gap-y-1">

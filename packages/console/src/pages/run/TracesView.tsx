@@ -17,13 +17,13 @@ const NONE: ReadonlyArray<never> = []
 /** The spans of the run as a tree, with time, tokens and cost of each and of all below it. */
 export default function TracesView({ page, set, shown }: RunViewProps) {
   const { events, isNow, run, state } = shown
-  const received = useReceivedSpans(run.id, !isTerminal(run.status), run.lastEventIndex)
+  const received = useReceivedSpans(run, !isTerminal(run.status))
   const spans = received.data?.spans ?? NONE
   const tree = useMemo(
     () => treeOfSpans(spansOf({ run, events, received: spans, isPast: !isNow })),
     [run, events, spans, isNow]
   )
-  const isLoading = received.isPending && !hasRuntime(run)
+  const isLoading = received.isLoading && !hasRuntime(run)
   const { totals } = state.llm
   return (
     <div className="flex h-full flex-col">

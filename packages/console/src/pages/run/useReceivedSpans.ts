@@ -1,4 +1,4 @@
-import type { TraceSpan } from "@runplane/api"
+import type { Run, TraceSpan } from "@runplane/api"
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useEffect } from "react"
 import { call } from "../../client/Client.ts"
@@ -13,9 +13,13 @@ const PAGE = 5_000
 
 /**
  * The spans that were received for a run. They only become more, so a refresh reads the new ones: while the run is open
- * every two seconds, later when events arrive.
+ * every two seconds, later when events arrive. The archive has none.
  */
-export const useReceivedSpans = (runId: string, isLive: boolean, events: number): UseQueryResult<Received> => {
+export const useReceivedSpans = (
+  { id: runId, lastEventIndex: events, storage }: Run,
+  isLive: boolean
+): UseQueryResult<Received> => {
+  const isStored = storage !== "archive"
   const client = useQueryClient()
   const queryKey = ["spans", runId]
   const read = useQuery({
@@ -35,11 +39,12 @@ export const useReceivedSpans = (runId: string, isLive: boolean, events: number)
         ? before
         : { spans: [...(before?.spans ?? []), ...added], cursor: after }
     },
+    enabled: isStored,
     refetchInterval: isLive ? SOON_MS : false
   })
   const { refetch } = read
   useEffect(() => {
-    if (!isLive && events > 0) void refetch()
-  }, [isLive, events, refetch])
+    if (isStored && !isLive && events > 0) void refetch()
+  }, [isStored, isLive, events, refetch])
   return read
 }

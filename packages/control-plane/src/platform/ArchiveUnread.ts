@@ -1,6 +1,6 @@
 import type { ArchiveFault } from "@runplane/archive"
 import * as Data from "effect/Data"
-import { ConnectionError, SqlError, UnknownError } from "effect/sql/SqlError"
+import { ConnectionError, isSqlError, SqlError, UnknownError } from "effect/sql/SqlError"
 
 /** Faults of a file, which a retry does not mend. */
 const DAMAGED: ReadonlySet<ArchiveFault["kind"]> = new Set(["unreadable"])
@@ -23,5 +23,8 @@ export class ArchiveUnread extends Data.TaggedError("ArchiveUnread")<{ readonly 
     })
   }
 }
+
+export const isUnreadArchive = (error: unknown): boolean =>
+  isSqlError(error) && error.reason.cause instanceof ArchiveUnread
 
 export const unread = (fault: ArchiveFault): SqlError => new ArchiveUnread({ fault }).asSqlError

@@ -10,6 +10,7 @@ import { draftEvent, type RunId, verifyExport } from "@runplane/domain"
 import type { SseFrame } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { EventLog } from "../../src/event-log/EventLog.ts"
+import { EventRepository } from "../../src/event-log/EventRepository.ts"
 import { RunAdministration } from "../../src/event-log/runs/RunAdministration.ts"
 import { sha256 } from "../../src/event-log/seal/HashChain.ts"
 import { AT, commits, LEAD, opened, RISK, recorded, votes } from "../support/Committee.ts"
@@ -226,13 +227,16 @@ layer(service, { excludeTestServices: true })("a run that the archive alone has"
       const sql = yield* PgClient.PgClient
       const whole = yield* endedRun
       const part = yield* endedRun
+      const begun = yield* recorded(...opened)
       yield* pass
+      yield* endRun(begun)
+      yield* expire(begun)
       const log = yield* EventLog
       yield* log.record({ runId: part, events: [spent(5)] })
       yield* expire(whole)
       yield* expire(part)
       assert.strictEqual((yield* call("GET", `/runs/${part}`)).status, 404)
-      for (const runId of [whole, part]) {
+      for (const runId of [whole, part, begun]) {
         const deletions = yield* Effect.all([call("DELETE", `/runs/${runId}`), call("DELETE", `/runs/${runId}`)], {
           concurrency: 2
         })
@@ -245,10 +249,30 @@ layer(service, { excludeTestServices: true })("a run that the archive alone has"
       const tombstones = yield* rowsOf(target, "tombstones")
       assert.sameMembers(
         tombstones.map(({ run_id }) => run_id),
-        [whole, part]
+        [whole, part, begun]
       )
       assert.lengthOf(yield* sql`SELECT FROM archive_runs WHERE run_id = ${whole}::uuid`, 0)
       assert.strictEqual((yield* call("GET", `/runs/${whole}`)).status, 404)
+    })
+  )
+
+  it.effect("is an error that names the file when it is damaged", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const runId = yield* endedRun
+      const { firstSeq } = yield* EventRepository
+      const first = yield* firstSeq(runId)
+      yield* pass
+      yield* expire(runId)
+      const [file] = yield* sql<{ readonly path: string }>`
+        SELECT path FROM archive_files WHERE table_name = 'events' AND range_to >= ${BigInt(first ?? 0)}
+        ORDER BY range_from LIMIT 1`
+      yield* target.put(file?.path ?? "", new TextEncoder().encode("PAR1 this is not a file of a table PAR1"))
+      for (const path of ["events", "state", "stream", "ag-ui", "decision/why"]) {
+        const answer = yield* call("GET", `/runs/${runId}/${path}`)
+        assert.deepInclude(answer.body, { statusCode: 500, errorCode: "INTERNAL_ERROR" }, path)
+      }
+      assert.strictEqual((yield* call("GET", `/runs/${runId}`)).status, 200)
     })
   )
 
@@ -258,7 +282,7 @@ layer(service, { excludeTestServices: true })("a run that the archive alone has"
       yield* pass
       yield* expire(runId)
       renameSync(folder, `${folder}-away`)
-      for (const path of readsOf(runId).filter((path) => !path.includes("stream"))) {
+      for (const path of [...readsOf(runId), `/runs/${runId}/stream`, `/runs/${runId}/ag-ui`]) {
         const answer = yield* call("GET", path)
         assert.deepInclude(answer.body, { statusCode: 503, errorCode: "SERVICE_UNAVAILABLE" }, path)
         assert.include(answer.body.message, "archive")

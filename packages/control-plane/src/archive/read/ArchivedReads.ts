@@ -29,8 +29,9 @@ const runs = Layer.effect(
         orArchived(stored.find(reference), log.head(reference), (head) => Effect.flatMap(rowOf(head), archivedRecord)),
       row: (reference) =>
         orArchived(stored.row(reference), log.head(reference), (head) => Effect.flatMap(rowOf(head), archivedRow)),
+      // A reader that resolves a run first, such as a stream, fails here while the store does not answer.
       resolve: (reference) =>
-        orArchived(stored.resolve(reference), log.head(reference), ({ runId }) => Effect.succeed(runId)),
+        orArchived(stored.resolve(reference), log.head(reference), (head) => Effect.as(rowOf(head), head.runId)),
       status: (runId) => orArchived(stored.status(runId), log.head(runId), ({ status }) => Effect.succeed(status))
     })
   })

@@ -46,8 +46,8 @@ export class RunAdministration extends Context.Service<
      */
     readonly remove: (runIds: ReadonlyArray<RunId>, deletion: Deletion) => Effect.Effect<void, SqlError>
     /**
-     * Deletes a run that retention has deleted and the archive has: a tombstone, which the archive writes and readers
-     * leave the run out by. Returns its status; undefined when there is no such run.
+     * Deletes a run that retention has deleted and of which the archive may have rows: the archive writes the
+     * tombstone, by which readers leave the run out. Returns its status; undefined when there is no such run.
      */
     readonly removeArchived: (runId: RunId, deletion: Deletion) => Effect.Effect<RunStatus | undefined, SqlError>
   }
@@ -124,17 +124,16 @@ export class RunAdministration extends Context.Service<
         { at, by, reason }: Deletion
       ) {
         // A statement of its own: the next one reads what a concurrent deletion has committed.
-        yield* sql`SELECT FROM archive_runs WHERE run_id = ${runId}::uuid FOR UPDATE`
+        yield* sql`SELECT FROM run_tombstones WHERE run_id = ${runId}::uuid ORDER BY id DESC LIMIT 1 FOR UPDATE`
         const buried = yield* sql<TombstoneRow>`
           INSERT INTO run_tombstones (run_id, status, events, reason, deleted_at, deleted_by, seal, run_created_at,
                                       first_seq, last_seq)
-          SELECT a.run_id, t.status, t.events, ${reason}, ${at}::timestamptz, ${by}, t.seal, t.run_created_at,
+          SELECT t.run_id, t.status, t.events, ${reason}, ${at}::timestamptz, ${by}, t.seal, t.run_created_at,
                  t.first_seq, t.last_seq
-          FROM archive_runs a CROSS JOIN LATERAL (
-            SELECT * FROM run_tombstones WHERE run_id = a.run_id ORDER BY id DESC LIMIT 1
-          ) AS t
-          WHERE a.run_id = ${runId}::uuid AND t.reason = 'expired'
-            AND NOT EXISTS (SELECT FROM runs r WHERE r.id = a.run_id)
+          FROM (SELECT * FROM run_tombstones WHERE run_id = ${runId}::uuid ORDER BY id DESC LIMIT 1) AS t
+          JOIN archive_state s ON s.seq >= t.first_seq
+          WHERE t.reason = 'expired' AND t.erased_at IS NULL
+            AND NOT EXISTS (SELECT FROM runs r WHERE r.id = t.run_id)
           RETURNING ${tombstoneColumns(sql)}`
         yield* enterLedger(buried)
         return buried[0]?.status

@@ -3,7 +3,7 @@ import { TurnRefused } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
-import { ArchiveUnread } from "../ArchiveUnread.ts"
+import { isUnreadArchive } from "../ArchiveUnread.ts"
 import { AppendFailed } from "../postgres/AppendFailed.ts"
 import { describeSqlError, isContention, isOutage, isTimeout } from "../postgres/SqlFailures.ts"
 
@@ -60,11 +60,8 @@ const answerOf = (failure: unknown) => {
   const outage = outageOf(failure)
   return outage === undefined
     ? Effect.die(failure)
-    : Effect.as(Effect.logWarning(`refused a request: ${outage}`), isOfArchive(failure) ? noArchive : noDatabase)
+    : Effect.as(Effect.logWarning(`refused a request: ${outage}`), isUnreadArchive(failure) ? noArchive : noDatabase)
 }
-
-const isOfArchive = (failure: unknown) => isSqlError(failure) && failure.reason.cause instanceof ArchiveUnread
-
 /** Why a retry of the request may succeed; undefined when the database has refused it. */
 const outageOf = (failure: unknown): string | undefined => {
   if (!isDatabaseFailure(failure)) return undefined

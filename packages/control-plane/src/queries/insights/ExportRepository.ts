@@ -74,8 +74,7 @@ export class ExportRepository extends Context.Service<
       const readHead = Effect.fnUntraced(function* (reference: string) {
         const run = yield* runs.find(reference)
         if (run === undefined) return undefined
-        const { id, lastEventIndex, storage } = run.record
-        if (storage === "archive") return yield* archivedHead(run)
+        const { id, lastEventIndex } = run.record
         const [row] = yield* sql<DocumentRow>`
           SELECT m.metrics::text AS metrics, h.last_raw_seq, h.stream_cursor,
                  (SELECT seal::text FROM run_seals s WHERE s.run_id = h.run_id AND s.events = h.last_index) AS seal
@@ -97,13 +96,16 @@ export class ExportRepository extends Context.Service<
         }
         return head
       })
-      const head = Effect.fn("ExportRepository.head")((reference: string) =>
-        Effect.provideService(
+      const head = Effect.fn("ExportRepository.head")(function* (reference: string) {
+        // Apart from the transaction, which would hold its connection while files are read.
+        const run = yield* runs.find(reference)
+        if (run?.record.storage === "archive") return yield* archivedHead(run)
+        return yield* Effect.provideService(
           sql.withTransaction(readHead(reference)),
           BeginTransaction,
           "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         )
-      )
+      })
 
       const missing = Effect.fn("ExportRepository.missing")(function* (references: ReadonlyArray<string>) {
         const rows = yield* sql<{ readonly reference: string }>`

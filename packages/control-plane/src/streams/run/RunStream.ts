@@ -6,9 +6,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import type { SqlError } from "effect/sql/SqlError"
 import { RunGone } from "../../event-log/runs/RunGone.ts"
 import { LiveEvents } from "../../event-log/subscribe/LiveEvents.ts"
 import type { Subscription } from "../../event-log/subscribe/Subscription.ts"
+import { isUnreadArchive } from "../../platform/ArchiveUnread.ts"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
 import { type FollowerSource, follow, retried } from "../FollowerLoop.ts"
 import { type Input, openRun, type RunOptions, type State } from "../FollowerState.ts"
@@ -48,7 +50,9 @@ export class RunStream extends Context.Service<
         // Subscribed before the state is read, so that no event falls between the two.
         const subscription = yield* live.subscribe(runId)
         const read = readFor(connection)
-        const current = Effect.orDie(Effect.retry(read(states.current(runId)), retries))
+        // A damaged file of the archive stays damaged.
+        const isPassing = (error: SqlError) => !isUnreadArchive(error)
+        const current = Effect.orDie(Effect.retry(read(states.current(runId)), { schedule: retries, while: isPassing }))
         const found = Effect.filterOrFail(
           current,
           (state) => state !== undefined,

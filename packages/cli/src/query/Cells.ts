@@ -1,0 +1,15 @@
+import type { Value } from "./engine/Exchange.ts"
+
+/** A value as the text of a cell; undefined for null. */
+export const cellText = (value: Value): string | undefined =>
+  value === null ? undefined : typeof value === "string" ? value : JSON.stringify(value)
+
+/** A line of CSV (RFC 4180): null is empty, an empty text is quoted. */
+export const csvLine = (values: ReadonlyArray<Value>): string =>
+  values
+    .map((value) => {
+      const text = cellText(value)
+      if (text === undefined) return ""
+      return text === "" || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+    })
+    .join(",")

@@ -41,8 +41,8 @@ export class RunAdministration extends Context.Service<
     /** Makes every process forget the run's projection as it remembers it (see `ProjectionCache`). */
     readonly raiseRevision: (runId: RunId) => Effect.Effect<void, SqlError>
     /**
-     * Makes an ended run a change for the archive when a rebuild replaces its stored metrics or its intent by these. For
-     * use inside the rebuild, before the rows are written.
+     * Makes an ended run a change for the archive when a rebuild replaces its stored metrics or its intent by these.
+     * For use inside the rebuild, before the rows are written.
      */
     readonly noteRebuild: (runId: RunId, rebuilt: RebuiltMetrics) => Effect.Effect<void, SqlError>
     /**

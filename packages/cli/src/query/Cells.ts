@@ -1,3 +1,4 @@
+import { visibleText } from "@runplane/domain"
 import type { Value } from "./engine/Exchange.ts"
 
 /** A value as the text of a cell; undefined for null. */
@@ -13,3 +14,6 @@ export const csvLine = (values: ReadonlyArray<Value>): string =>
       return text === "" || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
     })
     .join(",")
+
+/** The same for a terminal, on which control characters of a value would act. */
+export const visibleCsvLine = (values: ReadonlyArray<Value>): string => visibleText(csvLine(values))

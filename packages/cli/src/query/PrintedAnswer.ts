@@ -5,7 +5,7 @@ import { jsonText } from "../JsonText.ts"
 import { output, printRows } from "../Output.ts"
 import { plainText } from "../story/PlainText.ts"
 import { cutToWidth } from "../TextWidth.ts"
-import { cellText, csvLine } from "./Cells.ts"
+import { cellText, csvLine, visibleCsvLine } from "./Cells.ts"
 import type { Answer, AnswerBounds, Value } from "./engine/Exchange.ts"
 
 /** Columns of a terminal for a cell of a table; the other formats have the whole text. */
@@ -31,10 +31,12 @@ export const printAnswer = Effect.fnUntraced(function* (answer: Answer, format: 
         ? `cut after ${rows.length} rows: there are more; --limit raises the bound`
         : `cut after ${rows.length} rows: the next is beyond ${bounds.bytes} bytes; --max-bytes raises the bound`
   switch (format) {
-    case "csv":
-      yield* Console.log(csvLine(columns.map(({ name }) => name)))
-      yield* Effect.forEach(rows, (row) => Console.log(csvLine(row)), { discard: true })
+    case "csv": {
+      const line = process.stdout.isTTY === true ? visibleCsvLine : csvLine
+      yield* Console.log(line(columns.map(({ name }) => name)))
+      yield* Effect.forEach(rows, (row) => Console.log(line(row)), { discard: true })
       break
+    }
     case "json":
       return yield* printDocument(answer)
     case "jsonl":

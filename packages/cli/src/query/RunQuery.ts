@@ -96,12 +96,13 @@ const failureOf = (sql: string, outcome: Failed): CliFailure => {
     case "Unloadable":
       return failed(`DuckDB cannot be loaded (${plainText(outcome.message)}): npm install ${DUCKDB_PACKAGE}`)
     case "Beyond":
-      return failed(
-        outcome.bound === "memory"
-          ? "the query needs more memory than --memory, which raises the limit"
-          : "the query writes more temporary files than its bound; --memory raises what stays in the memory"
-      )
+      return failed(BEYOND[outcome.bound])
   }
+}
+
+const BEYOND = {
+  memory: "the query needs more memory than --memory, which raises the limit",
+  disk: "the query needs more than 10 GiB of temporary files; --memory raises what stays in the memory"
 }
 
 const failureOfQuery = (sql: string, fault: QueryFault): CliFailure => {
@@ -112,5 +113,8 @@ const failureOfQuery = (sql: string, fault: QueryFault): CliFailure => {
   if (isOfStatement(fault)) {
     return usageProblem(position === undefined ? text : `${positionText(sql, position)}: ${text}`)
   }
-  return failed(kind === "Out of Memory" ? `${text}; --memory raises the limit` : text)
+  if (kind !== "Out of Memory") return failed(text)
+  // The lines below the first advise to change settings, which are locked.
+  const [what = ""] = message.split("\n")
+  return failed(message.includes("max_temp_directory_size") ? BEYOND.disk : `${what}; --memory raises the limit`)
 }

@@ -1,11 +1,14 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as duckdb from "@duckdb/node-api"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { csvLine, visibleCsvLine } from "../../src/query/Cells.ts"
 import { openDatabase } from "../../src/query/engine/Database.ts"
+import type { EngineOutcome } from "../../src/query/engine/Exchange.ts"
 import { answerOf } from "../../src/query/engine/Rows.ts"
 import { prepareReading } from "../../src/query/engine/Statement.ts"
+import { watchBounds } from "../../src/query/engine/Watchdog.ts"
 import { openFolder } from "./Archives.ts"
 
 const literal = (path: string) => `'${path.replaceAll("'", "''")}'`
@@ -28,7 +31,7 @@ const openEngine = Effect.gen(function* () {
     instance.closeSync()
   })
   const bounds = { rows: 100, bytes: 100_000 }
-  const request = { ...{ bounds, module: "", folder, spill, memory: 256 * 2 ** 20, disk: 2 ** 20, files: [file] } }
+  const request = { bounds, module: "", folder, spill, memory: 128 * 2 ** 20, disk: 2 ** 20, files: [file], sql: "" }
   const views = [`CREATE VIEW v AS SELECT x FROM read_parquet([${literal(file)}])`]
   const run = (sql: string) =>
     Effect.promise(async () => {
@@ -46,7 +49,7 @@ const openEngine = Effect.gen(function* () {
     readFileSync(file, "hex"),
     ...readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted()
   ]
-  return { file, other, spill, archive, run, state }
+  return { file, other, spill, archive, request: { ...request, views }, run, state }
 })
 
 describe("the engine of runplane query", () => {
@@ -167,4 +170,30 @@ describe("the engine of runplane query", () => {
       )
     })
   )
+
+  it.effect("ends a query beyond the bound of its temporary files", () =>
+    Effect.gen(function* () {
+      const { run } = yield* openEngine
+      const sorted = yield* run("SELECT * FROM range(30000000) t(x) ORDER BY hash(x)")
+      assert.match(String(sorted), /"Out of Memory".*max_temp_directory_size/)
+    })
+  )
+
+  it.live("reports memory and temporary files that DuckDB does not count", () =>
+    Effect.gen(function* () {
+      const { request, spill } = yield* openEngine
+      const watched = (over: Partial<typeof request>) =>
+        Effect.promise(() => new Promise<EngineOutcome>((report) => watchBounds({ ...request, ...over }, report)))
+      assert.deepStrictEqual(yield* watched({ memory: -(2 ** 40) }), { _tag: "Beyond", bound: "memory" })
+      writeFileSync(join(spill, "log.csv"), "")
+      truncateSync(join(spill, "log.csv"), 600 * 2 ** 20)
+      assert.deepStrictEqual(yield* watched({ memory: 2 ** 40 }), { _tag: "Beyond", bound: "disk" })
+    })
+  )
+
+  it("escapes control characters of CSV for a terminal", () => {
+    const row = ["a\u001b[2J\u009bx", 'q"', null]
+    assert.strictEqual(csvLine(row), 'a\u001b[2J\u009bx,"q""",')
+    assert.strictEqual(visibleCsvLine(row), 'a\\u001b[2J\\u009bx,"q""",')
+  })
 })

@@ -19,12 +19,13 @@ export const openDatabase = async (
     autoinstall_known_extensions: "false",
     autoload_known_extensions: "false",
     allow_community_extensions: "false",
-    memory_limit: `${memory}B`,
-    temp_directory: spill,
-    max_temp_directory_size: `${disk}B`
+    memory_limit: `${memory}B`
   })
   const connection = await instance.connect()
   const settings = [
+    // Given with the instance, DuckDB shows this bound and does not hold it.
+    `SET temp_directory = ${literal(spill)}`,
+    `SET max_temp_directory_size = '${disk}B'`,
     // Days and weeks are those of UTC, as the directories of the archive are.
     "SET TimeZone = 'UTC'",
     // A view, and then the statement, read the footer of each file.

@@ -15,6 +15,7 @@ export const PROGRAMS = {
   sandbox: "packages/sandbox/src/main.ts",
   "all-in-one": "packages/stack/src/main.ts",
   runplane: "packages/stack/src/runplane/main.ts",
+  "query-engine": "packages/cli/src/query/engine/main.ts",
   agents: "packages/agents/src/examples/main.ts"
 }
 

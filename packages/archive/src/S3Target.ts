@@ -42,7 +42,7 @@ export const s3Target = ({ bucket, prefix }: S3Place, access: S3Access): Archive
     access.endpoint === undefined
       ? `https://${bucket}.s3.${access.region}.amazonaws.com`
       : `${access.endpoint.replace(/\/+$/, "")}/${bucket}`
-  const urlOf = (path: string) => `${root}/${`${prefix}${path}`.split("/").map(encodeURIComponent).join("/")}`
+  const urlOf = (path: string) => `${root}/${`${prefix}${path}`.split("/").map(encoded).join("/")}`
 
   const send = (what: string, url: string, init: RequestInit, accepted: ReadonlyArray<number> = [200]) =>
     Effect.tryPromise({
@@ -73,11 +73,8 @@ export const s3Target = ({ bucket, prefix }: S3Place, access: S3Access): Archive
     )
 
   const listPage = (keys: string, token: string | undefined) => {
-    const query = new URLSearchParams({
-      "list-type": "2",
-      prefix: keys,
-      ...(token !== undefined && { "continuation-token": token })
-    })
+    const after = token === undefined ? "" : `continuation-token=${encoded(token)}&`
+    const query = `${after}list-type=2&prefix=${encoded(keys)}`
     return Effect.map(send(`list ${keys}`, `${root}?${query}`, { method: "GET" }), ({ bytes }) => {
       const xml = new TextDecoder().decode(bytes)
       return { keys: textsOf(xml, "Key"), next: textsOf(xml, "NextContinuationToken")[0] }
@@ -128,6 +125,10 @@ export const s3Target = ({ bucket, prefix }: S3Place, access: S3Access): Archive
   }
 }
 
+/** Encoded as the signature has it (RFC 3986): stores differ in how they read `+` and characters that may stay. */
+const encoded = (text: string) =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+
 /** The contents of these elements of a short answer without attributes. */
 const textsOf = (xml: string, element: string): ReadonlyArray<string> =>
   [...xml.matchAll(new RegExp(`<${element}>([^<]*)</${element}>`, "g"))].map(([, text = ""]) => unescaped(text))
@@ -143,6 +144,9 @@ const unescaped = (text: string) =>
 
 const KINDS: Readonly<Record<string, ArchiveFaultKind>> = {
   RequestTimeTooSkewed: "clock",
+  ExpiredToken: "refused",
+  InvalidToken: "refused",
+  TokenRefreshRequired: "refused",
   NoSuchBucket: "missing",
   NoSuchKey: "missing",
   QuotaExceeded: "full",

@@ -41,6 +41,19 @@ describe("an archive in a bucket", () => {
     })
   )
 
+  it.live("signs every character of a prefix as a store reads it", () =>
+    Effect.gen(function* () {
+      const server = yield* startS3Server
+      const archive = s3Target(
+        { bucket: "bucket", prefix: "it's (an) é+x&y=1 !*~<%41/" },
+        { ...S3_CREDENTIALS, region: "eu-central-1", endpoint: server.endpoint }
+      )
+      for (const name of ["a", "b", "c", "d"]) yield* archive.put(name, bytesOf(name))
+      assert.deepStrictEqual(yield* archive.list(""), ["a", "b", "c", "d"])
+      assert.deepStrictEqual([...(yield* archive.read("b", 0, 1))], [...bytesOf("b")])
+    })
+  )
+
   it.live("says when the credentials are wrong, the clock is, or the bucket is missing", () =>
     Effect.gen(function* () {
       const { server, target } = yield* start
@@ -65,6 +78,7 @@ describe("an archive in a bucket", () => {
     [{ status: 507, code: "XMinioStorageFull" }, "full", 1],
     [{ status: 503, code: "SlowDown" }, "unreachable", 3],
     [{ status: 500, code: "InternalError" }, "unreachable", 3],
+    [{ status: 400, code: "ExpiredToken" }, "refused", 1],
     [{ status: 400, code: "EntityTooLarge" }, "failed", 1],
     ["cut", "unreachable", 3]
   ]

@@ -7,6 +7,9 @@ import { endOfCommand } from "./EndOfCommand.ts"
 import { runCli } from "./Program.ts"
 import { root } from "./Root.ts"
 
+// The reader of the output may go away, as `head` does.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {})
+
 const program = runCli(root.pipe(Command.withSubcommands(clientCommands)), process.argv.slice(2))
 
 NodeRuntime.runMain(Effect.provide(program, NodeServices.layer), endOfCommand)

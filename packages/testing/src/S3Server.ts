@@ -90,13 +90,24 @@ const listOf = ({ objects }: S3Server, query: URLSearchParams) => {
   const after = query.get("continuation-token") ?? ""
   const keys = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).toSorted()
   const page = keys.slice(0, PAGE)
-  const next = keys.length > PAGE ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : ""
-  const contents = page.map((key) => `<Contents><Key>${key.slice("/bucket/".length)}</Key></Contents>`).join("")
+  const next = keys.length > PAGE ? `<NextContinuationToken>${escaped(page.at(-1) ?? "")}</NextContinuationToken>` : ""
+  const contents = page
+    .map((key) => `<Contents><Key>${escaped(key.slice("/bucket/".length))}</Key></Contents>`)
+    .join("")
   return `<?xml version="1.0"?><ListBucketResult>${contents}${next}</ListBucketResult>`
 }
 
+const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("'", "&#39;")
+
 const sha256 = (data: string | Buffer) => createHash("sha256").update(data).digest("hex")
 const hmac = (key: string | Buffer, data: string) => createHmac("sha256", key).update(data).digest()
+
+/** Encoded by RFC 3986, which keeps fewer characters than the functions of the language. */
+const encodedAgain = (text: string) =>
+  encodeURIComponent(decodeURIComponent(text)).replace(
+    /[!'()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
+  )
 
 /** Why the request is refused, by signature version 4. */
 const problemOf = (request: IncomingMessage, url: URL, body: Buffer, now: number): string | undefined => {
@@ -113,12 +124,16 @@ const problemOf = (request: IncomingMessage, url: URL, body: Buffer, now: number
   if (!(Math.abs(at - now) <= MOST_SKEW_MS)) return "RequestTimeTooSkewed"
   const digest = header("x-amz-content-sha256")
   if (digest !== "UNSIGNED-PAYLOAD" && digest !== sha256(body)) return "XAmzContentSHA256Mismatch"
-  const query = [...url.searchParams]
-    .map((pair) => pair.map((text) => encodeURIComponent(text)).join("="))
+  // By the text: a `+` is not a space here.
+  const query = url.search
+    .slice(1)
+    .split("&")
+    .map((pair) => pair.split("=").map(encodedAgain).join("="))
     .toSorted()
     .join("&")
   const headers = signed.split(";").map((name) => `${name}:${header(name).trim().replace(/ +/g, " ")}\n`)
-  const canonical = [request.method, url.pathname, query, headers.join(""), signed, digest].join("\n")
+  const path = url.pathname.split("/").map(encodedAgain).join("/")
+  const canonical = [request.method, path, query, headers.join(""), signed, digest].join("\n")
   const scope = `${day}/${region}/s3/aws4_request`
   const toSign = ["AWS4-HMAC-SHA256", date, scope, sha256(canonical)].join("\n")
   const key = hmac(hmac(hmac(hmac(`AWS4${S3_CREDENTIALS.secretAccessKey}`, day), region), "s3"), "aws4_request")

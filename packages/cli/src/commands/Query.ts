@@ -12,6 +12,10 @@ import { openArchive } from "./ArchiveAccess.ts"
 import { textOfStdin } from "./Input.ts"
 
 const MOST_ROWS = 1_000_000
+/** The answer is in the memory of two processes, so it has a bound. */
+const MOST_BYTES = 256 * 2 ** 20
+/** As of a program that SIGINT ended: a cut answer never counts as a whole one. */
+const INTERRUPTED = 130
 
 const bytesOf = (flag: string, text: string) => {
   const bytes = byteSize(text)
@@ -48,7 +52,7 @@ export const query = Command.make(
       Flag.withDefault(1_000)
     ),
     maxBytes: Flag.String("max-bytes").pipe(
-      Flag.withDescription("Most bytes of the answer"),
+      Flag.withDescription("Most bytes of the answer, at most 256MiB"),
       Flag.withDefault("16MiB")
     ),
     memory: Flag.String("memory").pipe(
@@ -64,15 +68,22 @@ export const query = Command.make(
     Effect.gen(function* () {
       const format = yield* queryFormat(csv)
       if (limit < 1 || limit > MOST_ROWS) return yield* usageProblem(`--limit ${limit} is not from 1 to ${MOST_ROWS}`)
-      yield* bytesOf("memory", memory)
+      const bytes = yield* bytesOf("max-bytes", maxBytes)
+      if (bytes > MOST_BYTES) return yield* usageProblem(`--max-bytes ${maxBytes} is more than 256MiB`)
       const bounds = {
         rows: limit,
-        bytes: yield* bytesOf("max-bytes", maxBytes),
-        memory,
+        bytes,
+        memory: yield* bytesOf("memory", memory),
         download: yield* bytesOf("max-download", maxDownload)
       }
       const target = yield* openArchive(yield* archiveUrl(archive))
       const text = sql === "-" ? yield* textOfStdin : sql
       yield* printAnswer(yield* runQuery(target, text, bounds), format, bounds)
-    })
+    }).pipe(
+      Effect.onInterrupt(() =>
+        Effect.sync(() => {
+          process.exitCode = INTERRUPTED
+        })
+      )
+    )
 ).pipe(Command.withDescription("Run SQL over the files of an archive, with DuckDB"))

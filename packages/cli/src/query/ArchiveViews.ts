@@ -1,5 +1,6 @@
 import { ARCHIVE_TABLES, type ArchiveColumn, type ArchiveTable, archiveTables } from "@runplane/domain"
-import { literal } from "./DuckDb.ts"
+
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
 /** What a view reads: the current files of its table, as paths; undefined for a table that the query does not name. */
 export type TableFiles = Readonly<Record<ArchiveTable, ReadonlyArray<string> | undefined>>

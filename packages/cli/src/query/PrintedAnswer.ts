@@ -1,10 +1,12 @@
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { failed, usageProblem } from "../CliFailure.ts"
-import { output, printedAsJson, printRows } from "../Output.ts"
+import { jsonText } from "../JsonText.ts"
+import { output, printRows } from "../Output.ts"
+import { plainText } from "../story/PlainText.ts"
 import { cutToWidth } from "../TextWidth.ts"
-import type { Answer, AnswerBounds } from "./Answer.ts"
-import { cellText, csvLine, type Value } from "./Values.ts"
+import { cellText, csvLine, visibleCsvLine } from "./Cells.ts"
+import type { Answer, AnswerBounds, Value } from "./engine/Exchange.ts"
 
 /** Columns of a terminal for a cell of a table; the other formats have the whole text. */
 const MOST_WIDTH = 60
@@ -29,18 +31,21 @@ export const printAnswer = Effect.fnUntraced(function* (answer: Answer, format: 
         ? `cut after ${rows.length} rows: there are more; --limit raises the bound`
         : `cut after ${rows.length} rows: the next is beyond ${bounds.bytes} bytes; --max-bytes raises the bound`
   switch (format) {
-    case "csv":
-      yield* Console.log([csvLine(columns.map(({ name }) => name)), ...rows.map(csvLine)].join("\n"))
+    case "csv": {
+      const line = process.stdout.isTTY === true ? visibleCsvLine : csvLine
+      yield* Console.log(line(columns.map(({ name }) => name)))
+      yield* Effect.forEach(rows, (row) => Console.log(line(row)), { discard: true })
       break
+    }
     case "json":
-      return yield* printedAsJson({ columns, rows: rows.map(objectOf(answer)), cut: cut ?? null })
+      return yield* printDocument(answer)
     case "jsonl":
-      yield* Effect.forEach(rows, (row) => printedAsJson(objectOf(answer)(row)), { discard: true })
+      yield* Effect.forEach(rows, (row) => Console.log(jsonText(objectOf(answer, row))), { discard: true })
       break
     case "text":
       yield* printRows(
         columns.map(({ name }, index) => ({
-          title: name,
+          title: cutToWidth(plainText(name), MOST_WIDTH),
           text: (row: ReadonlyArray<Value>) => cutToWidth(cellText(row[index] ?? null) ?? "", MOST_WIDTH)
         })),
         rows
@@ -51,7 +56,15 @@ export const printAnswer = Effect.fnUntraced(function* (answer: Answer, format: 
   if (mark !== undefined) return yield* failed(mark)
 })
 
-const objectOf =
-  ({ columns }: Answer) =>
-  (row: ReadonlyArray<Value>) =>
-    Object.fromEntries(columns.map(({ name }, index) => [name, row[index] ?? null]))
+/** One JSON document, a row a line: the text of the whole could be longer than a string can be. */
+const printDocument = Effect.fnUntraced(function* (answer: Answer) {
+  const { columns, cut, rows } = answer
+  yield* Console.log(`{\n  "columns": ${jsonText(columns)},\n  "rows": [`)
+  for (const [index, row] of rows.entries()) {
+    yield* Console.log(`    ${jsonText(objectOf(answer, row))}${index + 1 < rows.length ? "," : ""}`)
+  }
+  yield* Console.log(`  ],\n  "cut": ${jsonText(cut ?? null)}\n}`)
+})
+
+const objectOf = ({ columns }: Answer, row: ReadonlyArray<Value>) =>
+  Object.fromEntries(columns.map(({ name }, index) => [name, row[index] ?? null]))

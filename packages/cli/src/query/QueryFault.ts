@@ -1,15 +1,14 @@
-import * as Data from "effect/Data"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 
 /** Why DuckDB refused or ended a statement. */
-export class QueryFault extends Data.TaggedError("QueryFault")<{
+export interface QueryFault {
   /** As DuckDB names it: `Parser`, `Binder`, `IO`, `Out of Memory`, ... */
   readonly kind: string
   readonly message: string
   /** Bytes of UTF-8 before the position in the statement. */
   readonly position: number | undefined
-}> {}
+}
 
 const Reported = Schema.fromJsonString(
   Schema.Struct({
@@ -20,14 +19,13 @@ const Reported = Schema.fromJsonString(
 )
 const decode = Schema.decodeUnknownOption(Reported)
 
-/** The fault of an error of DuckDB, which reports its errors as JSON. */
-export const faultOf = (cause: unknown): QueryFault => {
-  const text = cause instanceof Error ? cause.message : String(cause)
+/** The fault in a message of DuckDB, which reports its errors as JSON. */
+export const faultOf = (text: string): QueryFault => {
   const reported = decode(text.slice(Math.max(0, text.indexOf("{"))))
-  if (Option.isNone(reported)) return new QueryFault({ kind: "unknown", message: text, position: undefined })
+  if (Option.isNone(reported)) return { kind: "unknown", message: text, position: undefined }
   const { exception_message: message, exception_type: kind, position } = reported.value
   const bytes = Number(position)
-  return new QueryFault({ kind, message, position: position !== "" && Number.isInteger(bytes) ? bytes : undefined })
+  return { kind, message, position: position !== "" && Number.isInteger(bytes) ? bytes : undefined }
 }
 
 /** `line 2, column 4` of a position in a statement; columns count characters. */

@@ -32,6 +32,11 @@ const message = (sender: string, messageType: string, decodedPayload: JsonObject
   decodedPayload
 })
 
+const receipt = (report: JsonObject) => ({
+  ...{ artifactId: "a1", kind: "macp.receipt", label: "Receipt of the decision" },
+  receipt: report
+})
+
 describe("the story of a run", () => {
   it.each([
     ["run.created", {}, "run created, waiting for its session"],
@@ -51,6 +56,16 @@ describe("the story of a run", () => {
       "one evaluates APPROVE with confidence 0.9: safe"
     ],
     ["proposal.updated", message("one", "Objection", { severity: "critical" }), "one objects (critical)"],
+    [
+      "artifact.created",
+      receipt({ verified: false, signed: true, disagreements: ["session_id", "reason"], reason: "it disagrees" }),
+      "run has a receipt that disagrees with the log in session_id, reason"
+    ],
+    [
+      "artifact.created",
+      receipt({ verified: false, signed: false, reason: "the runtime has no receipt: NOT_FOUND" }),
+      "run has no verified receipt of its decision: the runtime has no receipt: NOT_FOUND"
+    ],
     ["proposal.updated", message("one", "Vote", { vote: "REJECT", reason: "cold" }), "one votes REJECT: cold"],
     ["proposal.updated", message("one", "Novelty", { reason: "why" }), "one answers Novelty: why"],
     ["proposal.updated", message("one", "constructor", {}), "one answers constructor"],
@@ -136,6 +151,7 @@ describe("the story of a run", () => {
   })
 
   it("leaves out receipts, percentages and what other lines repeat", () => {
+    assert.isUndefined(lineOf("artifact.created", receipt({ verified: true, signed: true })))
     assert.isUndefined(lineOf("message.received", message("one", "Vote", {})))
     assert.isUndefined(lineOf("progress.reported", message("one", "Progress", { percentage: 50 })))
     assert.isUndefined(lineOf("signal.emitted", message("one", "Signal", { signalType: "llm.call.completed" })))

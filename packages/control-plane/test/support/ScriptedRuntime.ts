@@ -1,10 +1,15 @@
+import { hash } from "node:crypto"
 import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2"
 import { create, toBinary } from "@bufbuild/protobuf"
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect"
 import { connectNodeAdapter } from "@connectrpc/connect-node"
+import { issueReceipt } from "@runplane/domain"
 import {
+  CommitmentPayloadSchema,
   DecisionMode,
   EnvelopeSchema,
+  GetDecisionReceiptResponseSchema,
+  GetReceiptKeysResponseSchema,
   GetSessionResponseSchema,
   InitializeResponseSchema,
   MACPRuntimeService,
@@ -18,6 +23,7 @@ import {
 } from "@runplane/runtime"
 import { onLoopback } from "@runplane/testing"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 
 /** Mode of the scripted session. */
 const SCRIPTED_MODE = "macp.mode.decision.v1"
@@ -44,11 +50,40 @@ const scriptedEnvelope = (sessionId: string, ordinal: number) =>
           )
   })
 
+const COMMITMENT = toBinary(
+  CommitmentPayloadSchema,
+  create(CommitmentPayloadSchema, {
+    commitmentId: "c1",
+    action: "decision.selected",
+    authorityScope: "release",
+    reason: "majority",
+    outcomePositive: true
+  })
+)
+
+/** The last envelope of a session with a receipt. */
+const scriptedCommitment = (sessionId: string, ordinal: number) =>
+  create(EnvelopeSchema, {
+    ...scriptedEnvelope(sessionId, ordinal),
+    messageType: "Commitment",
+    sender: "agent://1",
+    payload: COMMITMENT
+  })
+
 interface Session {
   readonly id: string
   readonly length: number
   accepted: number
 }
+
+const receiptOf = (sessionId: string): string =>
+  Result.getOrThrow(
+    issueReceipt((...parts) => hash("sha256", Buffer.concat(parts), "buffer"), {
+      ...{ sessionId, mode: SCRIPTED_MODE, wire: COMMITMENT, issuer: "runtime:scripted" },
+      issuedAt: "2026-07-01T10:00:00Z",
+      semantics: { implementation: "scripted", rev: 1 }
+    })
+  )
 
 /**
  * A runtime over real gRPC with any number of sessions of a scripted history each, and ambient signals: what processes
@@ -68,6 +103,10 @@ export class ScriptedRuntime {
   readonly subscriptions: Array<number> = []
   /** Subscriptions to sessions that are open now. */
   readonly open = new Map<string, number>()
+  /** Whether sessions end with a Commitment, and have a receipt of it without a signature. */
+  issuesReceipts = false
+  /** Ids of the sessions whose receipt was requested, in order. */
+  readonly receiptRequests: Array<string> = []
   /** Processes that watch the signals now. */
   signalWatchers = 0
 
@@ -164,7 +203,16 @@ export class ScriptedRuntime {
     const runtime = this
     router.service(MACPRuntimeService, {
       initialize: () =>
-        create(InitializeResponseSchema, { selectedProtocolVersion: "1.0", supportedModes: [SCRIPTED_MODE] }),
+        create(InitializeResponseSchema, {
+          selectedProtocolVersion: "1.0",
+          supportedModes: [SCRIPTED_MODE],
+          capabilities: { decisionReceipt: { getDecisionReceipt: runtime.issuesReceipts, signed: false } }
+        }),
+      getDecisionReceipt: ({ sessionId }) => {
+        runtime.receiptRequests.push(sessionId)
+        return create(GetDecisionReceiptResponseSchema, { receiptJson: receiptOf(runtime.#session(sessionId).id) })
+      },
+      getReceiptKeys: () => create(GetReceiptKeysResponseSchema, { jwksJson: '{"keys":[]}' }),
       getSession: ({ sessionId }) =>
         create(GetSessionResponseSchema, { metadata: runtime.#metadata(runtime.#session(sessionId)) }),
       async *watchSessions(_request, context) {
@@ -203,8 +251,10 @@ export class ScriptedRuntime {
           try {
             for (let next = Number(afterSequence) + 1; !context.signal.aborted; ) {
               while (next <= session.accepted) {
+                const isLast = next === session.length
+                const envelopeOf = isLast && runtime.issuesReceipts ? scriptedCommitment : scriptedEnvelope
                 yield create(StreamSessionResponseSchema, {
-                  response: { case: "envelope", value: scriptedEnvelope(session.id, next++) }
+                  response: { case: "envelope", value: envelopeOf(session.id, next++) }
                 })
               }
               await runtime.#next(context.signal)

@@ -23,7 +23,7 @@ export interface Wording {
 
 /**
  * Makes the function that returns the line of an event in the story of a run; undefined for events that would only be
- * noise (receipts of messages, progress percentages, signals that other events repeat).
+ * noise (acknowledged messages, verified receipts, progress percentages, signals that other events repeat).
  */
 export const narrator = ({ because, text }: Wording) => {
   const line =
@@ -76,6 +76,8 @@ export const narrator = ({ because, text }: Wording) => {
         const { action = "the decision", outcomePositive, reason } = event.data
         return high(senderOf(event.data), `commits ${action}${outcome(outcomePositive)}${because(reason)}`)
       }
+      case "artifact.created":
+        return receipt(event.data)
       case "run.completed":
         return high("run", "completed")
       case "run.failed":
@@ -108,6 +110,15 @@ export const narrator = ({ because, text }: Wording) => {
       default:
         return undefined
     }
+  }
+
+  /** The receipt of the decision; undefined for a verified one, and for other artifacts. */
+  const receipt = ({ receipt: report }: EventData<"artifact.created">): Line | undefined => {
+    if (report === undefined || report.verified) return undefined
+    const { disagreements, reason } = report
+    return disagreements === undefined
+      ? normal("run", `has no verified receipt of its decision${because(reason)}`)
+      : high("run", `has a receipt that disagrees with the log in ${disagreements.join(", ")}`)
   }
 
   return narrate

@@ -276,7 +276,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     },
     query: {
       meaning: "SQL over the files of an archive",
-      knows: ["story", "CliFailure.ts", "Output.ts", "TextWidth.ts"]
+      knows: ["story", "CliFailure.ts", "JsonText.ts", "Output.ts", "TextWidth.ts"]
     },
     gate: { meaning: "the runs of a gate and its reports", knows: ["story", "CliFailure.ts", "FileText.ts"] },
     story: { meaning: "events as lines of text", knows: ["TextWidth.ts"] }

@@ -71,6 +71,7 @@ export const ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
 export const TEST_ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
   agents: ["sandbox", "testing"],
   archive: ["testing"],
+  cli: ["testing"],
   console: ["testing"],
   "control-plane": ["postgres", "testing"],
   launcher: ["testing"],

@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { TombstoneReason } from "@runplane/api"
-import { RunId, type RunStatus } from "@runplane/domain"
+import { RunId, type RunMetrics, type RunStatus } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -8,6 +8,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { insertPending, pendingEntry } from "../../platform/ledger/PendingEntries.ts"
 import { SealKeys } from "../../platform/ledger/SealKeys.ts"
 import { searchTextOf } from "./NewRun.ts"
+import { hasStatus } from "./RunSearch.ts"
 import { type TombstoneRow, tombstoneColumns, tombstoneSubject, toTombstone } from "./TombstoneRow.ts"
 
 /** The tag that every archived run carries. */
@@ -18,6 +19,12 @@ export interface Deletion {
   readonly reason: TombstoneReason
   readonly by: string
   readonly at: string
+}
+
+/** What a rebuild writes beside the projection. */
+export interface RebuiltMetrics {
+  readonly metrics: RunMetrics
+  readonly intent: string | undefined
 }
 
 /** Changes to the rows of a run that are not part of its life: all for use inside a transaction. */
@@ -33,6 +40,11 @@ export class RunAdministration extends Context.Service<
     readonly addTag: (runId: RunId, tag: string, at: string) => Effect.Effect<boolean, SqlError>
     /** Makes every process forget the run's projection as it remembers it (see `ProjectionCache`). */
     readonly raiseRevision: (runId: RunId) => Effect.Effect<void, SqlError>
+    /**
+     * Makes an ended run a change for the archive when a rebuild replaces its stored metrics or its intent by these.
+     * For use inside the rebuild, before the rows are written.
+     */
+    readonly noteRebuild: (runId: RunId, rebuilt: RebuiltMetrics) => Effect.Effect<void, SqlError>
     /**
      * Locks the runs, as an append does, and answers the status of those that exist: nothing is added to them, and none
      * of them changes, before the transaction ends.
@@ -100,6 +112,14 @@ export class RunAdministration extends Context.Service<
       const raiseRevision = Effect.fn("RunAdministration.raiseRevision")((runId: RunId) =>
         Effect.asVoid(sql`
           UPDATE run_heads SET projection_revision = projection_revision + 1 WHERE run_id = ${runId}::uuid`)
+      )
+
+      const noteRebuild = Effect.fn("RunAdministration.noteRebuild")(
+        (runId: RunId, { intent, metrics }: RebuiltMetrics) =>
+          Effect.asVoid(sql`
+            SELECT note_archive_change('runs', r.id) FROM runs r JOIN run_metrics m ON m.run_id = r.id
+            WHERE r.id = ${runId}::uuid AND ${hasStatus(sql, "ended", "r")}
+              AND (m.metrics::text <> ${JSON.stringify(metrics)} OR m.intent IS DISTINCT FROM ${intent ?? null}::text)`)
       )
 
       const lock = Effect.fn("RunAdministration.lock")((runIds: ReadonlyArray<RunId>) =>
@@ -173,7 +193,10 @@ export class RunAdministration extends Context.Service<
         yield* sql`DELETE FROM deleted_sessions WHERE deleted_at < now() - interval '30 days'`
         yield* sql`DELETE FROM runs WHERE id = ANY(${runIds}::text[]::uuid[])`
       })
-      return RunAdministration.of({ setArchived, addTag, raiseRevision, lock, remove, removeArchived })
+      return RunAdministration.of({
+        ...{ setArchived, addTag, raiseRevision, noteRebuild },
+        ...{ lock, remove, removeArchived }
+      })
     })
   )
 }

@@ -127,8 +127,12 @@ export class ProjectionRebuild extends Context.Service<
 
         const refold = Effect.fnUntraced(function* (lastSeq: number) {
           const whole = yield* foldOn(events, runId, before, projectAndMeasure)
-          if (whole.lastSeq === lastSeq) return whole.folded
-          return yield* Effect.die(new Error(`the log ends at ${whole.lastSeq}, its head says ${lastSeq}`))
+          if (whole.lastSeq !== lastSeq) {
+            return yield* Effect.die(new Error(`the log ends at ${whole.lastSeq}, its head says ${lastSeq}`))
+          }
+          const { metrics, state } = whole.folded
+          yield* upkeep.noteRebuild(runId, { metrics, intent: state.run.intent })
+          return whole.folded
         })
         const also = Effect.fnUntraced(function* (at: string) {
           yield* upkeep.raiseRevision(runId)

@@ -1,8 +1,5 @@
 import type { DuckDBType, DuckDBValue, DuckDBValueConverter, Json } from "@duckdb/node-api"
 
-/** A value of a row, as JSON. */
-export type Value = Json
-
 /** Numbers of so many digits are the same after a way through a double. */
 const EXACT_DIGITS = 15
 
@@ -25,17 +22,3 @@ export const converterOf = (rest: DuckDBValueConverter<Json>, decimals: (type: D
 
 const ZONED = "TIMESTAMP WITH TIME ZONE"
 const IN_UTC = /^(-?\d{4,6}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})(?:\.(\d+))?\+00$/
-
-/** A value as the text of a cell; undefined for null. */
-export const cellText = (value: Value): string | undefined =>
-  value === null ? undefined : typeof value === "string" ? value : JSON.stringify(value)
-
-/** A line of CSV (RFC 4180): null is empty, an empty text is quoted. */
-export const csvLine = (values: ReadonlyArray<Value>): string =>
-  values
-    .map((value) => {
-      const text = cellText(value)
-      if (text === undefined) return ""
-      return text === "" || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-    })
-    .join(",")

@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { ArchiveFault, ArchiveStore } from "@runplane/archive"
-import { type ArchiveRange, type ArchiveTable, archiveFile, archivePath, currentFiles, pathsOf } from "@runplane/domain"
+import { type ArchiveRange, type ArchiveTable, pathsOf, unknownFiles } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -149,9 +149,7 @@ export class ArchiveState extends Context.Service<
             pathsOf({ table, cell, from: Number(range_from), to: Number(range_to), days })
           )
         ])
-        const foreign = currentFiles(yield* store.list("")).filter(
-          (path) => archiveFile(path)?.cell === cell && !expected.has(path)
-        )
+        const foreign = unknownFiles(yield* store.list(""), cell, expected)
         if (foreign.length === 0) return
         return yield* new ArchiveFault({
           kind: "failed",
@@ -256,7 +254,3 @@ interface RangeRow {
   readonly ids: ReadonlyArray<string>
   readonly changes: ReadonlyArray<bigint>
 }
-
-/** The path of the file of a range and a day. */
-export const pathOf = ({ cell, from, table, to }: ArchiveRange, day: string): string =>
-  archivePath({ table, day, cell, from, to })

@@ -75,7 +75,7 @@ const makeWriter = Effect.fnUntraced(function* <Table extends ChangeTable>(sourc
       const read = yield* source.read(ids, range.from)
       for (const { day, row } of read.rows) {
         rows += 1
-        yield* files.add(day, row, sizeOf(row))
+        if (files.add(day, row, sizeOf(row))) yield* Effect.yieldNow
       }
       ids = ids.slice(Math.max(1, read.taken))
     }

@@ -15,7 +15,9 @@ export const PROGRAMS = {
   sandbox: "packages/sandbox/src/main.ts",
   "all-in-one": "packages/stack/src/main.ts",
   runplane: "packages/stack/src/runplane/main.ts",
-  agents: "packages/agents/src/examples/main.ts"
+  agents: "packages/agents/src/examples/main.ts",
+  // A thread of the control plane, not a program.
+  "archive-encoder": "packages/archive/src/EncoderThread.ts"
 }
 
 /** The built web console, in the checkout and in what is shipped. */

@@ -157,7 +157,7 @@ export class ArchiveCompaction extends Context.Service<
           const bytes = file.finish()
           // Also without a row: the parts are found, after a crash, by the file that replaced them.
           yield* store.put(path, bytes)
-          yield* sql.withTransaction(
+          yield* lock.transaction(
             Effect.gen(function* () {
               const done = yield* sql`
                 DELETE FROM archive_ranges WHERE table_name = ${`compaction/${table}`}

@@ -20,7 +20,8 @@ const RETRY_MS = 250
  * replaced would otherwise overwrite a file with what is left of it, or with rows that have been deleted since.
  *
  * A session of the database has the lock, so it ends with the process. Before each change of a file the session is
- * used once: it answers only while it has the lock.
+ * used once: it answers only while it has the lock. The transaction that makes files part of the archive is one of that
+ * session.
  */
 export class ArchiveLock extends Context.Service<
   ArchiveLock,
@@ -33,6 +34,11 @@ export class ArchiveLock extends Context.Service<
     readonly withLockAtLast: <A, E, R>(
       effect: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | ArchiveFault | SqlError, R>
+    /**
+     * A transaction of the session that has the lock. It commits only while this process has the lock, so no other
+     * process has changed a file since.
+     */
+    readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | ArchiveFault, R>
   }
 >()("runplane/control-plane/ArchiveLock") {}
 
@@ -98,12 +104,28 @@ const make = Effect.gen(function* () {
     session === undefined ? Effect.fail(lost()) : Effect.mapError(session.execute("SELECT 1", [], undefined), lost)
   )
 
+  const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.suspend((): Effect.Effect<A, E | ArchiveFault, R> => {
+      const connection = session
+      if (connection === undefined) return Effect.fail(lost())
+      const run = (statement: string) => Effect.mapError(connection.execute(statement, [], undefined), lost)
+      const inside = Effect.provideService(effect, sql.transactionService, [connection, 0])
+      return Effect.uninterruptibleMask((restore) =>
+        Effect.gen(function* () {
+          yield* run("BEGIN")
+          const value = yield* restore(inside).pipe(Effect.onError(() => Effect.ignore(run("ROLLBACK"))))
+          yield* run("COMMIT")
+          return value
+        })
+      )
+    })
+
   const guarded = ArchiveStore.of({
     ...store,
     put: (path, bytes) => Effect.andThen(check, store.put(path, bytes)),
     remove: (path) => Effect.andThen(check, store.remove(path))
   })
-  return Context.make(ArchiveLock, ArchiveLock.of({ withLock, withLockAtLast })).pipe(
+  return Context.make(ArchiveLock, ArchiveLock.of({ withLock, withLockAtLast, transaction })).pipe(
     Context.add(ArchiveStore, guarded)
   )
 })

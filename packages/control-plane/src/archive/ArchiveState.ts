@@ -58,8 +58,8 @@ export class ArchiveState extends Context.Service<
     /** Moves over positions without events. */
     readonly skip: (from: number, to: number) => Effect.Effect<void, SqlError>
     /**
-     * Deletes the range, adds its files, and runs `also` in the same transaction. False, without any effect, when
-     * another process has done it.
+     * In the transaction of the caller: deletes the range, adds its files, and runs `also`. False, without any effect,
+     * when another process has done it.
      */
     readonly complete: <E>(
       range: ArchiveRange,
@@ -206,35 +206,32 @@ export class ArchiveState extends Context.Service<
         Effect.asVoid(sql`UPDATE archive_state SET seq = ${BigInt(to)} WHERE seq = ${BigInt(from)}`)
       )
 
-      const complete = <E>(
+      const complete = Effect.fn("ArchiveState.complete")(function* <E>(
         { from, table, to }: ArchiveRange,
         files: ReadonlyArray<WrittenFile>,
         also: Effect.Effect<unknown, E>
-      ) =>
-        sql.withTransaction(
-          Effect.gen(function* () {
-            const removed = yield* sql`
-              DELETE FROM archive_ranges
-              WHERE table_name = ${table} AND range_from = ${BigInt(from)} AND range_to = ${BigInt(to)}
-              RETURNING table_name`
-            if (removed.length === 0) return false
-            for (const { bytes, day, path, rows } of files) {
-              yield* sql`
-                INSERT INTO archive_files (path, table_name, day, range_from, range_to, rows, bytes, written_at)
-                VALUES (${path}, ${table}, ${day}, ${BigInt(from)}, ${BigInt(to)}, ${BigInt(rows)}, ${BigInt(bytes)},
-                        now())`
-            }
-            yield* also
-            return true
-          })
-        )
+      ) {
+        const removed = yield* sql`
+          DELETE FROM archive_ranges
+          WHERE table_name = ${table} AND range_from = ${BigInt(from)} AND range_to = ${BigInt(to)}
+          RETURNING table_name`
+        if (removed.length === 0) return false
+        for (const { bytes, day, path, rows } of files) {
+          yield* sql`
+            INSERT INTO archive_files (path, table_name, day, range_from, range_to, rows, bytes, written_at)
+            VALUES (${path}, ${table}, ${day}, ${BigInt(from)}, ${BigInt(to)}, ${BigInt(rows)}, ${BigInt(bytes)},
+                    now())`
+        }
+        yield* also
+        return true
+      })
       return ArchiveState.of({
         open,
         range,
         planEvents,
         planChanges,
         skip,
-        complete: (range, files, also) => complete(range, files, also).pipe(Effect.withSpan("ArchiveState.complete"))
+        complete
       })
     })
   )

@@ -1,22 +1,14 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { type ArchiveFault, ArchiveStore } from "@runplane/archive"
-import {
-  type ArchiveRange,
-  dayOf,
-  eventRow,
-  isDue,
-  type Reading,
-  readingOf,
-  type Taken,
-  takerOf
-} from "@runplane/domain"
+import { type ArchiveFault, ArchiveStore, type EncodedFile, makeEventEncoder, type SizedEvent } from "@runplane/archive"
+import { type ArchiveRange, dayOf, isDue, type Reading, readingOf, type Taken, takerOf } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type { SqlError } from "effect/sql/SqlError"
 import { hasStatus } from "../event-log/runs/RunSearch.ts"
+import { ArchiveLock } from "./ArchiveLock.ts"
 import { ArchiveOptions } from "./ArchiveOptions.ts"
 import { ArchiveState } from "./ArchiveState.ts"
-import { type EncodedFile, openRangeFiles, putFiles } from "./RangeFiles.ts"
+import { putFiles } from "./RangeFiles.ts"
 
 /** Most rows and bytes of a page of events. */
 const PAGE_ROWS = 5_000
@@ -50,6 +42,8 @@ export const makeEventFiles = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const state = yield* ArchiveState
   const store = yield* ArchiveStore
+  const lock = yield* ArchiveLock
+  const encoder = yield* makeEventEncoder
   const { bounds, cell, intervalMs } = yield* ArchiveOptions
 
   /** A page of events, bounded in bytes: values are unpacked only up to the bound. */
@@ -66,8 +60,9 @@ export const makeEventFiles = Effect.gen(function* () {
 
   /** The database makes the next page while this process encodes one. */
   const encode = Effect.fn("archive.encodeEvents")(function* (reading: Reading) {
-    const files = openRangeFiles("events")
+    const files = encoder.open(cell)
     const runs = new Set<string>()
+    const days = new Set<string>()
     const taker = takerOf(reading)
     const pageAfter = (after: number, left: number) =>
       Effect.forkChild(page(after, reading.to, Math.min(PAGE_ROWS, left)), { startImmediately: true })
@@ -78,20 +73,20 @@ export const makeEventFiles = Effect.gen(function* () {
       if (last === undefined) break
       const left = taker.left() - rows.length
       if (left > 0) next = yield* pageAfter(Number(last.seq), left)
-      let isFull = left <= 0
+      const events: Array<SizedEvent> = []
       for (const { bytes, event: text, index, run_id: runId, seq, ts, type } of rows) {
-        if (!taker.take(Number(seq), bytes)) {
-          isFull = true
-          break
-        }
+        if (!taker.take(Number(seq), bytes)) break
+        events.push({ seq: Number(seq), runId, index, ts: ts.getTime(), type, text, bytes })
         runs.add(runId)
-        const row = eventRow(cell, { seq: Number(seq), runId, index, ts: ts.getTime(), type, text })
-        if (files.add(dayOf(row.ts), row, bytes)) yield* Effect.yieldNow
+        days.add(dayOf(ts.getTime()))
       }
-      if (isFull) break
+      yield* files.add(events)
+      if (left <= 0 || events.length < rows.length) break
     }
     yield* Fiber.interrupt(next)
-    const encoded: Encoded = { days: files.days(), files: files.finish(), to: taker.end(), taken: taker.taken(), runs }
+    const encoded: Encoded = {
+      ...{ days: [...days].toSorted(), files: yield* files.finish, to: taker.end(), taken: taker.taken(), runs }
+    }
     return encoded
   })
 
@@ -104,14 +99,11 @@ export const makeEventFiles = Effect.gen(function* () {
 
   const write = Effect.fnUntraced(function* (range: ArchiveRange, encoded: Encoded) {
     const written = yield* Effect.provideService(putFiles(range, encoded.files), ArchiveStore, store)
-    const isDone = yield* state.complete(
-      range,
-      written,
-      Effect.andThen(
-        sql`UPDATE archive_state SET seq = ${BigInt(range.to)} WHERE seq < ${BigInt(range.to)}`,
-        noteEnded(encoded.runs)
-      )
+    const moved = Effect.andThen(
+      sql`UPDATE archive_state SET seq = ${BigInt(range.to)} WHERE seq < ${BigInt(range.to)}`,
+      noteEnded(encoded.runs)
     )
+    const isDone = yield* lock.transaction(state.complete(range, written, moved))
     if (!isDone) return NO_STEP
     const bytes = written.reduce((sum, file) => sum + file.bytes, 0)
     return { wrote: true, rows: encoded.taken.rows, bytes, files: written.length }

@@ -166,7 +166,7 @@ export class ArchiveModel {
       } else if (open !== undefined || this.#plan(position, range)) {
         yield "busy"
         const written = yield* this.#putFiles(actor, range, days)
-        if (written === undefined) return
+        if (written === undefined || !this.#holds(actor)) return
         this.#complete(range, written)
       }
       this.cut(actor)
@@ -282,7 +282,7 @@ export class ArchiveModel {
       const path = archivePath(merge.into)
       this.#put(path, rows)
       yield "busy"
-      if (this.merge !== merge) return
+      if (this.merge !== merge || !this.#holds(actor)) return
       this.merge = undefined
       for (const part of merge.parts) this.known.delete(archivePath(part))
       this.known.set(path, { ...merge.into, rows: rows.length, bytes: rows.length })

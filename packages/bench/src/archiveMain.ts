@@ -1,6 +1,7 @@
 /*
  * How fast the archive is written, and how much slower appends are beside it (docs/internals/scale.md).
  */
+import { loadavg } from "node:os"
 import { resolve } from "node:path"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -82,7 +83,7 @@ const paced = Effect.fnUntraced(function* (eventsPerSecond: number, seconds: num
 /** A log of copies of one run, archived in one pass. */
 const rate = Effect.fnUntraced(function* (wanted: number, into: string) {
   const measured = Effect.gen(function* () {
-    const { url } = yield* BenchDatabase
+    const { cpuSeconds, url } = yield* BenchDatabase
     const events = yield* withControlPlane(
       Effect.gen(function* () {
         const template = yield* templateRun
@@ -96,15 +97,19 @@ const rate = Effect.fnUntraced(function* (wanted: number, into: string) {
     const folder = into === "" ? yield* temporaryFolder : resolve(into)
     const env = { DATABASE_URL: url, ARCHIVE_URL: `file://${folder}`, MIGRATE_ON_START: "false" }
     const started = yield* Clock.currentTimeMillis
+    const [own, database] = [process.cpuUsage(), (yield* cpuSeconds) ?? 0]
     const { bytes, files, rows } = yield* Effect.provide(
       archiveOnce,
       ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
     )
     const seconds = ((yield* Clock.currentTimeMillis) - started) / 1_000
+    const { system, user } = process.cpuUsage(own)
+    const databaseCpu = ((yield* cpuSeconds) ?? 0) - database
     yield* Console.log(
       `archived ${number(rows)} rows (${number(events)} events) in ${number(seconds)} s, ` +
         `${number(rows / seconds)} rows/s, ${files} files, ${number(bytes / 1024 / 1024)} MiB, ` +
-        `${number(bytes / events)} bytes an event; the process had at most ` +
+        `${number(bytes / events)} bytes an event; CPU ${number((system + user) / 1e6)} s, ` +
+        `PostgreSQL ${number(databaseCpu)} s, load ${number(loadavg()[0] ?? 0)}; the process had at most ` +
         `${number(process.resourceUsage().maxRSS / 1024)} MiB`
     )
   })

@@ -176,13 +176,18 @@ layer(service)("the writer of the archive", (it) => {
       const [old, young] = [yield* endedRun, yield* endedRun]
       yield* age(old, 1)
       const [reached, resume] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const put: Array<string> = []
       // It pauses when the first of two files is visible.
       const slow: ArchiveTarget = {
         ...target,
         put: (path, bytes) =>
           target
             .put(path, bytes)
-            .pipe(Effect.andThen(Deferred.succeed(reached, undefined)), Effect.andThen(Deferred.await(resume)))
+            .pipe(
+              Effect.andThen(Effect.sync(() => put.push(path))),
+              Effect.andThen(Deferred.succeed(reached, undefined)),
+              Effect.andThen(Deferred.await(resume))
+            )
       }
       const replaced = yield* Effect.forkChild(Effect.flip(passInto(slow)))
       yield* Deferred.await(reached)
@@ -197,6 +202,7 @@ layer(service)("the writer of the archive", (it) => {
       yield* passInto(target)
       yield* Deferred.succeed(resume, undefined)
       assert.include((yield* Fiber.join(replaced)).message, "lost the lock")
+      assert.lengthOf(put, 1)
       yield* checkArchive(target)
       assert.isFalse((yield* rowsOf(target, "events")).some(({ run_id }) => run_id === old))
       assert.lengthOf(yield* rowsOf(target, "tombstones"), 1)

@@ -87,11 +87,16 @@ const rate = Effect.fnUntraced(function* (wanted: number, into: string) {
     const events = yield* withControlPlane(
       Effect.gen(function* () {
         const template = yield* templateRun
-        const { eventsOfRun } = yield* copyRun(template, { runs: 1, days: 1, onlyLog: true })
-        yield* copyRun(template, { runs: Math.ceil(wanted / eventsOfRun), days: 3, onlyLog: true })
         const sql = yield* PgClient.PgClient
-        const [row] = yield* sql<{ readonly events: number }>`SELECT count(*)::int AS events FROM canonical_events`
-        return row?.events ?? 0
+        const count = Effect.map(
+          sql<{ readonly events: number }>`SELECT count(*)::int AS events FROM canonical_events`,
+          ([row]) => row?.events ?? 0
+        )
+        const before = yield* count
+        yield* copyRun(template, { runs: 1, days: 1, onlyLog: true })
+        const eventsOfRun = (yield* count) - before
+        yield* copyRun(template, { runs: Math.ceil(wanted / eventsOfRun), days: 3, onlyLog: true })
+        return yield* count
       })
     )
     const folder = into === "" ? yield* temporaryFolder : resolve(into)

@@ -3,7 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
+import type * as Option from "effect/Option"
 import type { SqlError } from "effect/sql/SqlError"
 import { ArchiveLock, layerLocked } from "./ArchiveLock.ts"
 import { ArchiveOptions } from "./ArchiveOptions.ts"
@@ -18,8 +18,8 @@ import { type ArchiveStep, makeEventFiles, NO_STEP } from "./EventFiles.ts"
 export class ArchiveWriter extends Context.Service<
   ArchiveWriter,
   {
-    /** One file, when it is time for one. Nothing while another process writes. */
-    readonly step: Effect.Effect<ArchiveStep, ArchiveFault | SqlError>
+    /** One file, when it is time for one; none while another process has the lock. */
+    readonly step: Effect.Effect<Option.Option<ArchiveStep>, ArchiveFault | SqlError>
     /** Everything that there is now; returns the sums. */
     readonly pass: Effect.Effect<ArchiveStep, ArchiveFault | SqlError>
   }
@@ -60,11 +60,7 @@ export class ArchiveWriter extends Context.Service<
           sum = { wrote, rows: sum.rows + rows, bytes: sum.bytes + bytes, files: sum.files + files }
         }
       }).pipe(Effect.withSpan("ArchiveWriter.pass"))
-      const step = Effect.map(
-        lock.withLock(write(false)),
-        Option.getOrElse(() => NO_STEP)
-      )
-      return ArchiveWriter.of({ step, pass })
+      return ArchiveWriter.of({ step: lock.withLock(write(false)), pass })
     })
   ).pipe(Layer.provide(layerLocked))
 }

@@ -7,7 +7,9 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as TestClock from "effect/testing/TestClock"
+import { ArchiveWriter } from "../../src/archive/ArchiveWriter.ts"
 import { RunAdministration } from "../../src/event-log/runs/RunAdministration.ts"
 import { ARCHIVE_LOCK } from "../../src/platform/postgres/AdvisoryLocks.ts"
 import { appendMessages } from "../support/Appends.ts"
@@ -16,7 +18,7 @@ import { endedRun } from "../support/EndedRuns.ts"
 import { insertMark } from "../support/MarkSeeds.ts"
 import { createRun } from "../support/Runs.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
-import { checkArchive, openTarget, passInto, rowsOf, writing } from "./Archives.ts"
+import { checkArchive, layerWriter, openTarget, passInto, rowsOf, writing } from "./Archives.ts"
 
 const service = layerTestLog.pipe(Layer.provideMerge(layerTestDatabase))
 
@@ -206,6 +208,35 @@ layer(service)("the writer of the archive", (it) => {
       yield* checkArchive(target)
       assert.isFalse((yield* rowsOf(target, "events")).some(({ run_id }) => run_id === old))
       assert.lengthOf(yield* rowsOf(target, "tombstones"), 1)
+    })
+  )
+
+  it.effect("does nothing while another process has the lock, and reports one that keeps it", () =>
+    Effect.gen(function* () {
+      yield* emptied
+      const sql = yield* PgClient.PgClient
+      const target = yield* openTarget
+      yield* endedRun
+      yield* Effect.gen(function* () {
+        const writer = yield* ArchiveWriter
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const other = yield* sql.reserve
+            yield* other.execute("SELECT pg_advisory_lock($1::bigint)", [ARCHIVE_LOCK], undefined)
+            yield* Effect.addFinalizer(() =>
+              Effect.ignore(other.execute("SELECT pg_advisory_unlock($1::bigint)", [ARCHIVE_LOCK], undefined))
+            )
+            assert.isTrue(Option.isNone(yield* writer.step))
+            yield* TestClock.adjust("9 minutes")
+            assert.isTrue(Option.isNone(yield* writer.step))
+            yield* TestClock.adjust("1 minute")
+            const fault = yield* Effect.flip(writer.step)
+            assert.match(fault.message, /another process has had the lock of the archive for 10 minutes/)
+            assert.lengthOf(yield* target.list(""), 0)
+          })
+        )
+        assert.isTrue(Option.isSome(yield* writer.step))
+      }).pipe(Effect.provide(layerWriter(target)))
     })
   )
 

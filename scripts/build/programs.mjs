@@ -16,7 +16,9 @@ export const PROGRAMS = {
   "all-in-one": "packages/stack/src/main.ts",
   runplane: "packages/stack/src/runplane/main.ts",
   "query-engine": "packages/cli/src/query/engine/main.ts",
-  agents: "packages/agents/src/examples/main.ts"
+  agents: "packages/agents/src/examples/main.ts",
+  // A thread of the control plane, not a program.
+  "archive-encoder": "packages/archive/src/EncoderThread.ts"
 }
 
 /** The built web console, in the checkout and in what is shipped. */

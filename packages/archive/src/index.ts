@@ -2,6 +2,8 @@ export { type FoundRun, findArchivedRun, readArchivedEvents } from "./ArchivedRu
 export { ArchiveFault, type ArchiveFaultKind } from "./ArchiveFault.ts"
 export { ArchiveStore, type ArchiveTarget } from "./ArchiveStore.ts"
 export { type ArchiveAccess, archiveTarget } from "./ArchiveUrl.ts"
+export { type DayFiles, type EncodedFile, openDayFiles, type SizedEvent } from "./DayFiles.ts"
+export { type EventEncoder, makeEventEncoder } from "./EventEncoder.ts"
 export { fileTarget } from "./FileTarget.ts"
 export { type OpenTable, openTable, readTable, type TableGroup, type Wanted } from "./ReadTable.ts"
 export { type S3Access, type S3Place, s3Target } from "./S3Target.ts"

@@ -47,10 +47,13 @@ interface Table {
 }
 
 const RUNS: Table = { name: "runs", run: "id" }
-const TABLES: ReadonlyArray<Table> = [
+const LOG_TABLES: ReadonlyArray<Table> = [
   { name: "run_heads", run: "run_id", seqs: ["last_seq"] },
+  { name: "canonical_events", run: "run_id", seqs: ["seq"] }
+]
+const TABLES: ReadonlyArray<Table> = [
+  ...LOG_TABLES,
   { name: "sessions", run: "run_id" },
-  { name: "canonical_events", run: "run_id", seqs: ["seq"] },
   { name: "raw_events", run: "run_id" },
   { name: "outbound_messages", run: "run_id", ids: ["id"] },
   { name: "projections", run: "run_id", seqs: ["last_seq"] },
@@ -70,6 +73,8 @@ export interface CopyPlan {
   readonly runs: number
   /** The copies are spread evenly over the days before now. */
   readonly days: number
+  /** Only the runs and their events, without what is derived from them: enough for readers of the log, and faster. */
+  readonly onlyLog?: boolean
 }
 
 /**
@@ -77,11 +82,14 @@ export interface CopyPlan {
  * stretch of the log and times of its own, also inside the JSON texts, so state, events and heads of a copy agree as
  * those of the template do. The tables derived from the log are brought up to date at the end.
  */
-export const copyRun = Effect.fn("BigDatabase.copyRun")(function* (runId: string, { days, runs }: CopyPlan) {
+export const copyRun = Effect.fn("BigDatabase.copyRun")(function* (
+  runId: string,
+  { days, onlyLog = false, runs }: CopyPlan
+) {
   const sql = yield* PgClient.PgClient
   const template = yield* readTemplate(runId)
   const copyRuns = yield* copier(template, RUNS)
-  const copyOthers = yield* Effect.forEach(TABLES, (table) => copier(template, table))
+  const copyOthers = yield* Effect.forEach(onlyLog ? LOG_TABLES : TABLES, (table) => copier(template, table))
   const length = template.lastSeq - template.firstSeq + 1
   const [{ last = 0n } = {}] = yield* sql<{ readonly last: bigint }>`SELECT max(seq) AS last FROM canonical_events`
   yield* sql`DROP TABLE IF EXISTS bench_copies`.unprepared
@@ -100,6 +108,10 @@ export const copyRun = Effect.fn("BigDatabase.copyRun")(function* (runId: string
   }
   yield* sql`DROP TABLE bench_copies`.unprepared
   yield* sql`SELECT setval('event_seq', (SELECT max(seq) FROM canonical_events))`
+  if (onlyLog) {
+    yield* sql`VACUUM ANALYZE`.unprepared
+    return { events: (runs + 1) * length, eventsOfRun: length }
+  }
   // The service counts blocks too, one of them at a time.
   yield* sql.withTransaction(
     Effect.andThen(

@@ -7,10 +7,13 @@ import {
   type ArchiveTable,
   archiveFile,
   archivePath,
-  currentFiles,
+  type DeletedRun,
   dayOf,
   type FileBounds,
+  firstOpenDay,
+  leftOverFiles,
   type Merge,
+  mayHold,
   planMerges,
   type SizedFile,
   supersededBy
@@ -20,6 +23,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { ArchiveLock, layerLocked } from "./ArchiveLock.ts"
 import { ArchiveOptions } from "./ArchiveOptions.ts"
 import { ArchiveState } from "./ArchiveState.ts"
 
@@ -60,6 +64,7 @@ export class ArchiveCompaction extends Context.Service<
         const sql = yield* PgClient.PgClient
         const store = yield* ArchiveStore
         const state = yield* ArchiveState
+        const lock = yield* ArchiveLock
         const { cell } = yield* ArchiveOptions
 
         /** The first day that may still get events. */
@@ -67,8 +72,7 @@ export class ArchiveCompaction extends Context.Service<
           const today = dayOf(yield* Clock.currentTimeMillis)
           const [row] = yield* sql<{ readonly ts: Date }>`
             SELECT ts FROM canonical_events WHERE seq > (SELECT seq FROM archive_state) ORDER BY seq LIMIT 1`
-          const waiting = row === undefined ? today : dayOf(row.ts.getTime())
-          return [waiting, today].toSorted()[0] ?? today
+          return firstOpenDay(today, row && dayOf(row.ts.getTime()))
         })
 
         const tombstones = sql<Tombstone>`
@@ -86,10 +90,12 @@ export class ArchiveCompaction extends Context.Service<
               })
           )
 
+        /** Does nothing when another compaction has merged one of the parts since. */
         const plan = ({ into, parts }: Merge) => sql`
           INSERT INTO archive_ranges (table_name, range_from, range_to, days, parts)
-          VALUES (${`compaction/${into.table}`}, ${BigInt(into.from)}, ${BigInt(into.to)}, ${[into.day]}::text[],
-                  ${parts.map(archivePath)}::text[])
+          SELECT ${`compaction/${into.table}`}, ${BigInt(into.from)}, ${BigInt(into.to)}, ${[into.day]}::text[],
+                 ${parts.map(archivePath)}::text[]
+          WHERE ${parts.length} = (SELECT count(*) FROM archive_files WHERE path = ANY(${parts.map(archivePath)}::text[]))
           ON CONFLICT DO NOTHING`
 
         const openMerge = (table: ArchiveTable) =>
@@ -151,7 +157,7 @@ export class ArchiveCompaction extends Context.Service<
           const bytes = file.finish()
           // Also without a row: the parts are found, after a crash, by the file that replaced them.
           yield* store.put(path, bytes)
-          yield* sql.withTransaction(
+          yield* lock.transaction(
             Effect.gen(function* () {
               const done = yield* sql`
                 DELETE FROM archive_ranges WHERE table_name = ${`compaction/${table}`}
@@ -173,10 +179,7 @@ export class ArchiveCompaction extends Context.Service<
         const sweep = Effect.fnUntraced(function* (table: ArchiveTable) {
           const paths = yield* store.list(`${table}/`)
           const known = new Set((yield* filesOf(table)).map(archivePath))
-          const current = new Set(currentFiles(paths))
-          const left = paths.filter(
-            (path) => archiveFile(path)?.cell === cell && !current.has(path) && !known.has(path)
-          )
+          const left = leftOverFiles(paths, cell, known)
           yield* Effect.forEach(left, store.remove, { discard: true })
           return { files: 0, removed: left.length, rows: 0 }
         })
@@ -188,14 +191,20 @@ export class ArchiveCompaction extends Context.Service<
         ) {
           const deleted = new Set(stones.map(({ run_id }) => run_id))
           const done: Array<Compacted> = []
-          const open = yield* openMerge(table)
-          if (open !== undefined) done.push(yield* merge(table, open, deleted))
-          const isDirty = (file: ArchiveFile) => stones.some((stone) => mayHold(file, stone))
+          /** One merge, while no other process changes files. */
+          const mergeNext = lock.withLockAtLast(
+            Effect.flatMap(openMerge(table), (open) =>
+              open === undefined ? Effect.void : Effect.map(merge(table, open, deleted), (one) => void done.push(one))
+            )
+          )
+          yield* mergeNext
+          const runs = stones.map(deletedRun)
+          const isDirty = (file: ArchiveFile) => runs.some((run) => mayHold(file, run))
           for (const planned of planMerges(yield* filesOf(table), before, bounds, isDirty)) {
             yield* plan(planned)
-            done.push(yield* merge(table, planned, deleted))
+            yield* mergeNext
           }
-          done.push(yield* sweep(table))
+          done.push(yield* lock.withLockAtLast(sweep(table)))
           return done
         })
 
@@ -225,15 +234,14 @@ export class ArchiveCompaction extends Context.Service<
         }).pipe(Effect.withSpan("ArchiveCompaction.compact"))
         return ArchiveCompaction.of({ compact })
       })
-    )
+    ).pipe(Layer.provide(layerLocked))
 }
 
-/** Whether a file may hold rows of the run. */
-const mayHold = (file: ArchiveFile, { first_seq, last_seq, run_created_at }: Tombstone): boolean => {
-  if (file.table === "tombstones") return false
-  if (file.table !== "events") return file.day === dayOf(run_created_at.getTime())
-  return first_seq !== null && file.from <= last_seq && file.to >= first_seq
-}
+const deletedRun = ({ first_seq, last_seq, run_created_at }: Tombstone): DeletedRun => ({
+  firstSeq: first_seq === null ? undefined : Number(first_seq),
+  lastSeq: Number(last_seq),
+  createdDay: dayOf(run_created_at.getTime())
+})
 
 const textIn = (row: object, column: string): string | undefined => {
   const value: unknown = Reflect.get(row, column)

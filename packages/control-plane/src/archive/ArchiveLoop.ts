@@ -1,6 +1,7 @@
 import { ArchiveFault } from "@runplane/archive"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type { SqlError } from "effect/sql/SqlError"
 import { Metrics } from "../platform/metrics/Metrics.ts"
 import { describeSqlError } from "../platform/postgres/SqlFailures.ts"
@@ -50,7 +51,10 @@ export const archiveForever = Effect.gen(function* () {
   // A process before this one may have left its failure.
   let isFirst = true
   const round = Effect.gen(function* () {
-    const step = yield* writer.step
+    const next = yield* writer.step
+    // The other process reports its own failures.
+    if (Option.isNone(next)) return yield* Effect.sleep(IDLE_MS)
+    const step = next.value
     if (isFirst) yield* status.note(undefined)
     isFirst = false
     yield* worked

@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { ArchiveFault, ArchiveStore } from "@runplane/archive"
-import { type ArchiveRange, type ArchiveTable, archiveFile, archivePath, currentFiles, pathsOf } from "@runplane/domain"
+import { type ArchiveRange, type ArchiveTable, pathsOf, unknownFiles } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -58,8 +58,8 @@ export class ArchiveState extends Context.Service<
     /** Moves over positions without events. */
     readonly skip: (from: number, to: number) => Effect.Effect<void, SqlError>
     /**
-     * Deletes the range, adds its files, and runs `also` in the same transaction. False, without any effect, when
-     * another process has done it.
+     * In the transaction of the caller: deletes the range, adds its files, and runs `also`. False, without any effect,
+     * when another process has done it.
      */
     readonly complete: <E>(
       range: ArchiveRange,
@@ -149,9 +149,7 @@ export class ArchiveState extends Context.Service<
             pathsOf({ table, cell, from: Number(range_from), to: Number(range_to), days })
           )
         ])
-        const foreign = currentFiles(yield* store.list("")).filter(
-          (path) => archiveFile(path)?.cell === cell && !expected.has(path)
-        )
+        const foreign = unknownFiles(yield* store.list(""), cell, expected)
         if (foreign.length === 0) return
         return yield* new ArchiveFault({
           kind: "failed",
@@ -208,35 +206,32 @@ export class ArchiveState extends Context.Service<
         Effect.asVoid(sql`UPDATE archive_state SET seq = ${BigInt(to)} WHERE seq = ${BigInt(from)}`)
       )
 
-      const complete = <E>(
+      const complete = Effect.fn("ArchiveState.complete")(function* <E>(
         { from, table, to }: ArchiveRange,
         files: ReadonlyArray<WrittenFile>,
         also: Effect.Effect<unknown, E>
-      ) =>
-        sql.withTransaction(
-          Effect.gen(function* () {
-            const removed = yield* sql`
-              DELETE FROM archive_ranges
-              WHERE table_name = ${table} AND range_from = ${BigInt(from)} AND range_to = ${BigInt(to)}
-              RETURNING table_name`
-            if (removed.length === 0) return false
-            for (const { bytes, day, path, rows } of files) {
-              yield* sql`
-                INSERT INTO archive_files (path, table_name, day, range_from, range_to, rows, bytes, written_at)
-                VALUES (${path}, ${table}, ${day}, ${BigInt(from)}, ${BigInt(to)}, ${BigInt(rows)}, ${BigInt(bytes)},
-                        now())`
-            }
-            yield* also
-            return true
-          })
-        )
+      ) {
+        const removed = yield* sql`
+          DELETE FROM archive_ranges
+          WHERE table_name = ${table} AND range_from = ${BigInt(from)} AND range_to = ${BigInt(to)}
+          RETURNING table_name`
+        if (removed.length === 0) return false
+        for (const { bytes, day, path, rows } of files) {
+          yield* sql`
+            INSERT INTO archive_files (path, table_name, day, range_from, range_to, rows, bytes, written_at)
+            VALUES (${path}, ${table}, ${day}, ${BigInt(from)}, ${BigInt(to)}, ${BigInt(rows)}, ${BigInt(bytes)},
+                    now())`
+        }
+        yield* also
+        return true
+      })
       return ArchiveState.of({
         open,
         range,
         planEvents,
         planChanges,
         skip,
-        complete: (range, files, also) => complete(range, files, also).pipe(Effect.withSpan("ArchiveState.complete"))
+        complete
       })
     })
   )
@@ -256,7 +251,3 @@ interface RangeRow {
   readonly ids: ReadonlyArray<string>
   readonly changes: ReadonlyArray<bigint>
 }
-
-/** The path of the file of a range and a day. */
-export const pathOf = ({ cell, from, table, to }: ArchiveRange, day: string): string =>
-  archivePath({ table, day, cell, from, to })

@@ -3,7 +3,9 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Option from "effect/Option"
 import type { SqlError } from "effect/sql/SqlError"
+import { ArchiveLock, layerLocked } from "./ArchiveLock.ts"
 import { ArchiveOptions } from "./ArchiveOptions.ts"
 import { ArchiveState } from "./ArchiveState.ts"
 import { makeChangeFiles } from "./ChangeFiles.ts"
@@ -11,13 +13,13 @@ import { type ArchiveStep, makeEventFiles, NO_STEP } from "./EventFiles.ts"
 
 /**
  * Writes the log, ended runs, marks and tombstones to the archive (docs/reference/archive.md). One writer at a time
- * does the work; a second one does no harm.
+ * does the work: the others wait for its lock.
  */
 export class ArchiveWriter extends Context.Service<
   ArchiveWriter,
   {
-    /** One file, when it is time for one. */
-    readonly step: Effect.Effect<ArchiveStep, ArchiveFault | SqlError>
+    /** One file, when it is time for one; none while another process has the lock. */
+    readonly step: Effect.Effect<Option.Option<ArchiveStep>, ArchiveFault | SqlError>
     /** Everything that there is now; returns the sums. */
     readonly pass: Effect.Effect<ArchiveStep, ArchiveFault | SqlError>
   }
@@ -28,6 +30,7 @@ export class ArchiveWriter extends Context.Service<
       const state = yield* ArchiveState
       const events = yield* makeEventFiles
       const changes = yield* makeChangeFiles
+      const lock = yield* ArchiveLock
       const { intervalMs } = yield* ArchiveOptions
       let changesAt = Number.NEGATIVE_INFINITY
 
@@ -52,12 +55,12 @@ export class ArchiveWriter extends Context.Service<
       const pass = Effect.gen(function* () {
         let sum = NO_STEP
         while (true) {
-          const { bytes, files, rows, wrote } = yield* write(true)
+          const { bytes, files, rows, wrote } = yield* lock.withLockAtLast(write(true))
           if (!wrote) return sum
           sum = { wrote, rows: sum.rows + rows, bytes: sum.bytes + bytes, files: sum.files + files }
         }
       }).pipe(Effect.withSpan("ArchiveWriter.pass"))
-      return ArchiveWriter.of({ step: write(false), pass })
+      return ArchiveWriter.of({ step: lock.withLock(write(false)), pass })
     })
-  )
+  ).pipe(Layer.provide(layerLocked))
 }

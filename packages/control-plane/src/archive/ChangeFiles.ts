@@ -1,15 +1,16 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { type ArchiveFault, ArchiveStore } from "@runplane/archive"
+import { type ArchiveFault, ArchiveStore, openDayFiles } from "@runplane/archive"
 import { type ArchivedMark, type ArchivedTombstone, type ArchiveRow, dayOf } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { hasStatus } from "../event-log/runs/RunSearch.ts"
 import { readBounded } from "../platform/postgres/BoundedRows.ts"
+import { ArchiveLock } from "./ArchiveLock.ts"
 import { ArchiveOptions } from "./ArchiveOptions.ts"
 import { ArchiveState, type ChangeTable, type OpenRange } from "./ArchiveState.ts"
 import { type ArchiveStep, NO_STEP } from "./EventFiles.ts"
-import { openRangeFiles, putFiles } from "./RangeFiles.ts"
+import { putFiles } from "./RangeFiles.ts"
 import { type ArchivedRunRow, archivedRunColumns, LARGE_RUN_COLUMNS, toArchivedRun } from "./RunRows.ts"
 
 /** Most changed rows of a file, and about how many stored bytes of them. */
@@ -48,6 +49,7 @@ interface DatedRow<Table extends ChangeTable> {
 const makeWriter = Effect.fnUntraced(function* <Table extends ChangeTable>(source: Source<Table>) {
   const state = yield* ArchiveState
   const store = yield* ArchiveStore
+  const lock = yield* ArchiveLock
 
   const plan = Effect.gen(function* () {
     const due: Array<DueRow> = []
@@ -68,19 +70,20 @@ const makeWriter = Effect.fnUntraced(function* <Table extends ChangeTable>(sourc
   return Effect.gen(function* (): Effect.fn.Return<ArchiveStep, ArchiveFault | SqlError> {
     const range = (yield* state.range(source.table)) ?? (yield* plan)
     if (range === undefined) return NO_STEP
-    const files = openRangeFiles(source.table)
+    const files = openDayFiles(source.table)
     let rows = 0
     let ids = range.ids
     while (ids.length > 0) {
       const read = yield* source.read(ids, range.from)
       for (const { day, row } of read.rows) {
         rows += 1
-        yield* files.add(day, row, sizeOf(row))
+        if (files.add(day, row, sizeOf(row))) yield* Effect.yieldNow
       }
       ids = ids.slice(Math.max(1, read.taken))
     }
     const written = yield* Effect.provideService(putFiles(range, files.finish()), ArchiveStore, store)
-    if (!(yield* state.complete(range, written, source.complete(range)))) return NO_STEP
+    const isDone = yield* lock.transaction(state.complete(range, written, source.complete(range)))
+    if (!isDone) return NO_STEP
     return { wrote: true, rows, bytes: written.reduce((sum, { bytes }) => sum + bytes, 0), files: written.length }
   })
 })

@@ -1,12 +1,14 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { type ArchiveFault, ArchiveStore } from "@runplane/archive"
-import { type ArchiveRange, dayOf, eventRow, isDue, isFullFor, NOTHING_TAKEN, type Taken } from "@runplane/domain"
+import { type ArchiveFault, ArchiveStore, type EncodedFile, makeEventEncoder, type SizedEvent } from "@runplane/archive"
+import { type ArchiveRange, dayOf, isDue, type Reading, readingOf, type Taken, takerOf } from "@runplane/domain"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import type { SqlError } from "effect/sql/SqlError"
 import { hasStatus } from "../event-log/runs/RunSearch.ts"
+import { ArchiveLock } from "./ArchiveLock.ts"
 import { ArchiveOptions } from "./ArchiveOptions.ts"
 import { ArchiveState } from "./ArchiveState.ts"
-import { type EncodedFile, openRangeFiles, putFiles } from "./RangeFiles.ts"
+import { putFiles } from "./RangeFiles.ts"
 
 /** Most rows and bytes of a page of events. */
 const PAGE_ROWS = 5_000
@@ -29,8 +31,6 @@ interface Encoded {
   readonly days: ReadonlyArray<string>
   readonly to: number
   readonly taken: Taken
-  readonly isFull: boolean
-  readonly oldest: number
   readonly runs: ReadonlySet<string>
 }
 
@@ -42,43 +42,52 @@ export const makeEventFiles = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const state = yield* ArchiveState
   const store = yield* ArchiveStore
+  const lock = yield* ArchiveLock
+  const encoder = yield* makeEventEncoder
   const { bounds, cell, intervalMs } = yield* ArchiveOptions
 
   /** A page of events, bounded in bytes: values are unpacked only up to the bound. */
-  const page = (after: number, to: number) => sql<EventRow>`
+  const page = (after: number, to: number, rows: number) => sql<EventRow>`
     SELECT seq, run_id, index, ts, type, event, bytes FROM (
       SELECT *, octet_length(event) AS bytes, sum(octet_length(event)) OVER (ORDER BY seq) AS total FROM (
         SELECT seq, run_id::text AS run_id, index, ts, type, event::text AS event FROM (
           SELECT *, sum(pg_column_size(next.event)) OVER (ORDER BY seq) - pg_column_size(next.event) AS stored_before
           FROM (SELECT * FROM canonical_events WHERE seq > ${BigInt(after)} AND seq <= ${BigInt(to)}
-                ORDER BY seq LIMIT ${PAGE_ROWS}) AS next
+                ORDER BY seq LIMIT ${rows}) AS next
         ) AS stored WHERE stored_before < ${PAGE_BYTES}
       ) AS unpacked
     ) AS measured WHERE total - bytes < ${PAGE_BYTES} ORDER BY seq`
 
-  const encode = Effect.fn("archive.encodeEvents")(function* (after: number, to: number, isOpen: boolean) {
-    const files = openRangeFiles("events")
+  /** The database makes the next page while this process encodes one. */
+  const encode = Effect.fn("archive.encodeEvents")(function* (reading: Reading) {
+    const files = encoder.open(cell)
     const runs = new Set<string>()
-    let taken = NOTHING_TAKEN
-    let last = after
-    let oldest = Number.POSITIVE_INFINITY
-    const encoded = (end: number, isFull: boolean): Encoded => ({
-      ...{ days: files.days(), files: files.finish(), to: end, taken, isFull, oldest, runs }
-    })
+    const days = new Set<string>()
+    const taker = takerOf(reading)
+    const pageAfter = (after: number, left: number) =>
+      Effect.forkChild(page(after, reading.to, Math.min(PAGE_ROWS, left)), { startImmediately: true })
+    let next = yield* pageAfter(reading.after, taker.left())
     while (true) {
-      const rows = yield* page(last, to)
-      if (rows.length === 0) return encoded(to, false)
-      for (const row of rows) {
-        if (!isOpen && isFullFor(taken, row.bytes, bounds)) return encoded(last, true)
-        last = Number(row.seq)
-        const ts = row.ts.getTime()
-        oldest = Math.min(oldest, ts)
-        runs.add(row.run_id)
-        taken = { rows: taken.rows + 1, bytes: taken.bytes + row.bytes }
-        const { event: text, index, run_id: runId, type } = row
-        yield* files.add(dayOf(ts), eventRow(cell, { seq: last, runId, index, ts, type, text }), row.bytes)
+      const rows = yield* Fiber.join(next)
+      const last = rows.at(-1)
+      if (last === undefined) break
+      const left = taker.left() - rows.length
+      if (left > 0) next = yield* pageAfter(Number(last.seq), left)
+      const events: Array<SizedEvent> = []
+      for (const { bytes, event: text, index, run_id: runId, seq, ts, type } of rows) {
+        if (!taker.take(Number(seq), bytes)) break
+        events.push({ seq: Number(seq), runId, index, ts: ts.getTime(), type, text, bytes })
+        runs.add(runId)
+        days.add(dayOf(ts.getTime()))
       }
+      yield* files.add(events)
+      if (left <= 0 || events.length < rows.length) break
     }
+    yield* Fiber.interrupt(next)
+    const encoded: Encoded = {
+      ...{ days: [...days].toSorted(), files: yield* files.finish, to: taker.end(), taken: taker.taken(), runs }
+    }
+    return encoded
   })
 
   /** Runs that had ended: their rows are due, now that their events are in files. */
@@ -90,14 +99,11 @@ export const makeEventFiles = Effect.gen(function* () {
 
   const write = Effect.fnUntraced(function* (range: ArchiveRange, encoded: Encoded) {
     const written = yield* Effect.provideService(putFiles(range, encoded.files), ArchiveStore, store)
-    const isDone = yield* state.complete(
-      range,
-      written,
-      Effect.andThen(
-        sql`UPDATE archive_state SET seq = ${BigInt(range.to)} WHERE seq < ${BigInt(range.to)}`,
-        noteEnded(encoded.runs)
-      )
+    const moved = Effect.andThen(
+      sql`UPDATE archive_state SET seq = ${BigInt(range.to)} WHERE seq < ${BigInt(range.to)}`,
+      noteEnded(encoded.runs)
     )
+    const isDone = yield* lock.transaction(state.complete(range, written, moved))
     if (!isDone) return NO_STEP
     const bytes = written.reduce((sum, file) => sum + file.bytes, 0)
     return { wrote: true, rows: encoded.taken.rows, bytes, files: written.length }
@@ -121,11 +127,11 @@ export const makeEventFiles = Effect.gen(function* () {
     isForced: boolean
   ): Effect.fn.Return<ArchiveStep, ArchiveFault | SqlError> {
     const open = yield* state.range("events")
-    if (open !== undefined) return yield* write(open, yield* encode(open.from - 1, open.to, true))
+    if (open !== undefined) return yield* write(open, yield* encode(readingOf(open)))
     const [row] = yield* sql<{ readonly mark: bigint }>`SELECT event_watermark() AS mark`
     const mark = Number(row?.mark ?? 0)
     if (mark <= after || !(yield* isTime(after, mark, isForced))) return NO_STEP
-    const encoded = yield* encode(after, mark, false)
+    const encoded = yield* encode({ after, to: mark, bounds })
     const range: ArchiveRange = { table: "events", cell, from: after + 1, to: encoded.to, days: encoded.days }
     if (encoded.taken.rows === 0) {
       yield* state.skip(after, mark)

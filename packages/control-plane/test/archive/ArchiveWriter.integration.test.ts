@@ -7,14 +7,18 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as TestClock from "effect/testing/TestClock"
+import { ArchiveWriter } from "../../src/archive/ArchiveWriter.ts"
 import { RunAdministration } from "../../src/event-log/runs/RunAdministration.ts"
+import { ARCHIVE_LOCK } from "../../src/platform/postgres/AdvisoryLocks.ts"
 import { appendMessages } from "../support/Appends.ts"
 import { layerTestLog } from "../support/ControlPlane.ts"
 import { endedRun } from "../support/EndedRuns.ts"
 import { insertMark } from "../support/MarkSeeds.ts"
 import { createRun } from "../support/Runs.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
-import { checkArchive, openTarget, passInto, rowsOf, writing } from "./Archives.ts"
+import { checkArchive, layerWriter, openTarget, passInto, rowsOf, writing } from "./Archives.ts"
 
 const service = layerTestLog.pipe(Layer.provideMerge(layerTestDatabase))
 
@@ -166,30 +170,97 @@ layer(service)("the writer of the archive", (it) => {
     })
   )
 
-  it.effect("ignores a writer that was replaced while it wrote", () =>
+  it.effect("stops a writer that has lost its lock, before it changes another file", () =>
     Effect.gen(function* () {
       yield* emptied
+      const sql = yield* PgClient.PgClient
       const target = yield* openTarget
-      yield* endedRun
+      const [old, young] = [yield* endedRun, yield* endedRun]
+      yield* age(old, 1)
       const [reached, resume] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const put: Array<string> = []
+      // It pauses when the first of two files is visible.
       const slow: ArchiveTarget = {
         ...target,
         put: (path, bytes) =>
-          Deferred.succeed(reached, undefined).pipe(
-            Effect.andThen(Deferred.await(resume)),
-            Effect.andThen(target.put(path, bytes))
-          )
+          target
+            .put(path, bytes)
+            .pipe(
+              Effect.andThen(Effect.sync(() => put.push(path))),
+              Effect.andThen(Deferred.succeed(reached, undefined)),
+              Effect.andThen(Deferred.await(resume))
+            )
       }
-      const replaced = yield* Effect.forkChild(passInto(slow))
+      const replaced = yield* Effect.forkChild(Effect.flip(passInto(slow)))
       yield* Deferred.await(reached)
+      const ended = yield* sql<{ readonly count: number }>`
+        SELECT count(pg_terminate_backend(pid))::int AS count FROM pg_locks
+        WHERE locktype = 'advisory' AND objid = ${ARCHIVE_LOCK} AND objsubid = 1
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+      assert.strictEqual(ended[0]?.count, 1)
+      yield* deleteRun(old)
       yield* passInto(target)
-      yield* appendMessages(yield* createRun(), 5, 5)
+      yield* appendMessages(young, 1)
       yield* passInto(target)
       yield* Deferred.succeed(resume, undefined)
-      yield* Fiber.join(replaced)
-      assert.strictEqual(yield* checkArchive(target), 8)
-      assert.lengthOf(yield* rowsOf(target, "runs"), 1)
+      assert.include((yield* Fiber.join(replaced)).message, "lost the lock")
+      assert.lengthOf(put, 1)
+      yield* checkArchive(target)
+      assert.isFalse((yield* rowsOf(target, "events")).some(({ run_id }) => run_id === old))
+      assert.lengthOf(yield* rowsOf(target, "tombstones"), 1)
     })
+  )
+
+  it.effect("does nothing while another process has the lock, and reports one that keeps it", () =>
+    Effect.gen(function* () {
+      yield* emptied
+      const sql = yield* PgClient.PgClient
+      const target = yield* openTarget
+      yield* endedRun
+      yield* Effect.gen(function* () {
+        const writer = yield* ArchiveWriter
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const other = yield* sql.reserve
+            yield* other.execute("SELECT pg_advisory_lock($1::bigint)", [ARCHIVE_LOCK], undefined)
+            yield* Effect.addFinalizer(() =>
+              Effect.ignore(other.execute("SELECT pg_advisory_unlock($1::bigint)", [ARCHIVE_LOCK], undefined))
+            )
+            assert.isTrue(Option.isNone(yield* writer.step))
+            yield* TestClock.adjust("9 minutes")
+            assert.isTrue(Option.isNone(yield* writer.step))
+            yield* TestClock.adjust("1 minute")
+            const fault = yield* Effect.flip(writer.step)
+            assert.match(fault.message, /another process has had the lock of the archive for 10 minutes/)
+            assert.lengthOf(yield* target.list(""), 0)
+          })
+        )
+        assert.isTrue(Option.isSome(yield* writer.step))
+      }).pipe(Effect.provide(layerWriter(target)))
+    })
+  )
+
+  it.effect("lets two writers work side by side while runs are deleted", () =>
+    Effect.gen(function* () {
+      yield* emptied
+      const target = yield* openTarget
+      const options = writing({ bounds: { rows: 3, bytes: 1_000_000 } })
+      const runs: Array<string> = []
+      for (let run = 0; run < 6; run++) runs.push(yield* endedRun)
+      yield* passInto(target, options)
+      const work = Effect.gen(function* () {
+        for (let round = 0; round < 5; round++) yield* passInto(target, options)
+      })
+      const change = Effect.gen(function* () {
+        for (const run of runs.slice(0, 3)) {
+          yield* appendMessages(yield* createRun(), 10, 5)
+          yield* deleteRun(run)
+        }
+      })
+      yield* Effect.all([work, work, change], { concurrency: "unbounded" })
+      yield* passInto(target, options)
+      assert.strictEqual(yield* checkArchive(target, new Set(runs.slice(0, 3))), 39)
+    }).pipe(TestClock.withLive)
   )
 
   it.effect("writes an ended run after its events, and again when it changes", () =>

@@ -77,3 +77,23 @@ export const supersededBy = ({ into, parts }: Merge): ReadonlyArray<string> => {
   const path = archivePath(into)
   return parts.map(archivePath).filter((part) => part !== path)
 }
+
+/** A run that a caller has deleted, and whose rows may still be in files. */
+export interface DeletedRun {
+  /** Position of its first event; undefined for a run without events in files. */
+  readonly firstSeq: number | undefined
+  readonly lastSeq: number
+  /** UTC day on which it was created. */
+  readonly createdDay: string
+}
+
+/** Whether a file may hold rows of the run. */
+export const mayHold = (file: ArchiveFile, { createdDay, firstSeq, lastSeq }: DeletedRun): boolean => {
+  if (file.table === "tombstones") return false
+  if (file.table !== "events") return file.day === createdDay
+  return firstSeq !== undefined && file.from <= lastSeq && file.to >= firstSeq
+}
+
+/** The first day that is not closed: the UTC day of now, or that of the first event that is not in files yet. */
+export const firstOpenDay = (today: string, waiting: string | undefined): string =>
+  waiting !== undefined && waiting < today ? waiting : today

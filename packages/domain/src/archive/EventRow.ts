@@ -19,16 +19,31 @@ export interface LoggedEvent {
  */
 export const eventRow = (cell: string, { index, runId, seq, text, ts, type }: LoggedEvent): ArchivedEvent => {
   const event = Result.getOrUndefined(decodeEventText(text))
+  const call = event?.type === "llm.call.completed" ? event.data : undefined
+  const decision = event?.type === "decision.finalized" ? event.data : undefined
   return {
-    ...{ cell, seq, run_id: runId, index, ts, type },
+    cell,
+    seq,
+    run_id: runId,
+    index,
+    ts,
+    type,
     subject_kind: event?.subject?.kind ?? null,
     subject_id: event?.subject?.id ?? null,
     source_kind: event?.source?.kind ?? null,
     source_name: event?.source?.name ?? null,
     sender: (event && senderOf(event)) ?? null,
-    ...(event?.type === "llm.call.completed" ? callOf(event.data) : NO_CALL),
-    action: (event?.type === "decision.finalized" ? event.data.action : undefined) ?? null,
-    positive: event?.type === "decision.finalized" ? event.data.outcomePositive : null,
+    model: call?.model ?? null,
+    provider: call?.provider ?? null,
+    calls: call === undefined ? null : int32(call.calls),
+    prompt_tokens: call?.promptTokens ?? null,
+    completion_tokens: call?.completionTokens ?? null,
+    total_tokens: call?.totalTokens ?? null,
+    cost_usd: call?.estimatedCostUsd ?? null,
+    cost_basis: call?.costBasis ?? null,
+    latency_ms: call?.latencyMs ?? null,
+    action: decision?.action ?? null,
+    positive: decision?.outcomePositive ?? null,
     event: text
   }
 }
@@ -39,31 +54,5 @@ const senderOf = (event: CanonicalEvent): string | undefined => {
   return "sender" in data && typeof data.sender === "string" && data.sender !== "" ? data.sender : undefined
 }
 
-type Call = (CanonicalEvent & { readonly type: "llm.call.completed" })["data"]
-
-const NO_CALL = {
-  model: null,
-  provider: null,
-  calls: null,
-  prompt_tokens: null,
-  completion_tokens: null,
-  total_tokens: null,
-  cost_usd: null,
-  cost_basis: null,
-  latency_ms: null
-}
-
 /** Counts beyond 32 bits are senders' nonsense: the column has null then. */
 const int32 = (value: number): number | null => (Number.isInteger(value) && Math.abs(value) < 2 ** 31 ? value : null)
-
-const callOf = (call: Call) => ({
-  model: call.model ?? null,
-  provider: call.provider ?? null,
-  calls: int32(call.calls),
-  prompt_tokens: call.promptTokens,
-  completion_tokens: call.completionTokens,
-  total_tokens: call.totalTokens,
-  cost_usd: call.estimatedCostUsd ?? null,
-  cost_basis: call.costBasis ?? null,
-  latency_ms: call.latencyMs ?? null
-})

@@ -40,8 +40,18 @@ export const archiveFile = (path: string): ArchiveFile | undefined => {
 const MS_PER_DAY = 86_400_000
 
 /** The UTC day of a time in milliseconds. */
-export const dayOf = (ts: number): string =>
-  new Date(Math.floor(ts / MS_PER_DAY) * MS_PER_DAY).toISOString().slice(0, -"T00:00:00.000Z".length)
+export const dayOf = (ts: number): string => {
+  const day = Math.floor(ts / MS_PER_DAY)
+  if (day !== lastDay) {
+    lastText = new Date(day * MS_PER_DAY).toISOString().slice(0, -"T00:00:00.000Z".length)
+    lastDay = day
+  }
+  return lastText
+}
+
+// The events of a log mostly have the day of the event before.
+let lastDay = Number.NaN
+let lastText = ""
 
 const directoryOf = (path: string) => path.slice(0, path.lastIndexOf("/"))
 
@@ -69,3 +79,20 @@ export const currentFiles = (paths: ReadonlyArray<string>): ReadonlyArray<string
 }
 
 const compareTexts = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+
+/** The files of a cell that count and that nothing of its database names. */
+export const unknownFiles = (
+  paths: ReadonlyArray<string>,
+  cell: string,
+  known: ReadonlySet<string>
+): ReadonlyArray<string> => currentFiles(paths).filter((path) => archiveFile(path)?.cell === cell && !known.has(path))
+
+/** What a compaction has left that was killed after its commit: files of a cell that do not count and are not known. */
+export const leftOverFiles = (
+  paths: ReadonlyArray<string>,
+  cell: string,
+  known: ReadonlySet<string>
+): ReadonlyArray<string> => {
+  const current = new Set(currentFiles(paths))
+  return paths.filter((path) => archiveFile(path)?.cell === cell && !current.has(path) && !known.has(path))
+}

@@ -1,5 +1,6 @@
 import {
   clientCommands,
+  EXIT_CODES,
   failed,
   failedAndPrinted,
   oneLine,
@@ -81,10 +82,21 @@ const migrate = Command.make("migrate", {}, () =>
   })
 ).pipe(Command.withDescription("Bring the schema of DATABASE_URL up to date"))
 
+/** A signal leaves the work of the command undone: its exit code says so, and the next one continues. */
+const unlessInterrupted = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.onInterrupt(effect, () =>
+    Effect.andThen(
+      Console.error("runplane: interrupted before the end; the next command continues"),
+      Effect.sync(() => {
+        process.exitCode = EXIT_CODES.failed
+      })
+    )
+  )
+
 const archive = Command.make("archive", {}, () =>
   Effect.gen(function* () {
     yield* output
-    const { bytes, files, rows } = yield* inOneLine(archiveOnce)
+    const { bytes, files, rows } = yield* unlessInterrupted(inOneLine(archiveOnce))
     if (yield* printedAsJson({ files, rows, bytes })) return
     yield* Console.log(
       files === 0 ? "the archive is up to date" : `wrote ${rows} rows to ${files} files, ${bytes} bytes`
@@ -96,7 +108,7 @@ const archive = Command.make("archive", {}, () =>
     Command.make("compact", {}, () =>
       Effect.gen(function* () {
         yield* output
-        const { files, removed, rows } = yield* inOneLine(compactArchive)
+        const { files, removed, rows } = yield* unlessInterrupted(inOneLine(compactArchive))
         if (yield* printedAsJson({ files, removed, rows })) return
         yield* Console.log(`wrote ${files} files, removed ${removed} files and ${rows} rows`)
       })

@@ -15,6 +15,9 @@ export const TALLY_LOCK = 7_266_422
 /** One process at a time numbers the entries of the ledger. */
 export const LEDGER_LOCK = 7_245_031
 
+/** One process at a time changes the files of the archive. */
+export const ARCHIVE_LOCK = 7_266_424
+
 // First keys of locks with two.
 
 /** A live process; the second key is its number. */

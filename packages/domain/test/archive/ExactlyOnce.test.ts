@@ -121,6 +121,26 @@ describe("the archive under crashes, retries and processes that were replaced", 
     { arbitrary: { runs: 1_500 }, timeout: 60_000 }
   )
 
+  it("completes no range whose files another process has changed since the lock was lost", () => {
+    const model = new ArchiveModel(true)
+    model.append("a", DAYS[0], 1, 0)
+    model.advance(0)
+    const stepUntil = (actor: (typeof ACTORS)[number], isReached: () => boolean) => {
+      for (let steps = 0; !isReached(); steps++) {
+        assert.isBelow(steps, 100)
+        model.step(actor)
+      }
+    }
+    stepUntil("service", () => model.files.size === 1)
+    model.cut("service")
+    model.delete("a")
+    stepUntil("other", () => model.files.size === 0)
+    for (let steps = 0; steps < 3; steps++) model.step("service")
+    model.recover()
+    checkEnd(model)
+    assert.strictEqual(model.known.size, 0)
+  })
+
   // A write that is under way when the session ends reaches the store late.
   it.prop(
     "needs no lock while no run is deleted: a late writer replaces files by themselves",

@@ -99,7 +99,7 @@ const filtersFrom = (afterSeq: number): ReadonlyArray<EventFilter> => [
 const manyReads = Effect.fnUntraced(function* (runId: RunId, seqs: ReadonlyArray<number>) {
   const events = yield* EventRepository
   const found: Array<unknown> = []
-  for (const afterSeq of [0, ...seqs.filter((_, position) => position % 19 === 4), seqs.at(-1) ?? 0]) {
+  for (const afterSeq of [0, ...seqs.filter((_, position) => position % 31 === 4), seqs.at(-1) ?? 0]) {
     found.push(yield* walked(runId, { afterSeq }, 3, 1_000), yield* walked(runId, { afterSeq }, 500, 4 * 1024 * 1024))
     found.push(yield* walked(runId, { afterSeq, upToSeq: afterSeq + 21 }, 500, 4 * 1024 * 1024))
     for (const filter of filtersFrom(afterSeq)) {

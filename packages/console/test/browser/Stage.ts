@@ -210,6 +210,13 @@ export const launchExample = async (): Promise<string> => {
   return String(answer.controlPlaneRun.runId)
 }
 
+/** The events of a run, a line each, for the message of a failure. */
+const eventsAsLines = async (id: string): Promise<string> => {
+  const { body } = await ask("GET", `${CONTROL_PLANE}/runs/${id}/events?limit=1000`)
+  const events: ReadonlyArray<{ readonly ts: string; readonly type: string; readonly data: unknown }> = body
+  return events.map(({ data, ts, type }) => `${ts} ${type} ${JSON.stringify(data).slice(0, 300)}`).join("\n")
+}
+
 /** Launches the example and waits until it has completed; answers its run. */
 export const completedExample = async (): Promise<string> => {
   const id = await launchExample()
@@ -220,7 +227,7 @@ export const completedExample = async (): Promise<string> => {
     last = `${status} ${text}`
     if (["failed", "cancelled"].includes(String(body.status))) break
   }
-  throw new Error(`the run did not complete: ${last}`)
+  throw new Error(`the run did not complete: ${last}\n${await eventsAsLines(id)}`)
 }
 
 /** Waits until the page shows this state of the connection. */

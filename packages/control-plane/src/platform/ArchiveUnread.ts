@@ -27,4 +27,8 @@ export class ArchiveUnread extends Data.TaggedError("ArchiveUnread")<{ readonly 
 export const isUnreadArchive = (error: unknown): boolean =>
   isSqlError(error) && error.reason.cause instanceof ArchiveUnread
 
+/** A file of the archive cannot be read, now or later. */
+export const isDamagedArchive = (error: unknown): boolean =>
+  isSqlError(error) && error.reason.cause instanceof ArchiveUnread && DAMAGED.has(error.reason.cause.fault.kind)
+
 export const unread = (fault: ArchiveFault): SqlError => new ArchiveUnread({ fault }).asSqlError

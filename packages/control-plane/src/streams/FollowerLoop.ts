@@ -7,6 +7,7 @@ import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import type { RunGone } from "../event-log/runs/RunGone.ts"
 import type { LiveBatch } from "../event-log/subscribe/LiveBatch.ts"
+import { isDamagedArchive } from "../platform/ArchiveUnread.ts"
 import { step } from "./Follower.ts"
 import type { Input, LiveInput, Read, State } from "./FollowerState.ts"
 import type { SseConnection } from "./SseConnection.ts"
@@ -30,11 +31,12 @@ export interface FollowerSource<E> {
 /** The next frames of a stream; done at its end. */
 export type NextFrames<E> = Effect.Effect<Arr.NonEmptyReadonlyArray<Uint8Array>, E | RunGone | Cause.Done>
 
-/** A read whose failure the stream retries. */
+/** A read whose failure the stream retries. A damaged file of the archive cuts the stream. */
 export const retried = <E>(read: Effect.Effect<Input, E>): Effect.Effect<Input> =>
   Effect.catch(
     read,
     Effect.fnUntraced(function* (error: E): Effect.fn.Return<Input> {
+      if (isDamagedArchive(error)) return yield* Effect.die(error)
       yield* Effect.logDebug("an event stream waits for the database", error)
       return { _tag: "Failed", now: yield* Clock.currentTimeMillis, jitter: yield* Random.next }
     })

@@ -1,7 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf"
 import { assert, layer } from "@effect/vitest"
 import type { RunId } from "@runplane/domain"
-import { CommitmentPayloadSchema, DecisionMode, SessionStartPayloadSchema } from "@runplane/runtime"
+import { DecisionMode, SessionStartPayloadSchema } from "@runplane/runtime"
 import { RuntimeFake } from "@runplane/runtime/testing"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -11,6 +11,7 @@ import { endRun } from "../support/EndedRuns.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { awaitEvent, awaitStatus, layerTestObservation } from "../support/Observation.ts"
 import { createRun } from "../support/Runs.ts"
+import { COMMITMENT } from "../support/ScriptedRuntime.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
 
 const PARTICIPANTS = ["agent://lead", "agent://risk"]
@@ -43,16 +44,7 @@ const envelopes = [
   {
     messageType: "Commitment",
     sender: "agent://lead",
-    payload: toBinary(
-      CommitmentPayloadSchema,
-      create(CommitmentPayloadSchema, {
-        commitmentId: "c1",
-        action: "decision.selected",
-        authorityScope: "release",
-        reason: "majority",
-        outcomePositive: true
-      })
-    )
+    payload: COMMITMENT
   }
 ] as const
 

@@ -50,7 +50,8 @@ const scriptedEnvelope = (sessionId: string, ordinal: number) =>
           )
   })
 
-const COMMITMENT = toBinary(
+/** The payload of a positive commitment. */
+export const COMMITMENT = toBinary(
   CommitmentPayloadSchema,
   create(CommitmentPayloadSchema, {
     commitmentId: "c1",

@@ -160,6 +160,34 @@ layer(service)("the log of a run that has left the database", (it) => {
     })
   )
 
+  it.effect("opens the files of its own range alone", () =>
+    Effect.gen(function* () {
+      yield* emptied
+      const target = yield* openTarget
+      const before = yield* twoRuns
+      yield* passInto(target, options)
+      const earlier = new Set(yield* target.list("events/"))
+      const [runId, other] = yield* twoRuns
+      assert(runId !== undefined && other !== undefined)
+      yield* passInto(target, options)
+      yield* twoRuns
+      yield* passInto(target, options)
+      yield* expire([...before, runId, other])
+      const opened: Array<string> = []
+      const counting: ArchiveTarget = {
+        ...target,
+        size: (path) =>
+          Effect.andThen(
+            Effect.sync(() => void opened.push(path)),
+            target.size(path)
+          )
+      }
+      assert.lengthOf(yield* readBy(counting, walked(runId, { afterSeq: 0 }, 500, 4 * 1024 * 1024)), 41)
+      assert.isAbove(opened.length, 1)
+      assert.isFalse(opened.some((path) => earlier.has(path)))
+    })
+  )
+
   it.effect("fails when a file is gone, and without an archive, and for a damaged file", () =>
     Effect.gen(function* () {
       yield* emptied

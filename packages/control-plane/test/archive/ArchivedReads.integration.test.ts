@@ -276,6 +276,22 @@ layer(service, { excludeTestServices: true })("a run that the archive alone has"
     })
   )
 
+  it.effect("opens no stream while the store is away, also when its row is in memory", () =>
+    Effect.gen(function* () {
+      const runId = yield* endedRun
+      yield* pass
+      yield* expire(runId)
+      assert.strictEqual((yield* call("GET", `/runs/${runId}`)).status, 200)
+      renameSync(folder, `${folder}-away`)
+      for (const path of ["stream", "ag-ui", "state"]) {
+        const answer = yield* call("GET", `/runs/${runId}/${path}`)
+        assert.deepInclude(answer.body, { statusCode: 503, errorCode: "SERVICE_UNAVAILABLE" }, path)
+      }
+      renameSync(`${folder}-away`, folder)
+      assert.strictEqual((yield* call("GET", `/runs/${runId}/state`)).status, 200)
+    })
+  )
+
   it.effect("is unavailable while the store is away", () =>
     Effect.gen(function* () {
       const runId = yield* endedRun

@@ -140,10 +140,10 @@ const makeArchivedLog = (target: ArchiveTarget | undefined) =>
       return found
     })
 
-    /** The files with events of a run behind a seq. The time of its events never goes back, so days are in order. */
-    const eventFiles = ({ lastSeq }: ArchivedHead, afterSeq: number) => sql<{ readonly path: string }>`
+    /** The files that may have events of a run from a seq on. The time of its events never goes back, so days are in order. */
+    const eventFiles = ({ lastSeq }: ArchivedHead, from: number) => sql<{ readonly path: string }>`
         SELECT path FROM archive_files
-        WHERE table_name = 'events' AND range_to > ${BigInt(afterSeq)} AND range_from <= ${BigInt(lastSeq)}
+        WHERE table_name = 'events' AND range_to >= ${BigInt(from)} AND range_from <= ${BigInt(lastSeq)}
         ORDER BY day, range_from`
 
     const readSegment = (head: ArchivedHead, afterSeq: number) =>
@@ -153,7 +153,7 @@ const makeArchivedLog = (target: ArchiveTarget | undefined) =>
           const from = Math.max(afterSeq + 1, head.firstSeq)
           const events: Array<FiledEvent> = []
           let bytes = 0
-          for (const { path } of yield* eventFiles(head, afterSeq)) {
+          for (const { path } of yield* eventFiles(head, from)) {
             const file = yield* openTable(target, "events", path)
             for (const [group, { seqs = [0, Number.MAX_SAFE_INTEGER] }] of file.groups.entries()) {
               if (seqs[1] < from || seqs[0] > lastSeq) continue

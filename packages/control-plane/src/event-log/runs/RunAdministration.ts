@@ -58,8 +58,9 @@ export class RunAdministration extends Context.Service<
      */
     readonly remove: (runIds: ReadonlyArray<RunId>, deletion: Deletion) => Effect.Effect<void, SqlError>
     /**
-     * Deletes a run that retention has deleted and of which the archive may have rows: the archive writes the
-     * tombstone, by which readers leave the run out. Returns its status; undefined when there is no such run.
+     * Deletes a run that retention has deleted, and of which files may have rows: inserts a tombstone. The archive
+     * writes the tombstone to a file, and readers of files skip the run. Returns the status of the run; undefined for
+     * an unknown run.
      */
     readonly removeArchived: (runId: RunId, deletion: Deletion) => Effect.Effect<RunStatus | undefined, SqlError>
   }

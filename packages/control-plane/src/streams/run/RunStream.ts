@@ -29,14 +29,14 @@ export class RunStream extends Context.Service<
   {
     /**
      * Opens a stream for the lifetime of the scope, with every event that is committed from now on. It flushes the
-     * headers, and returns the bytes that were not written to the socket directly. Fails when the run was deleted; the
-     * stream fails when the run is deleted before its end is sent.
+     * headers, and returns the bytes that were not written to the socket directly. Fails when the run was deleted, and
+     * when the archive cannot be read; the stream fails when the run is deleted before its end is sent.
      */
     readonly open: (
       runId: RunId,
       options: RunOptions,
       connection?: SseConnection
-    ) => Effect.Effect<Stream.Stream<Uint8Array, RunGone>, RunGone, Scope.Scope>
+    ) => Effect.Effect<Stream.Stream<Uint8Array, RunGone>, RunGone | SqlError, Scope.Scope>
   }
 >()("runplane/control-plane/RunStream") {
   static readonly layer = Layer.effect(
@@ -50,9 +50,10 @@ export class RunStream extends Context.Service<
         // Subscribed before the state is read, so that no event falls between the two.
         const subscription = yield* live.subscribe(runId)
         const read = readFor(connection)
-        // A damaged file of the archive stays damaged.
-        const isPassing = (error: SqlError) => !isUnreadArchive(error)
-        const current = Effect.orDie(Effect.retry(read(states.current(runId)), { schedule: retries, while: isPassing }))
+        const current = read(states.current(runId)).pipe(
+          Effect.retry({ schedule: retries, while: (error) => !isUnreadArchive(error) }),
+          Effect.catchIf((error) => !isUnreadArchive(error), Effect.die)
+        )
         const found = Effect.filterOrFail(
           current,
           (state) => state !== undefined,

@@ -1,173 +1,27 @@
-import { createHash, generateKeyPairSync, sign, verify } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
-import {
-  artifactCreated,
-  chainNext,
-  chainStart,
-  emptyRunMetrics,
-  eventBytes,
-  exportEnds,
-  exportedLine,
-  framesStart,
-  frameText,
-  makeExportDigest,
-  makeSeal,
-  measure,
-  projectAll,
-  RunId,
-  rawEventId,
-  type Seal,
-  type SealDraft,
-  type Sha256,
-  type SignatureCheck,
-  type Signer,
-  signedBytes,
-  verifyExport
-} from "@runplane/domain"
+import { makeSeal, type Seal, type SignatureCheck, verifyExport } from "@runplane/domain"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import { nastyText } from "../support/arbitraries.ts"
-import { eventsOf, opened, votes } from "../support/deliberations.ts"
-import { at, RUN_ID, textOf } from "../support/events.ts"
-
-const sha256: Sha256 = (...parts) => {
-  const hash = createHash("sha256")
-  for (const part of parts) hash.update(part)
-  return hash.digest()
-}
-
-const signerOf = (keyId: string) => {
-  const { privateKey, publicKey } = generateKeyPairSync("ed25519")
-  const signer: Signer = { keyId, sign: (message) => sign(null, message, privateKey) }
-  return { signer, publicKey }
-}
-const keys = [signerOf("key-1"), signerOf("key-2")] as const
-const check: SignatureCheck = (keyId, message, signature) => {
-  const key = keys.find(({ signer }) => signer.keyId === keyId)
-  return key && verify(null, message, key.publicKey, signature)
-}
-
-const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex")
-
-const inline = '{"spans":[1,{"a":null}]}'
-const artifact = { artifactId: "a1", kind: "report", label: "Summary", contentSha256: hex(sha256(Buffer.from(inline))) }
-const all = eventsOf(
-  opened(),
-  artifactCreated(at(0), artifact, "run-executor"),
-  votes("a", "APPROVE"),
-  votes("b", "caf\u00e9 \u{1F600}")
-)
-const texts = all.map(textOf)
-const state = projectAll(RUN_ID, all)
-const metrics = all.reduce(measure, emptyRunMetrics(RunId.make(RUN_ID)))
-
-const runText = `{"id":"${RUN_ID}","status":"running","tags":["a \\"b\\\\"]}`
-const sessionText = JSON.stringify({
-  runId: RUN_ID,
-  runtimeSessionId: "session-1",
-  modeName: "macp.mode.decision.v1",
-  policyVersion: "policy.default",
-  initiatorParticipantId: "lead",
-  sessionState: "OPEN",
-  metadata: { participants: ["a", "b", "c"] }
-})
-const artifactText = `{"id":"a1","runId":"${RUN_ID}","kind":"report","label":"Summary","inline":${inline},"createdAt":"c"}`
-const frameOf = (seq: number) => {
-  const head = {
-    id: rawEventId(sha256, RUN_ID, seq),
-    runId: RUN_ID,
-    seq,
-    ts: at(seq),
-    kind: "envelope",
-    sourceName: "s"
-  }
-  return `${JSON.stringify(head).slice(0, -1)},"payload":{"a":[1,true,null,${seq}]},"createdAt":"${at(seq)}"}`
-}
-const frames = [1, 2, 3].map(frameOf)
-const framesHead = [1, 2, 3].reduce(
-  (head, seq) =>
-    chainNext(
-      sha256,
-      head,
-      eventBytes(frameText({ seq, ts: at(seq), kind: "envelope", sourceName: "s" }, `{"a":[1,true,null,${seq}]}`))
-    ),
-  framesStart(sha256, RUN_ID)
-)
-/** The records that fit the events, as the texts of an export. */
-const honest: { readonly around: string; readonly frames: ReadonlyArray<string> } = {
-  around:
-    `"run":${runText},"session":${sessionText},"projection":${JSON.stringify(state)},` +
-    `"metrics":${JSON.stringify(metrics)},"artifacts":[${artifactText}]`,
-  frames
-}
-
-type Format = keyof typeof exportEnds
-
-const nothing = {
-  around: `"run":{"id":"${RUN_ID}","status":"queued"},"session":null,"projection":null,"metrics":null,"artifacts":[]`,
-  frames
-}
-
-const PROVEN = { late: false, provenAfter: 0, frames: null }
-
-interface Made {
-  readonly events?: ReadonlyArray<string>
-  readonly signer?: Signer | undefined
-  /** The export's own; that of the seal unless said. */
-  readonly exporter?: Signer | undefined
-  readonly isSealed?: boolean
-  /** Changes the events once the seal and the heads are made. */
-  readonly tamper?: (events: ReadonlyArray<string>) => ReadonlyArray<string>
-  /** The records beside the events. */
-  readonly records?: typeof honest
-  readonly proof?: Partial<Pick<SealDraft, "frames" | "late" | "provenAfter">>
-  /** Whether the seal is of a release without the members of the proof. */
-  readonly isOld?: boolean
-}
-
-/** A seal as a release without the members of the proof has made it. */
-const olderSeal = ({ frames: _, late: __, provenAfter: ___, signature: ____, ...old }: Seal, signer: Signer): Seal => ({
-  ...old,
-  signature: hex(signer.sign(signedBytes(old)))
-})
-
-/** An export as the service makes it. */
-const exported = (format: Format, made: Made = {}): Buffer => {
-  const { events = texts, isOld = false, isSealed = true, records = honest, tamper = (all) => all } = made
-  const signer = "signer" in made ? made.signer : keys[0].signer
-  const exporter = "exporter" in made ? made.exporter : signer
-  let head = chainStart(sha256, RUN_ID)
-  const heads = events.map((text) => {
-    head = chainNext(sha256, head, eventBytes(text))
-    return Buffer.from(head).toString("hex")
-  })
-  const proof = { late: false, provenAfter: 0, frames: { after: 0, last: 3, head: hex(framesHead) }, ...made.proof }
-  const draft = { runId: RUN_ID, events: events.length, head, sealedAt: "2026-07-01T10:00:00.000Z", ...proof }
-  const fresh = isSealed ? makeSeal(draft, signer) : undefined
-  const seal = fresh !== undefined && isOld && signer !== undefined ? olderSeal(fresh, signer) : fresh
-  const { around, frames } = records
-  const body = {
-    json: `{${around},"canonicalEvents":[${tamper(events).join(",")}],"rawEvents":[${frames.join(",")}],"exportedAt":"then"`,
-    jsonl: [
-      `{"type":"header",${around}}`,
-      ...tamper(events).map(exportedLine),
-      ...frames.map((frame) => `{"type":"raw_event",${frame.slice(1)}`)
-    ]
-      .map((line) => `${line}\n`)
-      .join("")
-  }
-  const covered = body[format] + exportEnds[format].proof(seal, heads)
-  return Buffer.from(covered + exportEnds[format].digest(makeExportDigest(sha256(Buffer.from(covered)), exporter)))
-}
-
-const verified = (bytes: Uint8Array, by = check) => verifyExport(sha256, by, bytes)
-
-const whyOf = (bytes: Uint8Array, by = check) => {
-  const found = verified(bytes, by)
-  return found.ok ? "it fits" : found.index === undefined ? found.why : `${found.index}: ${found.why}`
-}
-
-const formats: ReadonlyArray<Format> = ["json", "jsonl"]
+import { at, RUN_ID } from "../support/events.ts"
+import {
+  artifactText,
+  check,
+  exported,
+  formats,
+  frameOf,
+  frames,
+  honest,
+  keys,
+  type Made,
+  nothing,
+  PROVEN,
+  sessionText,
+  sha256,
+  texts,
+  verified,
+  whyOf
+} from "../support/exports.ts"
 
 for (const format of formats) {
   describe(`an export of format ${format}`, () => {
@@ -391,44 +245,5 @@ describe("a file that is not an export", () => {
     assert.isFalse(verified(Buffer.concat([Buffer.from('{"type":"header","'), Buffer.alloc(5_000_000, "\\")])).ok)
     const deep = `{"runId":"${RUN_ID}","index":1,"data":${"[".repeat(100_000)}${"]".repeat(100_000)}}`
     for (const format of formats) assert.isFalse(verified(exported(format, { tamper: () => [deep] })).ok)
-  })
-})
-
-describe("an export of a run that only the archive has", () => {
-  const archived = (over: (around: string) => string) => ({
-    around: over(
-      honest.around
-        .replace('"status":"running"', '"status":"running","storage":"archive"')
-        .replace(sessionText, "null")
-        .replace(`"inline":${inline}`, '"inlineOmitted":true')
-    ),
-    frames: []
-  })
-
-  it("is whole without the session and the contents, which it names", () => {
-    for (const format of formats) {
-      const found = verified(exported(format, { records: archived((around) => around) }))
-      assert(found.ok, JSON.stringify(found))
-      assert.includeMembers(
-        [...found.notProven],
-        ["session: the archive does not have it", "the content of 1 artifacts: the archive does not have it"]
-      )
-      assert.isFalse(found.proven.some((part) => part.startsWith("session")))
-      assert.include(found.proven, "artifacts: id, kind, label, uri, order")
-    }
-  })
-
-  it("is refused when another record is missing or changed, and elsewhere these are missing", () => {
-    const changes: ReadonlyArray<(around: string) => string> = [
-      (around) => around.replace('"label":"Summary"', '"label":"Else"'),
-      (around) => around.replace(artifactText.replace(`"inline":${inline}`, '"inlineOmitted":true'), ""),
-      (around) => around.replace('"inlineOmitted":true', '"inline":{}'),
-      (around) => around.replace(',"inlineOmitted":true', ""),
-      (around) => around.replace(JSON.stringify(metrics), "null"),
-      (around) => around.replace(',"storage":"archive"', "")
-    ]
-    for (const change of changes) {
-      assert.isFalse(verified(exported("json", { records: archived(change) })).ok, String(change))
-    }
   })
 })

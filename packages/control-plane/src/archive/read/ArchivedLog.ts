@@ -140,7 +140,10 @@ const makeArchivedLog = (target: ArchiveTarget | undefined) =>
       return found
     })
 
-    /** The files that may have events of a run from a seq on. The time of its events never goes back, so days are in order. */
+    /**
+     * The files that may have events of a run from a seq on. The time of its events never goes back, so days are in
+     * order.
+     */
     const eventFiles = ({ lastSeq }: ArchivedHead, from: number) => sql<{ readonly path: string }>`
         SELECT path FROM archive_files
         WHERE table_name = 'events' AND range_to >= ${BigInt(from)} AND range_from <= ${BigInt(lastSeq)}

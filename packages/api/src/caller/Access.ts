@@ -11,8 +11,8 @@ export const roles = ["ingest", "viewer", "operator", "admin"] as const
  */
 export type Role = (typeof roles)[number]
 
-/** The access that an endpoint requires; `public` needs no key and is not counted. */
-export type Access = Role | "public"
+/** The access that an endpoint requires; `public` needs no key and is not counted, `any` needs a key of any role. */
+export type Access = Role | "any" | "public"
 
 /** The access of an endpoint; `operation` annotates it. */
 export const RequiredAccess = Context.Reference<Access | undefined>("runplane/api/RequiredAccess", {
@@ -32,8 +32,10 @@ export const accessOf = ({ annotations }: Annotated): Access => Context.get(anno
 export const takesTicket = ({ annotations }: Annotated): boolean => Context.get(annotations, TakesTicket)
 
 /** Whether a caller of this role may use an endpoint. */
-export const mayUse = (role: Role, access: Access): boolean =>
-  access === "public" || (access === "ingest" ? role !== "viewer" : roles.indexOf(role) >= roles.indexOf(access))
+export const mayUse = (role: Role, access: Access): boolean => {
+  if (access === "public" || access === "any") return true
+  return access === "ingest" ? role !== "viewer" : roles.indexOf(role) >= roles.indexOf(access)
+}
 
 /** The endpoints that do not say which role they need, as `GET /path`: a service with one must not start. */
 export const withoutAccess = <Id extends string, Groups extends HttpApiGroup.Constraint>(

@@ -10,7 +10,7 @@ export interface OperationDescription {
   readonly id: string
   /**
    * The role that callers need: `ingest` sends telemetry, `viewer` reads, `operator` acts on runs, `admin` does the
-   * rest; `public` needs no key.
+   * rest; `any` needs a key of any role, `public` no key.
    */
   readonly access: Access
   /** Whether a ticket for the run will do in place of a key. */

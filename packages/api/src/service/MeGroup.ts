@@ -35,10 +35,10 @@ export class MeGroup extends HttpApiGroup.make("me")
     HttpApiEndpoint.get("me", "/me", { success: Me }).annotateMerge(
       operation({
         id: "getMe",
-        access: "viewer",
+        access: "any",
         summary: "Read the identity and the role of the caller",
         description:
-          "The name and the role of the key or of the token's holder. Without configured keys and without an issuer every " +
+          "The name and the role of the key or of the token's holder, whatever its role. Without configured keys and without an issuer every " +
           "caller is `anonymous`, with every right."
       })
     )

@@ -7,12 +7,12 @@ import { LauncherApi } from "../../src/launcher/LauncherApi.ts"
 
 describe("roles", () => {
   it("each include the permissions of the one before, but ingest reads nothing and a viewer sends nothing", () => {
-    const table = roles.map((role) => (["public", ...roles] as const).map((access) => mayUse(role, access)))
+    const table = roles.map((role) => (["public", "any", ...roles] as const).map((access) => mayUse(role, access)))
     assert.deepStrictEqual(table, [
-      [true, true, false, false, false],
-      [true, false, true, false, false],
-      [true, true, true, true, false],
-      [true, true, true, true, true]
+      [true, true, true, false, false, false],
+      [true, true, false, true, false, false],
+      [true, true, true, true, true, false],
+      [true, true, true, true, true, true]
     ])
   })
 

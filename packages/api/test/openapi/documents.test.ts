@@ -40,8 +40,8 @@ describe.each(services)("the OpenAPI document $name", ({ codes, endpoints, name 
 
   it("names the role that each operation needs, and answers 403 where not every key has it", () => {
     for (const { at, value } of operations) {
-      assert.include(["ingest", "viewer", "operator", "admin", "public"], value["x-required-role"], at)
-      const isOpen = ["viewer", "public"].includes(value["x-required-role"])
+      assert.include(["ingest", "viewer", "operator", "admin", "any", "public"], value["x-required-role"], at)
+      const isOpen = ["viewer", "any", "public"].includes(value["x-required-role"])
       if (!isOpen) assert.property(value.responses, "403", at)
     }
   })

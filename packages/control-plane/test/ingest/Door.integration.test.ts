@@ -141,7 +141,10 @@ layer(layerTestService({ settings: keys }), { excludeTestServices: true })("a ke
       )
       const bearer = yield* post(one, { headers: { authorization: "Bearer sender" } })
       assert.strictEqual(bearer.status, 200)
-      for (const path of ["/runs", "/me", "/events", "/dashboard/overview"]) {
+      const me = yield* call("GET", "/me", { headers: { "x-api-key": "sender" } })
+      assert.deepInclude(me.body, { type: "api-key", role: "ingest" })
+      assert.notProperty(me.body, "runtimeIdentity")
+      for (const path of ["/runs", "/events", "/dashboard/overview"]) {
         const answer = yield* call("GET", path, { headers: { "x-api-key": "sender" } })
         assert.strictEqual(answer.status, 403, path)
       }

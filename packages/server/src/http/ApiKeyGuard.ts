@@ -1,4 +1,5 @@
 import {
+  type Access,
   type Actor,
   Authorization,
   accessOf,
@@ -8,7 +9,6 @@ import {
   ISSUER_AWAY_TEXT,
   LauncherApiKey,
   mayUse,
-  type Role,
   roleText,
   takesTicket
 } from "@runplane/api"
@@ -157,11 +157,11 @@ const makeGuard = (form: EdgeForm) =>
     const authorize = Effect.fnUntraced(function* (
       request: HttpServerRequest.HttpServerRequest,
       endpoint: Guarded,
-      access: Role
+      access: Exclude<Access, "public">
     ) {
       const { actor, redeem } = yield* identify(request, endpoint)
       if (actor.actorType !== "anonymous") (yield* RequestFacts).actor = actor
-      if (mayUse(actor.role, access)) return { actor, redeem }
+      if (access === "any" || mayUse(actor.role, access)) return { actor, redeem }
       const text = roleText(access, actor.role, actor.actorType === "user" ? "token" : "key")
       return yield* new Refused({ answer: form.forbidden(text), actorId: actor.actorId })
     })

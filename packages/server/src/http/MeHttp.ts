@@ -31,7 +31,10 @@ export const ControlPlaneMeHttp = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const identity = yield* runtimeIdentity
     return handlers.handle("me", () =>
-      Effect.map(me, (caller) => (identity === undefined ? caller : { ...caller, runtimeIdentity: identity }))
+      Effect.map(me, (caller) =>
+        // A key that only sends telemetry reads nothing about the deployment.
+        identity === undefined || caller.role === "ingest" ? caller : { ...caller, runtimeIdentity: identity }
+      )
     )
   })
 )

@@ -14,7 +14,7 @@ import * as Result from "effect/Result"
 import { TestConsole } from "effect/testing"
 import { clientCommands, exitCodeOf, root, runCli } from "../src/index.ts"
 
-const listOf = (prices: Readonly<Record<string, number>>) =>
+const listOf = (prices: Readonly<Record<string, unknown>>) =>
   JSON.stringify([
     {
       id: "ours",
@@ -110,6 +110,32 @@ layer(World.layer)("runplane prices update", (it) => {
     ["a missing page", { status: 404, body: "" }, "it answered 404"],
     ["a page that is not JSON", { status: 200, body: "<html>" }, "is not a list of model prices"],
     ["another JSON document", { status: 200, body: "{}" }, "it must be a list of providers with models"],
+    [
+      "a negative price",
+      { status: 200, body: listOf({ one: -1 }) },
+      "input_mtok of ours/one is -1; a price is a number"
+    ],
+    [
+      "an absurd price",
+      { status: 200, body: listOf({ one: 1e9 }) },
+      "input_mtok of ours/one is 1000000000; a price is"
+    ],
+    ["a price that is a text", { status: 200, body: listOf({ one: "2" }) }, "input_mtok of ours/one is not a number"],
+    [
+      "a price with a negative tier",
+      { status: 200, body: listOf({ one: { base: 1, tiers: [{ start: 9, price: -2 }] } }) },
+      "input_mtok of ours/one is -2; a price is"
+    ],
+    [
+      "a name with the escape of a terminal",
+      { status: 200, body: listOf({ "one\u001b[2J": 1 }) },
+      'the name "one\\u001b[2J" has control characters'
+    ],
+    [
+      "a name with a character that turns its direction",
+      { status: 200, body: listOf({ "one\u202e": 1 }) },
+      'the name "one\\u{202e}" has control characters'
+    ],
     ["an endless answer", { status: 200, body: huge }, "too large for model prices"]
   ] as const) {
     it.effect(`refuses ${name}, and keeps the old list`, () =>

@@ -77,13 +77,66 @@ export const providersOf = (text: string): Result.Result<ReadonlyArray<Provider>
   try {
     const data: unknown = JSON.parse(text)
     if (!isProviders(data)) return refuse("it must be a list of providers with models")
-    const fault = regexFault(data)
+    const fault = nameFault(data) ?? rateFault(data) ?? regexFault(data)
     if (fault !== undefined) return refuse(fault)
     select(data)
     return Result.succeed(data)
   } catch (error) {
     return refuse(error instanceof Error ? error.message : "it cannot be read")
   }
+}
+
+/** A name that is printed must not move the cursor of a terminal, nor hide its own letters. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
+
+/** The first provider or model whose name has control or format characters. */
+const nameFault = (providers: ReadonlyArray<Provider>): string | undefined => {
+  for (const { id, models } of providers) {
+    const bad = [id, ...models.map((model) => model.id)].find((name) => UNPRINTABLE.test(name))
+    if (bad !== undefined)
+      return `the name ${JSON.stringify(bad).replace(UNPRINTABLES, escaped)} has control characters`
+  }
+  return undefined
+}
+
+const UNPRINTABLES = new RegExp(UNPRINTABLE.source, "gu")
+
+const escaped = (character: string): string => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
+
+/**
+ * The most US dollars that a rate may be, in its unit: a million tokens, a thousand of something, an hour. The highest
+ * listed rate is 600; one above the bound is a slip of the unit or of a digit.
+ */
+const MOST_RATE = 10_000
+
+/** The first price of a list that is negative, absurd or not a number (docs/reference/prices.md#catalogue). */
+const rateFault = (providers: ReadonlyArray<Provider>): string | undefined => {
+  for (const { id, models } of providers) {
+    for (const model of models) {
+      for (const [name, rate] of ratesIn(model.prices)) {
+        if (typeof rate === "number" && rate >= 0 && rate <= MOST_RATE) continue
+        const shown = typeof rate === "number" ? String(rate) : "not a number"
+        return `${name} of ${id}/${model.id} is ${shown}; a price is a number from 0 to ${MOST_RATE}`
+      }
+    }
+  }
+  return undefined
+}
+
+/** The rates of a model by name: those of each condition and of each tier. */
+const ratesIn = (prices: unknown): ReadonlyArray<readonly [name: string, rate: unknown]> =>
+  (Array.isArray(prices) ? prices.map((each) => (isObject(each) ? each["prices"] : undefined)) : [prices]).flatMap(
+    (each) =>
+      isObject(each)
+        ? Object.entries(each).flatMap(([name, price]) => ratesOfPrice(price).map((rate) => [name, rate] as const))
+        : [["prices", each] as const]
+  )
+
+const ratesOfPrice = (price: unknown): ReadonlyArray<unknown> => {
+  if (!isObject(price)) return [price]
+  const tiers = price["tiers"]
+  if (!Array.isArray(tiers)) return [price["base"], tiers]
+  return [price["base"], ...tiers.map((tier) => (isObject(tier) ? tier["price"] : tier))]
 }
 
 /** The first regular expression of a list that could take long on some name (docs/reference/prices.md#price-file). */

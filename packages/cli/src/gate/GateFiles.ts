@@ -36,22 +36,44 @@ export const parseGateFile = Effect.fnUntraced(function* (text: string, file: st
     try: () => load(text, { schema: JSON_SCHEMA, filename: file }),
     catch: (error) => refused(rootCauseOf(error).message)
   })
-  if (valuesOf(yaml) > MOST_VALUES) return yield* refused("its aliases repeat too many values")
+  const values = valuesOf(yaml)
+  if (values === undefined) return yield* refused("an alias stands inside the value that it repeats")
+  if (values > MOST_VALUES) return yield* refused("its aliases repeat too many values")
   const read = yield* Effect.mapError(decode(yaml), ({ message }) => refused(message))
   const [repeated] = repeatedNames(read)
   if (repeated !== undefined) return yield* refused(`two cases have the name ${repeated}`)
   return read.cases.map((one): LoadedCase => ({ file, line: lineOf(text, one.name), case: one }))
 })
 
-/** The number of values in a document. A value that many aliases share is counted once for each of them. */
-const valuesOf = (value: unknown, known = new Map<object, number>()): number => {
-  if (typeof value !== "object" || value === null) return 1
-  const before = known.get(value)
-  if (before !== undefined) return before
-  const size = Object.values(value).reduce((sum: number, member) => sum + valuesOf(member, known), 1)
-  known.set(value, size)
-  return size
+/**
+ * The number of values in a document. A value that many aliases share is counted once for each of them. Undefined for a
+ * document that contains itself, which has no end.
+ */
+const valuesOf = (root: unknown): number | undefined => {
+  const sizes = new Map<object, number>()
+  const open = new Set<object>()
+  // A list of its own in place of recursion: the depth of a document is the author's.
+  const pending: Array<{ readonly value: unknown; readonly leave: boolean }> = [{ value: root, leave: false }]
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { leave, value } = next
+    if (!isContainer(value)) continue
+    const members: ReadonlyArray<unknown> = Object.values(value)
+    if (leave) {
+      open.delete(value)
+      sizes.set(
+        value,
+        members.reduce((sum: number, member) => sum + (isContainer(member) ? (sizes.get(member) ?? 0) : 1), 1)
+      )
+    } else if (open.has(value)) return undefined
+    else if (!sizes.has(value)) {
+      open.add(value)
+      pending.push({ value, leave: true }, ...members.map((member) => ({ value: member, leave: false })))
+    }
+  }
+  return isContainer(root) ? sizes.get(root) : 1
 }
+
+const isContainer = (value: unknown): value is object => typeof value === "object" && value !== null
 
 /** The line with the name of a case, from 1; the first line when the name is written in another form. */
 const lineOf = (text: string, name: string): number => {

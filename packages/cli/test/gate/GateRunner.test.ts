@@ -54,6 +54,9 @@ describe("a gate file", () => {
     ["that is not YAML", "cases: ["],
     ["with an unknown member", "cases: [{ name: a, scenarioRef: r, expects: {} }]"],
     ["with a name twice", "cases: [{ name: a, scenarioRef: r }, { name: a, scenarioRef: r }]"],
+    ["with an alias of itself", "cases: &all [{ name: a, scenarioRef: r, inputs: { again: *all } }]"],
+    ["with an alias of itself at its root", "&root { cases: *root }"],
+    ["that is nested a hundred thousand times", `cases: ${"[".repeat(100_000)}${"]".repeat(100_000)}`],
     [
       "whose aliases multiply",
       Array.from({ length: 40 }, (_, at) => `a${at}: &a${at} [${at === 0 ? "1" : `*a${at - 1}, *a${at - 1}`}]`).join(
@@ -70,6 +73,18 @@ describe("a gate file", () => {
     )
   }
 })
+
+it.effect("a gate file with an alias of itself gets the reason in its line", () =>
+  Effect.gen(function* () {
+    const failure = yield* Effect.flip(
+      parseGateFile("cases: &all [{ name: a, inputs: { again: *all } }]", "cases.yaml")
+    )
+    assert.strictEqual(
+      failure.message,
+      "cases.yaml is not a gate file: an alias stands inside the value that it repeats"
+    )
+  })
+)
 
 it.effect("a gate file that is missing or larger than 1 MB is refused", () =>
   Effect.gen(function* () {

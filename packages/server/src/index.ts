@@ -59,6 +59,7 @@ export {
   settingsInForce,
   wantsSettings
 } from "./settings/SettingTexts.ts"
+export { warnOfSharedKeyFile } from "./settings/SharedKeyFile.ts"
 export { StackSettings } from "./settings/StackSettings.ts"
 export { configuredNames, foreignNames, unknownSettings } from "./settings/UnknownSettings.ts"
 export { type CallerSpan, type RootSpanIds, RootSpans } from "./traces/RootSpans.ts"

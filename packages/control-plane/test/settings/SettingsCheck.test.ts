@@ -39,6 +39,16 @@ describe("the check of the settings", () => {
       ["AUTH_API_KEYS must hold keys of at least 16 characters when NODE_ENV is production"]
     ],
     [
+      "a key of one repeated letter outside of development",
+      { ...production, AUTH_API_KEYS: `${"a".repeat(32)},sixteen-letters-` },
+      ["AUTH_API_KEYS must hold keys of at least 5 different characters when NODE_ENV is production"]
+    ],
+    [
+      "a key of a repeated word outside of development",
+      { ...production, AUTH_API_KEYS: "testtesttesttest" },
+      ["AUTH_API_KEYS must hold keys of at least 5 different characters when NODE_ENV is production"]
+    ],
+    [
       "a repeated key outside of development",
       { ...production, NODE_ENV: "staging", AUTH_API_KEYS: "sixteen-letters-, sixteen-letters-" },
       ["AUTH_API_KEYS must hold each key once when NODE_ENV is staging"]

@@ -128,6 +128,9 @@ const servesOthers = (texts: SettingTexts): boolean => {
 /** Characters of a key outside of development: a random one of them cannot be guessed. */
 const MIN_KEY_LENGTH = 16
 
+/** Different characters of such a key. A random key of 16 hexadecimal digits has fewer once in two million. */
+const MIN_KEY_CHARACTERS = 5
+
 /**
  * What is wrong with keys outside of development. A key that follows the last role would be an administrator's, and of
  * a repeated key only one role can count.
@@ -144,6 +147,12 @@ const weakKeyFaults = (
     faults.push({
       variable: "AUTH_API_KEYS",
       problem: `must hold keys of at least ${MIN_KEY_LENGTH} characters ${when}`
+    })
+  }
+  if (keys.some((key) => key.length >= MIN_KEY_LENGTH && new Set(key).size < MIN_KEY_CHARACTERS)) {
+    faults.push({
+      variable: "AUTH_API_KEYS",
+      problem: `must hold keys of at least ${MIN_KEY_CHARACTERS} different characters ${when}`
     })
   }
   if (new Set(keys).size < keys.length) {

@@ -9,7 +9,7 @@ import {
   sign
 } from "node:crypto"
 import type { Signer } from "@runplane/domain"
-import { ControlPlaneSettings, readSetting } from "@runplane/server"
+import { ControlPlaneSettings, readSetting, warnOfSharedKeyFile } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -91,6 +91,9 @@ export const layerSealKeys = Layer.effect(
   SealKeys,
   Effect.gen(function* () {
     const path = yield* readSetting(ControlPlaneSettings.SEAL_PRIVATE_KEY_FILE)
-    return { current: path === undefined ? undefined : yield* readSealKey(path) }
+    if (path === undefined) return { current: undefined }
+    const current = yield* readSealKey(path)
+    yield* warnOfSharedKeyFile(path)
+    return { current }
   })
 )

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { type ConnectionOptions, createSecureContext } from "node:tls"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { type DatabaseAddress, readCertificates } from "@runplane/server"
+import { type DatabaseAddress, readCertificates, warnOfSharedKeyFile } from "@runplane/server"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 
@@ -32,5 +32,6 @@ export const readDatabaseTls = Effect.fnUntraced(function* (address: DatabaseAdd
     ...(sslMode === "verify-ca" && { checkServerIdentity: () => undefined })
   }
   yield* attempt(() => createSecureContext(options))
+  if (key !== undefined) yield* warnOfSharedKeyFile(key)
   return options
 }, Effect.provide(NodeFileSystem.layer))

@@ -238,6 +238,7 @@ export * from "./receipts/ReceiptKeys.ts"
 export * from "./receipts/ReceiptReport.ts"
 export { receiptText } from "./receipts/ReceiptText.ts"
 export * from "./receipts/StoredReceipt.ts"
+export * from "./Scenario.ts"
 export type { Sha256 } from "./Sha256.ts"
 export * from "./seal/Chain.ts"
 export {

@@ -103,10 +103,7 @@ export const DashboardTrends = Schema.Struct({
 export type DashboardTrends = typeof DashboardTrends.Type
 
 export const ScenarioFigures = Schema.Struct({
-  scenario: Field.text(
-    "sourceRef of the runs, else their metadata.scenarioRef, else unknown",
-    "incident/failover@1.0.0"
-  ),
+  scenario: Field.text("Scenario that the runs count under, else unknown", "incident/failover@1.0.0"),
   runs: Field.integer("Runs created in the window"),
   activeRuns: Field.integer("Of these, not ended"),
   completedRuns: Field.integer("Of these, completed"),

@@ -27,6 +27,7 @@ export const runQueryFields: ReadonlyArray<DescribedField> = [
   { name: "runtimeSessionId", type: "keyword", ...fast, description: "Id of its session" },
   { name: "traceId", type: "keyword", ...fast, description: "W3C trace id" },
   { name: "idempotencyKey", type: "keyword", ...fast, description: "Key that it was created with" },
+  { name: "scenario", type: "keyword", ...fast, description: "Scenario that the run counts under" },
   { name: "sourceRef", type: "keyword", ...fast, description: "metadata.sourceRef" },
   { name: "scenarioRef", type: "keyword", ...fast, description: "metadata.scenarioRef, case ignored" },
   { name: "environment", type: "keyword", ...fast, description: "metadata.environment" },
@@ -120,6 +121,7 @@ export const eventQueryFields: ReadonlyArray<DescribedField> = [
     ...slow,
     description: "Value of a current mark of the event, by its name; has:mark finds any"
   },
+  { name: "scenario", type: "keyword", ...slow, description: "Scenario that its run counts under" },
   { name: "scenarioRef", type: "keyword", ...slow, description: "metadata.scenarioRef of its run, case ignored" },
   { name: "sourceRef", type: "keyword", ...slow, description: "metadata.sourceRef of its run" },
   { name: "environment", type: "keyword", ...slow, description: "metadata.environment of its run" },

@@ -111,7 +111,15 @@ export const runListQuery = querySchema(listFields)
 export type RunListQuery = typeof runListQuery.Type
 
 /** The fields whose values `GET /runs/facets` counts, in this order. */
-export const facetFields = ["status", "sourceRef", "environment", "policyVersion", "errorCode", "tags"] as const
+export const facetFields = [
+  "status",
+  "scenario",
+  "sourceRef",
+  "environment",
+  "policyVersion",
+  "errorCode",
+  "tags"
+] as const
 export type FacetField = (typeof facetFields)[number]
 /** Values of one field in an answer, the most frequent ones. */
 export const MAX_FACET_VALUES = 20

@@ -1,5 +1,5 @@
 import { type Run, type RunListQuery, RunSort, runSortKeys } from "@runplane/api"
-import { RunDescriptor, RunStatus, runDuration, runNameOf } from "@runplane/domain"
+import { RunDescriptor, RunStatus, runDuration, scenarioOfRecord } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
@@ -28,7 +28,7 @@ const runColumns = (now: number): ReadonlyArray<Column<Run>> => [
   { title: "TOOK", text: tookOf },
   {
     title: "SCENARIO",
-    text: (run) => runNameOf(run) ?? `session ${run.runtimeSessionId}`,
+    text: (run) => scenarioOfRecord(run) ?? `session ${run.runtimeSessionId}`,
     elastic: true
   }
 ]
@@ -112,7 +112,7 @@ const show = Command.make("show", { run }, ({ run }) =>
         [
           ["Run", record.id],
           ["Status", record.status],
-          ["Scenario", runNameOf(record)],
+          ["Scenario", scenarioOfRecord(record)],
           ["Session", record.runtimeSessionId],
           ["Mode", state.run.modeName],
           ["Participants", state.participants.map(({ participantId }) => participantId).join(", ")],

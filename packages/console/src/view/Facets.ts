@@ -1,9 +1,13 @@
 import { type FacetField, facetFields, type RunFacets } from "@runplane/api"
 import { valuesIn, withValues } from "./QueryEdit.ts"
 
+/** The fields with a column. The source of a run is its scenario, or not worth one. */
+const columns = facetFields.filter((field) => field !== "sourceRef")
+
 export const facetTitles: Readonly<Record<FacetField, string>> = {
   status: "Status",
-  sourceRef: "Scenario",
+  scenario: "Scenario",
+  sourceRef: "Source",
   environment: "Environment",
   policyVersion: "Policy",
   errorCode: "Error",
@@ -21,8 +25,8 @@ export interface FacetRequest {
  * so that its other values stay in the list.
  */
 export const facetRequests = (q: string): ReadonlyArray<FacetRequest> => {
-  const filtered = facetFields.filter((field) => valuesIn(q, field).length > 0)
-  const others = facetFields.filter((field) => !filtered.includes(field))
+  const filtered = columns.filter((field) => valuesIn(q, field).length > 0)
+  const others = columns.filter((field) => !filtered.includes(field))
   return [{ fields: others, q }, ...filtered.map((field) => ({ fields: [field], q: withValues(q, field, []) }))]
 }
 
@@ -39,7 +43,7 @@ export const facetsOf = (
   answers: ReadonlyArray<Pick<RunFacets, "facets">>
 ): ReadonlyArray<readonly [field: FacetField, values: ReadonlyArray<FacetValue>]> => {
   const counted = new Map(answers.flatMap(({ facets }) => facets.map(({ field, values }) => [field, values] as const)))
-  return facetFields.flatMap((field) => {
+  return columns.flatMap((field) => {
     const on = valuesIn(q, field)
     const values = counted.get(field) ?? []
     const absent = on.filter((value) => !values.some((one) => one.value === value))

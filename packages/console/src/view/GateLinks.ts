@@ -21,5 +21,5 @@ export const runsPage = (q: string): string => `/runs?${new URLSearchParams({ q,
 
 export const stabilityPage = (q: string): string => `/stability?${new URLSearchParams({ q }).toString()}`
 
-/** The search for the runs of a version of a scenario. */
-export const scenarioSearch = (scenario: string): string => `scenarioRef:${queryValue(scenario)}`
+/** The search for all runs of a scenario. */
+export const scenarioSearch = (scenario: string): string => `scenario:${queryValue(scenario)}`

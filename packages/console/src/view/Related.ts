@@ -32,14 +32,12 @@ export const madeFrom = ({ metadata }: Pick<Run, "metadata">): MadeFrom | undefi
  * the same scenario, as far as the record has them.
  */
 export const relatedSearches = (
-  run: Pick<Run, "id" | "metadata" | "sourceRef">,
+  run: Pick<Run, "id" | "metadata">,
   { scenario }: Pick<RunFacts, "scenario">
 ): ReadonlyArray<RelatedSearch> => {
-  const { id, metadata, sourceRef } = run
+  const { id, metadata } = run
   const from = madeFrom(run)
   const conversation = textOf(metadata["conversationId"])
-  const name = sourceRef ?? scenario
-  const field = sourceRef === undefined ? "scenarioRef" : "sourceRef"
   const none = "No other run"
   return [
     ...(from === undefined || !isUuid(from.id)
@@ -50,6 +48,6 @@ export const relatedSearches = (
     ...(conversation === undefined
       ? []
       : [{ title: "Same conversation", q: `conversation:${queryValue(conversation)}`, none }]),
-    ...(name === undefined ? [] : [{ title: "Same scenario", q: `${field}:${queryValue(name)}`, none }])
+    ...(scenario === undefined ? [] : [{ title: "Same scenario", q: `scenario:${queryValue(scenario)}`, none }])
   ]
 }

@@ -1,5 +1,5 @@
 import type { Run } from "@runplane/api"
-import { OTLP_RUNTIME_KIND, runNameOf } from "@runplane/domain"
+import { OTLP_RUNTIME_KIND, scenarioOfRecord } from "@runplane/domain"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { type Cost, costIn } from "./Format.ts"
@@ -63,7 +63,7 @@ const costOfMetadata = (metadata: typeof Metadata.Type): Cost | undefined => {
 /** The facts of a record. `intent`: that of its state, which the record of a single run does not have. */
 export const runFacts = (run: Run, intent = run.intent): RunFacts => {
   const metadata = Option.getOrElse(readMetadata(run.metadata), (): typeof Metadata.Type => ({}))
-  const scenario = text(runNameOf(run))
+  const scenario = text(scenarioOfRecord(run))
   const purpose = text(intent) ?? text(metadata.intent)
   return {
     title: text(metadata.runLabel) ?? scenario ?? purpose ?? run.id,

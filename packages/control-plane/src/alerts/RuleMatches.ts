@@ -4,7 +4,7 @@ import { isTerminal, type KeyedRun, parseQuery, type RunStatus } from "@runplane
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
-import { runMeaning } from "../event-log/runs/RunSearch.ts"
+import { runMeaning, SCENARIO } from "../event-log/runs/RunSearch.ts"
 import { describeSqlError, isOutage } from "../platform/postgres/SqlFailures.ts"
 import { conditionOf } from "../platform/postgres/search/QueryConditions.ts"
 
@@ -35,7 +35,7 @@ export const makeRuleMatches = Effect.map(PgClient.PgClient, (sql) => {
       })
     )
     return sql<RunRow>`
-      SELECT r.id::text AS id, coalesce(r.scenario_ref, r.source_ref) AS scenario_ref, r.environment, r.source_kind,
+      SELECT r.id::text AS id, ${sql.literal(SCENARIO)} AS scenario, r.environment, r.source_kind,
              r.tags, r.status, ARRAY[${sql.csv(conditions)}]::boolean[] AS found
       FROM runs r WHERE r.id = ANY(${runIds}::text[]::uuid[])`
   }
@@ -78,7 +78,7 @@ export const makeRuleMatches = Effect.map(PgClient.PgClient, (sql) => {
 
 interface RunRow {
   readonly id: string
-  readonly scenario_ref: string | null
+  readonly scenario: string | null
   readonly environment: string | null
   readonly source_kind: string | null
   readonly tags: ReadonlyArray<string>
@@ -88,7 +88,7 @@ interface RunRow {
 
 const keyedRun = (row: RunRow) => ({
   id: row.id,
-  scenarioRef: row.scenario_ref ?? undefined,
+  scenarioRef: row.scenario ?? undefined,
   environment: row.environment ?? undefined,
   source: row.source_kind ?? undefined,
   tags: row.tags,

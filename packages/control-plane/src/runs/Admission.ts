@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { budgetExhausted, type Conflict, type ExhaustedBudget, runQueryFields } from "@runplane/api"
-import { AlertRule, keysOf, nanoUsd, parseQuery, periodOf, usdOfNano } from "@runplane/domain"
+import { AlertRule, keysOf, nanoUsd, parseQuery, periodOf, scenarioOf, usdOfNano } from "@runplane/domain"
 import * as Cache from "effect/Cache"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -10,7 +10,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import type { NewRun } from "../event-log/runs/NewRun.ts"
-import { hasStatus, runMeaning } from "../event-log/runs/RunSearch.ts"
+import { hasStatus, runMeaning, SCENARIO } from "../event-log/runs/RunSearch.ts"
 import { conditionOf } from "../platform/postgres/search/QueryConditions.ts"
 import { unnestRows } from "../platform/postgres/UnnestRows.ts"
 
@@ -83,8 +83,7 @@ export const makeAdmission = Effect.gen(function* () {
       sql<{ readonly cost: number | null }>`
         SELECT percentile_disc(0.9) WITHIN GROUP (ORDER BY m.estimated_cost_usd)::float8 AS cost
         FROM (SELECT id FROM runs r
-              WHERE (fold_text(r.scenario_ref) = fold_text(${scenario}::text) OR r.source_ref = ${scenario})
-                AND ${hasStatus(sql, "ended", "r")}
+              WHERE ${sql.literal(SCENARIO)} = ${scenario} AND ${hasStatus(sql, "ended", "r")}
               ORDER BY r.created_at DESC LIMIT ${EXPECTED_OF}) recent
         JOIN run_metrics m ON m.run_id = recent.id`,
       ([row]) => nanoUsd(row?.cost ?? 0)
@@ -189,9 +188,6 @@ export const makeAdmission = Effect.gen(function* () {
     return guarded(run, insert, usual)
   })
 })
-
-/** The scenario that rules count the run for. */
-const scenarioOf = ({ scenarioRef, sourceRef }: NewRun): string | undefined => scenarioRef ?? sourceRef
 
 const figuresOf = (row: RefusedRow): ExhaustedBudget => ({
   rule: row.rule_id,

@@ -10,16 +10,6 @@ export { OTLP_MODE_NAME } from "../events/MessageHeader.ts"
 /** Kind of the runtime of runs that come from OpenTelemetry. */
 export const OTLP_RUNTIME_KIND = "otlp"
 
-/** What a run is called in lists: an ingested one by the name that its spans say, any other by its `sourceRef`. */
-export const runNameOf = (run: {
-  readonly runtimeKind: string
-  readonly sourceRef?: string
-  readonly metadata: Readonly<Record<string, unknown>>
-}): string | undefined => {
-  const name = run.runtimeKind === OTLP_RUNTIME_KIND ? run.metadata["scenarioRef"] : undefined
-  return typeof name === "string" && name !== "" ? name : run.sourceRef
-}
-
 /** A span or log record with its reception. */
 export interface Arrival {
   /**

@@ -1,5 +1,5 @@
 import type { Run } from "@runplane/api"
-import { MarkName, MarkValue } from "@runplane/domain"
+import { MarkName, MarkValue, scenarioOfRecord } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { DECISION_TYPES } from "../Events.ts"
@@ -26,7 +26,7 @@ const previewOf = Effect.fnUntraced(function* (verb: string, id: string, effect:
       actor: context.caller.id,
       runId: run.id,
       status: run.status,
-      scenario: run.sourceRef,
+      scenario: scenarioOfRecord(run),
       decision: facts["decision"],
       quorum: facts["quorum"],
       participants: state.participants.length,

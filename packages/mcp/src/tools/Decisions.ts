@@ -171,8 +171,7 @@ const stability = tool({
   },
   output: { n: scalar, outcomes: scalar, agreement: scalar, ...said },
   call: Effect.fnUntraced(function* (input, { backend: { plane } }) {
-    const ref = input.scenarioRef === undefined ? undefined : JSON.stringify(input.scenarioRef)
-    const scenario = ref === undefined ? [] : [`(sourceRef:${ref} OR scenarioRef:${ref})`]
+    const scenario = input.scenarioRef === undefined ? [] : [`scenario:${JSON.stringify(input.scenarioRef)}`]
     const search = [...(input.q === undefined ? [] : [`(${input.q})`]), ...scenario].join(" ")
     const answer = yield* plane.api.decisions.stability({
       query: {

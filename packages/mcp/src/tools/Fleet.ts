@@ -1,5 +1,5 @@
 import { type Run, walkRun } from "@runplane/api"
-import { doubtsOf, sumUsd, walkSealed } from "@runplane/domain"
+import { doubtsOf, scenarioOfRecord, sumUsd, walkSealed } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { checkBy, sha256 } from "../SealCheck.ts"
@@ -105,7 +105,7 @@ const costSummary = tool({
       }
     } else {
       for (const run of runs) {
-        const key = groupBy === "day" ? run.createdAt.slice(0, 10) : (run.sourceRef ?? "unknown")
+        const key = groupBy === "day" ? run.createdAt.slice(0, 10) : (scenarioOfRecord(run) ?? "unknown")
         addTo(sums, key, { runs: 1, tokens: run.usage?.totalTokens ?? 0, costUsd: run.usage?.estimatedCostUsd ?? 0 })
       }
     }

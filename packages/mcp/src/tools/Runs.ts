@@ -1,5 +1,5 @@
 import { type Run, runSortKeys } from "@runplane/api"
-import type { CanonicalEvent } from "@runplane/domain"
+import { type CanonicalEvent, scenarioOfRecord } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -24,7 +24,7 @@ export const runRow = (run: Run): JsonObject =>
     id: run.id,
     status: run.status,
     decision: finalAction(run),
-    scenario: run.sourceRef,
+    scenario: scenarioOfRecord(run),
     policy: run.policyVersion,
     events: run.lastEventIndex,
     tokens: run.usage?.totalTokens,

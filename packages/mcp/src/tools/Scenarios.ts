@@ -26,7 +26,7 @@ const scenariosSearch = tool({
   title: "Search scenarios",
   description:
     "The scenarios that can be launched, by words in their reference, name or tags. Not for runs of a scenario (runs_search " +
-    "with q `sourceRef:...`).",
+    "with q `scenario:...`).",
   access: "viewer",
   launches: true,
   input: { q: Schema.optionalKey(text("Words that must all occur, case ignored")) },

@@ -1,4 +1,5 @@
 import type { DashboardQuery } from "@runplane/api"
+import { scenarioSearch } from "../../view/GateLinks.ts"
 import { queryValue } from "../../view/QueryCompletion.ts"
 import { type Scope, scopeParams, spanMs } from "../../view/Scope.ts"
 import { bucketMs, type TimeSpan } from "../../view/Series.ts"
@@ -47,16 +48,12 @@ export const rangeOf = ({ environment, from, to, window }: OverviewState, now: n
   }
 }
 
-/** The search for all runs of a scenario. */
-export const nameSearch = (scenario: string): string =>
-  `(sourceRef:${queryValue(scenario)} OR scenarioRef:${queryValue(scenario)})`
-
 /** The search for the runs that a figure of the overview counts. */
 export const searchOf = ({ query, span }: OverviewRange, search = "", scenario?: string): string => {
   const { environment } = query
   const parts = [
     search,
-    scenario === undefined ? "" : nameSearch(scenario),
+    scenario === undefined ? "" : scenarioSearch(scenario),
     environment === undefined ? "" : `environment:${queryValue(environment)}`,
     `createdAt:>=${iso(span.from)}`,
     query.to === undefined ? "" : `createdAt:<${iso(span.to)}`

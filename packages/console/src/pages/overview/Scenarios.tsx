@@ -4,8 +4,8 @@ import { countColumn, Panel, Table, type TableColumn, TextLink } from "../../ui/
 import { NameText } from "../../ui/NameText.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { compact, duration, listedDollars, percent, whole } from "../../view/Format.ts"
-import { stabilityPage } from "../../view/GateLinks.ts"
-import { nameSearch, type OverviewRange, runsLink } from "./OverviewQuery.ts"
+import { scenarioSearch, stabilityPage } from "../../view/GateLinks.ts"
+import { type OverviewRange, runsLink } from "./OverviewQuery.ts"
 
 const columnsOf = (range: OverviewRange): ReadonlyArray<TableColumn<ScenarioFigures>> => [
   {
@@ -13,7 +13,7 @@ const columnsOf = (range: OverviewRange): ReadonlyArray<TableColumn<ScenarioFigu
     className: "max-w-[340px] xl:max-w-[200px] 2xl:max-w-[340px]",
     cell: ({ scenario }) =>
       scenario === "unknown" ? (
-        <TextLink href={runsLink(range, "-has:sourceRef -has:scenarioRef")}>unknown</TextLink>
+        <TextLink href={runsLink(range, "-has:scenario")}>unknown</TextLink>
       ) : (
         <TextLink href={runsLink(range, "", scenario)} className="flex min-w-0">
           <NameText text={scenario} />
@@ -57,7 +57,7 @@ const columnsOf = (range: OverviewRange): ReadonlyArray<TableColumn<ScenarioFigu
     title: "Decisions",
     from: "lg",
     cell: ({ scenario }) =>
-      scenario === "unknown" ? null : <TextLink href={stabilityPage(nameSearch(scenario))}>Stability</TextLink>
+      scenario === "unknown" ? null : <TextLink href={stabilityPage(scenarioSearch(scenario))}>Stability</TextLink>
   }
 ]
 

@@ -30,7 +30,7 @@ import {
 import { conditionOf } from "../../platform/postgres/search/QueryConditions.ts"
 import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
 import { countingColumns, LARGE_LISTED, listColumns, publicRunText, type RunRow } from "./RunRow.ts"
-import { DURATION, namesArchival, runMeaning, scenarioFilter } from "./RunSearch.ts"
+import { DURATION, namesArchival, runMeaning, SCENARIO, scenarioFilter } from "./RunSearch.ts"
 
 /** Lists of runs: filters, search, order and pages (docs/reference/runs.md#list-runs). */
 export class RunList extends Context.Service<
@@ -185,6 +185,7 @@ interface FacetCounts {
 /** The values of each field of a run `r` as a list, and none where the run has no value. */
 const FACETS: Readonly<Record<FacetField, string>> = {
   status: "ARRAY[r.status]",
+  scenario: "ARRAY[r.scenario]",
   sourceRef: "ARRAY[r.source_ref]",
   environment: "ARRAY[r.environment]",
   policyVersion: "ARRAY[r.policy_version]",
@@ -196,7 +197,9 @@ const countFacets = (sql: PgClient.PgClient, where: Fragment, fields: ReadonlyAr
   const values = fields.map((field) => `('${field}', ${FACETS[field]})`).join(", ")
   return sql<FacetCounts>`
     WITH found AS MATERIALIZED (
-      SELECT r.status, r.source_ref, r.environment, r.policy_version, r.error_code, r.tags FROM runs r WHERE ${where}),
+      SELECT r.status, ${sql.literal(SCENARIO)} AS scenario, r.source_ref, r.environment, r.policy_version, r.error_code,
+             r.tags
+      FROM runs r WHERE ${where}),
     counted AS (
       SELECT f.field, v.value, count(*)::int AS count
       FROM found r CROSS JOIN LATERAL (VALUES ${sql.literal(values || "(NULL, NULL::text[])")}) AS f (field, members)

@@ -49,6 +49,9 @@ export const hasStatus = (sql: PgClient.PgClient, statuses: keyof typeof STATUSE
   return sql.literal(`${column} IN (${STATUSES[statuses].map((status) => `'${status}'`).join(", ")})`)
 }
 
+/** The scenario of a run `r` (docs/reference/runs.md#scenario). The same expression as the index `runs_scenario`. */
+export const SCENARIO = "scenario_of(r.runtime_kind, r.scenario_ref, r.source_ref)"
+
 /** Milliseconds from start to end of a run `r`; -1 without. The same expression as its index `runs_duration`. */
 export const DURATION =
   "(CASE WHEN r.ended_at < r.started_at THEN 0 ELSE coalesce(extract(epoch FROM r.ended_at - r.started_at) * 1000, -1) END)"
@@ -60,6 +63,7 @@ const COLUMNS: Readonly<Record<string, readonly [type: ColumnType, column: strin
   runtimeSessionId: ["text", "r.runtime_session_id"],
   traceId: ["text", "r.trace_id"],
   idempotencyKey: ["text", "r.idempotency_key"],
+  scenario: ["text", SCENARIO],
   sourceRef: ["text", "r.source_ref"],
   scenarioRef: ["folded", "r.scenario_ref"],
   environment: ["text", "r.environment"],
@@ -101,7 +105,7 @@ export const runMeaning = (sql: PgClient.PgClient): QueryMeaning => {
 
   /** The rank of a value among those of its scenario: 0 for the least, 1 for the greatest, in thousandths. */
   const ranked = (value: string, figures: string): QueryColumn => {
-    const scenario = sql.literal("coalesce(r.source_ref, r.scenario_ref)")
+    const scenario = sql.literal(SCENARIO)
     const of = sql.literal(value)
     return {
       type: "numeric",

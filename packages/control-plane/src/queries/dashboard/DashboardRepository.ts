@@ -96,7 +96,7 @@ export class DashboardRepository extends Context.Service<
 
       /** The columns of the sums for one run, with a sign. */
       const ofRun = (axis: "created" | "ended", window: DashboardWindow, sign: "1" | "-1") => sql`
-        ${bucket(axis, window)}, r.source_ref, r.scenario_ref, r.error_code, ${sql.literal(sign)},
+        ${bucket(axis, window)}, r.source_ref, r.scenario_ref, r.scenario, r.error_code, ${sql.literal(sign)},
         CASE WHEN ${hasStatus(sql, "opening", "r")} THEN ${sql.literal(sign)} ELSE 0 END,
         CASE WHEN r.status = 'running' THEN ${sql.literal(sign)} ELSE 0 END,
         CASE WHEN r.status = 'suspended' THEN ${sql.literal(sign)} ELSE 0 END,
@@ -109,10 +109,10 @@ export class DashboardRepository extends Context.Service<
 
       /** The sums of the window, minus changed runs, plus the runs that are not in the sums. */
       const parts = (axis: "created" | "ended", window: DashboardWindow, filter: RunFilter) => sql`
-        parts (at, source_ref, scenario_ref, error_code, runs, waiting, running, suspended, completed, failed, cancelled,
+        parts (at, source_ref, scenario_ref, scenario, error_code, runs, waiting, running, suspended, completed, failed, cancelled,
                declined, tokens, cost, guessed, took, timed) AS MATERIALIZED (
-          SELECT ${bucketOfSums(window)}, r.source_ref, r.scenario_ref, r.error_code, r.runs, 0, 0, 0, r.completed, r.failed, r.cancelled,
-                 r.declined, r.tokens, r.cost, r.guessed, r.took, r.timed
+          SELECT ${bucketOfSums(window)}, r.source_ref, r.scenario_ref, r.scenario, r.error_code, r.runs, 0, 0, 0,
+                 r.completed, r.failed, r.cancelled, r.declined, r.tokens, r.cost, r.guessed, r.took, r.timed
           FROM run_tallies r WHERE r.axis = ${axis} AND ${inside(window)} AND ${chosen(filter)}
           UNION ALL
           SELECT ${ofRun(axis, window, "1")}
@@ -138,7 +138,7 @@ export class DashboardRepository extends Context.Service<
         (SELECT 'error', error_code, NULL, ${sums} FROM parts WHERE error_code IS NOT NULL
          GROUP BY error_code HAVING sum(runs) > 0 ORDER BY sum(runs) DESC, error_code LIMIT ${TOP_ERRORS})
         UNION ALL
-        (SELECT 'scenario', coalesce(source_ref, scenario_ref, 'unknown') AS label, NULL, ${sums} FROM parts
+        (SELECT 'scenario', coalesce(scenario, source_ref, scenario_ref, 'unknown') AS label, NULL, ${sums} FROM parts
          GROUP BY 2 HAVING sum(runs) > 0 ORDER BY sum(runs) DESC, 2 LIMIT ${TOP_SCENARIOS})`
 
       const throughput = (window: DashboardWindow, filter: RunFilter) => sql<CountAt>`

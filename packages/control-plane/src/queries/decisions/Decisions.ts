@@ -19,6 +19,7 @@ import {
   type RunId,
   recordSubject,
   type Sliced,
+  scenarioOfRecord,
   type WhatIf,
   type Why,
   whatIfInSlices,
@@ -177,8 +178,8 @@ export class Decisions extends Context.Service<
       const whyOf = Effect.fn("Decisions.why")((reference: string) => Effect.map(readWhy(reference), ({ why }) => why))
       const record = Effect.fn("Decisions.record")(function* (reference: string) {
         const { subject, why } = yield* readWhy(reference)
-        const scenario = (yield* runs.find(why.runId))?.record.sourceRef
-        return { why, subject: { ...subject, scenario } }
+        const found = yield* runs.find(why.runId)
+        return { why, subject: { ...subject, scenario: found && scenarioOfRecord(found.record) } }
       })
       const whatIfOf = Effect.fn("Decisions.whatIf")(function* (reference: string, request: typeof WhatIfRequest.Type) {
         const runId = yield* resolve(reference)

@@ -1,5 +1,5 @@
 import { type Conflict, type NotFound, type RunComparison, type RunTraces, runNotFound } from "@runplane/api"
-import { RunState, textAt } from "@runplane/domain"
+import { launchedScenarioOf, RunState } from "@runplane/domain"
 import type { TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -179,8 +179,8 @@ export class Insights extends Context.Service<
 
       const traces = Effect.fn("Insights.traces")(function* (reference: string) {
         const { run, state } = yield* load(reference, TracedState)
-        const { metadata, sourceRef, status, traceId } = run.record
-        const scenarioRef = sourceRef ?? textAt(metadata, "scenarioRef")
+        const { status, traceId } = run.record
+        const scenarioRef = launchedScenarioOf(run.record)
         const { lastSpanId, linkedArtifacts, spanCount } = state.trace
         return {
           traceId: state.trace.traceId ?? traceId,

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import type { StoredEvent } from "../../event-log/EventRepository.ts"
-import { isCurrentMark } from "../../event-log/runs/RunSearch.ts"
+import { isCurrentMark, SCENARIO } from "../../event-log/runs/RunSearch.ts"
 import { Watermark } from "../../event-log/subscribe/Watermark.ts"
 import { READ_BYTES } from "../../platform/postgres/BoundedRows.ts"
 import {
@@ -35,6 +35,7 @@ const COLUMNS: Readonly<Record<string, readonly [type: ColumnType, column: strin
 const ASCII = /^[\u0000-\u007f]*$/
 
 const OF_RUN: Readonly<Record<string, readonly [type: ColumnType, column: string]>> = {
+  scenario: ["text", SCENARIO],
   scenarioRef: ["folded", "r.scenario_ref"],
   sourceRef: ["text", "r.source_ref"],
   environment: ["text", "r.environment"],

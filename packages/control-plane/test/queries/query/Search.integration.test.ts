@@ -394,7 +394,7 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
               const own = marked.get(Number(event["seq"])) ?? []
               return own.flatMap(({ name, value }) => (path === undefined || path === name ? [value] : []))
             }
-            return ["scenarioRef", "sourceRef", "environment", "tags"].includes(field)
+            return ["scenario", "scenarioRef", "sourceRef", "environment", "tags"].includes(field)
               ? []
               : at(paths[field] ?? [field], event)
           },

@@ -98,6 +98,7 @@ const ofRuns: Readonly<Record<string, ReadonlyArray<string>>> = {
   runtimeSessionId: ["runtimeSessionId:77"],
   traceId: ["traceId:x"],
   idempotencyKey: ["idempotencyKey:77"],
+  scenario: ["scenario:source-77"],
   sourceRef: ["sourceRef:source-77"],
   scenarioRef: ["scenarioRef:scenario-77"],
   environment: ["environment:env-77"],

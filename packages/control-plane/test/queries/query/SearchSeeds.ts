@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { facetFields } from "@runplane/api"
 import type { MarkValue, QueryValue } from "@runplane/domain"
+import { scenarioOf } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { insertMark } from "../../support/MarkSeeds.ts"
 import type { Facts } from "./QueryModel.ts"
@@ -26,6 +27,7 @@ const seedOf = (number: number) => {
     startedAt: status === "queued" ? undefined : at(1 + (number % 20), number % 3),
     archivedAt: number % 7 === 1 ? at(28) : undefined,
     traceId: `trace-${number}`,
+    runtimeKind: number % 12 < 4 ? "otlp" : "rust",
     sourceRef: number % 2 === 0 ? `loans/source-${number % 4}` : undefined,
     scenarioRef: number % 3 === 0 ? `Loans/Fast-${number % 6}` : undefined,
     environment: number % 3 === 1 ? "staging" : undefined,
@@ -71,7 +73,7 @@ export const seedRuns = Effect.fnUntraced(function* (count: number) {
       INSERT INTO runs (id, status, mode, mode_name, runtime_kind, runtime_session_id, trace_id, span_id, idempotency_key,
                         source_ref, scenario_ref, environment, policy_version, error_code, tags, metadata, search_text,
                         created_at, updated_at, started_at, ended_at, archived_at)
-      VALUES (${seed.id}::uuid, ${seed.status}, 'live', 'macp.mode.decision.v1', 'rust', ${seed.id}, ${seed.traceId}, 's',
+      VALUES (${seed.id}::uuid, ${seed.status}, 'live', 'macp.mode.decision.v1', ${seed.runtimeKind}, ${seed.id}, ${seed.traceId}, 's',
               ${seed.idempotencyKey ?? null}, ${seed.sourceRef ?? null}, ${seed.scenarioRef ?? null},
               ${seed.environment ?? null}, ${seed.policyVersion ?? null}, ${seed.errorCode ?? null}, ${seed.tags}::text[],
               ${JSON.stringify(seed.metadata)}::text::json,
@@ -155,6 +157,7 @@ export const factsOf = (seed: Seed, _: number, seeds: ReadonlyArray<Seed>): Fact
     runtimeSessionId: [seed.id],
     traceId: [seed.traceId],
     idempotencyKey: some(seed.idempotencyKey),
+    scenario: some(scenarioOf(seed)),
     sourceRef: some(seed.sourceRef),
     scenarioRef: some(seed.scenarioRef),
     environment: some(seed.environment),
@@ -178,7 +181,7 @@ export const factsOf = (seed: Seed, _: number, seeds: ReadonlyArray<Seed>): Fact
     decisions: [seed.decisions],
     mode: ["live"],
     modeName: ["macp.mode.decision.v1"],
-    runtimeKind: ["rust"],
+    runtimeKind: [seed.runtimeKind],
     runtimeVersion: [],
     sourceKind: [],
     outcome: seed.outcome === undefined ? [] : [seed.outcome ? "positive" : "negative"],
@@ -204,8 +207,6 @@ const rankOf = (seed: Seed, seeds: ReadonlyArray<Seed>, of: (seed: Seed) => numb
   return [Math.round((1_000 * smaller) / (values.length - 1)) / 1_000]
 }
 
-const scenarioOf = ({ scenarioRef, sourceRef }: Seed): string | undefined => sourceRef ?? scenarioRef
-
 /** The latest mark of a name as a number, as lists sort it. */
 export const markOf = ({ marks }: Seed, name: string): number => {
   const value = marks.findLast((mark) => mark.name === name)?.value
@@ -219,7 +220,7 @@ export const durationOf = ({ endedAt, startedAt }: Seed): number =>
 /** The facets of runs: the values of each field with the number of their runs, the most frequent first. */
 export const facetsOf = (seeds: ReadonlyArray<Seed>) =>
   facetFields.flatMap((field) => {
-    const all = seeds.flatMap((seed) => seed[field] ?? [])
+    const all = seeds.flatMap((seed) => (field === "scenario" ? scenarioOf(seed) : seed[field]) ?? [])
     const values = [...Map.groupBy(all, (value) => value)]
       .map(([value, of]) => ({ value, count: of.length }))
       .toSorted((one, other) => other.count - one.count || (one.value < other.value ? -1 : 1))

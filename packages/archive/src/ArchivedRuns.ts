@@ -1,7 +1,8 @@
-import { type ArchivedEvent, type ArchivedRun, archiveFile, currentFiles } from "@runplane/domain"
+import { type ArchivedEvent, type ArchivedRun, type ArchiveTable, archiveFile } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import type { ArchiveFault } from "./ArchiveFault.ts"
 import type { ArchiveTarget } from "./ArchiveStore.ts"
+import { countingFiles, refusedText } from "./CountingFiles.ts"
 import { readTable } from "./ReadTable.ts"
 
 /** A run as the archive has it. */
@@ -11,13 +12,19 @@ export type FoundRun =
   | { readonly _tag: "Deleted"; readonly deletedAt: number }
   | { readonly _tag: "Missing" }
 
+const filesOf = Effect.fnUntraced(function* (target: ArchiveTarget, table: ArchiveTable) {
+  const { paths, refused } = yield* countingFiles(target, table)
+  for (const file of refused) yield* Effect.logWarning(refusedText(file))
+  return paths
+})
+
 /** The newest version of a run. It reads the footer, and the Bloom filters, of each file of `runs`. */
 export const findArchivedRun = Effect.fn("archive.findRun")(function* (
   target: ArchiveTarget,
   runId: string
 ): Effect.fn.Return<FoundRun, ArchiveFault> {
   let deletedAt: number | undefined
-  for (const path of currentFiles(yield* target.list("tombstones/"))) {
+  for (const path of yield* filesOf(target, "tombstones")) {
     yield* readTable(target, "tombstones", path, { runId }, (rows) =>
       Effect.sync(() => {
         deletedAt ??= rows[0]?.deleted_at
@@ -26,7 +33,7 @@ export const findArchivedRun = Effect.fn("archive.findRun")(function* (
   }
   if (deletedAt !== undefined) return { _tag: "Deleted", deletedAt }
   let newest: ArchivedRun | undefined
-  for (const path of currentFiles(yield* target.list("runs/"))) {
+  for (const path of yield* filesOf(target, "runs")) {
     yield* readTable(target, "runs", path, { runId }, (rows) =>
       Effect.sync(() => {
         for (const row of rows) if (newest === undefined || row.version > newest.version) newest = row
@@ -45,7 +52,7 @@ export const readArchivedEvents = Effect.fn("archive.readEvents")(function* <E, 
   { cell, first_seq, last_seq, run_id: runId }: ArchivedRun,
   take: (events: ReadonlyArray<ArchivedEvent>) => Effect.Effect<void, E, R>
 ) {
-  const files = currentFiles(yield* target.list("events/"))
+  const files = (yield* filesOf(target, "events"))
     .flatMap((path) => {
       const file = archiveFile(path)
       return file?.cell === cell && file.from <= last_seq && file.to >= first_seq ? [{ path, file }] : []

@@ -5,6 +5,10 @@ import * as Effect from "effect/Effect"
 import { ArchiveFault, type ArchiveFaultKind } from "./ArchiveFault.ts"
 import type { ArchiveTarget } from "./ArchiveStore.ts"
 
+/** Rights of a made directory and of a file: the texts of all runs are for the user of the service alone. */
+const DIRECTORY_MODE = 0o700
+const FILE_MODE = 0o600
+
 /** Temporary files begin with a dot and end so: no engine reads them. */
 const TEMPORARY = ".tmp"
 
@@ -41,7 +45,7 @@ export const fileTarget = (root: string): ArchiveTarget => {
 
 const put = async (path: string, bytes: Uint8Array) => {
   const folder = dirname(path)
-  await mkdir(folder, { recursive: true })
+  await mkdir(folder, { recursive: true, mode: DIRECTORY_MODE })
   const prefix = `.${basename(path)}.`
   // What a process that was killed left of the same file.
   for (const name of await readdir(folder)) {
@@ -64,7 +68,7 @@ const put = async (path: string, bytes: Uint8Array) => {
 const sync = (folder: string) => withFile(folder, "r", (file) => file.sync())
 
 const withFile = async <A>(path: string, flags: string, use: (file: FileHandle) => Promise<A>): Promise<A> => {
-  const file = await open(path, flags)
+  const file = await open(path, flags, FILE_MODE)
   try {
     return await use(file)
   } finally {

@@ -18,6 +18,8 @@ export interface Wanted {
   readonly seqs?: readonly [from: number, to: number]
 }
 
+const COMPRESSORS = { ZSTD: (input: Uint8Array) => new Uint8Array(zstdDecompressSync(input)) }
+
 /** A group of rows of an open file. */
 export interface TableGroup {
   /** The first and the last `seq` of its rows; undefined for tables without one. */
@@ -31,12 +33,8 @@ export interface OpenTable<Table extends ArchiveTable> {
   readonly read: (group: number, wanted: Wanted) => Effect.Effect<ReadonlyArray<ArchiveRow<Table>>, ArchiveFault>
 }
 
-/** Opens a file of a table. Fails with `unreadable` when it is not a Parquet file. */
-export const openTable = Effect.fn("archive.openTable")(function* <Table extends ArchiveTable>(
-  target: ArchiveTarget,
-  table: Table,
-  path: string
-): Effect.fn.Return<OpenTable<Table>, ArchiveFault> {
+/** A file with its footer; `read` turns a failure of the reader into one of this file. */
+const openFile = Effect.fnUntraced(function* (target: ArchiveTarget, path: string) {
   const byteLength = yield* target.size(path)
   const context = yield* Effect.context<never>()
   const file: AsyncBuffer = {
@@ -50,7 +48,16 @@ export const openTable = Effect.fn("archive.openTable")(function* <Table extends
   }
   const read = <A>(promise: () => Promise<A>) =>
     Effect.tryPromise({ try: promise, catch: (cause) => unreadable(path, cause) })
-  const metadata = yield* read(() => parquetMetadataAsync(file))
+  return { file, metadata: yield* read(() => parquetMetadataAsync(file)), read }
+})
+
+/** Opens a file of a table. Fails with `unreadable` when it is not a Parquet file. */
+export const openTable = Effect.fn("archive.openTable")(function* <Table extends ArchiveTable>(
+  target: ArchiveTarget,
+  table: Table,
+  path: string
+): Effect.fn.Return<OpenTable<Table>, ArchiveFault> {
+  const { file, metadata, read } = yield* openFile(target, path)
   const readGroup = Effect.fnUntraced(function* (group: number, wanted: Wanted) {
     const rowGroup = metadata.row_groups[group]
     if (rowGroup === undefined) return []
@@ -60,7 +67,7 @@ export const openTable = Effect.fn("archive.openTable")(function* <Table extends
         // Of one group: the reader loads the Bloom filters of every group that it is given.
         ...{ file, metadata: { ...metadata, row_groups: [rowGroup] }, useBloomFilters: true },
         ...(filter !== undefined && { filter }),
-        compressors: { ZSTD: (input: Uint8Array) => new Uint8Array(zstdDecompressSync(input)) }
+        compressors: COMPRESSORS
       })
     )
     const found: Array<ArchiveRow<Table>> = []
@@ -98,6 +105,51 @@ export const readTable = Effect.fn("archive.readTable")(function* <Table extends
   }
 })
 
+/** The number of rows of a file, from its footer. */
+export const rowsOf = Effect.fnUntraced(function* (target: ArchiveTarget, path: string) {
+  const { metadata } = yield* openFile(target, path)
+  return Number(metadata.num_rows)
+})
+
+/** Some columns of all rows of a file, a group at a time, through `take`. Fails as `readTable` does. */
+export const readColumns = Effect.fn("archive.readColumns")(function* <
+  Table extends ArchiveTable,
+  const Column extends string & keyof ArchiveRow<Table>,
+  E,
+  R
+>(
+  target: ArchiveTarget,
+  table: Table,
+  path: string,
+  columns: ReadonlyArray<Column>,
+  take: (rows: ReadonlyArray<Pick<ArchiveRow<Table>, Column>>) => Effect.Effect<void, E, R>
+) {
+  const { file, metadata, read } = yield* openFile(target, path)
+  const known: Readonly<Record<string, ArchiveColumn>> = archiveTables[table]
+  const wanted = columns.flatMap((name): ReadonlyArray<readonly [string, ArchiveColumn]> => {
+    const column = known[name]
+    return column === undefined ? [] : [[name, column]]
+  })
+  for (const group of metadata.row_groups) {
+    const rows = yield* read(() =>
+      parquetReadObjects({
+        ...{ file, metadata: { ...metadata, row_groups: [group] }, columns: [...columns], compressors: COMPRESSORS }
+      })
+    )
+    const found: Array<Pick<ArchiveRow<Table>, Column>> = []
+    for (const row of rows) {
+      const typed = decodedRow(wanted, row)
+      if (typed === undefined || !isPart<Pick<ArchiveRow<Table>, Column>>(typed)) {
+        return yield* unreadable(path, `a row is not one of ${table}`)
+      }
+      found.push(typed)
+    }
+    yield* take(found)
+    // A file of many groups lets others run.
+    yield* Effect.yieldNow
+  }
+})
+
 const unreadable = (path: string, cause: unknown) =>
   cause instanceof ArchiveFault
     ? cause
@@ -119,20 +171,26 @@ const rowOf = <Table extends ArchiveTable>(
   table: Table,
   read: Readonly<Record<string, unknown>>
 ): ArchiveRow<Table> | undefined => {
+  const row = decodedRow(Object.entries(archiveTables[table]), read)
+  return row !== undefined && isPart<ArchiveRow<Table>>(row) ? row : undefined
+}
+
+/** These columns of a row with our types; undefined when one has another type. */
+const decodedRow = (
+  columns: ReadonlyArray<readonly [string, ArchiveColumn]>,
+  read: Readonly<Record<string, unknown>>
+): Record<string, unknown> | undefined => {
   const row: Record<string, unknown> = {}
-  const columns: ReadonlyArray<readonly [string, ArchiveColumn]> = Object.entries(archiveTables[table])
   for (const [name, column] of columns) {
     const value = decoded(column, read[name])
     if (value === undefined) return undefined
     row[name] = value
   }
-  return isRow<Table>(row) ? row : undefined
+  return row
 }
 
 /** Every column was checked before. */
-const isRow = <Table extends ArchiveTable>(
-  _: Record<string, unknown>
-): _ is Record<string, unknown> & ArchiveRow<Table> => true
+const isPart = <Part>(_: Record<string, unknown>): _ is Record<string, unknown> & Part => true
 
 const decoded = ({ isOptional, type }: ArchiveColumn, value: unknown): unknown => {
   if (value === null || value === undefined) return isOptional ? null : undefined

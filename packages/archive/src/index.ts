@@ -2,6 +2,7 @@ export { type FoundRun, findArchivedRun, readArchivedEvents } from "./ArchivedRu
 export { ArchiveFault, type ArchiveFaultKind } from "./ArchiveFault.ts"
 export { ArchiveStore, type ArchiveTarget } from "./ArchiveStore.ts"
 export { type ArchiveAccess, archiveTarget } from "./ArchiveUrl.ts"
+export { type CountingFiles, countingFiles, type RefusedFile, refusedText } from "./CountingFiles.ts"
 export { type DayFiles, type EncodedFile, openDayFiles, type SizedEvent } from "./DayFiles.ts"
 export { type EventEncoder, makeEventEncoder } from "./EventEncoder.ts"
 export { fileTarget } from "./FileTarget.ts"

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -43,6 +43,19 @@ describe("an archive in a directory", () => {
         assert.deepStrictEqual(yield* target.list(""), [])
         yield* target.put("a.parquet", bytesOf("whole"))
         assert.deepStrictEqual(readdirSync(folder), ["a.parquet"])
+      })
+    )
+  )
+
+  it.live("makes files and directories for its user alone", () =>
+    withFolder((folder) =>
+      Effect.gen(function* () {
+        yield* fileTarget(join(folder, "archive")).put("events/dt=1/a.parquet", bytesOf("one"))
+        const modeOf = (path: string) => statSync(join(folder, path)).mode & 0o777
+        for (const path of ["archive", "archive/events", "archive/events/dt=1"]) {
+          assert.strictEqual(modeOf(path), 0o700, path)
+        }
+        assert.strictEqual(modeOf("archive/events/dt=1/a.parquet"), 0o600)
       })
     )
   )

@@ -1,4 +1,4 @@
-import type { ArchivedEvent, ArchivedRun } from "@runplane/domain"
+import type { ArchivedEvent, ArchivedRun, ArchivedTombstone } from "@runplane/domain"
 
 export const eventRowOf = (seq: number, changes: Partial<ArchivedEvent> = {}): ArchivedEvent => ({
   ...{ cell: "main", seq, run_id: `run-${seq % 3}`, index: Math.ceil(seq / 3), ts: 1_764_115_200_000 + seq },
@@ -19,4 +19,8 @@ export const runRowOf = (id: string, version: number, changes: Partial<ArchivedR
   ...{ history_gap: false, declined: true, intent: null, prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
   ...{ cost_usd: 0.1, guessed_cost_usd: 0, signals: 0, decisions: 1, run: "{}", metrics: null, seal: null },
   ...changes
+})
+
+export const tombstoneRowOf = (id: string, version: number): ArchivedTombstone => ({
+  ...{ cell: "main", version, run_id: id, status: "completed", events: 1, deleted_at: 4, deleted_by: "key", seal: null }
 })

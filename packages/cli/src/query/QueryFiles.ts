@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import type { ArchiveFault, ArchiveTarget } from "@runplane/archive"
-import { ARCHIVE_TABLES, type ArchiveTable, currentFiles } from "@runplane/domain"
+import { type ArchiveFault, type ArchiveTarget, countingFiles, type RefusedFile } from "@runplane/archive"
+import { ARCHIVE_TABLES, type ArchiveTable } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { CliFailure, EXIT_CODES, failed } from "../CliFailure.ts"
 import type { TableFiles } from "./ArchiveViews.ts"
@@ -18,7 +18,7 @@ export const archiveFailure = ({ kind, message }: ArchiveFault) => {
   return kind === "refused" ? new CliFailure({ reason: message, code: EXIT_CODES.refused }) : failed(message)
 }
 
-/** The paths of the current files of these tables, below the root of the archive. */
+/** The paths of the files of these tables that count, below the root of the archive, and those that do not. */
 export const listTables = Effect.fnUntraced(function* (target: ArchiveTarget, tables: ReadonlySet<ArchiveTable>) {
   const files: Record<ArchiveTable, ReadonlyArray<string> | undefined> = {
     events: undefined,
@@ -26,11 +26,14 @@ export const listTables = Effect.fnUntraced(function* (target: ArchiveTarget, ta
     marks: undefined,
     tombstones: undefined
   }
+  const refused: Array<RefusedFile> = []
   for (const table of ARCHIVE_TABLES) {
     if (!tables.has(table)) continue
-    files[table] = currentFiles(yield* Effect.mapError(target.list(`${table}/`), archiveFailure))
+    const counting = yield* Effect.mapError(countingFiles(target, table), archiveFailure)
+    files[table] = counting.paths
+    refused.push(...counting.refused)
   }
-  return files
+  return { files, refused }
 })
 
 /** The directory of an archive of this machine; undefined for a bucket. */

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { ArchiveTarget } from "@runplane/archive"
+import { type ArchiveTarget, refusedText } from "@runplane/archive"
 import { ARCHIVE_TABLES } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -43,16 +43,19 @@ export const runQuery = Effect.fnUntraced(function* (target: ArchiveTarget, sql:
   yield* requireDuckDb
   const tables = namedTables(sql)
   for (let attempt = 1; ; attempt += 1) {
-    const files = yield* listTables(target, tables)
+    const { files, refused } = yield* listTables(target, tables)
     const outcome = yield* Effect.scoped(outcomeWith(target, files, sql, bounds))
     if (outcome._tag === "Answer") {
       const isEmpty = tables.size > 0 && ARCHIVE_TABLES.every((table) => (files[table] ?? []).length === 0)
+      for (const file of refused) yield* Console.error(refusedText(file))
       if (isEmpty) yield* Console.error(`${target.url} has no files of these tables yet`)
       return outcome.answer
     }
     const isOfFiles = outcome._tag === "Fault" || outcome._tag === "Unread"
     const isChanged =
-      isOfFiles && attempt < TRIES && JSON.stringify(yield* listTables(target, tables)) !== JSON.stringify(files)
+      isOfFiles &&
+      attempt < TRIES &&
+      JSON.stringify((yield* listTables(target, tables)).files) !== JSON.stringify(files)
     if (!isChanged) return yield* failureOf(sql, outcome)
   }
 })

@@ -69,6 +69,18 @@ describe("the views of runplane query", () => {
     })
   )
 
+  it.effect("lose no row to a file whose name covers others, and the command names that file", () =>
+    Effect.gen(function* () {
+      const target = yield* openArchive
+      const count = (sql: string) => Effect.map(query(target, sql, "--csv"), ({ text }) => text.split("\n")[1])
+      const before = yield* count("SELECT count(*) AS n FROM events")
+      yield* putRows(target, "events", [1, 999_999], [eventRowOf(2)])
+      assert.strictEqual(yield* count("SELECT count(*) AS n FROM events"), before)
+      const { complaint } = yield* query(target, "SELECT 1 AS one FROM events", "--csv")
+      assert.match(complaint, /main-0000000000000001-0000000000999999\.parquet does not count: it lacks \d rows/)
+    })
+  )
+
   it.effect("refuse a table whose name is composed, because only named tables are read", () =>
     Effect.gen(function* () {
       const { code, complaint } = yield* query(yield* openArchive, "SELECT run_id FROM query_table('ru' || 'ns')")

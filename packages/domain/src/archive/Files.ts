@@ -55,28 +55,41 @@ let lastText = ""
 
 const directoryOf = (path: string) => path.slice(0, path.lastIndexOf("/"))
 
+/** A file, and the files of its directory and cell whose ranges its range includes. */
+export interface CoveringFile {
+  readonly path: string
+  readonly covered: ReadonlyArray<string>
+}
+
 /**
- * The files that count among these paths. Compaction makes the merged file visible before it removes the parts, so a
- * file does not count when the range of another file of the same directory and cell includes its range.
+ * The files that no other file covers. Compaction makes the merged file visible before it removes the parts, so a file
+ * that holds the rows of the files that it covers counts in their stead.
  */
-export const currentFiles = (paths: ReadonlyArray<string>): ReadonlyArray<string> => {
+export const coveringFiles = (paths: ReadonlyArray<string>): ReadonlyArray<CoveringFile> => {
   const known = paths
     .flatMap((path) => {
       const file = archiveFile(path)
       return file === undefined ? [] : [{ path, file, group: `${directoryOf(path)}/${file.cell}` }]
     })
     .toSorted((a, b) => compareTexts(a.group, b.group) || a.file.from - b.file.from || b.file.to - a.file.to)
-  const current: Array<string> = []
+  const current: Array<{ path: string; covered: Array<string> }> = []
   let group: string | undefined
   let end = 0
-  for (const entry of known) {
-    if (entry.group === group && entry.file.to <= end) continue
-    current.push(entry.path)
-    end = entry.group === group ? Math.max(end, entry.file.to) : entry.file.to
-    group = entry.group
+  for (const { file, group: of, path } of known) {
+    // The last one ends behind all before it, and starts at this position or before.
+    if (of === group && file.to <= end) current.at(-1)?.covered.push(path)
+    else {
+      current.push({ path, covered: [] })
+      end = file.to
+      group = of
+    }
   }
   return current
 }
+
+/** The paths of `coveringFiles`: the files that count when each holds the rows of what it covers. */
+export const currentFiles = (paths: ReadonlyArray<string>): ReadonlyArray<string> =>
+  coveringFiles(paths).map(({ path }) => path)
 
 const compareTexts = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 

@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import { fileProblem } from "./FileProblem.ts"
 
 /** A file that should hold certificates does not. */
 export class CertificatesInvalid extends Data.TaggedError("CertificatesInvalid")<{
@@ -22,10 +23,10 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 export const readCertificates = Effect.fnUntraced(function* (path: string) {
   const files = yield* FileSystem.FileSystem
   const invalid = (why: string) => new CertificatesInvalid({ path, why })
-  const { size, type } = yield* Effect.mapError(files.stat(path), ({ reason }) => invalid(reason.message))
+  const { size, type } = yield* Effect.mapError(files.stat(path), (error) => invalid(fileProblem(error)))
   if (type !== "File") return yield* invalid("it is not a file")
   if (Number(size) > MOST_BYTES) return yield* invalid("it is too large for a list of certificates")
-  const pem = yield* Effect.mapError(files.readFileString(path), ({ reason }) => invalid(reason.message))
+  const pem = yield* Effect.mapError(files.readFileString(path), (error) => invalid(fileProblem(error)))
   const certificates = pem.match(CERTIFICATE) ?? []
   if (certificates.length === 0) return yield* invalid("it holds no certificate in PEM form")
   for (const [index, certificate] of certificates.entries()) {

@@ -1,5 +1,6 @@
 export { readCertificates } from "./Certificates.ts"
 export { type FairTurns, makeFairTurns, TurnRefused } from "./FairTurns.ts"
+export { fileProblem } from "./FileProblem.ts"
 export { BudgetExchange, EXCHANGE_MS } from "./http/BudgetExchange.ts"
 export { networkOf } from "./http/ClientAddress.ts"
 export { acceptedCoding } from "./http/Compression.ts"

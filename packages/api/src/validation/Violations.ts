@@ -55,7 +55,7 @@ const textsOf = (issue: SchemaIssue.Issue, path: Path, ast: SchemaAST.AST | unde
     case "AnyOf":
       // A choice of literals is named by them; HttpApi makes a choice of the one body of an endpoint.
       return issue.issues.length === 0 || hasLiterals(ast ?? issue.ast)
-        ? typeTexts(ast ?? issue.ast, undefined, path)
+        ? typeTexts(ast ?? issue.ast, SchemaIssue.hasInput(issue) ? issue.input : undefined, path)
         : issue.issues.flatMap((inner) => textsOf(inner, path, ast))
     case "UnexpectedKey":
       return [`${path.prefix}property ${path.key} should not exist`]
@@ -104,8 +104,9 @@ const memberPath = (path: Path, key: PropertyKey, ast: SchemaAST.AST | undefined
 
 const itemOf = (ast: SchemaAST.Arrays) => ast.rest[0]
 
-const isObject = (ast: SchemaAST.AST | undefined) =>
-  ast !== undefined && SchemaAST.isObjects(ast) && ast.propertySignatures.length > 0
+const isObject = (ast: SchemaAST.AST | undefined): boolean =>
+  ast !== undefined &&
+  (SchemaAST.isUnion(ast) ? ast.types.every(isObject) : SchemaAST.isObjects(ast) && ast.propertySignatures.length > 0)
 
 /** What is said of a value that has not the type at all: also of a missing one. */
 const typeTexts = (ast: SchemaAST.AST | undefined, input: unknown, path: Path): ReadonlyArray<string> => {
@@ -129,8 +130,10 @@ const typeTexts = (ast: SchemaAST.AST | undefined, input: unknown, path: Path): 
       return checks.map((check) => checkText(check, path, ast))
     case "Boolean":
       return [must("a boolean value")]
+    case "Literal":
+      return [must(valuesText([String(ast.literal)]))]
     case "Union":
-      return [must(`one of the following values: ${ast.types.flatMap(literalOf).join(", ")}`)]
+      return [isObject(ast) ? objectText(ast, input, path) : must(choiceText(ast))]
     case "Arrays":
       return isObject(itemOf(ast))
         ? [must("an array")]
@@ -142,7 +145,52 @@ const typeTexts = (ast: SchemaAST.AST | undefined, input: unknown, path: Path): 
 
 const hasLiterals = (ast: SchemaAST.AST) => ast._tag === "Union" && ast.types.some(SchemaAST.isLiteral)
 
+const valuesText = (values: ReadonlyArray<string>): string => `one of the following values: ${values.join(", ")}`
+
 const literalOf = (ast: SchemaAST.AST) => (SchemaAST.isLiteral(ast) ? [String(ast.literal)] : [])
+
+/** What a choice accepts: its values, else its types. */
+const choiceText = (ast: SchemaAST.Union): string => {
+  const values = ast.types.flatMap(literalOf)
+  if (values.length > 0) return valuesText(values)
+  const kinds = [...new Set(ast.types.map(kindText))]
+  const last = kinds.pop() ?? ""
+  return kinds.length === 0 ? last : `${kinds.join(", ")} or ${last}`
+}
+
+const kindText = (ast: SchemaAST.AST): string => {
+  switch (ast._tag) {
+    case "String":
+      return "a string"
+    case "Number":
+      return checksOf(ast).some((check) => kindOf(check) === "isInt") ? "an integer number" : "a number"
+    case "Boolean":
+      return "a boolean value"
+    case "Arrays":
+      return "an array"
+    case "Null":
+      return "null"
+    default:
+      return "an object"
+  }
+}
+
+/** What is said of a value that is none of a choice of objects. A member with another value in each of them names it. */
+const objectText = (ast: SchemaAST.Union, input: unknown, path: Path): string => {
+  if (typeof input !== "object" || input === null || Array.isArray(input)) return `${nameOf(path)} must be an object`
+  const [first, ...others] = ast.types.filter(SchemaAST.isObjects)
+  const member = first?.propertySignatures.find(
+    ({ name, type }) => SchemaAST.isLiteral(type) && others.every((other) => literalAt(other, name) !== undefined)
+  )
+  if (first === undefined || member === undefined) return `${nameOf(path)} must be one of its forms`
+  const values = [first, ...others].flatMap((one) => literalAt(one, member.name) ?? [])
+  return `${nameOf(memberPath(path, member.name, ast))} must be ${valuesText(values)}`
+}
+
+const literalAt = (ast: SchemaAST.Objects, name: PropertyKey): string | undefined => {
+  const type = ast.propertySignatures.find((member) => member.name === name)?.type
+  return type !== undefined && SchemaAST.isLiteral(type) ? String(type.literal) : undefined
+}
 
 /** The text of a broken check: its own, or the one of its kind. */
 const checkText = (check: SingleCheck, path: Path, ast: SchemaAST.AST | undefined): string => {

@@ -13,6 +13,20 @@ const IPV6_GROUPS = 8
 const NETWORK_GROUPS = 4
 
 /**
+ * The groups of IPv6 that an address of IPv4 stands in, by the network of the mechanism: NAT64 (RFC 6052), translated
+ * (RFC 2765), 6to4 (RFC 3056), and Teredo (RFC 4380), which stores the complement. In these networks a /64 is either
+ * many clients or one of many networks of a client.
+ */
+const EMBEDDED = [
+  { network: [0x64, 0xff9b, 0, 0, 0, 0], at: 6, flip: 0 },
+  { network: [0, 0, 0, 0, 0xffff, 0], at: 6, flip: 0 },
+  { network: [0x2002], at: 1, flip: 0 },
+  { network: [0x2001, 0], at: 6, flip: 0xffff }
+] as const
+/** Local NAT64 (RFC 8215): the operator decides where the address of IPv4 is, so each address is a client. */
+const LOCAL_NAT64 = [0x64, 0xff9b, 1] as const
+
+/**
  * The canonical text of an address that a proxy or a socket reports: without brackets, port and zone, IPv6 by RFC 5952,
  * an IPv4-mapped address as IPv4. Undefined for any other text (`unknown`, `_hidden`, a name).
  */
@@ -23,21 +37,33 @@ export const parseAddress = (text: string): string | undefined => {
   if (!isIPv6(host)) return undefined
   const canonical = canonicalIPv6(host)
   const mapped = MAPPED_IPV4.exec(canonical)
-  return mapped === null ? canonical : [mapped[1], mapped[2]].flatMap(bytesOf).join(".")
+  return mapped === null
+    ? canonical
+    : [mapped[1], mapped[2]].flatMap((group = "0") => bytesOf(Number.parseInt(group, 16))).join(".")
 }
 
 /**
- * The network that shares one budget: an IPv4 address, or the /64 of an IPv6 address, since one host chooses freely
- * among the addresses of its /64. Takes canonical text; other text is its own network.
+ * The network that shares one budget: an IPv4 address, also one that an IPv6 address contains, or the /64 of an IPv6
+ * address, since one host chooses freely among the addresses of its /64. Takes canonical text; other text is its own
+ * network.
  */
 export const networkOf = (address: string): string => {
   if (!isIPv6(address)) return address
-  const [head = "", tail = ""] = address.split("::")
+  const groups = groupsOf(address)
+  const isIn = (network: ReadonlyArray<number>) => network.every((group, index) => groups[index] === group)
+  const found = EMBEDDED.find(({ network }) => isIn(network))
+  if (found !== undefined) return [0, 1].flatMap((n) => bytesOf((groups[found.at + n] ?? 0) ^ found.flip)).join(".")
+  if (isIn(LOCAL_NAT64)) return address
+  const network = groups.slice(0, NETWORK_GROUPS).map((group) => group.toString(16))
+  return `${canonicalIPv6(`${network.join(":")}::`)}/64`
+}
+
+const groupsOf = (address: string): ReadonlyArray<number> => {
+  const [head = "", tail = ""] = canonicalIPv6(address).split("::")
   const before = head === "" ? [] : head.split(":")
   const after = tail === "" ? [] : tail.split(":")
   const zeros = Array.from({ length: IPV6_GROUPS - before.length - after.length }, () => "0")
-  const network = [...before, ...zeros, ...after].slice(0, NETWORK_GROUPS)
-  return `${canonicalIPv6(`${network.join(":")}::`)}/64`
+  return [...before, ...zeros, ...after].map((group) => Number.parseInt(group, 16))
 }
 
 /**
@@ -53,4 +79,4 @@ export const addressOf = (request: HttpServerRequest.HttpServerRequest, proxies:
 
 const canonicalIPv6 = (address: string) => new URL(`http://[${address}]`).hostname.slice(1, -1)
 
-const bytesOf = (group = "0") => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff]
+const bytesOf = (group: number) => [group >> 8, group & 0xff]

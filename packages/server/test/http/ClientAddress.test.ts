@@ -110,6 +110,24 @@ describe("the network that has one budget", () => {
     }
   })
 
+  it("is the IPv4 address that an IPv6 address contains", () => {
+    for (const [address, network] of [
+      ["64:ff9b::203.0.113.7", "203.0.113.7"],
+      ["64:ff9b::203.0.113.8", "203.0.113.8"],
+      ["64:ff9b::", "0.0.0.0"],
+      ["::ffff:0:203.0.113.7", "203.0.113.7"],
+      ["2002:cb00:7107::1", "203.0.113.7"],
+      ["2002:cb00:7107:9:a:b:c:d", "203.0.113.7"],
+      ["2001:0:4136:e378:8000:63bf:34ff:8ef8", "203.0.113.7"],
+      ["64:ff9b:1::cb00:7107", "64:ff9b:1::cb00:7107"],
+      ["64:ff9b:2::cb00:7107", "64:ff9b:2::/64"],
+      ["64:ff9b:0:0:1::1", "64:ff9b::/64"],
+      ["2001:1::1", "2001:1::/64"]
+    ] as const) {
+      assert.strictEqual(networkOf(parseAddress(address) ?? ""), network, address)
+    }
+  })
+
   it.prop(
     "is one for all addresses of a /64",
     [Schema.Array(Schema.Int), Schema.Array(Schema.Int)],
@@ -117,9 +135,11 @@ describe("the network that has one budget", () => {
       const groups = (numbers: ReadonlyArray<number>) =>
         Array.from({ length: 4 }, (_, index) => ((numbers[index] ?? 0) & 0xffff).toString(16)).join(":")
       const network = (suffix: string) => networkOf(parseAddress(`${groups(upper)}:${suffix}`) ?? "")
-      // ::ffff:0:0/96 holds the IPv4 addresses, of which each has a budget of its own.
-      const isMapped = groups(upper) === "0:0:0:0" && groups(lower).startsWith("0:ffff:")
-      if (!isMapped) assert.strictEqual(network(groups(lower)), network("1:2:3:4"))
+      // Networks that contain addresses of IPv4, of which each has a budget of its own.
+      const isOfIPv4 =
+        (groups(upper) === "0:0:0:0" && /^(?:0:ffff|ffff:0):/.test(groups(lower))) ||
+        /^(?:64:ff9b:(?:0:0|1:)|2001:0:)/.test(groups(upper))
+      if (!isOfIPv4) assert.strictEqual(network(groups(lower)), network("1:2:3:4"))
     }
   )
 })

@@ -9,7 +9,7 @@ import {
   sign
 } from "node:crypto"
 import type { Signer } from "@runplane/domain"
-import { ControlPlaneSettings, readSetting, warnOfSharedKeyFile } from "@runplane/server"
+import { ControlPlaneSettings, fileProblem, readSetting, warnOfSharedKeyFile } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -44,10 +44,10 @@ const MOST_BYTES = 65_536
 export const readSealKey = Effect.fnUntraced(function* (path: string) {
   const files = yield* FileSystem.FileSystem
   const invalid = (why: string) => new SealKeyInvalid({ path, why })
-  const { size, type } = yield* Effect.mapError(files.stat(path), ({ reason }) => invalid(reason.message))
+  const { size, type } = yield* Effect.mapError(files.stat(path), (error) => invalid(fileProblem(error)))
   if (type !== "File") return yield* invalid("it is not a file")
   if (Number(size) > MOST_BYTES) return yield* invalid("it is too large for a key")
-  const pem = yield* Effect.mapError(files.readFileString(path), ({ reason }) => invalid(reason.message))
+  const pem = yield* Effect.mapError(files.readFileString(path), (error) => invalid(fileProblem(error)))
   const key = yield* Effect.try({
     try: () => createPrivateKey(pem),
     catch: () => invalid("it is not a private key in PEM form without a passphrase")

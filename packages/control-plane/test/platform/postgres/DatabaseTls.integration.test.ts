@@ -72,7 +72,7 @@ describe("the TLS of the database", () => {
         [localhost("sslrootcert=/nowhere.pem"), /the TLS cannot be set up: \/nowhere\.pem: /],
         [
           localhost(`sslcert=${CERTIFICATE}&sslkey=/nowhere.pem&${authority}`),
-          /the TLS cannot be set up: \/nowhere\.pem: ENOENT/
+          /the TLS cannot be set up: \/nowhere\.pem: it does not exist/
         ],
         [localhost(""), /the TLS cannot be set up: .*localhost\.key\.pem: /, fixture("localhost.key.pem")]
       ] as const) {

@@ -1,4 +1,4 @@
-import { GRPC_CODES, type GrpcStatusName, type RunStatus, usdText } from "@runplane/domain"
+import { GRPC_CODES, type GrpcStatusName, type RunStatus, usdTexts } from "@runplane/domain"
 import type * as Schema from "effect/Schema"
 import type { Role } from "../caller/Access.ts"
 import {
@@ -148,10 +148,11 @@ export interface ExhaustedBudget {
 
 export const budgetExhausted = (budget: ExhaustedBudget) => {
   const { expectedUsd, key, limitUsd, name, period, periodEndsAt, reservedUsd, rule, spentUsd } = budget
-  const parts = `${usdText(spentUsd, 2)} spent, ${usdText(reservedUsd, 2)} reserved, ${usdText(expectedUsd, 2)} expected`
+  const say = usdTexts([spentUsd, reservedUsd, expectedUsd, limitUsd], 2)
   return controlPlaneError(
     "BUDGET_EXHAUSTED",
-    `budget ${rule} (${name}) of ${key} admits no more runs: ${parts}, limit ${usdText(limitUsd, 2)}; ` +
+    `budget ${rule} (${name}) of ${key} admits no more runs: ${say(spentUsd)} spent, ${say(reservedUsd)} reserved, ` +
+      `${say(expectedUsd)} expected, limit ${say(limitUsd)}; ` +
       `the period ${period} ends at ${periodEndsAt}`
   )
 }

@@ -1,5 +1,5 @@
 import type { AgentVoteRecord } from "@runplane/api"
-import { usdText } from "@runplane/domain"
+import { costText, usdText } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -70,7 +70,7 @@ const factsOf = (found: AgentVoteRecord): ReadonlyArray<readonly [string, string
     ],
     ["Pivotal", `${found.pivotal} votes`],
     ["Brier score", brier && `${brier.score.toFixed(3)} of ${brier.n} confidences; 0 is best, 0.25 is a coin`],
-    ["Cost", `${usdText(found.costUsd, 4)}${isGuessed ? `, ${usdText(found.guessedCostUsd, 4)} of it guessed` : ""}`],
+    ["Cost", costText(found.costUsd, isGuessed ? found.guessedCostUsd : 0)],
     ["Per right vote", costPerRightUsd === undefined ? undefined : usdText(costPerRightUsd, 4)]
   ]
 }

@@ -16,8 +16,8 @@ export const firingColumns: ReadonlyArray<Column<AlertFiring>> = [
   { title: "SEVERITY", text: ({ severity }) => severity },
   { title: "RULE", text: ({ ruleId }) => ruleId },
   { title: "OF", text: ({ key }) => key },
-  { title: "VALUE", text: ({ measure, value }) => `${measure} ${amountText(measure, value)}` },
-  { title: "LEVEL", text: ({ at, measure }) => amountText(measure, at) },
+  { title: "VALUE", text: ({ at, measure, value }) => `${measure} ${amountText(measure, value, [at])}` },
+  { title: "LEVEL", text: ({ at, measure, value }) => amountText(measure, at, [value]) },
   { title: "SINCE", text: ({ startsAt }) => startsAt, elastic: true }
 ]
 

@@ -15,6 +15,10 @@ const id = Argument.String("budget").pipe(Argument.withDescription("Id of the bu
 
 const limitOf = ({ levels }: AlertBudget): number => levels.at(-1)?.at ?? 0
 
+/** An amount of a budget, as all amounts of its line. */
+const amountOf = (budget: AlertBudget, amount: number): string =>
+  amountText(budget.measure, amount, [budget.spent, budget.reserved, limitOf(budget)])
+
 /** `42 %`; with what admission has reserved. */
 const usedText = (budget: AlertBudget): string => {
   const limit = limitOf(budget)
@@ -40,9 +44,9 @@ const list = Command.make("list", {}, () =>
           { title: "BUDGET", text: ({ ruleId }) => ruleId },
           { title: "OF", text: ({ key }) => key },
           { title: "PERIOD", text: ({ period }) => period },
-          { title: "SPENT", text: ({ measure, spent }) => amountText(measure, spent) },
-          { title: "RESERVED", text: ({ measure, reserved }) => amountText(measure, reserved) },
-          { title: "LIMIT", text: (budget) => amountText(budget.measure, limitOf(budget)) },
+          { title: "SPENT", text: (budget) => amountOf(budget, budget.spent) },
+          { title: "RESERVED", text: (budget) => amountOf(budget, budget.reserved) },
+          { title: "LIMIT", text: (budget) => amountOf(budget, limitOf(budget)) },
           { title: "USED", text: usedText },
           { title: "EXHAUSTED", text: (budget) => exhaustedText(budget, now) },
           { title: "NAME", text: ({ name }) => name, elastic: true }
@@ -156,11 +160,18 @@ const add = Command.make(
     })
 ).pipe(Command.withDescription("Add a budget: an alert rule on what a calendar period spends"))
 
+const thresholdsOf = ({ levels }: AlertRuleState): ReadonlyArray<number> => levels.map(({ at }) => at)
+
 const factsOf = (rule: AlertRuleState): ReadonlyArray<readonly [string, string | undefined]> => [
   ["Budget", rule.id],
   ["Period", `${rule.window}, ${rule.zone}`],
   ["Runs", rule.match === "" ? "all" : rule.match],
-  ["Levels", rule.levels.map(({ at, severity }) => `${severity} at ${amountText(rule.measure, at)}`).join(", ")],
+  [
+    "Levels",
+    rule.levels
+      .map(({ at, severity }) => `${severity} at ${amountText(rule.measure, at, thresholdsOf(rule))}`)
+      .join(", ")
+  ],
   ["Admission", rule.admission === true ? "refuses runs that would reach the limit" : undefined],
   ["Try it", `runplane budgets test ${rule.id}`]
 ]

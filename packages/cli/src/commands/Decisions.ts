@@ -1,5 +1,5 @@
 import type { DecisionForecast, DecisionWhy, RunDivergence, WhatIfAnswer, WhatIfRequest } from "@runplane/api"
-import { receiptText, usdText } from "@runplane/domain"
+import { costText, receiptText } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import { usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
 import { output, printedAsJson, printFacts } from "../Output.ts"
-import { amongCommitments, guessed, lacking } from "../story/Outcome.ts"
+import { amongCommitments, lacking } from "../story/Outcome.ts"
 import { plainText } from "../story/PlainText.ts"
 import { row } from "../story/Story.ts"
 import { policyFlags, readPolicyFlags } from "./PolicyFlags.ts"
@@ -63,7 +63,7 @@ const printWhy = Effect.fnUntraced(function* (answer: typeof DecisionWhy.Type) {
       ? []
       : [["Settled", `${(decidedAt.msBeforeCommitment / 1_000).toFixed(1)} s before the commitment`] as const]),
     ["Policy", `${policyVersion || "unknown"} (${policySource})`],
-    ["Cost", `${cost.totalTokens} tokens, ${usdText(cost.costUsd, 4)}${guessed(cost)}${lacking(cost)}`]
+    ["Cost", `${cost.totalTokens} tokens, ${costText(cost.costUsd, cost.guessedCostUsd)}${lacking(cost)}`]
   ])
   yield* printSections([
     ["Refused by the policy", claims.flatMap(({ kind, text }) => (kind === "denial" ? [text] : []))],

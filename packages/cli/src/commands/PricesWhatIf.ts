@@ -48,7 +48,7 @@ const readCatalogue = Effect.fnUntraced(function* (source: Option.Option<string>
   )
 })
 
-const money = (usd: number, guess: number) => `${guess > 0 ? "≈ " : ""}${usdText(usd, 4)}`
+const money = (usd: number, guess: number, beside: number) => `${guess > 0 ? "≈ " : ""}${usdText(usd, 4, [beside])}`
 const difference = (usd: number) => `${usd < 0 ? "-" : usd > 0 ? "+" : ""}${usdText(Math.abs(usd), 4)}`
 const share = (part: number, whole: number) => `${(whole === 0 ? 0 : (part / whole) * 100).toFixed(1)} %`
 
@@ -104,8 +104,14 @@ export const whatIf = Command.make(
           { title: "MODEL", text: ({ model }) => model ?? "(none stated)", elastic: true },
           { title: "PROVIDER", text: ({ provider }) => provider ?? "-" },
           { title: "CALLS", text: ({ calls }) => calls.toLocaleString("en-US") },
-          { title: "RECORDED", text: ({ recordedGuessUsd, recordedUsd }) => money(recordedUsd, recordedGuessUsd) },
-          { title: "WHAT IF", text: ({ costUsd, guessedCostUsd }) => money(costUsd, guessedCostUsd) },
+          {
+            title: "RECORDED",
+            text: ({ costUsd, recordedGuessUsd, recordedUsd }) => money(recordedUsd, recordedGuessUsd, costUsd)
+          },
+          {
+            title: "WHAT IF",
+            text: ({ costUsd, guessedCostUsd, recordedUsd }) => money(costUsd, guessedCostUsd, recordedUsd)
+          },
           { title: "DIFFERENCE", text: ({ differenceUsd }) => difference(differenceUsd) },
           { title: "PRICE", text: ({ priceKey }) => priceKey ?? "-" }
         ],

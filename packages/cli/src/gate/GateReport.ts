@@ -10,6 +10,7 @@ import {
   type Plan,
   type Stability,
   stabilityOf,
+  usdText,
   worstOf
 } from "@runplane/domain"
 import { EXIT_CODES, type ExitCode } from "../CliFailure.ts"
@@ -144,6 +145,6 @@ export const reportLines = (report: GateReport, { bold, dim }: Style): ReadonlyA
     ""
   ]),
   ...(report.end === undefined ? [] : [ENDS[report.end]]),
-  `${bold(report.verdict.toUpperCase())}  gate ${report.gate}, $${report.spentUsd.toFixed(4)}`,
+  `${bold(report.verdict.toUpperCase())}  gate ${report.gate}, ${usdText(report.spentUsd, 4)}`,
   ...(report.page === undefined ? [] : [report.page])
 ]

@@ -1,5 +1,5 @@
 import type { StabilityAnswer, StabilityGroup } from "@runplane/api"
-import { type FlipCause, outcomeText, type Stability } from "@runplane/domain"
+import { type FlipCause, outcomeText, type Stability, usdText } from "@runplane/domain"
 import { plainText } from "../story/PlainText.ts"
 import type { Style } from "../story/Story.ts"
 
@@ -49,7 +49,7 @@ export const stabilityLines = (
       : [
           `  agreement      ${agreementText(agreement)}`,
           `  changed votes  ${mindChanges}`,
-          `  cost           $${cost.p50.toFixed(4)} median, $${cost.p95.toFixed(4)} at the 95th percentile`,
+          `  cost           ${usdText(cost.p50, 4, [cost.p95])} median, ${usdText(cost.p95, 4, [cost.p50])} at the 95th percentile`,
           `  duration       ${secondsText(durationMs.p50)} median, ${secondsText(durationMs.p95)} at the 95th percentile`
         ]),
     ...(group === undefined ? [] : ["", bold(`By ${group}`)]),

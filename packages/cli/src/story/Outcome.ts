@@ -1,4 +1,4 @@
-import { type RunMetrics, type RunState, storyTime, usdText, type Why } from "@runplane/domain"
+import { costText, type RunMetrics, type RunState, storyTime, type Why } from "@runplane/domain"
 import { plainText } from "./PlainText.ts"
 
 /** The extent of a run's story, and the result of the decision record. */
@@ -38,7 +38,7 @@ export const describeOutcome = (
     ...pair("Settled", turningPoint(story)),
     [
       "Tokens",
-      `${amount(metrics.totalTokens)} in ${llm.totals.callCount} calls, about ${usdText(metrics.estimatedCostUsd, 4)}${guessed(metrics)}${lacking(metrics)}`
+      `${amount(metrics.totalTokens)} in ${llm.totals.callCount} calls, about ${costText(metrics.estimatedCostUsd, metrics.guessedCostUsd)}${lacking(metrics)}`
     ],
     ["Events", `${amount(story.events)} in ${seconds(story.durationMs)} s`]
   ]
@@ -74,10 +74,6 @@ const pair = (heading: string, text: string | undefined): ReadonlyArray<readonly
   text === undefined || text === "" ? [] : [[heading, plainText(text)]]
 
 const amount = (value: number) => value.toLocaleString("en-US")
-
-/** The part of a cost that is a guess: ", ≈ $0.0100 of it guessed"; empty when there is none. */
-export const guessed = ({ guessedCostUsd = 0 }: { readonly guessedCostUsd?: number }): string =>
-  guessedCostUsd === 0 ? "" : `, ≈ ${usdText(guessedCostUsd, 4)} of it guessed`
 
 /** What sums of tokens and costs lack: " and 2 calls without usage"; empty when they lack nothing. */
 export const lacking = ({ callsWithoutUsage = 0 }: { readonly callsWithoutUsage?: number }): string =>

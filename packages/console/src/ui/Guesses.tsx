@@ -20,7 +20,8 @@ export default function GuessBanner({ costUsd, guessedCostUsd, models }: Guesses
     <section aria-label="Guessed cost" className="rounded-lg border border-warn/40 bg-warn-soft p-3">
       <h2 className="flex items-start gap-2 font-semibold text-warn">
         <AlertTriangle size={16} aria-hidden className="mt-0.5 shrink-0" />
-        {guessedShare(costUsd, guessedCostUsd)} of the cost is a guess: {dollars(guessedCostUsd)} of {dollars(costUsd)}
+        {guessedShare(costUsd, guessedCostUsd)} of the cost is a guess: {dollars(guessedCostUsd, [costUsd])} of{" "}
+        {dollars(costUsd, [guessedCostUsd])}
       </h2>
       <div className="mt-1 pl-6">
         <Named models={models} />

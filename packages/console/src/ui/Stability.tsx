@@ -62,7 +62,7 @@ export const StabilityFacts = ({ stability }: { readonly stability: StabilityFig
     <Facts
       facts={[
         ["Agreement", n === 0 ? "–" : `${percent(agreement.rate)}, ${intervalText(agreement)}`],
-        ["Cost", `${dollars(cost.p50)} median, ${dollars(cost.p95)} at the 95th percentile`],
+        ["Cost", `${dollars(cost.p50, [cost.p95])} median, ${dollars(cost.p95, [cost.p50])} at the 95th percentile`],
         ["Duration", `${duration(durationMs.p50)} median, ${duration(durationMs.p95)} at the 95th percentile`],
         ["Changed votes", whole(mindChanges)],
         ...(left === "" ? [] : ([["Not counted", left]] as const))

@@ -1,4 +1,4 @@
-import { firstGraphemes, graphemesOf } from "@runplane/domain"
+import { firstGraphemes, graphemesOf, usdText, usdTexts } from "@runplane/domain"
 import { timeSetting } from "./TimeSetting.ts"
 
 /** Texts for times, numbers and names, in English and in the chosen time zone. */
@@ -101,39 +101,12 @@ export const whole = (value: number): string => COUNT.format(Math.round(value))
 /** `12.3 k`, `4.1 M`: where the exact number does not matter. */
 export const compact = (value: number): string => COMPACT.format(value)
 
-/** Formatters of US dollars, by the least and the most decimals. */
-const dollarFormats = new Map<string, Intl.NumberFormat>()
-const dollarFormat = (least: number, most: number): Intl.NumberFormat => {
-  const key = `${least} ${most}`
-  const made =
-    dollarFormats.get(key) ??
-    new Intl.NumberFormat("en-US", {
-      style: "currency",
-      currency: "USD",
-      minimumFractionDigits: least,
-      maximumFractionDigits: most
-    })
-  dollarFormats.set(key, made)
-  return made
-}
-
-/** Digits that a small amount keeps, and most decimals: amounts are whole billionths. */
-const SIGNIFICANT = 3
-const MOST_DECIMALS = 9
-
 /** US dollars: two decimals, and more where a small amount needs them for its first digits. */
-export const dollars = (value: number): string => {
-  if (value === 0) return "$0"
-  const decimals = SIGNIFICANT - 1 - Math.floor(Math.log10(Math.abs(value)))
-  return dollarFormat(2, Math.min(MOST_DECIMALS, Math.max(2, decimals))).format(value)
-}
+export const dollars = (value: number, beside: ReadonlyArray<number> = []): string =>
+  value === 0 && beside.length === 0 ? "$0" : usdText(value, 2, beside)
 
-/** A formatter for the amounts of one column: all have the decimals of the one that needs most. */
-export const alignedDollars = (values: ReadonlyArray<number>): ((value: number) => string) => {
-  const decimals = values.map((value) => dollars(value).split(".")[1]?.length ?? 0)
-  const digits = decimals.reduce((most, count) => Math.max(most, count), 2)
-  return (value) => dollarFormat(digits, digits).format(value)
-}
+/** A formatter for the amounts of one column or line: all have the decimals of the one that needs most. */
+export const alignedDollars = (values: ReadonlyArray<number>): ((value: number) => string) => usdTexts(values, 2)
 
 /** A share from 0 to 1 as `88 %`. */
 export const percent = (share: number): string => `${Math.round(share * 100)} %`

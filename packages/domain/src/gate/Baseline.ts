@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import { usdTexts } from "../Money.ts"
 import { p95Difference, percentile } from "../statistics/Bootstrap.ts"
 import { fisherDrop, holm, type Sample } from "../statistics/Fisher.ts"
 import { DEFAULT_MIN_DROP, type Expectations } from "./CaseFile.ts"
@@ -152,8 +153,8 @@ const risesOf = ({ trials }: CaseResult, before: CaseBaseline): ReadonlyArray<st
   const durations = runs.flatMap(({ durationMs }) => durationMs ?? [])
   const costs = runs.map(({ costUsd }) => costUsd)
   return [
-    ...riseOf("cost", before.costUsd, costs, (usd) => `$${usd.toFixed(4)}`),
-    ...riseOf("duration", before.durationMs, durations, (ms) => `${Math.round(ms)} ms`)
+    ...riseOf("cost", before.costUsd, costs, (amounts) => usdTexts(amounts, 4)),
+    ...riseOf("duration", before.durationMs, durations, () => (ms) => `${Math.round(ms)} ms`)
   ]
 }
 
@@ -161,10 +162,11 @@ const riseOf = (
   what: string,
   before: ReadonlyArray<number>,
   after: ReadonlyArray<number>,
-  show: (value: number) => string
+  texts: (amounts: ReadonlyArray<number>) => (amount: number) => string
 ): ReadonlyArray<string> => {
   if (before.length === 0 || percentile(after, 0.95) <= percentile(before, 0.95)) return []
   const { high, low, value } = p95Difference(before, after)
+  const show = texts([value, low, high])
   return low <= 0
     ? []
     : [`the 95th percentile of the ${what} rose by ${show(value)} (between ${show(low)} and ${show(high)})`]

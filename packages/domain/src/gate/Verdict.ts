@@ -1,3 +1,4 @@
+import { usdTexts } from "../Money.ts"
 import { type Estimate, p95Estimate } from "../statistics/Bootstrap.ts"
 import { levelOf, looksOf, runsNeeded } from "../statistics/Looks.ts"
 import { LEAST_VALUES, meanInterval } from "../statistics/Mean.ts"
@@ -79,10 +80,18 @@ export const checksOf = (
     ...(expect.mustNot === undefined ? [] : [mustNotCheck(expect.mustNot, trials)]),
     ...(expect.maxCostUsd === undefined
       ? []
-      : [limitCheck("maxCostUsd", "cost", expect.maxCostUsd.p95, costs, (usd) => `$${usd.toFixed(4)}`)]),
+      : [limitCheck("maxCostUsd", "cost", expect.maxCostUsd.p95, costs, (amounts) => usdTexts(amounts, 4))]),
     ...(expect.maxDurationMs === undefined
       ? []
-      : [limitCheck("maxDurationMs", "duration", expect.maxDurationMs.p95, durations, (ms) => `${Math.round(ms)} ms`)]),
+      : [
+          limitCheck(
+            "maxDurationMs",
+            "duration",
+            expect.maxDurationMs.p95,
+            durations,
+            () => (ms) => `${Math.round(ms)} ms`
+          )
+        ]),
     ...Object.entries(expect.marks ?? {}).map(([name, { min }]) => marksCheck(name, min, counted, looks))
   ]
 }
@@ -131,11 +140,12 @@ const limitCheck = (
   what: string,
   limit: number,
   values: ReadonlyArray<number>,
-  show: (value: number) => string
+  texts: (amounts: ReadonlyArray<number>) => (amount: number) => string
 ): GateCheck => {
   if (values.length === 0) return { name, verdict: "inconclusive", message: `no run has a ${what}` }
   const p95: Estimate = p95Estimate(values)
   const verdict = p95.low > limit ? "fail" : p95.value <= limit ? "pass" : "inconclusive"
+  const show = texts([p95.value, p95.low, p95.high, limit])
   const bounds = `between ${show(p95.low)} and ${show(p95.high)}`
   return {
     name,

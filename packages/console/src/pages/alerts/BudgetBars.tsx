@@ -39,7 +39,7 @@ export const BudgetBars = ({ budgets }: { readonly budgets: ReadonlyArray<AlertB
 const Bar = ({ budget }: { readonly budget: AlertBudget }) => {
   const { elapsed, forecast, levels, limit, reserved, spent, tone } = budgetBar(budget, useNow(10_000))
   const { key, measure, name, per, period } = budget
-  const amount = (value: number) => amountText(measure, value)
+  const amount = (value: number) => amountText(measure, value, [budget.spent, budget.reserved, limit])
   return (
     <div className="flex flex-col gap-1">
       <div className="flex flex-wrap items-baseline gap-x-2">

@@ -18,7 +18,7 @@ export const firingColumns: ReadonlyArray<TableColumn<AlertFiring>> = [
         <UserText text={ruleName} className="font-medium" />
         {per === "all" || per === "run" ? null : <UserText text={` ${key}`} className="text-soft" />}
         <span className="num block text-[12px] text-muted">
-          {measure} {amountText(measure, value)}, level {amountText(measure, at)}
+          {measure} {amountText(measure, value, [at])}, level {amountText(measure, at, [value])}
         </span>
       </>
     )

@@ -52,7 +52,11 @@ const columns: ReadonlyArray<TableColumn<AlertRuleState>> = [
       <span className="flex flex-wrap gap-1">
         {levels.map(({ at, severity }) => (
           <Chip key={at} tone={severityTone[severity]} title={severity}>
-            {amountText(measure, at)}
+            {amountText(
+              measure,
+              at,
+              levels.map((level) => level.at)
+            )}
           </Chip>
         ))}
         {admission === true ? <Chip title="Refuses runs that would reach the limit">admission</Chip> : null}

@@ -160,7 +160,12 @@ export const useAttention = (overview: DashboardOverview, range: OverviewRange) 
   }
   if (outlier.data !== undefined && outlier.data !== null) {
     const { costUsd, id, mean, title } = outlier.data
-    add("cost", "warn", `${title} cost ${dollars(costUsd)}; the mean is ${dollars(mean)}`, `/runs/${id}?view=cost`)
+    add(
+      "cost",
+      "warn",
+      `${title} cost ${dollars(costUsd, [mean])}; the mean is ${dollars(mean, [costUsd])}`,
+      `/runs/${id}?view=cost`
+    )
   }
   if (stuck.data !== undefined && stuck.data.length > 0) {
     const [first = ""] = stuck.data

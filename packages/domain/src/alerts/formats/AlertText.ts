@@ -26,7 +26,7 @@ export const lineText = (text: string, most: number): string => {
 export const titleOf = ({ event, firing }: AlertNotice): string => {
   const { at, measure, ruleName, severity, value } = firing
   const state = event === "alert.fired" ? severity : `${STATES[event]} (${severity})`
-  const reached = `${measure} is ${amountText(measure, value)}, threshold ${amountText(measure, at)}`
+  const reached = `${measure} is ${amountText(measure, value, [at])}, threshold ${amountText(measure, at, [value])}`
   return `${state}: ${lineText(`${lineText(ruleName, MAX_TITLE / 2)}: ${reached}`, MAX_TITLE)}`
 }
 
@@ -43,7 +43,10 @@ export const factsOf = ({ failedAction, firing }: AlertNotice): ReadonlyArray<Al
   const direction = firesBelow(measure) ? "at most" : "at least"
   const facts: ReadonlyArray<readonly [string, string | undefined]> = [
     ["Rule", ruleName],
-    ["Measure", `${measure}: ${amountText(measure, value)} (level: ${direction} ${amountText(measure, at)})`],
+    [
+      "Measure",
+      `${measure}: ${amountText(measure, value, [at])} (level: ${direction} ${amountText(measure, at, [value])})`
+    ],
     ["Action", failedAction && `${failedAction.type} failed: ${failedAction.error}`],
     [per === "all" ? "Of" : `Of ${per}`, per === "run" ? undefined : per === "all" ? "all runs" : key],
     ["Period", window === "run" ? undefined : period + (periodEndsAt === undefined ? "" : ` until ${periodEndsAt}`)],
@@ -71,12 +74,15 @@ export const linkOf = ({ link }: AlertNotice): string | undefined => {
 const escapedUri = (text: string): string =>
   text.replace(/[^\w\-.~:/?@!$&'()*+,;=%]|%(?![\dA-Fa-f]{2})/g, (letter) => encodeURIComponent(letter))
 
-/** An amount in the unit of its measure: `$12.50`, `12.5 %`, `90 s`, `1,200`. */
-export const amountText = (measure: string, amount: number): string => {
+/**
+ * An amount in the unit of its measure: `$12.50`, `12.5 %`, `90 s`, `1,200`. `beside` are the other amounts of the line:
+ * sums of money have the same decimals there.
+ */
+export const amountText = (measure: string, amount: number, beside: ReadonlyArray<number> = []): string => {
   switch (measureKind(measure)) {
     case "costUsd":
     case "guessedCostUsd":
-      return usdText(amount, 2)
+      return usdText(amount, 2, beside)
     case "durationMs":
     case "silenceMs":
       return `${numberText(amount / 1_000)} s`

@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 import { cleanJson } from "../../CleanJson.ts"
 import { parseExactJson } from "../../ExactJson.ts"
 import { isJsonObject } from "../../JsonReader.ts"
-import { usdText } from "../../Money.ts"
+import { costText } from "../../Money.ts"
 import { receiptText } from "../../receipts/ReceiptText.ts"
 import { escapeHtml } from "../../VisibleText.ts"
 import type { Deliberation } from "../Deliberation.ts"
@@ -150,13 +150,10 @@ const costLines = ({ cost }: Why): ReadonlyArray<string> =>
     : [
         ...cost.byParticipant.map(
           ({ calls, costUsd, participantId, totalTokens, ...spending }) =>
-            `${participantId || "unnamed"}: ${calls} calls, ${totalTokens} tokens, ${usdText(costUsd, 4)}${guessed(spending)}${lacking(spending)}`
+            `${participantId || "unnamed"}: ${calls} calls, ${totalTokens} tokens, ${costText(costUsd, spending.guessedCostUsd)}${lacking(spending)}`
         ),
-        `together: ${cost.totalTokens} tokens, ${usdText(cost.costUsd, 4)}${guessed(cost)}${lacking(cost)}`
+        `together: ${cost.totalTokens} tokens, ${costText(cost.costUsd, cost.guessedCostUsd)}${lacking(cost)}`
       ]
-
-const guessed = ({ guessedCostUsd = 0 }: { readonly guessedCostUsd?: number }): string =>
-  guessedCostUsd === 0 ? "" : `, ≈ ${usdText(guessedCostUsd, 4)} of it guessed`
 
 const lacking = ({ callsWithoutUsage = 0 }: { readonly callsWithoutUsage?: number }): string =>
   callsWithoutUsage === 0 ? "" : ` and ${callsWithoutUsage} calls without usage`

@@ -175,7 +175,7 @@ const kindText = (ast: SchemaAST.AST): string => {
   }
 }
 
-/** What is said of a value that is none of a choice of objects. A member with another value in each of them names it. */
+/** What is said of a value that is none of a choice of objects. A member with another value in each names it. */
 const objectText = (ast: SchemaAST.Union, input: unknown, path: Path): string => {
   if (typeof input !== "object" || input === null || Array.isArray(input)) return `${nameOf(path)} must be an object`
   const [first, ...others] = ast.types.filter(SchemaAST.isObjects)

@@ -7,7 +7,7 @@ import { textAt, textsAt } from "../JsonReader.ts"
 import { extractLlmUsage, type LlmUsage, signalDataOf, signalDataText } from "../LlmUsage.ts"
 import { type OutboundMessageDraft, outboundCategoryOf } from "../OutboundMessage.ts"
 import type { JsonObject, PayloadDecoder } from "../PayloadDecoder.ts"
-import { type DecodedPayload, decodePayload, lossyTextOf, parseExactObject } from "../PayloadTypes.ts"
+import { type DecodedPayload, decodePayload, parseExactObject } from "../PayloadTypes.ts"
 import type { CallCost, ModelPrices } from "../pricing/ModelPrices.ts"
 import type { Redactor } from "../Redaction.ts"
 import type { RawEnvelope } from "../RuntimeFrames.ts"
@@ -38,8 +38,7 @@ export const normaliseEnvelope = (
   receivedAt: string
 ): NormalisedFrame => {
   const decoded = withRedactedPointers(redactor, decodePayload(decode, envelope))
-  const payload = redactor.payload(decoded.payload, decoded.encoding)
-  const redacted = redactor.enabled && (payload !== decoded.payload || redactor.says(lossyTextOf(envelope.payload)))
+  const { isRedacted, payload } = redactor.frame(decoded, envelope.payload)
   const context = makeEnvelopeContext(
     envelope,
     decoded,
@@ -55,14 +54,14 @@ export const normaliseEnvelope = (
   const denial = reportedDenial(context, redactor)
   const drafts: Array<EventDraft> = []
   if (isNew) drafts.push(participantSeenEvent(context))
-  drafts.push(receivedEvent(context, redacted))
+  drafts.push(receivedEvent(context, isRedacted))
   drafts.push(...usages)
   if (derived !== undefined) drafts.push(derived)
   if (progress !== undefined) drafts.push(progress)
   if (denial !== undefined) drafts.push(denial)
   return {
     drafts,
-    raw: rawEnvelope(context, envelope, decoded, redacted),
+    raw: rawEnvelope(context, envelope, decoded, isRedacted),
     ...(context.messageId !== "" && { message: acceptedMessage(context, decoded, envelope.payload.length, known) }),
     ...(isNew && { seenParticipant: context.sender })
   }

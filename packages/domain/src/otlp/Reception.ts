@@ -23,17 +23,23 @@ export const receivedTelemetry = (options: ReceptionOptions, telemetry: Telemetr
     resource: read(telemetry.resource),
     attributes: { ...read(telemetry.attributes), ...hashOf(options, telemetry) }
   }
+  const name = redactor.text(telemetry.name)
   if (telemetry.kind === "log") {
     const { body, ...log } = telemetry
     const keepsBody = body !== undefined && (options.content === "keep" || !hasContent(telemetry.name))
-    return { ...log, ...common, ...(keepsBody && { body: redactor.payload({ body })["body"] ?? null }) }
+    return { ...log, ...common, name, ...(keepsBody && { body: redactor.payload({ body })["body"] ?? null }) }
   }
   const { statusMessage, ...span } = telemetry
   return {
     ...span,
     ...common,
+    name,
     ...(statusMessage !== undefined && { statusMessage: redactor.text(statusMessage) }),
-    events: telemetry.events.map((event) => ({ ...event, attributes: read(event.attributes) })),
+    events: telemetry.events.map((event) => ({
+      ...event,
+      name: redactor.text(event.name),
+      attributes: read(event.attributes)
+    })),
     links: telemetry.links.map((link) => ({ ...link, attributes: read(link.attributes) }))
   }
 }

@@ -17,7 +17,7 @@ import {
 } from "@runplane/domain"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import { agent, chat, log, span, spanId, tool } from "./support/Spans.ts"
+import { agent, chat, event, log, span, spanId, tool } from "./support/Spans.ts"
 import { boundTo, keyOf, OPTIONS, runStory, SETTLE_MS, sha256 } from "./support/Stories.ts"
 import { isCounted } from "./support/Summary.ts"
 
@@ -247,7 +247,7 @@ describe("reception", () => {
     const { redactor } = makeRedactor("secret")
     const redacted = receivedTelemetry(
       { redactor, content: "keep", keepUser: true, sha256 },
-      { ...instructed, statusMessage: "secret" }
+      { ...instructed, name: "call secret", events: [event("a secret", {})], statusMessage: "secret" }
     )
     assert.notInclude(JSON.stringify(redacted), "secret")
   })

@@ -1,6 +1,7 @@
 export * from "./ag-ui/AgUiEvent.ts"
 export * from "./ag-ui/AgUiRun.ts"
 export * from "./alerts/Budget.ts"
+export * from "./alerts/ChangedLevels.ts"
 export * from "./alerts/Contribution.ts"
 export * from "./alerts/Evaluation.ts"
 export * from "./alerts/Firing.ts"

@@ -23,6 +23,7 @@ import { WebhookDispatcher } from "../reactors/webhooks/WebhookDispatcher.ts"
 import { makeAlertClock } from "./AlertClock.ts"
 import { type RuleRow, ruleColumns, storedRule } from "./AlertRows.ts"
 import { makeAlertStore, type NeededCounter } from "./AlertStore.ts"
+import { makeChangedRules } from "./ChangedRules.ts"
 import { isStored, makeFiringWriter } from "./FiringWriter.ts"
 import { type Matches, makeRuleMatches } from "./RuleMatches.ts"
 import { type ActiveRule, type MarkRow, makeStepEntries } from "./StepEntries.ts"
@@ -74,6 +75,7 @@ export class AlertEvaluator extends Context.Service<
       const store = yield* makeAlertStore
       const writer = yield* makeFiringWriter
       const alertClock = yield* makeAlertClock
+      const changes = yield* makeChangedRules(writer)
       const periods = makePeriods()
       const entriesFor = yield* makeStepEntries(periods)
 
@@ -147,11 +149,11 @@ export class AlertEvaluator extends Context.Service<
       const silences = Effect.fnUntraced(function* (runIds: ReadonlyArray<string>, now: number) {
         const rows = yield* sql<{ readonly match: string }>`
           SELECT DISTINCT match FROM alert_silences WHERE until > ${new Date(now).toISOString()}::timestamptz`
-        if (rows.length === 0 || runIds.length === 0) return () => false
+        if (rows.length === 0) return () => false
         const matches = rows.map(({ match }) => match)
         if (matches.includes("")) return () => true
         const { runs } = yield* matchRuns(runIds, matches)
-        return (runId: string) => (runs.get(runId)?.matches.size ?? 0) > 0
+        return (runId: string | undefined) => (runs.get(runId ?? "")?.matches.size ?? 0) > 0
       })
 
       interface Input {
@@ -176,6 +178,7 @@ export class AlertEvaluator extends Context.Service<
         const all = new Map(rules.map(({ rule }) => [rule.id, rule]))
         const due = isBackfill ? [] : yield* alertClock.due(all, now)
         const rolling = isBackfill ? [] : yield* alertClock.rolling(all, now)
+        const changed = isBackfill ? [] : yield* changes.due(all, now)
         const watched = isBackfill
           ? []
           : [...byRun.keys()].flatMap((runId) =>
@@ -186,6 +189,7 @@ export class AlertEvaluator extends Context.Service<
         const needed: ReadonlyArray<NeededCounter> = [
           ...entries,
           ...rolling,
+          ...changed,
           ...due.map(({ period, rule, runId: key }) => ({ rule, key, period })),
           ...watched.map(({ period, rule, runId: key }) => ({ rule, key, period }))
         ]
@@ -193,6 +197,7 @@ export class AlertEvaluator extends Context.Service<
         const evaluation = makeEvaluation(all, counters, firings)
         for (const entry of entries) evaluation.take(entry)
         for (const { key, rule } of rolling) evaluation.roll(rule, key, now)
+        for (const { key, period, rule } of changed) evaluation.recheck(rule, key, period, now)
         const again = alertClock.compare(due, evaluation, now)
         const result = evaluation.result()
         yield* store.saveCounters(result.counters)
@@ -204,9 +209,14 @@ export class AlertEvaluator extends Context.Service<
           ...deadlines,
           ...again.filter(({ rule_id, run_id }) => !replaced.has(`${rule_id} ${run_id}`))
         ])
-        const isSilenced = yield* silences([...new Set(result.firings.map(({ runId }) => runId))], now)
+        const unread = result.firings.flatMap(({ runId }) =>
+          runId === undefined || found.runs.has(runId) ? [] : [runId]
+        )
+        // The clock and changes of rules fire for runs without an event in this step.
+        const runs = unread.length === 0 ? found.runs : new Map([...found.runs, ...(yield* matchRuns(unread, [])).runs])
+        const isSilenced = yield* silences([...new Set(result.firings.flatMap(({ runId }) => runId ?? []))], now)
         const opened = yield* writer.open(result.firings, {
-          ...{ runs: found.runs, isSilenced, now },
+          ...{ runs, isSilenced, now },
           silentSeq: backfill?.silentSeq ?? 0
         })
         const ended = result.resolutions.flatMap(({ at, firing }) => {

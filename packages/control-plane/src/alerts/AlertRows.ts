@@ -92,6 +92,8 @@ export const toFiring = (row: FiringRow): AlertFiring => {
   const { runId: _run, scenarioRef, seq, ...stored } = decodeFiring(row.firing)
   return {
     ...stored,
+    // A change of the rule can move the threshold to another number.
+    level: row.level,
     // A deleted run leaves no trace in the firings of a period.
     ...(row.run_id !== null && { runId: row.run_id }),
     ...(row.run_id !== null && scenarioRef !== undefined && { scenarioRef }),

@@ -18,6 +18,7 @@ import {
   type AlertRule,
   isCalendarWindow,
   isRollingWindow,
+  needsRecheck,
   periodOf,
   ruleProblem
 } from "@runplane/domain"
@@ -33,6 +34,7 @@ import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
 import { WebhookDispatcher } from "../reactors/webhooks/WebhookDispatcher.ts"
 import { Webhooks } from "../reactors/webhooks/Webhooks.ts"
 import { type RuleRow, ruleColumns, ruleState, storedRule, withStoredKeys } from "./AlertRows.ts"
+import { makeChangedRules } from "./ChangedRules.ts"
 import { makeFiringWriter } from "./FiringWriter.ts"
 import { makeSeqAt } from "./SeqAt.ts"
 
@@ -66,6 +68,7 @@ export class AlertRules extends Context.Service<
       const seqAt = yield* makeSeqAt
       const webhooks = yield* Webhooks
       const writer = yield* makeFiringWriter
+      const changes = yield* makeChangedRules(writer)
 
       const rowOf = (id: string) =>
         Effect.map(sql<RuleRow>`SELECT ${ruleColumns(sql)} FROM alert_rules WHERE id = ${id}`, ([row]) => row)
@@ -210,13 +213,16 @@ export class AlertRules extends Context.Service<
           before !== undefined && row.error === null && COUNTED.every((field) => before[field] === rule[field])
         const write = Effect.gen(function* () {
           yield* lockCursor
-          if (!isSame) {
+          // An enabled rule counts from now on what it has missed while it was not.
+          const isResumed = rule.enabled && !row.enabled
+          if (isSame) {
+            if (needsRecheck(before, rule)) yield* changes.moveFirings(rule, now)
+            if (isResumed) yield* changes.forgetEnded(id)
+          } else {
             yield* reset(id, now)
             yield* sql`DELETE FROM alert_counters WHERE rule_id = ${id}`
             yield* sql`DELETE FROM alert_deadlines WHERE rule_id = ${id}`
           }
-          // An enabled rule counts from now on what it has missed while it was not.
-          const isResumed = rule.enabled && !row.enabled
           const begin = isSame && !isResumed ? undefined : yield* beginOf(rule, now)
           const [changed] = yield* sql<RuleRow>`
             UPDATE alert_rules SET rule = ${JSON.stringify(rule)}::text::json, enabled = ${rule.enabled}, error = NULL,
@@ -227,6 +233,7 @@ export class AlertRules extends Context.Service<
                                    updated_at = ${at}::timestamptz
             WHERE id = ${id} RETURNING ${ruleColumns(sql)}`
           if (changed === undefined) return yield* alertRuleNotFound(id)
+          if (isSame && (isResumed || needsRecheck(before, rule))) yield* changes.request(rule, now)
           yield* record("update", rule, caller, at)
           return ruleState(rule, changed)
         })

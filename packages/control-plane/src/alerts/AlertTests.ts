@@ -159,7 +159,7 @@ const shown = (
   runs: ReadonlyMap<string, MatchedRun | undefined>,
   endedAt: number | undefined
 ) => ({
-  ...newFiring(id, firing, runs.get(firing.runId)),
+  ...newFiring(id, firing, runs.get(firing.runId ?? "")),
   ...(endedAt !== undefined && {
     status: "resolved" as const,
     endsAt: new Date(endedAt).toISOString(),

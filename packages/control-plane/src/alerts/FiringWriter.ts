@@ -19,7 +19,7 @@ export interface FiringContext {
   /** The runs whose events reached the levels. */
   readonly runs: ReadonlyMap<string, KeyedRun>
   /** Whether a silence suppresses the notifications about a run. */
-  readonly isSilenced: (runId: string) => boolean
+  readonly isSilenced: (runId: string | undefined) => boolean
   /** Firings of events up to this position have neither a notification nor a command. */
   readonly silentSeq: number
   /** Unix milliseconds. */
@@ -53,7 +53,7 @@ export const newFiring = (
   at: rule.levels[level]?.at ?? 0,
   severity: rule.levels[level]?.severity ?? "info",
   value,
-  runId,
+  ...(runId !== undefined && { runId }),
   ...(run?.scenarioRef !== undefined && { scenarioRef: run.scenarioRef }),
   ...(seq !== undefined && { seq }),
   status: "open",
@@ -81,7 +81,7 @@ export const makeFiringWriter = Effect.gen(function* () {
       const isOld = one.seq !== undefined && one.seq <= silentSeq
       const actions = isOld ? [] : (rule.levels[one.level]?.actions ?? [])
       const silenced = isOld || isSilenced(one.runId)
-      const firing = { ...newFiring(newIds[number] ?? "", one, runs.get(one.runId)), silenced }
+      const firing = { ...newFiring(newIds[number] ?? "", one, runs.get(one.runId ?? "")), silenced }
       return { one, firing, actions, isOld }
     })
     const resends = (actions: ReadonlyArray<AlertAction>) =>

@@ -1,61 +1,17 @@
 import { randomUUID } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
-import { draftEvent, type EventDraft, type RunId, runStarted } from "@runplane/domain"
+import { runStarted } from "@runplane/domain"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
-import { EventLog } from "../../src/event-log/EventLog.ts"
 import { runOfKey } from "../../src/ingest/TraceRuns.ts"
 import { exportOf, post, span, toolSpan, traceIdOf } from "../ingest/Exports.ts"
+import { addRule, alertsOf, type Firing, level, record, ruleOf, runningRun, spends } from "../support/AlertRules.ts"
 import { LEAD, opened, RISK, recordedAs, votes } from "../support/Committee.ts"
 import { endRun } from "../support/EndedRuns.ts"
 import { call, layerTestService } from "../support/HttpService.ts"
-import { createRun } from "../support/Runs.ts"
 import { type ReceivedWebhook, webhookReceiver } from "../support/WebhookReceiver.ts"
-
-const level = (at: number, ...actions: ReadonlyArray<object>) => ({ at, severity: "warning", actions })
-
-/** A rule over the runs of one test alone. */
-const ruleOf = (over: Readonly<Record<string, unknown>> = {}) => ({
-  ...{ id: `r-${randomUUID()}`, name: "Costs", per: "run", window: "run", measure: "costUsd", levels: [level(1)] },
-  ...over
-})
-const addRule = Effect.fnUntraced(function* (over: Readonly<Record<string, unknown>> = {}) {
-  const rule = ruleOf(over)
-  const answer = yield* call("POST", "/alerts/rules", { body: rule })
-  assert.strictEqual(answer.status, 201, answer.text)
-  return rule
-})
-
-const runningRun = Effect.suspend(() => createRun({ status: "running", createdAt: new Date().toISOString() }))
-const spends = (estimatedCostUsd: number): EventDraft =>
-  draftEvent(
-    "llm.call.completed",
-    {
-      ts: new Date().toISOString(),
-      subject: { kind: "participant", id: RISK },
-      source: { kind: "runtime", name: "rust-runtime" }
-    },
-    { sender: RISK, decodedPayload: { model: "m", totalTokens: 2, estimatedCostUsd } }
-  )
-const record = (runId: RunId, ...events: ReadonlyArray<EventDraft>) =>
-  Effect.flatMap(EventLog, (log) => log.record({ runId, events }))
-
-const alertsOf = (rule: { readonly id: string }, isEnough: (alerts: ReadonlyArray<Firing>) => boolean) =>
-  until(
-    Effect.map(call("GET", `/alerts?rule=${rule.id}`), ({ body }): ReadonlyArray<Firing> => body.data),
-    isEnough
-  )
-interface Firing {
-  readonly id: string
-  readonly level: number
-  readonly key: string
-  readonly status: string
-  readonly silenced: boolean
-  readonly resolvedBy?: string
-  readonly value: number
-}
 
 const SETTINGS = {
   OTLP_SETTLE_MS: "300",

@@ -54,7 +54,8 @@ export interface NewFiring {
   readonly period: Period
   readonly level: number
   readonly value: number
-  readonly runId: string
+  /** Undefined for a level that a change of its rule reaches in a period of several runs. */
+  readonly runId: string | undefined
   readonly seq: number | undefined
   readonly at: number
 }
@@ -321,6 +322,17 @@ export const makeEvaluation = (
     }
   }
 
+  /** Compares a stored value with the levels of a changed rule: no event has to follow the change. */
+  const recheck = (rule: AlertRule, key: string, period: Period, at: number) => {
+    const counter = counterOf(rule, key)
+    const isRolling = isRollingWindow(rule.window)
+    if (isRolling && minuteOf(at) > counter.last) rollTo(counter, minuteOf(at))
+    const parts = isRolling ? counter.totals : counter.periods.get(period.key)?.parts
+    const value = parts && measured(rule, parts.values())
+    if (value === undefined) return
+    compare({ rule, key, period, value, runId: rule.window === "run" ? period.key : undefined, seq: undefined, at })
+  }
+
   const changedRows = (): ReadonlyArray<CounterRow> =>
     [...counters.values()].flatMap((own) =>
       [...own.values()].flatMap(({ key, periods, rule }) =>
@@ -335,6 +347,7 @@ export const makeEvaluation = (
   return {
     take,
     roll,
+    recheck,
     /** Compares a value of a clock with the levels: a duration or a silence. */
     compare,
     hasFired: (ruleId: string, key: string, period: string, level: number) =>

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { delimiter, dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { deadCitations, wideLines } from "./documents.mjs"
+import { faultyMigrations } from "./migrations.mjs"
 import { refusedWords } from "./words.mjs"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -19,7 +20,7 @@ const all = [
   { name: "generated", run: () => command("node", ["scripts/generate.mjs", "--check"]) },
   { name: "openapi", run: () => command("node", ["packages/api/scripts/lintOpenApi.mjs"]) },
   { name: "packs", run: () => command("node", ["packages/launcher/src/author/main.ts", "lint"]) },
-  { name: "migrations", run: () => findings(misnumberedMigrations()) },
+  { name: "migrations", run: () => findings(faultyMigrations()) },
   { name: "citations", run: () => findings(deadCitations()) },
   { name: "width", run: () => findings(wideLines()) },
   { name: "words", run: () => findings(refusedWords()) },
@@ -60,16 +61,6 @@ function command(program, args) {
     child.on("error", (error) => resolve({ ok: false, output: `cannot run ${program}: ${error.message}` }))
     child.on("close", (code) => resolve({ ok: code === 0, output: output || `${program} ended with code ${code}` }))
   })
-}
-
-/** The migrator passes over a number below the highest that it has applied, and refuses to start with two of one. */
-function misnumberedMigrations() {
-  return readdirSync(join(root, "migrations"))
-    .filter((name) => name.endsWith(".sql"))
-    .sort()
-    .flatMap((name, at) =>
-      Number(name.slice(0, 4)) === at + 1 ? [] : [`migrations/${name} should be number ${at + 1}`]
-    )
 }
 
 /** The console is for browsers, everything else for Node: two sets of libraries. */

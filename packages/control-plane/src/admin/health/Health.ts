@@ -5,6 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
+import type { SqlError } from "effect/sql/SqlError"
 import { type ArchivePosition, ArchiveStatus } from "../../archive/ArchiveStatus.ts"
 import { AppendQueue, type FailingAppends, type OldestAppend } from "../../event-log/append/AppendQueue.ts"
 import { EventLogSettings } from "../../event-log/EventLogSettings.ts"
@@ -13,6 +14,7 @@ import { Observers, type RecoveryProgress } from "../../observe/Observers.ts"
 import { Placement } from "../../observe/placement/Placement.ts"
 import { CHECK_TIMEOUT_MS, RuntimeHealth } from "../../platform/http/RuntimeHealth.ts"
 import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
+import type { SchemaRefused } from "../../platform/postgres/schema/SchemaState.ts"
 import { WriteCheck } from "../../platform/postgres/WriteCheck.ts"
 
 /** Probes are not throttled: the dependencies are checked at most this often. Milliseconds. */
@@ -55,7 +57,7 @@ export class Health extends Context.Service<
 
       const database = writes.pipe(
         Effect.andThen(Effect.as(outages.database.back, "ok" as const)),
-        Effect.catch((error) => Effect.as(outages.database.lost(describeSqlError(error)), "unhealthy" as const)),
+        Effect.catch((error) => Effect.as(outages.database.lost(describeFault(error)), "unhealthy" as const)),
         Effect.timeoutOrElse({
           duration: CHECK_TIMEOUT_MS,
           orElse: () =>
@@ -132,6 +134,9 @@ export class Health extends Context.Service<
     })
   )
 }
+
+const describeFault = (error: SqlError | SchemaRefused): string =>
+  error._tag === "SqlError" ? describeSqlError(error) : error.message
 
 const describeWait = ({ locked, runId, waitedMs }: OldestAppend): string => {
   const why = locked ? "another transaction has locked the run" : "the database has not stored it yet"

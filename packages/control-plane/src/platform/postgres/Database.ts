@@ -7,16 +7,16 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Reactivity from "effect/reactivity/Reactivity"
-import type * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
-import * as SqlError from "effect/sql/SqlError"
+import type { SqlError } from "effect/sql/SqlError"
 import { warnOfLimits } from "./ConnectionLimits.ts"
 import { makeDatabaseClient } from "./DatabaseClient.ts"
 import { readDatabaseTls } from "./DatabaseTls.ts"
-import { checkSchema, migrate, type SchemaMismatch, type SchemaNotWritable } from "./Migrations.ts"
 import { PipelinedTransactions } from "./PipelinedTransactions.ts"
 import { type PoolCounts, PoolUse, poolCounts } from "./PoolUse.ts"
 import { describeSqlError } from "./SqlFailures.ts"
+import { checkSchema, makeRunningCheck, migrate } from "./schema/Migrations.ts"
+import type { MigrationFailed, SchemaRefused } from "./schema/SchemaState.ts"
 import { SearchBudget } from "./search/SearchBudget.ts"
 import { refuseTransactionPooling, type TransactionPooling } from "./TransactionPooling.ts"
 import { WriteCheck } from "./WriteCheck.ts"
@@ -52,29 +52,19 @@ const settings = {
 
 const defaults = defaultsOf(settings)
 
-/** The database cannot be reached or its schema cannot be brought up to date; the service does not start. */
+/** The database cannot be reached, or this program cannot work with it; the service does not start. */
 export class DatabaseUnavailable extends Data.TaggedError("DatabaseUnavailable")<{ readonly reason: string }> {
   override get message(): string {
     return `database unavailable: ${this.reason}`
   }
 }
 
-type StartFailure =
-  | SqlError.SqlError
-  | Migrator.MigrationError
-  | SchemaMismatch
-  | SchemaNotWritable
-  | TransactionPooling
+const unavailable = (error: SqlError | TransactionPooling) =>
+  new DatabaseUnavailable({ reason: error._tag === "SqlError" ? describeSqlError(error) : error.message })
 
-const unavailable = (error: StartFailure) => new DatabaseUnavailable({ reason: describe(error) })
-
-const describe = (error: StartFailure): string => {
-  if (error._tag === "SqlError") return describeSqlError(error)
-  return error._tag === "MigrationError" ? describeMigration(error) : error.message
-}
-
-const describeMigration = (error: Migrator.MigrationError) =>
-  error.cause instanceof SqlError.SqlError ? `${error.message}: ${describeSqlError(error.cause)}` : error.message
+/** A refused schema and a failed migration keep their own words: the database is available. */
+const startFailure = (error: SqlError | SchemaRefused | MigrationFailed) =>
+  error._tag === "SqlError" ? unavailable(error) : error
 
 /**
  * Connections that the process keeps until it ends: for the locks of its shards, its presence, and the notifications of
@@ -133,6 +123,17 @@ const client = (given: DatabaseOptions, use: PoolCounts) =>
     })
   ).pipe(Layer.provide(Reactivity.layer))
 
+/** The check of readiness: the database takes writes, and its schema is still the one of this program. */
+const layerCheckedWrites = Layer.effect(
+  WriteCheck,
+  Effect.gen(function* () {
+    const writes = yield* WriteCheck
+    const sql = yield* PgClient.PgClient
+    const isSchemaOurs = yield* makeRunningCheck
+    return Effect.andThen(writes, Effect.provideService(isSchemaOurs, PgClient.PgClient, sql))
+  })
+)
+
 /**
  * A PostgreSQL pool whose schema is up to date, and what searches may use of it. Building it connects and migrates, or
  * with `migrateOnStart: false` only looks at the schema, and fails when either fails.
@@ -142,8 +143,9 @@ export const layerDatabase = (options: DatabaseOptions) => {
   const prepared = (options.migrateOnStart === false ? checkSchema : migrate()).pipe(
     Effect.andThen(Effect.suspend(() => warnOfLimits(use.max)))
   )
-  return Layer.effectDiscard(Effect.mapError(prepared, unavailable)).pipe(
+  return Layer.effectDiscard(Effect.mapError(prepared, startFailure)).pipe(
     Layer.merge(SearchBudget.layer),
+    Layer.merge(layerCheckedWrites),
     Layer.provideMerge(client(options, use)),
     Layer.merge(Layer.succeed(PoolUse, use))
   )
@@ -151,7 +153,7 @@ export const layerDatabase = (options: DatabaseOptions) => {
 
 /** Brings the schema of the database up to date and ends: `runplane migrate`. Returns the applied migrations. */
 export const migrateDatabase = (options: DatabaseOptions) =>
-  Effect.mapError(migrate(), unavailable).pipe(Effect.provide(client(options, poolCounts())))
+  Effect.mapError(migrate(), startFailure).pipe(Effect.provide(client(options, poolCounts())))
 
 /** The settings of the database. */
 export const databaseSettings = readSettings(settings)

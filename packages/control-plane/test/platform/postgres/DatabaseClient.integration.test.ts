@@ -5,16 +5,10 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import { batchedWrites } from "../../../src/platform/postgres/Batched.ts"
-import {
-  DatabaseUnavailable,
-  HELD_CONNECTIONS,
-  layerDatabase,
-  migrateDatabase
-} from "../../../src/platform/postgres/Database.ts"
+import { DatabaseUnavailable, HELD_CONNECTIONS, layerDatabase } from "../../../src/platform/postgres/Database.ts"
 import { describeSqlError, isOutage } from "../../../src/platform/postgres/SqlFailures.ts"
 
 const ACQUIRE_TIMEOUT_MS = 600
@@ -162,113 +156,6 @@ layer(smallest, { excludeTestServices: true })("rows that are written together",
       yield* Deferred.await(begun)
       yield* Fiber.interrupt(fiber)
       assert.strictEqual((yield* ask)[0]?.answer, 42)
-    })
-  )
-})
-
-describe("a schema that is not the program's", () => {
-  const start = (url: string, migrateOnStart: boolean) =>
-    Effect.scoped(Layer.build(layerDatabase({ url, maxConnections: 1, migrateOnStart })))
-
-  it.live("is refused in one line when it is newer, or older and not to be migrated", () =>
-    Effect.gen(function* () {
-      const url = yield* createDatabase
-      const empty = yield* Effect.flip(start(url, false))
-      assert.match(
-        empty.message,
-        /the database is 0, this program's is \d+: bring it up to date with "runplane migrate"/
-      )
-      assert.isAbove((yield* migrateDatabase({ url, maxConnections: 1 })).length, 0)
-      assert.deepStrictEqual(yield* migrateDatabase({ url, maxConnections: 1 }), [])
-      yield* start(url, false)
-      yield* Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
-        yield* sql`INSERT INTO runplane_migrations (migration_id, name) VALUES (9999, 'of_tomorrow')`
-      }).pipe(Effect.provide(layerDatabase({ url, maxConnections: 1 })))
-      for (const migrateOnStart of [true, false]) {
-        const newer = yield* Effect.flip(start(url, migrateOnStart))
-        assert.instanceOf(newer, DatabaseUnavailable)
-        assert.match(newer.message, /^[^\n]*the database is 9999, this program's is \d+: a newer Runplane[^\n]*$/)
-      }
-    })
-  )
-})
-
-describe("the table of the migrations", () => {
-  const bringUpToDate = (url: string) => migrateDatabase({ url, maxConnections: 1 })
-  const on = <A, E>(url: string, effect: Effect.Effect<A, E, PgClient.PgClient>) =>
-    Effect.provide(effect, PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
-  const rowsOf = (url: string, table: string) =>
-    on(
-      url,
-      Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
-        return yield* sql`SELECT * FROM ${sql(table)}`
-      })
-    )
-
-  it.live("leaves the schema_migrations of another program alone", () =>
-    Effect.gen(function* () {
-      const url = yield* createDatabase
-      yield* on(
-        url,
-        Effect.gen(function* () {
-          const sql = yield* PgClient.PgClient
-          yield* sql`CREATE TABLE schema_migrations (version text PRIMARY KEY)`.unprepared
-          yield* sql`INSERT INTO schema_migrations VALUES ('20240101')`.unprepared
-        })
-      )
-      const before = yield* rowsOf(url, "schema_migrations")
-      assert.isAbove((yield* bringUpToDate(url)).length, 0)
-      assert.deepStrictEqual(yield* bringUpToDate(url), [])
-      assert.deepStrictEqual(yield* rowsOf(url, "schema_migrations"), before)
-    })
-  )
-})
-
-describe("a migration that the database refuses", () => {
-  const refusal = (url: string) =>
-    Effect.map(Effect.flip(migrateDatabase({ url, maxConnections: 1 })), (e) => e.message)
-  const prepared = (statements: (role: string, database: string) => ReadonlyArray<string>) =>
-    Effect.gen(function* () {
-      const address = new URL(yield* createDatabase)
-      const role = `role_${address.pathname.slice(1)}`
-      const all = [`CREATE ROLE ${role} LOGIN PASSWORD 'geheim'`, ...statements(role, address.pathname.slice(1))]
-      yield* Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
-        for (const statement of all) yield* sql.unsafe(statement).unprepared
-      }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(address.href), maxConnections: 1 })))
-      address.username = role
-      address.password = "geheim"
-      return { url: address.href, role }
-    })
-
-  it.live("names the grant that is missing", () =>
-    Effect.gen(function* () {
-      const { role, url } = yield* prepared(() => ["REVOKE CREATE ON SCHEMA public FROM PUBLIC"])
-      assert.strictEqual(
-        yield* refusal(url),
-        `database unavailable: the role "${role}" may not create tables in the schema "public": the owner of the ` +
-          `database must run GRANT CREATE ON SCHEMA "public" TO "${role}"`
-      )
-    })
-  )
-
-  it.live("shows the first error", () =>
-    Effect.gen(function* () {
-      const { url } = yield* prepared((role) => [
-        `GRANT CREATE ON SCHEMA public TO ${role}`,
-        "CREATE TABLE runs (id integer)"
-      ])
-      assert.match(yield* refusal(url), /^database unavailable: Migration "1_schema" failed: .*"runs" already exists$/)
-      const foreign = yield* prepared((role) => [
-        `GRANT CREATE ON SCHEMA public TO ${role}`,
-        "CREATE TABLE runplane_migrations (migration_id integer)"
-      ])
-      assert.match(
-        yield* refusal(foreign.url),
-        /^database unavailable: permission denied for table runplane_migrations$/
-      )
     })
   )
 })

@@ -40,7 +40,8 @@ describe("a server that takes no writes any more", () => {
         const notices = yield* sql.listen("c")
         const former = yield* pid
         assert.match(describeSqlError(yield* Effect.flip(write)), /read-only transaction/)
-        assert.match(describeSqlError(yield* Effect.flip(check)), /^the server takes no writes/)
+        const refused = yield* Effect.flip(check)
+        assert.match(refused._tag === "SqlError" ? describeSqlError(refused) : "", /^the server takes no writes/)
         // Without another one the connections stay, for what only reads.
         assert.strictEqual(yield* pid, former)
 

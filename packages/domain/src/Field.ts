@@ -32,6 +32,32 @@ export const isOneLine = Schema.makeFilter((text: string) => !unseen.test(text),
   toJsonSchema: () => ({ pattern: `^[^${UNSEEN}]*$` })
 })
 
+/** White space, and characters of scripts that show nothing by themselves: Hangul fillers and the empty Braille cell. */
+const SHOWN = /[^\s\u115f\u1160\u2800\u3164\uffa0]/
+
+/** Whether a text shows something: a blank key or name would be the same for all its callers. */
+export const isBlank = (text: string): boolean => !SHOWN.test(text)
+
+/** For texts of at least one character; the check of the length reports an empty one. */
+export const isVisible = Schema.makeFilter((text: string) => text === "" || !isBlank(text), {
+  expected: "a text with at least one visible character",
+  toJsonSchema: () => ({ pattern: "\\S" })
+})
+
+const MAX_IDEMPOTENCY_KEY_LENGTH = 255
+
+/**
+ * A key that a caller chooses, so that a repeated request has the effect of one. An empty or blank one would join the
+ * requests of strangers (docs/reference/http.md#idempotency-keys).
+ */
+export const idempotencyKey = (description: string, example?: string) =>
+  Schema.String.annotate(about(description, example)).check(
+    Schema.isMinLength(1),
+    Schema.isMaxLength(MAX_IDEMPOTENCY_KEY_LENGTH),
+    isVisible,
+    isOneLine
+  )
+
 const everyUnseen = new RegExp(unseen, "g")
 
 /** A text as `isOneLine` accepts it, cut after so many characters: the others become spaces. */

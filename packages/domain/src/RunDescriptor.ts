@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { Field, isOneLine } from "./Field.ts"
+import { Field, idempotencyKey, isOneLine } from "./Field.ts"
 
 export const RunMode = Schema.Literals(["live", "sandbox"]).annotate({
   identifier: "RunMode",
@@ -18,7 +18,6 @@ export const Requester = Schema.Struct({
 export type Requester = typeof Requester.Type
 
 export const MAX_PARTICIPANTS = 1000
-export const MAX_IDEMPOTENCY_KEY_LENGTH = 255
 /**
  * Unicode code units of a text that runs or policies are found by: the database's indexes hold no text of any length.
  */
@@ -104,9 +103,9 @@ export const RunDescriptor = Schema.Struct({
   execution: Schema.optionalKey(
     Schema.Struct({
       idempotencyKey: Schema.optionalKey(
-        Field.text(
+        idempotencyKey(
           "A second request with the same key answers with the first run, as it is by then; nothing is started"
-        ).check(Schema.isMaxLength(MAX_IDEMPOTENCY_KEY_LENGTH), isOneLine)
+        )
       ),
       tags: Schema.optionalKey(
         Schema.Array(Schema.String.check(Schema.isMaxLength(MAX_TAG_LENGTH), isOneLine))

@@ -86,7 +86,7 @@ export {
 } from "./events/RecordedEvent.ts"
 export * from "./FailureCodes.ts"
 export { type FairQueue, makeFairQueue } from "./FairQueue.ts"
-export { about, Field, isOfForm, isOneLine } from "./Field.ts"
+export { about, Field, idempotencyKey, isBlank, isOfForm, isOneLine } from "./Field.ts"
 export * from "./Graphemes.ts"
 export * from "./GrpcCodes.ts"
 export * from "./gate/Baseline.ts"

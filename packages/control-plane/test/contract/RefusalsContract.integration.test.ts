@@ -55,6 +55,18 @@ contract(
       [descriptor({ runtime: { kind: "fake", host: "x" } }), "runtime.property host should not exist"],
       [descriptor({ execution: { priority: 1 } }), "execution.property priority should not exist"],
       [descriptor({ execution: { idempotencyKey: 1 } }), "execution.idempotencyKey must be a string"],
+      [descriptor({ execution: { idempotencyKey: "" } }), "execution.idempotencyKey should not be empty"],
+      ...[" ", "\t\u00a0\u3000", "\u3164\u2800"].map(
+        (idempotencyKey) =>
+          [
+            descriptor({ execution: { idempotencyKey } }),
+            "execution.idempotencyKey must be a text with at least one visible character"
+          ] as const
+      ),
+      [
+        descriptor({ execution: { idempotencyKey: "\u200b" } }),
+        "execution.idempotencyKey must be one line without control, direction and zero-width characters"
+      ],
       [descriptor({ execution: { tags: "nightly" } }), "execution.tags must be an array"],
       [descriptor({ execution: { tags: [1] } }), "execution.each value in tags must be a string"],
       [

@@ -78,6 +78,8 @@ export interface Deliberation {
   readonly state: string
   /** Unix milliseconds, as last announced. */
   readonly expiresAtUnixMs: number | undefined
+  /** Why the run failed before its session was on record; undefined for every other run. */
+  readonly unopened: string | undefined
   /** The last event that was read. */
   readonly at: LogPosition | undefined
   readonly notes: ReadonlyArray<string>
@@ -140,6 +142,7 @@ const emptyDraft = () => ({
   runtimeVersion: undefined as string | undefined,
   state: "OPEN",
   expiresAtUnixMs: undefined as number | undefined,
+  failure: undefined as string | undefined,
   at: undefined as LogPosition | undefined,
   hasGap: false
 })
@@ -164,6 +167,9 @@ const take = (draft: Draft, event: KnownEvent): void => {
       return
     case "run.cancelled":
       draft.state = "CANCELLED"
+      return
+    case "run.failed":
+      draft.failure = boundOr(event.data.error ?? event.data.errorCode) ?? "the run failed"
       return
     case "message.received": {
       const { sender, sessionStart } = event.data
@@ -293,10 +299,15 @@ const finished = (draft: Draft): Deliberation => {
     runtimeVersion: draft.runtimeVersion,
     state: draft.state,
     expiresAtUnixMs,
+    unopened: unopened(draft),
     at,
     notes: notesOf(draft, evaluated)
   }
 }
+
+/** A run without a declaration, a state of its session and an act has not seen its session. */
+const unopened = ({ acts, declared, failure }: Draft): string | undefined =>
+  declared === undefined && acts.length === 0 ? failure : undefined
 
 const notesOf = (draft: Draft, evaluated: ReadonlyArray<Act>): ReadonlyArray<string> => {
   const strangers = new Set(evaluated.flatMap(({ by, skipped }) => (skipped === "stranger" ? [by] : [])))
@@ -305,7 +316,8 @@ const notesOf = (draft: Draft, evaluated: ReadonlyArray<Act>): ReadonlyArray<str
   return [
     draft.modeName === "" && "no event names the mode",
     draft.modeName !== "" && standardMode(draft.modeName) === undefined && `no rules are known for ${draft.modeName}`,
-    draft.declared === undefined && "no event declares the participants; every sender counts as one",
+    unopened(draft) ??
+      (draft.declared === undefined && "no event declares the participants; every sender counts as one"),
     strangers.size > 0 && `not counted, as they do not take part: ${[...strangers].join(", ")}`,
     lost > 0 && `${lost} acts are about something that is not on record`,
     foreign > 0 && `${foreign} acts belong to another mode`,

@@ -97,10 +97,12 @@ export function* whyInSlices(run: Deliberation, by: ActivePolicy): Sliced<Why> {
   if (claims.length > MAX_CLAIMS) notes.push(`${claims.length - MAX_CLAIMS} earlier claims are left out`)
   if (sessionRules === undefined || commitment === undefined || commitment.positive === null) {
     if (commitment?.positive === null) notes.push("the commitment does not say whether it was a yes")
-    const missing = commitment === undefined ? missingFor(run, by) : []
+    const missing = commitment === undefined && run.unopened === undefined ? missingFor(run, by) : []
     const rules = sessionRules === undefined ? [] : ruleVerdicts(run, sessionRules, commitment?.positive ?? true)
     const summary =
-      commitment === undefined ? undecided(missing, by.fault) : `${commitment.by} committed ${commitment.action}`
+      commitment === undefined
+        ? undecided(missing, run.unopened ?? by.fault)
+        : `${commitment.by} committed ${commitment.action}`
     return { ...answer, rules, minimalSet: [], counterfactuals: [], missing, summary, notes }
   }
   const { positive } = commitment

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { about, Field, isOfForm, isOneLine } from "../Field.ts"
+import { about, Field, idempotencyKey, isOfForm, isOneLine } from "../Field.ts"
 
 const optional = Schema.optionalKey
 
@@ -94,12 +94,6 @@ export const NewMark = Schema.Struct({
   ),
   source: MarkSource,
   judge: optional(MarkJudge),
-  idempotencyKey: optional(
-    Field.text("A repeated key of one run returns the first mark", "crm-4711").check(
-      Schema.isMinLength(1),
-      Schema.isMaxLength(255),
-      isOneLine
-    )
-  )
+  idempotencyKey: optional(idempotencyKey("A repeated key of one run returns the first mark", "crm-4711"))
 }).annotate({ identifier: "MarkRequest", description: "A mark to be added" })
 export type NewMark = typeof NewMark.Type

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { Field } from "../Field.ts"
+import { Field, isBlank } from "../Field.ts"
 import { meaningOf } from "./MeaningOf.ts"
 import { ATTRIBUTES } from "./Names.ts"
 import type { Telemetry } from "./Span.ts"
@@ -145,7 +145,8 @@ const firstText = (ordered: ReadonlyArray<Arrival>, names: ReadonlyArray<string>
     for (const { telemetry } of ordered) {
       const value = telemetry.attributes[name] ?? telemetry.resource[name]
       const text = nameOf(typeof value === "number" ? String(value) : value)
-      if (text !== undefined) return text
+      // A blank key would join the traces of strangers.
+      if (text !== undefined && !isBlank(text)) return text
     }
   }
   return undefined

@@ -43,6 +43,21 @@ const four = { rules, participants: ["a", "b", "c", "d"] }
 const seqOf = (index: number) => index * 10
 
 describe("why", () => {
+  it("names the agents that failed when the session was never opened, and no participants that are missing", () => {
+    const error = "the session was not opened: agent lead (panel-lead-agent): process exited (code=1, signal=null)"
+    const failed = (errorText: string) => [
+      draft("run.created", { status: "queued", modeName: modeName("decision") }),
+      draft("run.failed", { status: "failed", error: errorText, errorCode: "RUNTIME_TIMEOUT" })
+    ]
+    const story = whyOf(...failed(error))
+    assert.strictEqual(story.summary, `nothing is decided; ${error}`)
+    assert.deepStrictEqual(story.missing, [])
+    assert.include(story.notes, error)
+    assert.isFalse(story.notes.some((note) => note.includes("declares the participants")))
+    const late = whyOf(...opened(four), ...failed("the runtime does not know the session any more").slice(1))
+    assert.notInclude(late.notes, "the runtime does not know the session any more")
+  })
+
   it("says who carried the decision, which rules it met by which events, and what each vote was worth", () => {
     const story = whyOf(
       opened(four),

@@ -197,6 +197,8 @@ describe("a run", () => {
     assert.deepStrictEqual(plain, { state: "bound", key: span("a", [0, 1], {}).traceId, isNamed: false, links: [] })
     const named = keyed({ "runplane.run.key": "order-7" })
     assert.deepStrictEqual(named.state === "bound" && [named.key, named.isNamed], ["order-7", true])
+    const blank = keyed({ "runplane.run.key": " \u2800" })
+    assert.deepStrictEqual(blank, plain)
     const joined = keyed({ "macp.session.id": "s1" })
     assert.strictEqual(joined.state === "bound" && joined.sessionId, "s1")
     assert.strictEqual(options.settleMs, SETTLE_MS)

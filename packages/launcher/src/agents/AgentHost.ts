@@ -282,13 +282,16 @@ const runningOf = (
   stop
 })
 
-/** An agent that is still alive after the confirmation time counts as attached. */
-const stays = (exit: Effect.Effect<ProcessExit>, forMs: number) =>
-  Effect.map(Effect.timeoutOption(exit, forMs), Option.isNone)
+/** An agent exits with 0 when its part is done: a quick one may be, before its attach is confirmed. */
+const isDone = ({ code }: ProcessExit): boolean => code === 0
 
-/** An agent that says so in time counts as attached; one that ends before does not. */
+/** An agent that is still alive after the confirmation time, or has ended well by then, counts as attached. */
+const stays = (exit: Effect.Effect<ProcessExit>, forMs: number) =>
+  Effect.map(Effect.timeoutOption(exit, forMs), Option.match({ onNone: () => true, onSome: isDone }))
+
+/** An agent that announces itself in time, or has ended well by then, counts as attached; one that fails does not. */
 const announces = (exit: Effect.Effect<ProcessExit>, ready: Effect.Effect<void>, withinMs: number) =>
-  Effect.raceFirst(Effect.as(ready, true), Effect.as(exit, false)).pipe(
+  Effect.raceFirst(Effect.as(ready, true), Effect.map(exit, isDone)).pipe(
     Effect.timeoutOrElse({
       duration: withinMs,
       orElse: () =>

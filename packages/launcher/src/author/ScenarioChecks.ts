@@ -6,6 +6,7 @@ import { numberFaults } from "../catalog/NumberTexts.ts"
 import type { LaunchBlock, ScenarioDocument } from "../catalog/PackDocuments.ts"
 import { readScenario, readTemplate } from "../catalog/PackLoader.ts"
 import { scenarioFaults, templateFaults } from "../catalog/ScenarioFaults.ts"
+import { copyFault, originalsFirst } from "../catalog/TemplateCopies.ts"
 import { deepMerge, isJsonObject, type Json, type JsonObject } from "../common/Json.ts"
 import { defaultsOf } from "../compile/CompileLaunch.ts"
 import { checkExtensions, undecodable } from "../compile/Extensions.ts"
@@ -92,26 +93,24 @@ const readTemplates = (
 ) => {
   const findings: Array<Finding> = []
   const templates = new Map<string, { readonly source: Source; readonly template: ScenarioTemplate }>()
-  for (const reading of folder.templates) {
-    const { file } = reading
+  const readings = folder.templates.map((reading) => ({
+    file: reading.file,
+    reading,
+    document: "problem" in reading ? undefined : mappingOf(reading)
+  }))
+  for (const { document = {}, file, reading } of originalsFirst(readings)) {
     if ("problem" in reading) {
       findings.push(errorIn(file, reading.problem))
       continue
     }
-    const document = mappingOf(reading) ?? {}
     const loaded = readTemplate(spec, document, file)
     if (Result.isFailure(loaded)) {
       findings.push(failureIn(reading, loaded.failure))
     } else if (loaded.success === undefined) {
       findings.push(warningIn(file, "ignored: a template needs kind ScenarioTemplate and metadata.slug"))
     } else if (templates.has(loaded.success.slug)) {
-      findings.push(
-        findingAt(reading, {
-          level: "error",
-          at: ["metadata", "slug"],
-          message: `the slug "${loaded.success.slug}" is taken by ${templates.get(loaded.success.slug)?.source.file}`
-        })
-      )
+      const original = templates.get(loaded.success.slug)?.source.file ?? ""
+      findings.push(findingAt(reading, copyFault(loaded.success.slug, original)))
     } else {
       templates.set(loaded.success.slug, { source: reading, template: loaded.success })
       findings.push(...templateFindings(reading, document, loaded.success, version))

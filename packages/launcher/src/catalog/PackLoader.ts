@@ -21,6 +21,7 @@ import * as Documents from "./PackDocuments.ts"
 import type { PackFault } from "./PackFault.ts"
 import { openPackFiles, type PackFiles } from "./PackFiles.ts"
 import { scenarioFaults, templateFaults } from "./ScenarioFaults.ts"
+import { copyFault, originalsFirst } from "./TemplateCopies.ts"
 import { compareTexts, compareVersions } from "./VersionOrder.ts"
 
 /** What a scenario without `spec.runtime` runs on; the object is defaulted as a whole, not key by key. */
@@ -243,7 +244,7 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
     { spec, version }: ReadScenario,
     directory: string
   ): Effect.fn.Return<ReadonlyArray<ScenarioTemplate>, LoadFailure> {
-    const templates = new Map<string, ScenarioTemplate>()
+    const found: Array<{ readonly file: string; readonly document: Json | undefined }> = []
     for (const name of (yield* entries(directory)).filter((entry) => /\.ya?ml$/.test(entry))) {
       const file = path.join(directory, name)
       if (yield* Effect.orElseSucceed(isDirectory(file), () => false)) {
@@ -251,16 +252,23 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
         continue
       }
       const document = yield* files.read(file).pipe(leaveOut("the template", undefined))
-      const template = yield* Effect.fromResult(readTemplate(spec, document, files.nameOf(file)))
-      if (template === undefined) continue
-      if (templates.has(template.slug)) {
-        const message = `duplicate metadata.slug in ${files.nameOf(file)}: ${template.slug}`
-        return yield* new InvalidPackData({ file: files.nameOf(file), message })
-      }
-      templates.set(template.slug, template)
-      if (isDocument(document)) yield* warn(files.nameOf(file), templateFaults(document, template, version))
+      found.push({ file: files.nameOf(file), document })
     }
-    return [...templates.values()].sort((left, right) => compareTexts(left.slug, right.slug))
+    const templates = new Map<string, { readonly file: string; readonly template: ScenarioTemplate }>()
+    for (const { document, file } of originalsFirst(found)) {
+      const template = yield* Effect.fromResult(readTemplate(spec, document, file))
+      if (template === undefined) continue
+      const original = templates.get(template.slug)
+      if (original !== undefined) {
+        yield* warn(file, [copyFault(template.slug, original.file)])
+        continue
+      }
+      templates.set(template.slug, { file, template })
+      if (isDocument(document)) yield* warn(file, templateFaults(document, template, version))
+    }
+    return [...templates.values()]
+      .map(({ template }) => template)
+      .sort((left, right) => compareTexts(left.slug, right.slug))
   })
 
   return { files, leaveOut, packDirectories, pack, slugOf, unreadable, warnings }

@@ -1,4 +1,4 @@
-import { isOneLine } from "@runplane/domain"
+import { isBlank, isOneLine } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { distinct, isJsonObject, type Json, type JsonObject } from "../common/Json.ts"
 import type { ScenarioTemplate, ScenarioVersion } from "./Catalog.ts"
@@ -28,6 +28,7 @@ export const scenarioFaults = (
   ...nameFaults(names, document["metadata"]),
   ...patternFaults(version),
   ...defaultFaults(version),
+  ...keyFaults(version.base, ["spec"]),
   ...participantFaults(version.base.launch, ["spec", "launch"])
 ]
 
@@ -39,7 +40,9 @@ export const templateFaults = (
 ): ReadonlyArray<PackFault> => {
   const known = new Set(participantFaults(base.launch, []).map(({ message }) => message))
   const brought = participantFaults(plan.launch, ["spec", "overrides", "launch"])
-  return [...unknownKeys(document, TEMPLATE_KEYS), ...brought.filter(({ message }) => !known.has(message))]
+  const key =
+    plan.execution.idempotencyKey === base.execution.idempotencyKey ? [] : keyFaults(plan, ["spec", "overrides"])
+  return [...unknownKeys(document, TEMPLATE_KEYS), ...key, ...brought.filter(({ message }) => !known.has(message))]
 }
 
 const nameFaults = (names: ScenarioNames, metadata: Json | undefined): ReadonlyArray<PackFault> => {
@@ -81,6 +84,14 @@ const defaultFaults = ({ schemaDefaults, validate }: Version): ReadonlyArray<Pac
     const text = `the default of the input "${name}" contradicts its schema: ${instancePath} ${message}; change one of them`
     return [{ level: "error", at, message: text }]
   })
+
+/** A blank key would join all launches of all packs that have one. */
+const keyFaults = ({ execution }: Version["base"], block: ReadonlyArray<string>): ReadonlyArray<PackFault> => {
+  const { idempotencyKey } = execution
+  if (idempotencyKey === undefined || !isBlank(idempotencyKey)) return []
+  const message = "execution.idempotencyKey is blank and is ignored: give it a text, or remove it"
+  return [{ level: "warning", at: [...block, "execution", "idempotencyKey"], message }]
+}
 
 /**
  * The participants, the initiator, and the participants in its first message (docs/internals/launch.md#initiator).

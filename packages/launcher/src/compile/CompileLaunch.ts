@@ -5,7 +5,7 @@ import type {
   LaunchInitiator,
   LaunchRejected
 } from "@runplane/api"
-import { payloadTypeName } from "@runplane/domain"
+import { isBlank, payloadTypeName } from "@runplane/domain"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { LaunchPlan, ScenarioTemplate, ScenarioVersion } from "../catalog/Catalog.ts"
@@ -67,7 +67,7 @@ export const compileLaunch = (
           metadata: sessionMetadata(request, context, metadata)
         },
         execution: {
-          ...present("idempotencyKey", plan.execution.idempotencyKey),
+          ...present("idempotencyKey", unlessBlank(plan.execution.idempotencyKey)),
           tags: tagsOf(scenario, plan),
           requester: {
             actorId: plan.execution.requester?.actorId ?? context.serviceName,
@@ -93,6 +93,8 @@ export const compileLaunch = (
     }
     return compiled
   })
+
+const unlessBlank = (text: string | undefined) => (text === undefined || isBlank(text) ? undefined : text)
 
 /**
  * The named template; none when no name, or an empty one, is given. A template called `default` has no special meaning.

@@ -30,10 +30,10 @@ const manifest = (behaviour: string, reports: string): AgentManifest => ({
   framework: "custom",
   entrypoint: { type: "node_file", value: FIXTURE },
   host: {
-    args: ["--behave", behaviour],
+    args: ["--behave", behaviour.replace("announced ", "")],
     env: { REPORT_DIR: reports },
     cwd: ".",
-    ...(behaviour === "exit" || behaviour === "unannounced" ? {} : { readyText: "attached", startupTimeoutMs: 60_000 })
+    ...(["exit", "quick", "unannounced"].includes(behaviour) ? {} : { readyText: "attached", startupTimeoutMs: 60_000 })
   }
 })
 
@@ -136,6 +136,15 @@ layer(platform, { excludeTestServices: true })("an agent as a process", (it) => 
       const stage = yield* makeStage()
       const first = yield* stage.attach("one", "unannounced")
       assert.strictEqual((yield* stage.attach("one", "unannounced")).pid, first.pid)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect.each(["quick", "announced quick"])("that exits at once with code 0 (%s) counts as attached", (behaviour) =>
+    Effect.gen(function* () {
+      const stage = yield* makeStage({ attachConfirmationMs: 60_000 })
+      const agent = yield* stage.attach("one", behaviour)
+      assert.deepStrictEqual(yield* agent.ended, { code: 0, signal: null, lastLines: [] })
+      yield* eventually(Effect.filterOrFail(stage.bootstrapFiles, (files) => files.length === 0))
     }).pipe(Effect.scoped)
   )
 

@@ -9,8 +9,8 @@ import { packYaml, scenarioYaml, templateYaml } from "../fixtures/Packs.ts"
 
 const FOLDER = "demo/scenarios/one/1.0.0"
 const names = "pack: demo\nscenario: one\nversion: 1.0.0"
-const scenario = (launch = "", metadata = names) => ({
-  [`/packs/${FOLDER}/scenario.yaml`]: scenarioYaml({ metadata, launch })
+const scenario = (launch = "", metadata = names, rest = "") => ({
+  [`/packs/${FOLDER}/scenario.yaml`]: scenarioYaml({ metadata, launch, rest })
 })
 const policy = (content: object) => ({ "/packs/_policies/policy.demo.json": JSON.stringify(content) })
 const majority = { policy_id: "policy.demo", mode: "macp.mode.decision.v1", schema_version: 3, rules: {} }
@@ -84,6 +84,24 @@ const cases: Readonly<Record<string, readonly [tree: MemoryTree, says: ReadonlyA
       `warning ${FOLDER}/templates/t.yaml: overrides commitments, which replaces the scenario's whole list`,
       `warning ${FOLDER}/templates/t.yaml: replaces 1 commitments by 0`
     ]
+  ],
+  "names the copy of a template, wherever its name sorts, and not the original": [
+    {
+      ...pack,
+      ...scenario(),
+      [`/packs/${FOLDER}/templates/a copy.yaml`]: templateYaml("a"),
+      [`/packs/${FOLDER}/templates/a.yaml`]: templateYaml("a"),
+      [`/packs/${FOLDER}/templates/Copy of b.yml`]: templateYaml("b"),
+      [`/packs/${FOLDER}/templates/fast.yaml`]: templateYaml("b")
+    },
+    [
+      `error ${FOLDER}/templates/a copy.yaml: left out: ${FOLDER}/templates/a.yaml has the metadata.slug "a" too; give the copy a slug of its own, or remove it`,
+      `error ${FOLDER}/templates/Copy of b.yml: left out: ${FOLDER}/templates/fast.yaml has the metadata.slug "b" too; give the copy a slug of its own, or remove it`
+    ]
+  ],
+  "warns of a blank idempotency key": [
+    { ...pack, ...scenario("", names, "execution: { idempotencyKey: ' ' }") },
+    [`warning ${FOLDER}/scenario.yaml: execution.idempotencyKey is blank and is ignored: give it a text, or remove it`]
   ],
   "warns of data that no scenario includes": [
     {

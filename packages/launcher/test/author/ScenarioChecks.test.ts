@@ -159,7 +159,9 @@ const cases: Readonly<Record<string, Case>> = {
   },
   "refuses two templates with one slug": {
     files: { "templates/t.yaml": templateYaml("same"), "templates/u.yaml": templateYaml("same") },
-    says: [`error demo/scenarios/one/1.0.0/templates/u.yaml: the slug "same" is taken by ${TEMPLATE}`]
+    says: [
+      `error demo/scenarios/one/1.0.0/templates/u.yaml: left out: ${TEMPLATE} has the metadata.slug "same" too; give the copy a slug of its own, or remove it`
+    ]
   },
   "warns of template defaults that fail the schema, and of replaced commitments": {
     files: {

@@ -53,6 +53,27 @@ describe("discovery", () => {
     })
   )
 
+  it.effect("leaves the copy of a template out, and serves the rest", () =>
+    Effect.gen(function* () {
+      const { catalog, warnings } = yield* load({
+        ...smallPack(),
+        [`${TEMPLATES}/a copy.yaml`]: templateYaml("a", "spec: { defaults: { amount: 1 } }"),
+        [`${TEMPLATES}/a.yaml`]: templateYaml("a", "spec: { defaults: { amount: 2 } }")
+      })
+      const found = findVersion(catalog, { pack: "demo", scenario: "one", version: "1.0.0" })
+      const templates = Result.isSuccess(found) ? found.success.templates : []
+      assert.deepStrictEqual(
+        templates.map(({ defaults, slug }) => [slug, defaults]),
+        [["a", { amount: 2 }]]
+      )
+      const folder = "demo/scenarios/one/1.0.0/templates"
+      assert.deepStrictEqual(warnings, [
+        `${folder}/a copy.yaml:2: left out: ${folder}/a.yaml has the metadata.slug "a" too; ` +
+          "give the copy a slug of its own, or remove it"
+      ])
+    })
+  )
+
   it.effect("names scenario and version by their directories and not by the metadata of the file", () =>
     Effect.gen(function* () {
       const { catalog } = yield* load(withScenario({ metadata: "scenario: other\nversion: 9.9.9" }))

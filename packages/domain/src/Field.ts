@@ -32,7 +32,7 @@ export const isOneLine = Schema.makeFilter((text: string) => !unseen.test(text),
   toJsonSchema: () => ({ pattern: `^[^${UNSEEN}]*$` })
 })
 
-/** White space, and characters of scripts that show nothing by themselves: Hangul fillers and the empty Braille cell. */
+/** White space, and characters that show nothing by themselves: Hangul fillers and the empty Braille cell. */
 const SHOWN = /[^\s\u115f\u1160\u2800\u3164\uffa0]/
 
 /** Whether a text shows something: a blank key or name would be the same for all its callers. */

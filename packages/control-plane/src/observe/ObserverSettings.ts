@@ -24,6 +24,7 @@ const settings = {
   watchReconnectMs: ControlPlaneSettings.WATCH_RECONNECT_MS,
   discoveryGraceMs: ControlPlaneSettings.SESSION_DISCOVERY_GRACE_MS,
   reconcileIntervalMs: ControlPlaneSettings.SESSION_RECONCILE_INTERVAL_MS,
+  reconcileEndedMs: ControlPlaneSettings.SESSION_RECONCILE_ENDED_MS,
   signalBufferBytes: ControlPlaneSettings.SIGNAL_BUFFER_BYTES,
   sessionLostAfterMs: ControlPlaneSettings.SESSION_LOST_AFTER_MS,
   endCheckDelayMs: ControlPlaneSettings.SESSION_END_CHECK_DELAY_MS

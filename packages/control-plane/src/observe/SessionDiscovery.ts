@@ -20,6 +20,8 @@ import { newRun, storedDescriptor } from "../event-log/runs/NewRun.ts"
 import { DISCOVERY_SOURCE, RunRepository } from "../event-log/runs/RunRepository.ts"
 import { Ids } from "../platform/Ids.ts"
 import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
+import { isTerminalSession } from "./decide/Action.ts"
+import { type EndedSession, makeEndedSessions } from "./EndedSessions.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
 import { Observers } from "./Observers.ts"
@@ -72,7 +74,7 @@ export class SessionDiscovery extends Context.Service<
     readonly settled: (sessionId: string) => Effect.Effect<void>
     /**
      * Compares the listing of the runtime with the runs (docs/internals/runtime.md#reconciliation). Returns when the
-     * discovery has decided on every live session without an observer.
+     * discovery has decided on every live session without an observer, and has created the runs of the ended ones.
      */
     readonly reconcile: Effect.Effect<void, RuntimeError>
   }
@@ -88,7 +90,7 @@ export class SessionDiscovery extends Context.Service<
       const observers = yield* Observers
       const runtime = yield* RuntimeClient
       const directory = yield* SessionDirectory
-      const { discoveryGraceMs } = yield* ObserverSettings
+      const { discoveryGraceMs, reconcileEndedMs } = yield* ObserverSettings
 
       const refused = new Set<string>()
       /** One line for a session, because each new watch reports it again. */
@@ -132,20 +134,24 @@ export class SessionDiscovery extends Context.Service<
             events: [runCreated({ ts: at, runId, traceId, modeName, runtimeKind, sessionId })]
           })
           yield* observers.adopt(runId)
-          if (timedOut === undefined) return
+          if (timedOut === undefined) return runId
           yield* Effect.logInfo(
             `session ${shownSessionId(sessionId)} opened after run ${timedOut} failed: run ${runId}`
           )
           // The run exists: a failure from here on must not create it again.
           yield* retryOnOutage(runs.addMetadata(timedOut, { laterRunId: runId }))
+          return runId
         },
         (effect, { session: { sessionId } }) =>
           effect.pipe(
             retryOnOutage,
-            Effect.catchTag("RunAlreadyExists", () => Effect.void),
+            Effect.catchTag("RunAlreadyExists", () => Effect.succeed(undefined)),
             // A failure for one session must not end the discovery; the next reconciliation tries it again.
             Effect.catchCause((cause) =>
-              Effect.logError(`could not create a run of session ${shownSessionId(sessionId)}`, cause)
+              Effect.as(
+                Effect.logError(`could not create a run of session ${shownSessionId(sessionId)}`, cause),
+                undefined
+              )
             )
           )
       )
@@ -218,17 +224,30 @@ export class SessionDiscovery extends Context.Service<
           return one === undefined ? Effect.void : Deferred.await(one.settled)
         })
 
+      const endedSessions = makeEndedSessions({
+        known,
+        sizeOf,
+        windowMs: reconcileEndedMs,
+        concurrency: CONCURRENT_CREATIONS,
+        create: ({ session, timedOut }: EndedSession) =>
+          Effect.flatMap(Clock.currentTimeMillis, (noticedAt) => create({ session, noticedAt }, timedOut))
+      })
+
       const reconcile = Effect.gen(function* () {
+        const ended = endedSessions(yield* Clock.currentTimeMillis)
         const compare = Effect.fnUntraced(function* (page: ReadonlyArray<SessionSnapshot>) {
           const missed = page.filter((session) => isLive(session) && !directory.isObserved(session.sessionId))
           yield* Effect.forEach(missed, expect, { discard: true })
           yield* Effect.forEach(missed, ({ sessionId }) => settled(sessionId), { discard: true })
+          yield* ended.compare(page.filter(({ sessionId }) => !directory.isObserved(sessionId)))
           return "more" as const
         })
         // A page waits for as long as the database is away, so the listing has no timeout.
-        if (yield* directory.list(compare, Number.POSITIVE_INFINITY)) return
-        const { maxPages } = runtime.listing
-        yield* Effect.logWarning(`the runtime has more sessions than ${maxPages} pages: not all were compared`)
+        if (!(yield* directory.list(compare, Number.POSITIVE_INFINITY))) {
+          const { maxPages } = runtime.listing
+          yield* Effect.logWarning(`the runtime has more sessions than ${maxPages} pages: not all were compared`)
+        }
+        yield* ended.adopt
       }).pipe(Effect.withSpan("SessionDiscovery.reconcile"))
 
       return SessionDiscovery.of({ expect, isExpected: (sessionId) => expected.has(sessionId), settled, reconcile })
@@ -302,7 +321,13 @@ const describeSession = (session: SessionSnapshot, runtimeKind: string, discover
       LONGEST_TTL_MS
     ),
     participants: session.participants.map((id) => ({ id: cleanText(id) })),
-    metadata: { source: DISCOVERY_SOURCE, discoveredAt, initiator: cleanText(session.initiator) }
+    metadata: {
+      source: DISCOVERY_SOURCE,
+      discoveredAt,
+      // The signals of an ended session, its pauses and its reasons are gone.
+      ...(isTerminalSession(session.state) && { discoveredState: session.state }),
+      initiator: cleanText(session.initiator)
+    }
   }
 })
 

@@ -79,6 +79,7 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
   SESSION_POLL_TIMEOUT_MS: ["0.5", 'must be a whole number of at least 0, got "0.5"'],
   SESSION_DISCOVERY_GRACE_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
   SESSION_RECONCILE_INTERVAL_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
+  SESSION_RECONCILE_ENDED_MS: ["2505600001", 'must be a whole number from 0 to 2505600000, got "2505600001"'],
   SIGNAL_BUFFER_BYTES: ["0", 'must be a whole number of at least 65536, got "0"'],
   SESSION_LOST_AFTER_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
   SESSION_END_CHECK_DELAY_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],

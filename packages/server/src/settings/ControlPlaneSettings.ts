@@ -92,6 +92,12 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     60_000,
     "How often the sessions that the runtime lists are compared with the runs, to find missed ones; 0: never."
   ),
+  SESSION_RECONCILE_ENDED_MS: row(
+    wholeNumber({ unit: "milliseconds", min: 0, max: 2_505_600_000, whenBad: "stop-out-of-bounds" }),
+    604_800_000,
+    "How long ago a session may have begun that has ended without a run and is still read from the listing, as after a " +
+      "restore: at most 29 days; 0: never."
+  ),
   SIGNAL_BUFFER_BYTES: row(
     lenient("bytes", 65_536),
     16_777_216,

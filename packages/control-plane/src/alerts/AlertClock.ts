@@ -1,12 +1,13 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import {
-  ALERTMANAGER_RESEND_MS,
   type AlertRule,
   dueAt,
   durationOf,
   type Evaluation,
   isRollingWindow,
   minuteOf,
+  type NoticeState,
+  nextNotice,
   type Period,
   periodOf,
   type RunMemory,
@@ -14,9 +15,11 @@ import {
 } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { hasStatus } from "../event-log/runs/RunSearch.ts"
-import { AlertNotices } from "./AlertNotices.ts"
+import { unnestRows } from "../platform/postgres/UnnestRows.ts"
+import { AlertNotices, type DueNotice } from "./AlertNotices.ts"
 import { actionsOf, type FiringRow, firingColumns, toFiring } from "./AlertRows.ts"
 import type { EndedFiring, makeFiringWriter } from "./FiringWriter.ts"
+import { makeSilences } from "./Silences.ts"
 
 /** Deadlines, repetitions and ends that one step handles; the next one continues. */
 const AT_ONCE = 500
@@ -51,6 +54,7 @@ interface Deadline {
 export const makeAlertClock = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const notices = yield* AlertNotices
+  const silences = yield* makeSilences
   let rolledMinute = 0
   let cleanedMinute = 0
 
@@ -117,7 +121,56 @@ export const makeAlertClock = Effect.gen(function* () {
     })
   })
 
-  /** Ends what its period, its run or its rule has ended, and repeats the notifications that are due. */
+  /** Sends the notifications of open firings that are due and that no silence suppresses. */
+  const notify = Effect.fnUntraced(function* (now: number) {
+    const at = isoAt(now)
+    const rows = yield* sql<NoticeRow>`
+      SELECT f.id::text AS id, f.run_id::text AS run_id, coalesce(f.is_notified, NOT f.silenced) AS is_notified,
+             f.silenced, f.acknowledged_at IS NOT NULL AS is_acknowledged, f.check_at, f.repeat_at, f.resend_at,
+             (SELECT (u.rule ->> 'repeatEveryMs')::float8 FROM alert_rules u WHERE u.id = f.rule_id) AS repeat_every_ms
+      FROM alert_firings f
+      WHERE f.resolved_at IS NULL AND (
+        f.check_at <= ${at}::timestamptz
+        OR NOT f.silenced AND (
+          f.repeat_at <= ${at}::timestamptz AND f.acknowledged_at IS NULL OR f.resend_at <= ${at}::timestamptz
+        )
+      ) ORDER BY least(f.check_at, f.repeat_at, f.resend_at), f.id LIMIT ${AT_ONCE} FOR UPDATE OF f`
+    if (rows.length === 0) return
+    const silencedUntil = yield* silences.readSilences(
+      rows.flatMap(({ run_id }) => run_id ?? []),
+      now
+    )
+    const next = rows.map((row) => ({ row, ...nextNotice(stateOf(row), silencedUntil(row.run_id ?? undefined), now) }))
+    const changed = next.map(({ row: { id }, state }) => ({
+      id,
+      is_notified: state.isNotified,
+      silenced: state.isSilenced,
+      check_at: isoOf(state.checkAt),
+      repeat_at: isoOf(state.repeatAt),
+      resend_at: isoOf(state.resendAt)
+    }))
+    const saved = yield* sql<FiringRow>`
+      UPDATE alert_firings f
+      SET is_notified = next.is_notified, silenced = next.silenced, check_at = next.check_at,
+          repeat_at = next.repeat_at, resend_at = next.resend_at
+      FROM ${unnestRows(sql, changed, NOTICE)} AS next WHERE f.id = next.id RETURNING ${firingColumns(sql)}`
+    const firings = new Map(saved.map((row) => [row.id, row]))
+    yield* notices.send(
+      next.flatMap(({ notice, row: { id } }): ReadonlyArray<DueNotice> => {
+        const row = firings.get(id)
+        if (notice === undefined || row === undefined) return []
+        const due = { firing: toFiring(row), actions: actionsOf(row) }
+        if (notice === "resent") return [{ event: "alert.repeated", ...due, only: "alertmanager" }]
+        // The audit log has the firing since its beginning.
+        return [
+          notice === "fired" ? { event: "alert.fired", ...due, isAudited: false } : { event: "alert.repeated", ...due }
+        ]
+      }),
+      at
+    )
+  })
+
+  /** Ends what its period, its run or its rule has ended, and sends the notifications that are due. */
   const end = Effect.fnUntraced(function* (writer: Effect.Success<typeof makeFiringWriter>, now: number) {
     const at = isoAt(now)
     const over = yield* sql<{ readonly id: string; readonly by: EndedFiring["by"]; readonly at: Date }>`
@@ -134,28 +187,7 @@ export const makeAlertClock = Effect.gen(function* () {
       over.map((one) => ({ ...one, at: one.at.getTime() })),
       now
     )
-    const repeated = yield* sql<FiringRow>`
-      UPDATE alert_firings f
-      SET repeat_at = (SELECT ${at}::timestamptz + make_interval(secs => (u.rule ->> 'repeatEveryMs')::float8 / 1000)
-                       FROM alert_rules u WHERE u.id = f.rule_id)
-      WHERE f.resolved_at IS NULL AND f.repeat_at <= ${at}::timestamptz AND f.acknowledged_at IS NULL
-      RETURNING ${firingColumns(sql)}`
-    const resent = yield* sql<FiringRow>`
-      UPDATE alert_firings f SET resend_at = ${isoAt(now + ALERTMANAGER_RESEND_MS)}::timestamptz
-      WHERE f.resolved_at IS NULL AND f.resend_at <= ${at}::timestamptz RETURNING ${firingColumns(sql)}`
-    const again = new Set(repeated.map(({ id }) => id))
-    yield* notices.send(
-      [
-        ...repeated.map((row) => ({ row, only: undefined })),
-        ...resent.filter(({ id }) => !again.has(id)).map((row) => ({ row, only: "alertmanager" as const }))
-      ].map(({ only, row }) => ({
-        event: "alert.repeated",
-        firing: toFiring(row),
-        actions: actionsOf(row),
-        ...(only !== undefined && { only })
-      })),
-      at
-    )
+    yield* notify(now)
     if (minuteOf(now) === cleanedMinute) return
     cleanedMinute = minuteOf(now)
     yield* sql`
@@ -174,6 +206,39 @@ export const makeAlertClock = Effect.gen(function* () {
 const isRolling = ({ window }: AlertRule): boolean => isRollingWindow(window)
 
 const isoAt = (at: number): string => new Date(at).toISOString()
+const isoOf = (at: number | undefined): string | null => (at === undefined ? null : isoAt(at))
+
+/** The notifications of an open firing. */
+interface NoticeRow {
+  readonly id: string
+  readonly run_id: string | null
+  readonly is_notified: boolean
+  readonly silenced: boolean
+  readonly is_acknowledged: boolean
+  readonly check_at: Date | null
+  readonly repeat_at: Date | null
+  readonly resend_at: Date | null
+  readonly repeat_every_ms: number | null
+}
+
+const stateOf = (row: NoticeRow): NoticeState => ({
+  isNotified: row.is_notified,
+  isSilenced: row.silenced,
+  isAcknowledged: row.is_acknowledged,
+  checkAt: row.check_at?.getTime(),
+  repeatAt: row.repeat_at?.getTime(),
+  repeatEveryMs: row.repeat_every_ms ?? undefined,
+  resendAt: row.resend_at?.getTime()
+})
+
+const NOTICE = {
+  id: "uuid",
+  is_notified: "bool",
+  silenced: "bool",
+  check_at: "timestamptz",
+  repeat_at: "timestamptz",
+  resend_at: "timestamptz"
+} as const
 
 interface DueRow {
   readonly rule_id: string

@@ -26,6 +26,7 @@ import { makeAlertStore, type NeededCounter } from "./AlertStore.ts"
 import { makeChangedRules } from "./ChangedRules.ts"
 import { isStored, makeFiringWriter } from "./FiringWriter.ts"
 import { type Matches, makeRuleMatches } from "./RuleMatches.ts"
+import { makeSilences } from "./Silences.ts"
 import { type ActiveRule, type MarkRow, makeStepEntries } from "./StepEntries.ts"
 
 /** Events, and marks, of one step. */
@@ -76,6 +77,7 @@ export class AlertEvaluator extends Context.Service<
       const writer = yield* makeFiringWriter
       const alertClock = yield* makeAlertClock
       const changes = yield* makeChangedRules(writer)
+      const silences = yield* makeSilences
       const periods = makePeriods()
       const entriesFor = yield* makeStepEntries(periods)
 
@@ -146,16 +148,6 @@ export class AlertEvaluator extends Context.Service<
         return memories
       })
 
-      const silences = Effect.fnUntraced(function* (runIds: ReadonlyArray<string>, now: number) {
-        const rows = yield* sql<{ readonly match: string }>`
-          SELECT DISTINCT match FROM alert_silences WHERE until > ${new Date(now).toISOString()}::timestamptz`
-        if (rows.length === 0) return () => false
-        const matches = rows.map(({ match }) => match)
-        if (matches.includes("")) return () => true
-        const { runs } = yield* matchRuns(runIds, matches)
-        return (runId: string | undefined) => (runs.get(runId ?? "")?.matches.size ?? 0) > 0
-      })
-
       interface Input {
         readonly events: ReadonlyArray<CanonicalEvent>
         readonly marks: ReadonlyArray<MarkRow>
@@ -214,9 +206,12 @@ export class AlertEvaluator extends Context.Service<
         )
         // The clock and changes of rules fire for runs without an event in this step.
         const runs = unread.length === 0 ? found.runs : new Map([...found.runs, ...(yield* matchRuns(unread, [])).runs])
-        const isSilenced = yield* silences([...new Set(result.firings.flatMap(({ runId }) => runId ?? []))], now)
+        const silencedUntil = yield* silences.readSilences(
+          [...new Set(result.firings.flatMap(({ runId }) => runId ?? []))],
+          now
+        )
         const opened = yield* writer.open(result.firings, {
-          ...{ runs, isSilenced, now },
+          ...{ runs, silencedUntil, now },
           silentSeq: backfill?.silentSeq ?? 0
         })
         const ended = result.resolutions.flatMap(({ at, firing }) => {

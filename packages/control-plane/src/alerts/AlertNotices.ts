@@ -21,6 +21,10 @@ export interface DueNotice {
   readonly firing: AlertFiring
   readonly actions: ReadonlyArray<AlertAction>
   readonly failedAction?: { readonly type: string; readonly error: string }
+  /** False for a notification that is only in the audit log, because a silence suppresses it. Default true. */
+  readonly isDelivered?: boolean
+  /** False for a notification that the audit log has already. Default true. */
+  readonly isAudited?: boolean
   /** Restricts the webhooks to one format. */
   readonly only?: AlertWebhookAction["format"]
 }
@@ -71,7 +75,7 @@ export class AlertNotices extends Context.Service<
 
       const send = Effect.fn("AlertNotices.send")(function* (notices: ReadonlyArray<DueNotice>, at: string) {
         yield* Effect.forEach(
-          notices.filter(({ only }) => only === undefined),
+          notices.filter(({ isAudited = true, only }) => isAudited && only === undefined),
           ({ event, failedAction, firing }) =>
             audit.record({
               caller: ruleCaller(firing.ruleName),
@@ -91,7 +95,9 @@ export class AlertNotices extends Context.Service<
             }),
           { discard: true }
         )
-        const deliveries = notices.filter(isNotified).flatMap((notice) => deliveriesOf(notice, at))
+        const deliveries = notices
+          .filter(({ isDelivered = true }) => isDelivered)
+          .flatMap((notice) => deliveriesOf(notice, at))
         if (deliveries.length === 0) return
         yield* sql`
           INSERT INTO webhook_deliveries (webhook_id, run_id, event, payload, next_attempt_at, created_at)
@@ -104,8 +110,5 @@ export class AlertNotices extends Context.Service<
     })
   )
 }
-
-/** A silenced firing is neither notified nor resolved by a notification; a failed action is always reported. */
-const isNotified = ({ event, firing }: DueNotice): boolean => !firing.silenced || event === "alert.action_failed"
 
 const DELIVERY = { webhook_id: "uuid", lane: "uuid", event: "text", payload: "json", at: "timestamptz" } as const

@@ -71,6 +71,7 @@ export interface FiringRow {
   readonly period: string
   readonly level: number
   readonly silenced: boolean
+  readonly is_notified: boolean
   readonly resolved_at: Date | null
   readonly resolved_by: "value" | "period" | "run" | "rule" | null
   readonly acknowledged_at: Date | null
@@ -80,7 +81,7 @@ export interface FiringRow {
 
 export const firingColumns = (sql: PgClient.PgClient) => sql`
   f.id::text AS id, f.firing::text AS firing, f.actions::text AS actions, f.run_id::text AS run_id, f.rule_id, f.key,
-  f.period, f.level, f.silenced, f.resolved_at, f.resolved_by, f.acknowledged_at, f.acknowledged_by, f.note`
+  f.period, f.level, f.silenced, coalesce(f.is_notified, NOT f.silenced) AS is_notified, f.resolved_at, f.resolved_by, f.acknowledged_at, f.acknowledged_by, f.note`
 
 const StoredFiring = Schema.fromJsonString(
   AlertFiring.pipe(Schema.fieldsAssign({ status: Schema.optionalKey(AlertFiring.fields.status) }))

@@ -30,6 +30,7 @@ import { type FiringRow, firingColumns, toFiring } from "./AlertRows.ts"
 import { AlertRules } from "./AlertRules.ts"
 import { AlertTests } from "./AlertTests.ts"
 import { makeBudgets } from "./Budgets.ts"
+import { makeSilences } from "./Silences.ts"
 
 /** Firings and silences (docs/reference/alerts.md#firings). Each change commits with its audit entry. */
 export class Alerts extends Context.Service<
@@ -57,6 +58,9 @@ export class Alerts extends Context.Service<
       const clock = yield* DatabaseClock
       const budgets = yield* makeBudgets
       const ids = yield* Ids
+      const { recheck } = yield* makeSilences
+      // A step of the evaluator updates firings too: the two follow each other.
+      const lockCursor = sql`SELECT FROM alert_cursor FOR UPDATE`
       const now = Effect.map(clock.now, (millis) => new Date(millis).toISOString())
 
       /** Between the oldest event that is not evaluated yet and now; 0 without rules. */
@@ -123,6 +127,7 @@ export class Alerts extends Context.Service<
         const id = yield* ids.uuid
         const at = yield* now
         const write = Effect.gen(function* () {
+          yield* lockCursor
           const [row] = yield* sql<SilenceRow>`
             INSERT INTO alert_silences (id, match, until, reason, author, created_at)
             SELECT ${id}::uuid, ${match}, ${new Date(until).toISOString()}::timestamptz, ${reason},
@@ -130,6 +135,7 @@ export class Alerts extends Context.Service<
             WHERE (SELECT count(*) FROM alert_silences) < ${MAX_ALERT_SILENCES}
             RETURNING id::text AS id, match, until, reason, author, created_at`
           if (row === undefined) return yield* tooManyOf(MAX_ALERT_SILENCES, "silences")
+          yield* recheck(at)
           const details = { match, until, reason }
           yield* audit.record({ caller, action: "alert.silence", resource: "alert", resourceId: id, details, at })
           return toSilence(row)
@@ -140,8 +146,10 @@ export class Alerts extends Context.Service<
       const unsilence = Effect.fn("Alerts.unsilence")(function* (id: string, caller: Caller) {
         const at = yield* now
         const write = Effect.gen(function* () {
+          yield* lockCursor
           const removed = yield* sql`DELETE FROM alert_silences WHERE id = ${id}::uuid RETURNING id`
           if (removed.length === 0) return
+          yield* recheck(at)
           yield* audit.record({ caller, action: "alert.unsilence", resource: "alert", resourceId: id, details: {}, at })
         })
         yield* sql.withTransaction(write)

@@ -1,12 +1,12 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import {
-  ALERTMANAGER_RESEND_MS,
   type AlertAction,
   type AlertFiring,
   isCalendarWindow,
   type KeyedRun,
   type KnownFiring,
-  type NewFiring
+  type NewFiring,
+  nextNotice
 } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { Ids } from "../platform/Ids.ts"
@@ -18,8 +18,8 @@ import { actionsOf, type FiringRow, firingColumns, toFiring } from "./AlertRows.
 export interface FiringContext {
   /** The runs whose events reached the levels. */
   readonly runs: ReadonlyMap<string, KeyedRun>
-  /** Whether a silence suppresses the notifications about a run. */
-  readonly isSilenced: (runId: string | undefined) => boolean
+  /** When the last silence of a run ends, Unix milliseconds; undefined without one. */
+  readonly silencedUntil: (runId: string | undefined) => number | undefined
   /** Firings of events up to this position have neither a notification nor a command. */
   readonly silentSeq: number
   /** Unix milliseconds. */
@@ -74,19 +74,27 @@ export const makeFiringWriter = Effect.gen(function* () {
   const open = Effect.fnUntraced(function* (firings: ReadonlyArray<NewFiring>, context: FiringContext) {
     const stored = new Map<NewFiring, string>()
     if (firings.length === 0) return stored
-    const { isSilenced, now, runs, silentSeq } = context
+    const { now, runs, silencedUntil, silentSeq } = context
     const newIds = yield* ids.uuids(firings.length)
     const made = firings.map((one, number) => {
       const { rule } = one
       const isOld = one.seq !== undefined && one.seq <= silentSeq
       const actions = isOld ? [] : (rule.levels[one.level]?.actions ?? [])
-      const silenced = isOld || isSilenced(one.runId)
+      const first = nextNotice(
+        {
+          ...{ isNotified: false, isSilenced: false, isAcknowledged: false, checkAt: undefined, repeatAt: undefined },
+          repeatEveryMs: rule.repeatEveryMs,
+          resendAt: isForAlertmanager(actions) ? now : undefined
+        },
+        silencedUntil(one.runId),
+        now
+      ).state
+      const state = isOld ? { ...first, isNotified: false, checkAt: undefined, repeatAt: undefined } : first
+      const silenced = isOld || state.isSilenced
       const firing = { ...newFiring(newIds[number] ?? "", one, runs.get(one.runId ?? "")), silenced }
-      return { one, firing, actions, isOld }
+      return { one, firing, actions, isOld, state }
     })
-    const resends = (actions: ReadonlyArray<AlertAction>) =>
-      actions.some((action) => action.type === "webhook" && action.format === "alertmanager")
-    const rows = made.map(({ actions, firing, isOld, one: { rule } }) => ({
+    const rows = made.map(({ actions, firing, one: { rule }, state }) => ({
       id: firing.id,
       rule_id: rule.id,
       key: firing.key,
@@ -99,8 +107,10 @@ export const makeFiringWriter = Effect.gen(function* () {
       starts_at: firing.startsAt,
       period_ends_at: firing.periodEndsAt ?? null,
       silenced: firing.silenced,
-      repeat_at: rule.repeatEveryMs === undefined || isOld ? null : new Date(now + rule.repeatEveryMs).toISOString(),
-      resend_at: resends(actions) ? new Date(now + ALERTMANAGER_RESEND_MS).toISOString() : null
+      is_notified: state.isNotified,
+      check_at: isoOf(state.checkAt),
+      repeat_at: isoOf(state.repeatAt),
+      resend_at: isoOf(state.resendAt)
     }))
     const inserted = new Set(
       (yield* sql<{ readonly id: string }>`
@@ -113,7 +123,10 @@ export const makeFiringWriter = Effect.gen(function* () {
     const notified = begun.filter(({ isOld }) => !isOld)
     const at = new Date(now).toISOString()
     yield* notices.send(
-      notified.map(({ actions, firing }) => ({ event: "alert.fired", firing, actions })),
+      notified.map(({ actions, firing, state }) => ({
+        ...{ event: "alert.fired", firing, actions },
+        isDelivered: state.isNotified
+      })),
       at
     )
     const commands = notified.flatMap(({ actions, firing: { id, runId } }) =>
@@ -139,17 +152,26 @@ export const makeFiringWriter = Effect.gen(function* () {
     const rows = ended.map(({ at, by, id }) => ({ id, by, at: new Date(at).toISOString() }))
     const resolved = yield* sql<FiringRow>`
       UPDATE alert_firings f SET resolved_at = greatest(f.starts_at, ended.at), resolved_by = ended.by, repeat_at = NULL,
-                                 resend_at = NULL
+                                 resend_at = NULL, check_at = NULL
       FROM ${unnestRows(sql, rows, ENDED)} AS ended
       WHERE f.id = ended.id AND f.resolved_at IS NULL RETURNING ${firingColumns(sql)}`
     yield* notices.send(
-      resolved.map((row) => ({ event: "alert.resolved", firing: toFiring(row), actions: actionsOf(row) })),
+      // A receiver that has the firing receives its end also in a silence: otherwise it would show it for ever.
+      resolved.map((row) => ({
+        ...{ event: "alert.resolved", firing: toFiring(row), actions: actionsOf(row) },
+        isDelivered: row.is_notified
+      })),
       new Date(now).toISOString()
     )
   })
 
   return { open, end }
 })
+
+const isForAlertmanager = (actions: ReadonlyArray<AlertAction>): boolean =>
+  actions.some((action) => action.type === "webhook" && action.format === "alertmanager")
+
+const isoOf = (at: number | undefined): string | null => (at === undefined ? null : new Date(at).toISOString())
 
 export const isStored = (firing: KnownFiring | NewFiring): firing is KnownFiring => "id" in firing
 
@@ -166,6 +188,8 @@ const FIRING = {
   starts_at: "timestamptz",
   period_ends_at: "timestamptz",
   silenced: "bool",
+  is_notified: "bool",
+  check_at: "timestamptz",
   repeat_at: "timestamptz",
   resend_at: "timestamptz"
 } as const

@@ -30,7 +30,7 @@ export const AlertFiring = Schema.Struct({
       description: "Why it ended: the measure, the end of the period or of the run, or a change of the rule"
     })
   ),
-  silenced: Field.flag("Whether a silence suppressed its first notification"),
+  silenced: Field.flag("Whether a silence suppresses its notifications, or did so when it ended"),
   acknowledgedAt: optional(Field.time("When it was acknowledged")),
   acknowledgedBy: optional(Field.text("Caller that acknowledged it", "key:5e884898")),
   note: optional(Field.text("Note of the acknowledgement", "the team is on it"))

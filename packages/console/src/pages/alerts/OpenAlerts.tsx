@@ -158,7 +158,10 @@ const SilenceForm = ({ firing, onClose }: { readonly firing: AlertFiring; readon
       change={save}
       onClose={onClose}
     >
-      <p className="text-soft">Alerts of these runs still open and resolve, and nothing is notified.</p>
+      <p className="text-soft">
+        Alerts of these runs still open, and are not notified until the silence ends. Those that are open then are
+        notified.
+      </p>
       <label className="block">
         <span className="label">Runs (empty: all)</span>
         <input

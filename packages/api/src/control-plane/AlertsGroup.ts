@@ -128,7 +128,7 @@ export class AlertsGroup extends HttpApiGroup.make("alerts")
         id: "createAlertSilence",
         access: "operator",
         summary: "Silence alerts",
-        description: "Alerts of runs that match still open and resolve, and are not notified."
+        description: "Alerts of runs that match still open, and are not notified until the silence ends."
       })
     ),
     HttpApiEndpoint.delete("removeSilence", "/alerts/silences/:id", {

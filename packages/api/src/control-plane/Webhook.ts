@@ -39,6 +39,9 @@ export const Webhook = Schema.Struct({
   active: Field.flag("Whether events are delivered; an answer of 410 makes it false"),
   createdAt: Field.time("When it was made"),
   updatedAt: Field.time("When it last changed"),
+  slowedSince: optional(
+    Field.time("Since when it has one attempt at a time, because its receiver did not answer in time; absent else")
+  ),
   deliveryStats: optional(WebhookDeliveryStats)
 }).annotate({ identifier: "Webhook", description: "A webhook subscription" })
 export type Webhook = typeof Webhook.Type

@@ -109,21 +109,21 @@ layer(layerTestService({ settings: { WEBHOOK_ALLOW_PRIVATE_TARGETS: "true" } }),
     it.effect("keeps the end of an alert from receivers that do not have its beginning", () =>
       Effect.gen(function* () {
         const [quiet, loud] = [yield* runningRun, yield* runningRun]
-        const unheard = yield* ringing(quiet)
-        const heard = yield* ringing(loud)
+        const silent = yield* ringing(quiet)
+        const audible = yield* ringing(loud)
         yield* silence(`id:${quiet}`)
         yield* record(quiet, spends(2))
         yield* record(loud, spends(2))
-        assert.strictEqual(yield* heard.received, "alert.fired")
-        yield* alertsOf(unheard.rule, ([one]) => one?.silenced === true)
+        assert.strictEqual(yield* audible.received, "alert.fired")
+        yield* alertsOf(silent.rule, ([one]) => one?.silenced === true)
         const lift = yield* silence(`id:${loud}`)
         yield* endRun(quiet)
         yield* endRun(loud)
-        assert.strictEqual(yield* heard.received, "alert.resolved")
-        const [ended] = yield* alertsOf(unheard.rule, ([one]) => one?.status === "resolved")
+        assert.strictEqual(yield* audible.received, "alert.resolved")
+        const [ended] = yield* alertsOf(silent.rule, ([one]) => one?.status === "resolved")
         assert.isTrue(ended?.silenced)
         yield* lift
-        assert.strictEqual(yield* unheard.unread, 0)
+        assert.strictEqual(yield* silent.unread, 0)
       })
     )
 

@@ -71,7 +71,7 @@ export class MemoryDeliveries {
     })
 
   readonly #queue = DeliveryQueue.of({
-    claim: ({ leaseMs, limit }) =>
+    claim: ({ free, leaseMs }) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         const due = this.rows.filter(
           ({ claimedUntil, nextAttemptAt, status }) =>
@@ -79,12 +79,13 @@ export class MemoryDeliveries {
         )
         const next = this.rows.filter(({ nextAttemptAt, status }) => status === "pending" && nextAttemptAt > now)
         const nextDueMs = next.length === 0 ? undefined : Math.min(...next.map((row) => row.nextAttemptAt - now))
-        const deliveries = due.slice(0, limit).map((row): ClaimedDelivery => {
+        const deliveries = due.slice(0, free.others.all).map((row): ClaimedDelivery => {
           row.attempts += 1
           row.claimedUntil = now + leaseMs
           const delivery = { url: "http://receiver.test/", secret: "s", event: "run.started", body: "{}" }
           const { attempts, id, queuedAt } = row
-          return { ...delivery, id, webhookId: id, attempts, tries: attempts, ageMs: now - queuedAt }
+          const slot = { lane: "others", kind: "first" } as const
+          return { ...delivery, id, webhookId: id, attempts, tries: attempts, ageMs: now - queuedAt, slot }
         })
         return { deliveries, nextDueMs, more: false }
       }),
@@ -97,6 +98,7 @@ export class MemoryDeliveries {
         row.nextAttemptAt = now + delayMs
       }),
     hold: () => Effect.succeed(true),
+    answered: () => Effect.succeed(false),
     giveUp: (delivery) =>
       this.#end(delivery, (row) => {
         row.status = "failed"

@@ -33,21 +33,21 @@ export const nextNotice = (
     const checkAt = Math.min(silencedUntil, now + SILENCE_CHECK_MS)
     return { notice: undefined, state: { ...state, isSilenced: true, checkAt } }
   }
-  const heard: NoticeState = { ...state, isSilenced: false, checkAt: undefined }
+  const audible: NoticeState = { ...state, isSilenced: false, checkAt: undefined }
   const isDue = (at: number | undefined) => at !== undefined && at <= now
   const after = (ms: number | undefined) => (ms === undefined ? undefined : now + ms)
   const resendMs = state.resendAt === undefined ? undefined : ALERTMANAGER_RESEND_MS
   if (!state.isNotified) {
     // An operator knows of it already.
     if (state.isAcknowledged)
-      return { notice: undefined, state: { ...heard, repeatAt: undefined, resendAt: undefined } }
+      return { notice: undefined, state: { ...audible, repeatAt: undefined, resendAt: undefined } }
     const repeatAt = after(state.repeatEveryMs)
-    return { notice: "fired", state: { ...heard, isNotified: true, repeatAt, resendAt: after(resendMs) } }
+    return { notice: "fired", state: { ...audible, isNotified: true, repeatAt, resendAt: after(resendMs) } }
   }
   if (isDue(state.repeatAt) && !state.isAcknowledged) {
     const repeatAt = after(state.repeatEveryMs)
-    return { notice: "repeated", state: { ...heard, repeatAt, resendAt: after(resendMs) } }
+    return { notice: "repeated", state: { ...audible, repeatAt, resendAt: after(resendMs) } }
   }
-  if (isDue(state.resendAt)) return { notice: "resent", state: { ...heard, resendAt: after(resendMs) } }
-  return { notice: undefined, state: heard }
+  if (isDue(state.resendAt)) return { notice: "resent", state: { ...audible, resendAt: after(resendMs) } }
+  return { notice: undefined, state: audible }
 }

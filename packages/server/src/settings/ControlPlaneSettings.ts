@@ -214,7 +214,11 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     4,
     "Attempts under way at the same time for one subscription, each of another run."
   ),
-  WEBHOOK_TOTAL_CONCURRENCY: row(lenient("attempts", 1), 64, "Attempts under way at the same time in one process."),
+  WEBHOOK_TOTAL_CONCURRENCY: row(
+    lenient("attempts", 1),
+    64,
+    "Attempts under way at the same time in one process, of alerts, and as many of all other events."
+  ),
   WEBHOOK_POLL_MS: row(ms(1), 1_000, "Pause between two polls for deliveries that other processes have left."),
   WEBHOOK_ALLOW_PRIVATE_TARGETS: developmentRow(flag, "Whether webhooks may go to loopback and private addresses."),
 

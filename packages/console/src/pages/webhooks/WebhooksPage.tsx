@@ -7,7 +7,7 @@ import { countColumn, Loaded, Panel, Sheet, Table, type TableColumn } from "../.
 import { Empty } from "../../ui/States.tsx"
 import { useMay } from "../../ui/useMe.ts"
 import { useRead } from "../../ui/useRead.ts"
-import { counted, percent, whole } from "../../view/Format.ts"
+import { counted, dateTime, percent, whole } from "../../view/Format.ts"
 import { OFTEN_MS } from "../../view/Polls.ts"
 import { Deliveries, webhookParams } from "./Deliveries.tsx"
 import { WebhookActions } from "./WebhookActions.tsx"
@@ -114,8 +114,15 @@ const columnsOf = (open: (webhook: Webhook) => void): ReadonlyArray<TableColumn<
 const waitingOf = (stats: Webhook["deliveryStats"]) =>
   stats === undefined ? 0 : stats.total - stats.succeeded - stats.failed
 
-const Health = ({ webhook: { active, deliveryStats } }: { readonly webhook: Webhook }) => {
+const Health = ({ webhook: { active, deliveryStats, slowedSince } }: { readonly webhook: Webhook }) => {
   if (!active) return <Chip tone="warn">not active</Chip>
+  if (slowedSince !== undefined) {
+    return (
+      <Chip tone="bad" title={`It has timed out since ${dateTime(Date.parse(slowedSince))}: one attempt at a time`}>
+        does not answer
+      </Chip>
+    )
+  }
   const ended = (deliveryStats?.succeeded ?? 0) + (deliveryStats?.failed ?? 0)
   const waiting = waitingOf(deliveryStats)
   if (deliveryStats === undefined || ended === 0) {

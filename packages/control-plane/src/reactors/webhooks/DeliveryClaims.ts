@@ -1,5 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
+import type { DeliveryLane, DeliverySlot, FreeSlots } from "./DeliverySlots.ts"
 
 /** A delivery that this process may attempt, and what the attempt needs. */
 export interface ClaimedDelivery {
@@ -16,11 +17,13 @@ export interface ClaimedDelivery {
   readonly tries: number
   /** Time since the delivery was queued. Milliseconds. */
   readonly ageMs: number
+  /** Which slot of the process it uses. */
+  readonly slot: DeliverySlot
 }
 
 export interface ClaimLimits {
-  readonly limit: number
-  /** Attempts of a subscription that may be under way in all processes. */
+  readonly free: Readonly<Record<DeliveryLane, FreeSlots>>
+  /** Attempts of a subscription that may be under way in all processes; of one that is slowed, one. */
   readonly perSubscription: number
   /** A claim that is not ended runs out after this time. Milliseconds. */
   readonly leaseMs: number
@@ -54,31 +57,46 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
   // Each of these reads ends after a few rows of an index; the planner uses the index because of the order.
   const isFree = sql`d.status = 'pending' AND d.next_attempt_at <= now() AND coalesce(d.claimed_until <= now(), true)`
 
+  const isAlert = sql`d.event LIKE 'alert.%'`
+  const isOf = { alerts: isAlert, others: sql`NOT (${isAlert})` }
+
   const isHeld = sql`coalesce(w.held_until > now(), false)`
 
   const underWay = sql`(
     SELECT count(*) FROM webhook_deliveries d
     WHERE d.webhook_id = w.id AND d.status = 'pending' AND d.claimed_until > now())`
 
+  const isSlowed = sql`w.slowed_at IS NOT NULL`
+
+  /** Whether a due delivery exists. The index `webhook_deliveries_alerts` has the alerts. */
+  const isDue = (lane: DeliveryLane) => sql`
+    (SELECT true FROM webhook_deliveries d WHERE d.webhook_id = w.id AND ${isFree} AND ${isOf[lane]}
+     ORDER BY d.next_attempt_at, d.ordinal LIMIT 1)`
+
   /** Subscriptions with a due delivery and a free slot, those without an attempt first; and when more is due. */
-  const findDue = (perSubscription: number) => sql<{
-    readonly ids: ReadonlyArray<string>
-    readonly next_due_ms: number | null
-  }>`
-    WITH candidates AS MATERIALIZED (
-      SELECT w.id, w.served_at, w.held_until, ${isHeld} AS is_held,
-             (SELECT true FROM webhook_deliveries d WHERE d.webhook_id = w.id AND ${isFree}
-              ORDER BY d.next_attempt_at, d.ordinal LIMIT 1) AS is_due,
-             ${underWay} AS under_way,
-             (SELECT d.next_attempt_at FROM webhook_deliveries d
-              WHERE d.webhook_id = w.id AND d.status = 'pending' AND d.next_attempt_at > now()
-              ORDER BY d.next_attempt_at, d.ordinal LIMIT 1) AS next_at
-      FROM webhooks w WHERE w.active
-    )
-    SELECT ARRAY(SELECT id::text FROM candidates WHERE is_due AND NOT is_held AND under_way < ${perSubscription}::int
-                 ORDER BY under_way, served_at NULLS FIRST, id LIMIT ${NAMED}) AS ids,
-           (SELECT extract(epoch FROM min(CASE WHEN is_held THEN held_until ELSE next_at END) - now()) * 1000
-            FROM candidates)::float8 AS next_due_ms`
+  const findDue = ({ free, perSubscription }: ClaimLimits) => {
+    const most = (lane: DeliveryLane) => (free[lane].extra > 0 ? perSubscription : 1)
+    const named = (lane: DeliveryLane) => {
+      const lanes = sql.literal(lane)
+      return sql`
+        ARRAY(SELECT id::text FROM candidates WHERE ${lanes} AND NOT is_held AND NOT is_slowed
+              AND under_way < ${most(lane)}::int ORDER BY under_way, served_at NULLS FIRST, id LIMIT ${NAMED}) AS ${lanes},
+        ARRAY(SELECT id::text FROM candidates WHERE ${lanes} AND NOT is_held AND is_slowed AND under_way = 0
+              ORDER BY served_at NULLS FIRST, id LIMIT ${NAMED}) AS ${sql.literal(`slowed_${lane}`)}`
+    }
+    return sql<DueRow>`
+      WITH candidates AS MATERIALIZED (
+        SELECT w.id, w.served_at, w.held_until, ${isHeld} AS is_held, ${isSlowed} AS is_slowed,
+               ${isDue("alerts")} AS alerts, ${isDue("others")} AS others, ${underWay} AS under_way,
+               (SELECT d.next_attempt_at FROM webhook_deliveries d
+                WHERE d.webhook_id = w.id AND d.status = 'pending' AND d.next_attempt_at > now()
+                ORDER BY d.next_attempt_at, d.ordinal LIMIT 1) AS next_at
+        FROM webhooks w WHERE w.active
+      )
+      SELECT ${named("alerts")}, ${named("others")},
+             (SELECT extract(epoch FROM min(CASE WHEN is_held THEN held_until ELSE next_at END) - now()) * 1000
+              FROM candidates)::float8 AS next_due_ms`
+  }
 
   // Another process works on a locked one; the end of that work triggers the next read.
   const lock = (ids: ReadonlyArray<string>, limit: number) => sql<{ readonly id: string }>`
@@ -87,16 +105,19 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
     ORDER BY named.place LIMIT ${limit} FOR NO KEY UPDATE OF w SKIP LOCKED`
 
   /** Each subscription gets its first attempt before any gets its second. */
-  const take = (ids: ReadonlyArray<string>, { leaseMs, limit, perSubscription }: ClaimLimits) => sql<ClaimedRow>`
+  const take = (
+    ids: ReadonlyArray<string>,
+    { extra, isSlow, lane, leaseMs, limit, perSubscription }: Group
+  ) => sql<ClaimedRow>`
     WITH rooms AS MATERIALIZED (
       SELECT w.id, w.url, w.secret, w.served_at, ${underWay} AS under_way
-      FROM webhooks w WHERE w.id = ANY(${ids}::text[]::uuid[])
+      FROM webhooks w WHERE w.id = ANY(${ids}::text[]::uuid[]) AND ${isSlowed} = ${isSlow}::boolean
     ), candidates AS MATERIALIZED (
       SELECT rooms.id AS webhook_id, due.id, due.next_attempt_at, due.ordinal, head.id AS head_id,
              greatest(head.next_attempt_at, head.claimed_until) AS head_at
       FROM rooms CROSS JOIN LATERAL (
         SELECT d.id, d.run_id, d.next_attempt_at, d.ordinal FROM webhook_deliveries d
-        WHERE d.webhook_id = rooms.id AND ${isFree}
+        WHERE d.webhook_id = rooms.id AND ${isFree} AND ${isOf[lane]}
         ORDER BY d.next_attempt_at, d.ordinal LIMIT ${READ_PER_CLAIM}
       ) due CROSS JOIN LATERAL (
         SELECT h.id, h.next_attempt_at, h.claimed_until FROM webhook_deliveries h
@@ -107,12 +128,17 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
       SELECT webhook_id, head_id, row_number() OVER (
                PARTITION BY webhook_id ORDER BY min(next_attempt_at), min(ordinal)) AS place
       FROM candidates WHERE head_at <= now() GROUP BY webhook_id, head_id
+    ), ranked AS (
+      SELECT heads.head_id AS id, rooms.under_way + heads.place AS rank, rooms.served_at, rooms.id AS webhook_id,
+             row_number() OVER (PARTITION BY rooms.under_way + heads.place > 1
+                                ORDER BY rooms.under_way + heads.place, rooms.served_at NULLS FIRST, rooms.id) AS number
+      FROM heads JOIN rooms ON rooms.id = heads.webhook_id
     ), chosen AS (
-      SELECT heads.head_id AS id FROM heads JOIN rooms ON rooms.id = heads.webhook_id
-      WHERE rooms.under_way + heads.place <= ${perSubscription}::int
-      ORDER BY rooms.under_way + heads.place, rooms.served_at NULLS FIRST, rooms.id LIMIT ${limit}
+      SELECT id, rank > 1 AS is_extra FROM ranked
+      WHERE rank <= ${perSubscription}::int AND (rank = 1 OR number <= ${extra}::int)
+      ORDER BY rank, served_at NULLS FIRST, webhook_id LIMIT ${limit}
     ), free AS MATERIALIZED (
-      SELECT d.id FROM webhook_deliveries d JOIN chosen USING (id) WHERE ${isFree} FOR UPDATE OF d SKIP LOCKED
+      SELECT d.id, chosen.is_extra FROM webhook_deliveries d JOIN chosen USING (id) WHERE ${isFree} FOR UPDATE OF d SKIP LOCKED
     ), behind AS MATERIALIZED (
       SELECT d.id, CASE WHEN free.id IS NULL THEN candidates.head_at
                         ELSE now() + make_interval(secs => ${leaseMs / 1_000}::float8) END AS put_off
@@ -127,43 +153,83 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
           claimed_until = now() + make_interval(secs => ${leaseMs / 1_000}::float8)
       FROM free WHERE d.id = free.id
       RETURNING d.id, d.webhook_id, d.event, d.payload::text AS body, d.attempts, d.tries,
-                (extract(epoch FROM now() - d.queued_at) * 1000)::float8 AS age_ms
+                (extract(epoch FROM now() - d.queued_at) * 1000)::float8 AS age_ms, free.is_extra
     ), served AS (
       UPDATE webhooks w SET served_at = now() WHERE w.id IN (SELECT webhook_id FROM claimed)
     )
     SELECT claimed.id::text AS id, claimed.webhook_id::text AS webhook_id, rooms.url, rooms.secret, claimed.event,
-           claimed.body, claimed.attempts, claimed.tries, claimed.age_ms, parked.count AS parked
+           claimed.body, claimed.attempts, claimed.tries, claimed.age_ms, claimed.is_extra,
+           parked.count AS parked
     FROM (SELECT count(*)::int AS count FROM behind) AS parked
     LEFT JOIN claimed ON true LEFT JOIN rooms ON rooms.id = claimed.webhook_id`
 
-  return Effect.fn("DeliveryQueue.claim")(function* (limits: ClaimLimits) {
-    const [found] = yield* findDue(limits.perSubscription)
-    if (found === undefined) return NOTHING
-    const nextDueMs = found.next_due_ms ?? undefined
-    if (found.ids.length === 0) return { ...NOTHING, nextDueMs }
+  const claimGroup = Effect.fnUntraced(function* (named: ReadonlyArray<string>, group: Group) {
+    if (named.length === 0 || group.limit <= 0) return { deliveries: [], more: false }
     const rows = yield* sql.withTransaction(
       Effect.gen(function* () {
-        const ids = (yield* lock(found.ids, limits.limit)).map(({ id }) => id)
-        return ids.length === 0 ? [] : yield* take(ids, limits)
+        const ids = (yield* lock(named, group.limit)).map(({ id }) => id)
+        return ids.length === 0 ? [] : yield* take(ids, group)
       })
     )
-    const deliveries = rows.flatMap((row) => (row.id === null ? [] : [toClaimed(row)]))
-    return { deliveries, nextDueMs, more: (rows[0]?.parked ?? 0) > 0 && deliveries.length < limits.limit }
+    const deliveries = rows.flatMap((row) => (row.id === null ? [] : [toClaimed(row, group)]))
+    return { deliveries, more: (rows[0]?.parked ?? 0) > 0 && deliveries.length < group.limit }
+  })
+
+  return Effect.fn("DeliveryQueue.claim")(function* (limits: ClaimLimits) {
+    const [found] = yield* findDue(limits)
+    if (found === undefined) return NOTHING
+    const groupOf = (lane: DeliveryLane) => {
+      const { all, extra, slowed } = limits.free[lane]
+      const { leaseMs, perSubscription } = limits
+      const healthy = claimGroup(found[lane], { lane, isSlow: false, limit: all, extra, perSubscription, leaseMs })
+      return Effect.flatMap(healthy, (first) => {
+        const limit = Math.min(slowed, all - first.deliveries.length)
+        const group = { lane, isSlow: true, limit, extra: 0, perSubscription: 1, leaseMs }
+        return Effect.map(claimGroup(found[`slowed_${lane}`], group), (slow) => [first, slow])
+      })
+    }
+    const claimed = [...(yield* groupOf("alerts")), ...(yield* groupOf("others"))]
+    return {
+      deliveries: claimed.flatMap(({ deliveries }) => deliveries),
+      nextDueMs: found.next_due_ms ?? undefined,
+      more: claimed.some(({ more }) => more)
+    }
   })
 })
 
-type Columns = Omit<ClaimedDelivery, "webhookId" | "ageMs"> & { readonly webhook_id: string; readonly age_ms: number }
+/** What one statement claims: of one lane, of subscriptions that are slowed or of the others. */
+interface Group {
+  readonly lane: DeliveryLane
+  readonly isSlow: boolean
+  readonly limit: number
+  readonly extra: number
+  readonly perSubscription: number
+  readonly leaseMs: number
+}
+
+interface DueRow {
+  readonly alerts: ReadonlyArray<string>
+  readonly slowed_alerts: ReadonlyArray<string>
+  readonly others: ReadonlyArray<string>
+  readonly slowed_others: ReadonlyArray<string>
+  readonly next_due_ms: number | null
+}
+
+type Columns = Omit<ClaimedDelivery, "webhookId" | "ageMs" | "slot"> & {
+  readonly webhook_id: string
+  readonly age_ms: number
+  readonly is_extra: boolean
+}
 
 /** The claimed deliveries, or one empty row; both have the number of delayed ones. */
 type ClaimedRow = (Columns | { readonly [column in keyof Columns]: null }) & { readonly parked: number }
 
-const toClaimed = ({
-  age_ms,
-  parked: _,
-  webhook_id,
-  ...row
-}: Columns & { readonly parked: number }): ClaimedDelivery => ({
+const toClaimed = (
+  { age_ms, is_extra, parked: _, webhook_id, ...row }: Columns & { readonly parked: number },
+  { isSlow, lane }: Group
+): ClaimedDelivery => ({
   ...row,
   webhookId: webhook_id,
-  ageMs: age_ms
+  ageMs: age_ms,
+  slot: { lane, kind: isSlow ? "slowed" : is_extra ? "extra" : "first" }
 })

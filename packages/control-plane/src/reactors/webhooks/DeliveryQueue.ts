@@ -11,6 +11,9 @@ const COUNTED = 10_000
 const COUNT_TTL_MS = 5_000
 const COUNT_TIMEOUT_MS = 1_000
 
+/** A subscription is slowed after this many attempts in a row that its receiver did not answer in time. */
+export const SLOWED_AFTER = 2
+
 /** Deliveries that are not settled yet, for the metrics; undefined while they cannot be counted. */
 export class WebhookBacklog extends Context.Service<
   WebhookBacklog,
@@ -57,6 +60,11 @@ export class DeliveryQueue extends Context.Service<
      * hold. Milliseconds.
      */
     readonly hold: (webhookId: string, holdMs: number) => Effect.Effect<boolean, SqlError>
+    /**
+     * Counts a time-out of the receiver, or that it has answered. Returns whether this has slowed the subscription: it
+     * has one attempt at a time until it answers.
+     */
+    readonly answered: (webhookId: string, isTimeout: boolean) => Effect.Effect<boolean, SqlError>
     /** Gives the delivery up, and the whole subscription when `deactivate` says so. */
     readonly giveUp: (
       delivery: ClaimedDelivery,
@@ -105,6 +113,8 @@ export class DeliveryQueue extends Context.Service<
           UPDATE webhooks w
           SET succeeded = w.succeeded + (ended.status = 'delivered')::int, failed = w.failed + (ended.status = 'failed')::int,
               last_delivered_at = coalesce(ended.delivered_at, w.last_delivered_at),
+              timeouts = CASE WHEN ended.status = 'delivered' THEN 0 ELSE w.timeouts END,
+              slowed_at = CASE WHEN ended.status = 'delivered' THEN NULL ELSE w.slowed_at END,
               active = w.active AND NOT ${deactivate}::boolean,
               updated_at = CASE WHEN ${deactivate}::boolean THEN now() ELSE w.updated_at END
           FROM ended WHERE w.id = ended.webhook_id`
@@ -141,13 +151,31 @@ export class DeliveryQueue extends Context.Service<
         )
       )
 
+      const answered = Effect.fn("DeliveryQueue.answered")((webhookId: string, isTimeout: boolean) =>
+        Effect.map(
+          isTimeout
+            ? sql<{ readonly begins: boolean }>`
+                WITH before AS (
+                  SELECT id, slowed_at IS NULL AND timeouts + 1 >= ${SLOWED_AFTER} AS begins FROM webhooks
+                  WHERE id = ${webhookId}::uuid FOR NO KEY UPDATE
+                )
+                UPDATE webhooks w
+                SET timeouts = w.timeouts + 1, slowed_at = CASE WHEN before.begins THEN now() ELSE w.slowed_at END
+                FROM before WHERE w.id = before.id RETURNING before.begins`
+            : sql<{ readonly begins: boolean }>`
+                UPDATE webhooks SET timeouts = 0, slowed_at = NULL WHERE id = ${webhookId}::uuid AND timeouts > 0
+                RETURNING false AS begins`,
+          ([row]) => row?.begins ?? false
+        )
+      )
+
       const release = Effect.fn("DeliveryQueue.release")((delivery: ClaimedDelivery) =>
         Effect.asVoid(sql`
           UPDATE webhook_deliveries SET claimed_until = NULL
           WHERE id = ${delivery.id}::uuid AND attempts = ${delivery.attempts} AND status = 'pending'`)
       )
 
-      return DeliveryQueue.of({ claim, delivered, retry, hold, giveUp, release })
+      return DeliveryQueue.of({ claim, delivered, retry, hold, answered, giveUp, release })
     })
   )
 }

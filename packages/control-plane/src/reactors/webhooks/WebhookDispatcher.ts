@@ -9,7 +9,8 @@ import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
-import { type ClaimedDelivery, DeliveryQueue, type FailedAnswer } from "./DeliveryQueue.ts"
+import { type ClaimedDelivery, DeliveryQueue, type FailedAnswer, SLOWED_AFTER } from "./DeliveryQueue.ts"
+import { makeDeliverySlots } from "./DeliverySlots.ts"
 import { holdMs, retryAfterMs, retryDelayMs } from "./RetryPolicy.ts"
 import { WebhookSettings } from "./WebhookSettings.ts"
 import { webhookHeaders } from "./WebhookSignature.ts"
@@ -51,13 +52,13 @@ export class WebhookDispatcher extends Context.Service<
       const wake = () => {
         Queue.offerUnsafe(signal, undefined)
       }
-      let underWay = 0
+      const slots = makeDeliverySlots(settings.totalConcurrency, settings.concurrency)
 
       const start = (delivery: ClaimedDelivery) => {
-        underWay += 1
+        slots.take(delivery.slot)
         // The next delivery of the run or of the subscription may be due.
         const ended = Effect.sync(() => {
-          underWay -= 1
+          slots.release(delivery.slot)
           wake()
         })
         return FiberSet.run(fibers, Effect.ensuring(deliver(delivery), ended))
@@ -66,10 +67,10 @@ export class WebhookDispatcher extends Context.Service<
       const limits = { perSubscription: settings.concurrency, leaseMs: settings.timeoutMs + CLAIM_MARGIN_MS }
       /** Starts the due deliveries and returns the time until the next ones. Milliseconds. */
       const startDue = Effect.gen(function* () {
-        const limit = settings.totalConcurrency - underWay
-        if (limit <= 0) return settings.pollMs
+        const free = slots.free()
+        if (free.alerts.all === 0 && free.others.all === 0) return settings.pollMs
         // A poll every second would fill every trace.
-        const claims = yield* Effect.withTracerEnabled(queue.claim({ ...limits, limit }), false)
+        const claims = yield* Effect.withTracerEnabled(queue.claim({ ...limits, free }), false)
         for (const delivery of claims.deliveries) yield* start(delivery)
         if (claims.more) return 0
         return Math.min(settings.pollMs, Math.ceil(claims.nextDueMs ?? settings.pollMs))
@@ -130,6 +131,21 @@ const makeDeliver = Effect.gen(function* () {
     yield* Effect.logWarning(`a webhook receiver answered ${status}; its subscription is held for ${ms / 1_000} s`)
   })
 
+  /** Slows a subscription whose receiver does not answer in time, and no longer one whose receiver answers. */
+  const noteAnswer = Effect.fnUntraced(function* ({ slot, webhookId }: ClaimedDelivery, answer: WebhookAnswer) {
+    const isTimeout = answer._tag === "Unanswered" && answer.isTimeout === true
+    if (answer._tag !== "Answered" && !isTimeout) return
+    // The end of a delivery that has arrived notes its answer already.
+    if (!succeeded(answer) && (yield* queue.answered(webhookId, isTimeout))) {
+      yield* Effect.logWarning(
+        `a webhook receiver timed out ${SLOWED_AFTER} times in a row; its subscription has one attempt at a time`
+      )
+    }
+    if (!isTimeout && slot.kind === "slowed") {
+      yield* Effect.logInfo("a webhook receiver answers again; its subscription has all its attempts")
+    }
+  })
+
   const retryLater = Effect.fnUntraced(function* (
     delivery: ClaimedDelivery,
     answer: FailedAnswer,
@@ -162,6 +178,9 @@ const makeDeliver = Effect.gen(function* () {
     }
   }
 
+  const recordAll = (delivery: ClaimedDelivery, answer: WebhookAnswer) =>
+    Effect.andThen(record(delivery, answer), noteAnswer(delivery, answer))
+
   const unrecorded = (error: SqlError) =>
     Effect.logWarning(
       `the outcome of a webhook delivery is not recorded, it will be repeated: ${describeSqlError(error)}`
@@ -175,7 +194,7 @@ const makeDeliver = Effect.gen(function* () {
         Effect.tap((answer) => Effect.sync(() => metrics.webhookAttempt(succeeded(answer) ? "delivered" : "failed"))),
         // Only the pauses between the tries can be interrupted: a service that stops does not wait for its database.
         Effect.flatMap((answer) =>
-          Effect.catch(restore(Effect.retry(Effect.uninterruptible(record(delivery, answer)), records)), unrecorded)
+          Effect.catch(restore(Effect.retry(Effect.uninterruptible(recordAll(delivery, answer)), records)), unrecorded)
         )
       )
     ).pipe(

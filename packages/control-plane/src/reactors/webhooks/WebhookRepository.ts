@@ -66,7 +66,7 @@ export class WebhookRepository extends Context.Service<
       // Counts only pending deliveries, by an index of those; ended ones are counted when they end.
       const webhookColumns = sql`
         w.id::text AS id, w.url, w.events, w.secret, w.active, w.created_at, w.updated_at, w.succeeded, w.failed,
-        w.last_delivered_at, (SELECT count(*) FROM webhook_deliveries d
+        w.last_delivered_at, w.slowed_at, (SELECT count(*) FROM webhook_deliveries d
                               WHERE d.webhook_id = w.id AND d.status = 'pending') AS pending`
 
       const find = Effect.fn("WebhookRepository.find")((id: string) =>
@@ -112,8 +112,9 @@ export class WebhookRepository extends Context.Service<
             SET url = coalesce(${change.url ?? null}::text, url), secret = coalesce(${change.secret ?? null}::text, secret),
                 events = CASE WHEN ${change.events !== undefined}::boolean THEN ${change.events ?? []}::text[] ELSE events END,
                 active = coalesce(${change.active ?? null}::boolean, active), updated_at = ${at}::timestamptz,
-                held_until = CASE WHEN ${change.url === undefined && change.active === undefined}::boolean
-                                  THEN held_until END
+                held_until = CASE WHEN ${isSameReceiver(change)}::boolean THEN held_until END,
+                timeouts = CASE WHEN ${isSameReceiver(change)}::boolean THEN timeouts ELSE 0 END,
+                slowed_at = CASE WHEN ${isSameReceiver(change)}::boolean THEN slowed_at END
             WHERE id = ${id}::uuid RETURNING id`,
           (rows) => rows.length > 0
         )
@@ -232,6 +233,8 @@ export class WebhookRepository extends Context.Service<
     })
   )
 }
+
+const isSameReceiver = ({ active, url }: WebhookChange): boolean => url === undefined && active === undefined
 
 const noSuchWebhook: Requeued = { _tag: "NoSuchWebhook" }
 const noSuchDelivery: Requeued = { _tag: "NoSuchDelivery" }

@@ -14,6 +14,7 @@ export interface WebhookRow {
   readonly failed: bigint
   readonly pending: bigint
   readonly last_delivered_at: Date | null
+  readonly slowed_at: Date | null
 }
 
 /** A subscription with its secret in full: only the answer that creates it may show that. */
@@ -25,6 +26,7 @@ export const toWebhook = (row: WebhookRow): Webhook => ({
   active: row.active,
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
+  ...(row.slowed_at !== null && { slowedSince: row.slowed_at.toISOString() }),
   deliveryStats: {
     total: Number(row.succeeded + row.failed + row.pending),
     succeeded: Number(row.succeeded),

@@ -29,7 +29,7 @@ export interface WebhookRequest {
 
 export type WebhookAnswer =
   | { readonly _tag: "Answered"; readonly status: number; readonly retryAfter: string | undefined }
-  | { readonly _tag: "Unanswered"; readonly reason: string }
+  | { readonly _tag: "Unanswered"; readonly reason: string; readonly isTimeout?: true }
   /** The target may not be delivered to; no request was made. */
   | { readonly _tag: "Refused"; readonly reason: string }
 
@@ -79,7 +79,8 @@ const make = Effect.gen(function* () {
       ),
       Effect.timeoutOrElse({
         duration: Duration.millis(timeoutMs),
-        orElse: () => Effect.succeed(unanswered(`timed out after ${timeoutMs} ms`))
+        orElse: () =>
+          Effect.succeed<WebhookAnswer>({ ...unanswered(`timed out after ${timeoutMs} ms`), isTimeout: true })
       }),
       Effect.scoped,
       // The receiver is a stranger to our traces, and a span would hold the whole address.
@@ -108,5 +109,5 @@ const answered = (status: number, retryAfter: string | undefined): WebhookAnswer
   status,
   retryAfter
 })
-const unanswered = (reason: string): WebhookAnswer => ({ _tag: "Unanswered", reason })
+const unanswered = (reason: string) => ({ _tag: "Unanswered" as const, reason })
 const refused = (refusal: TargetRefused): WebhookAnswer => ({ _tag: "Refused", reason: refusal.message })

@@ -26,8 +26,13 @@ const subscribe = Effect.fnUntraced(function* (events: ReadonlyArray<string> = [
   return id
 })
 
-const claim = Effect.fnUntraced(function* (over: Partial<ClaimLimits> = {}) {
-  return yield* (yield* DeliveryQueue).claim({ limit: 100, perSubscription: 4, leaseMs: 60_000, ...over })
+const claim = Effect.fnUntraced(function* ({
+  limit = 100,
+  ...over
+}: Partial<ClaimLimits> & { readonly limit?: number } = {}) {
+  const slots = { all: limit, extra: limit, slowed: limit }
+  const limits = { free: { alerts: slots, others: slots }, perSubscription: 4, leaseMs: 60_000, ...over }
+  return yield* (yield* DeliveryQueue).claim(limits)
 })
 
 /** Claims what is due, and answers what is of one subscription. */

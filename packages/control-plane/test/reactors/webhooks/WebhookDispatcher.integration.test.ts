@@ -37,6 +37,8 @@ const worker = (over: Partial<typeof options> = {}) =>
     )
   )
 
+const slots = { alerts: { all: 100, extra: 100, slowed: 100 }, others: { all: 100, extra: 100, slowed: 100 } }
+
 let number = 0
 /** A subscription for the time of a test. */
 const subscribe = Effect.fnUntraced(function* (url: string) {
@@ -104,7 +106,7 @@ layer(
       const id = yield* subscribe(url)
       yield* startRun
       const queue = yield* DeliveryQueue
-      const claimed = (yield* queue.claim({ limit: 100, perSubscription: 4, leaseMs: 100 })).deliveries.filter(
+      const claimed = (yield* queue.claim({ free: slots, perSubscription: 4, leaseMs: 100 })).deliveries.filter(
         ({ webhookId }) => webhookId === id
       )
       assert.lengthOf(claimed, 1)

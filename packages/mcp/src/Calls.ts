@@ -5,6 +5,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { argumentsReader } from "./Arguments.ts"
 import { type Backend, CurrentCaller, CurrentClient, failureOf } from "./Backend.ts"
 import { type Binding, canonicalArgs, issueToken, TOKEN_MS, verifyToken } from "./Confirm.ts"
 import { type Answer, type JsonObject, shape } from "./Shape.ts"
@@ -189,9 +190,10 @@ export const handlerOf = (
   backend: Backend,
   server: McpServer.McpServer["Service"],
   inSlot: ReturnType<typeof makeSlots>
-) =>
-  Effect.fnUntraced(function* (
-    input: unknown
+) => {
+  const readArguments = argumentsReader(spec.input)
+  return Effect.fnUntraced(function* (
+    given: unknown
   ): Effect.fn.Return<Result, McpSchema.InvalidParams, McpSchema.McpRequestContext> {
     const request = yield* McpSchema.McpRequestContext
     const caller = yield* CurrentCaller
@@ -205,7 +207,8 @@ export const handlerOf = (
           : server.notifications["notifications/progress"]({ progressToken: token, progress: done, total, message })
     }
     const call = Effect.gen(function* () {
-      yield* checkArguments(input)
+      yield* checkArguments(given)
+      const input = yield* readArguments(given)
       const step: Step =
         spec.preview === undefined
           ? go(undefined)
@@ -227,6 +230,7 @@ export const handlerOf = (
       )
     )
   })
+}
 
 const previewOf = (spec: ToolSpec, input: unknown, context: CallContext): Effect.Effect<Preview, unknown> =>
   spec.preview === undefined ? Effect.die(new Error(`${spec.name} has no preview`)) : spec.preview(input, context)

@@ -2,6 +2,7 @@ import * as McpSchema from "effect/ai/McpSchema"
 import * as McpServer from "effect/ai/McpServer"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { unknownNames } from "./Arguments.ts"
 import { type Backend, CurrentCaller, CurrentClient, failureOf } from "./Backend.ts"
 import { type Answer, shape } from "./Shape.ts"
 import { type CallContext, checkArguments, InvalidInput } from "./ToolSpec.ts"
@@ -56,9 +57,29 @@ const runIds: TemplateSpec["complete"] = (start, { backend: { plane } }) =>
       )
     : Effect.succeed([])
 
-const afterSeqOf = (uri: string): number => {
-  const value = Number(new URLSearchParams(uri.slice(uri.indexOf("?") + 1)).get("afterSeq") ?? 0)
-  return Number.isSafeInteger(value) && value >= 0 ? value : 0
+/** The sequence number of the address of events; fails for any other text. */
+const afterSeqOf = (uri: string): Effect.Effect<number, InvalidInput> => {
+  const text = queryOf(uri).get("afterSeq") ?? "0"
+  const value = Number(text)
+  return /^\d{1,16}$/.test(text) && Number.isSafeInteger(value)
+    ? Effect.succeed(value)
+    : Effect.fail(new InvalidInput({ message: "afterSeq must be a whole number from 0" }))
+}
+
+const queryOf = (uri: string): URLSearchParams =>
+  new URLSearchParams(uri.includes("?") ? uri.slice(uri.indexOf("?")) : "")
+
+/** Fails for a query that the template does not name, or names twice: it would be no filter. */
+const checkQuery = ({ uriTemplate }: TemplateSpec, uri: string): Effect.Effect<void, InvalidInput> => {
+  const known = /\{\?([^}]*)\}/.exec(uriTemplate)?.[1]?.split(",") ?? []
+  const names = [...queryOf(uri).keys()]
+  const unknown = names.filter((name) => !known.includes(name))
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  const message =
+    unknown.length > 0
+      ? unknownNames(unknown, known, { kind: "parameter" })
+      : twice && `the parameter ${twice} is there twice`
+  return message === undefined ? Effect.void : Effect.fail(new InvalidInput({ message }))
 }
 
 const ofRun = (
@@ -98,7 +119,7 @@ const templates: ReadonlyArray<TemplateSpec> = [
     "text/markdown"
   ),
   ofRun("/events{?afterSeq}", "run_events", "Events of a run", (runId, uri, context) =>
-    byTool("run_events", { runId, afterSeq: afterSeqOf(uri), limit: 100 }, context)
+    Effect.flatMap(afterSeqOf(uri), (afterSeq) => byTool("run_events", { runId, afterSeq, limit: 100 }, context))
   ),
   {
     uriTemplate: "runplane://policies/{id}",
@@ -177,6 +198,7 @@ export const registerResources = Effect.fnUntraced(function* (backend: Backend) 
         Effect.gen(function* () {
           const context = yield* contextOf(backend)
           yield* checkArguments(params)
+          yield* checkQuery(spec, uri)
           const text = yield* asClient(spec.read(params[0] ?? "", uri, context))
           return { contents: [{ uri, mimeType: spec.mimeType, text }] }
         }).pipe(

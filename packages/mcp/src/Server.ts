@@ -6,6 +6,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import { inputDocument } from "./Arguments.ts"
 import { type Backend, CurrentCaller } from "./Backend.ts"
 import { handlerOf, makeSlots } from "./Calls.ts"
 import { registerPrompts } from "./Prompts.ts"
@@ -31,19 +32,20 @@ export const serverOptions = {
   protocols
 }
 
-/** The JSON Schema of an object, with its definitions. */
-const jsonSchema = (schema: ToolSpec["input"]) => {
-  const { definitions, schema: root } = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "ignore" })
-  return { type: "object" as const, ...root, ...(Object.keys(definitions).length > 0 && { $defs: definitions }) }
-}
+/** The JSON Schema of an object, with its definitions. An input has no other members; an output may get more. */
+const jsonSchema = ({ definitions, schema }: ReturnType<typeof inputDocument>) => ({
+  type: "object" as const,
+  ...schema,
+  ...(Object.keys(definitions).length > 0 && { $defs: definitions })
+})
 
 const descriptorOf = ({ description, hints, input, name, output, title }: ToolSpec) =>
   new McpSchema.Tool({
     name,
     title,
     description,
-    inputSchema: jsonSchema(input),
-    outputSchema: jsonSchema(output),
+    inputSchema: jsonSchema(inputDocument(input)),
+    outputSchema: jsonSchema(Schema.toJsonSchemaDocument(output, { onExcessProperty: "ignore" })),
     annotations: {
       title,
       readOnlyHint: hints === undefined,

@@ -8,6 +8,7 @@ export {
   withVia
 } from "./Backend.ts"
 export { layerMcpHttp } from "./Http.ts"
+export { acceptsType, withoutNulls } from "./Messages.ts"
 export { layerMcpStdio, memoryConfirmations } from "./Stdio.ts"
 export { makeSubscriptions } from "./Subscriptions.ts"
 export { toolNamed, tools } from "./Tools.ts"

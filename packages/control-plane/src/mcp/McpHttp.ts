@@ -13,7 +13,6 @@ import {
 import * as McpServer from "effect/ai/McpServer"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
@@ -25,6 +24,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { IN_PROCESS, makeInProcessClient, withCredentials } from "./InProcess.ts"
 import { makeConfirmations } from "./McpConfirmations.ts"
+import { acceptsAnswers, readable, refusal, withBody } from "./McpRequests.ts"
 
 const settings = {
   isEnabled: ControlPlaneSettings.MCP_ENABLED,
@@ -55,15 +55,6 @@ const makeLauncher = Effect.fnUntraced(function* (baseUrl: string) {
 
 /** The name of a Host header without its port. */
 const nameOf = (host: string) => host.replace(/:\d*$/, "").toLowerCase()
-
-/**
- * The same request without its origin, which the guard has accepted: the module compares it with a list of exact ones.
- * A modified request would read its body a second time.
- */
-const withoutOrigin = (request: HttpServerRequest.HttpServerRequest): HttpServerRequest.HttpServerRequest =>
-  request.headers["origin"] === undefined
-    ? request
-    : Object.create(request, { headers: { value: Headers.remove(request.headers, "origin") } })
 
 const LISTEN = "subscriptions/listen"
 
@@ -142,6 +133,7 @@ export const mcpRoutes = Layer.unwrap(
             `the tool ${tool.name} needs the role ${tool.access}; this caller has ${role}`
           )
         }
+        if (request.method === "POST" && !acceptsAnswers(request)) return refusal(406)
         if (request.headers["mcp-method"] === LISTEN) {
           const listen = yield* Effect.result(Effect.flatMap(request.text, decodeListen))
           const uris = Result.isSuccess(listen) ? (listen.success.params.notifications.resourceSubscriptions ?? []) : []
@@ -149,10 +141,10 @@ export const mcpRoutes = Layer.unwrap(
         }
         const response = yield* httpEffect.pipe(
           Effect.provideService(CurrentCaller, { id, role }),
-          Effect.provideService(HttpServerRequest.HttpServerRequest, withoutOrigin(request))
+          Effect.provideService(HttpServerRequest.HttpServerRequest, readable(request))
         )
         return HttpServerResponse.setHeader(
-          response,
+          withBody(response),
           "access-control-expose-headers",
           "Mcp-Session-Id, WWW-Authenticate"
         )

@@ -1,4 +1,4 @@
-import { nearestName } from "@runplane/server"
+import { meantName } from "@runplane/domain"
 import { isJsonObject, type Json } from "../common/Json.ts"
 import type { PackFault } from "./PackFault.ts"
 
@@ -93,9 +93,6 @@ export const TEMPLATE_KEYS: KnownKeys = {
   spec: { defaults: free, overrides: { runtime, launch, execution } }
 }
 
-/** Longest key that is compared, characters: no key of the format is half as long. */
-const LONGEST_KEY = 64
-
 /** Unknown keys of one file that are reported. */
 const MAX_REPORTED = 50
 
@@ -128,19 +125,8 @@ function* strangers(value: Json | undefined, known: KnownKeys, at: ReadonlyArray
 const unknownKey = (key: string, names: ReadonlyArray<string>, parent: ReadonlyArray<string>): PackFault => {
   const at = [...parent, key]
   const name = at.join(".")
-  const meant = misspelt(key, names)
+  const meant = meantName(key, names)
   return meant === undefined
     ? { level: "warning", at, message: `${name} is not a key of the format and has no effect: remove it` }
     : { level: "error", at, message: `${name} is not a key of the format: write ${meant}` }
-}
-
-/** The known key nearest to a wrong one; undefined when more than a third of its characters differ. */
-const misspelt = (key: string, names: ReadonlyArray<string>): string | undefined => {
-  if (key.length > LONGEST_KEY) return undefined
-  const plain = (text: string) => text.replace(/[_-]/g, "").toLowerCase()
-  const byPlain = new Map(names.map((name) => [plain(name), name]))
-  const nearest = nearestName(plain(key), byPlain.keys())
-  return nearest !== undefined && nearest.distance <= Math.min(3, Math.floor(nearest.name.length / 3))
-    ? byPlain.get(nearest.name)
-    : undefined
 }

@@ -1,6 +1,6 @@
+import { nearestName } from "@runplane/domain"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
-import { nearestName } from "../Nearest.ts"
 import type { SettingProblem } from "./ReadSettings.ts"
 import { settingNames } from "./SettingsTable.ts"
 

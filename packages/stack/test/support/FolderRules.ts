@@ -356,9 +356,8 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     },
     oidc: { meaning: "tokens of an issuer", knows: ["settings", "OutageLog.ts"] },
     traces: { meaning: "spans and their export", knows: ["settings", "OutageLog.ts"] },
-    settings: { meaning: "the table of all settings", knows: ["Nearest.ts"] },
-    "OutageLog.ts": { meaning: "one log line for each outage", knows: [] },
-    "Nearest.ts": { meaning: "the most similar name", knows: [] }
+    settings: { meaning: "the table of all settings", knows: [] },
+    "OutageLog.ts": { meaning: "one log line for each outage", knows: [] }
   },
   stack: {
     runplane: { meaning: "the `runplane` command", knows: ["CommandLine.ts", "ExitDeadline.ts", "Program.ts"] },

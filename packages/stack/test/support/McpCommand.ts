@@ -25,11 +25,13 @@ export const checkMcp = Effect.fnUntraced(function* (
     return [
       await call("run_get", { runId }),
       await call("scenarios_search", { q: "region-failover" }),
-      await call("scenario_launch", { scenarioRef: "incident/region-failover@1.0.0", inputs: {} })
+      await call("scenario_launch", { scenarioRef: "incident/region-failover@1.0.0", inputs: {}, templateId: null }),
+      await call("runs_search", { query: "status:failed" })
     ]
   })
   const [run, scenarios, launch] = answers.map(({ structuredContent }) => JSON.stringify(structuredContent))
   assert.include(run, `"id":"${runId}"`)
   assert.include(scenarios, '"scenarioRef":"incident/region-failover@1.1.0"')
   assert.include(launch, '"state":"confirm"')
+  assert.include(JSON.stringify(answers.at(-1)?.content), "unknown argument")
 }, Effect.scoped)

@@ -11,6 +11,23 @@ export const nearestName = (
   return best
 }
 
+/** Longest name that is compared, characters: no name is half as long. */
+const LONGEST_NAME = 64
+
+/**
+ * The known name that a wrong one is a slip of; undefined when more than a third of its characters, or more than three,
+ * differ. Case, `_` and `-` do not count.
+ */
+export const meantName = (wrong: string, names: Iterable<string>): string | undefined => {
+  if (wrong.length > LONGEST_NAME) return undefined
+  const plain = (text: string) => text.replace(/[_-]/g, "").toLowerCase()
+  const byPlain = new Map(Array.from(names, (name) => [plain(name), name]))
+  const nearest = nearestName(plain(wrong), byPlain.keys())
+  return nearest !== undefined && nearest.distance <= Math.min(3, Math.floor(nearest.name.length / 3))
+    ? byPlain.get(nearest.name)
+    : undefined
+}
+
 /** Characters to be put in, taken out or replaced to make one text of the other. */
 const distanceBetween = (from: string, to: string): number => {
   let above = Array.from({ length: to.length + 1 }, (_, index) => index)

@@ -28,7 +28,7 @@ export const EnvironmentNotes = Context.Reference<(names: ReadonlyArray<string>)
 const given = (text: string | undefined): string | undefined => (text === "" ? undefined : text)
 
 /** The addresses of the services, and the key (docs/reference/cli.md#profiles). */
-const connection = Effect.gen(function* () {
+export const connection = Effect.gen(function* () {
   // Flags that contradict each other fail before any request.
   yield* output
   const flags = yield* root

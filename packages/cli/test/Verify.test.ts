@@ -113,8 +113,16 @@ layer(Folder.layer)("runplane verify", (it) => {
       assert.include(json.notProven[1], "tags")
       assert.deepInclude(json, { ok: true, runId: RUN, events: 2, signature: "valid", exportSignature: "valid" })
       const unknown = yield* verify(path)
-      assert.strictEqual(unknown.code, 1)
-      assert.match(unknown.complaint, /the key key-1 that signed the seal is not known; name public keys with --keys$/)
+      assert.strictEqual(unknown.code, 6)
+      assert.match(
+        unknown.complaint,
+        /signed.json is not proven: the key key-1 that signed the seal is not known here; name public keys with --keys: a kept file, or/
+      )
+      const changed = yield* verify(
+        yield* file("altered.json", bundle(signer).replace('"id":"e1","runId"', '"id":"e3","runId"'))
+      )
+      assert.strictEqual(changed.code, 1)
+      assert.include(changed.complaint, "does not fit")
     })
   )
 

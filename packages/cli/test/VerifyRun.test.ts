@@ -82,11 +82,12 @@ class World extends Context.Service<
 
 const honest = () => ({ events: texts, seal: sealOf(texts, signer) })
 
-const verify = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
-  const { folder, url } = yield* World
-  const keys = join(folder, "keys.json")
-  writeFileSync(keys, JSON.stringify({ keys: [jwk] }))
-  const line = ["runs", "verify", RUN, "--url", url, "--keys", keys, ...args]
+const verify = (...args: ReadonlyArray<string>) =>
+  Effect.flatMap(keeping("keys.json", { keys: [jwk] }), (keys) => verifyWith("--keys", keys, ...args))
+
+const verifyWith = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+  const { url } = yield* World
+  const line = ["runs", "verify", RUN, "--url", url, ...args]
   const before = (yield* TestConsole.logLines).length
   const program = runCli(root.pipe(Command.withSubcommands(clientCommands)), line)
   const outcome = yield* Effect.result(Effect.provide(program, NodeServices.layer))
@@ -144,6 +145,38 @@ layer(World.layer)("runplane runs verify", (it) => {
       assert.include((yield* verify()).complaint, "the events do not end in the head that was sealed")
       yield* serving({ seal: sealOf(texts) })
       assert.deepInclude(yield* verify(), { code: 1, complaint: `run ${RUN} does not fit: its seal is not signed` })
+    })
+  )
+
+  it.effect("is not proven where the key is not known: that is neither a success nor a change", () =>
+    Effect.gen(function* () {
+      const { url } = yield* serving({})
+      assert.deepInclude(yield* verifyWith(), {
+        code: 6,
+        complaint:
+          `run ${RUN} is not proven: the key key-1 that signed the seal is not known here; ` +
+          `name public keys with --keys: ${url}/.well-known/runplane-keys.json`
+      })
+      const json = yield* verifyWith("--json")
+      assert.deepInclude(JSON.parse(json.text), { ok: false, unknownKey: "key-1" })
+      assert.strictEqual(json.code, 6)
+      const other = yield* keeping("other.json", { keys: [{ ...jwk, kid: "key-2" }] })
+      assert.deepInclude(yield* verifyWith("--keys", other), {
+        code: 1,
+        complaint: `run ${RUN} is not proven: the key key-1 that signed the seal is not known here: it is not one of ${other}`
+      })
+      // A change is named although the key is missing.
+      yield* serving({ events: texts.map((text, at) => (at === 7 ? text.replace("naïve", "naive") : text)) })
+      const changed = yield* verifyWith()
+      assert.strictEqual(changed.code, 1)
+      assert.include(changed.complaint, "does not fit")
+      // A signature that is not its key's is a change as well.
+      const seal = sealOf(texts, signer)
+      yield* serving({ seal: { ...seal, sealedAt: "2026-07-02T00:00:00.000Z" } })
+      assert.deepInclude(yield* verify(), {
+        code: 1,
+        complaint: `run ${RUN} does not fit: the signature of the seal is not its key's`
+      })
     })
   )
 

@@ -5,12 +5,11 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { failed, failedAndPrinted, usageProblem } from "../CliFailure.ts"
-import { withControlPlane } from "../Connection.ts"
-import { printedAsJson, printFacts } from "../Output.ts"
-import { plainText } from "../story/PlainText.ts"
+import { usageProblem } from "../CliFailure.ts"
+import { connection, withControlPlane } from "../Connection.ts"
+import { printFacts } from "../Output.ts"
 import { bytesOf } from "./Download.ts"
-import { adviceOn, allowFlag, checkBy, keysFlag, keysOf, sha256, UNSIGNED } from "./SealKeys.ts"
+import { allowFlag, checkBy, keysFlag, keysOf, refuseMismatch, sha256, UNSIGNED } from "./SealKeys.ts"
 
 /** Entries of one request. */
 const PAGE = 500
@@ -100,11 +99,8 @@ const verify = Command.make(
           ? { ok: false, why: `${found.unsigned} entries are not signed` }
           : found
       if (!checked.ok) {
-        if (yield* printedAsJson(checked)) return yield* failedAndPrinted
-        const position = "index" in checked && checked.index !== undefined ? ` at entry ${checked.index}` : ""
-        return yield* failed(
-          `the ledger does not fit${position}: ${plainText(checked.why)}${adviceOn(checked, source)}`
-        )
+        const { baseUrl } = (yield* connection).controlPlane
+        return yield* refuseMismatch({ subject: "the ledger", unit: "entry", keys: source, baseUrl }, checked, checked)
       }
       yield* printFacts(
         [

@@ -6,7 +6,9 @@ import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { type CliFailure, usageProblem } from "../CliFailure.ts"
+import { CliFailure, EXIT_CODES, failed, usageProblem } from "../CliFailure.ts"
+import { printedAsJson } from "../Output.ts"
+import { plainText } from "../story/PlainText.ts"
 import { bytesOf, type Download, fetchBytes, isAddress } from "./Download.ts"
 
 const KEYS: Download = { what: "keys", setBy: "--keys", most: 1024 * 1024, timeoutMs: 10_000 }
@@ -84,6 +86,45 @@ export const eventsUnder = (seal: Seal): string => {
 
 export const UNSIGNED = "unsigned: shows accidents, not intentions"
 
-/** What to do about a mismatch that is only for want of keys. */
-export const adviceOn = ({ why }: Mismatch, source: Option.Option<string>): string =>
-  Option.isNone(source) && why.endsWith("is not known") ? "; name public keys with --keys" : ""
+/** Where the keys of a service are; `undefined` without a service. */
+export const keysAddress = (baseUrl: string | undefined): string =>
+  baseUrl === undefined ? `a kept file, or the address of the service with ${WELL_KNOWN}` : keysUrl(baseUrl)
+
+const keysUrl = (baseUrl: string) => `${baseUrl.replace(/\/+$/, "")}${WELL_KNOWN}`
+
+/** What was checked, and with which keys. */
+interface Checked {
+  /** Such as `run 4711`. */
+  readonly subject: string
+  /** What `index` counts. */
+  readonly unit: "event" | "entry"
+  readonly keys: Option.Option<string>
+  /** The service that it was read from; undefined offline. */
+  readonly baseUrl?: string
+}
+
+/**
+ * The failure for a mismatch (docs/reference/seal.md#verify). Without keys a signature is neither right nor wrong: that
+ * is inconclusive, with the address of the keys. With keys it is not signed by one of them.
+ */
+const mismatchFailure = (
+  { baseUrl, keys, subject, unit }: Checked,
+  { index, unknownKey, why }: Mismatch
+): CliFailure => {
+  const from = index === undefined ? "" : unit === "event" ? ` from event ${index} on` : ` at entry ${index}`
+  if (unknownKey === undefined) return failed(`${subject} does not fit${from}: ${plainText(why)}`)
+  const unproven = `${subject} is not proven${from}: ${plainText(why)} here`
+  return Option.isSome(keys)
+    ? failed(`${unproven}: it is not one of ${plainText(keys.value)}`)
+    : new CliFailure({
+        reason: `${unproven}; name public keys with --keys: ${keysAddress(baseUrl)}`,
+        code: EXIT_CODES.inconclusive
+      })
+}
+
+/** Ends the command for a mismatch; `document` is the answer of `--json`. */
+export const refuseMismatch = Effect.fnUntraced(function* (checked: Checked, mismatch: Mismatch, document: object) {
+  const failure = mismatchFailure(checked, mismatch)
+  if (yield* printedAsJson(document)) return yield* new CliFailure({ reason: "", code: failure.code })
+  return yield* failure
+})

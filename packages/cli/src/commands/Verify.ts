@@ -4,18 +4,17 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { failed, failedAndPrinted } from "../CliFailure.ts"
-import { printedAsJson, printFacts } from "../Output.ts"
+import { printFacts } from "../Output.ts"
 import { plainText } from "../story/PlainText.ts"
 import { bytesOf } from "./Download.ts"
 import { keptSeal, sealFlag } from "./KeptSeals.ts"
 import {
-  adviceOn,
   allowFlag,
   checkBy,
   eventsUnder,
   keysFlag,
   keysOf,
+  refuseMismatch,
   sha256,
   UNSIGNED,
   unprovenBy
@@ -84,9 +83,10 @@ export const verify = Command.make(
       const receipt = exportedReceipt(proven.ok ? proven.receipt : null, receiptKeys)
       const found: ExportVerification = receipt.why === undefined ? proven : { ok: false, why: receipt.why }
       if (!found.ok) {
-        if (yield* printedAsJson({ file, ...found })) return yield* failedAndPrinted
-        const fault = found.index === undefined ? "does not fit" : `does not fit from event ${found.index} on`
-        return yield* failed(`${plainText(file)} ${fault}: ${plainText(found.why)}${adviceOn(found, source)}`)
+        return yield* refuseMismatch({ subject: plainText(file), unit: "event", keys: source }, found, {
+          file,
+          ...found
+        })
       }
       const { events, exportSignature, marks, notProven, runId, seal, signature } = found
       yield* printFacts(

@@ -3,12 +3,12 @@ import { doubtsOf, eventBytes, Seal, type SignatureCheck, type Verification, wal
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { CliFailure, EXIT_CODES, failed, failedAndPrinted } from "../CliFailure.ts"
-import { printedAsJson, printFacts } from "../Output.ts"
+import { CliFailure, EXIT_CODES, failed } from "../CliFailure.ts"
+import { printFacts } from "../Output.ts"
 import { plainText } from "../story/PlainText.ts"
 import { openArchive } from "./ArchiveAccess.ts"
 import { keptSeal } from "./KeptSeals.ts"
-import { adviceOn, checkBy, eventsUnder, keysOf, sha256, UNSIGNED, unprovenBy } from "./SealKeys.ts"
+import { checkBy, eventsUnder, keysOf, refuseMismatch, sha256, UNSIGNED, unprovenBy } from "./SealKeys.ts"
 
 const decodeSeal = Schema.decodeUnknownEffect(Schema.fromJsonString(Seal))
 
@@ -41,9 +41,8 @@ export const verifyArchived = Effect.fnUntraced(function* (given: ArchivedCheck)
   const unsigned: Verification = { ok: false, why: "its seal is not signed" }
   const checked = isUnsigned ? unsigned : walked.ok ? (unprovenBy(seal, given.allowUnproven) ?? walked) : walked
   if (!checked.ok) {
-    if (yield* printedAsJson({ runId: run, archive: target.url, ...checked })) return yield* failedAndPrinted
-    const fault = checked.index === undefined ? "does not fit" : `does not fit from event ${checked.index} on`
-    return yield* failed(`run ${run} ${fault}: ${plainText(checked.why)}${adviceOn(checked, given.keys)}`)
+    const document = { runId: run, archive: target.url, ...checked }
+    return yield* refuseMismatch({ subject: `run ${run}`, unit: "event", keys: given.keys }, checked, document)
   }
   const { algorithm, events, head, keyId, sealedAt } = seal
   yield* printFacts(

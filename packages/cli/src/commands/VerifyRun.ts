@@ -4,18 +4,16 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { failed, failedAndPrinted } from "../CliFailure.ts"
-import { withControlPlane } from "../Connection.ts"
-import { printedAsJson, printFacts } from "../Output.ts"
-import { plainText } from "../story/PlainText.ts"
+import { connection, withControlPlane } from "../Connection.ts"
+import { printFacts } from "../Output.ts"
 import { keptSeal, sealFlag } from "./KeptSeals.ts"
 import {
-  adviceOn,
   allowFlag,
   checkBy,
   eventsUnder,
   keysFlag,
   keysOf,
+  refuseMismatch,
   sha256,
   UNSIGNED,
   unprovenBy
@@ -46,9 +44,12 @@ export const verifyRun = Command.make(
       const isUnsigned = found.ok && found.signature === "unsigned" && Option.isSome(source)
       const checked = isUnsigned ? unsigned : found.ok ? (unprovenBy(seal, allowUnproven) ?? found) : found
       if (!checked.ok) {
-        if (yield* printedAsJson({ runId: seal.runId, ...checked })) return yield* failedAndPrinted
-        const fault = checked.index === undefined ? "does not fit" : `does not fit from event ${checked.index} on`
-        return yield* failed(`run ${seal.runId} ${fault}: ${plainText(checked.why)}${adviceOn(checked, source)}`)
+        const { baseUrl } = (yield* connection).controlPlane
+        const subject = `run ${seal.runId}`
+        return yield* refuseMismatch({ subject, unit: "event", keys: source, baseUrl }, checked, {
+          runId: seal.runId,
+          ...checked
+        })
       }
       const { algorithm, events, head, keyId, sealedAt } = seal
       yield* printFacts(

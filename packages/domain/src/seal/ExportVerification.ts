@@ -101,21 +101,32 @@ export const verifyExport = (
   const departure = kept && departureFrom(kept, runId, heads.success)
   if (departure !== undefined) return departure
   const marks = parts.marks === undefined ? undefined : checkMarks(sha256, check, runId, parts.marks)
-  if (marks?.ok === false) return marks
+  if (marks?.ok === false && marks.unknownKey === undefined) return marks
   const signature = sealed === undefined ? null : signatureOf(check, sealed, signedBytes(sealed), "seal")
-  if (signature !== null && typeof signature !== "string") return signature
+  if (isChange(signature)) return signature
   const exportSignature = digestOf(sha256, check, bytes, parts, digest.success)
-  if (typeof exportSignature !== "string") return exportSignature
+  if (isChange(exportSignature)) return exportSignature
   const frames = checkFrames(sha256, runId, parts.frames, sealed?.frames ?? undefined)
   if (!frames.ok) return frames
   const compared = vouchedRecords(records.compare(parts.records), frames, sealed)
   if ("ok" in compared) return compared
+  // A missing key is named last: a change that is found without it counts more.
+  if (isUnproven(signature)) return signature
+  if (isUnproven(exportSignature)) return exportSignature
+  if (marks?.ok === false) return marks
   return {
     ...{ ok: true, runId, events: walked.events, seal: sealed ?? null, signature, exportSignature },
     marks: marks === undefined ? null : { entries: marks.entries, signature: marks.signature },
     ...compared
   }
 }
+
+const isUnproven = (found: SignatureState | Mismatch | null): found is Mismatch =>
+  found !== null && typeof found !== "string"
+
+/** Whether a signature is wrong, and not only of a key that is not known. */
+const isChange = (found: SignatureState | Mismatch | null): found is Mismatch =>
+  isUnproven(found) && found.unknownKey === undefined
 
 const departureFrom = (kept: Seal, runId: string, heads: ReadonlyArray<string>): Mismatch | undefined => {
   if (kept.runId !== runId) return mismatch(`the kept seal is of the run ${kept.runId}`)

@@ -5,12 +5,17 @@ import type { Sha256 } from "../Sha256.ts"
 import { chainNext, chainStart } from "./Chain.ts"
 import { type Seal, type SignatureCheck, signedBytes } from "./Seal.ts"
 
-/** A part of a history that does not match its seal. */
+/** A part of a history that does not match its seal, or that nothing proves for want of a key. */
 export interface Mismatch {
   readonly ok: false
   /** `index` of the first event that does not fit; absent when the fault is elsewhere. */
   readonly index?: number
   readonly why: string
+  /**
+   * Only of a signature whose key is not among the known ones: the id of that key. Nothing was found to be changed, and
+   * nothing is proven.
+   */
+  readonly unknownKey?: string
 }
 
 /** An unsigned seal proves only that nothing was changed by accident: it needs no key. */
@@ -164,6 +169,8 @@ export const signatureOf = (
     return { ok: false, why: `the signature of the ${what} cannot be read` }
   }
   const isValid = check(keyId, message, bytes)
-  if (isValid === undefined) return { ok: false, why: `the key ${keyId} that signed the ${what} is not known` }
+  if (isValid === undefined) {
+    return { ok: false, why: `the key ${keyId} that signed the ${what} is not known`, unknownKey: keyId }
+  }
   return isValid ? "valid" : { ok: false, why: `the signature of the ${what} is not its key's` }
 }

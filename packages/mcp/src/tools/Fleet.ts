@@ -136,7 +136,7 @@ const sealVerify = tool({
     "runs. Not a proof against a dishonest service: `runplane verify` checks an export offline.",
   access: "viewer",
   input: { runId },
-  output: { ok: scalar, events: scalar, signature: scalar, why: scalar },
+  output: { ok: scalar, verdict: scalar, events: scalar, signature: scalar, why: scalar },
   call: Effect.fnUntraced(function* (input, { backend: { plane } }) {
     const seal = yield* plane.api.seals.seal({ params: { id: input.runId } })
     const { keys } = yield* plane.api.sealKeys.keys()
@@ -146,8 +146,13 @@ const sealVerify = tool({
         runId: seal.runId,
         ok: found.ok,
         ...(found.ok
-          ? { events: found.events, signature: found.signature }
-          : { why: found.why, ...(found.index !== undefined && { index: found.index }) }),
+          ? { verdict: "fits", events: found.events, signature: found.signature }
+          : {
+              // A missing key proves nothing, and is not a change.
+              verdict: found.unknownKey === undefined ? "doesNotFit" : "notProven",
+              why: found.why,
+              ...(found.index !== undefined && { index: found.index })
+            }),
         keyId: seal.keyId,
         sealedAt: seal.sealedAt,
         head: seal.head,

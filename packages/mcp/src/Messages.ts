@@ -55,7 +55,9 @@ const qualityOf = (parameters: ReadonlyArray<string>): number => {
   return quality >= 0 && quality <= 1 ? quality : 0
 }
 
-/** Whether an `Accept` header takes a media type: by its most specific range (RFC 9110). Without a header any is taken. */
+/**
+ * Whether an `Accept` header takes a media type: by its most specific range (RFC 9110). Without a header any is taken.
+ */
 export const acceptsType = (header: string | undefined, type: string): boolean => {
   if (header === undefined || header.trim() === "") return true
   const ranges = [type, `${type.split("/", 1)[0]}/*`, "*/*"]

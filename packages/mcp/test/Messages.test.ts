@@ -37,7 +37,7 @@ describe("a message of a client", () => {
     assert.strictEqual(withoutNulls(given), given)
   })
 
-  it("of any depth is no failure", () => {
+  it("of any depth does not fail", () => {
     const deep = `{"params":${'{"a":'.repeat(200_000)}null${"}".repeat(200_000)}}`
     assert.isString(withoutNulls(deep))
   })

@@ -72,6 +72,9 @@ export const DecisionForecast = Schema.Struct({
       becomes: Schema.Literals(["met", "certain", "possible", "impossible"]).annotate(about("The status after it"))
     })
   ).annotate({ description: "Single acts that decide" }),
+  waitingFor: optional(
+    Field.text("What the run waits for, in words; absent when it is over or not known", "1 of 3 has not voted: py-lead")
+  ),
   note: optional(Field.text("What limits the answer, or has ended the decision"))
 }).annotate({ identifier: "DecisionForecast", description: "What can still become of a run's decision" })
 
@@ -150,6 +153,16 @@ export const DecisionWhy = Schema.Struct({
       })
     ).annotate({ description: "In order of first spending" })
   }).annotate({ description: "What language models cost up to the commitment" }),
+  voting: optional(
+    Schema.Array(
+      Schema.Struct({
+        proposalId: Field.text("The proposal or request"),
+        participants: Field.integer("Participants of the session"),
+        notVoted: Field.texts("Those without a ballot; an abstention is one", ["py-lead"]),
+        text: Field.text("In words", "1 of 3 has not voted: py-lead")
+      })
+    ).annotate({ description: "Who has voted, up to the commitment; absent where that is not known" })
+  ),
   summary: Field.text("All of it in one line", "carried by 3 of 4; without c it would still stand"),
   notes: Field.texts("What limits the answer")
 }).annotate({ identifier: "DecisionWhy", description: "Why a run was decided as it was, or what was missing" })

@@ -45,7 +45,7 @@ const why = Command.make("why", { run }, ({ run }) =>
 
 const printWhy = Effect.fnUntraced(function* (answer: typeof DecisionWhy.Type) {
   const { claims, cost, counterfactuals, decidedAt, missing, notes, outcome, policySource, policyVersion } = answer
-  const { receipt, rules, summary } = answer
+  const { receipt, rules, summary, voting = [] } = answer
   const verdict = outcome?.positive === true ? ", positive" : outcome?.positive === false ? ", negative" : ""
   yield* printRows([
     ["Run", answer.runId],
@@ -59,6 +59,7 @@ const printWhy = Effect.fnUntraced(function* (answer: typeof DecisionWhy.Type) {
     ...(outcome?.commitmentHash === undefined ? [] : [["Hash", outcome.commitmentHash] as const]),
     ...(receipt === undefined ? [] : [["Receipt", receiptText(receipt)] as const]),
     ["Why", summary],
+    ...voting.map(({ text }) => ["Votes", text] as const),
     ...(decidedAt === undefined
       ? []
       : [["Settled", `${(decidedAt.msBeforeCommitment / 1_000).toFixed(1)} s before the commitment`] as const]),
@@ -92,7 +93,19 @@ const forecast = Command.make(
 ).pipe(Command.withDescription("Show which outcomes of a decision are still possible"))
 
 const printForecast = Effect.fnUntraced(function* (answer: typeof DecisionForecast.Type) {
-  const { atIndex, atSeq, basis, note, outcomes, outstanding, pivotal, policySource, policyVersion, runId } = answer
+  const {
+    atIndex,
+    atSeq,
+    basis,
+    note,
+    outcomes,
+    outstanding,
+    pivotal,
+    policySource,
+    policyVersion,
+    runId,
+    waitingFor
+  } = answer
   yield* printRows([
     ["Run", `${runId}, at event ${atIndex} (seq ${atSeq})`],
     ["Policy", `${policyVersion || "unknown"} (${policySource})`],
@@ -103,6 +116,7 @@ const printForecast = Effect.fnUntraced(function* (answer: typeof DecisionForeca
         `${status}${about}${settled ? ", settled" : ""}`
       ] as const
     }),
+    ...(waitingFor === undefined ? [] : [["Waits for", waitingFor] as const]),
     ...(note === undefined ? [] : [["Note", note] as const]),
     ...(basis === "exact" ? [] : [["Basis", "bounds: too many votes are open to try every set"] as const])
   ])

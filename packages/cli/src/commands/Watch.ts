@@ -8,6 +8,7 @@ import { jsonText } from "../JsonText.ts"
 import { output } from "../Output.ts"
 import { plainText } from "../story/PlainText.ts"
 import { readOutcome } from "../story/RunOutcome.ts"
+import { printSilences } from "../story/Silences.ts"
 import { makeEventPrinter, outcomeText } from "../story/Story.ts"
 
 /** Prints on standard error why the connection of a stream was lost, before it is made again. */
@@ -29,8 +30,14 @@ export const watchRun = Effect.fnUntraced(function* (
   const { id } = run
   let print = makeEventPrinter(style, run)
   const events: Array<unknown> = []
-  yield* streamRun(id, { afterSeq: 0, snapshots: "first", onInterruption: printInterruption }).pipe(
+  let received = 0
+  let isFailureShown = false
+  const shown = streamRun(id, { afterSeq: 0, snapshots: "first", onInterruption: printInterruption }).pipe(
     Stream.runForEach((frame) => {
+      if (frame.event === "canonical_event") {
+        received += 1
+        isFailureShown ||= frame.data.type === "run.failed"
+      }
       if (frame.event === "reset") {
         print = makeEventPrinter(style, run)
         events.length = 0
@@ -42,9 +49,14 @@ export const watchRun = Effect.fnUntraced(function* (
       return print(frame.data)
     })
   )
+  const waitingFor = Effect.map(api.decisions.forecast({ params: { id }, query: {} }), (answer) => answer.waitingFor)
+  const silences = printSilences(waitingFor, () => received)
+  yield* format === "text" ? Effect.raceFirst(shown, silences) : shown
   if (format === "json") yield* Console.log(jsonText(events, 2))
   const outcome = yield* readOutcome(api, id)
-  if (format === "text") yield* Console.log(`\n${outcomeText(outcome, style)}`)
+  // The last line of the story has the error.
+  const story = isFailureShown ? { ...outcome.story, error: undefined } : outcome.story
+  if (format === "text") yield* Console.log(`\n${outcomeText({ ...outcome, story }, style)}`)
   const { status } = outcome.state.run
   if (exitStatus && isTerminal(status) && status !== "completed") return yield* failed(`the run is ${status}`)
 })

@@ -1,4 +1,4 @@
-import { costText, type RunMetrics, type RunState, storyTime, type Why } from "@runplane/domain"
+import { costText, type RunMetrics, type RunState, statedReason, storyTime, type Why } from "@runplane/domain"
 import { plainText } from "./PlainText.ts"
 
 /** The extent of a run's story, and the result of the decision record. */
@@ -9,7 +9,7 @@ export interface StoryFacts {
   readonly durationMs: number
   /** Events until the end, the end included. */
   readonly events: number
-  /** Why the run failed; undefined for other runs. */
+  /** Why the run failed; undefined for other runs, and where the lines before have said it. */
   readonly error: string | undefined
   /** Of the decision record; undefined without a decision. */
   readonly why: Pick<Why, "summary" | "decidedAt"> | undefined
@@ -29,7 +29,8 @@ export const describeOutcome = (
   const { current } = decision
   return [
     ["Decision", current?.finalized ? decided(current) : `none, the run is ${state.run.status}`],
-    ...pair("Because", current?.finalized === true ? current.reasons[0] : (story.error ?? current?.reasons[0])),
+    // The reason of a contribution is not that of a decision, and does not say why there is none.
+    ...pair("Because", current?.finalized === true ? statedReason(current.reasons) : story.error),
     [
       "Votes",
       `${votes(current, "allow")} for, ${votes(current, "deny")} against; quorum ${policy.quorumStatus ?? "pending"}`

@@ -60,6 +60,8 @@ export interface Deliberation {
   readonly context: string | undefined
   /** The declared participants; without a declaration, all senders. */
   readonly participants: ReadonlyArray<string>
+  /** Whether events declare the participants; else others may take part. */
+  readonly areDeclared: boolean
   /** All acts in order; `skipped` is the reason why an act does not count. */
   readonly acts: ReadonlyArray<Act>
   readonly commitment: Commitment | undefined
@@ -288,6 +290,7 @@ const finished = (draft: Draft): Deliberation => {
     intent: draft.intent,
     context: draft.context,
     participants,
+    areDeclared: declared !== undefined,
     acts: evaluated,
     commitment,
     commitments: draft.commitments,

@@ -9,6 +9,7 @@ import { type ModeForecast, type Outstanding, type Step, stepText } from "./fore
 import { acceptancesOf, proposalForecast } from "./forecast/ProposalForecast.ts"
 import { quorumForecast } from "./forecast/QuorumForecast.ts"
 import { handoffForecast, taskForecast } from "./forecast/WorkForecasts.ts"
+import { waitingFor } from "./Waiting.ts"
 
 export type OutcomeName = "positive" | "negative"
 
@@ -57,6 +58,8 @@ export interface Forecast {
   readonly outstanding: ReadonlyArray<Outstanding>
   readonly pivotal: ReadonlyArray<Pivotal>
   readonly note?: string
+  /** What the run waits for, in words; absent when it is over or not known. */
+  readonly waitingFor?: string
 }
 
 export interface ForecastOptions {
@@ -70,11 +73,8 @@ const MAX_PROPOSALS = 50
 const MAX_KINDS = 64
 
 /** The outcomes that are still possible for a run's decision, from the record up to any event. */
-export const forecast = (
-  run: Deliberation,
-  { fault, policySource, policyVersion, sessionRules }: ActivePolicy,
-  options: ForecastOptions = {}
-): Forecast => {
+export const forecast = (run: Deliberation, by: ActivePolicy, options: ForecastOptions = {}): Forecast => {
+  const { fault, policySource, policyVersion, sessionRules } = by
   const head = {
     runId: run.runId,
     atSeq: run.at?.seq ?? 0,
@@ -89,7 +89,13 @@ export const forecast = (
     return { ...head, ...nothing, outcomes: closedOutcomes(run, closed), ...noteOf(run, [closed.text]) }
   }
   if (sessionRules === undefined)
-    return { ...head, ...nothing, outcomes: [], ...noteOf(run, [fault ?? "no rules are known"]) }
+    return {
+      ...head,
+      ...nothing,
+      outcomes: [],
+      ...waitingNote(run, by, []),
+      ...noteOf(run, [fault ?? "no rules are known"])
+    }
   const acts = counting(run.acts)
   const ahead = modeForecast(sessionRules, acts)
   return {
@@ -97,6 +103,7 @@ export const forecast = (
     basis: ahead.isExact ? "exact" : "bounds",
     outcomes: outcomesOf(sessionRules.terms, ahead),
     outstanding: ahead.outstanding,
+    ...waitingNote(run, by, ahead.outstanding),
     pivotal: pivotalOf(sessionRules, ahead, acts),
     ...noteOf(run, [
       run.state === "SUSPENDED" && "the session is suspended",
@@ -152,6 +159,11 @@ const closedOutcomes = ({ commitment }: Deliberation, closed: RuleRefusal): Read
     const status = isMet ? "met" : "impossible"
     return { outcome, status, settled: true, blockers: isMet ? [] : [closed], needs: [] }
   })
+}
+
+const waitingNote = (run: Deliberation, by: ActivePolicy, outstanding: ReadonlyArray<Outstanding>) => {
+  const waits = waitingFor(run, by, outstanding)
+  return waits === undefined ? {} : { waitingFor: waits }
 }
 
 const noteOf = (run: Deliberation, more: ReadonlyArray<string | false | undefined>) => {

@@ -7,6 +7,7 @@ import type { Commitment, Deliberation, Spending } from "./Deliberation.ts"
 import { forecast } from "./Forecast.ts"
 import { type Position, positionUnder, sideOf, trialsOf } from "./Position.ts"
 import { runSliced, type Sliced } from "./Sliced.ts"
+import { type Voting, votingOf } from "./Waiting.ts"
 import { type Claim, claimsOf, saysOf } from "./why/Claims.ts"
 import { smallestCarrying } from "./why/MinimalSet.ts"
 import { type RuleVerdict, ruleVerdicts } from "./why/Rules.ts"
@@ -61,6 +62,8 @@ export interface Why {
     readonly callsWithoutUsage?: number
     readonly byParticipant: ReadonlyArray<Spending>
   }
+  /** Who has voted and who has not, by proposal; absent where that is not known. */
+  readonly voting?: ReadonlyArray<Voting>
   /** All of it in one line. */
   readonly summary: string
   readonly notes: ReadonlyArray<string>
@@ -82,6 +85,7 @@ export function* whyInSlices(run: Deliberation, by: ActivePolicy): Sliced<Why> {
   const { sessionRules } = by
   const claims = claimsOf(run)
   yield
+  const voting = votingOf(run, by)
   const answer = {
     runId: run.runId,
     modeName: run.modeName,
@@ -91,6 +95,7 @@ export function* whyInSlices(run: Deliberation, by: ActivePolicy): Sliced<Why> {
     outcome: commitment === undefined ? null : outcomeOf(commitment, run.commitments),
     ...(run.receipt !== undefined && { receipt: run.receipt }),
     claims: claims.slice(-MAX_CLAIMS),
+    ...(voting.length > 0 && { voting }),
     cost: costOf(run.spending)
   }
   const notes = [...run.notes, ...(by.fault === undefined ? [] : [by.fault])]

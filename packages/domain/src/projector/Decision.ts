@@ -94,6 +94,10 @@ const finalized = (
   }
 }
 
+/** The reason of a final decision in the words of its committer; undefined when it stated none. */
+export const statedReason = (reasons: ReadonlyArray<string>): string | undefined =>
+  reasons.find((reason) => reason !== DEFAULT_REASON)
+
 /** Only the initiator's own Proposal states the prompt; what others propose does not. */
 const promptOf = ({ data }: ContributionEvent, initiator: string | undefined) => {
   if (data.messageType !== "Proposal" || data.sender === "" || boundName(data.sender) !== initiator) return undefined

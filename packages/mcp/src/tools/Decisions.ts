@@ -29,6 +29,7 @@ export const whyAnswer = (why: typeof DecisionWhy.Type): Answer => {
       without: counterfactuals.map(({ participantId, seq, stillAllowed }) => ({ participantId, seq, stillAllowed })),
       decidedAt: why.decidedAt,
       missing: why.missing,
+      voting: why.voting?.map(({ text }) => text),
       cost: {
         totalTokens: why.cost.totalTokens,
         costUsd: why.cost.costUsd,

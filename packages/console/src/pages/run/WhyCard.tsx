@@ -49,12 +49,21 @@ const FromService = (props: WhyCardProps) => {
 /** The part of the explanation that the card shows. */
 type Explanation = Pick<
   Why,
-  "cost" | "counterfactuals" | "decidedAt" | "missing" | "notes" | "outcome" | "receipt" | "rules" | "summary"
+  | "cost"
+  | "counterfactuals"
+  | "decidedAt"
+  | "missing"
+  | "notes"
+  | "outcome"
+  | "receipt"
+  | "rules"
+  | "summary"
+  | "voting"
 >
 
 const Card = ({ answer, onSelect, shown }: WhyCardProps & { readonly answer: Explanation }) => {
   const indexOf = useMemo(() => new Map(shown.events.map(({ index, seq }) => [seq, index])), [shown.events])
-  const { cost, counterfactuals, decidedAt, missing, outcome, receipt, rules, summary } = answer
+  const { cost, counterfactuals, decidedAt, missing, outcome, receipt, rules, summary, voting = [] } = answer
   const { status } = shown.state.run
   const style = outcomeStyle(outcome?.positive, outcome !== null, status)
   const Icon = style.icon
@@ -78,6 +87,7 @@ const Card = ({ answer, onSelect, shown }: WhyCardProps & { readonly answer: Exp
           <p className="mt-1 text-soft">
             <UserText text={summary} />
           </p>
+          <Reasons texts={voting.map(({ text }) => text)} className="mt-1.5" />
           <Reasons texts={missing} className="mt-1.5" />
           {cost.byParticipant.length === 0 ? null : (
             <p className="mt-1 text-muted">

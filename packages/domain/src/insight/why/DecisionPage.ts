@@ -92,6 +92,7 @@ const sectionsOf = (why: Why, subject: RecordSubject | undefined): ReadonlyArray
   return [
     { title: "The run", lines: aboutOf(why, subject, cite) },
     { title: "Inputs", lines: inputsOf(subject?.context) },
+    { title: "Votes", lines: (why.voting ?? []).map(({ text }) => text) },
     { title: "What was missing", lines: why.missing },
     {
       title: "Rules",

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { delimiter, dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { deadCitations, wideLines } from "./documents.mjs"
+import { unguardedLoops } from "./loops.mjs"
 import { faultyMigrations } from "./migrations.mjs"
 import { refusedWords } from "./words.mjs"
 
@@ -24,6 +25,7 @@ const all = [
   { name: "citations", run: () => findings(deadCitations()) },
   { name: "width", run: () => findings(wideLines()) },
   { name: "words", run: () => findings(refusedWords()) },
+  { name: "loops", run: () => findings(unguardedLoops()) },
   { name: "length", run: () => longFiles() }
 ]
 

@@ -66,9 +66,15 @@ export const makeSubscriptions = Effect.fnUntraced(function* (plane: ControlPlan
     Stream.fromQueue(updates).pipe(
       Stream.groupedWithin(MAX_WAITING, LINGER),
       Stream.runForEach((uris) =>
-        Effect.forEach(new Set(uris), (uri) => server.notifications["notifications/resources/updated"]({ uri }), {
-          discard: true
-        })
+        // One client that cannot be notified must not end the notices of the others.
+        Effect.forEach(
+          new Set(uris),
+          (uri) =>
+            Effect.catchDefect(server.notifications["notifications/resources/updated"]({ uri }), (defect) =>
+              Effect.logError(`a change of ${uri} was not sent to the subscribers`, defect)
+            ),
+          { discard: true }
+        )
       )
     )
 

@@ -19,6 +19,12 @@ export const LogHealth = Schema.Struct({
   detail: Field.text("What waits, and for what", "")
 }).annotate({ identifier: "LogHealth", description: "How long writers wait for the log" })
 
+/** The background loops of the process. */
+export const LoopHealth = Schema.Struct({
+  ok: Field.flag("Whether every background loop turns in time"),
+  detail: Field.text("The loops that are late, and those that fail; empty when there are none", "")
+}).annotate({ identifier: "LoopHealth", description: "Whether the background loops of the process turn" })
+
 /** Received telemetry that no run has yet. */
 export const IngestHealth = Schema.Struct({
   waiting: Field.integer("Spans and log records that wait for their runs, of all processes"),
@@ -49,6 +55,7 @@ const checks = {
   circuitBreaker: Schema.Literals(["CLOSED", "OPEN", "HALF_OPEN"]).annotate({
     description: "State of the breaker in front of the runtime"
   }),
+  loops: Schema.optionalKey(LoopHealth),
   recovery: Schema.optionalKey(
     Field.text("Progress of the adoption of unfinished runs, while it goes on", "adopting 120 of 2000")
   )

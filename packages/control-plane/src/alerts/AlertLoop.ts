@@ -4,6 +4,7 @@ import * as Queue from "effect/Queue"
 import { LiveEvents } from "../event-log/subscribe/LiveEvents.ts"
 import { Placement } from "../observe/placement/Placement.ts"
 import { Ids } from "../platform/Ids.ts"
+import { forever } from "../platform/loop/Forever.ts"
 import { Metrics } from "../platform/metrics/Metrics.ts"
 import { AlertCommands } from "./AlertCommands.ts"
 import { AlertEvaluator } from "./AlertEvaluator.ts"
@@ -17,8 +18,6 @@ import { makeOpenAlerts } from "./OpenAlerts.ts"
 const PAUSE_MS = 250
 /** A step is made at least this often, for deadlines and lost notices. Milliseconds. */
 const IDLE_MS = 1_000
-/** The pause after a failure. Milliseconds. */
-const RETRY_MS = 1_000
 
 /** One process at a time evaluates the rules, and executes the commands of firings. */
 const evaluateForever = Effect.gen(function* () {
@@ -38,24 +37,16 @@ const evaluateForever = Effect.gen(function* () {
   const round = Effect.gen(function* () {
     const stepped = yield* evaluator.step
     metrics.alertLag((stepped?.lagMs ?? 0) / 1_000)
-    if (stepped?.isEnd === false) return yield* Effect.yieldNow
+    if (stepped?.isEnd === false) return { pauseMs: 0 }
     metrics.alertsOpen(yield* countOpen)
     yield* Effect.sleep(PAUSE_MS)
-    yield* Effect.timeoutOption(Queue.take(notified), IDLE_MS - PAUSE_MS)
+    return { pauseMs: IDLE_MS - PAUSE_MS }
   })
-  const execution = Effect.andThen(commands.execute, Effect.sleep(IDLE_MS))
-
-  const resilient = <E extends { readonly _tag: string }, R>(name: string, effect: Effect.Effect<unknown, E, R>) =>
-    effect.pipe(
-      Effect.catchCause((cause) =>
-        Effect.andThen(Effect.logWarning(`${name} failed, and is repeated`, cause), Effect.sleep(RETRY_MS))
-      ),
-      Effect.forever
-    )
-  yield* Effect.all([resilient("the evaluation of alerts", round), resilient("the commands of alerts", execution)], {
-    concurrency: 2,
-    discard: true
-  }).pipe(Effect.ensuring(Effect.sync(metrics.alertsLeft)))
+  const evaluation = forever("alert-rules", round, { wake: Queue.take(notified) })
+  const execution = forever("alert-commands", Effect.asVoid(commands.execute), { every: IDLE_MS })
+  yield* Effect.all([evaluation, execution], { concurrency: 2, discard: true }).pipe(
+    Effect.ensuring(Effect.sync(metrics.alertsLeft))
+  )
 }).pipe(Effect.scoped, Effect.withTracerEnabled(false))
 
 /** Alerts over the log. Requires the commands of runs, the marks, the webhooks and the placement. */

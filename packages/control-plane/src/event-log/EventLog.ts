@@ -1,6 +1,9 @@
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import { forever } from "../platform/loop/Forever.ts"
 import type { AppendFailed } from "../platform/postgres/AppendFailed.ts"
 import { AppendQueue, WRITERS } from "./append/AppendQueue.ts"
 import {
@@ -56,9 +59,19 @@ export class EventLog extends Context.Service<
       const queue = yield* AppendQueue
       const { appendBytes } = yield* EventLogSettings
       const commit = yield* makeGroupCommit
-      const write = Effect.flatMap(queue.takeGroup, ({ appends, release }) => Effect.ensuring(commit(appends), release))
-      const writer = Effect.forever(write)
-      for (let number = 0; number < WRITERS; number++) yield* Effect.forkScoped(writer)
+      const write = Effect.flatMap(queue.takeGroup, (group) => {
+        if (group === undefined) return Effect.void
+        const { appends, release } = group
+        // The callers of a group wait, so a defect is theirs, too.
+        const fail = (cause: Cause.Cause<never>) =>
+          Cause.hasDies(cause)
+            ? Effect.forEach(appends, ({ complete }) => complete(Exit.die(Cause.squash(cause))), { discard: true })
+            : Effect.void
+        return Effect.ensuring(Effect.onError(commit(appends), fail), release)
+      })
+      for (let number = 0; number < WRITERS; number++) {
+        yield* Effect.forkScoped(forever("append-writers", write, { wake: queue.ready }))
+      }
 
       const prepared = ({ frames, runId }: ObserveRequest) => {
         const participants = cache.participants(runId)

@@ -7,8 +7,8 @@ import * as Queue from "effect/Queue"
 import * as Semaphore from "effect/Semaphore"
 import { ProcessChannel } from "../event-log/ProcessChannel.ts"
 import { Placement } from "../observe/placement/Placement.ts"
+import { forever } from "../platform/loop/Forever.ts"
 import { Metrics } from "../platform/metrics/Metrics.ts"
-import { describeSqlError } from "../platform/postgres/SqlFailures.ts"
 import { WebhookDispatcher } from "../reactors/webhooks/WebhookDispatcher.ts"
 import { makeDueKeys } from "./DueKeys.ts"
 import { Inbox, type InboxRow, type TraceRef, traceKey, traceOfKey } from "./Inbox.ts"
@@ -153,14 +153,7 @@ export class Drain extends Context.Service<
         for (const runId of yield* stories.unfinished) if (isOurs(runId) && !runs.has(runId)) runs.wake(runId)
       })
       const signal = yield* Queue.sliding<void>(1)
-      yield* poll.pipe(
-        Effect.catchTag("SqlError", (error) =>
-          Effect.logWarning(`cannot read the inbox of telemetry: ${describeSqlError(error)}`)
-        ),
-        Effect.andThen(Effect.timeoutOption(Queue.take(signal), POLL_MS)),
-        Effect.forever,
-        Effect.forkScoped
-      )
+      yield* Effect.forkScoped(forever("telemetry-inbox", poll, { wake: Queue.take(signal), every: POLL_MS }))
       placement.follow({
         gained: () => Queue.offerUnsafe(signal, undefined),
         leave: (shards) => {

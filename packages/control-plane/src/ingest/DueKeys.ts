@@ -1,6 +1,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
+import { forever } from "../platform/loop/Forever.ts"
 
 /** How often due times are compared with the clock. Milliseconds. */
 const TICK_MS = 100
@@ -72,20 +73,21 @@ export const makeDueKeys = Effect.fnUntraced(function* <E, R>({ concurrency, pro
     }).pipe(Effect.ensuring(entry.idle.open))
 
   const worker = Effect.gen(function* () {
-    yield* hasReady.await
     const [key] = ready
     if (key === undefined) return hasReady.closeUnsafe()
     ready.delete(key)
     const entry = entries.get(key)
     if (entry !== undefined && !entry.isRunning) yield* run(key, entry)
   })
-  for (let number = 0; number < concurrency; number++) yield* Effect.forkScoped(Effect.forever(worker))
+  for (let number = 0; number < concurrency; number++) {
+    yield* Effect.forkScoped(forever("telemetry-workers", worker, { wake: hasReady.await }))
+  }
 
   const tick = Effect.sync(() => {
     const now = clock.currentTimeMillisUnsafe()
     for (const [key, entry] of entries) if (!entry.isRunning && entry.dueAt <= now) makeReady(key)
   })
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(TICK_MS), tick)))
+  yield* Effect.forkScoped(forever("telemetry-clock", tick, { every: TICK_MS, first: TICK_MS }))
 
   /** Forgets keys, and returns when no fiber processes them any more. */
   const forget = (isOne: (key: string) => boolean) =>

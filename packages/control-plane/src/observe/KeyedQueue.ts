@@ -64,6 +64,12 @@ export const makeKeyedQueue = Effect.fnUntraced(function* <A>(options: KeyedQueu
     else state.ownedBytes.delete(owner)
   }
 
+  /** The items of a defect are lost; those after them are not. */
+  const safely = (key: string, items: NonEmptyReadonlyArray<A>) =>
+    Effect.catchDefect(work(key, items), (defect) =>
+      Effect.logError(`${items.length} items of ${key} are lost by a defect`, defect)
+    )
+
   const drain = Effect.fnUntraced(function* (key: string, state: KeyState<A>) {
     while (state.waiting.length > 0) {
       yield* slots.withPermits(1)(
@@ -74,7 +80,7 @@ export const makeKeyedQueue = Effect.fnUntraced(function* <A>(options: KeyedQueu
             for (const { bytes, owner } of taken) count(state, owner, -bytes)
             return capacity.release(taken.reduce((sum, { bytes }) => sum + bytes, 0))
           })
-          return isReadonlyArrayNonEmpty(items) ? Effect.ensuring(work(key, items), release) : Effect.void
+          return isReadonlyArrayNonEmpty(items) ? Effect.ensuring(safely(key, items), release) : Effect.void
         })
       )
     }

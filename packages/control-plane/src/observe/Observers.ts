@@ -8,7 +8,7 @@ import * as Queue from "effect/Queue"
 import type { SqlError } from "effect/sql/SqlError"
 import { endsRun } from "../event-log/subscribe/LiveBatch.ts"
 import { LiveEvents } from "../event-log/subscribe/LiveEvents.ts"
-import { describeSqlError } from "../platform/postgres/SqlFailures.ts"
+import { forever, roundGoesOn } from "../platform/loop/Forever.ts"
 import type { Adoption } from "./decide.ts"
 import { MemoryGuard } from "./MemoryGuard.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
@@ -138,6 +138,7 @@ export class Observers extends Context.Service<
               )
             }
             yield* Effect.sleep(MEMORY_PAUSE)
+            yield* roundGoesOn
           }
           current.isWaitingForMemory = false
         })
@@ -147,7 +148,7 @@ export class Observers extends Context.Service<
             Effect.ensuring(
               Effect.andThen(
                 awaitMemory,
-                Effect.suspend(() => (isOurs(runId) ? recover(runId) : Effect.void))
+                Effect.suspend(() => (isOurs(runId) ? Effect.andThen(recover(runId), roundGoesOn) : Effect.void))
               ),
               Effect.sync(() => (current.done += 1))
             ),
@@ -181,25 +182,18 @@ export class Observers extends Context.Service<
         if (noticed.size < NOTICED_RUNS) noticed.add(runId)
         return Queue.offerUnsafe(notices, undefined)
       })
-      yield* Effect.gen(function* () {
-        yield* Queue.take(notices)
+      const adoptNoticed = Effect.gen(function* () {
         const runIds = [...noticed]
         noticed.clear()
         for (const runId of yield* runs.queued(runIds)) yield* adopt(runId)
-      }).pipe(
-        Effect.catchTag("SqlError", () => Effect.asVoid(Queue.offer(wake, undefined))),
-        Effect.forever,
-        Effect.forkScoped
+      }).pipe(Effect.tapCause(() => Queue.offer(wake, undefined)))
+      yield* Effect.forkScoped(
+        forever("observer-notices", adoptNoticed, { wake: Queue.take(notices), first: Number.POSITIVE_INFINITY })
       )
 
       if (settings.recoveryEnabled) {
-        yield* recoverAll.pipe(
-          Effect.catchTag("SqlError", (error) =>
-            Effect.logWarning(`cannot read the unfinished runs: ${describeSqlError(error)}`)
-          ),
-          Effect.andThen(Effect.timeoutOption(Queue.take(wake), settings.recoveryIntervalMs)),
-          Effect.forever,
-          Effect.forkScoped
+        yield* Effect.forkScoped(
+          forever("observer-recovery", recoverAll, { wake: Queue.take(wake), every: settings.recoveryIntervalMs })
         )
       }
 

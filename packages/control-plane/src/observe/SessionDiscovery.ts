@@ -11,14 +11,14 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
+import * as Queue from "effect/Queue"
 import * as Semaphore from "effect/Semaphore"
 import { EventLog } from "../event-log/EventLog.ts"
 import { newRun, storedDescriptor } from "../event-log/runs/NewRun.ts"
 import { DISCOVERY_SOURCE, RunRepository } from "../event-log/runs/RunRepository.ts"
 import { Ids } from "../platform/Ids.ts"
+import { forever, roundGoesOn } from "../platform/loop/Forever.ts"
 import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
 import { isTerminalSession } from "./decide/Action.ts"
 import { type EndedSession, makeEndedSessions } from "./EndedSessions.ts"
@@ -46,6 +46,8 @@ const OVERHEAD_BYTES = 1_024
 const BATCH = 200
 /** From the election of this process to its first reconciliation. Milliseconds. */
 const FIRST_DELAY_MS = 1_000
+/** The first pause after a failed reconciliation. Milliseconds. */
+const RETRY_MS = 10_000
 
 /** A session without a run, and its first notice, Unix milliseconds. */
 interface NoticedSession {
@@ -180,7 +182,7 @@ export class SessionDiscovery extends Context.Service<
       /** In the order of their due times, because all have the same grace. */
       const expected = new Map<string, Expected>()
       const capacity = yield* Semaphore.make(EXPECTED_BYTES)
-      const isNonEmpty = yield* Latch.make()
+      const signal = yield* Queue.sliding<void>(1)
 
       const expect = Effect.fnUntraced(function* (session: SessionSnapshot) {
         const { sessionId } = session
@@ -192,7 +194,7 @@ export class SessionDiscovery extends Context.Service<
         const settled = yield* Deferred.make<void>()
         if (expected.has(sessionId)) return yield* capacity.release(bytes)
         expected.set(sessionId, { session, noticedAt, dueAt: noticedAt + discoveryGraceMs, bytes, settled })
-        isNonEmpty.openUnsafe()
+        Queue.offerUnsafe(signal, undefined)
       })
 
       const settle = Effect.fnUntraced(function* (batch: ReadonlyArray<Expected>) {
@@ -204,19 +206,18 @@ export class SessionDiscovery extends Context.Service<
       })
 
       const discoverNext = Effect.gen(function* () {
-        yield* isNonEmpty.await
-        const [first] = expected.values()
-        if (first === undefined) return isNonEmpty.closeUnsafe()
-        yield* Effect.sleep(Math.max(0, first.dueAt - (yield* Clock.currentTimeMillis)))
         const now = yield* Clock.currentTimeMillis
         const batch: Array<Expected> = []
         for (const one of expected.values()) {
           if (one.dueAt > now || batch.length === BATCH) break
           batch.push(one)
         }
-        yield* Effect.ensuring(discover(batch), settle(batch))
+        if (batch.length > 0) yield* Effect.ensuring(discover(batch), settle(batch))
+        const [next] = expected.values()
+        if (next === undefined) return { pauseMs: Number.POSITIVE_INFINITY }
+        return { pauseMs: Math.max(0, next.dueAt - (yield* Clock.currentTimeMillis)) }
       })
-      yield* Effect.forkScoped(Effect.forever(discoverNext))
+      yield* Effect.forkScoped(forever("session-discovery", discoverNext, { wake: Queue.take(signal) }))
 
       const settled = (sessionId: string) =>
         Effect.suspend(() => {
@@ -240,6 +241,7 @@ export class SessionDiscovery extends Context.Service<
           yield* Effect.forEach(missed, expect, { discard: true })
           yield* Effect.forEach(missed, ({ sessionId }) => settled(sessionId), { discard: true })
           yield* ended.compare(page.filter(({ sessionId }) => !directory.isObserved(sessionId)))
+          yield* roundGoesOn
           return "more" as const
         })
         // A page waits for as long as the database is away, so the listing has no timeout.
@@ -278,8 +280,8 @@ export class SessionDiscovery extends Context.Service<
   )
 
   /**
-   * Reconciles soon after the start and then every SESSION_RECONCILE_INTERVAL_MS, in one process of all. A failure is
-   * logged, and the next reconciliation comes at its time.
+   * Reconciles soon after the start and then every SESSION_RECONCILE_INTERVAL_MS, in one process of all; sooner after a
+   * failure.
    */
   static readonly layerReconciled = Layer.effectDiscard(
     Effect.gen(function* () {
@@ -287,12 +289,11 @@ export class SessionDiscovery extends Context.Service<
       if (!discoveryEnabled || reconcileIntervalMs === 0) return
       const { reconcile } = yield* SessionDiscovery
       const placement = yield* Placement
-      const once = reconcile.pipe(
-        Effect.catch(({ message }) => Effect.logWarning(`cannot reconcile with the runtime: ${message}`)),
-        Effect.catchDefect((defect) => Effect.logError("cannot reconcile with the runtime", defect))
+      const backoff = { firstMs: Math.min(RETRY_MS, reconcileIntervalMs), longestMs: reconcileIntervalMs }
+      yield* placement.singleton(
+        "reconciliation",
+        forever("session-reconciliation", reconcile, { first: FIRST_DELAY_MS, every: reconcileIntervalMs, backoff })
       )
-      const forever = Effect.repeat(once, Schedule.spaced(reconcileIntervalMs))
-      yield* placement.singleton("reconciliation", Effect.andThen(Effect.sleep(FIRST_DELAY_MS), forever))
     })
   )
 }

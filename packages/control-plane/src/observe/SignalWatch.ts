@@ -1,11 +1,12 @@
 import { boundName, type RawEnvelope } from "@runplane/domain"
-import { decodePayload, RuntimeClient, type RuntimeError, reconnect } from "@runplane/runtime"
+import { decodePayload, RuntimeClient, type RuntimeError } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import type { ObservedFrame } from "../event-log/append/AppendRequest.ts"
 import { observed } from "../event-log/append/FrameBytes.ts"
+import { reopened } from "../platform/loop/Reopened.ts"
 import { Metrics } from "../platform/metrics/Metrics.ts"
 import { makeKeyedQueue } from "./KeyedQueue.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
@@ -125,9 +126,8 @@ export const layerSignalWatch = Layer.effectDiscard(
             ? fellBehind(error)
             : Effect.logWarning(`the signal watch broke: ${error.message}`)
       }),
-      Effect.catchDefect((defect) => Effect.logError("the signal watch broke", defect)),
       Effect.ensuring(Effect.sync(() => senders.clear()))
     )
-    yield* Effect.forkScoped(reconnect(watch, settings.watchReconnectMs))
+    yield* Effect.forkScoped(reopened("signal-watch", watch, settings.watchReconnectMs))
   })
 )

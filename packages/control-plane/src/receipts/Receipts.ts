@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
-import { describeSqlError } from "../platform/postgres/SqlFailures.ts"
+import { forever } from "../platform/loop/Forever.ts"
 import { PendingReceipts } from "../reactors/receipts/PendingReceipts.ts"
 import { ATTEMPT_TIMEOUT_MS, makeReceiptFetcher } from "./ReceiptFetcher.ts"
 
@@ -45,16 +45,9 @@ export const layer = Layer.effectDiscard(
     })
     const round = startDue.pipe(
       Effect.uninterruptible,
-      Effect.catch((error) =>
-        Effect.as(Effect.logWarning(`cannot read the pending receipts: ${describeSqlError(error)}`), POLL_MS)
-      ),
-      // The next poll may succeed: the worker must not end before its process.
-      Effect.catchDefect((defect) =>
-        Effect.as(Effect.logError("the read of pending receipts failed unexpectedly", defect), POLL_MS)
-      ),
       // A claim of another process can be due at once, and locked.
-      Effect.flatMap((waitMs) => Effect.timeoutOption(pending.woken, Math.max(waitMs, 50)))
+      Effect.map((waitMs) => ({ pauseMs: Math.max(waitMs, 50) }))
     )
-    yield* Effect.forkScoped(Effect.forever(round))
+    yield* Effect.forkScoped(forever("receipts", round, { wake: pending.woken }))
   })
 )

@@ -102,8 +102,8 @@ layer(service, { excludeTestServices: true })("an archive whose store fails", (i
         assert.isTrue((yield* rowsOf(target(store), "runs")).some(({ run_id }) => run_id === run))
         const reported = lines.filter((line) => line.includes("the archive"))
         assert.lengthOf(reported, 2, reported.join("\n"))
-        assert.match(reported[0] ?? "", /^Warn: the archive is not written, and is retried: (put|head) /)
-        assert.match(reported[1] ?? "", /^Info: the archive is written again after \d+ s$/)
+        assert.match(reported[0] ?? "", /^Warn: loop archive failed, and is retried: (put|head) /)
+        assert.match(reported[1] ?? "", /^Info: loop archive works again after \d+ s and \d+ failed rounds$/)
       })
     )
   }

@@ -122,6 +122,10 @@ export class AgentHost extends Context.Service<
             Effect.catch(rewrite(bootstrapOf({ ...assignment, token }, settings)), (error) =>
               Effect.logWarning(`the renewed token of ${binding.participantId} was not written: ${error.reason._tag}`)
             )
+          ).pipe(
+            Effect.catchDefect((defect) =>
+              Effect.logError(`the token of ${binding.participantId} is not renewed any more`, defect)
+            )
           )
         )
         const prefix = `[${manifest.framework}:${binding.participantId}:${compiled.sessionId}]`

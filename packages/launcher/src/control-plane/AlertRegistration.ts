@@ -1,5 +1,6 @@
 import { ControlPlaneClient, type NewAlertRule } from "@runplane/api"
 import { jitteredBackoff } from "@runplane/runtime"
+import { forever } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
@@ -28,10 +29,12 @@ export const layerAlertRegistration = Layer.effectDiscard(
     }
     const rules = read.flatMap(({ rule }) => (Result.isSuccess(rule) ? [rule.success] : []))
     if (rules.length === 0) return
-    yield* Effect.forEach(rules, (rule) => addRule(rule, controlPlane), { discard: true }).pipe(
-      Effect.provide(clientOf(controlPlane)),
-      Effect.forkScoped
+    const once = Effect.forEach(rules, (rule) => addRule(rule, controlPlane), { discard: true }).pipe(
+      Effect.as({ pauseMs: Number.POSITIVE_INFINITY }),
+      Effect.provide(clientOf(controlPlane))
     )
+    // A control plane that is away is not a fault of the loop.
+    yield* Effect.forkScoped(forever("alert-registration", once, { limitMs: Number.POSITIVE_INFINITY }))
   })
 )
 

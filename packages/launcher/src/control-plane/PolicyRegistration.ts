@@ -6,6 +6,7 @@ import {
 } from "@runplane/api"
 import { DEFAULT_POLICY_ID, type PolicyFile } from "@runplane/domain"
 import { jitteredBackoff } from "@runplane/runtime"
+import { forever } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -84,11 +85,13 @@ export class PolicyRegistration extends Context.Service<
       }
       for (const { policyId } of policies) yield* note({ policy: policyId, state: "pending", reason: "" })
       const done = yield* Deferred.make<void>()
-      yield* registerAll(policies, controlPlane, note).pipe(
+      const once = registerAll(policies, controlPlane, note).pipe(
         Effect.andThen(Deferred.succeed(done, undefined)),
-        Effect.provideContext(client),
-        Effect.forkScoped
+        Effect.as({ pauseMs: Number.POSITIVE_INFINITY }),
+        Effect.provideContext(client)
       )
+      // A control plane that is away is not a fault of the loop.
+      yield* Effect.forkScoped(forever("policy-registration", once, { limitMs: Number.POSITIVE_INFINITY }))
       return PolicyRegistration.of({
         outcomes,
         settled: Effect.andThen(Deferred.await(done), outcomes),

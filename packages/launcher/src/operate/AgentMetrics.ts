@@ -1,4 +1,4 @@
-import { makeServiceRegistry, type ServiceRegistry } from "@runplane/server"
+import { Loops, makeServiceRegistry, type ServiceRegistry } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -9,9 +9,11 @@ import { ExampleRuns } from "../examples/ExampleRuns.ts"
 export class LauncherMetrics extends Context.Service<LauncherMetrics, ServiceRegistry>()(
   "runplane/launcher/LauncherMetrics"
 ) {
-  static readonly layer = Layer.effect(
-    LauncherMetrics,
-    Effect.map(makeServiceRegistry("launcher"), (registry) => LauncherMetrics.of(registry))
+  /** With the background loops of the service, which these metrics count. */
+  static readonly layer = Layer.effectContext(
+    Effect.map(makeServiceRegistry("launcher"), (registry) =>
+      LauncherMetrics.context(LauncherMetrics.of(registry)).pipe(Context.add(Loops, registry.loops))
+    )
   )
 }
 

@@ -1,10 +1,9 @@
 import type { LauncherReadiness as Answer } from "@runplane/api"
-import { makeOutageLog } from "@runplane/server"
+import { forever, makeOutageLog } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { HttpClient } from "effect/http"
 import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
 import { PackRegistry } from "../catalog/PackRegistry.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
 
@@ -64,7 +63,7 @@ export class LauncherReadiness extends Context.Service<LauncherReadiness, { read
         return { status: ok ? "ok" : "degraded", ok, checks } satisfies Answer
       }).pipe(Effect.cachedWithTTL(TTL_MS))
       const cached = yield* check
-      yield* Effect.forkScoped(Effect.repeat(cached, Schedule.spaced(WATCH_MS)))
+      yield* Effect.forkScoped(forever("readiness", Effect.asVoid(cached), { every: WATCH_MS }))
       return LauncherReadiness.of({ check: cached })
     })
   )

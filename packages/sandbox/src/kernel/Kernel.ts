@@ -8,6 +8,7 @@ import {
   SessionState,
   SignalPayloadSchema
 } from "@runplane/runtime"
+import { forever } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -217,7 +218,8 @@ const make = Effect.fnUntraced(function* (options: SandboxOptions) {
     rates.prune(now)
   })
 
-  yield* Effect.sleep(options.sweepIntervalMs).pipe(Effect.andThen(sweep), Effect.forever, Effect.forkScoped)
+  const every = options.sweepIntervalMs
+  yield* Effect.forkScoped(forever("sweep", sweep, { every, first: every }))
 
   return Kernel.of({
     admit,

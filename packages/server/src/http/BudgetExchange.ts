@@ -1,7 +1,7 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import { makeOutageLog } from "../OutageLog.ts"
+import { forever } from "../loops/Forever.ts"
 import type { AccountState, RequestBudget, Spent } from "./RequestBudget.ts"
 
 /** Milliseconds between two exchanges of counts between processes. */
@@ -23,7 +23,6 @@ export const BudgetExchange = Context.Reference<
 export const keepInStep = Effect.fnUntraced(function* (budgets: Readonly<Record<string, RequestBudget>>) {
   const exchange = yield* BudgetExchange
   if (exchange === undefined) return
-  const outages = makeOutageLog("the rate limit over all processes")
 
   const once = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
@@ -42,7 +41,7 @@ export const keepInStep = Effect.fnUntraced(function* (budgets: Readonly<Record<
       const [name = "", ...rest] = client.split(" ")
       budgets[name]?.settle({ ...state, client: rest.join(" ") }, then)
     }
-    yield* outages.back
   })
-  yield* once.pipe(Effect.catch(outages.lost), Effect.delay(EXCHANGE_MS), Effect.forever, Effect.forkScoped)
+  const pauses = { every: EXCHANGE_MS, first: EXCHANGE_MS, backoff: { firstMs: EXCHANGE_MS, longestMs: EXCHANGE_MS } }
+  yield* Effect.forkScoped(forever("rate-limits", once, pauses))
 })

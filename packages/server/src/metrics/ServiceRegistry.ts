@@ -1,7 +1,9 @@
 import { RUNPLANE_VERSION } from "@runplane/api"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client"
 import type { ObservedRequest } from "../http/HttpObserver.ts"
+import { Loops } from "../loops/Loops.ts"
 import { SpanCounts } from "../traces/SpanCounts.ts"
 
 /** Buckets in seconds. */
@@ -12,13 +14,15 @@ const SUMS_WITH_A_COUNTERS_NAME = ["handles", "requests", "resources"].map((what
 
 export interface ServiceRegistry {
   readonly registry: Registry
+  /** The background loops of the service. */
+  readonly loops: ReturnType<typeof Loops.make>
   /** Counts an answered request. */
   readonly observe: (request: ObservedRequest) => void
 }
 
 /**
- * What both services measure (docs/reference/admin.md#metrics-endpoint): the process, the build, requests. A registry
- * of its own for each, so nothing is global; cleared with the scope.
+ * What both services measure (docs/reference/admin.md#metrics-endpoint): the process, the build, requests, loops. A
+ * registry of its own for each, so nothing is global; cleared with the scope.
  */
 export const makeServiceRegistry = (service: "control-plane" | "launcher") =>
   Effect.map(
@@ -27,9 +31,10 @@ export const makeServiceRegistry = (service: "control-plane" | "launcher") =>
         Effect.sync(() => new Registry()),
         (registry) => Effect.sync(() => registry.clear())
       ),
-      SpanCounts
+      SpanCounts,
+      Clock.Clock
     ]),
-    ([registry, spans]): ServiceRegistry => {
+    ([registry, spans, clock]): ServiceRegistry => {
       const registers = [registry]
       collectDefaultMetrics({ register: registry })
       for (const sum of SUMS_WITH_A_COUNTERS_NAME) registry.removeSingleMetric(sum)
@@ -70,6 +75,7 @@ export const makeServiceRegistry = (service: "control-plane" | "launcher") =>
       }
       return {
         registry,
+        loops: Loops.make(() => clock.currentTimeMillisUnsafe(), registry),
         observe: ({ caller, method, route, seconds: took, status }) => {
           if (status === 401 || status === 403) {
             refusals.inc({ status_code: String(status), caller: caller === undefined ? "unknown" : "known" })

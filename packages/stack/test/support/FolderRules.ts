@@ -349,14 +349,15 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     }
   },
   server: {
-    metrics: { meaning: "metrics that both services have", knows: ["http", "traces"] },
+    metrics: { meaning: "metrics that both services have", knows: ["http", "traces", "loops"] },
     http: {
       meaning: "keys, roles, limits, refusals, listening",
-      knows: ["oidc", "traces", "settings", "OutageLog.ts"]
+      knows: ["oidc", "traces", "loops", "settings", "OutageLog.ts"]
     },
     oidc: { meaning: "tokens of an issuer", knows: ["settings", "OutageLog.ts"] },
     traces: { meaning: "spans and their export", knows: ["settings", "OutageLog.ts"] },
     settings: { meaning: "the table of all settings", knows: [] },
+    loops: { meaning: "background loops: repeat, count, report", knows: [] },
     "OutageLog.ts": { meaning: "one log line for each outage", knows: [] }
   },
   stack: {

@@ -1,10 +1,10 @@
 import type { Readiness } from "@runplane/api"
 import { CircuitBreaker } from "@runplane/runtime"
-import { makeOutageLog } from "@runplane/server"
+import { Loops, type LoopTrouble, makeOutageLog } from "@runplane/server"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import { type ArchivePosition, ArchiveStatus } from "../../archive/ArchiveStatus.ts"
 import { AppendQueue, type FailingAppends, type OldestAppend } from "../../event-log/append/AppendQueue.ts"
@@ -13,6 +13,7 @@ import { Reception } from "../../ingest/Reception.ts"
 import { Observers, type RecoveryProgress } from "../../observe/Observers.ts"
 import { Placement } from "../../observe/placement/Placement.ts"
 import { CHECK_TIMEOUT_MS, RuntimeHealth } from "../../platform/http/RuntimeHealth.ts"
+import { forever } from "../../platform/loop/Forever.ts"
 import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
 import type { SchemaRefused } from "../../platform/postgres/schema/SchemaState.ts"
 import { WriteCheck } from "../../platform/postgres/WriteCheck.ts"
@@ -46,6 +47,7 @@ export class Health extends Context.Service<
       const reception = yield* Reception
       const archiveStatus = yield* ArchiveStatus
       const { oldestAppendMs } = yield* EventLogSettings
+      const { remarks, troubles } = yield* Loops
       const outages = {
         database: makeOutageLog("the database"),
         runtime: makeOutageLog("the runtime"),
@@ -97,6 +99,8 @@ export class Health extends Context.Service<
         return { ok: false, detail: describeFailing(failing) }
       })
 
+      const loops = Effect.map(Clock.currentTimeMillis, (now) => toLoopHealth(troubles(now), remarks(), now))
+
       // It waits for spans that are still to come, so no lag of it makes the service degraded.
       const ingest = reception.health.pipe(
         Effect.orElseSucceed(() => undefined),
@@ -116,6 +120,7 @@ export class Health extends Context.Service<
           runtime: runtimeCheck,
           streamConsumer,
           circuitBreaker: breaker.state,
+          loops,
           ingest,
           archive,
           recovery: observers.recovery
@@ -130,7 +135,7 @@ export class Health extends Context.Service<
   static readonly layerWatch = Layer.effectDiscard(
     Effect.gen(function* () {
       const { readiness } = yield* Health
-      yield* Effect.forkScoped(Effect.repeat(readiness, Schedule.spaced(CHECK_INTERVAL_MS)))
+      yield* Effect.forkScoped(forever("readiness", Effect.asVoid(readiness), { every: CHECK_INTERVAL_MS }))
     })
   )
 }
@@ -146,6 +151,21 @@ const describeWait = ({ locked, runId, waitedMs }: OldestAppend): string => {
 /** Without the error text of the server, which may name hosts and users. */
 const describeFailing = ({ forMs }: FailingAppends): string =>
   `the database has refused every append for ${Math.floor(forMs / 1_000)} s; the log of the service has the reason`
+
+const toLoopHealth = (troubles: ReadonlyArray<LoopTrouble>, remarks: ReadonlyMap<string, string>, now: number) => ({
+  ok: troubles.every(({ lateMs }) => lateMs === 0),
+  detail: [
+    ...troubles.map((trouble) => describeTrouble(trouble, now)),
+    ...Array.from(remarks, ([name, text]) => `${name}: ${text}`)
+  ].join("; ")
+})
+
+const describeTrouble = ({ error, failingSince, failures, lateMs, name }: LoopTrouble, now: number): string => {
+  const late = lateMs === 0 ? "" : ` has not turned for ${Math.floor(lateMs / 1_000)} s`
+  if (failingSince === undefined) return `${name}${late}`
+  const rounds = failures === 1 ? "1 round" : `${failures} rounds`
+  return `${name}${late && `${late},`} fails for ${Math.floor((now - failingSince) / 1_000)} s (${rounds}): ${error}`
+}
 
 /** Without the text of the store, which may name hosts and users: the log and `GET /admin/archive` have it. */
 const WHY: Readonly<Record<string, string>> = {
@@ -180,6 +200,7 @@ const toReadiness = ({ archive, ingest, recovery, ...found }: Found): Readiness 
     checks.streamConsumer === "ok" &&
     checks.runtime.ok &&
     checks.circuitBreaker !== "OPEN" &&
+    checks.loops?.ok !== false &&
     archive?.ok !== false
   return {
     ...{ status: ok ? "ok" : "degraded", checks, ok, ...checks },

@@ -5,14 +5,13 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import { AppendQueue } from "../../event-log/append/AppendQueue.ts"
 import { Observers } from "../../observe/Observers.ts"
 import { Placement } from "../../observe/placement/Placement.ts"
+import { forever } from "../../platform/loop/Forever.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { PRESENCE_LOCKS } from "../../platform/postgres/AdvisoryLocks.ts"
-import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
 
 /** How often a process says how it is. Milliseconds. */
 const REPORT_MS = 5_000
@@ -87,11 +86,7 @@ export class Processes extends Context.Service<
         Effect.ignore
       )
       yield* Effect.addFinalizer(() => deregister)
-      yield* report.pipe(
-        Effect.catch((error) => Effect.logDebug(`cannot say how this process is: ${describeSqlError(error)}`)),
-        Effect.repeat(Schedule.spaced(REPORT_MS)),
-        Effect.forkScoped
-      )
+      yield* Effect.forkScoped(forever("process-report", report, { every: REPORT_MS }))
 
       const list = Effect.gen(function* () {
         yield* report

@@ -3,12 +3,11 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import { Placement } from "../../observe/placement/Placement.ts"
+import { forever, roundGoesOn } from "../../platform/loop/Forever.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
-import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
 import { type ExpiredPosition, ExpiredRows } from "./ExpiredRows.ts"
 
 const settings = {
@@ -37,6 +36,10 @@ export const FIRST_SWEEP_DELAY_MS = 10_000
  */
 const RESTS = 2
 const LONGEST_REST_MS = 10_000
+
+/** The first pause after a failed sweep, and what one batch may take. Milliseconds. */
+const RETRY_MS = 60_000
+const BATCH_LIMIT_MS = 600_000
 
 const MS_PER_HOUR = 3_600_000
 const MS_PER_DAY = 24 * MS_PER_HOUR
@@ -77,6 +80,7 @@ export class Retention extends Context.Service<
           const removed = yield* batch
           const rest = Math.min(((yield* Clock.currentTimeMillis) - started) * RESTS, LONGEST_REST_MS)
           if (rest > 0) yield* Effect.sleep(rest)
+          yield* roundGoesOn
           return removed
         })
 
@@ -129,7 +133,7 @@ export class Retention extends Context.Service<
 
 /**
  * Sweeps at the interval of the settings, ten seconds after this process became the one that sweeps. A failed sweep is
- * logged and counted, and retried at the next interval.
+ * retried sooner.
  */
 export const sweepForever = (intervalHours: number) =>
   Effect.gen(function* () {
@@ -138,14 +142,12 @@ export const sweepForever = (intervalHours: number) =>
 
     const sweepOnce = Effect.gen(function* () {
       const started = yield* Clock.currentTimeMillis
-      const swept = yield* Effect.result(sweep)
-      const seconds = ((yield* Clock.currentTimeMillis) - started) / 1_000
-      if (swept._tag === "Failure") {
-        metrics.retentionSweep("failed", seconds)
-        return yield* Effect.logError(`the retention sweep failed: ${describeSqlError(swept.failure)}`)
-      }
-      metrics.retentionSweep("completed", seconds)
-      const { alerts, auditEntries, deliveries, events, runs, waiting } = swept.success
+      const seconds = Effect.map(Clock.currentTimeMillis, (now) => (now - started) / 1_000)
+      const swept = yield* Effect.tapCause(sweep, () =>
+        Effect.map(seconds, (took) => metrics.retentionSweep("failed", took))
+      )
+      metrics.retentionSweep("completed", yield* seconds)
+      const { alerts, auditEntries, deliveries, events, runs, waiting } = swept
       metrics.retentionWaiting(waiting)
       yield* Effect.logInfo(
         `retention removed ${runs} runs with ${events} events, ${auditEntries} audit entries, ` +
@@ -153,8 +155,9 @@ export const sweepForever = (intervalHours: number) =>
       )
       if (waiting > 0) yield* Effect.logWarning(`retention keeps ${waiting} runs, which the archive does not have yet`)
     })
-    yield* Effect.sleep(FIRST_SWEEP_DELAY_MS)
-    yield* Effect.repeat(sweepOnce, Schedule.spaced(intervalHours * MS_PER_HOUR))
+    const every = intervalHours * MS_PER_HOUR
+    const backoff = { firstMs: Math.min(RETRY_MS, every), longestMs: every }
+    yield* forever("retention", sweepOnce, { first: FIRST_SWEEP_DELAY_MS, every, backoff, limitMs: BATCH_LIMIT_MS })
   })
 
 /** The sweeps, by the DATA_RETENTION_* settings; none unless they are enabled. One of all processes sweeps. */

@@ -76,8 +76,10 @@ export class AppendQueue extends Context.Service<
       request: AppendRequest,
       frames: ReadonlyArray<PreparedFrame>
     ) => Effect.Effect<Changed, AppendError>
-    /** Waits for appends and takes the oldest of different runs, up to the bounds of a group. */
-    readonly takeGroup: Effect.Effect<Group>
+    /** Waits for appends that a writer may take. */
+    readonly ready: Effect.Effect<void>
+    /** Takes the oldest appends of different runs, up to the bounds of a group; undefined when there are none. */
+    readonly takeGroup: Effect.Effect<Group | undefined>
     readonly oldest: Effect.Effect<OldestAppend | undefined>
     /** Undefined as soon as the database accepts an append, and a while after the last failure. */
     readonly failing: Effect.Effect<FailingAppends | undefined>
@@ -143,7 +145,7 @@ export class AppendQueue extends Context.Service<
           requestedAt,
           position: appends++,
           complete: (outcome) => {
-            open.delete(queued)
+            if (!open.delete(queued)) return Effect.void
             note(outcome)
             queue.inFlight -= 1
             queue.lockedTimes = 0
@@ -208,17 +210,23 @@ export class AppendQueue extends Context.Service<
         delay.begun()
         return { appends: fill(small), release: Effect.void }
       }
-      const takeGroup: Effect.Effect<Group> = Effect.suspend(() => {
-        if (large.size > 0 && !isLargeInFlight) return Effect.succeed(takeLarge())
-        if (small.size > 0) return Effect.succeed(takeSmall())
-        // Appends of the same moment as the one that wakes the writer come into its group.
-        return Effect.andThen(Effect.andThen(woken, Effect.yieldNow), takeGroup)
+      const mayTakeLarge = () => large.size > 0 && !isLargeInFlight
+      const takeGroup = Effect.sync((): Group | undefined => {
+        if (mayTakeLarge()) return takeLarge()
+        return small.size > 0 ? takeSmall() : undefined
       })
       const woken = Effect.callback<void>((resume) => {
         const wake = () => resume(Effect.void)
         idleWriters.add(wake)
         return Effect.sync(() => idleWriters.delete(wake))
       })
+
+      const ready = Effect.suspend(() =>
+        mayTakeLarge() || small.size > 0
+          ? Effect.void
+          : // Appends of the same moment as the one that wakes the writer come into its group.
+            Effect.andThen(woken, Effect.yieldNow)
+      )
 
       const oldest = Effect.map(Clock.currentTimeNanos, (now): OldestAppend | undefined => {
         for (const [{ request, requestedAt }, { lockedTimes }] of open) {
@@ -233,7 +241,7 @@ export class AppendQueue extends Context.Service<
           : { forMs: now - failures.since, reason: failures.reason }
       )
 
-      return AppendQueue.of({ append, takeGroup, oldest, failing, waiting: Effect.sync(() => open.size) })
+      return AppendQueue.of({ append, ready, takeGroup, oldest, failing, waiting: Effect.sync(() => open.size) })
     })
   )
 }

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { SqlError } from "effect/sql/SqlError"
+import { forever } from "../../platform/loop/Forever.ts"
 import { EventRepository } from "../EventRepository.ts"
 import { makeByteCache } from "./ByteCache.ts"
 import { type Checkpoint, NO_CHECKPOINT, readMetrics, readState } from "./Checkpoint.ts"
@@ -113,7 +114,9 @@ export class ProjectionCache extends Context.Service<
           entries.forget(at.runId)
         }
       }
-      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(CHECK_MS), Effect.sync(forgetQuiet))))
+      yield* Effect.forkScoped(
+        forever("projection-cache", Effect.sync(forgetQuiet), { every: CHECK_MS, first: CHECK_MS })
+      )
 
       const fold = Effect.fnUntraced(function* (
         { lastSeq, run: { id } }: LockedProjection,

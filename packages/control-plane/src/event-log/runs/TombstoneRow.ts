@@ -1,7 +1,7 @@
 import type * as PgClient from "@effect/sql-pg/PgClient"
 import type { Tombstone, TombstoneReason } from "@runplane/api"
-import { RunId, type RunStatus, Seal } from "@runplane/domain"
-import * as Schema from "effect/Schema"
+import { RunId, type RunStatus } from "@runplane/domain"
+import { readStoredSeal } from "../../platform/ledger/StoredSeal.ts"
 
 /** The columns of a `TombstoneRow`, of `run_tombstones`. */
 export const tombstoneColumns = (sql: PgClient.PgClient) => sql`
@@ -18,10 +18,9 @@ export interface TombstoneRow {
   readonly seal: string | null
 }
 
-const decodeSeal = Schema.decodeUnknownSync(Schema.fromJsonString(Seal))
-
+/** The digest in the ledger shows that its seal is altered, where that cannot be read any more. */
 export const toTombstone = (row: TombstoneRow): Tombstone => {
-  const seal = row.seal === null ? null : decodeSeal(row.seal)
+  const seal = row.seal === null ? null : (readStoredSeal(row.seal) ?? null)
   return {
     runId: RunId.make(row.run_id),
     status: row.status,

@@ -6,19 +6,19 @@ import {
   makeSeal,
   type RunId,
   type RunStatus,
-  Seal,
+  type Seal,
   type Signer
 } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
-import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
 import { insertPending, pendingSeal } from "../../platform/ledger/PendingEntries.ts"
 import { type SealKey, SealKeys } from "../../platform/ledger/SealKeys.ts"
+import { readStoredSeal } from "../../platform/ledger/StoredSeal.ts"
+import { forever } from "../../platform/loop/Forever.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
 import { EventRepository } from "../EventRepository.ts"
@@ -29,8 +29,6 @@ import { chainedEnd, headMac, isVouched, type ProofRow, sealedFrames, unproven }
 const LATE_SEALS = 2
 /** Events read at a time for that. */
 const EVENTS_PER_READ = 500
-/** Milliseconds. */
-const PUBLISH_AGAIN_MS = 5_000
 /** How long the published keys are cached. Milliseconds. */
 const KEYS_KEPT_MS = 2_000
 
@@ -80,7 +78,8 @@ export class RunSeals extends Context.Service<
               INSERT INTO seal_keys (key_id, public_key) VALUES (${current.keyId}, ${current.publicKey})
               ON CONFLICT (key_id) DO NOTHING`)
       // A verification needs the key of a seal, also one that no client read before the next key replaced it.
-      yield* Effect.forkScoped(Effect.retry(publish, Schedule.spaced(PUBLISH_AGAIN_MS)))
+      const published = Effect.as(publish, { pauseMs: Number.POSITIVE_INFINITY })
+      yield* Effect.forkScoped(forever("seal-keys", published))
 
       const read = Effect.fnUntraced(function* (runId: RunId, lock: boolean) {
         const [row] = yield* sql<HeadRow>`
@@ -96,7 +95,7 @@ export class RunSeals extends Context.Service<
       const sealAt = Effect.fnUntraced(function* (runId: RunId, events: number) {
         const [row] = yield* sql<{ readonly seal: string }>`
           SELECT seal::text AS seal FROM run_seals WHERE run_id = ${runId}::uuid AND events = ${events}`
-        return row && decodeSeal(row.seal)
+        return row && readStoredSeal(row.seal)
       })
 
       /**
@@ -207,7 +206,7 @@ export class RunSeals extends Context.Service<
           sql<{ readonly seal: string }>`
             SELECT seal::text AS seal FROM run_seals
             WHERE run_id = ${seal.runId}::uuid AND events < ${seal.events} ORDER BY events DESC LIMIT ${limit}`,
-          (rows) => rows.map((row) => decodeSeal(row.seal))
+          (rows) => rows.map((row) => readStoredSeal(row.seal)).filter((earlier) => earlier !== undefined)
         )
       )
       const readKeys = Effect.gen(function* () {
@@ -244,8 +243,6 @@ interface HeadRow extends ProofRow {
 }
 
 type Head = ReturnType<typeof toHead>
-
-const decodeSeal = Schema.decodeUnknownSync(Schema.fromJsonString(Seal))
 
 const toHead = (runId: RunId, row: HeadRow, key: SealKey | undefined) => {
   const end = chainedEnd(runId, row)

@@ -2,10 +2,9 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
-import * as Schedule from "effect/Schedule"
 import { Ids } from "../../platform/Ids.ts"
+import { forever, roundWaits } from "../../platform/loop/Forever.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
-import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
 import { ProcessChannel } from "../ProcessChannel.ts"
 import { endsRun } from "./LiveBatch.ts"
 import { LiveEvents } from "./LiveEvents.ts"
@@ -48,14 +47,14 @@ export const layer = Layer.effect(
     })
 
     const notify = Effect.gen(function* () {
-      yield* Queue.take(wake)
       yield* Effect.sleep(NOTICE_INTERVAL_MS)
       while (changed.size > 0) {
         const runs = [...changed].slice(0, RUNS_PER_NOTICE)
         for (const [runId] of runs) changed.delete(runId)
         const ids = runs.flatMap(([runId, ended]) => (ended ? [runId, `${ENDED}${runId}`] : [runId]))
         yield* sql.notify(NOTICE_CHANNEL, [instance, ...ids].join(" ")).pipe(
-          Effect.tapError(() =>
+          // The notification is repeated, because it is the only one of these commits.
+          Effect.onError(() =>
             Effect.sync(() => {
               for (const [runId, ended] of runs) changed.set(runId, ended || changed.get(runId) === true)
             })
@@ -64,17 +63,13 @@ export const layer = Layer.effect(
       }
       yield* Effect.sleep(NOTICE_PAUSE_MS)
     }).pipe(
-      Effect.catchTag("SqlError", (error) => {
-        sideEffectFailed("notify")
-        // The notification is repeated, because it is the only one of these commits.
-        return Effect.logDebug("could not notify the other processes", error).pipe(
-          Effect.andThen(Effect.sleep(RECONNECT_MS)),
-          Effect.andThen(Queue.offer(wake, undefined))
-        )
-      }),
+      Effect.tapCause(() => Effect.sync(() => sideEffectFailed("notify"))),
       Effect.withTracerEnabled(false)
     )
-    yield* Effect.forkScoped(Effect.forever(notify))
+    const backoff = { firstMs: RECONNECT_MS, longestMs: RECONNECT_MS }
+    yield* Effect.forkScoped(
+      forever("notices-sent", notify, { wake: Queue.take(wake), first: Number.POSITIVE_INFINITY, backoff })
+    )
 
     const receive = (notice: string) => {
       const [sender, ...parts] = notice.split(" ")
@@ -94,14 +89,11 @@ export const layer = Layer.effect(
       const payloads = yield* sql.listen(NOTICE_CHANNEL)
       // Notifications before this LISTEN are lost, so every subscriber reads the database.
       live.pokeAll()
+      yield* roundWaits
       while (true) receive((yield* Queue.take(payloads)).payload ?? "")
     })
-    yield* Effect.scoped(notifications).pipe(
-      Effect.catchTag("SqlError", (error) =>
-        Effect.logWarning(`not listening for the notifications of other processes: ${describeSqlError(error)}`)
-      ),
-      Effect.repeat(Schedule.spaced(RECONNECT_MS)),
-      Effect.forkScoped
+    yield* Effect.forkScoped(
+      forever("notices-received", Effect.scoped(notifications), { every: RECONNECT_MS, backoff })
     )
 
     const send = (subject: string, text: string) =>

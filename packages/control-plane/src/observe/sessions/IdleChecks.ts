@@ -8,6 +8,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { forever, roundGoesOn } from "../../platform/loop/Forever.ts"
 import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
 import type { Idleness } from "../decide/Action.ts"
 import { historyLength, isCounted } from "../decide/State.ts"
@@ -111,7 +112,6 @@ export class IdleChecks extends Context.Service<
       })
 
       const compareAll = Effect.gen(function* () {
-        yield* Effect.sleep(nextComparison - (yield* Clock.currentTimeMillis))
         const now = yield* Clock.currentTimeMillis
         nextComparison = nextAfter(now)
         const due = [...pending.values()].filter(({ at }) => at < nextComparison)
@@ -126,9 +126,14 @@ export class IdleChecks extends Context.Service<
         for (let first = 0; first < others.length; first += WAKE_BATCH) {
           if (first > 0) yield* Effect.sleep(WAKE_PAUSE_MS)
           yield* Effect.forEach(others.slice(first, first + WAKE_BATCH), wake, { discard: true })
+          yield* roundGoesOn
         }
+        return { pauseMs: Math.max(0, nextComparison - (yield* Clock.currentTimeMillis)) }
       })
-      if (Number.isFinite(nextComparison)) yield* Effect.forkScoped(Effect.forever(compareAll))
+      if (Number.isFinite(nextComparison)) {
+        const first = nextComparison - (yield* Clock.currentTimeMillis)
+        yield* Effect.forkScoped(forever("idle-checks", compareAll, { first }))
+      }
 
       const remove = (sessionId: string, runId: RunId) => {
         if (pending.get(sessionId)?.runId === runId) pending.delete(sessionId)

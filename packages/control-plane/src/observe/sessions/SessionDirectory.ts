@@ -3,7 +3,7 @@
  * a watch and a listing of its own; costs up to a second for a query.
  */
 import type { RuntimeSessionState, SessionLifecycleEvent, SessionSnapshot } from "@runplane/domain"
-import { eachSessionPage, RuntimeClient, type RuntimeError, reconnect } from "@runplane/runtime"
+import { eachSessionPage, RuntimeClient, type RuntimeError } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -15,6 +15,7 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
+import { reopened } from "../../platform/loop/Reopened.ts"
 import type { SessionUpdate, SessionView } from "../decide/Input.ts"
 import { isCounted } from "../decide/State.ts"
 import { ObserverSettings } from "../ObserverSettings.ts"
@@ -135,14 +136,13 @@ export class SessionDirectory extends Context.Service<
             onSuccess: () => Effect.logInfo("the session watch ended"),
             onFailure: (error) => Effect.logWarning(`the session watch broke: ${error.message}`)
           }),
-          Effect.catchDefect((defect) => Effect.logError("the session watch broke", defect)),
           // The next watch does not repeat the changes in between.
-          Effect.andThen(
+          Effect.ensuring(
             Effect.sync(() => {
               for (const listener of new Set([...listeners.values()].flat())) listener({ _tag: "Check" })
             })
           ),
-          (once) => reconnect(once, watchReconnectMs)
+          (once) => reopened("session-watch", once, watchReconnectMs)
         )
 
       let refusedUntil = Number.NEGATIVE_INFINITY

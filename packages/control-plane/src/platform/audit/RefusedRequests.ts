@@ -3,7 +3,9 @@ import { HttpObserver, networkOf, type ObservedRequest } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
+import { forever } from "../loop/Forever.ts"
 import { Metrics } from "../metrics/Metrics.ts"
 import { type AuditEntry, AuditTrail } from "./AuditTrail.ts"
 import { makeRefusalSample, SAMPLED_IN_ALL } from "./RefusalSample.ts"
@@ -23,7 +25,12 @@ export const layerRefusedRequests = Layer.effect(
     const { sideEffectFailed } = yield* Metrics
     const sample = makeRefusalSample()
     const entries = yield* Queue.dropping<AuditEntry>(SAMPLED_IN_ALL)
-    yield* Queue.take(entries).pipe(Effect.flatMap(audit.recordDone), Effect.forever, Effect.forkScoped)
+    const recordNext = Effect.flatMap(
+      Queue.poll(entries),
+      Option.match({ onNone: () => Effect.void, onSome: audit.recordDone })
+    )
+    const wake = Queue.peek(entries)
+    yield* Effect.forkScoped(forever("refusal-audit", recordNext, { wake, first: Number.POSITIVE_INFINITY }))
 
     const record = Effect.fnUntraced(function* (request: ObservedRequest) {
       const now = yield* Clock.currentTimeMillis

@@ -8,21 +8,21 @@ import {
   ledgerHeadOf,
   ledgerStart,
   makeLedgerEntry,
-  Seal,
   type Sha256
 } from "@runplane/domain"
+import { Loops } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
+import { forever } from "../loop/Forever.ts"
 import { Metrics } from "../metrics/Metrics.ts"
 import { LEDGER_LOCK } from "../postgres/AdvisoryLocks.ts"
-import { describeSqlError } from "../postgres/SqlFailures.ts"
 import { unnestRows } from "../postgres/UnnestRows.ts"
 import { HeadsFile, type PublishedEntry } from "./HeadsFile.ts"
 import { pendingMac } from "./PendingEntries.ts"
 import { SealKeys } from "./SealKeys.ts"
+import { readStoredSeal } from "./StoredSeal.ts"
 
 /** Entries that one transaction numbers. */
 const ENTRIES_PER_BATCH = 500
@@ -53,6 +53,7 @@ export class LedgerWriter extends Context.Service<
       const { current } = yield* SealKeys
       const heads = yield* HeadsFile
       const { sealDoubted } = yield* Metrics
+      const { remark } = yield* Loops
       /** The end of the ledger as this process last saw it. */
       let known: LedgerHead = ledgerStart(sha256)
 
@@ -103,14 +104,28 @@ export class LedgerWriter extends Context.Service<
         return entries
       }).pipe(sql.withTransaction)
 
-      /** The entries of seals with their seals; one of a run that is deleted already has none. */
+      let alteredSeals = 0
+      /** Each entry is numbered once, so this is said once. */
+      const altered = Effect.fnUntraced(function* ({ number, subject }: LedgerEntry) {
+        sealDoubted("altered")
+        alteredSeals += 1
+        const what = `the stored seal ${subject}, entry ${number}, is altered: it is not a seal any more`
+        remark("ledger", alteredSeals === 1 ? what : `${what}; it is the ${alteredSeals}th since the start`)
+        yield* Effect.logError(what)
+      })
+
+      /** The entries of seals with their seals; one of a deleted run, or of an altered seal, has none. */
       const withSeals = Effect.fnUntraced(function* (entries: ReadonlyArray<LedgerEntry>) {
         const subjects = entries.flatMap(({ kind, subject }) => (kind === "seal" ? [subject] : []))
         const found = yield* sealsOf(sql, subjects)
-        return entries.map((entry): PublishedEntry => {
-          const seal = entry.kind === "seal" ? found.get(entry.subject) : undefined
-          return seal === undefined ? entry : { ...entry, seal: decodeSeal(seal) }
-        })
+        const published: Array<PublishedEntry> = []
+        for (const entry of entries) {
+          const text = entry.kind === "seal" ? found.get(entry.subject) : undefined
+          const seal = text === undefined ? undefined : readStoredSeal(text)
+          if (text !== undefined && seal === undefined) yield* altered(entry)
+          published.push(seal === undefined ? entry : { ...entry, seal })
+        }
+        return published
       })
 
       const numberPending = Effect.gen(function* () {
@@ -132,20 +147,15 @@ export class LedgerWriter extends Context.Service<
     })
   )
 
-  /** Numbers for ever. A batch that fails is tried again. */
+  /** Numbers for ever. */
   static readonly layerForever = Layer.effectDiscard(
     Effect.gen(function* () {
       const { numberPending } = yield* LedgerWriter
-      const batch = Effect.catch(numberPending, (error) =>
-        Effect.as(Effect.logWarning(`the ledger could not be continued: ${describeSqlError(error)}`), 0)
-      )
-      const turn = Effect.flatMap(batch, (count) => (count < ENTRIES_PER_BATCH ? Effect.sleep(PAUSE_MS) : Effect.void))
-      yield* Effect.forkScoped(Effect.forever(turn))
+      const round = Effect.map(numberPending, (count) => ({ pauseMs: count < ENTRIES_PER_BATCH ? PAUSE_MS : 0 }))
+      yield* Effect.forkScoped(forever("ledger", round))
     })
   )
 }
-
-const decodeSeal = Schema.decodeUnknownSync(Schema.fromJsonString(Seal))
 
 /** The run and the number of events of a seal's subject; undefined for a text that this service does not write. */
 const sealKeyOf = (subject: string) => {

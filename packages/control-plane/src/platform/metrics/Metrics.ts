@@ -1,6 +1,6 @@
 import { AlertSeverity, OutboundMessageCategory, RunStatus } from "@runplane/domain"
 import { RuntimeCallMeter } from "@runplane/runtime"
-import { HttpObserver, makeServiceRegistry, type ServiceRegistry } from "@runplane/server"
+import { HttpObserver, Loops, makeServiceRegistry, type ServiceRegistry } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -66,10 +66,10 @@ export type SideEffectStep = (typeof sideEffectSteps)[number]
 
 /**
  * What a seal cannot prove (docs/reference/seal.md#proof): the `head` of a run whose MAC is not of this process's key,
- * a seal that was made `late`, a `ledger` that was cut or has entries without a valid MAC, and ledger entries that were
- * not `published`.
+ * a seal that was made `late`, a stored seal that was `altered` beyond reading, a `ledger` that was cut
+ * or has entries without a valid MAC, and ledger entries that were not `published`.
  */
-const sealDoubtKinds = ["head", "late", "ledger", "published"] as const
+const sealDoubtKinds = ["head", "late", "altered", "ledger", "published"] as const
 
 /** What the check of a receipt found: `refuted` by the log, `unverified` by itself, `missing` where there is none. */
 const receiptResults = ["verified", "refuted", "unverified", "missing"] as const
@@ -111,13 +111,14 @@ export class Metrics extends Context.Reference<ReturnType<typeof makeMetrics>>("
       const metrics = makeMetrics(registry)
       return Metrics.context(metrics).pipe(
         Context.add(HttpObserver, { observe: (request) => Effect.sync(() => metrics.httpRequest(request)) }),
-        Context.add(RuntimeCallMeter, metrics.runtimeCall)
+        Context.add(RuntimeCallMeter, metrics.runtimeCall),
+        Context.add(Loops, registry.loops)
       )
     })
   )
 }
 
-const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
+const makeMetrics = ({ observe, registry }: Pick<ServiceRegistry, "observe" | "registry">) => {
   const registers = [registry]
   const counter = <Label extends string>(name: string, help: string, ...labelNames: ReadonlyArray<Label>) =>
     new Counter({ name, help, labelNames, registers })

@@ -6,18 +6,20 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
 import type { EventFilter } from "../../event-log/EventRepository.ts"
 import { Watermark } from "../../event-log/subscribe/Watermark.ts"
+import { forever } from "../../platform/loop/Forever.ts"
 import { TALLY_LOCK } from "../../platform/postgres/AdvisoryLocks.ts"
 
 /** The sizes of blocks, as powers of two of their seqs; the same as in `migrations/0001_schema.sql`. */
 const LEVELS = [20, 15, 10] as const
 const SMALLEST_BLOCK = 2 ** 10
 /** The interval of the background count; a request with many uncounted blocks starts one, too. */
-const COUNTING_INTERVAL = "1 minute"
+const COUNTING_INTERVAL_MS = 60_000
+/** A first count of a large log takes its time. Milliseconds. */
+const COUNTING_LIMIT_MS = 1_800_000
 const UNCOUNTED_BLOCKS = 4
 
 /** A range of seqs: `after` exclusive, `upTo` inclusive. */
@@ -166,7 +168,9 @@ export class CrossRunEventBlocks extends Context.Service<
         return merged(rows.map(({ after, up_to }) => ({ after: Number(after), upTo: Number(up_to) })))
       })
 
-      yield* Effect.forkScoped(Effect.repeat(inBackground, Schedule.spaced(COUNTING_INTERVAL)))
+      yield* Effect.forkScoped(
+        forever("event-blocks", countClosed, { every: COUNTING_INTERVAL_MS, limitMs: COUNTING_LIMIT_MS })
+      )
       return CrossRunEventBlocks.of({ countClosed, count, ranges })
     })
   )

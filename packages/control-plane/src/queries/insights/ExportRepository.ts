@@ -1,10 +1,9 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { ExportedSession } from "@runplane/api"
-import { isUuid, type RunId, rawEventId, Seal } from "@runplane/domain"
+import { isUuid, type RunId, rawEventId, type Seal } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
 import { BeginTransaction } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { RunStateReader } from "../../event-log/projection/RunStateReader.ts"
@@ -12,6 +11,7 @@ import { RunDocuments } from "../../event-log/runs/RunDocuments.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import type { StoredRun } from "../../event-log/runs/RunRow.ts"
 import { sha256 } from "../../event-log/seal/HashChain.ts"
+import { readStoredSeal } from "../../platform/ledger/StoredSeal.ts"
 import { readBounded } from "../../platform/postgres/BoundedRows.ts"
 
 /** The head of an export, read at one moment, with the numbers of its events. */
@@ -92,7 +92,7 @@ export class ExportRepository extends Context.Service<
           metrics: row?.metrics ?? undefined,
           canonicalEvents: lastEventIndex,
           rawEvents: row?.last_raw_seq ?? 0,
-          seal: typeof row?.seal === "string" ? decodeSeal(row.seal) : undefined
+          seal: typeof row?.seal === "string" ? readStoredSeal(row.seal) : undefined
         }
         return head
       })
@@ -146,8 +146,6 @@ interface DocumentRow {
   readonly stream_cursor: bigint
   readonly seal: string | null
 }
-
-const decodeSeal = Schema.decodeUnknownSync(Schema.fromJsonString(Seal))
 
 interface SessionRow {
   readonly runtime_kind: string

@@ -3,12 +3,12 @@ import { isTerminal } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Reactor } from "../../event-log/append/Reactors.ts"
+import { forever, roundGoesOn } from "../../platform/loop/Forever.ts"
 
-/** Pause between two folds. Each row that is not folded yet costs its readers some microseconds. */
-const FOLDING_INTERVAL = "3 seconds"
+/** Pause between two folds. Each row that is not folded yet costs its readers some microseconds. Milliseconds. */
+const FOLDING_INTERVAL_MS = 3_000
 /** Changed runs that one transaction folds. */
 const RUNS_PER_FOLDING = 5_000
 
@@ -30,15 +30,11 @@ export class RunTallies extends Context.Service<
       const foldSome = Effect.map(
         sql<{ readonly done: boolean }>`SELECT fold_tallies(${RUNS_PER_FOLDING}) AS done`,
         ([row]) => row?.done ?? true
-      )
+      ).pipe(Effect.tap(roundGoesOn))
       const fold = Effect.asVoid(Effect.repeat(foldSome, { until: (done) => done })).pipe(
         Effect.withTracerEnabled(false)
       )
-      yield* fold.pipe(
-        Effect.catch((error) => Effect.logWarning("could not update the tallies of runs", error)),
-        Effect.repeat(Schedule.spaced(FOLDING_INTERVAL)),
-        Effect.forkScoped
-      )
+      yield* Effect.forkScoped(forever("run-tallies", fold, { every: FOLDING_INTERVAL_MS }))
       return RunTallies.of({ fold })
     })
   )

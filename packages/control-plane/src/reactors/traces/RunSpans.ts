@@ -10,6 +10,7 @@ import type * as Tracer from "effect/Tracer"
 import type { ObservedFrame } from "../../event-log/append/AppendRequest.ts"
 import type { Reactor } from "../../event-log/append/Reactors.ts"
 import { parentSpan, RunTraces } from "../../event-log/runs/RunTraces.ts"
+import { forever } from "../../platform/loop/Forever.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { makeLifecycleSpan, nanosOf } from "./LifecycleSpan.ts"
 import { type LlmSpan, makeLlmSpan } from "./LlmSpans.ts"
@@ -71,7 +72,13 @@ export const makeRunSpans = Effect.gen(function* () {
     )
   // The spans of the commits before the service stopped.
   yield* Effect.addFinalizer(() => Effect.flatMap(Queue.clear(pending), Effect.forEach(work, { discard: true })))
-  yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.take(pending), work)))
+  const workAll = Effect.gen(function* () {
+    for (let next = yield* Queue.poll(pending); Option.isSome(next); next = yield* Queue.poll(pending)) {
+      yield* work(next.value)
+    }
+  })
+  const wake = Queue.peek(pending)
+  yield* Effect.forkScoped(forever("run-spans", workAll, { wake, first: Number.POSITIVE_INFINITY }))
 
   return {
     afterCommit: (appends) => {

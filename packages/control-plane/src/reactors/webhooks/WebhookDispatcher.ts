@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
+import { forever } from "../../platform/loop/Forever.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
 import { type ClaimedDelivery, DeliveryQueue, type FailedAnswer, SLOWED_AFTER } from "./DeliveryQueue.ts"
@@ -77,19 +78,9 @@ export class WebhookDispatcher extends Context.Service<
       })
       const round = startDue.pipe(
         Effect.uninterruptible,
-        Effect.catch((error) =>
-          Effect.as(
-            Effect.logWarning(`cannot read the due webhook deliveries: ${describeSqlError(error)}`),
-            settings.pollMs
-          )
-        ),
-        // The next poll may succeed: the worker must not end before its process.
-        Effect.catchDefect((defect) =>
-          Effect.as(Effect.logError("the read of due webhook deliveries failed unexpectedly", defect), settings.pollMs)
-        ),
-        Effect.flatMap((waitMs) => (waitMs === 0 ? Effect.yieldNow : Effect.timeoutOption(Queue.take(signal), waitMs)))
+        Effect.map((pauseMs) => ({ pauseMs }))
       )
-      yield* Effect.forkScoped(Effect.forever(round))
+      yield* Effect.forkScoped(forever("webhooks", round, { wake: Queue.take(signal) }))
 
       return WebhookDispatcher.of({ wake })
     })

@@ -2,7 +2,6 @@ import { ControlPlaneSettings, makeFairTurns, readSetting } from "@runplane/serv
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as RcMap from "effect/RcMap"
 import type * as Scope from "effect/Scope"
@@ -10,12 +9,12 @@ import type { SqlError } from "effect/sql/SqlError"
 import { LiveEvents } from "../../event-log/subscribe/LiveEvents.ts"
 import { Wakeup } from "../../event-log/subscribe/Wakeup.ts"
 import { Watermark } from "../../event-log/subscribe/Watermark.ts"
+import { forever } from "../../platform/loop/Forever.ts"
 import { streamReadsAt } from "../../platform/postgres/PoolUse.ts"
 import { shareReads } from "../../platform/postgres/SharedRead.ts"
 import type { SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
 import { type EventQuery, matchesAll } from "../../queries/query/EventQuery.ts"
 import { EventSearch, type FoundEvents } from "../../queries/query/EventSearch.ts"
-import { retries } from "../StreamReads.ts"
 import { STREAM_PAGE_BYTES } from "../StreamSlots.ts"
 import { BUFFER_BYTES, type BufferedFrames, framesOf, RingBuffer } from "./RingBuffer.ts"
 
@@ -31,6 +30,9 @@ const IDLE_MS = 1_000
 /** An open transaction delays later commits, and sends no notification when it is rolled back. Milliseconds. */
 const DELAYED_MS = 5
 const LONGEST_DELAYED_MS = 200
+
+/** The pauses while the database is away. Milliseconds. */
+const RETRIES = { firstMs: 100, longestMs: 2_000 }
 
 /** The end of the log for one subscriber. */
 export interface TailSubscription {
@@ -149,23 +151,21 @@ export class LogTail extends Context.Service<
         ({ afterSeq, search }) => `${afterSeq} ${JSON.stringify(search)}`
       )
 
-      const run = Effect.fnUntraced(function* (subscribers: Subscribers) {
+      const readFor = Effect.fnUntraced(function* (subscribers: Subscribers) {
         const { notified, wakeups } = subscribers
         let delay = DELAYED_MS
         let isDelayed = false
-        while (true) {
-          const received: Option.Option<void> = yield* Queue.take(notified).pipe(
-            Effect.timeoutOption(isDelayed ? delay : IDLE_MS)
-          )
-          const isTimeout: boolean = Option.isNone(received)
+        let isNotified = false
+        const wake = Effect.tap(Queue.take(notified), () => Effect.sync(() => (isNotified = true)))
+        const round = Effect.gen(function* () {
+          const isTimeout = !isNotified
+          isNotified = false
           delay = isDelayed && isTimeout ? Math.min(delay * 2, LONGEST_DELAYED_MS) : DELAYED_MS
-          isDelayed = yield* update(subscribers, isTimeout && !isDelayed).pipe(
-            Effect.tapError((error) => Effect.logDebug("the end of the log could not be read", error)),
-            Effect.retry(retries),
-            Effect.orDie
-          )
+          isDelayed = yield* update(subscribers, isTimeout && !isDelayed)
           yield* Effect.sleep(Math.min(Math.max(PAUSE_MS.least, wakeups.size * PAUSE_MS.perSubscriber), PAUSE_MS.most))
-        }
+          return { pauseMs: isDelayed ? delay : IDLE_MS }
+        })
+        yield* Effect.forkScoped(forever("log-tails", round, { wake, first: IDLE_MS, backoff: RETRIES }))
       }, Effect.withTracerEnabled(false))
 
       /** The subscribers of a search, with the fiber that reads for them; both end with the last subscriber. */
@@ -179,7 +179,7 @@ export class LogTail extends Context.Service<
         )
         for (const other of all) other.buffer.trim(capacity())
         Queue.offerUnsafe(notified, undefined)
-        yield* Effect.forkScoped(run(subscribers))
+        yield* readFor(subscribers)
         return subscribers
       })
       const bySearch = yield* RcMap.make({ lookup: open })

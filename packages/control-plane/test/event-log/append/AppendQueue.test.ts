@@ -5,7 +5,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { TestClock } from "effect/testing"
-import { AppendQueue, GROUP_REQUESTS } from "../../../src/event-log/append/AppendQueue.ts"
+import { AppendQueue, GROUP_REQUESTS, type Group } from "../../../src/event-log/append/AppendQueue.ts"
 import {
   type AppendError,
   AppendRequest,
@@ -52,9 +52,15 @@ const append = Effect.fnUntraced(function* (runId: RunId, ...bytes: ReadonlyArra
   return fiber
 })
 
+/** The next group, as a writer waits for it. */
+const nextGroup = (queue: AppendQueue["Service"]): Effect.Effect<Group> =>
+  Effect.flatMap(Effect.andThen(queue.ready, queue.takeGroup), (group) =>
+    group === undefined ? nextGroup(queue) : Effect.succeed(group)
+  )
+
 /** Takes a group and releases it at once. */
 const takeGroup = AppendQueue.use((queue) =>
-  Effect.flatMap(queue.takeGroup, ({ appends, release }) => Effect.as(release, appends))
+  Effect.flatMap(nextGroup(queue), ({ appends, release }) => Effect.as(release, appends))
 )
 const runsOf = (group: ReadonlyArray<QueuedAppend>) => group.map(({ request }) => request.runId)
 const outcome = (runId: RunId) => Exit.fail(new RunNotFound({ runId }))
@@ -93,9 +99,9 @@ describe("AppendQueue", () => {
     Effect.gen(function* () {
       const queue = yield* AppendQueue
       yield* append(A)
-      yield* queue.takeGroup
+      yield* nextGroup(queue)
       yield* append(B)
-      assert.deepStrictEqual(runsOf((yield* queue.takeGroup).appends), [B])
+      assert.deepStrictEqual(runsOf((yield* nextGroup(queue)).appends), [B])
     }).pipe(Effect.provide(layer))
   )
 
@@ -119,12 +125,12 @@ describe("AppendQueue", () => {
       const queue = yield* AppendQueue
       for (const number of [1, 2]) yield* append(runOf(number), 1_000_000)
       yield* append(runOf(3), 1)
-      const [first, second] = [yield* queue.takeGroup, yield* queue.takeGroup]
+      const [first, second] = [yield* nextGroup(queue), yield* nextGroup(queue)]
       assert.deepStrictEqual(
         [first, second].map(({ appends }) => runsOf(appends)),
         [[runOf(1)], [runOf(3)]]
       )
-      const next = yield* Effect.forkChild(queue.takeGroup)
+      const next = yield* Effect.forkChild(nextGroup(queue))
       yield* Effect.yieldNow
       assert.isUndefined(next.pollUnsafe())
       yield* second.release

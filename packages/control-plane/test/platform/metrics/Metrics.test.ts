@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RUNPLANE_VERSION } from "@runplane/api"
+import { Loops } from "@runplane/server"
 import * as Effect from "effect/Effect"
+import { TestClock } from "effect/testing"
 import { MAX_FREE_LABEL_VALUES, MAX_MESSAGE_PAIRS, Metrics } from "../../../src/platform/metrics/Metrics.ts"
 import { idle } from "../../support/ScrapedValues.ts"
 
@@ -67,6 +69,9 @@ const table: ReadonlyArray<readonly [name: string, type: string, sample: string,
   ["runtime_last_frame_timestamp_seconds", "gauge", " 1700000000.25"],
   ["access_refusals_total", "counter", '{status_code="403",caller="unknown"} 1'],
   ["runplane_trace_spans_total", "counter", '{outcome="dropped"} 0'],
+  ["runplane_loop_failures_total", "counter", '{loop="ledger"} 1'],
+  ["runplane_loop_last_round_timestamp_seconds", "gauge", '{loop="ledger"} 0.5'],
+  ["runplane_loop_late_seconds", "gauge", '{loop="ledger"} 90'],
   [
     "runplane_build_info",
     "gauge",
@@ -121,6 +126,12 @@ const everything = Effect.gen(function* () {
   metrics.retentionWaiting(6)
   metrics.retentionRemoved("run", 4)
   metrics.retentionSweep("completed", 0.5)
+  const loops = yield* Loops
+  const loop = loops.open("ledger", 60_000, 0)
+  loop.worked(500)
+  loop.failed(1_000, "x")
+  loops.countFailure("ledger")
+  yield* TestClock.adjust(90_500)
   // Counts are added once, however often the metrics are scraped.
   yield* metrics.scrape(values)
   return yield* metrics.scrape(values)
@@ -164,7 +175,7 @@ const atStart: Readonly<Record<string, ReadonlyArray<string>>> = {
     `status_code="${status}",caller="known"`,
     `status_code="${status}",caller="unknown"`
   ]),
-  runplane_seal_doubts_total: ["head", "late", "ledger", "published"].map((what) => `what="${what}"`),
+  runplane_seal_doubts_total: ["head", "late", "altered", "ledger", "published"].map((what) => `what="${what}"`),
   proto_decision_receipts_total: ["verified", "refuted", "unverified", "missing"].map((name) => `result="${name}"`),
   runplane_archive_rows_total: [""],
   runplane_archive_bytes_total: [""],
@@ -180,6 +191,8 @@ const atStart: Readonly<Record<string, ReadonlyArray<string>>> = {
   otlp_drained_total: [""],
   otlp_marks_total: ['outcome="stored"', 'outcome="dropped"'],
   runplane_trace_spans_total: ['outcome="exported"', 'outcome="dropped"'],
+  // Each loop exports its own when it starts.
+  runplane_loop_failures_total: [],
   // Their labels name what a client or an agent chose.
   http_requests_total: [],
   proto_inbound_messages_total: [],

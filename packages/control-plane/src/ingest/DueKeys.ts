@@ -74,7 +74,7 @@ export const makeDueKeys = Effect.fnUntraced(function* <E, R>({ concurrency, pro
 
   const worker = Effect.gen(function* () {
     const [key] = ready
-    if (key === undefined) return hasReady.closeUnsafe()
+    if (key === undefined) return void hasReady.closeUnsafe()
     ready.delete(key)
     const entry = entries.get(key)
     if (entry !== undefined && !entry.isRunning) yield* run(key, entry)

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
+import { Loops } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { Metrics } from "../../../src/platform/metrics/Metrics.ts"
 import { idle } from "../../support/ScrapedValues.ts"
@@ -24,6 +25,9 @@ const exported = Effect.gen(function* () {
   const metrics = yield* Metrics
   const request = { requestId: "r1", caller: undefined, address: "192.0.2.1", id: undefined }
   metrics.httpRequest({ ...request, method: "GET", route: "/runs", status: 500, seconds: 0.1 })
+  const loops = yield* Loops
+  loops.open("ledger", 60_000, 0)
+  loops.open("webhooks", 60_000, 0)
   const text = yield* metrics.scrape(idle)
   return [...text.matchAll(/^([a-z_]+)(?:\{(.*)\})? \S+$/gm)].map(
     ([, name = "", labels = ""]): Series => ({

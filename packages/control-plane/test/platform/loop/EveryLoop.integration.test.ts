@@ -85,10 +85,10 @@ it.live(
       const known: ReadonlyArray<string> = LOOP_NAMES
       assert.deepStrictEqual([...failed].toSorted(), known.toSorted())
       // The answer may be a second old.
-    const { body, status } = yield* until(readiness, (answer) => answer.body.checks.loops.detail === "", "200 millis")
-    assert.strictEqual(status, 200, JSON.stringify(body))
-    assert.isTrue(body.checks.loops.ok)
-  }).pipe(Effect.scoped),
+      const { body, status } = yield* until(readiness, (answer) => answer.body.checks.loops.detail === "", "200 millis")
+      assert.strictEqual(status, 200, JSON.stringify(body))
+      assert.isTrue(body.checks.loops.ok)
+    }).pipe(Effect.scoped),
   2 * LIMIT_MS
 )
 

@@ -48,6 +48,8 @@ const BATCH = 200
 const FIRST_DELAY_MS = 1_000
 /** The first pause after a failed reconciliation. Milliseconds. */
 const RETRY_MS = 10_000
+/** A page may wait for the grace of its sessions, and for their runs. Milliseconds. */
+const PAGE_LIMIT_MS = 600_000
 
 /** A session without a run, and its first notice, Unix milliseconds. */
 interface NoticedSession {
@@ -289,10 +291,11 @@ export class SessionDiscovery extends Context.Service<
       if (!discoveryEnabled || reconcileIntervalMs === 0) return
       const { reconcile } = yield* SessionDiscovery
       const placement = yield* Placement
-      const backoff = { firstMs: Math.min(RETRY_MS, reconcileIntervalMs), longestMs: reconcileIntervalMs }
+      const every = reconcileIntervalMs
+      const backoff = { firstMs: Math.min(RETRY_MS, every), longestMs: every }
       yield* placement.singleton(
         "reconciliation",
-        forever("session-reconciliation", reconcile, { first: FIRST_DELAY_MS, every: reconcileIntervalMs, backoff })
+        forever("session-reconciliation", reconcile, { first: FIRST_DELAY_MS, every, backoff, limitMs: PAGE_LIMIT_MS })
       )
     })
   )

@@ -39,6 +39,9 @@ export const Webhook = Schema.Struct({
   active: Field.flag("Whether events are delivered; an answer of 410 makes it false"),
   createdAt: Field.time("When it was made"),
   updatedAt: Field.time("When it last changed"),
+  madeForRules: optional(
+    Field.flag("Whether an alert rule has made it for a URL: it is removed with the last rule that uses it")
+  ),
   slowedSince: optional(
     Field.time("Since when it has one attempt at a time, because its receiver did not answer in time; absent else")
   ),

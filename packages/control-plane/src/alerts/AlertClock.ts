@@ -19,6 +19,7 @@ import { unnestRows } from "../platform/postgres/UnnestRows.ts"
 import { AlertNotices, type DueNotice } from "./AlertNotices.ts"
 import { actionsOf, type FiringRow, firingColumns, toFiring } from "./AlertRows.ts"
 import type { EndedFiring, makeFiringWriter } from "./FiringWriter.ts"
+import { evaluatorCaller, makeUnusedWebhooks } from "./RuleWebhooks.ts"
 import { makeSilences } from "./Silences.ts"
 
 /** Deadlines, repetitions and ends that one step handles; the next one continues. */
@@ -55,6 +56,7 @@ export const makeAlertClock = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const notices = yield* AlertNotices
   const silences = yield* makeSilences
+  const removeUnused = yield* makeUnusedWebhooks
   let rolledMinute = 0
   let cleanedMinute = 0
 
@@ -198,6 +200,7 @@ export const makeAlertClock = Effect.gen(function* () {
         SELECT run_id FROM alert_memories WHERE updated_at < ${isoAt(now - MEMORY_DAYS * 86_400_000)}::timestamptz
         LIMIT ${REMOVED_AT_ONCE}))`
     yield* sql`DELETE FROM alert_silences WHERE until < ${at}::timestamptz`
+    yield* removeUnused(evaluatorCaller, at)
   })
 
   return { due, compare, deadlines, rolling, end }

@@ -277,7 +277,8 @@ export class AlertEvaluator extends Context.Service<
       const step = Effect.gen(function* () {
         const [cursor] = yield* sql<CursorRow & { readonly is_idle: boolean }>`
           SELECT seq, rules_version, NOT EXISTS (SELECT FROM alert_rules WHERE enabled)
-                 AND NOT EXISTS (SELECT FROM alert_firings WHERE resolved_at IS NULL) AS is_idle FROM alert_cursor`
+                 AND NOT EXISTS (SELECT FROM alert_firings WHERE resolved_at IS NULL)
+                 AND NOT EXISTS (SELECT FROM webhooks WHERE made_for_rules) AS is_idle FROM alert_cursor`
         if (cursor === undefined || cursor.is_idle) return undefined
         const now = yield* clock.now
         const rules = yield* activeRules(cursor.rules_version)

@@ -43,22 +43,42 @@ export const ruleState = (rule: AlertRule, row: Omit<RuleRow, "rule">): AlertRul
   updatedAt: row.updated_at.toISOString()
 })
 
+const MASKED = /^\*{4}/
+
 /**
- * The actions of a changed rule: a masked key stands for the one that the rule has at the same position, because a
- * client sends back what it has read.
+ * The actions of a changed rule: a masked key stands for a key that the rule has, because a client sends back what it
+ * has read. Levels and actions can be moved or removed meanwhile, so the key may be of another position. Fails with the
+ * field of a masked key that is none of the rule's.
  */
 export const withStoredKeys = (
   levels: AlertRule["levels"],
   before: AlertRule["levels"] | undefined
-): AlertRule["levels"] =>
-  levels.map((level, number) => ({
+): Result.Result<AlertRule["levels"], string> => {
+  const keys = (before ?? []).flatMap((level, number) =>
+    level.actions.flatMap((action, index) =>
+      action.type === "webhook" && action.routingKey !== undefined
+        ? [{ number, index, at: level.at, subscription: action.subscription, key: action.routingKey }]
+        : []
+    )
+  )
+  const unknown: Array<string> = []
+  const changed = levels.map((level, number) => ({
     ...level,
     actions: level.actions.map((action, index): AlertAction => {
-      const old = before?.[number]?.actions[index]
-      if (action.type !== "webhook" || old?.type !== "webhook" || old.routingKey === undefined) return action
-      return action.routingKey === masked(old.routingKey) ? { ...action, routingKey: old.routingKey } : action
+      if (action.type !== "webhook" || action.routingKey === undefined || !MASKED.test(action.routingKey)) return action
+      const same = keys.filter(({ key }) => masked(key) === action.routingKey)
+      const found =
+        same.find((one) => one.at === level.at && one.subscription === action.subscription) ??
+        same.find((one) => one.number === number && one.index === index) ??
+        same[0]
+      if (found !== undefined) return { ...action, routingKey: found.key }
+      unknown.push(`levels.${number}.actions.${index}.routingKey must be a whole key`)
+      return action
     })
   }))
+  const [problem] = unknown
+  return problem === undefined ? Result.succeed(changed) : Result.fail(problem)
+}
 
 /** A row of `alert_firings`. */
 export interface FiringRow {

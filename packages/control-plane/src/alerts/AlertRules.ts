@@ -13,8 +13,6 @@ import {
   tooManyOf
 } from "@runplane/api"
 import {
-  ALERT_EVENTS,
-  type AlertAction,
   type AlertRule,
   isCalendarWindow,
   isRollingWindow,
@@ -23,19 +21,19 @@ import {
   ruleProblem
 } from "@runplane/domain"
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
 import { hasStatus } from "../event-log/runs/RunSearch.ts"
 import { AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
-import { Ids } from "../platform/Ids.ts"
 import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
 import { WebhookDispatcher } from "../reactors/webhooks/WebhookDispatcher.ts"
-import { Webhooks } from "../reactors/webhooks/Webhooks.ts"
 import { type RuleRow, ruleColumns, ruleState, storedRule, withStoredKeys } from "./AlertRows.ts"
 import { makeChangedRules } from "./ChangedRules.ts"
 import { makeFiringWriter } from "./FiringWriter.ts"
+import { makeRuleWebhooks, makeUnusedWebhooks } from "./RuleWebhooks.ts"
 import { makeSeqAt } from "./SeqAt.ts"
 
 /** Alert rules (docs/reference/alerts.md#rules). Each change commits with its audit entry. */
@@ -64,9 +62,9 @@ export class AlertRules extends Context.Service<
       const audit = yield* AuditTrail
       const clock = yield* DatabaseClock
       const dispatcher = yield* WebhookDispatcher
-      const ids = yield* Ids
       const seqAt = yield* makeSeqAt
-      const webhooks = yield* Webhooks
+      const ruleWebhooks = yield* makeRuleWebhooks
+      const removeUnused = yield* makeUnusedWebhooks
       const writer = yield* makeFiringWriter
       const changes = yield* makeChangedRules(writer)
 
@@ -101,37 +99,16 @@ export class AlertRules extends Context.Service<
         })
       }
 
-      /** The subscription of a URL: a rule stores no URL, which is a credential. */
-      const subscriptionOf = Effect.fnUntraced(function* (url: string, field: string, caller: Caller) {
-        const events = [...ALERT_EVENTS]
-        const [known] = yield* sql<{ readonly id: string }>`
-          SELECT id::text AS id FROM webhooks WHERE url = ${url} AND active AND events @> ${events}::text[]
-          ORDER BY created_at LIMIT 1`
-        if (known !== undefined) return known.id
-        const secret = `${yield* ids.traceId}${yield* ids.traceId}`
-        const made = yield* webhooks
-          .create({ url, events, secret }, caller)
-          .pipe(Effect.catchTag("BadRequest", ({ message }) => Effect.fail(badRequest(`${field}.${message}`))))
-        return made.id
-      })
-
-      const resolvedAction = Effect.fnUntraced(function* (action: AlertAction, field: string, caller: Caller) {
-        if (action.type !== "webhook") return action
-        const { url, ...stored } = action
-        if (url !== undefined) return { ...stored, subscription: yield* subscriptionOf(url, field, caller) }
-        const [known] = yield* sql`SELECT FROM webhooks WHERE id::text = lower(${action.subscription ?? ""})`
-        if (known === undefined) return yield* badRequest(`${field}.subscription is not a webhook subscription`)
-        return stored
-      })
-
       /** The rule with its subscriptions; an error names the field. */
       const checked = Effect.fnUntraced(function* (rule: AlertRule, before: AlertRule | undefined, caller: Caller) {
         const problem = ruleProblem(rule)
         if (problem !== undefined) return yield* badRequest(problem)
-        const levels = yield* Effect.forEach(withStoredKeys(rule.levels, before?.levels), (level, number) =>
+        const withKeys = withStoredKeys(rule.levels, before?.levels)
+        if (Result.isFailure(withKeys)) return yield* badRequest(withKeys.failure)
+        const levels = yield* Effect.forEach(withKeys.success, (level, number) =>
           Effect.map(
             Effect.forEach(level.actions, (action, index) =>
-              resolvedAction(action, `levels.${number}.actions.${index}`, caller)
+              ruleWebhooks.resolve(action, `levels.${number}.actions.${index}`, caller)
             ),
             (actions) => ({ ...level, actions })
           )
@@ -168,11 +145,16 @@ export class AlertRules extends Context.Service<
 
       const add = Effect.fn("AlertRules.add")(function* (given: NewAlertRule, caller: Caller) {
         if ((yield* rowOf(given.id)) !== undefined) return yield* alertRuleExists(given.id)
+        return yield* again(insertRule(given, caller))
+      })
+
+      const insertRule = Effect.fnUntraced(function* (given: NewAlertRule, caller: Caller) {
         const rule = yield* checked(given, undefined, caller)
         const now = yield* clock.now
         const at = new Date(now).toISOString()
         const insert = Effect.gen(function* () {
           yield* lockCursor
+          if (!(yield* ruleWebhooks.exist(rule))) return yield* new WebhookRemoved()
           const [count] = yield* sql<{ readonly rules: number }>`SELECT count(*)::int AS rules FROM alert_rules`
           if ((count?.rules ?? 0) >= MAX_ALERT_RULES) return yield* tooManyOf(MAX_ALERT_RULES, "alert rules")
           const begin = yield* beginOf(rule, now)
@@ -201,7 +183,11 @@ export class AlertRules extends Context.Service<
           WHERE rule_id = ${id} AND NOT period LIKE '% ' || id::text`
       })
 
-      const put = Effect.fn("AlertRules.put")(function* (id: string, given: ChangedAlertRule, caller: Caller) {
+      const put = Effect.fn("AlertRules.put")((id: string, given: ChangedAlertRule, caller: Caller) =>
+        again(change(id, given, caller))
+      )
+
+      const change = Effect.fnUntraced(function* (id: string, given: ChangedAlertRule, caller: Caller) {
         const row = yield* rowOf(id)
         if (row === undefined) return yield* alertRuleNotFound(id)
         const stored = storedRule(row)
@@ -213,6 +199,7 @@ export class AlertRules extends Context.Service<
           before !== undefined && row.error === null && COUNTED.every((field) => before[field] === rule[field])
         const write = Effect.gen(function* () {
           yield* lockCursor
+          if (!(yield* ruleWebhooks.exist(rule))) return yield* new WebhookRemoved()
           // An enabled rule counts from now on what it has missed while it was not.
           const isResumed = rule.enabled && !row.enabled
           if (isSame) {
@@ -235,6 +222,7 @@ export class AlertRules extends Context.Service<
           if (changed === undefined) return yield* alertRuleNotFound(id)
           if (isSame && (isResumed || needsRecheck(before, rule))) yield* changes.request(rule, now)
           yield* record("update", rule, caller, at)
+          yield* removeUnused(caller, at)
           return ruleState(rule, changed)
         })
         const state = yield* sql.withTransaction(write)
@@ -253,6 +241,7 @@ export class AlertRules extends Context.Service<
           yield* audit.record({
             ...{ caller, action: "alert_rule.delete", resource: "alert_rule", resourceId: id, details: {}, at }
           })
+          yield* removeUnused(caller, at)
         })
         yield* sql.withTransaction(erase)
         dispatcher.wake()
@@ -261,6 +250,18 @@ export class AlertRules extends Context.Service<
     })
   )
 }
+
+/** The last rule of a subscription was removed while another rule was about to use it. */
+class WebhookRemoved extends Data.TaggedError("WebhookRemoved") {}
+
+/** Makes the subscription again that was removed meanwhile. */
+const again = <A, E, R>(write: Effect.Effect<A, E | WebhookRemoved, R>) =>
+  Effect.retry(write, { while: (error) => error instanceof WebhookRemoved, times: 5 }).pipe(
+    Effect.catchIf(
+      (error): error is WebhookRemoved => error instanceof WebhookRemoved,
+      () => Effect.fail(badRequest("a webhook of the rule was removed meanwhile"))
+    )
+  )
 
 /** A change of these starts the counts of a rule again. */
 const COUNTED = ["match", "per", "window", "zone", "measure"] as const

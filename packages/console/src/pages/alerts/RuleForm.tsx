@@ -1,17 +1,13 @@
 import type { AlertRuleState } from "@runplane/api"
 import { ALERT_MEASURES, type AlertAction, AlertFormat, AlertPer, AlertSeverity, AlertWindow } from "@runplane/domain"
-import { Plus, Trash2 } from "lucide-react"
+import { Plus, Trash2, X } from "lucide-react"
 import { type ReactNode, useState } from "react"
 import { call } from "../../client/Client.ts"
+import { Chip, UserText } from "../../ui/basics.tsx"
 import { FormDialog, useChange } from "../../ui/Confirm.tsx"
 import { Select } from "../../ui/kit.tsx"
 import { QueryBar } from "../../ui/QueryBar.tsx"
-
-interface LevelFields {
-  readonly at: string
-  readonly severity: (typeof AlertSeverity.literals)[number]
-  readonly actions: ReadonlyArray<AlertAction>
-}
+import { actionText, changedRule, type LevelFields, withTarget } from "../../view/RuleTargets.ts"
 
 const NEW_LEVELS: ReadonlyArray<LevelFields> = [
   { at: "80", severity: "info", actions: [] },
@@ -24,10 +20,8 @@ const options = <Word extends string>(words: ReadonlyArray<Word>) => words.map((
 
 const localZone = () => new Intl.DateTimeFormat().resolvedOptions().timeZone
 
-/** Adds a rule, or changes one. The target and its format are those of all levels; other actions stay as they are. */
+/** Adds a rule, or changes one. A new target is added to all levels, beside the actions that each has. */
 export const RuleForm = ({ onClose, rule }: { readonly rule?: AlertRuleState; readonly onClose: () => void }) => {
-  const hook = rule?.levels.flatMap(({ actions }) => actions).find(({ type }) => type === "webhook")
-  const before = hook?.type === "webhook" ? hook : undefined
   const [id, setId] = useState(rule?.id ?? "")
   const [name, setName] = useState(rule?.name ?? "")
   const [match, setMatch] = useState(rule?.match ?? "")
@@ -38,41 +32,25 @@ export const RuleForm = ({ onClose, rule }: { readonly rule?: AlertRuleState; re
   const [levels, setLevels] = useState<ReadonlyArray<LevelFields>>(
     rule?.levels.map(({ actions, at, severity }) => ({ at: String(at), severity, actions })) ?? NEW_LEVELS
   )
-  const [target, setTarget] = useState(before?.subscription ?? before?.url ?? "")
-  const [format, setFormat] = useState(before?.format ?? "generic")
-  const [routingKey, setRoutingKey] = useState(before?.routingKey ?? "")
+  const [target, setTarget] = useState("")
+  const [format, setFormat] = useState<(typeof AlertFormat.literals)[number]>("generic")
+  const [routingKey, setRoutingKey] = useState("")
   const [admission, setAdmission] = useState(rule?.admission ?? false)
   const [expected, setExpected] = useState(rule?.expectedCostUsd === undefined ? "" : String(rule.expectedCostUsd))
 
-  const notification: ReadonlyArray<AlertAction> =
+  const added: AlertAction | undefined =
     target.trim() === ""
-      ? []
-      : [
-          {
-            type: "webhook",
-            ...(/^https?:/i.test(target.trim()) ? { url: target.trim() } : { subscription: target.trim() }),
-            format,
-            ...(format === "pagerduty" && { routingKey })
-          }
-        ]
-  const fields = {
-    name,
-    enabled: rule?.enabled ?? true,
-    match,
-    per,
-    window,
-    zone,
-    measure,
-    levels: levels.map(({ actions, at, severity }) => ({
-      at: Number(at),
-      severity,
-      actions: [...notification, ...actions.filter(({ type }) => type !== "webhook")]
-    })),
-    ...(rule?.resolveBelow !== undefined && { resolveBelow: rule.resolveBelow }),
-    ...(rule?.repeatEveryMs !== undefined && { repeatEveryMs: rule.repeatEveryMs }),
-    ...(rule?.minRuns !== undefined && { minRuns: rule.minRuns }),
-    ...(admission && { admission, ...(expected !== "" && { expectedCostUsd: Number(expected) }) })
-  }
+      ? undefined
+      : {
+          type: "webhook",
+          ...(/^https?:/i.test(target.trim()) ? { url: target.trim() } : { subscription: target.trim() }),
+          format,
+          ...(format === "pagerduty" && { routingKey })
+        }
+  const isAdmission = admission && measure === "costUsd"
+  const fields = changedRule(rule, { name, match, per, window, zone, measure }, withTarget(levels, added), {
+    ...(isAdmission && { admission, ...(expected !== "" && { expectedCostUsd: Number(expected) }) })
+  })
   const save = useChange(
     () =>
       rule === undefined
@@ -143,14 +121,14 @@ export const RuleForm = ({ onClose, rule }: { readonly rule?: AlertRuleState; re
       <fieldset className="flex flex-col gap-1.5">
         <legend className="label">Levels, ascending; the last one is the limit</legend>
         {levels.map((level, number) => (
-          <div key={number} className="flex items-center gap-2">
+          <div key={number} className="flex flex-wrap items-center gap-2">
             <input
               required
               type="number"
               min={0}
               step="any"
               aria-label={`Threshold of level ${number + 1}`}
-              className="field w-full"
+              className="field min-w-0 flex-1"
               value={level.at}
               onChange={({ target }) => setLevel(number, { at: target.value })}
             />
@@ -170,6 +148,11 @@ export const RuleForm = ({ onClose, rule }: { readonly rule?: AlertRuleState; re
             >
               <Trash2 size={14} aria-hidden />
             </button>
+            <LevelActions
+              level={number + 1}
+              actions={level.actions}
+              onRemove={(index) => setLevel(number, { actions: level.actions.filter((_, at) => at !== index) })}
+            />
           </div>
         ))}
         <button
@@ -183,7 +166,7 @@ export const RuleForm = ({ onClose, rule }: { readonly rule?: AlertRuleState; re
       </fieldset>
       <div className="grid gap-3 sm:grid-cols-[1fr_auto]">
         <Text
-          label="Notify (URL, or id of a webhook endpoint)"
+          label={`${rule === undefined ? "Notify" : "Notify at every level, too"} (URL, or id of a webhook endpoint)`}
           value={target}
           onChange={setTarget}
           placeholder="https://hooks.slack.com/services/..."
@@ -214,6 +197,36 @@ export const RuleForm = ({ onClose, rule }: { readonly rule?: AlertRuleState; re
     </FormDialog>
   )
 }
+
+/** The actions of a level, each with its removal. */
+const LevelActions = ({
+  actions,
+  level,
+  onRemove
+}: {
+  readonly level: number
+  readonly actions: ReadonlyArray<AlertAction>
+  readonly onRemove: (index: number) => void
+}) =>
+  actions.length === 0 ? null : (
+    <ul className="flex w-full flex-wrap gap-1.5" aria-label={`Actions of level ${level}`}>
+      {actions.map((action, index) => (
+        <li key={`${index} ${actionText(action)}`} className="flex max-w-full items-center gap-0.5">
+          <Chip>
+            <UserText text={actionText(action)} />
+          </Chip>
+          <button
+            type="button"
+            className="btn"
+            aria-label={`Remove ${actionText(action)} from level ${level}`}
+            onClick={() => onRemove(index)}
+          >
+            <X size={12} aria-hidden />
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
 
 interface TextProps {
   readonly label: string

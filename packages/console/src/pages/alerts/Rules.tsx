@@ -142,7 +142,10 @@ const RuleActions = ({ onGone, rule }: { readonly rule: AlertRuleState; readonly
             renews={[["alerts"]]}
             act={() => call((api) => api.alerts.removeRule({ params: { id: rule.id } })).then(onGone)}
           >
-            <p className="text-soft">Its open alerts are resolved. They stay in the list of resolved alerts.</p>
+            <p className="text-soft">
+              Its open alerts are resolved. They stay in the list of resolved alerts. A webhook that was made for this
+              rule is removed, when no other rule uses it.
+            </p>
           </Confirm>
         )}
       >

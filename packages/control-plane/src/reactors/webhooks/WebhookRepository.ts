@@ -29,7 +29,13 @@ export type QueuedTest =
 export class WebhookRepository extends Context.Service<
   WebhookRepository,
   {
-    readonly insert: (id: string, webhook: NewWebhook, at: string) => Effect.Effect<Webhook, SqlError>
+    /** One that is made for rules is removed with the last rule that uses it. */
+    readonly insert: (
+      id: string,
+      webhook: NewWebhook,
+      at: string,
+      forRules?: boolean
+    ) => Effect.Effect<Webhook, SqlError>
     /** The ids of all of them, the oldest first. */
     readonly ids: Effect.Effect<ReadonlyArray<string>, SqlError>
     /** The first of these, as many as may be held at a time. */
@@ -66,7 +72,7 @@ export class WebhookRepository extends Context.Service<
       // Counts only pending deliveries, by an index of those; ended ones are counted when they end.
       const webhookColumns = sql`
         w.id::text AS id, w.url, w.events, w.secret, w.active, w.created_at, w.updated_at, w.succeeded, w.failed,
-        w.last_delivered_at, w.slowed_at, (SELECT count(*) FROM webhook_deliveries d
+        w.last_delivered_at, w.slowed_at, w.made_for_rules, (SELECT count(*) FROM webhook_deliveries d
                               WHERE d.webhook_id = w.id AND d.status = 'pending') AS pending`
 
       const find = Effect.fn("WebhookRepository.find")((id: string) =>
@@ -93,13 +99,15 @@ export class WebhookRepository extends Context.Service<
       )
 
       const insert = Effect.fn("WebhookRepository.insert")(
-        (id: string, { events, secret, url }: NewWebhook, at: string) =>
+        (id: string, { events, secret, url }: NewWebhook, at: string, forRules = false) =>
           Effect.map(
             sql<{ readonly created_at: Date }>`
-            INSERT INTO webhooks (id, url, events, secret, created_at, updated_at)
-            VALUES (${id}::uuid, ${url}, ${events}::text[], ${secret}, ${at}::timestamptz, ${at}::timestamptz)`,
+            INSERT INTO webhooks (id, url, events, secret, created_at, updated_at, made_for_rules)
+            VALUES (${id}::uuid, ${url}, ${events}::text[], ${secret}, ${at}::timestamptz, ${at}::timestamptz,
+                    ${forRules}::boolean)`,
             (): Webhook => ({
               ...{ id, url, events, secret, active: true, createdAt: at, updatedAt: at },
+              ...(forRules && { madeForRules: true }),
               deliveryStats: { total: 0, succeeded: 0, failed: 0 }
             })
           )
@@ -112,6 +120,8 @@ export class WebhookRepository extends Context.Service<
             SET url = coalesce(${change.url ?? null}::text, url), secret = coalesce(${change.secret ?? null}::text, secret),
                 events = CASE WHEN ${change.events !== undefined}::boolean THEN ${change.events ?? []}::text[] ELSE events END,
                 active = coalesce(${change.active ?? null}::boolean, active), updated_at = ${at}::timestamptz,
+                -- With other events it serves more than the rules.
+                made_for_rules = made_for_rules AND ${change.events === undefined}::boolean,
                 held_until = CASE WHEN ${isSameReceiver(change)}::boolean THEN held_until END,
                 timeouts = CASE WHEN ${isSameReceiver(change)}::boolean THEN timeouts ELSE 0 END,
                 slowed_at = CASE WHEN ${isSameReceiver(change)}::boolean THEN slowed_at END

@@ -15,6 +15,7 @@ export interface WebhookRow {
   readonly pending: bigint
   readonly last_delivered_at: Date | null
   readonly slowed_at: Date | null
+  readonly made_for_rules: boolean
 }
 
 /** A subscription with its secret in full: only the answer that creates it may show that. */
@@ -26,6 +27,7 @@ export const toWebhook = (row: WebhookRow): Webhook => ({
   active: row.active,
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
+  ...(row.made_for_rules && { madeForRules: true }),
   ...(row.slowed_at !== null && { slowedSince: row.slowed_at.toISOString() }),
   deliveryStats: {
     total: Number(row.succeeded + row.failed + row.pending),

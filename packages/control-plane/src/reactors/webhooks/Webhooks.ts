@@ -40,7 +40,11 @@ export class Webhooks extends Context.Service<
   Webhooks,
   {
     /** The only answer that shows the secret in full. */
-    readonly create: (webhook: NewWebhook, caller: Caller) => Effect.Effect<Webhook, BadRequest | SqlError>
+    readonly create: (
+      webhook: NewWebhook,
+      caller: Caller,
+      options?: { readonly forRules: boolean }
+    ) => Effect.Effect<Webhook, BadRequest | SqlError>
     /** An array of subscriptions as text, read lazily; callers that may test them see full addresses. */
     readonly list: (role: Role) => Effect.Effect<TextPage<SqlError>, SqlError>
     readonly update: (
@@ -83,11 +87,15 @@ export class Webhooks extends Context.Service<
         if (refusal !== undefined) return yield* badRequest(`url is not allowed: ${refusal}`)
       })
 
-      const create = Effect.fn("Webhooks.create")(function* (webhook: NewWebhook, caller: Caller) {
+      const create = Effect.fn("Webhooks.create")(function* (
+        webhook: NewWebhook,
+        caller: Caller,
+        options = { forRules: false }
+      ) {
         yield* requireAllowedTarget(webhook.url)
         const id = yield* ids.uuid
         const at = yield* now
-        const insert = Effect.tap(repository.insert(id, webhook, at), () =>
+        const insert = Effect.tap(repository.insert(id, webhook, at, options.forRules), () =>
           record("create", id, { url: originOf(webhook.url), events: webhook.events }, caller, at)
         )
         return yield* sql.withTransaction(insert)

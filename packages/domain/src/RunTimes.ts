@@ -39,6 +39,21 @@ export const eventTime = (event: Pick<CanonicalEvent, "recorded" | "ts" | "type"
   return isStart ? times.startedAt : times.endedAt
 }
 
+/** Events of calls, which count at the time of the call. */
+const CALLS: ReadonlySet<string> = new Set(["llm.call.completed", "tool.called"])
+
+/**
+ * The time at which an event counts for a period, Unix milliseconds (docs/reference/alerts.md#late). A call counts at its
+ * own time, and everything else at its arrival. So does a call that states a later time than its arrival, or one that is
+ * `keptMs` older: a clock is wrong there, and its cost must not evade a budget.
+ */
+export const countedAt = (event: Pick<CanonicalEvent, "recorded" | "ts" | "type">, keptMs: number): number => {
+  const arrived = Date.parse(event.ts)
+  if (!CALLS.has(event.type)) return arrived
+  const at = Date.parse(textAt(event.recorded.data, "sentAt") ?? eventTime(event))
+  return at <= arrived && at > arrived - keptMs ? at : arrived
+}
+
 /** A discovery precedes its run by the grace and by an outage of the database. A greater difference is ignored. */
 const LONGEST_DISCOVERY_MS = 60_000
 

@@ -88,6 +88,7 @@ export {
 export * from "./FailureCodes.ts"
 export { type FairQueue, makeFairQueue } from "./FairQueue.ts"
 export { about, Field, idempotencyKey, isBlank, isOfForm, isOneLine } from "./Field.ts"
+export { foldText } from "./FoldedText.ts"
 export * from "./Graphemes.ts"
 export * from "./GrpcCodes.ts"
 export * from "./gate/Baseline.ts"
@@ -217,6 +218,7 @@ export * from "./RunMetrics.ts"
 export * from "./RunState.ts"
 export * from "./RunStatus.ts"
 export {
+  countedAt,
   eventTime,
   isDiscoveredRun,
   runDuration,

@@ -1,6 +1,6 @@
 import { AlertFiring, AlertRule, AlertSeverity, about, Field, MAX_ALERT_NOTE } from "@runplane/domain"
 import * as Schema from "effect/Schema"
-import { integer, withDefault } from "../validation/Fields.ts"
+import { integer, isoDate, withDefault } from "../validation/Fields.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
 import { runQueryFields, searchText } from "./QueryFields.ts"
 import { Timestamp } from "./Run.ts"
@@ -86,6 +86,11 @@ export const AlertTest = Schema.Struct({
   firings: Schema.Array(AlertFiring).annotate({ description: "What would have fired, the oldest first" })
 }).annotate({ identifier: "AlertTest", description: "What a rule would have done; nothing was sent or stored" })
 export type AlertTest = typeof AlertTest.Type
+
+/** The query of `GET /alerts/budgets` (docs/reference/alerts.md#budgets). */
+export const alertBudgetsQuery = querySchema({
+  at: optional(isoDate("The periods of this time; the current ones unless given", "2026-11-01"))
+})
 
 /** What a budget has spent in its current period (docs/reference/alerts.md#budgets). */
 export const AlertBudget = Schema.Struct({

@@ -14,6 +14,7 @@ import {
   AlertRuleState,
   AlertSilence,
   AlertTest,
+  alertBudgetsQuery,
   alertsQuery,
   ChangedAlertRule,
   MAX_BUDGET_KEYS,
@@ -101,13 +102,16 @@ export class AlertsGroup extends HttpApiGroup.make("alerts")
         description: `What it would have reported in the last ${TESTED_DAYS} days. Nothing is sent or stored.`
       })
     ),
-    HttpApiEndpoint.get("budgets", "/alerts/budgets", { success: Schema.Array(AlertBudget) }).annotateMerge(
+    HttpApiEndpoint.get("budgets", "/alerts/budgets", {
+      query: alertBudgetsQuery,
+      success: Schema.Array(AlertBudget)
+    }).annotateMerge(
       operation({
         id: "listAlertBudgets",
         access: "viewer",
         summary: "List the budgets",
         description:
-          `Of each enabled rule on costs or tokens of a calendar period: what its current period has spent, at most ${MAX_BUDGET_KEYS} ` +
+          `Of each enabled rule on costs or tokens of a calendar period: what its current period, or the one of a time, has spent, at most ${MAX_BUDGET_KEYS} ` +
           "keys of a rule, the greatest first."
       })
     ),

@@ -34,10 +34,15 @@ const exhaustedText = (budget: AlertBudget, now: number): string => {
   return at <= now ? "exhausted" : `${new Date(at).toISOString().slice(0, 16).replace("T", " ")}Z`
 }
 
-const list = Command.make("list", {}, () =>
+const at = Flag.String("at").pipe(
+  Flag.withDescription("A time: the periods of that time instead of the current ones"),
+  Flag.optional
+)
+
+const list = Command.make("list", { at }, ({ at }) =>
   withControlPlane(({ api }) =>
     Effect.gen(function* () {
-      const budgets = yield* api.alerts.budgets()
+      const budgets = yield* api.alerts.budgets({ query: Option.isSome(at) ? { at: at.value } : {} })
       const now = yield* Clock.currentTimeMillis
       yield* printRows(
         [
@@ -55,7 +60,7 @@ const list = Command.make("list", {}, () =>
       )
     })
   )
-).pipe(Command.withDescription("List what the budgets have spent in their current periods"))
+).pipe(Command.withDescription("List what the budgets have spent in their current periods, or in those of a time"))
 
 /** Severities from the last level backwards. */
 const SEVERITIES: ReadonlyArray<AlertSeverity> = ["critical", "warning", "info"]

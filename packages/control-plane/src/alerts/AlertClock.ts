@@ -16,6 +16,7 @@ import {
 import * as Effect from "effect/Effect"
 import { hasStatus } from "../event-log/runs/RunSearch.ts"
 import { unnestRows } from "../platform/postgres/UnnestRows.ts"
+import { releaseSettled } from "../runs/Reservations.ts"
 import { AlertNotices, type DueNotice } from "./AlertNotices.ts"
 import { actionsOf, type FiringRow, firingColumns, toFiring } from "./AlertRows.ts"
 import type { EndedFiring, makeFiringWriter } from "./FiringWriter.ts"
@@ -87,7 +88,7 @@ export const makeAlertClock = Effect.gen(function* () {
       const known: RunMemory | undefined = memory && { ...memory, lastAt: Math.max(memory.lastAt ?? 0, lastAt) }
       const value = rule.measure === "silenceMs" ? now - lastAt : known && durationOf(known, now)
       if (value !== undefined && value >= 0) {
-        evaluation.compare({ rule, key: runId, period, value, runId, seq: undefined, at: now })
+        evaluation.compare({ rule, key: runId, label: runId, period, value, runId, seq: undefined, at: now })
       }
       return { ...ids, due_at: nextDue(rule, runId, known, evaluation) }
     })
@@ -195,6 +196,7 @@ export const makeAlertClock = Effect.gen(function* () {
     yield* sql`
       DELETE FROM alert_counters WHERE ctid = ANY(ARRAY(
         SELECT ctid FROM alert_counters WHERE ends_at < ${at}::timestamptz - interval '1 hour' LIMIT ${REMOVED_AT_ONCE}))`
+    yield* releaseSettled(sql)
     yield* sql`
       DELETE FROM alert_memories WHERE run_id = ANY(ARRAY(
         SELECT run_id FROM alert_memories WHERE updated_at < ${isoAt(now - MEMORY_DAYS * 86_400_000)}::timestamptz

@@ -16,10 +16,12 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import { callsKeptMs } from "../platform/CallsKept.ts"
 import { READ_BYTES } from "../platform/postgres/BoundedRows.ts"
 import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
 import { describeSqlError, isContention, isOutage, isTimeout } from "../platform/postgres/SqlFailures.ts"
 import { WebhookDispatcher } from "../reactors/webhooks/WebhookDispatcher.ts"
+import { releaseSettled } from "../runs/Reservations.ts"
 import { makeAlertClock } from "./AlertClock.ts"
 import { type RuleRow, ruleColumns, storedRule } from "./AlertRows.ts"
 import { makeAlertStore, type NeededCounter } from "./AlertStore.ts"
@@ -79,7 +81,8 @@ export class AlertEvaluator extends Context.Service<
       const changes = yield* makeChangedRules(writer)
       const silences = yield* makeSilences
       const periods = makePeriods()
-      const entriesFor = yield* makeStepEntries(periods)
+      const keptMs = yield* callsKeptMs
+      const entriesFor = yield* makeStepEntries({ periods, keptMs })
 
       /** Keeps a rule out of the evaluation until it changes. */
       const failRule = Effect.fnUntraced(function* (id: string, error: string) {
@@ -186,7 +189,7 @@ export class AlertEvaluator extends Context.Service<
           ...watched.map(({ period, rule, runId: key }) => ({ rule, key, period }))
         ]
         const { counters, firings } = yield* store.load(needed)
-        const evaluation = makeEvaluation(all, counters, firings)
+        const evaluation = makeEvaluation(all, counters, firings, keptMs)
         for (const entry of entries) evaluation.take(entry)
         for (const { key, rule } of rolling) evaluation.roll(rule, key, now)
         for (const { key, period, rule } of changed) evaluation.recheck(rule, key, period, now)
@@ -299,6 +302,8 @@ export class AlertEvaluator extends Context.Service<
           yield* fold({ events, marks: fresh, rules, found, now, backfill: undefined })
           yield* alertClock.end(writer, now)
           if (upTo > from) yield* sql`UPDATE alert_cursor SET seq = ${BigInt(upTo)}`
+          // What these runs have spent is counted now.
+          if (runIds.size > 0) yield* releaseSettled(sql, [...runIds])
           return true
         }).pipe(sql.withTransaction)
         const isMoved = yield* Effect.catchCause(commit, (cause) =>

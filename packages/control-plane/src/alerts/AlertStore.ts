@@ -16,6 +16,8 @@ export interface NeededCounter {
   readonly rule: AlertRule
   readonly key: string
   readonly period: Period
+  /** Of a call that arrived late in a rolling window: the minute of its arrival, which ends the window. */
+  readonly firesIn?: Period | undefined
 }
 
 /** The rows of the evaluator: all for use inside the transaction of a step. */
@@ -23,8 +25,9 @@ export const makeAlertStore = Effect.map(PgClient.PgClient, (sql) => {
   /** The counters, with the earlier minutes of rolling windows, and the firings that may not repeat. */
   const load = Effect.fnUntraced(function* (needed: ReadonlyArray<NeededCounter>) {
     const ranges = new Map<string, Range>()
-    for (const { key, period, rule } of needed) {
+    for (const { firesIn, key, period: counted, rule } of needed) {
       const isRolling = isRollingWindow(rule.window)
+      const period = isRolling ? (firesIn ?? counted) : counted
       const name = JSON.stringify([rule.id, key, isRolling ? "" : period.key])
       const minutes = isRollingWindow(rule.window) ? minutesOf(rule.window) : 0
       const first = isRolling ? minuteKey(period.end - minutes * 60_000) : period.key
@@ -41,7 +44,7 @@ export const makeAlertStore = Effect.map(PgClient.PgClient, (sql) => {
     const rows = [...ranges.values()]
     if (rows.length === 0) return { counters: [], firings: [] }
     const counters = yield* sql<StoredCounter>`
-      SELECT c.rule_id, c.key, c.period, c.part, c.value, c.n, c.ends_at
+      SELECT c.rule_id, c.key, c.label, c.period, c.part, c.value, c.n, c.ends_at
       FROM ${unnestRows(sql, rows, RANGE)} AS w
       JOIN alert_counters c ON c.rule_id = w.rule_id AND c.key = w.key AND c.period >= w.first
         AND (w.is_rolling OR c.period = w.last)`
@@ -57,7 +60,7 @@ export const makeAlertStore = Effect.map(PgClient.PgClient, (sql) => {
     rows.length === 0
       ? Effect.void
       : Effect.asVoid(sql`
-          INSERT INTO alert_counters (rule_id, key, period, part, value, n, ends_at)
+          INSERT INTO alert_counters (rule_id, key, label, period, part, value, n, ends_at)
           SELECT * FROM ${unnestRows(sql, rows.map(ofCounter), COUNTER)} AS new
           ON CONFLICT (rule_id, key, period, part)
           DO UPDATE SET value = excluded.value, n = excluded.n, ends_at = excluded.ends_at`)
@@ -123,6 +126,7 @@ const RANGE = { rule_id: "text", key: "text", first: "text", fired: "text", last
 const COUNTER = {
   rule_id: "text",
   key: "text",
+  label: "text",
   period: "text",
   part: "text",
   value: "float8",
@@ -135,6 +139,7 @@ const DEADLINE = { rule_id: "text", run_id: "uuid", due_at: "timestamptz" } as c
 interface StoredCounter {
   readonly rule_id: string
   readonly key: string
+  readonly label: string | null
   readonly period: string
   readonly part: string
   readonly value: number
@@ -154,6 +159,7 @@ interface StoredFiring {
 const toCounter = (row: StoredCounter): CounterRow => ({
   ruleId: row.rule_id,
   key: row.key,
+  label: row.label ?? row.key,
   period: row.period,
   part: row.part,
   value: row.value,
@@ -164,6 +170,7 @@ const toCounter = (row: StoredCounter): CounterRow => ({
 const ofCounter = (row: CounterRow) => ({
   rule_id: row.ruleId,
   key: row.key,
+  label: row.label === row.key ? null : row.label,
   period: row.period,
   part: row.part,
   value: row.value,

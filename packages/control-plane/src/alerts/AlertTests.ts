@@ -22,6 +22,7 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
 import { isCurrentMark } from "../event-log/runs/RunSearch.ts"
+import { callsKeptMs } from "../platform/CallsKept.ts"
 import { Ids } from "../platform/Ids.ts"
 import { READ_BYTES } from "../platform/postgres/BoundedRows.ts"
 import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
@@ -51,6 +52,7 @@ export class AlertTests extends Context.Service<
       const matchRuns = yield* makeRuleMatches
       const outOfReach = yield* makeOutOfReach
       const seqAt = yield* makeSeqAt
+      const keptMs = yield* callsKeptMs
       const turns = makeFairTurns("tests of alert rules", TESTS_AT_ONCE)
 
       const marksOf = (name: string | undefined, since: number) =>
@@ -67,7 +69,7 @@ export class AlertTests extends Context.Service<
         const since = now - TESTED_DAYS * DAY_MS
         const rules = byMeasure([rule])
         const periods = makePeriods()
-        const evaluation = makeEvaluation(new Map([[rule.id, rule]]), [], [])
+        const evaluation = makeEvaluation(new Map([[rule.id, rule]]), [], [], keptMs)
         const memories = new Map<string, RunMemory>()
         const runs = new Map<string, MatchedRun | undefined>()
         const name = markOfMeasure(rule.measure)
@@ -102,7 +104,7 @@ export class AlertTests extends Context.Service<
           const memory = memories.get(event.runId) ?? noMemory()
           memories.set(event.runId, memory)
           const facts = remember(memory, event)
-          for (const entry of entriesOfEvent(rules, one, event, facts, reached === event.seq, periods)) {
+          for (const entry of entriesOfEvent(rules, one, event, facts, reached === event.seq, { periods, keptMs })) {
             evaluation.take(entry)
           }
         }

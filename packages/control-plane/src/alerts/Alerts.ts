@@ -44,7 +44,7 @@ export class Alerts extends Context.Service<
       note: AlertNote,
       caller: Caller
     ) => Effect.Effect<AlertFiring, NotFound | SqlError>
-    readonly budgets: Effect.Effect<ReadonlyArray<AlertBudget>, SqlError>
+    readonly budgets: (at: string | undefined) => Effect.Effect<ReadonlyArray<AlertBudget>, SqlError>
     readonly silences: Effect.Effect<ReadonlyArray<AlertSilence>, SqlError>
     readonly silence: (given: NewAlertSilence, caller: Caller) => Effect.Effect<AlertSilence, Conflict | SqlError>
     readonly unsilence: (id: string, caller: Caller) => Effect.Effect<void, SqlError>
@@ -194,7 +194,7 @@ export const AlertsHttp = HttpApiBuilder.group(
       putRule: ({ params, payload }) => asCaller((caller) => rules.put(params.id, payload, caller)),
       removeRule: ({ params }) => asCaller((caller) => rules.remove(params.id, caller)),
       testRule: ({ params }) => orUnavailable(Effect.flatMap(rules.get(params.id), tests.run)),
-      budgets: () => orUnavailable(alerts.budgets),
+      budgets: ({ query }) => orUnavailable(alerts.budgets(query.at)),
       silences: () => orUnavailable(alerts.silences),
       addSilence: ({ payload }) => asCaller((caller) => alerts.silence(payload, caller)),
       removeSilence: ({ params }) => asCaller((caller) => alerts.unsilence(params.id, caller)),

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
 import { unnestRows } from "../platform/postgres/UnnestRows.ts"
+import { isSettled } from "../runs/Reservations.ts"
 import { storedRule } from "./AlertRows.ts"
 
 const PERIOD_COLUMNS = { rule_id: "text", period: "text" } as const
@@ -16,7 +17,10 @@ interface SpentRow {
   readonly reserved: number
 }
 
-/** What the budgets have spent in their current periods (docs/reference/alerts.md#budgets), by rule. */
+/**
+ * What the budgets have spent in their current periods, or in those of a time (ISO-8601), by rule
+ * (docs/reference/alerts.md#budgets).
+ */
 export const makeBudgets = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const clock = yield* DatabaseClock
@@ -29,18 +33,19 @@ export const makeBudgets = Effect.gen(function* () {
   const spentOf = (periods: ReadonlyArray<{ readonly rule_id: string; readonly period: string }>) => sql<SpentRow>`
     SELECT w.rule_id, top.key, top.spent, top.reserved
     FROM ${unnestRows(sql, periods, PERIOD_COLUMNS)} AS w CROSS JOIN LATERAL (
-      SELECT key, sum(spent)::float8 AS spent, sum(reserved)::float8 AS reserved
+      SELECT coalesce(min(label), key) AS key, sum(spent)::float8 AS spent, sum(reserved)::float8 AS reserved
       FROM (
-        SELECT c.key, c.value AS spent, 0 AS reserved FROM alert_counters c
+        SELECT c.key, c.label, c.value AS spent, 0 AS reserved FROM alert_counters c
         WHERE c.rule_id = w.rule_id AND c.period = w.period
         UNION ALL
-        SELECT v.key, 0, v.amount FROM alert_reservations v WHERE v.rule_id = w.rule_id AND v.period = w.period
+        SELECT v.key, NULL, 0, v.amount FROM alert_reservations v
+        WHERE v.rule_id = w.rule_id AND v.period = w.period AND NOT ${isSettled(sql)}
       ) parts
-      GROUP BY key ORDER BY sum(spent) + sum(reserved) DESC, key LIMIT ${MAX_BUDGET_KEYS}
+      GROUP BY parts.key ORDER BY sum(spent) + sum(reserved) DESC, parts.key LIMIT ${MAX_BUDGET_KEYS}
     ) top`
 
-  return Effect.gen(function* () {
-    const now = yield* clock.now
+  return Effect.fn("Alerts.budgets")(function* (at: string | undefined) {
+    const now = at === undefined ? yield* clock.now : Date.parse(at)
     const rules = (yield* enabledRules).filter(isBudget)
     if (rules.length === 0) return []
     const budgets = rules.map((rule) => ({ rule, period: periodOf(rule.window, rule.zone, now) }))
@@ -66,5 +71,5 @@ export const makeBudgets = Effect.gen(function* () {
         })
       )
     })
-  }).pipe(Effect.withSpan("Alerts.budgets"))
+  })
 })

@@ -37,7 +37,7 @@ export interface EndedFiring {
 /** A firing as it is served, when it begins. */
 export const newFiring = (
   id: string,
-  { at, key, level, period, rule, runId, seq, value }: NewFiring,
+  { at, label, level, period, rule, runId, seq, value }: NewFiring,
   run: KeyedRun | undefined
 ): AlertFiring => ({
   id,
@@ -46,7 +46,7 @@ export const newFiring = (
   measure: rule.measure,
   per: rule.per,
   window: rule.window,
-  key,
+  key: label,
   period: period.key,
   ...(isCalendarWindow(rule.window) && { periodEndsAt: new Date(period.end).toISOString() }),
   level,
@@ -94,10 +94,10 @@ export const makeFiringWriter = Effect.gen(function* () {
       const firing = { ...newFiring(newIds[number] ?? "", one, runs.get(one.runId ?? "")), silenced }
       return { one, firing, actions, isOld, state }
     })
-    const rows = made.map(({ actions, firing, one: { rule }, state }) => ({
+    const rows = made.map(({ actions, firing, one: { key, rule }, state }) => ({
       id: firing.id,
       rule_id: rule.id,
-      key: firing.key,
+      key,
       period: firing.period,
       level: firing.level,
       severity: firing.severity,

@@ -2,11 +2,11 @@ import {
   type AlertRule,
   byMeasure,
   type CanonicalEvent,
+  type Counting,
   type Entry,
   entriesOfEvent,
   entriesOfMark,
   noMemory,
-  type Periods,
   type RunMemory,
   remember
 } from "@runplane/domain"
@@ -31,7 +31,7 @@ export interface MarkRow {
 }
 
 /** Adds events to the memories of their runs, and returns what they and the marks add to the counters, in order. */
-export const makeStepEntries = Effect.fnUntraced(function* (periods: Periods) {
+export const makeStepEntries = Effect.fnUntraced(function* (counting: Counting) {
   const outOfReach = yield* makeOutOfReach
   return Effect.fnUntraced(function* (
     events: ReadonlyArray<CanonicalEvent>,
@@ -70,14 +70,14 @@ export const makeStepEntries = Effect.fnUntraced(function* (periods: Periods) {
       if (run === undefined || own === undefined) continue
       const facts = remember(memory ?? noMemory(), event)
       const isReached = reached.get(event.runId) === event.seq
-      entries.push(...entriesOfEvent(groupOf(own, event.seq), run, event, facts, isReached, periods))
+      entries.push(...entriesOfEvent(groupOf(own, event.seq), run, event, facts, isReached, counting))
     }
     for (const { at, n, name, run_id, value } of marks) {
       const run = runs.get(run_id)
       if (run === undefined) continue
       const mark = { runId: run_id, name, at: at.getTime(), value, n }
       const own = rulesOf.get(run_id) ?? []
-      entries.push(...entriesOfMark(byMeasure(own.map(({ rule }) => rule)), run, mark, periods))
+      entries.push(...entriesOfMark(byMeasure(own.map(({ rule }) => rule)), run, mark, counting.periods))
     }
     return { entries, rulesOf }
   })

@@ -26,6 +26,7 @@ import { ArtifactRepository } from "../event-log/runs/ArtifactRepository.ts"
 import { type NewRun, searchTextOf } from "../event-log/runs/NewRun.ts"
 import { RunRepository } from "../event-log/runs/RunRepository.ts"
 import { TelemetryMarks } from "../marks/TelemetryMarks.ts"
+import { callsKeptMs } from "../platform/CallsKept.ts"
 import { Ids } from "../platform/Ids.ts"
 import type { AppendFailed } from "../platform/postgres/AppendFailed.ts"
 import { batchedReads, batchedWrites } from "../platform/postgres/Batched.ts"
@@ -85,6 +86,7 @@ export class Stories extends Context.Service<
     Stories,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const keptMs = yield* callsKeptMs
       const artifacts = yield* ArtifactRepository
       const ids = yield* Ids
       const log = yield* EventLog
@@ -187,6 +189,13 @@ export class Stories extends Context.Service<
           WHERE id = ${story.runId}::uuid`
       }
 
+      /** Sums count the run at its first span, like its calls (docs/reference/alerts.md#late). */
+      const count = (runId: RunId, firstSpanAt: string) => sql`
+        UPDATE runs SET counted_at = ${firstSpanAt}::timestamptz
+        WHERE id = ${runId}::uuid AND counted_at IS DISTINCT FROM ${firstSpanAt}::timestamptz
+          AND ${firstSpanAt}::timestamptz < created_at
+          AND ${firstSpanAt}::timestamptz > created_at - make_interval(secs => ${keptMs / 1_000}::float8)`
+
       const append = Effect.fn("Stories.append")(function* (
         story: OpenStory,
         step: StoryStep,
@@ -205,6 +214,7 @@ export class Stories extends Context.Service<
             }
             const isChanged = story.isCreated && story.options.joined === undefined && facts !== story.facts
             if (isChanged) yield* update(story, step.facts, at)
+            if ((isNew || isChanged) && step.facts.startedAt !== undefined) yield* count(runId, step.facts.startedAt)
             if (judgements.length > 0) storedMarks = yield* marks.add(runId, story.source, judgements, at)
           })
         if (isNew) {

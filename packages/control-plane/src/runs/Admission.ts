@@ -13,6 +13,7 @@ import type { NewRun } from "../event-log/runs/NewRun.ts"
 import { hasStatus, runMeaning, SCENARIO } from "../event-log/runs/RunSearch.ts"
 import { conditionOf } from "../platform/postgres/search/QueryConditions.ts"
 import { unnestRows } from "../platform/postgres/UnnestRows.ts"
+import { isSettled } from "./Reservations.ts"
 
 /** A rule with admission is in force after this time in every process. Milliseconds. */
 const RULES_TTL_MS = 1_000
@@ -27,6 +28,7 @@ const GIVEN_COLUMNS = {
   rule_id: "text",
   rule_name: "text",
   key: "text",
+  label: "text",
   period: "text",
   ends_at: "timestamptz",
   bound: "float8",
@@ -38,6 +40,8 @@ interface GivenRow {
   readonly rule_id: string
   readonly rule_name: string
   readonly key: string
+  /** The key as the run writes it. */
+  readonly label: string
   readonly period: string
   readonly ends_at: string
   readonly bound: number
@@ -61,8 +65,8 @@ export interface Admission {
 /**
  * Admission of new runs by budgets (docs/reference/alerts.md#admission). The transaction of a creation locks the rules
  * with admission, inserts the run, and reserves its expected cost in each rule that it matches. The lock lasts until
- * the commit, so each creation reads the reservations of the ones before it. A reservation ends when the evaluator has
- * counted the whole log of its run. Without such rules a creation has no statement more.
+ * the commit, so each creation reads the reservations of the ones before it. The evaluator releases a reservation when it
+ * has counted the whole log of the run. Without such rules a creation has no statement more.
  */
 export const makeAdmission = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
@@ -115,12 +119,6 @@ export const makeAdmission = Effect.gen(function* () {
     return rules.filter((rule) => found.has(rule))
   })
 
-  /** Reservations of runs whose whole log is counted. */
-  const release = sql`
-    DELETE FROM alert_reservations v USING runs r, run_heads h
-    WHERE r.id = v.run_id AND h.run_id = r.id AND ${hasStatus(sql, "ended", "r")}
-      AND h.last_seq <= (SELECT seq FROM alert_cursor)`
-
   /** One statement, because creations of the same transaction do not wait for each other. */
   const reserve = (runId: string, given: ReadonlyArray<GivenRow>) =>
     Effect.map(
@@ -130,7 +128,8 @@ export const makeAdmission = Effect.gen(function* () {
                  coalesce((SELECT sum(c.value) FROM alert_counters c
                            WHERE c.rule_id = given.rule_id AND c.key = given.key AND c.period = given.period), 0) AS spent,
                  coalesce((SELECT sum(v.amount) FROM alert_reservations v
-                           WHERE v.rule_id = given.rule_id AND v.key = given.key AND v.period = given.period), 0) AS reserved
+                           WHERE v.rule_id = given.rule_id AND v.key = given.key AND v.period = given.period
+                             AND NOT ${isSettled(sql)}), 0) AS reserved
           FROM ${unnestRows(sql, given, GIVEN_COLUMNS, { ordinal: true })} AS given
         ), refused AS (
           SELECT * FROM figures WHERE spent + reserved + expected >= bound ORDER BY ordinal LIMIT 1
@@ -148,10 +147,11 @@ export const makeAdmission = Effect.gen(function* () {
     const given = matched.flatMap((rule) => {
       const { end, key: period } = periodOf(rule.window, rule.zone, at)
       const expected = rule.expectedCostUsd === undefined ? usual : nanoUsd(rule.expectedCostUsd)
-      return keysOf(rule.per, keyed).map((key) => ({
+      return keysOf(rule.per, keyed).map(({ key, label }) => ({
         rule_id: rule.id,
         rule_name: rule.name,
         key,
+        label,
         period,
         ends_at: new Date(end).toISOString(),
         bound: nanoUsd(rule.levels.at(-1)?.at ?? 0),
@@ -159,7 +159,6 @@ export const makeAdmission = Effect.gen(function* () {
       }))
     })
     if (given.length === 0) return undefined
-    yield* release
     return yield* reserve(run.id, given)
   })
 
@@ -192,7 +191,7 @@ export const makeAdmission = Effect.gen(function* () {
 const figuresOf = (row: RefusedRow): ExhaustedBudget => ({
   rule: row.rule_id,
   name: row.rule_name,
-  key: row.key,
+  key: row.label,
   period: row.period,
   periodEndsAt: row.ends_at.toISOString(),
   limitUsd: usdOfNano(row.bound),

@@ -47,6 +47,8 @@ const RULES: ReadonlyArray<AlertRule> = [
   rule("denials", { per: "agent", window: "week", measure: "denials", levels: levels(3, 9) })
 ]
 
+const KEPT_MS = 366 * 86_400_000
+
 const chance = chanceOf(20_261_126, 1)
 const eventOf = () => {
   const type = chance.pick(["llm.call.completed", "message.received", "policy.denied"] as const)
@@ -72,7 +74,7 @@ const expectedFirings = Effect.gen(function* () {
   const rows = yield* sql<{ readonly event: string }>`
     SELECT e.event::text AS event FROM canonical_events e
     WHERE e.seq > (SELECT max(from_seq) FROM alert_rules) ORDER BY e.seq`
-  const evaluation = makeEvaluation(new Map(RULES.map((one) => [one.id, one])), [], [])
+  const evaluation = makeEvaluation(new Map(RULES.map((one) => [one.id, one])), [], [], KEPT_MS)
   const memories = new Map<string, RunMemory>()
   const rules = byMeasure(RULES)
   const periods = makePeriods()
@@ -81,7 +83,10 @@ const expectedFirings = Effect.gen(function* () {
     const memory = memories.get(event.runId) ?? noMemory()
     memories.set(event.runId, memory)
     const run = { id: event.runId, scenarioRef: SCENARIO, environment: undefined, source: undefined, tags: [] }
-    for (const entry of entriesOfEvent(rules, run, event, remember(memory, event), false, periods)) {
+    for (const entry of entriesOfEvent(rules, run, event, remember(memory, event), false, {
+      periods,
+      keptMs: KEPT_MS
+    })) {
       evaluation.take(entry)
     }
   }

@@ -1,4 +1,5 @@
 import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
+import { foldText } from "../FoldedText.ts"
 import { textAt } from "../JsonReader.ts"
 import { nanoUsd, usdOfNano } from "../Money.ts"
 import { type AlertRule, measureKind } from "./Rule.ts"
@@ -116,8 +117,25 @@ export interface KeyedRun {
 /** The key of a rule that counts everything together. */
 export const ALL = "all"
 
+/** A key of a rule. */
+export interface CounterKey {
+  /** Folded, so that a text has one counter however it is written (docs/reference/search.md#folding). */
+  readonly key: string
+  /** As it was written first; for readers. */
+  readonly label: string
+}
+
 /** The keys under which a rule counts an event or a mark of a run; none when the run lacks the field. */
-export const keysOf = (per: AlertRule["per"], run: KeyedRun, event?: CanonicalEvent): ReadonlyArray<string> => {
+export const keysOf = (per: AlertRule["per"], run: KeyedRun, event?: CanonicalEvent): ReadonlyArray<CounterKey> => {
+  const keys = new Map<string, CounterKey>()
+  for (const label of labelsOf(per, run, event)) {
+    const key = per === "run" || per === "all" ? label : foldText(label)
+    if (!keys.has(key)) keys.set(key, { key, label })
+  }
+  return [...keys.values()]
+}
+
+const labelsOf = (per: AlertRule["per"], run: KeyedRun, event?: CanonicalEvent): ReadonlyArray<string> => {
   switch (per) {
     case "all":
       return [ALL]

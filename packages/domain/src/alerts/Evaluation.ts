@@ -1,7 +1,9 @@
 import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
+import { countedAt } from "../RunTimes.ts"
 import {
   type CountedMark,
   type CounterChange,
+  type CounterKey,
   contributionsOf,
   type Fold,
   type KeyedRun,
@@ -11,26 +13,29 @@ import {
 } from "./Contribution.ts"
 import { type AlertRule, firesBelow, measureKind } from "./Rule.ts"
 import type { EventFacts, RunMemory } from "./RunMemory.ts"
-import { isRollingWindow, minuteOf, minutesOf, type Period, periodOf } from "./Windows.ts"
+import { isCalendarWindow, isRollingWindow, minuteOf, minutesOf, type Period, periodOf } from "./Windows.ts"
 
 /** A contribution to a counter, with the event or the mark that it is of. */
-export interface Entry {
+export interface Entry extends CounterKey {
   readonly rule: AlertRule
-  readonly key: string
   /** The run, the calendar period, or the minute of a rolling window. */
   readonly period: Period
+  /**
+   * The period in which the levels that it reaches fire: where a call arrives late in a rolling window, the minute of the
+   * arrival. Undefined when the calendar period was over at the arrival: it counts there, and nothing fires.
+   */
+  readonly firesIn: Period | undefined
   readonly contribution: CounterChange
   readonly runId: string
   /** Undefined for a mark. */
   readonly seq: number | undefined
-  /** Unix milliseconds. */
+  /** When it arrived, Unix milliseconds. */
   readonly at: number
 }
 
 /** A stored counter. */
-export interface CounterRow extends Sum {
+export interface CounterRow extends Sum, CounterKey {
   readonly ruleId: string
-  readonly key: string
   readonly period: string
   readonly part: string
   /** Unix milliseconds. */
@@ -48,9 +53,8 @@ export interface KnownFiring {
 }
 
 /** A level that was reached for the first time. */
-export interface NewFiring {
+export interface NewFiring extends CounterKey {
   readonly rule: AlertRule
-  readonly key: string
   readonly period: Period
   readonly level: number
   readonly value: number
@@ -70,19 +74,24 @@ export interface Resolution {
 /** Counters of the window `run` are kept so long after their last change: marks and late spans follow the end. */
 const RUN_KEPT_MS = 31 * 86_400_000
 const MINUTE_MS = 60_000
+/** Calendar periods of one window and zone that are remembered. */
+const MOST_PERIODS = 64
 
 /** The period of a rule for an event: the last ones are kept, because their computation is slow. */
 export const makePeriods = () => {
-  const cache = new Map<string, Period>()
+  const cache = new Map<string, Array<Period>>()
   return ({ window, zone }: AlertRule, runId: string, at: number): Period => {
     if (window === "run") return { key: runId, start: 0, end: at + RUN_KEPT_MS }
     const name = `${window} ${zone}`
-    const last = cache.get(name)
+    const last = cache.get(name) ?? []
     // A rolling window has another period each minute.
-    const start = isRollingWindow(window) && last !== undefined ? last.end - MINUTE_MS : (last?.start ?? 0)
-    if (last !== undefined && start <= at && at < last.end) return last
+    const isRolling = isRollingWindow(window)
+    const found = last.find(({ end, start }) => (isRolling ? end - MINUTE_MS : start) <= at && at < end)
+    if (found !== undefined) return found
     const period = periodOf(window, zone, at)
-    cache.set(name, period)
+    last.unshift(period)
+    if (last.length > (isRolling ? 1 : MOST_PERIODS)) last.pop()
+    cache.set(name, last)
     return period
   }
 }
@@ -101,23 +110,41 @@ export const entriesOfEvent = (
   event: CanonicalEvent,
   facts: EventFacts,
   isOutOfReach: boolean,
-  periods: Periods
+  { keptMs, periods }: Counting
 ): ReadonlyArray<Entry> => {
   const at = Date.parse(event.ts)
   const entries: Array<Entry> = []
   for (const [measure, same] of rules) {
     const changes = contributionsOf(measure, event, facts, isOutOfReach)
     if (changes.length === 0) continue
+    const isOfCall = OF_CALLS.has(measure)
+    const calledAt = isOfCall ? countedAt(event, keptMs) : at
     for (const rule of same) {
-      const period = periods(rule, run.id, at)
+      const now = periods(rule, run.id, at)
+      const isRolling = isRollingWindow(rule.window)
+      // A rolling window forgets what is older.
+      if (isRolling && calledAt < now.start) continue
+      const isOfRun = rule.window === "run"
+      const period = calledAt === at || isOfRun ? now : periods(rule, run.id, calledAt)
+      const firesIn = isOfRun || isRolling || at < period.end ? (isRolling ? now : period) : undefined
       for (const key of keysOf(rule.per, run, event)) {
         for (const contribution of changes) {
-          entries.push({ rule, key, period, contribution, runId: run.id, seq: event.seq, at })
+          entries.push({ rule, ...key, period, firesIn, contribution, runId: run.id, seq: event.seq, at })
         }
       }
     }
   }
   return entries
+}
+
+/** Measures whose events are calls. */
+const OF_CALLS: ReadonlySet<string> = new Set(["costUsd", "guessedCostUsd", "tokens", "llmCalls", "toolCalls"])
+
+/** What the entries of a step share. */
+export interface Counting {
+  readonly periods: Periods
+  /** A call that is older counts at its arrival. Milliseconds. */
+  readonly keptMs: number
 }
 
 /** The entries of a mark for the rules that its run matches. */
@@ -131,7 +158,7 @@ export const entriesOfMark = (
     const period = periods(rule, run.id, at)
     const contribution: CounterChange = { value, n, fold: "add", part: "" }
     return keysOf(rule.per, run).map(
-      (key): Entry => ({ rule, key, period, contribution, runId: run.id, seq: undefined, at })
+      (key): Entry => ({ rule, ...key, period, firesIn: period, contribution, runId: run.id, seq: undefined, at })
     )
   })
 
@@ -171,6 +198,7 @@ interface Sums {
 interface Counter {
   readonly rule: AlertRule
   readonly key: string
+  label: string
   readonly periods: Map<string, Sums>
   /** Of a rolling window: its last minute, and the sums over all its minutes. */
   last: number
@@ -215,19 +243,20 @@ const rollTo = (counter: Counter, minute: number) => {
 export const makeEvaluation = (
   rules: ReadonlyMap<string, AlertRule>,
   rows: ReadonlyArray<CounterRow>,
-  known: ReadonlyArray<KnownFiring>
+  known: ReadonlyArray<KnownFiring>,
+  keptMs: number
 ) => {
   const counters = new Map<string, Map<string, Counter>>()
   const firings: Array<NewFiring> = []
   const resolutions: Array<Resolution> = []
 
-  const counterOf = (rule: AlertRule, key: string): Counter => {
+  const counterOf = (rule: AlertRule, key: string, label: string): Counter => {
     const own = counters.get(rule.id) ?? new Map<string, Counter>()
     counters.set(rule.id, own)
     const found = own.get(key)
     if (found !== undefined) return found
     const made: Counter = {
-      ...{ rule, key, last: 0 },
+      ...{ rule, key, label, last: 0 },
       ...{ periods: new Map(), totals: new Map(), open: new Map(), fired: new Set() }
     }
     own.set(key, made)
@@ -249,10 +278,10 @@ export const makeEvaluation = (
     return found
   }
 
-  for (const { endsAt, key, n, part, period, ruleId, value } of rows) {
+  for (const { endsAt, key, label, n, part, period, ruleId, value } of rows) {
     const rule = rules.get(ruleId)
     if (rule === undefined) continue
-    const counter = counterOf(rule, key)
+    const counter = counterOf(rule, key, label)
     sumsOf(counter, period, endsAt).parts.set(part, { value, n })
     if (isRollingWindow(rule.window)) counter.last = Math.max(counter.last, minuteOf(Date.parse(period)))
   }
@@ -260,15 +289,15 @@ export const makeEvaluation = (
   for (const firing of known) {
     const rule = rules.get(firing.ruleId)
     if (rule === undefined) continue
-    const counter = counterOf(rule, firing.key)
+    const counter = counterOf(rule, firing.key, firing.key)
     counter.fired.add(firedName(firing.period, firing.level))
     if (firing.isOpen) openOf(counter, firing.period).set(firing.level, firing)
   }
 
   /** Compares the measure of a key with the levels. */
   const compare = (found: Omit<NewFiring, "level">) => {
-    const { key, period, rule, value } = found
-    const counter = counterOf(rule, key)
+    const { key, label, period, rule, value } = found
+    const counter = counterOf(rule, key, label)
     // Most values reach no level of a rule without firings.
     const easiest = firesBelow(rule.measure) ? rule.levels.length - 1 : 0
     if (counter.open.size === 0 && !reaches(rule, easiest, value)) return
@@ -282,35 +311,49 @@ export const makeEvaluation = (
         const name = firedName(period.key, level)
         if (counter.fired.has(name)) continue
         counter.fired.add(name)
-        const made = { ...found, level }
+        const made = { ...found, label: counter.label, level }
         opened.set(level, made)
         firings.push(made)
       }
     }
   }
 
-  const take = ({ at, contribution, key, period, rule, runId, seq }: Entry) => {
+  /** Stores a minute of a rolling window in which nothing was counted. */
+  const touch = (counter: Counter, { end, key }: Period, part: string) => {
+    const sums = sumsOf(counter, key, end)
+    fold(sums.parts, part, "add", { value: 0, n: 0 })
+    sums.isChanged = true
+    sums.endsAt = end + (isRollingWindow(counter.rule.window) ? minutesOf(counter.rule.window) * MINUTE_MS : 0)
+  }
+
+  const take = ({ at, contribution, firesIn, key, label, period, rule, runId, seq }: Entry) => {
     const { fold: how, part } = contribution
-    const counter = counterOf(rule, key)
+    const counter = counterOf(rule, key, label)
+    if (counter.label === key) counter.label = label
     const sums = sumsOf(counter, period.key, period.end)
     fold(sums.parts, part, how, contribution)
     sums.isChanged = true
-    sums.endsAt = period.end
+    // A call of a period that is over can still come as long as it is not older than what is kept.
+    sums.endsAt = isCalendarWindow(rule.window) ? period.end + keptMs : period.end
     let parts = sums.parts
     if (isRollingWindow(rule.window)) {
       sums.endsAt += minutesOf(rule.window) * MINUTE_MS
-      const minute = minuteOf(at)
-      if (minute > counter.last) rollTo(counter, minute)
+      const now = minuteOf(at)
+      const minute = minuteOf(period.end - 1)
+      // The end of the window is the last arrival, also for the step that reads these counters again.
+      if (minute < now && firesIn !== undefined) touch(counter, firesIn, part)
+      if (now > counter.last) rollTo(counter, now)
       else if (minute > counter.last - minutesOf(rule.window)) fold(counter.totals, part, how, contribution)
       parts = counter.totals
     }
+    if (firesIn === undefined) return
     const value = measured(rule, parts.values())
-    if (value !== undefined) compare({ rule, key, period, value, runId, seq, at })
+    if (value !== undefined) compare({ rule, key, label, period: firesIn, value, runId, seq, at })
   }
 
   /** Compares the open firings of a rolling window with its value at a later time. */
   const roll = (rule: AlertRule, key: string, at: number) => {
-    const counter = counterOf(rule, key)
+    const counter = counterOf(rule, key, key)
     const minute = minuteOf(at)
     if (minute > counter.last) rollTo(counter, minute)
     const value = measured(rule, counter.totals.values()) ?? (firesBelow(rule.measure) ? Number.POSITIVE_INFINITY : 0)
@@ -335,10 +378,19 @@ export const makeEvaluation = (
 
   const changedRows = (): ReadonlyArray<CounterRow> =>
     [...counters.values()].flatMap((own) =>
-      [...own.values()].flatMap(({ key, periods, rule }) =>
+      [...own.values()].flatMap(({ key, label, periods, rule }) =>
         [...periods].flatMap(([period, { endsAt, isChanged, parts }]) =>
           isChanged
-            ? Array.from(parts, ([part, { n, value }]) => ({ ruleId: rule.id, key, period, part, value, n, endsAt }))
+            ? Array.from(parts, ([part, { n, value }]) => ({
+                ruleId: rule.id,
+                key,
+                label,
+                period,
+                part,
+                value,
+                n,
+                endsAt
+              }))
             : []
         )
       )

@@ -5,7 +5,7 @@ import { numberAt, textAt } from "../JsonReader.ts"
 import { signalDataOf } from "../LlmUsage.ts"
 import { outcomeOf } from "../Outcome.ts"
 import type { JsonObject } from "../PayloadDecoder.ts"
-import { derivedData, type EnvelopeContext, headOf } from "./EnvelopeContext.ts"
+import { derivedData, type EnvelopeContext, headOf, sentData } from "./EnvelopeContext.ts"
 import { denialOfEnvelope } from "./PolicyDenial.ts"
 
 /**
@@ -161,7 +161,11 @@ const policyCommitmentEvaluated: Derivation = (context) =>
 const toolCallIdOf = ({ payload, messageId }: EnvelopeContext): string =>
   textAt(payload, "toolCallId", "tool_call_id") ?? textAt(payload, "requestId", "request_id") ?? messageId
 
-const toolCalled: Derivation = (context) => event(context, "tool.called", "tool", toolCallIdOf(context))
+const toolCalled: Derivation = (context) =>
+  draftEvent("tool.called", headOf(context, "tool", toolCallIdOf(context)), {
+    ...derivedData(context, context.payload),
+    ...sentData(context)
+  })
 
 const toolCompleted: Derivation = (context) => event(context, "tool.completed", "tool", toolCallIdOf(context))
 

@@ -30,6 +30,16 @@ export interface EnvelopeContext {
   readonly commitmentHash: string | undefined
   /** The differences between the payload and the text of its sender. */
   readonly altered: Altered | undefined
+  /** When it was sent, ISO-8601, where that is more than a minute before its arrival. */
+  readonly sentAt: string | undefined
+}
+
+/** An envelope that is so much older than its arrival was not delivered late, but read from a history. */
+const LATE_MS = 60_000
+
+const sentAtOf = ({ timestampUnixMs }: RawEnvelope, ts: string): string | undefined => {
+  const at = Number(timestampUnixMs)
+  return at > 0 && at < Date.parse(ts) - LATE_MS ? new Date(at).toISOString() : undefined
 }
 
 export const makeEnvelopeContext = (
@@ -54,7 +64,8 @@ export const makeEnvelopeContext = (
   payload,
   payloadTypeName: decoded.payloadTypeName,
   commitmentHash,
-  altered: decoded.altered
+  altered: decoded.altered,
+  sentAt: sentAtOf(envelope, ts)
 })
 
 export const runtimeSource = (rawType: string): EventSource => ({
@@ -69,6 +80,10 @@ export const headOf = ({ messageType, ts }: EnvelopeContext, kind: SubjectKind, 
   subject: { kind, id },
   source: runtimeSource(messageType)
 })
+
+/** The time by the sender's clock, in an event of a call that arrives late: the call counts then. */
+export const sentData = ({ sentAt }: Pick<EnvelopeContext, "sentAt">): JsonObject =>
+  sentAt === undefined ? {} : { sentAt }
 
 /** The data keys of every event derived from an envelope. */
 export const derivedData = (context: EnvelopeContext, decodedPayload: JsonObject): JsonObject => ({

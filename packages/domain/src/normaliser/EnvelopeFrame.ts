@@ -14,7 +14,14 @@ import type { RawEnvelope } from "../RuntimeFrames.ts"
 import { commitmentHashOfWire } from "../receipts/Commitment.ts"
 import type { Sha256 } from "../Sha256.ts"
 import { derivedEvent, taskProgressEvent } from "./DerivedEvents.ts"
-import { alteredData, derivedData, type EnvelopeContext, headOf, makeEnvelopeContext } from "./EnvelopeContext.ts"
+import {
+  alteredData,
+  derivedData,
+  type EnvelopeContext,
+  headOf,
+  makeEnvelopeContext,
+  sentData
+} from "./EnvelopeContext.ts"
 import { type NormalisedFrame, type RawEventDraft, rawEvent } from "./NormalisedFrame.ts"
 import { denialOfSignal, REFUSAL_SIGNAL } from "./PolicyDenial.ts"
 
@@ -119,7 +126,10 @@ const llmEvents = (context: EnvelopeContext, prices: ModelPrices): ReadonlyArray
         ...(cost.key !== undefined && { priceKey: cost.key })
       })
     })
-    return draftEvent("llm.call.completed", headOf(context, "message", context.messageId), data)
+    return draftEvent("llm.call.completed", headOf(context, "message", context.messageId), {
+      ...data,
+      ...sentData(context)
+    })
   })
 }
 

@@ -25,6 +25,7 @@ import {
 } from "../../src/index.ts"
 
 const START = Date.UTC(2026, 9, 24, 20)
+const KEPT_MS = 31 * 86_400_000
 const RUNS = ["5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10", "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a11"] as const
 const runs = new Map<string, KeyedRun>(
   RUNS.map((id, number) => [
@@ -46,6 +47,10 @@ type Drawn = readonly [
   size: number
 ]
 
+/** How late some calls arrive, by their size. */
+const LATE_MS: Readonly<Record<number, number>> = { 6: 90_000, 7: 1_200_000, 8: 10_800_000, 9: 172_800_000 }
+const spanOf = (at: number) => ({ startedAt: new Date(at - 1_000).toISOString(), endedAt: new Date(at).toISOString() })
+
 const eventOf = ([kind, run, , size]: Drawn, at: number, seq: number): CanonicalEvent => {
   const sender = size % 2 === 0 ? "ann" : "bob"
   const ts = new Date(at).toISOString()
@@ -66,6 +71,7 @@ const eventOf = ([kind, run, , size]: Drawn, at: number, seq: number): Canonical
       })
     case "call":
       return made("llm.call.completed", {
+        ...spanOf(at - (LATE_MS[size] ?? 0)),
         decodedPayload: { promptTokens: size, completionTokens: 1, model: "m", estimatedCostUsd: size / 10 }
       })
     case "denial":
@@ -154,7 +160,7 @@ const entriesOf = (given: ReadonlyArray<AlertRule>, log: ReadonlyArray<Drawn>): 
     if (run === undefined) return []
     const mark = { runId: run.id, name: "quality", at, value: one[3] * 100_000_000, n: 1 }
     const marks = number % 7 === 0 ? entriesOfMark(rules, run, mark, periods) : []
-    return [...entriesOfEvent(rules, run, event, facts, false, periods), ...marks]
+    return [...entriesOfEvent(rules, run, event, facts, false, { periods, keptMs: KEPT_MS }), ...marks]
   })
 }
 
@@ -170,7 +176,7 @@ const evaluated = (given: ReadonlyArray<AlertRule>, log: ReadonlyArray<Drawn>, c
     (a, b) => a - b
   )
   for (const [number, from] of bounds.entries()) {
-    const step = makeEvaluation(byId, [...rows.values()], [...known.values()])
+    const step = makeEvaluation(byId, [...rows.values()], [...known.values()], KEPT_MS)
     for (const entry of entries.slice(from, bounds[number + 1] ?? from).flat()) step.take(entry)
     const { counters, firings, resolutions } = step.result()
     for (const row of counters) rows.set(JSON.stringify([row.ruleId, row.key, row.period, row.part]), row)
@@ -199,11 +205,12 @@ const byHand = (given: ReadonlyArray<AlertRule>, log: ReadonlyArray<Drawn>) => {
   const all: Array<Entry> = []
   for (const entry of entriesOf(given, log).flat()) {
     all.push(entry)
-    const { at, key, period, rule: of } = entry
+    const { at, firesIn: period, key, rule: of } = entry
+    if (period === undefined) continue
     const isRolling = isRollingWindow(of.window)
     const first = isRolling ? period.end - minutesOf(isRollingWindow(of.window) ? of.window : "1h") * 60_000 : 0
     const own = all.filter((one) => one.rule.id === of.id && one.key === key)
-    const inWindow = own.filter((one) => (isRolling ? one.at >= first : one.period.key === period.key))
+    const inWindow = own.filter((one) => (isRolling ? one.period.end > first : one.period.key === period.key))
     const value = valueByHand(of, inWindow)
     if (value === undefined) continue
     const below = of.measure.includes("Below")
@@ -266,7 +273,7 @@ describe("the evaluation of rules", () => {
 
   it("ends a firing of a rolling window when its minutes are over", () => {
     const calls = rule({ measure: "llmCalls", window: "1h", levels: [{ at: 2, severity: "info", actions: [] }] })
-    const evaluation = makeEvaluation(new Map([[calls.id, calls]]), [], [])
+    const evaluation = makeEvaluation(new Map([[calls.id, calls]]), [], [], KEPT_MS)
     for (const entry of entriesOf(
       [calls],
       [

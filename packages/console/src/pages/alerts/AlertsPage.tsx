@@ -28,7 +28,7 @@ export default function AlertsPage() {
     (api) => api.alerts.list({ query: { status: "open", limit: SHOWN, offset: 0 } }),
     { everyMs: OFTEN_MS }
   )
-  const budgets = useRead(["alerts", "budgets"], (api) => api.alerts.budgets(), { everyMs: LATER_MS })
+  const budgets = useRead(["alerts", "budgets"], (api) => api.alerts.budgets({ query: {} }), { everyMs: LATER_MS })
   const rules = useRead(["alerts", "rules"], (api) => api.alerts.rules(), { everyMs: LATER_MS })
   return (
     <Sheet

@@ -15,16 +15,32 @@ export const callColumns = `
 /** Calls that one answer counts, the newest ones. */
 export const MAX_CALLS = 200_000
 
+/** When a call counts (docs/reference/alerts.md#late), by the `data` of its event and its arrival `ts`. */
+export const countedAtOf = (sql: PgClient.PgClient, data: Fragment, ts: Fragment, keptMs: number) =>
+  sql`counted_at(${data}, ${ts}, make_interval(secs => ${keptMs / 1_000}::float8))`
+
+/** The time of the calls of an answer, ISO-8601, and the age up to which a call counts at its own time. */
+export interface CallWindow {
+  readonly since: string
+  readonly until?: string | undefined
+  /** Milliseconds. */
+  readonly keptMs: number
+}
+
 /**
- * The newest calls since a time, one more than an answer counts: model, provider, tokens, cost, and whether the cost is
- * a guess. `where` is a condition on the event `e`.
+ * The newest calls of a time, one more than an answer counts: model, provider, tokens, cost, and whether the cost is a
+ * guess. `where` is a condition on the event `e`. No call counts after its arrival, so the index of arrivals serves.
  */
-export const newestCalls = (sql: PgClient.PgClient, since: string, where: Fragment) => sql`
+export const newestCalls = (sql: PgClient.PgClient, { keptMs, since, until }: CallWindow, where: Fragment) => sql`
   SELECT "costBasis" IS NOT DISTINCT FROM 'fallback' AS is_guessed,
          left(call.model, ${MAX_MODEL_TEXT}) AS model, left(call.provider, ${MAX_MODEL_TEXT}) AS provider,
          coalesce("totalTokens", 0) AS tokens, round(coalesce("estimatedCostUsd", 0), 9) AS cost
-  FROM (SELECT e.event #> '{data,decodedPayload}' AS payload FROM canonical_events e
+  FROM (SELECT d.data -> 'decodedPayload' AS payload
+        FROM canonical_events e CROSS JOIN LATERAL (SELECT e.event -> 'data' AS data OFFSET 0) AS d
+        CROSS JOIN LATERAL (SELECT ${countedAtOf(sql, sql`d.data`, sql`e.ts`, keptMs)} AS at OFFSET 0) AS counted
         WHERE e.type = 'llm.call.completed' AND e.ts >= ${since}::timestamptz AND ${where}
+          AND counted.at >= ${since}::timestamptz
+          AND ${until === undefined ? sql`true` : sql`counted.at < ${until}::timestamptz`}
         ORDER BY e.seq DESC LIMIT ${MAX_CALLS + 1}) AS newest,
        json_to_record(payload) AS call (${sql.literal(callColumns)})
   WHERE calls IS DISTINCT FROM 0`

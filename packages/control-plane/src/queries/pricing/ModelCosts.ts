@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { runsFound } from "../../event-log/runs/RunSearch.ts"
+import { callsKeptMs } from "../../platform/CallsKept.ts"
 import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
 import { MAX_CALLS, newestCalls, windowStart } from "./CallColumns.ts"
 
@@ -36,11 +37,11 @@ export class ModelCosts extends Context.Service<
       const sql = yield* PgClient.PgClient
       const budget = yield* SearchBudget
 
+      const keptMs = yield* callsKeptMs
+
       const count = ({ q, until }: Query, since: string) => {
-        const isBefore = until === undefined ? sql`true` : sql`e.ts < ${until}::timestamptz`
         return sql<Row>`
-          WITH calls AS MATERIALIZED (
-            ${newestCalls(sql, since, sql`${isBefore} AND ${runsFound(sql, q, sql`e.run_id`)}`)}),
+          WITH calls AS MATERIALIZED (${newestCalls(sql, { since, until, keptMs }, runsFound(sql, q, sql`e.run_id`))}),
           models AS (
             SELECT model, provider, count(*)::int AS calls, sum(tokens)::float8 AS tokens, sum(cost)::float8 AS cost,
                    coalesce(sum(cost) FILTER (WHERE is_guessed), 0)::float8 AS guessed

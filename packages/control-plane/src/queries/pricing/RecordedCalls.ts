@@ -4,8 +4,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { callsKeptMs } from "../../platform/CallsKept.ts"
 import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
-import { callColumns, MAX_MODEL_TEXT, windowStart } from "./CallColumns.ts"
+import { callColumns, countedAtOf, MAX_MODEL_TEXT, windowStart } from "./CallColumns.ts"
 
 type Query = Omit<typeof recordedCallsQuery.Type, "since"> & { readonly since?: string }
 
@@ -37,20 +38,24 @@ export class RecordedCalls extends Context.Service<
       const sql = yield* PgClient.PgClient
       const budget = yield* SearchBudget
 
+      const keptMs = yield* callsKeptMs
+
       const read = ({ before, limit }: Query, since: string) => sql<Row>`
         WITH page AS MATERIALIZED (
-          SELECT seq, ts, event #> '{data,decodedPayload}' AS payload FROM canonical_events
+          SELECT seq, ts, event -> 'data' AS data FROM canonical_events
           WHERE type = 'llm.call.completed' AND ${before === undefined ? sql`true` : sql`seq < ${BigInt(before)}`}
           ORDER BY seq DESC LIMIT ${limit}),
         calls AS (
-          SELECT to_char(date_trunc('minute', ts, 'UTC') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.000"Z"') AS at,
+          SELECT to_char(date_trunc('minute', counted.at, 'UTC') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.000"Z"') AS at,
                  left(call.model, ${MAX_MODEL_TEXT}) AS model, left(call.provider, ${MAX_MODEL_TEXT}) AS provider,
                  coalesce("promptTokens", 0) AS "promptTokens",
                  coalesce("totalTokens", "promptTokens" + "completionTokens", 0) AS "totalTokens",
                  "cachedTokens", "cacheWriteTokens", "reasoningTokens", batch, "estimatedCostUsd", "costBasis",
                  coalesce(calls, 1) AS calls
-          FROM page, json_to_record(payload) AS call (${sql.literal(callColumns)})
-          WHERE ts >= ${since}::timestamptz),
+          FROM page
+          CROSS JOIN LATERAL (SELECT ${countedAtOf(sql, sql`page.data`, sql`page.ts`, keptMs)} AS at OFFSET 0) AS counted,
+               json_to_record(page.data -> 'decodedPayload') AS call (${sql.literal(callColumns)})
+          WHERE counted.at >= ${since}::timestamptz),
         groups AS (
           SELECT at, model, provider, "promptTokens", "totalTokens", "cachedTokens", "cacheWriteTokens",
                  "reasoningTokens", batch, "estimatedCostUsd", "costBasis", sum(calls) AS calls

@@ -4,6 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { callsKeptMs } from "../../platform/CallsKept.ts"
 import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
 import { MAX_CALLS, newestCalls, windowStart } from "./CallColumns.ts"
 
@@ -34,8 +35,10 @@ export class UnpricedCalls extends Context.Service<
       const sql = yield* PgClient.PgClient
       const budget = yield* SearchBudget
 
+      const keptMs = yield* callsKeptMs
+
       const count = (since: string) => sql<Row>`
-        WITH calls AS MATERIALIZED (${newestCalls(sql, since, sql`true`)}),
+        WITH calls AS MATERIALIZED (${newestCalls(sql, { since, keptMs }, sql`true`)}),
         models AS (
           SELECT model, provider, count(*)::int AS calls, sum(tokens)::float8 AS tokens, sum(cost)::float8 AS cost
           FROM calls WHERE is_guessed GROUP BY model, provider

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import { countedAt } from "@runplane/domain"
-import { recordedDraft } from "../support/events.ts"
 import { envelopeFrame, NOW, normalise, proto } from "../support/frames.ts"
 
 const DAY_MS = 86_400_000
@@ -41,7 +40,7 @@ describe("a message that is read from a history", () => {
     const { drafts } = normalise(
       envelopeFrame("Say", proto({ tokenUsage: { promptTokens: 1 } }), { timestampUnixMs: received - DAY_MS })
     )
-    const times = drafts.map((draft) => [draft.type, countedAt(recordedDraft(draft), 2 * DAY_MS) - received])
+    const times = drafts.map((draft) => [draft.type, countedAt(draft, 2 * DAY_MS) - received])
     assert.deepInclude(times, ["llm.call.completed", -DAY_MS])
     assert.deepInclude(times, ["message.received", 0])
   })

@@ -27,7 +27,7 @@ const report = (runId: RunId, calls: ReadonlyArray<Readonly<Record<string, unkno
               messageId: `call-${index}`,
               sessionId: runId,
               sender: "agent://a",
-              timestampUnixMs: 1_790_000_000_000,
+              timestampUnixMs: Date.parse(receivedAt),
               payload: new TextEncoder().encode(JSON.stringify({ llmCall }))
             }
           },

@@ -11,9 +11,10 @@ import {
   measured,
   type Sum
 } from "./Contribution.ts"
+import type { Periods } from "./Periods.ts"
 import { type AlertRule, firesBelow, measureKind } from "./Rule.ts"
 import type { EventFacts, RunMemory } from "./RunMemory.ts"
-import { isCalendarWindow, isRollingWindow, minuteOf, minutesOf, type Period, periodOf } from "./Windows.ts"
+import { isCalendarWindow, isRollingWindow, minuteOf, minutesOf, type Period } from "./Windows.ts"
 
 /** A contribution to a counter, with the event or the mark that it is of. */
 export interface Entry extends CounterKey {
@@ -71,32 +72,7 @@ export interface Resolution {
   readonly at: number
 }
 
-/** Counters of the window `run` are kept so long after their last change: marks and late spans follow the end. */
-const RUN_KEPT_MS = 31 * 86_400_000
 const MINUTE_MS = 60_000
-/** Calendar periods of one window and zone that are remembered. */
-const MOST_PERIODS = 64
-
-/** The period of a rule for an event: the last ones are kept, because their computation is slow. */
-export const makePeriods = () => {
-  const cache = new Map<string, Array<Period>>()
-  return ({ window, zone }: AlertRule, runId: string, at: number): Period => {
-    if (window === "run") return { key: runId, start: 0, end: at + RUN_KEPT_MS }
-    const name = `${window} ${zone}`
-    const last = cache.get(name) ?? []
-    // A rolling window has another period each minute.
-    const isRolling = isRollingWindow(window)
-    const found = last.find(({ end, start }) => (isRolling ? end - MINUTE_MS : start) <= at && at < end)
-    if (found !== undefined) return found
-    const period = periodOf(window, zone, at)
-    last.unshift(period)
-    if (last.length > (isRolling ? 1 : MOST_PERIODS)) last.pop()
-    cache.set(name, last)
-    return period
-  }
-}
-
-export type Periods = ReturnType<typeof makePeriods>
 
 /** Rules by their measure: what an event adds to a measure is computed once for all of them. */
 export type RulesByMeasure = ReadonlyMap<string, ReadonlyArray<AlertRule>>
@@ -367,13 +343,23 @@ export const makeEvaluation = (
 
   /** Compares a stored value with the levels of a changed rule: no event has to follow the change. */
   const recheck = (rule: AlertRule, key: string, period: Period, at: number) => {
-    const counter = counterOf(rule, key)
+    const counter = counterOf(rule, key, key)
     const isRolling = isRollingWindow(rule.window)
     if (isRolling && minuteOf(at) > counter.last) rollTo(counter, minuteOf(at))
     const parts = isRolling ? counter.totals : counter.periods.get(period.key)?.parts
     const value = parts && measured(rule, parts.values())
     if (value === undefined) return
-    compare({ rule, key, period, value, runId: rule.window === "run" ? period.key : undefined, seq: undefined, at })
+    const { label } = counter
+    compare({
+      rule,
+      key,
+      label,
+      period,
+      value,
+      runId: rule.window === "run" ? period.key : undefined,
+      seq: undefined,
+      at
+    })
   }
 
   const changedRows = (): ReadonlyArray<CounterRow> =>

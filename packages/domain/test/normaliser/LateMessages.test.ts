@@ -1,9 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { countedAt } from "@runplane/domain"
+import { countedAt, type EventDraft, RunId, recordEvent } from "@runplane/domain"
 import { envelopeFrame, NOW, normalise, proto } from "../support/frames.ts"
 
 const DAY_MS = 86_400_000
 const received = Date.parse(NOW)
+
+const recorded = (draft: EventDraft, index: number) =>
+  recordEvent(draft, { id: `e${index}`, runId: RunId.make("5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10"), seq: 1, index: 1 })
 
 /** The data of the events of a call, sent at a time; NOW is the time of arrival. */
 const sentOf = (messageType: string, timestampUnixMs: number | string) =>
@@ -40,7 +43,7 @@ describe("a message that is read from a history", () => {
     const { drafts } = normalise(
       envelopeFrame("Say", proto({ tokenUsage: { promptTokens: 1 } }), { timestampUnixMs: received - DAY_MS })
     )
-    const times = drafts.map((draft) => [draft.type, countedAt(draft, 2 * DAY_MS) - received])
+    const times = drafts.map((draft, index) => [draft.type, countedAt(recorded(draft, index), 2 * DAY_MS) - received])
     assert.deepInclude(times, ["llm.call.completed", -DAY_MS])
     assert.deepInclude(times, ["message.received", 0])
   })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { countedAt, type EventDraft, RunId, recordEvent } from "@runplane/domain"
-import { envelopeFrame, NOW, normalise, proto } from "../support/frames.ts"
+import { envelopeFrame, json, NOW, normalise } from "../support/frames.ts"
 
 const DAY_MS = 86_400_000
 const received = Date.parse(NOW)
@@ -11,7 +11,7 @@ const recorded = (draft: EventDraft, index: number) =>
 /** The data of the events of a call, sent at a time; NOW is the time of arrival. */
 const sentOf = (messageType: string, timestampUnixMs: number | string) =>
   normalise(
-    envelopeFrame(messageType, proto({ toolCallId: "t", tokenUsage: { promptTokens: 1, completionTokens: 1 } }), {
+    envelopeFrame(messageType, json({ toolCallId: "t", tokenUsage: { promptTokens: 1, completionTokens: 1 } }), {
       timestampUnixMs
     })
   ).drafts.map(({ recorded, type }) => [type, recorded.data["sentAt"]])
@@ -41,7 +41,7 @@ describe("a message that is read from a history", () => {
 
   it("counts at that time", () => {
     const { drafts } = normalise(
-      envelopeFrame("Say", proto({ tokenUsage: { promptTokens: 1 } }), { timestampUnixMs: received - DAY_MS })
+      envelopeFrame("Say", json({ tokenUsage: { promptTokens: 1 } }), { timestampUnixMs: received - DAY_MS })
     )
     const times = drafts.map((draft, index) => [draft.type, countedAt(recorded(draft, index), 2 * DAY_MS) - received])
     assert.deepInclude(times, ["llm.call.completed", -DAY_MS])

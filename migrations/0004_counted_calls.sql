@@ -1,5 +1,5 @@
--- When a recorded call counts (docs/reference/alerts.md#late), the same as `countedAt` in packages/domain/src/RunTimes.ts.
--- `data` is that of its event, `kept` the age up to which its own time counts.
+-- When a recorded call counts (docs/reference/alerts.md#late), the same as `countedAt` in
+-- packages/domain/src/RunTimes.ts. `data` is that of its event, `kept` the age up to which its own time counts.
 CREATE FUNCTION counted_at(data json, arrived timestamptz, kept interval) RETURNS timestamptz
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
   SELECT CASE WHEN own.at <= arrived AND own.at > arrived - kept THEN own.at ELSE arrived END
@@ -43,8 +43,8 @@ FROM (
 ) AS first
 WHERE first.id = runs.id AND first.at < runs.created_at AND first.at > runs.created_at - interval '366 days';
 
--- Keys of rules are folded (docs/reference/search.md#folding). `label` is the text as it was written first; null where it
--- is the key.
+-- Keys of rules are folded (docs/reference/search.md#folding). `label` is the text as it was written first; null where
+-- it is the key.
 ALTER TABLE alert_counters ADD COLUMN label text;
 
 WITH unfolded AS (

@@ -43,9 +43,9 @@ export const eventTime = (event: Pick<CanonicalEvent, "recorded" | "ts" | "type"
 const CALLS: ReadonlySet<string> = new Set(["llm.call.completed", "tool.called"])
 
 /**
- * The time at which an event counts for a period, Unix milliseconds (docs/reference/alerts.md#late). A call counts at its
- * own time, and everything else at its arrival. So does a call that states a later time than its arrival, or one that is
- * `keptMs` older: a clock is wrong there, and its cost must not evade a budget.
+ * The time at which an event counts for a period, Unix milliseconds (docs/reference/alerts.md#late). A call counts at
+ * its own time, and everything else at its arrival. So does a call that states a later time than its arrival, or one
+ * that is `keptMs` older: a clock is wrong there, and its cost must not evade a budget.
  */
 export const countedAt = (event: Pick<CanonicalEvent, "recorded" | "ts" | "type">, keptMs: number): number => {
   const arrived = Date.parse(event.ts)

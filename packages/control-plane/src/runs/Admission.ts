@@ -65,8 +65,8 @@ export interface Admission {
 /**
  * Admission of new runs by budgets (docs/reference/alerts.md#admission). The transaction of a creation locks the rules
  * with admission, inserts the run, and reserves its expected cost in each rule that it matches. The lock lasts until
- * the commit, so each creation reads the reservations of the ones before it. The evaluator releases a reservation when it
- * has counted the whole log of the run. Without such rules a creation has no statement more.
+ * the commit, so each creation reads the reservations of the ones before it. The evaluator releases a reservation when
+ * it has counted the whole log of the run. Without such rules a creation has no statement more.
  */
 export const makeAdmission = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient

@@ -2,8 +2,8 @@ import type * as PgClient from "@effect/sql-pg/PgClient"
 import { hasStatus } from "../event-log/runs/RunSearch.ts"
 
 /**
- * Whether the evaluator has counted the whole log of the ended run of a reservation `v`: what the run has spent is in the
- * counters, so the reservation holds nothing any more (docs/reference/alerts.md#admission).
+ * Whether the evaluator has counted the whole log of the ended run of a reservation `v`: what the run has spent is in
+ * the counters, so the reservation holds nothing any more (docs/reference/alerts.md#admission).
  */
 export const isSettled = (sql: PgClient.PgClient) => sql`
   EXISTS (SELECT FROM runs r JOIN run_heads h ON h.run_id = r.id

@@ -22,8 +22,8 @@ export interface Entry extends CounterKey {
   /** The run, the calendar period, or the minute of a rolling window. */
   readonly period: Period
   /**
-   * The period in which the levels that it reaches fire: where a call arrives late in a rolling window, the minute of the
-   * arrival. Undefined when the calendar period was over at the arrival: it counts there, and nothing fires.
+   * The period in which the levels that it reaches fire: where a call arrives late in a rolling window, the minute of
+   * the arrival. Undefined when the calendar period was over at the arrival: it counts there, and nothing fires.
    */
   readonly firesIn: Period | undefined
   readonly contribution: CounterChange

@@ -289,7 +289,10 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     story: { meaning: "a run as lines of text", knows: ["otlp", "events", ...VALUES] },
     alerts: {
       meaning: "rules, windows, evaluation and formats of alerts",
-      knows: ["gate", "marks", "insight", "policies", "query", "events", ...VALUES, "Graphemes.ts", "CanonicalJson.ts"]
+      knows: [
+        ...["gate", "marks", "insight", "policies", "query", "events", ...VALUES],
+        ...["Graphemes.ts", "CanonicalJson.ts", "FoldedText.ts", "RunTimes.ts"]
+      ]
     },
     seal: {
       meaning: "hash chain and proofs",

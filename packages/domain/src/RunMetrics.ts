@@ -16,7 +16,11 @@ export const RunMetrics = Schema.Struct({
   ...usageSums,
   firstEventAt: Schema.optionalKey(Field.time("Time of the first event")),
   lastEventAt: Schema.optionalKey(Field.time("Time of the last event until the end of the run")),
-  durationMs: Schema.optionalKey(Field.integer("Milliseconds from the first event to the last")),
+  durationMs: Schema.optionalKey(
+    Field.integer("Milliseconds from the first event to the last; from OpenTelemetry, from start to end by the spans")
+  ),
+  firstSpanAt: Schema.optionalKey(Field.time("Start of the first span of a run from OpenTelemetry")),
+  lastSpanAt: Schema.optionalKey(Field.time("End of the last span of a run from OpenTelemetry until its end")),
   endedAt: Schema.optionalKey(Field.time("When the run ended")),
   sessionState: Schema.optionalKey(Field.text("Last state of the session that was seen", "RESOLVED"))
 }).annotate({ identifier: "RunMetrics", description: "Counters of one run; 0 where nothing was recorded" })

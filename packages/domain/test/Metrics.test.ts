@@ -99,6 +99,28 @@ describe("Metrics", () => {
       endedAt: at(2)
     })
   })
+
+  it("measures a run from OpenTelemetry by its spans, from its start on", () => {
+    const started = draft("run.started", { runtimeKind: "otlp", startedAt: "2026-01-01T10:00:00.000Z" })
+    const span = (startedAt: string, endedAt: string) =>
+      draft("tool.called", { messageType: "ToolCall", startedAt, endedAt })
+    assert.deepInclude(count(draft("run.created", {}), started), { durationMs: 0 })
+    const open = count(
+      started,
+      span("2026-01-01T10:00:01.000Z", "2026-01-01T10:00:05.000Z"),
+      span("2026-01-01T09:59:58.000Z", "2026-01-01T10:00:04.000Z")
+    )
+    const times = { firstSpanAt: "2026-01-01T09:59:58.000Z", lastSpanAt: "2026-01-01T10:00:05.000Z" }
+    assert.deepInclude(open, { ...times, durationMs: 7_000, firstEventAt: at(1), lastEventAt: at(3) })
+    const end = draft("run.completed", { startedAt: "2026-01-01T09:59:57.000Z", endedAt: "2026-01-02T15:59:57.000Z" })
+    assert.deepInclude(count(started, end, span(at(1), at(2))), { durationMs: 30 * 3_600_000 })
+    // A clock of the application that is years ahead, or no clock at all.
+    assert.deepInclude(count(started, span("2036-01-01T10:00:01.000Z", "2036-01-01T10:00:05.000Z")), {
+      durationMs: 4_000
+    })
+    assert.deepInclude(count(started, span("x", "y")), { durationMs: 0 })
+    assert.notProperty(count(span(at(0), at(9))), "firstSpanAt")
+  })
 })
 
 describe("Enrichment", () => {

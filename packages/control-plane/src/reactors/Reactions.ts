@@ -78,7 +78,7 @@ const makeRunLog = Effect.gen(function* () {
     }
     if (change === undefined || !isTerminal(change.to)) return
     const began = run.startedAt === undefined ? undefined : Date.parse(run.startedAt)
-    const durationMs = began === undefined ? undefined : Math.max(0, Date.parse(change.at) - began)
+    const durationMs = began === undefined ? undefined : Math.max(0, Date.parse(run.endedAt ?? change.at) - began)
     log(
       Effect.annotateLogs(Effect.logInfo(`run ended: ${change.to}`), {
         ...about,

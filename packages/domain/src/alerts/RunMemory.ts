@@ -5,6 +5,8 @@ import { outcomeKey, type TrialOutcome } from "../gate/Trial.ts"
 import { readAct } from "../insight/Act.ts"
 import { ballotOf } from "../insight/Ballots.ts"
 import { isJsonArray, isJsonObject, objectAt, textAt } from "../JsonReader.ts"
+import { OTLP_RUNTIME_KIND } from "../otlp/Run.ts"
+import { spanTimes } from "../RunTimes.ts"
 
 /** What the evaluator of alerts keeps of a run between two events: plain JSON, bounded. Times are Unix milliseconds. */
 export interface RunMemory {
@@ -12,6 +14,8 @@ export interface RunMemory {
   /** When it began to run, and when its last event was stored. */
   startedAt?: number
   lastAt?: number
+  /** Of a run from OpenTelemetry: its start, and the end of its last span so far. */
+  spans?: { from: number; to: number }
   /** When the pause began that is not over. */
   pausedAt?: number
   /** Sum of the pauses that are over. */
@@ -65,7 +69,41 @@ export const remember = (memory: RunMemory, event: CanonicalEvent): EventFacts =
     memory.decision = { action: event.data.action ?? "resolved", positive: event.data.outcomePositive }
   }
   const end = move(memory, event, at)
+  followSpans(memory, event, at)
   return { silenceMs, durationMs: durationOf(memory, at), streak: streakOf(memory, event), isMindChange, end }
+}
+
+/** The start of a run differs so much from that of its spans only where their clock is wrong. Milliseconds. */
+const LARGEST_SKEW_MS = 86_400_000
+
+/**
+ * A run from OpenTelemetry has run for as long as its spans say, and since they arrived. So its start is counted from
+ * the arrival: a day that is sent again in a minute does not seem to run, nor one that ended long before it arrived.
+ */
+const followSpans = (memory: RunMemory, event: CanonicalEvent, at: number) => {
+  if (event.type === "run.started" && event.data.runtimeKind === OTLP_RUNTIME_KIND) {
+    const from = timeOf(event.data.startedAt) ?? at
+    memory.spans = { from, to: from }
+    return
+  }
+  const { spans } = memory
+  if (spans === undefined) return
+  if (event.type === "run.completed" || event.type === "run.failed") {
+    const [from, to] = [timeOf(event.data.startedAt), timeOf(event.data.endedAt)]
+    if (from !== undefined && to !== undefined) memory.startedAt = at - Math.max(0, to - from)
+    return
+  }
+  const times = memory.state === "ended" ? undefined : spanTimes(event)
+  const [from, to] = [timeOf(times?.startedAt), timeOf(times?.endedAt)]
+  if (from === undefined || to === undefined) return
+  const isSkewed = Math.abs(from - spans.from) > LARGEST_SKEW_MS
+  memory.spans = isSkewed ? { from, to } : { from: Math.min(spans.from, from), to: Math.max(spans.to, to) }
+  memory.startedAt = at - Math.max(0, memory.spans.to - memory.spans.from)
+}
+
+const timeOf = (text: string | undefined): number | undefined => {
+  const at = text === undefined ? Number.NaN : Date.parse(text)
+  return Number.isNaN(at) ? undefined : at
 }
 
 /** How long a run has run, without its pauses; undefined before its start. Milliseconds. */

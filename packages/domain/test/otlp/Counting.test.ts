@@ -25,6 +25,31 @@ describe("counting", () => {
     )
   })
 
+  it("counts spans that are each other's parents once, the same in any order", () => {
+    const cycle = (...ids: ReadonlyArray<string>) =>
+      ids.map((id, at) => span(id, [at, 9], chat(10, 1), { parent: ids.at(at - 1) ?? "" }))
+    for (const spans of [cycle("one", "two"), cycle("one", "two", "three")]) {
+      const last = spans.length - 1
+      for (const given of [spans, spans.toReversed()]) {
+        assert.strictEqual(storyOf(...given).state.llm.totals.callCount, 1)
+        assert.strictEqual(uncounted(...given).length, last)
+        assert.notInclude(
+          uncounted(...given).map(([id]) => id),
+          spans[last]?.spanId
+        )
+      }
+    }
+    const inside = span("inside", [3, 4], chat(10, 1), { parent: "one" })
+    assert.strictEqual(storyOf(...cycle("one", "two"), inside).state.llm.totals.callCount, 1)
+    assert.notInclude(
+      uncounted(...cycle("one", "two"), inside).map(([id]) => id),
+      inside.spanId
+    )
+    const [one, two] = cycle("one", "two")
+    const later = [one, two].flatMap((each, nth) => (each === undefined ? [] : [at(1_000 + nth * 60_000, each)]))
+    assert.strictEqual(runStory(later).state.llm.totals.callCount, 1)
+  })
+
   it("counts one of two spans with a response id, the same in any order", () => {
     const twin = (id: string, more = {}) => span(id, [0, 9], chat(10, 1, { "gen_ai.response.id": "r1", ...more }))
     const root = span("root", [0, 10], {})

@@ -1,8 +1,8 @@
 import * as HashSet from "effect/HashSet"
 import type { Meaning } from "../Meaning.ts"
-import { idOf, parentOf, type SpanNode } from "./Node.ts"
+import { byStart, idOf, parentOf, type SpanNode } from "./Node.ts"
 import type { StoryOptions } from "./Output.ts"
-import { belowOf, get, type StoryState } from "./State.ts"
+import { belowOf, childrenOf, get, type StoryState } from "./State.ts"
 import type { Tree } from "./Tree.ts"
 
 /** Why the tokens of a model span are not counted. */
@@ -44,7 +44,7 @@ export const uncountedBecause = (
   const id = idOf(node.traceId, node.spanId)
   if (options.joined?.usage === false) return "the agents of the session may report it"
   if (HashSet.has(state.countedByLog, id)) return "a log record of the span was counted"
-  if (belowOf(state, id).hasModel) return "a model call inside repeats it"
+  if (belowOf(state, id).hasModel && !isInnermost(state, tree, node)) return "a model call inside repeats it"
   if (tree.around(node).isInCountedModel) return "a model call around it is counted"
   const { responseId } = node
   if (responseId !== undefined) {
@@ -57,4 +57,18 @@ export const uncountedBecause = (
     return "a model call beside it has the usage"
   }
   return undefined
+}
+
+/** Whether the model call below a span is only itself: of spans that are each other's ancestors the last to start. */
+const isInnermost = (state: StoryState, tree: Tree, node: SpanNode): boolean => {
+  const cycle = tree.cycleOf(node)
+  if (cycle === undefined) return false
+  const calls = cycle.filter(({ kind }) => kind === "model").toSorted(byStart)
+  if (calls.at(-1)?.key !== node.key) return false
+  const keys = new Set(cycle.map(({ key }) => key))
+  const hasModel = (child: SpanNode): boolean =>
+    child.kind === "model" || belowOf(state, idOf(child.traceId, child.spanId)).hasModel
+  return !cycle.some(({ spanId, traceId }) =>
+    childrenOf(state, idOf(traceId, spanId)).some((child) => !keys.has(child.key) && hasModel(child))
+  )
 }

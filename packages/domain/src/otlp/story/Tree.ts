@@ -42,20 +42,30 @@ export interface Tree {
   readonly isGuess: (node: SpanNode) => boolean
   /** Name of the agent whose invocation the span is; undefined for other spans. */
   readonly invokedBy: (node: SpanNode) => string | undefined
+  /** The spans that are each other's ancestors, of which it is one; undefined outside of such a cycle. */
+  readonly cycleOf: (node: SpanNode) => ReadonlyArray<SpanNode> | undefined
   /** The invocations among the children of a span, by their start. */
   readonly invocationsIn: (id: string) => ReadonlyArray<SpanNode>
 }
 
 export const treeOf = (state: StoryState): Tree => {
   const known = new Map<string, Scope>()
+  const cycles = new Map<string, ReadonlyArray<SpanNode>>()
+  const noteCycle = (path: ReadonlyArray<readonly [id: string, node: SpanNode]>, from: string) => {
+    const cycle = path.slice(path.findIndex(([id]) => id === from))
+    const nodes = cycle.map(([, node]) => node)
+    for (const [id] of cycle) cycles.set(id, nodes)
+  }
   const inside = (id: string | undefined): Scope => {
     const path: Array<readonly [id: string, node: SpanNode]> = []
     const seen = new Set<string>()
     let scope: Scope | undefined
     for (let at = id; scope === undefined; ) {
       if (at === undefined) scope = OUTSIDE
-      else if (seen.has(at)) scope = UNKNOWN
-      else {
+      else if (seen.has(at)) {
+        noteCycle(path, at)
+        scope = UNKNOWN
+      } else {
         seen.add(at)
         scope = known.get(at)
         const node = scope === undefined ? get(state.spans, at)?.node : undefined
@@ -87,6 +97,10 @@ export const treeOf = (state: StoryState): Tree => {
     callerOf: (node) => (isAgentSpan(node) ? around(node).agent : (node.agent ?? around(node).agent)),
     isGuess: (node) => (isAgentSpan(node) || node.agent === undefined) && around(node).isGuess,
     invokedBy,
+    cycleOf: (node) => {
+      around(node)
+      return cycles.get(idOf(node.traceId, node.spanId))
+    },
     invocationsIn: (id) => {
       const kept = invocations.get(id)
       if (kept !== undefined) return kept

@@ -20,8 +20,8 @@ export const emptyRunMetrics = (runId: RunId): RunMetrics => ({
 
 /**
  * Counts one event. Tokens are counted from llm.call.completed alone, of which each call has one. When the run has
- * ended, further events are counted but no longer move `lastEventAt` and `durationMs`. Times of a run from OpenTelemetry
- * are those of its spans (docs/reference/ingest.md#life).
+ * ended, further events are counted but no longer move `lastEventAt` and `durationMs`. Times of a run from
+ * OpenTelemetry are those of its spans (docs/reference/ingest.md#life).
  */
 export const measure = (metrics: RunMetrics, event: CanonicalEvent): RunMetrics => {
   const next = { ...metrics, eventCount: metrics.eventCount + 1, ...clockOf(metrics, event) }

@@ -1,4 +1,4 @@
-import { RunId, stepStory } from "@runplane/domain"
+import { type Consumed, RunId, stepStory } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -10,6 +10,7 @@ import { Placement } from "../observe/placement/Placement.ts"
 import { forever } from "../platform/loop/Forever.ts"
 import { Metrics } from "../platform/metrics/Metrics.ts"
 import { WebhookDispatcher } from "../reactors/webhooks/WebhookDispatcher.ts"
+import { Drops } from "./Drops.ts"
 import { makeDueKeys } from "./DueKeys.ts"
 import { Inbox, type InboxRow, type TraceRef, traceKey, traceOfKey } from "./Inbox.ts"
 import { type OpenStory, Stories } from "./Stories.ts"
@@ -47,6 +48,7 @@ export class Drain extends Context.Service<
     Drain,
     Effect.gen(function* () {
       const channel = yield* ProcessChannel
+      const { drop } = yield* Drops
       const inbox = yield* Inbox
       const metrics = yield* Metrics
       const placement = yield* Placement
@@ -74,9 +76,8 @@ export class Drain extends Context.Service<
         const story = open.get(runId) ?? (yield* stories.open(runId))
         if (story === undefined) return undefined
         if (story === "deleted") {
-          const { isCut, rows } = yield* inbox.ofRun({ runId, without: [] })
-          yield* inbox.remove(rows)
-          return isCut ? 0 : undefined
+          yield* received(yield* stories.release(runId))
+          return undefined
         }
         // The least recently used story is the first.
         open.delete(runId)
@@ -91,7 +92,13 @@ export class Drain extends Context.Service<
         const marks = yield* appends.withPermits(events)(stories.append(story, step, gone))
         metrics.otlpMarks(marks)
         if (marks.stored > 0) webhooks.wake()
-        metrics.otlpDrained(gone.length, step.consumed.filter(({ node }) => node === undefined).length)
+        const dropped = Map.groupBy(step.consumed, ({ dropped }) => dropped)
+        for (const [reason, { length }] of dropped) if (reason !== undefined) yield* drop(reason, length, story.source)
+        const isRepeated = ({ dropped, node }: Consumed) => node === undefined && dropped === undefined
+        metrics.otlpDrained(
+          gone.length - (dropped.get("run_full")?.length ?? 0),
+          step.consumed.filter(isRepeated).length
+        )
         open.set(runId, story)
         evict()
         return isCut ? 0 : step.nextAt

@@ -84,6 +84,8 @@ export interface StoredEntries {
   readonly stored: number
   /** Entries of runs that have all the spans and log records they may have: they are not stored. */
   readonly beyond: number
+  /** Entries of traces whose run was deleted: they are not stored. */
+  readonly deleted: number
 }
 
 /** A run, and the ordinals of its rows that are not to be read. */
@@ -129,17 +131,19 @@ export class Inbox extends Context.Service<
                 AND (EXISTS (SELECT FROM otlp_seen s WHERE s.run_id = t.run_id AND s.position >= ${MAX_SPANS_PER_RUN - 1})
                   OR (SELECT sum(o.bytes) FROM otlp_traces o WHERE o.run_id = t.run_id) >= ${MAX_BYTES_PER_RUN}::bigint)
             ), given AS (
-              SELECT r.*, r.trace_id IN (SELECT trace_id FROM full_trace) AS beyond
+              SELECT r.*, r.trace_id IN (SELECT trace_id FROM full_trace) AS beyond,
+                     EXISTS (SELECT FROM deleted_traces d WHERE d.source = ${source} AND d.trace_id = r.trace_id) AS deleted
               FROM ${unnestRows(sql, rows, ROW_COLUMNS)} AS r
             ), stored AS (
               INSERT INTO otlp_inbox (source, trace_id, span_id, kind, received_at, bytes, span)
               SELECT ${source}, trace_id, span_id, kind, now(), bytes, span
-              FROM given WHERE NOT beyond ORDER BY trace_id, span_id, kind
+              FROM given WHERE NOT beyond AND NOT deleted ORDER BY trace_id, span_id, kind
               ON CONFLICT DO NOTHING RETURNING 1
             )
             SELECT (SELECT count(*)::int FROM stored) AS stored,
-                   (SELECT count(*)::int FROM given WHERE beyond) AS beyond`,
-          ([row]) => row ?? { stored: 0, beyond: 0 }
+                   (SELECT count(*)::int FROM given WHERE beyond AND NOT deleted) AS beyond,
+                   (SELECT count(*)::int FROM given WHERE deleted) AS deleted`,
+          ([row]) => row ?? { stored: 0, beyond: 0, deleted: 0 }
         )
       })
 

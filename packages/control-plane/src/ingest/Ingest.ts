@@ -1,5 +1,6 @@
 import * as Layer from "effect/Layer"
 import { Drain } from "./Drain.ts"
+import { Drops } from "./Drops.ts"
 import { Inbox } from "./Inbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 import { Reception } from "./Reception.ts"
@@ -10,6 +11,6 @@ import { TraceRuns } from "./TraceRuns.ts"
 export const layer = Reception.layer.pipe(
   Layer.provide(Drain.layer),
   Layer.provide([Stories.layer, TraceRuns.layer]),
-  Layer.provide(Inbox.layer),
+  Layer.provide([Drops.layer, Inbox.layer]),
   Layer.provideMerge(IngestSettings.layer)
 )

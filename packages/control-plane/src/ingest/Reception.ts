@@ -20,7 +20,8 @@ import type { SqlError } from "effect/sql/SqlError"
 import { Redactor } from "../event-log/append/Redactor.ts"
 import { Metrics } from "../platform/metrics/Metrics.ts"
 import { Drain } from "./Drain.ts"
-import { Inbox, type InboxEntry, inboxEntry, MAX_BYTES_PER_RUN, MAX_SPANS_PER_RUN, type TraceRef } from "./Inbox.ts"
+import { DROPPED_BECAUSE, Drops } from "./Drops.ts"
+import { Inbox, type InboxEntry, inboxEntry, type TraceRef } from "./Inbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 
 /** An inflated body may have so many times the bytes of the largest body as sent. */
@@ -39,10 +40,7 @@ const SIZE_TTL_MS = 1_000
  */
 const SHARE_OF_FREE = 3
 
-const NOTHING_STORED = { stored: 0, beyond: 0 }
-const BEYOND_LIMIT =
-  `the run has ${MAX_SPANS_PER_RUN} spans and log records, or ${MAX_BYTES_PER_RUN} bytes of them, ` +
-  "the most that a run may have"
+const NOTHING_STORED = { stored: 0, beyond: 0, deleted: 0 }
 
 /** The inbox has its bound of bytes, or too many requests are being read. */
 export class InboxFull extends Data.TaggedError("InboxFull") {}
@@ -78,6 +76,7 @@ export class Reception extends Context.Service<
     Reception,
     Effect.gen(function* () {
       const drain = yield* Drain
+      const { drop } = yield* Drops
       const inbox = yield* Inbox
       const metrics = yield* Metrics
       const redactor = yield* Redactor
@@ -113,16 +112,20 @@ export class Reception extends Context.Service<
 
       const read = Effect.fnUntraced(function* <E>({ body, encoding, gzip, signal, source }: ExportRequest<E>) {
         const bytes = yield* readBody(body, { gzip, maxBytes: maxBodyBytes, maxInflatedBytes: INFLATED * maxBodyBytes })
-        const { message, rejected: invalid, telemetry } = yield* readTelemetry(signal, encoding, bytes)
+        const { ignored, message, rejected: invalid, telemetry } = yield* readTelemetry(signal, encoding, bytes)
         const kept: Array<InboxEntry> = []
         for (let from = 0; from < telemetry.length; from += SLICE) {
           if (from > 0) yield* Effect.yieldNow
           for (const one of telemetry.slice(from, from + SLICE)) kept.push(inboxEntry(receivedTelemetry(options, one)))
         }
-        const { beyond, stored } = kept.length === 0 ? NOTHING_STORED : yield* inbox.store(source, kept)
+        const { beyond, deleted, stored } = kept.length === 0 ? NOTHING_STORED : yield* inbox.store(source, kept)
         added(source, bytes.length)
-        const rejected = invalid + beyond
-        const received = kept.length - beyond
+        const rejected = invalid + beyond + deleted
+        const received = kept.length - beyond - deleted
+        yield* drop("invalid", invalid, source)
+        yield* drop("run_full", beyond, source)
+        yield* drop("run_deleted", deleted, source)
+        yield* drop("without_span", ignored, source)
         const counted = { received, rejected, duplicates: received - stored }
         metrics.otlpReceived(counted)
         counts.received += counted.received
@@ -130,7 +133,12 @@ export class Reception extends Context.Service<
         counts.duplicates += counted.duplicates
         const traces = new Map(kept.map(({ traceId }): [string, TraceRef] => [traceId, { source, traceId }]))
         yield* drain.received([...traces.values()])
-        return rejected === 0 ? undefined : { rejected, message: message === "" ? BEYOND_LIMIT : message }
+        const reasons = [
+          message,
+          ...(beyond > 0 ? [DROPPED_BECAUSE.run_full] : []),
+          ...(deleted > 0 ? [DROPPED_BECAUSE.run_deleted] : [])
+        ]
+        return rejected === 0 ? undefined : { rejected, message: reasons.filter((why) => why !== "").join("; ") }
       })
 
       let requests = 0

@@ -32,7 +32,7 @@ import type { AppendFailed } from "../platform/postgres/AppendFailed.ts"
 import { batchedReads, batchedWrites } from "../platform/postgres/Batched.ts"
 import { idRows } from "../platform/postgres/KeptPlans.ts"
 import { unnestRows } from "../platform/postgres/UnnestRows.ts"
-import { type InboxRow, KEYS_PER_READ, MAX_SPANS_PER_RUN, removal } from "./Inbox.ts"
+import { type InboxRow, KEYS_PER_READ, MAX_SPANS_PER_RUN, removal, type TraceRef } from "./Inbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 
 /** Nodes that are decoded at a time, before the thread is given back. */
@@ -67,7 +67,7 @@ export interface OpenStory {
 export class Stories extends Context.Service<
   Stories,
   {
-    /** `deleted` when the run is deleted: its telemetry goes too. Undefined when no trace is bound to the run. */
+    /** `deleted` when the run is deleted: its traces need another. Undefined when no trace is bound to the run. */
     readonly open: (runId: RunId) => Effect.Effect<OpenStory | "deleted" | undefined, SqlError>
     /**
      * Appends what a step decided, stores its marks, and removes the consumed rows from the inbox in the same
@@ -78,6 +78,8 @@ export class Stories extends Context.Service<
       step: StoryStep,
       rows: ReadonlyArray<InboxRow>
     ) => Effect.Effect<StoredMarks, SqlError | AppendFailed | RunNotFound | RunAlreadyExists>
+    /** Releases the traces that were bound to a run while it was deleted, and returns them. */
+    readonly release: (runId: RunId) => Effect.Effect<ReadonlyArray<TraceRef>, SqlError>
     /** Runs of OpenTelemetry that have not ended. */
     readonly unfinished: Effect.Effect<ReadonlyArray<RunId>, SqlError>
   }
@@ -100,8 +102,7 @@ export class Stories extends Context.Service<
           sql<StoredRow>`
             SELECT k.run_id::text AS run_id, t.source, t.run_key, r.status, r.runtime_session_id,
                    EXISTS (SELECT FROM runs o WHERE o.runtime_session_id = t.run_key AND o.id <> k.run_id) AS is_taken,
-                   EXISTS (SELECT FROM deleted_sessions d WHERE d.runtime_session_id IN (t.run_key, k.run_id::text))
-                     AS is_deleted
+                   EXISTS (SELECT FROM run_tombstones d WHERE d.run_id = k.run_id) AS is_deleted
             FROM ${idRows(sql, runIds)} AS k (run_id)
             CROSS JOIN LATERAL (
               SELECT * FROM otlp_traces t WHERE t.run_id = k.run_id ORDER BY t.run_key NULLS FIRST LIMIT 1) AS t
@@ -271,7 +272,16 @@ export class Stories extends Context.Service<
         (rows) => rows.map(({ id }) => id)
       ).pipe(Effect.withTracerEnabled(false))
 
-      return Stories.of({ open, append, unfinished })
+      const release = Effect.fn("Stories.release")((runId: RunId) =>
+        Effect.map(
+          sql<{ readonly source: string; readonly trace_id: string }>`
+            DELETE FROM otlp_traces t WHERE run_id = ${runId}::uuid AND NOT EXISTS (SELECT FROM runs r WHERE r.id = t.run_id)
+            RETURNING source, trace_id`,
+          (rows) => rows.map(({ source, trace_id }): TraceRef => ({ source, traceId: trace_id }))
+        )
+      )
+
+      return Stories.of({ open, append, release, unfinished })
     })
   )
 }

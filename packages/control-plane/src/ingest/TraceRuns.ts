@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { batched, batchedReads } from "../platform/postgres/Batched.ts"
 import { unnestRows } from "../platform/postgres/UnnestRows.ts"
+import { Drops } from "./Drops.ts"
 import { Inbox, type InboxRow, KEYS_PER_READ, type TraceRef, traceKey, traceOfKey } from "./Inbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 
@@ -24,7 +25,10 @@ const traceRow = ({ source, traceId }: TraceRef) => ({ source, trace_id: traceId
 
 type Bound = Extract<TraceBinding, { readonly state: "bound" }>
 
-/** The state of a trace: its run, or when to decide again (Unix milliseconds), or nothing that waits. */
+/**
+ * The state of a trace: its run, or when to decide again (Unix milliseconds), or nothing that waits. What waits of a
+ * trace whose run was deleted is dropped.
+ */
 export type TraceState =
   | { readonly _tag: "Bound"; readonly runId: RunId }
   | { readonly _tag: "Due"; readonly at: number }
@@ -32,8 +36,11 @@ export type TraceState =
 
 const sha1 = (bytes: Uint8Array): Uint8Array => createHash("sha1").update(bytes).digest()
 
-/** The run of a key of a source, in every process. */
-export const runOfKey = (source: string, key: string): RunId => RunId.make(runIdOf(sha1, source, key))
+/** The run of a key of a source, in every process; the next one when that was deleted, and so on. */
+export const runOfKey = (source: string, key: string, life = 0): RunId => RunId.make(runIdOf(sha1, source, key, life))
+
+/** Lives of a key that one statement compares with the deleted runs. */
+const LIVES_PER_READ = 16
 
 export const arrivalOf = ({ kind, receivedAt, spanId, telemetry, traceId }: InboxRow): Arrival => ({
   key: kind.replace(/^[a-z]+/, (label) => `${label}:${traceId}:${spanId}`),
@@ -53,20 +60,28 @@ export class TraceRuns extends Context.Service<
     TraceRuns,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const { drop } = yield* Drops
       const inbox = yield* Inbox
       const { runKey, settleMs } = yield* IngestSettings
       const options = { settleMs, ...(runKey !== "" && { runKeyAttribute: runKey }) }
 
       const findByKey = batchedReads(sql, KEYS_PER_READ, (keys: ReadonlyArray<string>) =>
         Effect.map(
-          sql<{ readonly source: string; readonly trace_id: string; readonly run_id: string }>`
-            SELECT t.source, t.trace_id, t.run_id::text AS run_id
+          sql<{ readonly source: string; readonly trace_id: string; readonly run_id: string | null }>`
+            SELECT k.source, k.trace_id, t.run_id
             FROM ${unnestRows(sql, keys.map(traceOfKey).map(traceRow), TRACE_COLUMNS)} AS k
             CROSS JOIN LATERAL (
-              SELECT * FROM otlp_traces t WHERE t.source = k.source AND t.trace_id = k.trace_id LIMIT 1) AS t`,
+              (SELECT run_id::text AS run_id FROM otlp_traces t
+               WHERE t.source = k.source AND t.trace_id = k.trace_id LIMIT 1)
+              UNION ALL
+              (SELECT NULL FROM deleted_traces d WHERE d.source = k.source AND d.trace_id = k.trace_id LIMIT 1)
+              LIMIT 1) AS t`,
           (rows) =>
             new Map(
-              rows.map(({ run_id, source, trace_id }) => [traceKey({ source, traceId: trace_id }), RunId.make(run_id)])
+              rows.map(({ run_id, source, trace_id }) => [
+                traceKey({ source, traceId: trace_id }),
+                run_id === null ? ("deleted" as const) : RunId.make(run_id)
+              ])
             )
         )
       )
@@ -101,6 +116,19 @@ export class TraceRuns extends Context.Service<
             ORDER BY created_at DESC LIMIT 1`,
           ([row]) => row && RunId.make(row.id)
         )
+
+      /** The run of a key: a deleted one is over, and the key goes on with another. */
+      const runOfLife = Effect.fnUntraced(function* (source: string, key: string) {
+        for (let from = 0; ; from += LIVES_PER_READ) {
+          const lives = Array.from({ length: LIVES_PER_READ }, (_, life) => runOfKey(source, key, from + life))
+          const rows = yield* sql<{ readonly id: string }>`
+            SELECT DISTINCT run_id::text AS id FROM run_tombstones t WHERE run_id = ANY(${lives}::text[]::uuid[])
+              AND NOT EXISTS (SELECT FROM runs r WHERE r.id = t.run_id)`
+          const deleted = new Set(rows.map(({ id }) => id))
+          const living = lives.find((runId) => !deleted.has(runId))
+          if (living !== undefined) return living
+        }
+      })
 
       /** The run of a linked trace, unless it had ended for the settle time when this trace arrived. */
       const runOfLinks = (source: string, links: ReadonlyArray<string>, arrivedAt: number) =>
@@ -154,7 +182,7 @@ export class TraceRuns extends Context.Service<
           if (linked !== undefined) return { runId: RunId.make(linked.run_id), runKey: linked.run_key }
           if (mayWait) return undefined
         }
-        return { runId: runOfKey(source, bound.key), runKey: bound.key }
+        return { runId: yield* runOfLife(source, bound.key), runKey: bound.key }
       })
 
       const bind = Effect.fn("TraceRuns.bind")(function* (
@@ -162,20 +190,27 @@ export class TraceRuns extends Context.Service<
         now: number
       ): Effect.fn.Return<TraceState, SqlError> {
         const known = yield* find(trace)
-        if (known !== undefined) return { _tag: "Bound", runId: known }
-        const { rows } = yield* inbox.ofTrace(trace)
+        if (known !== undefined && known !== "deleted") return { _tag: "Bound", runId: known }
+        const { isCut, rows } = yield* inbox.ofTrace(trace)
         if (rows.length === 0) return { _tag: "Empty" }
+        if (known === "deleted") {
+          yield* inbox.remove(rows)
+          yield* drop("run_deleted", rows.length, trace.source)
+          return isCut ? { _tag: "Due", at: now } : { _tag: "Empty" }
+        }
         const binding = bindingOf(rows.map(arrivalOf), now, options)
         if (binding.state === "waiting") return { _tag: "Due", at: Math.max(binding.until, now + 1) }
         if (binding.state === "construction") {
           yield* inbox.remove(rows)
-          return { _tag: "Empty" }
+          yield* drop("construction", rows.length, trace.source)
+          return isCut ? { _tag: "Due", at: now } : { _tag: "Empty" }
         }
         const times = rows.map(({ receivedAt }) => receivedAt)
         const run = yield* runOf(trace, binding, Math.min(...times), now - Math.max(...times))
         if (run === undefined) return { _tag: "Due", at: now + AGAIN_MS }
         yield* insert({ ...trace, ...run })
-        return { _tag: "Bound", runId: (yield* find(trace)) ?? run.runId }
+        const stored = yield* find(trace)
+        return { _tag: "Bound", runId: stored === undefined || stored === "deleted" ? run.runId : stored }
       })
       return TraceRuns.of({ bind })
     })

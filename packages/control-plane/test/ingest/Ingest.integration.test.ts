@@ -83,22 +83,6 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("received s
       assert.strictEqual((yield* call("GET", `/runs/${runOf(40)}`)).status, 404)
     })
   )
-
-  it.effect("of a deleted run do not make it again", () =>
-    Effect.gen(function* () {
-      yield* post(exportOf([span({ trace: 30, span: 1 })]))
-      yield* ended(30)
-      assert.strictEqual((yield* call("DELETE", `/runs/${runOf(30)}`)).status, 204)
-      const sql = yield* PgClient.PgClient
-      const left = yield* sql`
-        SELECT FROM otlp_seen WHERE run_id = ${runOf(30)}::uuid
-        UNION ALL SELECT FROM otlp_traces WHERE run_id = ${runOf(30)}::uuid`
-      assert.strictEqual(left.length, 0)
-      yield* post(exportOf([span({ trace: 30, span: 2 })]))
-      yield* until(waiting, (rows) => rows === 0)
-      assert.strictEqual((yield* call("GET", `/runs/${runOf(30)}`)).status, 404)
-    })
-  )
 })
 
 layer(layerTestService({ settings: { ...settings, OTLP_SETTLE_MS: "3600000" } }), { excludeTestServices: true })(

@@ -86,9 +86,12 @@ export interface RunEnd {
   readonly spansEndedAt?: string
 }
 
-/** `uuidV5` of the source and the run key: the id of the run, in every process. */
-export const runIdOf = (sha1: (bytes: Uint8Array) => Uint8Array, source: string, key: string): string =>
-  uuidV5(sha1, `${source.length}:${source}:${key}`)
+/**
+ * `uuidV5` of the source and the run key: the id of the run, in every process. A key whose run was deleted has a next
+ * life, with another run.
+ */
+export const runIdOf = (sha1: (bytes: Uint8Array) => Uint8Array, source: string, key: string, life = 0): string =>
+  uuidV5(sha1, `${life === 0 ? "" : `${life}#`}${source.length}:${source}:${key}`)
 
 /** Namespace of run ids: a constant UUID of this project. */
 const NAMESPACE = Uint8Array.from([

@@ -126,7 +126,7 @@ const receive = (
   if (draft.accepted >= maxSpans) {
     draft.overflow += 1
     draft.lastAt = Math.max(draft.lastAt, arrival.at)
-    consumed.push({ key, traceId, spanId })
+    consumed.push({ key, traceId, spanId, dropped: "run_full" })
     return
   }
   if (isSpan) {
@@ -138,9 +138,8 @@ const receive = (
   }
   draft.accepted += 1
   const log = waitingLog(arrival, telemetry)
-  if (!isOfInterest(log) || !addLog(draft, log)) {
-    consumed.push({ key, traceId, spanId, node: logNodeOf(draft, log) })
-  }
+  const dropped = isOfInterest(log) ? (addLog(draft, log) ? undefined : "log_full") : "log_unread"
+  if (dropped !== undefined) consumed.push({ key, traceId, spanId, node: logNodeOf(draft, log), dropped })
 }
 
 const isWaitingLog = (draft: Draft, id: string, key: string): boolean =>

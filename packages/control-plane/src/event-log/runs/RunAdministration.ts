@@ -185,7 +185,11 @@ export class RunAdministration extends Context.Service<
           DELETE FROM archive_changes c USING marks m WHERE c.table_name = 'marks' AND c.id = m.id AND m.${theirs}`
         yield* sql`
           DELETE FROM archive_changes WHERE table_name = 'runs' AND id = ANY(${runIds}::text[]::uuid[])`
-        yield* sql`DELETE FROM otlp_traces WHERE ${theirs}`
+        yield* sql`
+          WITH gone AS (DELETE FROM otlp_traces WHERE ${theirs} RETURNING source, trace_id)
+          INSERT INTO deleted_traces (source, trace_id, deleted_at) SELECT source, trace_id, now() FROM gone
+          ON CONFLICT (source, trace_id) DO UPDATE SET deleted_at = excluded.deleted_at`
+        yield* sql`DELETE FROM deleted_traces WHERE deleted_at < now() - interval '30 days'`
         // The runtime may list the sessions for longer, and discovery must not make runs of them again.
         yield* sql`
           INSERT INTO deleted_sessions (runtime_session_id, deleted_at)

@@ -56,6 +56,12 @@ const archiveFailureKinds = [
   "database"
 ] as const
 const sweepStatuses = ["completed", "failed"] as const
+/** Why ingest drops spans and log records (docs/reference/ingest.md#dropped). */
+const dropReasons = [
+  ...(["invalid", "run_full", "run_deleted", "without_span"] as const),
+  ...(["construction", "log_unread", "log_full"] as const)
+]
+export type DropReason = (typeof dropReasons)[number]
 
 /**
  * Work after a commit that cannot undo it: to notify the subscribers of this process (`publish`) and the other
@@ -216,6 +222,12 @@ const makeMetrics = ({ observe, registry }: Pick<ServiceRegistry, "observe" | "r
   const otlpReceived = counter("otlp_received_total", "Spans and log records that were received")
   const otlpRejected = counter("otlp_rejected_total", "Spans and log records that were rejected")
   const otlpDuplicates = counter("otlp_duplicate_spans_total", "Spans and log records that arrived again")
+  const otlpDropped = counterOf(
+    "otlp_dropped_total",
+    "Spans and log records that were dropped, by reason",
+    "reason",
+    dropReasons
+  )
   const otlpDrained = counter("otlp_drained_total", "Spans and log records that became part of a run")
   const otlpMarks = counterOf("otlp_marks_total", "Judgements of telemetry that became marks, or not", "outcome", [
     "stored",
@@ -305,6 +317,8 @@ const makeMetrics = ({ observe, registry }: Pick<ServiceRegistry, "observe" | "r
       otlpDrained.inc(rows - duplicates)
       otlpDuplicates.inc(duplicates)
     },
+    /** Ingest dropped spans, log records or parts of them (docs/reference/ingest.md#dropped). */
+    otlpDropped: (reason: DropReason, count: number) => otlpDropped(reason, count),
     otlpMarks: ({ dropped, stored }: { readonly stored: number; readonly dropped: number }) => {
       otlpMarks("stored", stored)
       otlpMarks("dropped", dropped)

@@ -26,6 +26,7 @@ const table: ReadonlyArray<readonly [name: string, type: string, sample: string,
   ["otlp_rejected_total", "counter", " 2"],
   ["otlp_duplicate_spans_total", "counter", " 4"],
   ["otlp_drained_total", "counter", " 5"],
+  ["otlp_dropped_total", "counter", '{reason="run_deleted"} 3'],
   ["otlp_marks_total", "counter", '{outcome="stored"} 2'],
   ["otlp_inbox_rows", "gauge", " 4"],
   ["otlp_inbox_bytes", "gauge", " 800"],
@@ -117,6 +118,7 @@ const everything = Effect.gen(function* () {
   metrics.otlpReceived({ received: 9, rejected: 2, duplicates: 3 })
   metrics.otlpDrained(6, 1)
   metrics.otlpMarks({ stored: 2, dropped: 1 })
+  metrics.otlpDropped("run_deleted", 3)
   metrics.otlpInbox({ rows: 4, bytes: 800, lagSeconds: 1.5 })
   metrics.alertsOpen([{ severity: "critical", open: 3 }])
   metrics.alertLag(0.25)
@@ -189,6 +191,11 @@ const atStart: Readonly<Record<string, ReadonlyArray<string>>> = {
   otlp_rejected_total: [""],
   otlp_duplicate_spans_total: [""],
   otlp_drained_total: [""],
+  otlp_dropped_total: [
+    ...["invalid", "run_full", "run_deleted", "without_span", "construction", "log_unread", "log_full"].map(
+      (reason) => `reason="${reason}"`
+    )
+  ],
   otlp_marks_total: ['outcome="stored"', 'outcome="dropped"'],
   runplane_trace_spans_total: ['outcome="exported"', 'outcome="dropped"'],
   // Each loop exports its own when it starts.

@@ -35,6 +35,11 @@ export interface Consumed {
   readonly spanId: string
   /** Absent for a repetition, whose first text is stored already, and beyond the limit of the run. */
   readonly node?: StoryNode
+  /**
+   * Why it is dropped: the run has its limit of spans and log records, a log record says nothing that is read, too many
+   * of them wait for one span.
+   */
+  readonly dropped?: "run_full" | "log_unread" | "log_full"
 }
 
 /** A text of the run that is stored as an artifact. Its `artifact.created` is among the events. */

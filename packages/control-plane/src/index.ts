@@ -3,5 +3,13 @@ export { type ControlPlaneOptions, layerControlPlane, layerFromSettings } from "
 export { emptyChain, extendChain } from "./event-log/seal/HashChain.ts"
 export { layerRuntime } from "./platform/http/RuntimeFromSettings.ts"
 export { TALLY_LOCK } from "./platform/postgres/AdvisoryLocks.ts"
-export { DatabaseUnavailable, databaseSettings, migrateDatabase } from "./platform/postgres/Database.ts"
+export type { BackupProgress } from "./platform/postgres/backup/Backup.ts"
+export {
+  backupDatabase,
+  type DatabaseOptions,
+  DatabaseUnavailable,
+  databaseSettings,
+  migrateDatabase,
+  restoreDatabase
+} from "./platform/postgres/Database.ts"
 export { validateControlPlaneSettings } from "./SettingsCheck.ts"

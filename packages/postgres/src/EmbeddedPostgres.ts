@@ -34,7 +34,7 @@ const PORT_ATTEMPTS = 5
 const HOST = "127.0.0.1"
 
 /** The database of the services. */
-const DATABASE_NAME = "runplane"
+export const DATABASE_NAME = "runplane"
 
 const PORT_USE = { purpose: "embedded PostgreSQL", setting: "RUNPLANE_POSTGRES_PORT" }
 

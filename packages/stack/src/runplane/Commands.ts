@@ -1,14 +1,4 @@
-import {
-  clientCommands,
-  EXIT_CODES,
-  failed,
-  failedAndPrinted,
-  oneLine,
-  output,
-  printedAsJson,
-  root,
-  usageProblem
-} from "@runplane/cli"
+import { clientCommands, failedAndPrinted, output, printedAsJson, root, usageProblem } from "@runplane/cli"
 import {
   archiveOnce,
   compactArchive,
@@ -26,11 +16,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { modeFlags, modeOf } from "../CommandLine.ts"
 import { start } from "../Program.ts"
-
-/** The failure of a start in one line. */
-const inOneLine = <A, E extends { readonly message: string | ReadonlyArray<string> }, R>(
-  effect: Effect.Effect<A, E, R>
-) => Effect.mapError(effect, (error) => failed(oneLine(error)))
+import { backup, restore } from "./BackupCommands.ts"
+import { inOneLine, unlessInterrupted } from "./Ends.ts"
 
 /** A program that runs until a signal prints a log, not data. */
 const withoutJson = Effect.gen(function* () {
@@ -82,21 +69,12 @@ const migrate = Command.make("migrate", {}, () =>
   })
 ).pipe(Command.withDescription("Bring the schema of DATABASE_URL up to date"))
 
-/** A signal leaves the work of the command undone: its exit code says so, and the next one continues. */
-const unlessInterrupted = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.onInterrupt(effect, () =>
-    Effect.andThen(
-      Console.error("runplane: interrupted before the end; the next command continues"),
-      Effect.sync(() => {
-        process.exitCode = EXIT_CODES.failed
-      })
-    )
-  )
+const CONTINUES = "the next command continues"
 
 const archive = Command.make("archive", {}, () =>
   Effect.gen(function* () {
     yield* output
-    const { bytes, files, rows } = yield* unlessInterrupted(inOneLine(archiveOnce))
+    const { bytes, files, rows } = yield* unlessInterrupted(inOneLine(archiveOnce), CONTINUES)
     if (yield* printedAsJson({ files, rows, bytes })) return
     yield* Console.log(
       files === 0 ? "the archive is up to date" : `wrote ${rows} rows to ${files} files, ${bytes} bytes`
@@ -108,7 +86,7 @@ const archive = Command.make("archive", {}, () =>
     Command.make("compact", {}, () =>
       Effect.gen(function* () {
         yield* output
-        const { files, removed, rows } = yield* unlessInterrupted(inOneLine(compactArchive))
+        const { files, removed, rows } = yield* unlessInterrupted(inOneLine(compactArchive), CONTINUES)
         if (yield* printedAsJson({ files, removed, rows })) return
         yield* Console.log(`wrote ${files} files, removed ${removed} files and ${rows} rows`)
       })
@@ -140,5 +118,5 @@ const packs = packsCommand.pipe(
 
 /** The whole `runplane`: the client, and the programs that it calls. */
 export const runplane = root.pipe(
-  Command.withSubcommands([...clientCommands, dev, serve, migrate, archive, settings, packs])
+  Command.withSubcommands([...clientCommands, dev, serve, migrate, backup, restore, archive, settings, packs])
 )

@@ -193,7 +193,18 @@ const rows: ReadonlyArray<Row> = [
 
 /** Commands that ask no service: they read files, or are the services. `LocalCommands.ts` looks at them. */
 const testedElsewhere = [
-  ...["verify", "completions", "dev", "migrate", "settings", "prices update", "archive compact", "query"],
+  ...[
+    "verify",
+    "completions",
+    "dev",
+    "migrate",
+    "backup",
+    "restore",
+    "settings",
+    "prices update",
+    "archive compact",
+    "query"
+  ],
   ...["serve control-plane", "serve launcher", "serve sandbox", "serve all"],
   // On a running stack, by checkMcp.
   "mcp",

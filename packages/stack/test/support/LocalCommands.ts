@@ -15,6 +15,7 @@ const VERSION = "incident/scenarios/region-failover/1.0.0"
 const REF = "incident/region-failover@1.0.0"
 
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Json))
+const decodeObject = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
 /** The output of a successful command: with `--json` one document, with `--jsonl` one value a line. */
 const documents = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
@@ -45,7 +46,7 @@ const documentedLines = () =>
   )
 
 /** These commands start programs. */
-const RUNNING = new Set(["dev", "serve", "migrate", "archive"])
+const RUNNING = new Set(["dev", "serve", "migrate", "archive", "backup", "restore"])
 
 /** Every line of the documents with a command parses, and fails only because its service is unreachable. */
 export const checkDocumentedLines = Effect.gen(function* () {
@@ -64,6 +65,26 @@ export const checkDocumentedLines = Effect.gen(function* () {
     assert.strictEqual(code, expected, `${line.join(" ")}: ${complaint}`)
     if (expected === 2) assert.include(complaint, "cannot be read")
   }
+})
+
+/** `backup` writes a file once, `restore` fills an empty database once. */
+const checkBackups = Effect.fnUntraced(function* (url: string) {
+  const on = (DATABASE_URL: string) =>
+    Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: { DATABASE_URL } }))
+  const file = join(yield* temporaryFolder, "backup")
+  const written = yield* command(["backup", file, "--json"]).pipe(on(url))
+  assert.strictEqual(written.code, 0, written.complaint)
+  const again = yield* command(["backup", file]).pipe(on(url))
+  assert.deepStrictEqual([again.code, again.stdout], [1, []])
+  assert.include(again.complaint, `${file} exists already`)
+  const restored = yield* command(["restore", file, "--json"]).pipe(on(yield* createDatabase))
+  assert.strictEqual(restored.code, 0, restored.complaint)
+  const { bytes, file: name, sha256, ...counts } = decodeObject(written.stdout.join("\n"))
+  assert.deepStrictEqual([name, typeof bytes, typeof sha256], [file, "number", "string"])
+  assert.deepInclude(decodeObject(restored.stdout.join("\n")), { ...counts, applied: [], leftOut: [] })
+  const full = yield* command(["restore", file]).pipe(on(url))
+  assert.deepStrictEqual([full.code, full.stdout], [1, []])
+  assert.include(full.complaint, "is not empty")
 })
 
 /** The output of every command without a service with `--json` (docs/reference/cli.md#output). */
@@ -112,6 +133,7 @@ export const checkLocalCommands = Effect.gen(function* () {
   )(migrated.json)
   assert.lengthOf(applied.applied, readdirSync(join(ROOT, "migrations")).filter((name) => name.endsWith(".sql")).length)
   assert.deepStrictEqual(migrated.jsonl, [{ applied: [] }])
+  yield* checkBackups(DATABASE_URL)
 
   for (const serving of ["dev", "serve all", "serve control-plane", "serve launcher", "serve sandbox"]) {
     const refused = yield* command([...serving.split(" "), "--json"])

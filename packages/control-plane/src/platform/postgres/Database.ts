@@ -8,14 +8,18 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { SqlError } from "effect/sql/SqlError"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import { type BackupOptions, backUp } from "./backup/Backup.ts"
+import { BackupFailed } from "./backup/BackupFile.ts"
+import { type RestoreOptions, restore } from "./backup/Restore.ts"
 import { warnOfLimits } from "./ConnectionLimits.ts"
 import { makeDatabaseClient } from "./DatabaseClient.ts"
 import { readDatabaseTls } from "./DatabaseTls.ts"
+import { DirectConnection } from "./DirectConnection.ts"
 import { PipelinedTransactions } from "./PipelinedTransactions.ts"
 import { type PoolCounts, PoolUse, poolCounts } from "./PoolUse.ts"
 import { describeSqlError } from "./SqlFailures.ts"
-import { checkSchema, makeRunningCheck, migrate } from "./schema/Migrations.ts"
+import { checkSchema, knownMigrations, makeRunningCheck, migrate } from "./schema/Migrations.ts"
 import type { MigrationFailed, SchemaRefused } from "./schema/SchemaState.ts"
 import { SearchBudget } from "./search/SearchBudget.ts"
 import { refuseTransactionPooling, type TransactionPooling } from "./TransactionPooling.ts"
@@ -36,6 +40,8 @@ export interface DatabaseOptions {
   readonly lockTimeoutMs?: number
   readonly statementTimeoutMs?: number
   readonly idleInTransactionTimeoutMs?: number
+  /** The largest answer that is read, a row: default 16 MiB. Bytes. */
+  readonly maxAnswerBytes?: number
 }
 
 const settings = {
@@ -103,6 +109,7 @@ const client = (given: DatabaseOptions, use: PoolCounts) =>
         ),
         acquireTimeoutMs: options.connectTimeoutMs,
         applicationName: address.applicationName ?? "runplane-control-plane",
+        ...(options.maxAnswerBytes !== undefined && { maxMessageSize: options.maxAnswerBytes }),
         session: {
           // The second net: a transaction that waits for others, or blocks them, ends.
           lock_timeout: String(options.lockTimeoutMs),
@@ -118,7 +125,8 @@ const client = (given: DatabaseOptions, use: PoolCounts) =>
       return Context.make(PgClient.PgClient, client).pipe(
         Context.add(SqlClient.SqlClient, client),
         Context.add(PipelinedTransactions, pipelined),
-        Context.add(WriteCheck, writes)
+        Context.add(WriteCheck, writes),
+        Context.add(DirectConnection, connect)
       )
     })
   ).pipe(Layer.provide(Reactivity.layer))
@@ -154,6 +162,29 @@ export const layerDatabase = (options: DatabaseOptions) => {
 /** Brings the schema of the database up to date and ends: `runplane migrate`. Returns the applied migrations. */
 export const migrateDatabase = (options: DatabaseOptions) =>
   Effect.mapError(migrate(), startFailure).pipe(Effect.provide(client(options, poolCounts())))
+
+/** PostgreSQL holds no larger value. */
+const LARGEST_ROW_BYTES = 1024 ** 3 - 1
+
+const largestRows = (options: DatabaseOptions) =>
+  client({ ...options, maxConnections: 1, maxAnswerBytes: LARGEST_ROW_BYTES }, poolCounts())
+
+const described = <A, E, R>(effect: Effect.Effect<A, E | SqlError, R>) =>
+  Effect.mapError(effect, (error) =>
+    isSqlError(error) ? new BackupFailed({ reason: describeSqlError(error) }) : error
+  )
+
+/** Writes the database to a file: `runplane backup`. Fails for one that is not of this program's migrations. */
+export const backupDatabase = (options: DatabaseOptions, backup: Omit<BackupOptions, "schema">) =>
+  Effect.gen(function* () {
+    const applied = yield* knownMigrations
+    const connection = yield* Effect.flatten(DirectConnection)
+    return yield* backUp(connection, applied.migrations, { ...backup, schema: applied.schema })
+  }).pipe(described, Effect.scoped, Effect.provide(largestRows(options)))
+
+/** Fills an empty database from a file, at the schema of the file: `runplane restore`, which then migrates. */
+export const restoreDatabase = (options: DatabaseOptions, from: RestoreOptions) =>
+  restore(from).pipe(described, Effect.provide(largestRows(options)))
 
 /** The settings of the database. */
 export const databaseSettings = readSettings(settings)

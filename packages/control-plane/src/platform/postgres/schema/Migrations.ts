@@ -31,8 +31,8 @@ const schemaOfTable = Effect.gen(function* () {
   return found?.schema
 })
 
-/** The schema in which a CREATE TABLE makes its table. */
-const currentSchema = Effect.gen(function* () {
+/** The schema in which a CREATE TABLE makes its table. Fails without one. */
+export const currentSchema = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const [found] = yield* sql<{ readonly schema: string | null; readonly role: string; readonly path: string }>`
     SELECT current_schema()::text AS schema, current_user::text AS role, current_setting('search_path') AS path`
@@ -81,6 +81,13 @@ const appliedMigrations = Effect.gen(function* () {
     if (missing.length > 0) return yield* earlierSchema(missing)
   }
   return applied
+})
+
+/** The migrations of a database and the schema of their tables. Fails for other files than this program's. */
+export const knownMigrations = Effect.gen(function* () {
+  const migrations = yield* appliedMigrations
+  yield* refuse(refusalOf(yield* migrationFiles, migrations, { running: true }))
+  return { migrations, schema: (yield* schemaOfTable) ?? (yield* currentSchema) }
 })
 
 /** Fails unless the schema is exactly the one that this program was written for. Changes nothing. */
@@ -144,8 +151,8 @@ const apply = Effect.fnUntraced(function* ({ file, hash, id, name, text }: Migra
   yield* sql`INSERT INTO ${sql(TABLE)} (migration_id, name, hash) VALUES (${id}, ${name}, ${hash})`
 })
 
-/** Serialises migrations: processes that start at the same time wait for each other. For a transaction. */
-export const holdMigrations = Effect.gen(function* () {
+/** Processes that start at the same time wait for each other. For a transaction. */
+const holdMigrations = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   // The transaction may wait for that of another process, and rewrite large tables.
   yield* sql`SET LOCAL lock_timeout = 0`
@@ -161,6 +168,19 @@ const adopt = Effect.fnUntraced(function* (files: ReadonlyArray<MigrationFile>, 
   yield* prepareTable
   yield* sql`UPDATE ${sql(TABLE)} SET hash = ${first.hash} WHERE migration_id = 1 AND hash IS NULL`
   yield* Effect.logInfo(`the schema of the database is the one of ${first.file}; its hash is stored`)
+})
+
+/** Makes the schema that these migrations make, in an empty database. For a transaction. */
+export const createSchema = Effect.fnUntraced(function* (wanted: ReadonlyArray<Applied>) {
+  yield* holdMigrations
+  const files = yield* migrationFiles
+  yield* refuse(refusalOf(files, wanted))
+  yield* checkGrant
+  yield* prepareTable
+  yield* Effect.forEach(
+    files.filter(({ id }) => wanted.some((row) => row.id === id)),
+    apply
+  )
 })
 
 /**

@@ -37,11 +37,21 @@ const validate = Effect.fnUntraced(function* (texts: SettingTexts) {
   const pricing = yield* fileFaults(texts, ControlPlaneSettings.PROTO_TOKEN_PRICING_FILE.name, readPrices)
   const catalogue = yield* fileFaults(texts, ControlPlaneSettings.MODEL_PRICES_FILE.name, readCatalogue)
   const sealKey = yield* fileFaults(texts, ControlPlaneSettings.SEAL_PRIVATE_KEY_FILE.name, readSealKey)
+  const previousKey = yield* fileFaults(texts, ControlPlaneSettings.SEAL_PREVIOUS_KEY_FILE.name, readSealKey)
   const runtimeCa = yield* fileFaults(texts, RuntimeSettings.RUNTIME_TLS_CA_FILE.name, readCertificates)
   const databaseCa = yield* fileFaults(texts, ControlPlaneSettings.DATABASE_TLS_CA_FILE.name, readCertificates)
   const databaseTls = yield* fileFaults(texts, ControlPlaneSettings.DATABASE_URL.name, readTlsOf)
   return {
-    faults: [...faults, ...pricing, ...catalogue, ...sealKey, ...runtimeCa, ...databaseCa, ...databaseTls],
+    faults: [
+      ...faults,
+      ...pricing,
+      ...catalogue,
+      ...sealKey,
+      ...previousKey,
+      ...runtimeCa,
+      ...databaseCa,
+      ...databaseTls
+    ],
     warnings
   }
 })

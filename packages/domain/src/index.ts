@@ -260,6 +260,7 @@ export {
 export { type ExportVerification, verifyExport } from "./seal/ExportVerification.ts"
 export { rawEventId } from "./seal/Frames.ts"
 export { elementsOf } from "./seal/JsonSpans.ts"
+export * from "./seal/KeyChain.ts"
 export * from "./seal/Ledger.ts"
 export * from "./seal/MarkChain.ts"
 export { checkMarks } from "./seal/MarkVerification.ts"

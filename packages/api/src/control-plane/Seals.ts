@@ -26,13 +26,28 @@ export const SealPublicKey = Schema.Struct({
   use: Schema.Literal("sig").annotate({ description: "Always sig" }),
   kid: Field.text("Id of the key, as `keyId` of seals: its thumbprint of RFC 7638"),
   x: Field.text("The 32 bytes of the key, base64url"),
-  firstUsedAt: Field.time("When a process first started with it")
+  firstUsedAt: Field.time("When a process first started with it"),
+  statement: optional(
+    Schema.Struct({
+      previous: Schema.NullOr(Schema.String).annotate({
+        description: "Id of the key that this one replaced; null for the first"
+      }),
+      since: Field.time("Since when it seals"),
+      signature: Field.text("Ed25519 by this key over the canonical JSON of the statement, hexadecimal"),
+      previousSignature: Schema.NullOr(Schema.String).annotate({
+        description: "The same by the key that it replaced, hexadecimal; null for the first"
+      })
+    }).annotate({
+      identifier: "SealKeyStatement",
+      description: "What the key says of itself, with `kind` runplane-key-v1, its id and its bytes"
+    })
+  )
 }).annotate({ identifier: "SealPublicKey", description: "A public key that has sealed" })
 export type SealPublicKey = typeof SealPublicKey.Type
 
 /** The answer of `GET /.well-known/runplane-keys.json` (docs/reference/seal.md#keys). */
 export const SealKeySet = Schema.Struct({
-  keys: Schema.Array(SealPublicKey).annotate({ description: "Every key that has ever sealed, the newest first" })
+  keys: Schema.Array(SealPublicKey).annotate({ description: "The key of the service and those that it proves, the newest first" })
 }).annotate({ identifier: "SealKeySet", description: "The public keys of seals, as a JSON Web Key Set" })
 export type SealKeySet = typeof SealKeySet.Type
 

@@ -17,6 +17,7 @@ import { RunEndWaiters } from "./runs/RunEndWaiters.ts"
 import { RunList } from "./runs/RunList.ts"
 import { RunRepository } from "./runs/RunRepository.ts"
 import { RunTraces } from "./runs/RunTraces.ts"
+import { PublishedKeys } from "./seal/PublishedKeys.ts"
 import { RunSeals } from "./seal/RunSeals.ts"
 import { LiveEvents } from "./subscribe/LiveEvents.ts"
 import { Watermark } from "./subscribe/Watermark.ts"
@@ -26,7 +27,7 @@ export const layerBy = <E, R>(clock: Layer.Layer<DatabaseClock, E, R>) =>
   Layer.mergeAll(EventLog.layer, RunEndWaiters.layer, RunStateReader.layer).pipe(
     Layer.provide(ProjectionCache.layer),
     Layer.provide([InsertEvents.layer, ProjectionRows.layer]),
-    Layer.provideMerge(RunSeals.layer),
+    Layer.provideMerge(Layer.merge(RunSeals.layer, PublishedKeys.layer)),
     Layer.provideMerge(
       Layer.mergeAll(
         AppendQueue.layer,

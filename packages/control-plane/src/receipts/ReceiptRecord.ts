@@ -10,7 +10,7 @@ import {
   receiptKeyIds
 } from "@runplane/domain"
 import * as Result from "effect/Result"
-import { sha256 } from "../event-log/seal/HashChain.ts"
+import { sha256 } from "../platform/ledger/Sha256.ts"
 
 /** Characters of an answer that is not a receipt, which are kept. */
 const MAX_UNREADABLE = 16 * 1024

@@ -7,8 +7,11 @@ import { eventBytes } from "./Chain.ts"
 import type { SignatureCheck, Signer } from "./Seal.ts"
 import { type Mismatch, type SignatureState, signatureOf } from "./Verification.ts"
 
-/** The kinds of entries of the ledger; `expiry` records that retention deletes the audit entries before a time. */
-export const LEDGER_KINDS = ["seal", "tombstone", "audit", "expiry"] as const
+/**
+ * The kinds of entries of the ledger; `expiry` records that retention deletes the audit entries before a time, `key`
+ * that a key begins to seal.
+ */
+export const LEDGER_KINDS = ["seal", "tombstone", "audit", "expiry", "key"] as const
 export type LedgerKind = (typeof LEDGER_KINDS)[number]
 
 const Digest = Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/))
@@ -18,7 +21,8 @@ export const LedgerEntry = Schema.Struct({
   number: Field.integer("1, 2, 3, ... without gaps", 1),
   kind: Schema.Literals(LEDGER_KINDS).annotate({ description: "What the entry is about" }),
   subject: Field.text(
-    "Of a seal `runId/events`, of a tombstone `runId/deletedAt`, of an audit entry its id, of an expiry the time"
+    "Of a seal `runId/events`, of a tombstone `runId/deletedAt`, of an audit entry its id, of an expiry the time, " +
+      "of a key its id"
   ),
   digest: Digest.annotate({ description: "SHA-256 of the canonical JSON of the content, hexadecimal" }),
   vouched: Field.flag("Whether the process with the key wrote the content; false without a key"),

@@ -342,6 +342,11 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     undefined,
     "PEM file with the Ed25519 private key that seals ended runs; without it seals are unsigned."
   ),
+  SEAL_PREVIOUS_KEY_FILE: row(
+    path,
+    undefined,
+    "PEM file with the key that `SEAL_PRIVATE_KEY_FILE` replaced: it signs the change, at one start."
+  ),
   SEAL_HEADS_FILE: row(
     path,
     undefined,

@@ -1,12 +1,6 @@
 import { createHash, hash } from "node:crypto"
-import { chainStart, framesStart, type Sha256 } from "@runplane/domain"
-
-/** SHA-256 for the functions of the domain. */
-export const sha256: Sha256 = (...parts) => {
-  const hashing = createHash("sha256")
-  for (const part of parts) hashing.update(part)
-  return hashing.digest()
-}
+import { chainStart, framesStart } from "@runplane/domain"
+import { sha256 } from "../../platform/ledger/Sha256.ts"
 
 /** The digest of an artifact's inline content in its event, over the text that is stored and served; hexadecimal. */
 export const contentDigest = (text: string): string => hash("sha256", text, "hex")

@@ -18,7 +18,6 @@ import type { SqlError } from "effect/sql/SqlError"
 import { insertPending, pendingSeal } from "../../platform/ledger/PendingEntries.ts"
 import { type SealKey, SealKeys } from "../../platform/ledger/SealKeys.ts"
 import { readStoredSeal } from "../../platform/ledger/StoredSeal.ts"
-import { forever } from "../../platform/loop/Forever.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
 import { EventRepository } from "../EventRepository.ts"
@@ -29,16 +28,6 @@ import { chainedEnd, headMac, isVouched, type ProofRow, sealedFrames, unproven }
 const LATE_SEALS = 2
 /** Events read at a time for that. */
 const EVENTS_PER_READ = 500
-/** How long the published keys are cached. Milliseconds. */
-const KEYS_KEPT_MS = 2_000
-
-/** A public key that has sealed. */
-export interface PublishedKey {
-  readonly keyId: string
-  /** Its 32 bytes, base64url. */
-  readonly publicKey: string
-  readonly firstUsedAt: string
-}
 
 /**
  * The seals of runs (docs/reference/seal.md). The append that ends a run seals it. A run whose seal was
@@ -56,11 +45,8 @@ export class RunSeals extends Context.Service<
     readonly before: (seal: Seal, limit: number) => Effect.Effect<ReadonlyArray<Seal>, SqlError>
     /** Signs in this process; undefined without a key. */
     readonly signer: Signer | undefined
-    /** Every key that has ever sealed, the newest first. */
-    readonly keys: Effect.Effect<ReadonlyArray<PublishedKey>, SqlError>
   }
 >()("runplane/control-plane/RunSeals") {
-  /** Publishes the public half of this process's key, as soon as the database takes it. */
   static readonly layer = Layer.effect(
     RunSeals,
     Effect.gen(function* () {
@@ -70,16 +56,6 @@ export class RunSeals extends Context.Service<
       const { current } = yield* SealKeys
       const { sealDoubted } = yield* Metrics
       const lateSeals = yield* Semaphore.make(LATE_SEALS)
-
-      const publish =
-        current === undefined
-          ? Effect.void
-          : Effect.asVoid(sql`
-              INSERT INTO seal_keys (key_id, public_key) VALUES (${current.keyId}, ${current.publicKey})
-              ON CONFLICT (key_id) DO NOTHING`)
-      // A verification needs the key of a seal, also one that no client read before the next key replaced it.
-      const published = Effect.as(publish, { pauseMs: Number.POSITIVE_INFINITY })
-      yield* Effect.forkScoped(forever("seal-keys", published))
 
       const read = Effect.fnUntraced(function* (runId: RunId, lock: boolean) {
         const [row] = yield* sql<HeadRow>`
@@ -209,27 +185,9 @@ export class RunSeals extends Context.Service<
           (rows) => rows.map((row) => readStoredSeal(row.seal)).filter((earlier) => earlier !== undefined)
         )
       )
-      const readKeys = Effect.gen(function* () {
-        yield* publish
-        const rows = yield* sql<KeyRow>`
-          SELECT key_id, public_key, first_used_at FROM seal_keys ORDER BY first_used_at DESC, key_id`
-        return rows.map((row) => ({
-          keyId: row.key_id,
-          publicKey: row.public_key,
-          firstUsedAt: row.first_used_at.toISOString()
-        }))
-      }).pipe(Effect.withSpan("RunSeals.keys"))
-      // The endpoint needs no authentication.
-      const keys = yield* Effect.cachedWithTTL(readKeys, KEYS_KEPT_MS)
-      return RunSeals.of({ sealed, before, signer: current, keys })
+      return RunSeals.of({ sealed, before, signer: current })
     })
   )
-}
-
-interface KeyRow {
-  readonly key_id: string
-  readonly public_key: string
-  readonly first_used_at: Date
 }
 
 /** The head of a hash chain, and the index of its last event. */

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import {
   isUuid,
@@ -8,7 +7,6 @@ import {
   ledgerHeadOf,
   ledgerStart,
   makeLedgerEntry,
-  type Sha256
 } from "@runplane/domain"
 import { Loops } from "@runplane/server"
 import * as Context from "effect/Context"
@@ -22,18 +20,13 @@ import { unnestRows } from "../postgres/UnnestRows.ts"
 import { HeadsFile, type PublishedEntry } from "./HeadsFile.ts"
 import { pendingMac } from "./PendingEntries.ts"
 import { SealKeys } from "./SealKeys.ts"
+import { sha256 } from "./Sha256.ts"
 import { readStoredSeal } from "./StoredSeal.ts"
 
 /** Entries that one transaction numbers. */
 const ENTRIES_PER_BATCH = 500
 /** The pause while no entry is pending. Milliseconds. */
 const PAUSE_MS = 1_000
-
-const sha256: Sha256 = (...parts) => {
-  const hashing = createHash("sha256")
-  for (const part of parts) hashing.update(part)
-  return hashing.digest()
-}
 
 /**
  * Numbers the pending entries of the ledger (docs/reference/seal.md#ledger) shortly after their commit. Transactions do

@@ -1,5 +1,4 @@
 import {
-  createHash,
   createHmac,
   createPrivateKey,
   createPublicKey,
@@ -8,13 +7,14 @@ import {
   type KeyObject,
   sign
 } from "node:crypto"
-import type { Signer } from "@runplane/domain"
+import { keyThumbprint, type Signer } from "@runplane/domain"
 import { ControlPlaneSettings, fileProblem, readSetting, warnOfSharedKeyFile } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import { sha256 } from "./Sha256.ts"
 
 /** The file of `SEAL_PRIVATE_KEY_FILE` holds no key that can seal. */
 export class SealKeyInvalid extends Data.TaggedError("SealKeyInvalid")<{
@@ -66,34 +66,34 @@ export const sealKeyOf = (privateKey: KeyObject): SealKey => {
   const macKey = createSecretKey(new Uint8Array(derived))
   return {
     publicKey,
-    keyId: keyIdOf(publicKey),
+    keyId: keyThumbprint(sha256, publicKey),
     sign: (message) => sign(null, message, privateKey),
     mac: (message) => createHmac("sha256", macKey).update(message).digest("hex")
   }
 }
 
-/** The id of a public key: its JWK thumbprint (RFC 7638), so no key needs a name. */
-const keyIdOf = (publicKey: string): string =>
-  createHash("sha256")
-    .update(JSON.stringify({ crv: "Ed25519", kty: "OKP", x: publicKey }))
-    .digest("base64url")
+/**
+ * The key that seals runs in this process (docs/reference/seal.md#keys); without one nothing is signed. `previous` is
+ * the key that it replaced, which signs the change.
+ */
+export const SealKeys = Context.Reference<{
+  readonly current: SealKey | undefined
+  readonly previous?: SealKey | undefined
+}>("runplane/control-plane/SealKeys", { defaultValue: () => ({ current: undefined }) })
 
-/** The key that seals runs in this process (docs/reference/seal.md#keys); without one nothing is signed. */
-export const SealKeys = Context.Reference<{ readonly current: SealKey | undefined }>(
-  "runplane/control-plane/SealKeys",
-  {
-    defaultValue: () => ({ current: undefined })
-  }
-)
+const readKeyFile = Effect.fnUntraced(function* (path: string | undefined) {
+  if (path === undefined) return undefined
+  const key = yield* readSealKey(path)
+  yield* warnOfSharedKeyFile(path)
+  return key
+})
 
-/** From `SEAL_PRIVATE_KEY_FILE`. Fails with `SealKeyInvalid`. */
+/** From `SEAL_PRIVATE_KEY_FILE` and `SEAL_PREVIOUS_KEY_FILE`. Fails with `SealKeyInvalid`. */
 export const layerSealKeys = Layer.effect(
   SealKeys,
   Effect.gen(function* () {
-    const path = yield* readSetting(ControlPlaneSettings.SEAL_PRIVATE_KEY_FILE)
-    if (path === undefined) return { current: undefined }
-    const current = yield* readSealKey(path)
-    yield* warnOfSharedKeyFile(path)
-    return { current }
+    const current = yield* readKeyFile(yield* readSetting(ControlPlaneSettings.SEAL_PRIVATE_KEY_FILE))
+    const previous = yield* readKeyFile(yield* readSetting(ControlPlaneSettings.SEAL_PREVIOUS_KEY_FILE))
+    return { current, previous: previous?.keyId === current?.keyId ? undefined : previous }
   })
 )

@@ -75,7 +75,7 @@ export type SideEffectStep = (typeof sideEffectSteps)[number]
  * a seal that was made `late`, a stored seal that was `altered` beyond reading, a `ledger` that was cut
  * or has entries without a valid MAC, and ledger entries that were not `published`.
  */
-const sealDoubtKinds = ["head", "late", "altered", "ledger", "published"] as const
+const sealDoubtKinds = ["head", "late", "altered", "key", "ledger", "published"] as const
 
 /** What the check of a receipt found: `refuted` by the log, `unverified` by itself, `missing` where there is none. */
 const receiptResults = ["verified", "refuted", "unverified", "missing"] as const

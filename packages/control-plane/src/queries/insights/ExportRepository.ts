@@ -10,7 +10,7 @@ import { RunStateReader } from "../../event-log/projection/RunStateReader.ts"
 import { RunDocuments } from "../../event-log/runs/RunDocuments.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import type { StoredRun } from "../../event-log/runs/RunRow.ts"
-import { sha256 } from "../../event-log/seal/HashChain.ts"
+import { sha256 } from "../../platform/ledger/Sha256.ts"
 import { readStoredSeal } from "../../platform/ledger/StoredSeal.ts"
 import { readBounded } from "../../platform/postgres/BoundedRows.ts"
 

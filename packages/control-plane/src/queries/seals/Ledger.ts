@@ -7,9 +7,9 @@ import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { type TombstoneRow, tombstoneColumns, toTombstone } from "../../event-log/runs/TombstoneRow.ts"
-import { sha256 } from "../../event-log/seal/HashChain.ts"
 import { type AuditRow, auditColumns, toAuditEntry } from "../../platform/audit/AuditRow.ts"
 import { type LedgerRow, ledgerColumns, sealsOf, toLedgerEntry } from "../../platform/ledger/LedgerWriter.ts"
+import { sha256 } from "../../platform/ledger/Sha256.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 
 /** The ledger, compared with the stored contents of its entries (docs/reference/seal.md#ledger). */
@@ -45,6 +45,11 @@ export class Ledger extends Context.Service<
         const audited = yield* sql<AuditRow>`
           SELECT ${auditColumns(sql)} FROM audit_log WHERE id = ANY(${subjects("audit").filter(isUuid)}::text[]::uuid[])`
         for (const entry of audited.map(toAuditEntry)) add("audit", entry.id, entry)
+        const keys = yield* sql<{ readonly subject: string; readonly statement: string }>`
+          SELECT concat_ws('/', key_id, nullif(previous, '')) AS subject, statement::text AS statement
+          FROM seal_key_statements
+          WHERE concat_ws('/', key_id, nullif(previous, '')) = ANY(${subjects("key")}::text[])`
+        for (const { statement, subject } of keys) add("key", subject, JSON.parse(statement))
         for (const cutoff of subjects("expiry")) add("expiry", cutoff, { before: cutoff })
         return digests
       })

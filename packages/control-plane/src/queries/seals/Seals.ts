@@ -18,6 +18,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { RunStateReader } from "../../event-log/projection/RunStateReader.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import { type TombstoneRow, tombstoneColumns, toTombstone } from "../../event-log/runs/TombstoneRow.ts"
+import { PublishedKeys } from "../../event-log/seal/PublishedKeys.ts"
 import { RunSeals } from "../../event-log/seal/RunSeals.ts"
 import { cursorOf, isPositionValue, positionOf, UnknownCursor } from "../../platform/postgres/search/PageCursor.ts"
 
@@ -71,6 +72,7 @@ export class Seals extends Context.Service<
     Effect.gen(function* () {
       const runs = yield* RunRepository
       const seals = yield* RunSeals
+      const published = yield* PublishedKeys
       const states = yield* RunStateReader
 
       const sealOf = Effect.fn("Seals.of")(function* (reference: string) {
@@ -84,15 +86,16 @@ export class Seals extends Context.Service<
         }
         return { ...seal, earlier: yield* seals.before(seal, MAX_EARLIER_SEALS) }
       })
-      const keys = Effect.map(seals.keys, (published) => ({
-        keys: published.map(({ firstUsedAt, keyId, publicKey }) => ({
+      const keys = Effect.map(published.keys, (proven) => ({
+        keys: proven.map(({ firstUsedAt, keyId, previous, previousSignature, publicKey, signature, since }) => ({
           kty: "OKP" as const,
           crv: "Ed25519" as const,
           alg: "EdDSA" as const,
           use: "sig" as const,
           kid: keyId,
           x: publicKey,
-          firstUsedAt
+          firstUsedAt,
+          statement: { previous, since, signature, previousSignature }
         }))
       }))
       return Seals.of({ of: sealOf, keys })

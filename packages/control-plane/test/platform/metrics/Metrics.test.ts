@@ -177,7 +177,7 @@ const atStart: Readonly<Record<string, ReadonlyArray<string>>> = {
     `status_code="${status}",caller="known"`,
     `status_code="${status}",caller="unknown"`
   ]),
-  runplane_seal_doubts_total: ["head", "late", "altered", "ledger", "published"].map((what) => `what="${what}"`),
+  runplane_seal_doubts_total: ["head", "late", "altered", "key", "ledger", "published"].map((what) => `what="${what}"`),
   proto_decision_receipts_total: ["verified", "refuted", "unverified", "missing"].map((name) => `result="${name}"`),
   runplane_archive_rows_total: [""],
   runplane_archive_bytes_total: [""],

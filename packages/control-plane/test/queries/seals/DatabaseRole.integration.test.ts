@@ -53,7 +53,7 @@ layer(layerTestService({ database: layerRestricted }), { excludeTestServices: tr
       assert.strictEqual((yield* call("GET", `/runs/${kept}/seal`)).body.events, 3)
       assert.strictEqual((yield* call("DELETE", `/runs/${deleted}`)).status, 204)
       yield* numberPending
-      for (const table of ["ledger", "run_tombstones", "run_seals", "seal_keys", "audit_log"]) {
+      for (const table of ["ledger", "run_tombstones", "run_seals", "seal_keys", "seal_key_statements", "audit_log"]) {
         const [row] = yield* sql<{ readonly column: string }>`
           SELECT column_name AS column FROM information_schema.columns
           WHERE table_name = ${table} AND is_identity = 'NO' LIMIT 1`
@@ -75,7 +75,7 @@ layer(layerTestService({ database: layerRestricted }), { excludeTestServices: tr
       assert.sameMembers(
         body.data.map(({ content, kind }: { content: string; kind: string }) => `${kind} ${content}`),
         [
-          ...["seal deleted", "seal deleted", "seal deleted", "tombstone kept", "tombstone kept"],
+          ...["key kept", "seal deleted", "seal deleted", "seal deleted", "tombstone kept", "tombstone kept"],
           ...["audit expired", "expiry kept"]
         ]
       )

@@ -9,8 +9,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { afterAll } from "vitest"
 import { ExpiredRows } from "../../../src/admin/retention/ExpiredRows.ts"
-import { sha256 } from "../../../src/event-log/seal/HashChain.ts"
 import { LedgerWriter } from "../../../src/platform/ledger/LedgerWriter.ts"
+import { sha256 } from "../../../src/platform/ledger/Sha256.ts"
 import { appendMessages } from "../../support/Appends.ts"
 import { endedRun } from "../../support/EndedRuns.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
@@ -47,26 +47,26 @@ layer(layerTestService({ settings: { SEAL_HEADS_FILE } }), { excludeTestServices
       assert.strictEqual((yield* call("DELETE", `/runs/${deleted}`)).status, 204)
       assert.deepStrictEqual(
         yield* Effect.all([numbered, numbered], { concurrency: "unbounded" }).pipe(Effect.map(sum)),
-        5
+        6
       )
       const { data, mismatch } = yield* walked
       assert.isUndefined(mismatch)
       assert.deepStrictEqual(
         data.map(({ number }) => number),
-        [1, 2, 3, 4, 5]
+        [1, 2, 3, 4, 5, 6]
       )
       assert.isTrue(data.every(({ vouched }) => vouched))
       assert.sameMembers(
         data.map(({ content, kind }) => `${kind} ${content}`),
-        ["seal kept", "seal deleted", "seal kept", "tombstone kept", "audit kept"]
+        ["key kept", "seal kept", "seal deleted", "seal kept", "tombstone kept", "audit kept"]
       )
       assert.include(
         data.map(({ subject }) => subject),
         `${kept}/3`
       )
       assert.deepStrictEqual(
-        (yield* page("after=4")).data.map(({ number }) => number),
-        [5]
+        (yield* page("after=5")).data.map(({ number }) => number),
+        [6]
       )
       assert.deepStrictEqual((yield* page()).unlisted, { seals: 0, tombstones: 0, auditEntries: 0 })
       assert.isUndefined((yield* page("limit=2")).unlisted)
@@ -93,6 +93,8 @@ layer(layerTestService({ settings: { SEAL_HEADS_FILE } }), { excludeTestServices
       assert.include(seals, "tombstone missing")
       assert.include(seals, "seal missing")
       assert.include(yield* after(sql`UPDATE run_seals SET seal = '{}'`), "seal changed")
+      assert.include(yield* after(sql`UPDATE seal_key_statements SET statement = '{}'`), "key changed")
+      assert.include(yield* after(sql`DELETE FROM seal_key_statements`), "key missing")
     })
   )
 

@@ -1,0 +1,9 @@
+import { createHash } from "node:crypto"
+import type { Sha256 } from "@runplane/domain"
+
+/** SHA-256 of Node.js, for the functions of the domain. */
+export const sha256: Sha256 = (...parts) => {
+  const hashing = createHash("sha256")
+  for (const part of parts) hashing.update(part)
+  return hashing.digest()
+}

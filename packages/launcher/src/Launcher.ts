@@ -62,7 +62,8 @@ const launcherCapabilities = ExampleRuns.layer.pipe(
   Layer.provideMerge(LaunchCompiler.layer),
   Layer.provideMerge(Layer.mergeAll(PackRegistry.layer, AgentCatalog.layer, AgentSlots.layer)),
   Layer.provide(LaunchPressure.layer),
-  Layer.provide(Layer.mergeAll(AgentTokens.layer, AgentHost.layer, CancelCallbacks.layer, LaunchedRuns.layer)),
+  Layer.provide(Layer.mergeAll(AgentTokens.layer, AgentHost.layer, CancelCallbacks.layer)),
+  Layer.provideMerge(LaunchedRuns.layer),
   Layer.provideMerge(PolicyRegistration.layer)
 )
 

@@ -78,6 +78,8 @@ export type ControlPlaneSettings = Omit<SettingValues<typeof controlPlaneSetting
 export type LauncherSettingsShape = SettingValues<typeof settings> & {
   /** Folder of the agents' bootstrap folders; created when absent, closed to other users. */
   readonly bootstrapDir: string
+  /** What survives a restart of the service; created when absent. Undefined: nothing does. */
+  readonly dataDir: string | undefined
   /** Undefined: agents run as the user of the service. */
   readonly agentUser: AgentUser | undefined
   /** Undefined: agents present development credentials. */
@@ -106,10 +108,12 @@ export class LauncherSettings extends Context.Service<LauncherSettings, Launcher
       const auth = yield* read(authSettings)
       const cancelCallback = yield* read(callbackSettings)
       const { user } = yield* read({ user: LaunchSettings.EXAMPLE_AGENT_USER })
+      const { dataDir } = yield* read({ dataDir: LaunchSettings.LAUNCH_DATA_DIR })
       const { apiKey, timeoutMs, url } = yield* read(controlPlaneSettings)
       if (auth.url === "" && !(yield* read(developmentCredentials)).allowed) return yield* invalidConfig(NO_AUTH)
       return yield* resolve({
         ...given,
+        dataDir: dataDir === "" ? undefined : dataDir,
         agentUser:
           user === undefined
             ? undefined
@@ -160,10 +164,12 @@ const resolve = Effect.fnUntraced(function* (options: LauncherOptions) {
       ["macp-bootstrap", userInfo().uid, ...(options.agentUser === undefined ? [] : [options.agentUser.uid])].join("-")
     ),
     agentUser: undefined,
+    dataDir: undefined,
     auth: undefined,
     cancelCallback: undefined,
     controlPlane: undefined,
     ...options,
+    ...(options.dataDir !== undefined && { dataDir: path.resolve(options.dataDir) }),
     packsDir,
     agentsDir: options.agentsDir ? path.resolve(options.agentsDir) : path.join(packsDir, "_agents"),
     policiesDir: options.policiesDir ? path.resolve(options.policiesDir) : path.join(packsDir, "_policies"),

@@ -17,8 +17,12 @@ const readiness = {
   stopping: Schema.optionalKey(Field.flag("true once the service has begun to stop")),
   checks: Schema.Struct({
     catalog: Check,
-    controlPlane: Schema.optionalKey(Check)
-  }).annotate({ description: "Of the scenario packs, and of the control plane when one is configured" })
+    controlPlane: Schema.optionalKey(Check),
+    launchedRuns: Schema.optionalKey(Check)
+  }).annotate({
+    description:
+      "Of the scenario packs, of the control plane when one is configured, and of launched runs while it does not have them"
+  })
 }
 
 /** Whether the launch service can launch. */

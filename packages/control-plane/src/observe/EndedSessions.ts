@@ -1,4 +1,5 @@
 import { isTerminal, type RunId, type SessionSnapshot } from "@runplane/domain"
+import { roundGoesOn } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { isTerminalSession } from "./decide/Action.ts"
@@ -114,6 +115,7 @@ export const makeEndedSessions = (options: EndedSessionsOptions) => {
         const runIds = created.filter((runId) => runId !== undefined)
         adopted += runIds.length
         if (runIds.length > 0) yield* settled(runIds)
+        yield* roundGoesOn
       }
       return adopted
     })

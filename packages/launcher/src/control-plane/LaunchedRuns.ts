@@ -1,21 +1,18 @@
-import type { CompileLaunchResult, ControlPlaneRun, LaunchUnaffordable } from "@runplane/api"
+import type { ControlPlaneRun, LaunchUnaffordable } from "@runplane/api"
 import { awaitsSession, isTerminal, RunStatus, wholeStart } from "@runplane/domain"
 import { callingSpan, traceParentOf } from "@runplane/server"
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { launchUnaffordable, oneLine } from "../common/LaunchErrors.ts"
+import { oneLine } from "../common/LaunchErrors.ts"
 import { type ControlPlaneSettings, LauncherSettings } from "../LauncherSettings.ts"
-
-type Descriptor = CompileLaunchResult["runDescriptor"]
-
-/** Longest part of an error answer that is logged, characters. */
-const MAX_LOGGED_LENGTH = 1_000
+import { makePendingRuns, type PendingRuns } from "./PendingRuns.ts"
+import { acceptedRun, type Descriptor, NoAnswer, type SubmissionRefused } from "./Submission.ts"
 
 /** Longest reason that the control plane accepts, characters. */
 const MAX_REASON_LENGTH = 4_000
@@ -26,11 +23,9 @@ export type Abandonment = "abandoned" | "opened" | "unknown"
 /** Whether the session of a run is awaited or open, or the run has ended. A deleted run has ended. */
 export type RunPhase = "waiting" | "open" | "ended"
 
-/** Why the control plane gave no usable answer; one line. */
-export class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly message: string }> {}
-
 /**
- * The runs of launches at the control plane of PROTO_CONTROL_PLANE_URL, if there is one. Each call is one attempt.
+ * The runs of launches at the control plane of PROTO_CONTROL_PLANE_URL, if there is one. Each call is one attempt; a
+ * submission without an answer is repeated in the background (docs/internals/launch.md#pending-runs).
  */
 export class LaunchedRuns extends Context.Service<
   LaunchedRuns,
@@ -43,13 +38,17 @@ export class LaunchedRuns extends Context.Service<
     /** Reports that no agent will open the session of a run (docs/internals/launch.md#dead-agents). Logs failures. */
     readonly abandon: (runId: string, reason: string) => Effect.Effect<Abandonment>
     readonly phase: (runId: string) => Effect.Effect<RunPhase, NoAnswer>
+    /** The launch of a session has failed: its run is abandoned too when it is still to be submitted. */
+    readonly fail: PendingRuns["fail"]
+    readonly waiting: PendingRuns["waiting"]
+    readonly dropped: PendingRuns["dropped"]
   }
 >()("runplane/launcher/LaunchedRuns") {
   static readonly layer = Layer.effect(
     LaunchedRuns,
     Effect.gen(function* () {
-      const { controlPlane } = yield* LauncherSettings
-      return controlPlane === undefined ? withoutControlPlane : yield* makeLaunchedRuns(controlPlane)
+      const { controlPlane, dataDir } = yield* LauncherSettings
+      return controlPlane === undefined ? withoutControlPlane : yield* makeLaunchedRuns(controlPlane, dataDir)
     })
   )
 }
@@ -57,35 +56,58 @@ export class LaunchedRuns extends Context.Service<
 const withoutControlPlane = LaunchedRuns.of({
   submit: () => Effect.succeedNone,
   abandon: () => Effect.succeed("unknown"),
-  phase: () => Effect.fail(new NoAnswer({ message: "there is no control plane" }))
+  phase: () => Effect.fail(new NoAnswer({ message: "there is no control plane" })),
+  fail: () => Effect.void,
+  waiting: Effect.succeed({ runs: 0, since: undefined }),
+  dropped: Effect.succeed({ refused: 0, expired: 0, full: 0 })
 })
 
 /** Not by the typed client, which requires 202 and a whole answer: any 2xx that names our session accepts. */
-const makeLaunchedRuns = Effect.fnUntraced(function* ({ apiKey, timeoutMs, url }: ControlPlaneSettings) {
+const makeLaunchedRuns = Effect.fnUntraced(function* (
+  { apiKey, timeoutMs, url }: ControlPlaneSettings,
+  dataDir: string | undefined
+) {
   const client = (yield* HttpClient.HttpClient).pipe(
     HttpClient.mapRequest(HttpClientRequest.prependUrl(url)),
     HttpClient.mapRequest((request) =>
       apiKey === undefined ? request : HttpClientRequest.bearerToken(request, Redacted.value(apiKey))
     )
   )
+  const path = yield* Path.Path
   const post = (path: string, body: object) => HttpClientRequest.bodyJsonUnsafe(HttpClientRequest.post(path), body)
+
+  const attempt = (
+    descriptor: Descriptor
+  ): Effect.Effect<ControlPlaneRun, LaunchUnaffordable | NoAnswer | SubmissionRefused> =>
+    client.execute(post("/runs", descriptor)).pipe(
+      Effect.flatMap((response) => acceptedRun(response, descriptor.session.sessionId)),
+      Effect.timeout(timeoutMs),
+      Effect.catchTags({
+        HttpClientError: (failure) => Effect.fail(new NoAnswer({ message: oneLine(failure) })),
+        TimeoutError: (failure) => Effect.fail(new NoAnswer({ message: oneLine(failure) }))
+      })
+    )
 
   const submit = Effect.fn("LaunchedRuns.submit")((descriptor: Descriptor) => {
     const { sessionId } = descriptor.session
-    return client.execute(post("/runs", descriptor)).pipe(
-      Effect.flatMap((response) => acceptedRun(response, sessionId)),
-      Effect.timeout(timeoutMs),
+    const log = (failure: { readonly message: string }) =>
+      Effect.logWarning(`the control plane did not accept run ${sessionId}: ${oneLine(failure)}`)
+    return attempt(descriptor).pipe(
       Effect.asSome,
-      Effect.catch((failure) =>
-        failure._tag === "LaunchUnaffordable"
-          ? Effect.fail(failure)
-          : Effect.as(
-              Effect.logWarning(`the control plane did not accept run ${sessionId}: ${oneLine(failure)}`),
-              Option.none()
-            )
-      )
+      Effect.catchTags({
+        SubmissionRefused: (failure) => Effect.as(log(failure), Option.none()),
+        NoAnswer: (failure) => Effect.as(Effect.andThen(log(failure), pending.keep(descriptor)), Option.none())
+      })
     )
   })
+
+  /** An earlier submission may have made the run, although its answer did not arrive. */
+  const submitAgain = (descriptor: Descriptor) =>
+    Effect.catchTag(attempt(descriptor), "SubmissionRefused", (refused) => {
+      const { sessionId = "" } = descriptor.session
+      if (!refused.isSessionTaken) return Effect.fail(refused)
+      return Effect.map(phase(sessionId), (): ControlPlaneRun => ({ runId: sessionId, sessionId, status: "queued" }))
+    })
 
   const abandon = Effect.fn("LaunchedRuns.abandon")(function* (runId: string, reason: string) {
     // A 409 is an ordinary answer: the request has no span of its own, which the status would mark as failed.
@@ -116,7 +138,10 @@ const makeLaunchedRuns = Effect.fnUntraced(function* ({ apiKey, timeoutMs, url }
     )
   )
 
-  return LaunchedRuns.of({ submit, abandon, phase })
+  const folder = dataDir === undefined ? undefined : path.join(dataDir, "waiting-runs")
+  const pending = yield* makePendingRuns({ folder, submit: submitAgain, abandon })
+  const { dropped, fail, waiting } = pending
+  return LaunchedRuns.of({ submit, abandon, phase, fail, waiting, dropped })
 })
 
 const unusable = (status: number) => new NoAnswer({ message: `it answered ${status}` })
@@ -128,39 +153,4 @@ const phaseOf = Effect.fnUntraced(function* (response: HttpClientResponse.HttpCl
   const { status } = yield* decodeRun(response)
   const phase: RunPhase = isTerminal(status) ? "ended" : awaitsSession(status) ? "waiting" : "open"
   return phase
-})
-
-const Accepted = Schema.Struct({
-  runId: Schema.NonEmptyString,
-  sessionId: Schema.NonEmptyString,
-  status: Schema.NonEmptyString,
-  traceId: Schema.optionalKey(Schema.Unknown)
-})
-const decodeAccepted = Schema.decodeUnknownEffect(Accepted)
-
-const decodeRefusal = HttpClientResponse.schemaBodyJson(
-  Schema.Struct({ errorCode: Schema.Literal("BUDGET_EXHAUSTED"), message: Schema.String })
-)
-
-/** The run of the submitted session, or why the answer has none. */
-const acceptedRun = Effect.fnUntraced(function* (
-  response: HttpClientResponse.HttpClientResponse,
-  sessionId: string | undefined
-) {
-  if (response.status === 409) {
-    const refusal = yield* Effect.option(decodeRefusal(response))
-    if (Option.isSome(refusal)) return yield* launchUnaffordable(refusal.value.message)
-  }
-  if (response.status < 200 || response.status > 299) {
-    const text = wholeStart(yield* response.text, MAX_LOGGED_LENGTH)
-    return yield* new NoAnswer({ message: `it answered ${response.status}: ${text}` })
-  }
-  const { traceId, ...run } = yield* Effect.flatMap(response.json, decodeAccepted).pipe(
-    Effect.mapError(() => new NoAnswer({ message: `its answer ${response.status} does not describe a run` }))
-  )
-  if (run.sessionId !== sessionId) {
-    return yield* new NoAnswer({ message: `it answered with session ${run.sessionId}` })
-  }
-  const accepted: ControlPlaneRun = typeof traceId === "string" && traceId !== "" ? { ...run, traceId } : run
-  return accepted
 })

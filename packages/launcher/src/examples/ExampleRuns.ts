@@ -150,7 +150,13 @@ export class ExampleRuns extends Context.Service<
           }
         }).pipe(
           // An interrupted request ends its agents like a failed one.
-          Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : watch.fail(whyFailed(exit.cause))))
+          Effect.onExit((exit) => {
+            if (Exit.isSuccess(exit)) return Effect.void
+            const why = whyFailed(exit.cause)
+            // The submission may still be under way, and be repeated later.
+            const failLater = Effect.andThen(Fiber.await(submitted), runs.fail(sessionId, why))
+            return Effect.andThen(watch.fail(why), Effect.forkIn(failLater, service))
+          })
         )
       })
 

@@ -3,6 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Counter, Gauge } from "prom-client"
+import { LaunchedRuns } from "../control-plane/LaunchedRuns.ts"
 import { ExampleRuns } from "../examples/ExampleRuns.ts"
 
 /** The Prometheus metrics of this process (docs/reference/admin.md#metrics-endpoint). */
@@ -22,6 +23,7 @@ export const layerAgentMetrics = Layer.effectDiscard(
   Effect.gen(function* () {
     const { registry } = yield* LauncherMetrics
     const { queue, stops } = yield* ExampleRuns
+    const { dropped, waiting } = yield* LaunchedRuns
     const run = Effect.runSyncWith(yield* Effect.context())
     const gauge = (name: string, help: string, value: () => number) =>
       new Gauge({
@@ -35,6 +37,19 @@ export const layerAgentMetrics = Layer.effectDiscard(
     gauge("runplane_agent_processes", "Agent processes that run or are about to", () => run(queue).agents.running)
     gauge("runplane_agent_processes_limit", "Most agent processes at a time", () => run(queue).agents.limit)
     gauge("runplane_launches_waiting", "Launches that wait for slots for their agents", () => run(queue).waiting.length)
+    gauge("runplane_launched_runs_waiting", "Runs of launches that the control plane does not have yet", () => {
+      return run(waiting).runs
+    })
+    new Counter({
+      name: "runplane_launched_runs_dropped_total",
+      help: "Runs of launches that the control plane never got: refused, not accepted for a day, too many at once",
+      labelNames: ["why"],
+      registers: [registry],
+      collect() {
+        this.reset()
+        for (const [why, count] of Object.entries(run(dropped))) this.inc({ why }, count)
+      }
+    })
     new Counter({
       name: "runplane_agents_stopped_total",
       help: "Agents that were stopped: after the end of their run, or on request",

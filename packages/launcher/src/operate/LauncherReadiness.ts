@@ -1,10 +1,12 @@
 import type { LauncherReadiness as Answer } from "@runplane/api"
 import { forever, makeOutageLog } from "@runplane/server"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { HttpClient } from "effect/http"
 import * as Layer from "effect/Layer"
 import { PackRegistry } from "../catalog/PackRegistry.ts"
+import { LaunchedRuns } from "../control-plane/LaunchedRuns.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
 
 /** Probes are not throttled: dependencies are checked at most this often. Milliseconds. */
@@ -23,6 +25,7 @@ export class LauncherReadiness extends Context.Service<LauncherReadiness, { read
     Effect.gen(function* () {
       const { controlPlane } = yield* LauncherSettings
       const { catalog } = yield* PackRegistry
+      const { waiting } = yield* LaunchedRuns
       const client = yield* HttpClient.HttpClient
       const outage = makeOutageLog("the control plane")
 
@@ -55,11 +58,16 @@ export class LauncherReadiness extends Context.Service<LauncherReadiness, { read
         )
 
       const check = Effect.gen(function* () {
+        const { runs, since } = yield* waiting
+        const seconds = Math.round(((yield* Clock.currentTimeMillis) - (since ?? 0)) / 1_000)
         const checks = {
           catalog: yield* packs,
-          ...(controlPlane !== undefined && { controlPlane: yield* neighbour(controlPlane.url) })
+          ...(controlPlane !== undefined && { controlPlane: yield* neighbour(controlPlane.url) }),
+          ...(runs > 0 && {
+            launchedRuns: { ok: false, detail: `${runs} runs wait for the control plane, the oldest for ${seconds} s` }
+          })
         }
-        const ok = checks.catalog.ok && (checks.controlPlane?.ok ?? true)
+        const ok = Object.values(checks).every((one) => one.ok)
         return { status: ok ? "ok" : "degraded", ok, checks } satisfies Answer
       }).pipe(Effect.cachedWithTTL(TTL_MS))
       const cached = yield* check

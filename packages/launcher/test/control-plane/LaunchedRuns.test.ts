@@ -8,6 +8,7 @@ import { TestClock } from "effect/testing"
 import { LaunchedRuns } from "../../src/control-plane/LaunchedRuns.ts"
 import type { ControlPlaneSettings } from "../../src/LauncherSettings.ts"
 import { compiledLaunch, SESSION_ID } from "../fixtures/Compiled.ts"
+import { memoryFiles } from "../fixtures/MemoryFiles.ts"
 import { settingsLayer } from "../fixtures/Settings.ts"
 import { json, type StubRequest, stubHttp } from "../fixtures/StubHttp.ts"
 
@@ -32,7 +33,7 @@ const withPlane = (answer: Effect.Effect<Response>, settings: ControlPlaneSettin
     )
   )
   const layer = LaunchedRuns.layer.pipe(
-    Layer.provide(http),
+    Layer.provide([http, memoryFiles({})]),
     Layer.provide(settingsLayer({ controlPlane: settings === "none" ? undefined : settings }))
   )
   return { requests, layer }

@@ -125,7 +125,10 @@ export const stage = (scene: Scene) => {
             return scene.submission ?? Effect.succeedNone
           },
           abandon: (_runId, reason) => Effect.as(note(`abandon: ${reason}`), scene.abandonment ?? "abandoned"),
-          phase: () => Effect.succeed(scene.phase?.() ?? "waiting")
+          phase: () => Effect.succeed(scene.phase?.() ?? "waiting"),
+          fail: () => Effect.void,
+          waiting: Effect.succeed({ runs: 0, since: undefined }),
+          dropped: Effect.succeed({ refused: 0, expired: 0, full: 0 })
         }),
         settingsLayer({ agentsDir: "/agents", ...scene.settings }),
         memoryFiles(

@@ -13,6 +13,7 @@ import {
   processNotFound
 } from "../../src/common/LaunchErrors.ts"
 import { LaunchCompiler } from "../../src/compile/LaunchCompiler.ts"
+import { LaunchedRuns } from "../../src/control-plane/LaunchedRuns.ts"
 import { ExampleRuns } from "../../src/examples/ExampleRuns.ts"
 import { LauncherRoutes } from "../../src/http/Routes.ts"
 import { LauncherMetrics, layerAgentMetrics } from "../../src/operate/AgentMetrics.ts"
@@ -63,7 +64,7 @@ const serve = (
     stops: Effect.succeed({ afterRunEnd: 3, onRequest: 1, killed: 2 }),
     run: options.run ?? (() => Effect.succeed({ compiled: compiledLaunch(), hostedAgents: [] }))
   })
-  const capabilities = Layer.mergeAll(examples, LaunchCompiler.layer).pipe(
+  const capabilities = Layer.mergeAll(examples, LaunchCompiler.layer, LaunchedRuns.layer).pipe(
     Layer.provideMerge(PackRegistry.layer),
     Layer.provideMerge(AgentCatalog.layerMemory([profile("agent-a"), profile("agent-b")])),
     Layer.provideMerge(

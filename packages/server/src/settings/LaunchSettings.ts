@@ -65,6 +65,12 @@ export const LaunchSettings = settingsOf(
       ".",
       "Folder in which agents start, and in which the files of their manifests are searched."
     ),
+    LAUNCH_DATA_DIR: row(
+      path,
+      "",
+      "Folder of the runs that wait for the control plane; without one a restart of the service loses them.",
+      { shownDefault: "none" }
+    ),
     REGISTRY_CACHE_TTL_MS: row(ms, 0, "How long the packs are kept in memory; 0 reads them for every request."),
     PACKS_STRICT: row(
       flag,

@@ -176,7 +176,10 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
       meaning: "handlers and answers",
       knows: ["operate", "examples", "compile", "catalog", "LauncherSettings.ts", "common"]
     },
-    operate: { meaning: "readiness and metrics", knows: ["examples", "catalog", "LauncherSettings.ts", "common"] },
+    operate: {
+      meaning: "readiness and metrics",
+      knows: ["examples", "control-plane", "catalog", "LauncherSettings.ts", "common"]
+    },
     examples: {
       meaning: "the example flow: compile, start the agents, submit the run",
       knows: ["agents", "compile", "control-plane", "catalog", "LauncherSettings.ts", "common"]

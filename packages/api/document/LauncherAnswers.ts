@@ -78,6 +78,10 @@ export const launcherAnswers = {
         "reserved, $1.25 expected, limit $100.00; the period 2026-07 ends at 2026-07-31T22:00:00.000Z"
     )
   ),
+  LaunchConflict: errorAnswer(
+    "the idempotency key belongs to a launch with another body, or its launches have failed too often",
+    launcherError("CONFLICT", "the idempotencyKey ci-4711 has been used with another body")
+  ),
   PackNotFound: errorAnswer("no pack has this slug", launcherError("PACK_NOT_FOUND", "pack not found: outage")),
   ScenarioNotFound: errorAnswer(
     "the pack has no scenario of this slug",

@@ -39,6 +39,11 @@ export class LaunchUnaffordable extends failure<LaunchUnaffordable>()(409, "Laun
   readonly _tag = "LaunchUnaffordable"
 }
 
+/** The idempotency key of a launch belongs to another one (docs/internals/launch.md#launch-keys). */
+export class LaunchConflict extends failure<LaunchConflict>()(409, "LaunchConflict", ["CONFLICT"]) {
+  readonly _tag = "LaunchConflict"
+}
+
 export class LauncherFault extends failure<LauncherFault>()(500, "LauncherFault", [
   "INVALID_PACK_DATA",
   "INVALID_CONFIG",
@@ -92,6 +97,7 @@ const classes = [
   LaunchForbidden,
   CatalogEntryNotFound,
   LaunchUnaffordable,
+  LaunchConflict,
   LauncherFault,
   AgentStartFailed,
   LaunchesFull

@@ -13,6 +13,7 @@ export const TemplateNotFound = failure("TemplateNotFound", Errors.CatalogEntryN
 export const AgentNotFound = failure("AgentNotFound", Errors.CatalogEntryNotFound)
 export const ProcessNotFound = failure("ProcessNotFound", Errors.CatalogEntryNotFound)
 export const LaunchUnaffordable = failure("LaunchUnaffordable", Errors.LaunchUnaffordable)
+export const LaunchConflict = failure("LaunchConflict", Errors.LaunchConflict)
 export const InvalidPackData = failure("InvalidPackData", Errors.LauncherFault)
 export const InvalidConfig = failure("InvalidConfig", Errors.LauncherFault)
 export const AuthMintFailed = failure("AuthMintFailed", Errors.AgentStartFailed)

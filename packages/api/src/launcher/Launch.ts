@@ -1,4 +1,4 @@
-import { about, Field, isOneLine, RunDescriptor, RunMode } from "@runplane/domain"
+import { about, Field, idempotencyKey, isOneLine, RunDescriptor, RunMode } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { HostedAgent } from "./Catalog.ts"
 
@@ -164,6 +164,9 @@ export const ExampleRunRequest = Schema.Struct({
   ),
   requester: absent(Requester),
   runLabel: absent(Field.text("Name of this run for readers, kept in the session's metadata").check(isOneLine)),
+  idempotencyKey: absent(
+    idempotencyKey("A second request with this key and body starts nothing and has the answer of the first", "ci-4711")
+  ),
   gate: absent(GateOfRun),
   againOf: absent(
     Field.text("Id of the run that this one repeats, kept in the session's metadata").check(

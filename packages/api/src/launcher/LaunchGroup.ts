@@ -30,6 +30,7 @@ export class LaunchGroup extends HttpApiGroup.make("launch")
         ...Failure.compilation,
         Failure.AgentNotFound,
         Failure.LaunchUnaffordable,
+        Failure.LaunchConflict,
         Failure.InvalidConfig,
         Failure.AuthMintFailed,
         Failure.AgentAttachFailed,
@@ -43,7 +44,8 @@ export class LaunchGroup extends HttpApiGroup.make("launch")
         description:
           "Compiles, starts the agents one after the other with the initiator first, and submits the run meanwhile. " +
           "`controlPlaneRun` is absent when no control plane is configured or the submission failed: the agents run all the " +
-          "same. With `bootstrapAgents: false` it only compiles."
+          "same. With `bootstrapAgents: false` it only compiles. A repeated `idempotencyKey` with the same body is answered " +
+          "with the first launch."
       })
     ),
     HttpApiEndpoint.get("queue", "/examples/queue", { success: LaunchQueue }).annotateMerge(

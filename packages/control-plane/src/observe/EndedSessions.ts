@@ -1,7 +1,7 @@
 import { isTerminal, type RunId, type SessionSnapshot } from "@runplane/domain"
 import { roundGoesOn } from "@runplane/server"
 import * as Effect from "effect/Effect"
-import type { SqlError } from "effect/sql/SqlError"
+import { describeSqlError } from "../platform/postgres/SqlFailures.ts"
 import { isTerminalSession } from "./decide/Action.ts"
 import type { ObservedRuns } from "./ObservedRuns.ts"
 import { retryOnOutage } from "./retryOnOutage.ts"
@@ -34,7 +34,7 @@ interface EndedSessionsOptions {
 
 /** The ended sessions of one listing. */
 export interface EndedSessions {
-  readonly compare: (page: ReadonlyArray<SessionSnapshot>) => Effect.Effect<void, SqlError>
+  readonly compare: (page: ReadonlyArray<SessionSnapshot>) => Effect.Effect<void>
   /** Creates the missing runs in order of the sessions' starts, and returns their number. */
   readonly adopt: Effect.Effect<number>
 }
@@ -79,20 +79,28 @@ export const makeEndedSessions = (options: EndedSessionsOptions) => {
     let later = 0
     let older = 0
 
-    const compare = Effect.fnUntraced(function* (page: ReadonlyArray<SessionSnapshot>) {
-      if (windowMs === 0) return
-      const ended = page.filter(({ sessionId, state }) => isTerminalSession(state) && isObservableSessionId(sessionId))
-      const isRecent = ({ startedAtUnixMs }: SessionSnapshot) => startedAtUnixMs >= now - windowMs
-      // The older ones are counted once a process, for its log.
-      const wanted = ended.filter((session) => isWhole || isRecent(session))
-      for (const one of wanted.length === 0 ? [] : yield* missing(wanted)) {
-        if (!isRecent(one.session)) older++
-        else if (found.length < MOST_SESSIONS && bytes + sizeOf(one.session) <= MOST_BYTES) {
-          found.push(one)
-          bytes += sizeOf(one.session)
-        } else later++
-      }
-    })
+    const compare = Effect.fnUntraced(
+      function* (page: ReadonlyArray<SessionSnapshot>) {
+        if (windowMs === 0) return
+        const ended = page.filter(
+          ({ sessionId, state }) => isTerminalSession(state) && isObservableSessionId(sessionId)
+        )
+        const isRecent = ({ startedAtUnixMs }: SessionSnapshot) => startedAtUnixMs >= now - windowMs
+        // The older ones are counted once a process, for its log.
+        const wanted = ended.filter((session) => isWhole || isRecent(session))
+        for (const one of wanted.length === 0 ? [] : yield* missing(wanted)) {
+          if (!isRecent(one.session)) older++
+          else if (found.length < MOST_SESSIONS && bytes + sizeOf(one.session) <= MOST_BYTES) {
+            found.push(one)
+            bytes += sizeOf(one.session)
+          } else later++
+        }
+      },
+      // The live sessions of the page have their runs; the next reconciliation compares again.
+      Effect.catch((error) =>
+        Effect.logWarning(`cannot compare ended sessions with the runs: ${describeSqlError(error)}`)
+      )
+    )
 
     const adopt = Effect.gen(function* () {
       isFirst = false

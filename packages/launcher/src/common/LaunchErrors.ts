@@ -1,5 +1,6 @@
 import {
   type AgentStartFailed,
+  type LaunchConflict,
   type LauncherError,
   type LaunchesFull,
   type LaunchUnaffordable,
@@ -56,6 +57,13 @@ export const launchesFull = (why: string, place: number) =>
 /** `message` is the control plane's. */
 export const launchUnaffordable = (message: string) => launcherError("BUDGET_EXHAUSTED", message)
 
+/** Another body under a key, as the control plane says it of its keys. */
+export const keyUsed = (key: string) =>
+  launcherError("CONFLICT", `the idempotencyKey ${key} has been used with another body`)
+
+export const keyExhausted = (key: string, attempts: number) =>
+  launcherError("CONFLICT", `${attempts} launches with the idempotencyKey ${key} have failed: use another key`)
+
 export const agentNotFound = (agentRef: string) =>
   launcherError("AGENT_NOT_FOUND", `example agent not found: ${agentRef}`)
 
@@ -97,7 +105,10 @@ export const failedParticipantsOf = ({ metadata }: LauncherError): ReadonlyArray
   Option.getOrElse(decodeFailed(metadata?.["failedParticipants"]), () => [])
 
 /** Failures of a read of the catalog, and of a compilation. */
-export type CompileFailure = Exclude<LauncherError, AgentStartFailed | LaunchesFull | LaunchUnaffordable>
+export type CompileFailure = Exclude<
+  LauncherError,
+  AgentStartFailed | LaunchConflict | LaunchesFull | LaunchUnaffordable
+>
 
 /** A pack file on disk cannot be read at all; the message names it. */
 export class UnreadableFile extends Data.TaggedError("UnreadableFile")<{ readonly message: string }> {}

@@ -24,7 +24,11 @@ import { parseScenarioRef, type ScenarioRef } from "./ScenarioRef.ts"
 export class LaunchCompiler extends Context.Service<
   LaunchCompiler,
   {
-    readonly compile: (request: CompileRequest) => Effect.Effect<CompileLaunchResult, CompileFailure>
+    /** `sessionId`: the session of the launch, a UUID v4; a new one without it. */
+    readonly compile: (
+      request: CompileRequest,
+      sessionId?: string
+    ) => Effect.Effect<CompileLaunchResult, CompileFailure>
     readonly launchSchema: (
       at: ScenarioRef,
       templateId: string | undefined
@@ -39,10 +43,10 @@ export class LaunchCompiler extends Context.Service<
       const random = yield* SecureRandom.SecureRandom
       const { serviceName, environment } = yield* LauncherSettings
 
-      const compile = Effect.fn("LaunchCompiler.compile")(function* (request: CompileRequest) {
+      const compile = Effect.fn("LaunchCompiler.compile")(function* (request: CompileRequest, given?: string) {
         const at = yield* Effect.fromResult(parseScenarioRef(request.scenarioRef))
         const scenario = yield* Effect.fromResult(findVersion(yield* registry.catalog, at))
-        const sessionId = yield* random.uuidV4()
+        const sessionId = given ?? (yield* random.uuidV4())
         return yield* Effect.fromResult(compileLaunch(scenario, request, { sessionId, serviceName, environment })).pipe(
           Effect.tapErrorTag("LaunchRejected", (rejected) =>
             reachedTimeLimit(rejected)

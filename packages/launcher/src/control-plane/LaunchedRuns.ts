@@ -20,6 +20,18 @@ const MAX_REASON_LENGTH = 4_000
 /** What became of a run that was abandoned: it failed with the reason, its session was open, or nothing is known. */
 export type Abandonment = "abandoned" | "opened" | "unknown"
 
+/** Error code of a run that was abandoned, or waited in vain for its session. */
+const SESSION_NOT_OPENED = "RUNTIME_TIMEOUT"
+
+/** The run of an earlier launch. */
+export interface FoundRun {
+  readonly run: ControlPlaneRun
+  /** Hash of the request that launched it; undefined when it has no key. */
+  readonly request: string | undefined
+  /** It has failed because no agent opened its session. */
+  readonly isUnopened: boolean
+}
+
 /** Whether the session of a run is awaited or open, or the run has ended. A deleted run has ended. */
 export type RunPhase = "waiting" | "open" | "ended"
 
@@ -38,6 +50,8 @@ export class LaunchedRuns extends Context.Service<
     /** Reports that no agent will open the session of a run (docs/internals/launch.md#dead-agents). Logs failures. */
     readonly abandon: (runId: string, reason: string) => Effect.Effect<Abandonment>
     readonly phase: (runId: string) => Effect.Effect<RunPhase, NoAnswer>
+    /** The run of a launch's session; undefined without one. */
+    readonly find: (sessionId: string) => Effect.Effect<FoundRun | undefined, NoAnswer>
     /** The launch of a session has failed: its run is abandoned too when it is still to be submitted. */
     readonly fail: PendingRuns["fail"]
     readonly waiting: PendingRuns["waiting"]
@@ -57,6 +71,7 @@ const withoutControlPlane = LaunchedRuns.of({
   submit: () => Effect.succeedNone,
   abandon: () => Effect.succeed("unknown"),
   phase: () => Effect.fail(new NoAnswer({ message: "there is no control plane" })),
+  find: () => Effect.succeed(undefined),
   fail: () => Effect.void,
   waiting: Effect.succeed({ runs: 0, since: undefined }),
   dropped: Effect.succeed({ refused: 0, expired: 0, full: 0 })
@@ -102,12 +117,16 @@ const makeLaunchedRuns = Effect.fnUntraced(function* (
   })
 
   /** An earlier submission may have made the run, although its answer did not arrive. */
-  const submitAgain = (descriptor: Descriptor) =>
-    Effect.catchTag(attempt(descriptor), "SubmissionRefused", (refused) => {
-      const { sessionId = "" } = descriptor.session
-      if (!refused.isSessionTaken) return Effect.fail(refused)
-      return Effect.map(phase(sessionId), (): ControlPlaneRun => ({ runId: sessionId, sessionId, status: "queued" }))
-    })
+  const submitAgain = (descriptor: Descriptor): ReturnType<typeof attempt> =>
+    attempt(descriptor).pipe(
+      Effect.catchTag("SubmissionRefused", (refused): ReturnType<typeof attempt> => {
+        const { sessionId = "" } = descriptor.session
+        if (!refused.isSessionTaken) return Effect.fail(refused)
+        return Effect.flatMap(find(sessionId), (found) =>
+          found === undefined ? Effect.fail(refused) : Effect.succeed(found.run)
+        )
+      })
+    )
 
   const abandon = Effect.fn("LaunchedRuns.abandon")(function* (runId: string, reason: string) {
     // A 409 is an ordinary answer: the request has no span of its own, which the status would mark as failed.
@@ -138,10 +157,18 @@ const makeLaunchedRuns = Effect.fnUntraced(function* (
     )
   )
 
+  const find = Effect.fn("LaunchedRuns.find")((sessionId: string) =>
+    client.get(`/runs/${sessionId}`).pipe(
+      Effect.flatMap((response) => (response.status === 404 ? Effect.succeed(undefined) : foundRun(response))),
+      Effect.timeout(timeoutMs),
+      Effect.mapError((failure) => new NoAnswer({ message: oneLine(failure) }))
+    )
+  )
+
   const folder = dataDir === undefined ? undefined : path.join(dataDir, "waiting-runs")
   const pending = yield* makePendingRuns({ folder, submit: submitAgain, abandon })
   const { dropped, fail, waiting } = pending
-  return LaunchedRuns.of({ submit, abandon, phase, fail, waiting, dropped })
+  return LaunchedRuns.of({ submit, abandon, phase, find, fail, waiting, dropped })
 })
 
 const unusable = (status: number) => new NoAnswer({ message: `it answered ${status}` })
@@ -153,4 +180,34 @@ const phaseOf = Effect.fnUntraced(function* (response: HttpClientResponse.HttpCl
   const { status } = yield* decodeRun(response)
   const phase: RunPhase = isTerminal(status) ? "ended" : awaitsSession(status) ? "waiting" : "open"
   return phase
+})
+
+const decodeFound = HttpClientResponse.schemaBodyJson(
+  Schema.Struct({
+    id: Schema.NonEmptyString,
+    runtimeSessionId: Schema.NonEmptyString,
+    status: RunStatus,
+    traceId: Schema.optionalKey(Schema.String),
+    errorCode: Schema.optionalKey(Schema.String),
+    metadata: Schema.optionalKey(
+      Schema.Struct({ launchKey: Schema.optionalKey(Schema.Struct({ request: Schema.String })) })
+    )
+  })
+)
+
+const foundRun = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse) {
+  if (response.status !== 200) return yield* unusable(response.status)
+  const { errorCode, id, metadata, runtimeSessionId, status, traceId } = yield* decodeFound(response)
+  const run: ControlPlaneRun = {
+    runId: id,
+    sessionId: runtimeSessionId,
+    status,
+    ...(traceId !== undefined && { traceId })
+  }
+  const found: FoundRun = {
+    run,
+    request: metadata?.launchKey?.request,
+    isUnopened: status === "failed" && errorCode === SESSION_NOT_OPENED
+  }
+  return found
 })

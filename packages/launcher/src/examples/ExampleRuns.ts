@@ -32,9 +32,10 @@ import {
 } from "../common/LaunchErrors.ts"
 import { undecodable } from "../compile/Extensions.ts"
 import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
-import { LaunchedRuns } from "../control-plane/LaunchedRuns.ts"
+import { type FoundRun, LaunchedRuns } from "../control-plane/LaunchedRuns.ts"
 import { PolicyRegistration } from "../control-plane/PolicyRegistration.ts"
 import { LauncherSettings, type LauncherSettingsShape } from "../LauncherSettings.ts"
+import { type KeyedLaunch, makeLaunchKeys } from "./LaunchKeys.ts"
 import { type LaunchWatch, makeLaunchWatch } from "./LaunchWatch.ts"
 import { failedParticipant, hostedAgent, type Member, ParticipantAgents } from "./ParticipantAgents.ts"
 import { makeRunEnds } from "./RunEnds.ts"
@@ -76,10 +77,17 @@ export class ExampleRuns extends Context.Service<
       const runEnds = makeRunEnds({ runs, graceMs: settings.agentExitGraceMs }, service)
       let stoppedByCallers = 0
 
-      const run = Effect.fn("ExampleRuns.run")(function* (request: ExampleRunRequest) {
-        const requested = withOverrides(yield* compiler.compile(request), request)
-        if (!(request.bootstrapAgents ?? settings.autoBootstrapAgents)) return { compiled: requested, hostedAgents: [] }
-        const compiled = withLaunch(requested, request)
+      const bootstraps = ({ bootstrapAgents }: ExampleRunRequest) => bootstrapAgents ?? settings.autoBootstrapAgents
+
+      const compile = (request: ExampleRunRequest, keyed: KeyedLaunch | undefined) =>
+        Effect.map(compiler.compile(request, keyed?.sessionId), (compiled) => {
+          const requested = withOverrides(compiled, request)
+          return bootstraps(request) ? withLaunch(requested, request, keyed) : requested
+        })
+
+      const runOnce = Effect.fnUntraced(function* (request: ExampleRunRequest, keyed?: KeyedLaunch) {
+        const compiled = yield* compile(request, keyed)
+        if (!bootstraps(request)) return { compiled, hostedAgents: [] }
         const members = yield* participants.resolve(compiled)
         const needed = members.filter(({ manifest }) => manifest !== undefined).length
         const broken = undecodable(compiled.initiator?.sessionStart.extensions)
@@ -100,6 +108,29 @@ export class ExampleRuns extends Context.Service<
           })
         )
       })
+
+      /** The answer of an earlier launch, with the agents that still run. */
+      const replay = Effect.fnUntraced(function* (request: ExampleRunRequest, keyed: KeyedLaunch, { run }: FoundRun) {
+        const compiled = yield* compile(request, keyed)
+        const { sessionId } = keyed
+        const running = (yield* host.running).filter((agent) => agent.runId === sessionId)
+        const hostedAgents = (yield* participants.resolve(compiled)).map((member) => {
+          const agent = running.find(({ participantId }) => participantId === member.binding.participantId)
+          return hostedAgent(
+            member,
+            agent?.pid === undefined ? { processAttached: false } : attachedAs(member, agent.pid)
+          )
+        })
+        return { compiled, hostedAgents, sessionId, controlPlaneRun: run, ...linksOf(run, settings) }
+      })
+
+      const keys = makeLaunchKeys({ runs, launch: runOnce, replay }, service)
+      // Without agents nothing is started, and a key has nothing to hold back.
+      const run = Effect.fn("ExampleRuns.run")((request: ExampleRunRequest) =>
+        request.idempotencyKey === undefined || !bootstraps(request)
+          ? runOnce(request)
+          : keys(request.idempotencyKey, request)
+      )
 
       /** The slots of a launch: each agent releases its own when it ends, and a failed launch the remaining ones. */
       const makeLaunchSlots = (needed: number, lease: AgentLease): LaunchSlots => {
@@ -222,12 +253,7 @@ export class ExampleRuns extends Context.Service<
           Effect.tap(restore(host.attach(assignment, manifest)), launchSlots.occupy)
         )
         yield* watch.add(binding, agent)
-        return hostedAgent(member, {
-          processAttached: true,
-          pid: agent.pid,
-          launchMode: "adapter",
-          adapterFramework: framework
-        })
+        return hostedAgent(member, attachedAs(member, agent.pid))
       })
 
       const stopProcess = Effect.fn("ExampleRuns.stopProcess")(function* (id: string) {
@@ -283,6 +309,13 @@ const shownProcess = (
   agentRef
 })
 
+const attachedAs = ({ profile }: Member, pid: number): HostedAgent["participantMetadata"] => ({
+  processAttached: true,
+  pid,
+  launchMode: "adapter",
+  adapterFramework: profile.framework
+})
+
 /** The links to a run (docs/internals/launch.md#example-flow). */
 const linksOf = (
   { runId }: ControlPlaneRun,
@@ -336,10 +369,18 @@ const withOverrides = (
 }
 
 /** With the inputs of the launch (docs/internals/launch.md#submission); a key of the pack stays. */
-const withLaunch = (compiled: CompileLaunchResult, { inputs, templateId }: ExampleRunRequest): CompileLaunchResult => {
+const withLaunch = (
+  compiled: CompileLaunchResult,
+  { inputs, templateId }: ExampleRunRequest,
+  keyed: KeyedLaunch | undefined
+): CompileLaunchResult => {
   const { runDescriptor } = compiled
   const { session } = runDescriptor
-  const metadata = { launch: recordedLaunch(inputs, templateId), ...session.metadata }
+  const metadata = {
+    launch: recordedLaunch(inputs, templateId),
+    ...session.metadata,
+    ...(keyed !== undefined && { launchKey: { key: keyed.key, request: keyed.request } })
+  }
   return { ...compiled, runDescriptor: { ...runDescriptor, session: { ...session, metadata } } }
 }
 

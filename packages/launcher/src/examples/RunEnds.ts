@@ -31,7 +31,7 @@ export interface RunEnds {
 }
 
 export const makeRunEnds = (
-  { graceMs, runs }: { readonly graceMs: number; readonly runs: LaunchedRuns["Service"] },
+  { graceMs, runs }: { readonly graceMs: number; readonly runs: Pick<LaunchedRuns["Service"], "phase"> },
   service: Scope.Scope
 ): RunEnds => {
   const followed = new Map<string, string | undefined>()

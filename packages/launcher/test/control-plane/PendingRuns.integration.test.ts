@@ -66,7 +66,7 @@ layer(platform)("a run that the control plane did not accept", (it) => {
       plane.answer = ({ method }) =>
         method === "POST"
           ? json(409, { errorCode: "SESSION_ALREADY_EXISTS", message: "taken" })
-          : json(200, { status: "running" })
+          : json(200, { id: SESSION_ID, runtimeSessionId: SESSION_ID, status: "running" })
       yield* TestClock.adjust("10 seconds")
       assert.strictEqual(yield* waiting, 0)
       assert.deepStrictEqual(yield* dropped, { refused: 0, expired: 0, full: 0 })

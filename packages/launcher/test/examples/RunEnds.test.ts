@@ -37,8 +37,6 @@ const make = Effect.fnUntraced(function* (phase: (asked: number) => RunPhase | u
   })
   const agents = [yield* agentOf("one"), yield* agentOf("two")] as const
   const runs = {
-    submit: () => Effect.succeedNone,
-    abandon: () => Effect.succeed("unknown" as const),
     phase: () =>
       Effect.suspend(() => {
         const now = phase(++asked)

@@ -13,7 +13,7 @@ import { AgentCatalog, type AgentProfile } from "../../src/catalog/AgentCatalog.
 import { AgentNotAttached, authMintFailed, invalidConfig } from "../../src/common/LaunchErrors.ts"
 import { LaunchPressure } from "../../src/common/LaunchPressure.ts"
 import { LaunchCompiler } from "../../src/compile/LaunchCompiler.ts"
-import { type Abandonment, LaunchedRuns, type RunPhase } from "../../src/control-plane/LaunchedRuns.ts"
+import { type Abandonment, type FoundRun, LaunchedRuns, type RunPhase } from "../../src/control-plane/LaunchedRuns.ts"
 import { PolicyRegistration } from "../../src/control-plane/PolicyRegistration.ts"
 import { ExampleRuns } from "../../src/examples/ExampleRuns.ts"
 import { ParticipantAgents } from "../../src/examples/ParticipantAgents.ts"
@@ -47,6 +47,8 @@ export interface Scene {
   /** What the control plane says of the run. */
   readonly phase?: () => RunPhase
   /** Done when the agents are stopped. */
+  /** What the control plane has of a session. */
+  readonly found?: (sessionId: string) => FoundRun | undefined
   readonly stopped?: Deferred.Deferred<void>
   /** The policy of the launch is not registered. */
   readonly policyMissing?: boolean
@@ -60,6 +62,15 @@ export interface Scene {
 export const ALL = ["agent-a", "agent-b", "agent-c"]
 export const accepted: ControlPlaneRun = { runId: SESSION_ID, sessionId: SESSION_ID, status: "queued", traceId: "t" }
 
+const withSession = (compiled: CompileLaunchResult, sessionId = compiled.sessionId): CompileLaunchResult => {
+  const { runDescriptor } = compiled
+  return {
+    ...compiled,
+    sessionId,
+    runDescriptor: { ...runDescriptor, session: { ...runDescriptor.session, sessionId } }
+  }
+}
+
 /** The example flow over made-up agents; `log` has the calls in their order. */
 export const stage = (scene: Scene) => {
   const log: Array<string> = []
@@ -72,7 +83,9 @@ export const stage = (scene: Scene) => {
     Layer.provide(ParticipantAgents.layer),
     Layer.provide(
       Layer.mergeAll(
-        Layer.mock(LaunchCompiler, { compile: () => Effect.succeed(scene.compiled ?? compiledLaunch()) }),
+        Layer.mock(LaunchCompiler, {
+          compile: (_request, sessionId) => Effect.succeed(withSession(scene.compiled ?? compiledLaunch(), sessionId))
+        }),
         AgentCatalog.layerMemory(scene.profiles ?? ALL.map((ref) => profile(ref))),
         Layer.succeed(AgentTokens, {
           renewals: () => Stream.never,
@@ -126,6 +139,7 @@ export const stage = (scene: Scene) => {
           },
           abandon: (_runId, reason) => Effect.as(note(`abandon: ${reason}`), scene.abandonment ?? "abandoned"),
           phase: () => Effect.succeed(scene.phase?.() ?? "waiting"),
+          find: (sessionId) => Effect.succeed(scene.found?.(sessionId)),
           fail: () => Effect.void,
           waiting: Effect.succeed({ runs: 0, since: undefined }),
           dropped: Effect.succeed({ refused: 0, expired: 0, full: 0 })

@@ -22,9 +22,13 @@ export const launch = Command.make(
     ),
     template: Flag.String("template").pipe(Flag.withDescription("Template of the scenario"), Flag.optional),
     tag: Flag.String("tag").pipe(Flag.withDescription("Tag of the run; may be repeated"), Flag.atLeast(0)),
+    key: Flag.String("key").pipe(
+      Flag.withDescription("A repeated key with the same inputs starts nothing and has the first launch"),
+      Flag.optional
+    ),
     watch: Flag.Boolean("watch").pipe(Flag.withDescription("Show the run to its end"), Flag.withDefault(false))
   },
-  ({ input, scenario, tag, template, watch }) =>
+  ({ input, key, scenario, tag, template, watch }) =>
     Effect.gen(function* () {
       const inputs = Object.fromEntries(yield* Effect.forEach(input, parseInput))
       const { format } = yield* output
@@ -36,6 +40,7 @@ export const launch = Command.make(
             mode: "sandbox",
             inputs,
             bootstrapAgents: true,
+            ...(Option.isSome(key) && { idempotencyKey: key.value }),
             ...(tag.length > 0 && { tags: tag }),
             ...(Option.isSome(template) && { templateId: template.value })
           }

@@ -47,6 +47,23 @@ layer(service, { excludeTestServices: true })("POST /runs for a session that was
     })
   )
 
+  it.effect("gives a run that has ended meanwhile its scenario, for lists, and leaves its end", () =>
+    Effect.gen(function* () {
+      const sessionId = yield* discovered
+      yield* (yield* RuntimeFake).transition(sessionId, "RESOLVED")
+      yield* awaitStatus(RunId.make(sessionId), "completed")
+      const { text: log } = yield* call("GET", `/runs/${sessionId}/events`)
+      const scenarioRef = `late/${sessionId}@1.0.0`
+      const metadata = { scenarioRef, launch: { inputs: { a: 1 } } }
+      const posted = yield* call("POST", "/runs", { body: descriptor({ session: { sessionId, metadata } }) })
+      assert.deepStrictEqual([posted.status, posted.body.status], [202, "completed"])
+      const listed = yield* call("GET", `/runs?scenarioRef=${encodeURIComponent(scenarioRef)}`)
+      assert.deepStrictEqual([listed.body.total, listed.body.data[0].status], [1, "completed"])
+      assert.deepStrictEqual(listed.body.data[0].metadata.launch, metadata.launch)
+      assert.strictEqual((yield* call("GET", `/runs/${sessionId}/events`)).text, log)
+    })
+  )
+
   it.effect("lets one of several requests have it and answers the others 409", () =>
     Effect.gen(function* () {
       const sessionId = yield* discovered

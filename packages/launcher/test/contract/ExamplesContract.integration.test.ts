@@ -334,6 +334,19 @@ contract("the launch service: POST /examples/run: errors", [
     journal: [],
     also: nothingAsked
   }),
+  ...[
+    ["", "should not be empty"],
+    ["  ", "must be a text with at least one visible character"],
+    ["a\u200bb", "must be one line without control, direction and zero-width characters"]
+  ].map(([idempotencyKey, rule]) =>
+    run(`the idempotency key ${JSON.stringify(idempotencyKey)} names no launch`, "order", {
+      with: { idempotencyKey },
+      status: 400,
+      answer: frameworkBody(400, "Bad Request", [`idempotencyKey ${rule}`]),
+      journal: [],
+      also: nothingAsked
+    })
+  ),
   run("tags must be an array", "order", {
     with: { tags: "x" },
     status: 400,

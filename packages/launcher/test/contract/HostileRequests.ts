@@ -57,6 +57,7 @@ const LIKED = {
   tags: '["a"]',
   requester: '{"actorId":"me","actorType":"user"}',
   runLabel: '"label"',
+  idempotencyKey: '"key-1"',
   gate: '{"case":"c","seed":7}',
   againOf: '"r1"'
 } as const

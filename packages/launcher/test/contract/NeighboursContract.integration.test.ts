@@ -5,6 +5,8 @@ import { refused, run } from "./Requests.ts"
 const uuid = expect.stringMatching(UUID_V4)
 
 const submitted = ({ world }: Seen) => world.controlPlane.requests.map(({ body }) => body)
+const submittedFor = (seen: Seen) =>
+  submitted(seen).filter((body) => JSON.stringify(body).includes(JSON.stringify(seen.body.sessionId)))
 const nothingAsked = (seen: Seen) => expect([submitted(seen), seen.world.auth.requests]).toStrictEqual([[], []])
 
 contract("the launch service: controlPlaneRun", [
@@ -26,7 +28,8 @@ contract("the launch service: controlPlaneRun", [
       with: { runLabel },
       includes: { sessionId: uuid, hostedAgents: [{ status: "bootstrapped" }, { status: "bootstrapped" }] },
       lacks: ["controlPlaneRun"],
-      also: (seen) => expect(submitted(seen)).toHaveLength(1)
+      // Those of earlier requests may be submitted again meanwhile.
+      also: (seen) => expect(submittedFor(seen)).toHaveLength(1)
     })
   )
 ])

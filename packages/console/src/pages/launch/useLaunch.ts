@@ -1,6 +1,7 @@
 import type { Run } from "@runplane/api"
 import { isTerminal } from "@runplane/domain"
 import { useMutation, useQuery } from "@tanstack/react-query"
+import { useRef } from "react"
 import { callRuns } from "../../client/Client.ts"
 import type { CallLauncher } from "../../client/Launcher.ts"
 import { CallFailed } from "../../client/Problem.ts"
@@ -13,8 +14,19 @@ const POLL_MS = 700
 /** Launches, and follows the progress: the queue for agents, the run, its session, and its first message. */
 export const useLaunch = (call: CallLauncher, order: LaunchOrder) => {
   const { runLabel, scenarioRef } = order
+  const sent = useRef({ text: "", key: "" })
   const launch = useMutation({
-    mutationFn: () => call((api) => api.launch.runExample({ payload: launchBody(order) }))
+    mutationFn: () => {
+      const body = launchBody(order)
+      const text = JSON.stringify(body)
+      // A repeated attempt has the key of the one before, which may have launched although its answer was lost.
+      if (sent.current.text !== text) sent.current = { text, key: crypto.randomUUID() }
+      return call((api) => api.launch.runExample({ payload: { ...body, idempotencyKey: sent.current.key } }))
+    },
+    // The next launch is another one, with the same inputs too.
+    onSuccess: () => {
+      sent.current = { text: "", key: "" }
+    }
   })
   const queue = useQuery({
     queryKey: ["launch queue"],

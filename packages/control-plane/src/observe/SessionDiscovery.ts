@@ -242,7 +242,8 @@ export class SessionDiscovery extends Context.Service<
           const missed = page.filter((session) => isLive(session) && !directory.isObserved(session.sessionId))
           yield* Effect.forEach(missed, expect, { discard: true })
           yield* Effect.forEach(missed, ({ sessionId }) => settled(sessionId), { discard: true })
-          yield* ended.compare(page.filter(({ sessionId }) => !directory.isObserved(sessionId)))
+          const unobserved = page.filter(({ sessionId }) => !directory.isObserved(sessionId))
+          yield* Effect.orDie(retryOnOutage(ended.compare(unobserved)))
           yield* roundGoesOn
           return "more" as const
         })

@@ -343,6 +343,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     },
     events: { meaning: "the typed events", knows: ["receipts", ...VALUES] },
     receipts: { meaning: "hashes of commitments, receipts of runtimes", knows: [...VALUES, ...DIGESTS] },
+    redaction: { meaning: "patterns of redaction, and the texts that they search", knows: [] },
     usage: { meaning: "token usage in payloads", knows: VALUES },
     pricing: { meaning: "prices of model calls", knows: VALUES },
     policies: { meaning: "policy rules and their evaluation", knows: VALUES },

@@ -9,7 +9,7 @@ import { Webhooks } from "../reactors/webhooks/Webhooks.ts"
 
 /** The caller of removals that follow the last delivery, and no request. */
 export const evaluatorCaller: Caller = {
-  actor: { actorId: "alerts", actorType: "rule" },
+  actor: { actorId: "alerts", actorType: "rule", role: "admin" },
   requestId: "",
   address: ""
 }

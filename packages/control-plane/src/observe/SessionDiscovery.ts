@@ -14,6 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Semaphore from "effect/Semaphore"
+import type { SqlError } from "effect/sql/SqlError"
 import { EventLog } from "../event-log/EventLog.ts"
 import { newRun, storedDescriptor } from "../event-log/runs/NewRun.ts"
 import { DISCOVERY_SOURCE, RunRepository } from "../event-log/runs/RunRepository.ts"
@@ -80,7 +81,7 @@ export class SessionDiscovery extends Context.Service<
      * Compares the listing of the runtime with the runs (docs/internals/runtime.md#reconciliation). Returns when the
      * discovery has decided on every live session without an observer, and has created the runs of the ended ones.
      */
-    readonly reconcile: Effect.Effect<void, RuntimeError>
+    readonly reconcile: Effect.Effect<void, RuntimeError | SqlError>
   }
 >()("runplane/control-plane/SessionDiscovery") {
   static readonly layer = Layer.effect(

@@ -3,7 +3,7 @@
  * a watch and a listing of its own; costs up to a second for a query.
  */
 import type { RuntimeSessionState, SessionLifecycleEvent, SessionSnapshot } from "@runplane/domain"
-import { eachSessionPage, RuntimeClient, type RuntimeError } from "@runplane/runtime"
+import { eachSessionPage, RuntimeClient, RuntimeError } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -75,12 +75,13 @@ export class SessionDirectory extends Context.Service<
     readonly isObserved: (name: string) => boolean
     readonly publish: (name: string, update: SessionUpdate) => void
     /**
-     * Reads a listing that begins now, page by page, until `use` returns "enough". False when the limits cut it short.
+     * Reads a listing that begins now, page by page, until `use` returns "enough". False when the limits cut it short;
+     * a failure of `use` ends it.
      */
-    readonly list: (
-      use: (page: ReadonlyArray<SessionSnapshot>) => Effect.Effect<AfterPage>,
+    readonly list: <E extends Error>(
+      use: (page: ReadonlyArray<SessionSnapshot>) => Effect.Effect<AfterPage, E>,
       timeoutMs?: number
-    ) => Effect.Effect<boolean, RuntimeError>
+    ) => Effect.Effect<boolean, RuntimeError | E>
     /** Whether a listing is cheaper than so many single queries. */
     readonly isListingCheaper: (queries: number) => Effect.Effect<boolean>
     /**
@@ -149,8 +150,8 @@ export class SessionDirectory extends Context.Service<
       /** Sessions in the last listing. */
       let length = { sessions: 0, until: Number.NEGATIVE_INFINITY }
 
-      const list = Effect.fn("SessionDirectory.list")(function* (
-        use: (page: ReadonlyArray<SessionSnapshot>) => Effect.Effect<AfterPage>,
+      const list = Effect.fn("SessionDirectory.list")(function* <E extends Error>(
+        use: (page: ReadonlyArray<SessionSnapshot>) => Effect.Effect<AfterPage, E>,
         timeoutMs = Math.min(runtime.listing.timeoutMs, LISTING_MS)
       ) {
         let sessions = 0
@@ -163,9 +164,12 @@ export class SessionDirectory extends Context.Service<
         const now = yield* Clock.currentTimeMillis
         const isCut = Result.isFailure(end)
         if (isCut && end.failure !== "enough") {
-          yield* Effect.logDebug(`the runtime does not list its sessions: ${end.failure.message}`)
-          if (isRefusal(end.failure)) refusedUntil = now + REFUSED_MS
-          return yield* end.failure
+          const { failure } = end
+          if (failure instanceof RuntimeError) {
+            yield* Effect.logDebug(`the runtime does not list its sessions: ${failure.message}`)
+            if (isRefusal(failure)) refusedUntil = now + REFUSED_MS
+          }
+          return yield* Effect.fail(failure)
         }
         // A listing that was not read to its end has at least the length of the one before.
         const least = isCut && now < length.until ? length.sessions : 0

@@ -166,7 +166,7 @@ export const RuleForm = ({ onClose, rule }: { readonly rule?: AlertRuleState; re
       </fieldset>
       <div className="grid gap-3 sm:grid-cols-[1fr_auto]">
         <Text
-          label={`${rule === undefined ? "Notify" : "Notify at every level, too"} (URL, or id of a webhook endpoint)`}
+          label={`${rule === undefined ? "Notify" : "Also notify at every level"} (URL, or id of a webhook endpoint)`}
           value={target}
           onChange={setTarget}
           placeholder="https://hooks.slack.com/services/..."

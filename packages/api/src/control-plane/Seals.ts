@@ -47,7 +47,9 @@ export type SealPublicKey = typeof SealPublicKey.Type
 
 /** The answer of `GET /.well-known/runplane-keys.json` (docs/reference/seal.md#keys). */
 export const SealKeySet = Schema.Struct({
-  keys: Schema.Array(SealPublicKey).annotate({ description: "The key of the service and those that it proves, the newest first" })
+  keys: Schema.Array(SealPublicKey).annotate({
+    description: "The key of the service and those that it proves, the newest first"
+  })
 }).annotate({ identifier: "SealKeySet", description: "The public keys of seals, as a JSON Web Key Set" })
 export type SealKeySet = typeof SealKeySet.Type
 

@@ -163,7 +163,8 @@ export const makePendingRuns = Effect.fnUntraced(function* ({ abandon, folder, s
   })
 
   for (const run of yield* files.read) yield* add(run)
-  if (pending.size > 0) yield* Effect.logInfo(`runs of an earlier service that wait for the control plane: ${pending.size}`)
+  if (pending.size > 0)
+    yield* Effect.logInfo(`runs of an earlier service that wait for the control plane: ${pending.size}`)
   yield* Effect.forkScoped(forever("launched-runs", round, { every: PAUSE_MS }))
 
   const runs: PendingRuns = {

@@ -64,7 +64,10 @@ export class LauncherReadiness extends Context.Service<LauncherReadiness, { read
           catalog: yield* packs,
           ...(controlPlane !== undefined && { controlPlane: yield* neighbour(controlPlane.url) }),
           ...(runs > 0 && {
-            launchedRuns: { ok: false, detail: `runs that wait for the control plane: ${runs}, the oldest for ${seconds} s` }
+            launchedRuns: {
+              ok: false,
+              detail: `runs that wait for the control plane: ${runs}, the oldest for ${seconds} s`
+            }
           })
         }
         const ok = Object.values(checks).every((one) => one.ok)

@@ -68,6 +68,25 @@ export const runFailed = (event: RunEnd & { readonly error: string; readonly err
 export const runCancelled = (event: RunEnd & { readonly reason?: string | undefined }): EventDraft =>
   runEvent("run.cancelled", event, { ...endData("cancelled", event), reason: event.reason })
 
+/** The end of a run that ended by silence, by its root, which came later. `name` is that of the run. */
+export const runCorrected = (
+  event: RunEnd & {
+    readonly status: "completed" | "failed"
+    readonly startedAt: string
+    readonly errorCode?: string | undefined
+    readonly error?: string | undefined
+    readonly name?: string | undefined
+  }
+): EventDraft =>
+  runEvent("run.corrected", event, {
+    ...endData(event.status, event),
+    startedAt: event.startedAt,
+    endedBecause: "root",
+    name: event.name,
+    errorCode: event.errorCode,
+    error: event.error
+  })
+
 export const runSuspended = (event: RunPause): EventDraft =>
   runEvent("run.suspended", event, pauseData("suspended", event))
 

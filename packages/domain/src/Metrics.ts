@@ -55,6 +55,12 @@ export const measure = (metrics: RunMetrics, event: CanonicalEvent): RunMetrics 
     case "run.failed":
     case "run.cancelled":
       return { ...next, endedAt: metrics.endedAt ?? event.ts }
+    case "run.corrected": {
+      const { endedAt, startedAt } = event.data
+      const durationMs =
+        startedAt === undefined || endedAt === undefined ? undefined : millisBetween(startedAt, endedAt)
+      return { ...next, ...(durationMs !== undefined && { durationMs }) }
+    }
     default:
       return next
   }

@@ -32,6 +32,13 @@ export const isTerminal = (status: RunStatus): status is TerminalRunStatus => tr
 /** Whether a run of that status is not bound to its session yet: the session may not be opened. */
 export const awaitsSession = (status: RunStatus): boolean => status === "queued" || status === "starting"
 
+/**
+ * Whether a run that has ended may have another end than recorded: a run that ended by silence, before its root came
+ * (docs/reference/ingest.md#corrections). A correction is no transition: the run stays ended.
+ */
+export const mayCorrect = (from: RunStatus, to: TerminalRunStatus): boolean =>
+  isTerminal(from) && from !== "cancelled" && to !== "cancelled"
+
 export type TransitionDecision = "apply" | "no-op" | "reject"
 
 /**

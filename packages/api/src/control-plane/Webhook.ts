@@ -9,6 +9,7 @@ export const webhookEvents = [
   "run.completed",
   "run.failed",
   "run.cancelled",
+  "run.corrected",
   "run.suspended",
   "run.resumed",
   "mark.added"

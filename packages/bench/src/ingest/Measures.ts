@@ -23,6 +23,7 @@ const IDLE_MS = 30_000
 export const SETTINGS = {
   OTLP_SETTLE_MS: String(SETTLE_MS),
   OTLP_IDLE_MS: String(IDLE_MS),
+  OTLP_PARENT_WAIT_MS: String(IDLE_MS),
   OTLP_INBOX_BYTES: String(2 * 1024 ** 3)
 }
 

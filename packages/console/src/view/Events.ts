@@ -64,6 +64,8 @@ export const eventTone = (event: CanonicalEvent): Tone => {
     case "run.suspended":
     case "run.cancelled":
       return "warn"
+    case "run.corrected":
+      return event.data.status === "failed" ? "bad" : "good"
     case "run.completed":
     case "decision.finalized":
       return "good"
@@ -124,6 +126,8 @@ const gist = (event: CanonicalEvent): string => {
       return join(event.data.state)
     case "run.failed":
       return join(event.data.errorCode, event.data.error)
+    case "run.corrected":
+      return join(event.data.status, event.data.errorCode, event.data.error)
     case "run.cancelled":
     case "run.suspended":
     case "run.resumed":

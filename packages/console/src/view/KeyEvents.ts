@@ -30,6 +30,8 @@ const kindOf = (event: CanonicalEvent): Omit<KeyEvent, "index"> | undefined => {
     case "message.send_failed":
     case "run.failed":
       return { kind: "failure", tone: "bad" }
+    case "run.corrected":
+      return event.data.status === "failed" ? { kind: "failure", tone: "bad" } : { kind: "end", tone: "calm" }
     case "run.completed":
     case "run.cancelled":
       return { kind: "end", tone: "calm" }

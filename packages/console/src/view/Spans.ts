@@ -230,6 +230,8 @@ class OwnSpans {
     this.#run.index ??= event.index
     this.#run.events += 1
     if (event.type === "run.failed") this.#run.error = event.data.errorCode ?? ""
+    if (event.type === "run.corrected")
+      this.#run.error = event.data.status === "failed" ? (event.data.errorCode ?? "") : undefined
     if (who === "") return
     const participant = this.#participant(who, event)
     this.#widen(participant, this.#callOf(event) ?? timesOf(event))

@@ -215,6 +215,13 @@ const addEvent = (story: StoryBuilder, event: KnownEvent): void => {
       )
       return
     }
+    case "run.corrected": {
+      const { error, errorCode, status = "completed" } = event.data
+      const tone = status === "failed" ? "bad" : "good"
+      const verb = `The root came: the run ${status === "failed" ? "failed" : "completed"}`
+      story.items.push(item(event, { kind: "run", verb, tone, object: errorCode, words: error }))
+      return
+    }
     case "run.cancelled":
       story.items.push(
         item(event, { kind: "run", verb: "The run is cancelled", tone: "warn", words: event.data.reason })

@@ -9,6 +9,7 @@ const settings = {
   inboxBytes: ControlPlaneSettings.OTLP_INBOX_BYTES,
   settleMs: ControlPlaneSettings.OTLP_SETTLE_MS,
   idleMs: ControlPlaneSettings.OTLP_IDLE_MS,
+  parentWaitMs: ControlPlaneSettings.OTLP_PARENT_WAIT_MS,
   runKey: ControlPlaneSettings.OTLP_RUN_KEY,
   content: ControlPlaneSettings.OTLP_CONTENT,
   keepUser: ControlPlaneSettings.OTLP_KEEP_USER,

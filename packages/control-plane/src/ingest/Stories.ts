@@ -19,7 +19,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
-import type { RunAlreadyExists, RunNotFound } from "../event-log/append/AppendRequest.ts"
+import type { Correction, RunAlreadyExists, RunNotFound } from "../event-log/append/AppendRequest.ts"
 import { Prices } from "../event-log/append/Prices.ts"
 import { EventLog } from "../event-log/EventLog.ts"
 import { ArtifactRepository } from "../event-log/runs/ArtifactRepository.ts"
@@ -95,18 +95,23 @@ export class Stories extends Context.Service<
       const prices = yield* Prices
       const marks = yield* TelemetryMarks
       const repository = yield* RunRepository
-      const { countsJoinedUsage, idleMs, settleMs } = yield* IngestSettings
+      const { countsJoinedUsage, idleMs, parentWaitMs, settleMs } = yield* IngestSettings
 
       const readRow = batchedReads(sql, KEYS_PER_READ, (runIds: ReadonlyArray<RunId>) =>
         Effect.map(
           sql<StoredRow>`
             SELECT k.run_id::text AS run_id, t.source, t.run_key, r.status, r.runtime_session_id,
                    EXISTS (SELECT FROM runs o WHERE o.runtime_session_id = t.run_key AND o.id <> k.run_id) AS is_taken,
-                   EXISTS (SELECT FROM run_tombstones d WHERE d.run_id = k.run_id) AS is_deleted
+                   EXISTS (SELECT FROM run_tombstones d WHERE d.run_id = k.run_id) AS is_deleted,
+                   e.ended_because
             FROM ${idRows(sql, runIds)} AS k (run_id)
             CROSS JOIN LATERAL (
               SELECT * FROM otlp_traces t WHERE t.run_id = k.run_id ORDER BY t.run_key NULLS FIRST LIMIT 1) AS t
-            LEFT JOIN runs r ON r.id = k.run_id`,
+            LEFT JOIN runs r ON r.id = k.run_id
+            LEFT JOIN LATERAL (
+              SELECT event -> 'data' ->> 'endedBecause' AS ended_because FROM canonical_events
+              WHERE run_id = r.id AND type IN ('run.completed', 'run.failed', 'run.corrected')
+              ORDER BY seq DESC LIMIT 1) AS e ON r.status IN ('completed', 'failed')`,
           (rows) => new Map(rows.map((row) => [row.run_id, row]))
         )
       )
@@ -131,6 +136,7 @@ export class Stories extends Context.Service<
           sessionId: row.runtime_session_id ?? (row.is_taken || row.run_key === null ? runId : row.run_key),
           settleMs,
           idleMs,
+          parentWaitMs,
           maxSpans: MAX_SPANS_PER_RUN,
           maxDecisions: DECISIONS_PER_STEP,
           prices,
@@ -141,7 +147,7 @@ export class Stories extends Context.Service<
           runId,
           source: row.source,
           options,
-          state: resumeStory({ nodes: stored, isCreated, isEnded }),
+          state: resumeStory({ nodes: stored, isCreated, isEnded, isProvisional: row.ended_because === "idle" }),
           positions: nodes.length,
           isCreated,
           facts: "",
@@ -207,6 +213,7 @@ export class Stories extends Context.Service<
         const isNew = !story.isCreated && step.events.length > 0
         const judgements = step.marks.map((mark) => ({ ...mark, ...judgementOf(mark, story.options) }))
         let storedMarks = 0
+        let areFactsStored = isNew
         const also = (at: string) =>
           Effect.gen(function* () {
             if (rows.length > 0) yield* consume({ story, step, rows })
@@ -216,6 +223,7 @@ export class Stories extends Context.Service<
             const isChanged = story.isCreated && story.options.joined === undefined && facts !== story.facts
             if (isChanged) yield* update(story, step.facts, at)
             if ((isNew || isChanged) && step.facts.startedAt !== undefined) yield* count(runId, step.facts.startedAt)
+            areFactsStored ||= isChanged
             if (judgements.length > 0) storedMarks = yield* marks.add(runId, story.source, judgements, at)
           })
         if (isNew) {
@@ -237,11 +245,15 @@ export class Stories extends Context.Service<
             ...(!isNew && { also })
           })
         } else if (!isNew && (events.length > 0 || rows.length > 0)) {
-          yield* story.isCreated ? log.record({ runId, events, also }) : sql.withTransaction(also(""))
+          const correction = correctionOf(step)
+          yield* story.isCreated
+            ? log.record({ runId, events, also, ...(correction !== undefined && { correction }) })
+            : sql.withTransaction(also(""))
         }
         story.positions += step.consumed.filter(({ node }) => node !== undefined).length
         story.isCreated ||= isNew
-        story.facts = facts
+        // A step without events writes nothing: the next one that does has these facts.
+        if (areFactsStored) story.facts = facts
         story.state = step.state
         for (const { ordinal } of rows) story.pending.delete(ordinal)
         return { stored: storedMarks, dropped: judgements.length - storedMarks }
@@ -286,6 +298,17 @@ export class Stories extends Context.Service<
   )
 }
 
+/** The other end that a step gives the run. */
+const correctionOf = ({ correction }: StoryStep): Correction | undefined => {
+  if (correction === undefined) return undefined
+  const { endedAt, errorCode = "APPLICATION_ERROR", errorMessage = errorCode, startedAt, status } = correction
+  return {
+    to: status,
+    times: { startedAt, endedAt },
+    ...(status === "failed" && { failure: { errorCode, errorMessage } })
+  }
+}
+
 /** Rows of the inbox that a step of a story takes. */
 interface Taken {
   readonly story: OpenStory
@@ -309,6 +332,8 @@ interface StoredRow {
   readonly runtime_session_id: string | null
   readonly is_taken: boolean
   readonly is_deleted: boolean
+  /** Of a run that has ended: `root` or `idle`. */
+  readonly ended_because: string | null
 }
 
 /** The values of a run's row that follow from its spans. */

@@ -76,6 +76,12 @@ const makeRunLog = Effect.gen(function* () {
     if (events.some(({ type }) => type === "run.started")) {
       log(Effect.annotateLogs(Effect.logInfo("run started"), { ...about, mode: run.modeName }))
     }
+    const correction = events.find((event) => event.type === "run.corrected")
+    if (correction !== undefined) {
+      const { error, status } = correction.data
+      const fields = { ...about, status, ...(error !== undefined && { error }) }
+      log(Effect.annotateLogs(Effect.logInfo(`run corrected: ${status}`), fields))
+    }
     if (change === undefined || !isTerminal(change.to)) return
     const began = run.startedAt === undefined ? undefined : Date.parse(run.startedAt)
     const durationMs = began === undefined ? undefined : Math.max(0, Date.parse(run.endedAt ?? change.at) - began)

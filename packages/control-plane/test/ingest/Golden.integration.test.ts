@@ -53,45 +53,44 @@ const isDrained = Effect.gen(function* () {
   return yield* sql`SELECT FROM otlp_inbox LIMIT 1`
 })
 
-layer(layerTestService({ settings: { OTLP_SETTLE_MS: "2000", OTLP_IDLE_MS: "4000" } }), { excludeTestServices: true })(
-  "recorded exports of real emitters",
-  (it) => {
-    it.effect.skipIf(golden.length === 0)("become the runs that they recorded, and repetitions change nothing", () =>
-      Effect.gen(function* () {
-        yield* sendAll(false)
-        for (const { name, runs } of golden) {
-          for (const run of runs) {
-            const runId = yield* runOf(run)
-            const [record, state, metrics] = yield* Effect.forEach(["", "/state", "/metrics"], (part) =>
-              call("GET", `/runs/${runId}${part}`)
-            )
-            assert.strictEqual(record?.body.status, run.status, name)
-            if (!WITHOUT_AGENTS.test(name)) {
-              const seen = state?.body.participants.map(({ participantId }: { participantId: string }) => participantId)
-              assert.includeMembers(seen, [...run.participants], name)
-            }
-            if (WITHOUT_TOKENS.test(name)) continue
-            const { completionTokens, promptTokens } = metrics?.body ?? {}
-            assert.deepStrictEqual([promptTokens, completionTokens], [run.totals.input, run.totals.output], name)
-            yield* assertLogIsExact(runId)
+layer(layerTestService({ settings: { OTLP_SETTLE_MS: "2000", OTLP_IDLE_MS: "4000", OTLP_PARENT_WAIT_MS: "4000" } }), {
+  excludeTestServices: true
+})("recorded exports of real emitters", (it) => {
+  it.effect.skipIf(golden.length === 0)("become the runs that they recorded, and repetitions change nothing", () =>
+    Effect.gen(function* () {
+      yield* sendAll(false)
+      for (const { name, runs } of golden) {
+        for (const run of runs) {
+          const runId = yield* runOf(run)
+          const [record, state, metrics] = yield* Effect.forEach(["", "/state", "/metrics"], (part) =>
+            call("GET", `/runs/${runId}${part}`)
+          )
+          assert.strictEqual(record?.body.status, run.status, name)
+          if (!WITHOUT_AGENTS.test(name)) {
+            const seen = state?.body.participants.map(({ participantId }: { participantId: string }) => participantId)
+            assert.includeMembers(seen, [...run.participants], name)
           }
+          if (WITHOUT_TOKENS.test(name)) continue
+          const { completionTokens, promptTokens } = metrics?.body ?? {}
+          assert.deepStrictEqual([promptTokens, completionTokens], [run.totals.input, run.totals.output], name)
+          yield* assertLogIsExact(runId)
         }
-        for (const q of [
-          "source:anonymous",
-          'model:"gpt-4o-2024-08-06"',
-          "has:framework",
-          "has:conversation",
-          "has:prompt"
-        ]) {
-          const found = yield* call("GET", `/runs?q=${encodeURIComponent(q)}&limit=1`)
-          assert.isAtLeast(found.body.total, 1, q)
-        }
-        yield* until(isDrained, (rows) => rows.length === 0)
-        const before = yield* counts
-        yield* sendAll(true)
-        yield* until(isDrained, (rows) => rows.length === 0)
-        assert.deepStrictEqual(yield* counts, before)
-      })
-    )
-  }
-)
+      }
+      for (const q of [
+        "source:anonymous",
+        'model:"gpt-4o-2024-08-06"',
+        "has:framework",
+        "has:conversation",
+        "has:prompt"
+      ]) {
+        const found = yield* call("GET", `/runs?q=${encodeURIComponent(q)}&limit=1`)
+        assert.isAtLeast(found.body.total, 1, q)
+      }
+      yield* until(isDrained, (rows) => rows.length === 0)
+      const before = yield* counts
+      yield* sendAll(true)
+      yield* until(isDrained, (rows) => rows.length === 0)
+      assert.deepStrictEqual(yield* counts, before)
+    })
+  )
+})

@@ -10,7 +10,12 @@ import { assertLogIsExact } from "../support/LogChecks.ts"
 import { webhookReceiver } from "../support/WebhookReceiver.ts"
 import { exportOf, logOf, post, span, traceIdOf } from "./Exports.ts"
 
-const settings = { OTLP_SETTLE_MS: "300", OTLP_IDLE_MS: "2000", WEBHOOK_ALLOW_PRIVATE_TARGETS: "true" }
+const settings = {
+  OTLP_SETTLE_MS: "300",
+  OTLP_IDLE_MS: "2000",
+  OTLP_PARENT_WAIT_MS: "2000",
+  WEBHOOK_ALLOW_PRIVATE_TARGETS: "true"
+}
 const runOf = (trace: number) => runOfKey("anonymous", traceIdOf(trace))
 
 const EVALUATION = "gen_ai.evaluation.result"

@@ -21,7 +21,12 @@ const MOST_GROWTH = 384 * 1024 * 1024
 /** What a request without a fault of the service is answered with. */
 const EXPECTED: ReadonlySet<number> = new Set([200, 400, 401, 405, 413, 415, 417, 431])
 
-const settings = { OTLP_MAX_BODY_BYTES: "65536", OTLP_SETTLE_MS: "300", OTLP_IDLE_MS: "1000" }
+const settings = {
+  OTLP_MAX_BODY_BYTES: "65536",
+  OTLP_SETTLE_MS: "300",
+  OTLP_IDLE_MS: "1000",
+  OTLP_PARENT_WAIT_MS: "1000"
+}
 
 layer(layerTestService({ settings }), { excludeTestServices: true })("No export, however hostile,", (it) => {
   it.effect(

@@ -18,7 +18,7 @@ import { assertLogIsExact } from "../support/LogChecks.ts"
 import { publishedKeys } from "../support/SealTests.ts"
 import { exportOf, post, span, toolSpan, traceIdOf } from "./Exports.ts"
 
-const settings = { OTLP_SETTLE_MS: "400", OTLP_IDLE_MS: "2000" }
+const settings = { OTLP_SETTLE_MS: "400", OTLP_IDLE_MS: "2000", OTLP_PARENT_WAIT_MS: "2000" }
 const runOf = (trace: number) => runOfKey("anonymous", traceIdOf(trace))
 
 const ended = (trace: number) =>

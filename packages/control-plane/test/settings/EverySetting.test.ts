@@ -33,6 +33,7 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
   OTLP_INBOX_BYTES: ["1000", 'must be a whole number of at least 65536, got "1000"'],
   OTLP_SETTLE_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
   OTLP_IDLE_MS: ["0", 'must be a whole number of at least 1, got "0"'],
+  OTLP_PARENT_WAIT_MS: ["0", 'must be a whole number of at least 1, got "0"'],
   OTLP_CONTENT: ["hash", 'must be one of keep, drop, got "hash"'],
   OTLP_JOINED_USAGE: ["true", 'must be one of on, off, got "true"'],
   MCP_CONFIRM: ["never", 'must be one of token, human, none, got "never"'],

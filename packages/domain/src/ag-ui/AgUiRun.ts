@@ -146,6 +146,10 @@ const follow = (run: AgUiRun, event: CanonicalEvent): AgUiRun => {
       return { ...run, status: "cancelled" }
     case "run.failed":
       return { ...run, status: "failed", failure: failureOf(event) }
+    case "run.corrected":
+      return event.data.status === "failed"
+        ? { ...run, status: "failed", failure: failureOf(event) }
+        : { ...run, status: event.data.status ?? run.status }
     case "decision.finalized": {
       const { current } = foldDecision({}, event, undefined)
       return current === undefined ? run : { ...run, decision: summaryOf(current) }
@@ -157,7 +161,7 @@ const follow = (run: AgUiRun, event: CanonicalEvent): AgUiRun => {
   }
 }
 
-const failureOf = ({ data }: EventOf<"run.failed">) => ({
+const failureOf = ({ data }: EventOf<"run.corrected" | "run.failed">) => ({
   message: data.error ?? unknownFailure.message,
   code: data.errorCode ?? unknownFailure.code
 })

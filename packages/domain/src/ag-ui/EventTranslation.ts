@@ -98,6 +98,7 @@ export const isNoise = (event: CanonicalEvent): boolean => {
     case "run.completed":
     case "run.failed":
     case "run.cancelled":
+    case "run.corrected":
     case "session.stream.opened":
     case "session.state.changed":
     case "participant.seen":

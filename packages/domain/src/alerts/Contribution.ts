@@ -65,7 +65,7 @@ export const contributionsOf = (
     case "markBelow":
       return NOTHING
     default:
-      return facts.end === undefined ? NOTHING : ofEnd(kind, facts.end)
+      return facts.end === undefined ? ofCorrection(kind, facts) : ofEnd(kind, facts.end)
   }
 }
 
@@ -103,6 +103,12 @@ const ofEnd = (
     case "agreementBelow":
       return outcome === undefined ? NOTHING : add(1, 1, outcome)
   }
+}
+
+/** The end of a run counts once: a run that failed after all is a further failure, of no further run. */
+const ofCorrection = (kind: string, { isFailedAfterAll }: EventFacts): ReadonlyArray<CounterChange> => {
+  if (!isFailedAfterAll) return NOTHING
+  return kind === "failedRuns" ? add(1) : kind === "failureRate" ? add(1, 0) : NOTHING
 }
 
 /** The fields of a run that keys are of. */

@@ -16,6 +16,8 @@ export interface RunMemory {
   lastAt?: number
   /** Of a run from OpenTelemetry: its start, and the end of its last span so far. */
   spans?: { from: number; to: number }
+  /** Whether its end said that it failed. */
+  hasFailed?: boolean
   /** When the pause began that is not over. */
   pausedAt?: number
   /** Sum of the pauses that are over. */
@@ -47,6 +49,8 @@ export interface EventFacts {
   readonly isMindChange: boolean
   /** Of the event that ends the run. */
   readonly end: EndFacts | undefined
+  /** Whether the event says that a run failed whose end said that it completed. */
+  readonly isFailedAfterAll: boolean
 }
 
 export interface EndFacts {
@@ -62,6 +66,8 @@ export interface EndFacts {
 /** Adds an event to the memory of its run. */
 export const remember = (memory: RunMemory, event: CanonicalEvent): EventFacts => {
   const at = Date.parse(event.ts)
+  const isOver = memory.state === "ended"
+  const isFailedAfterAll = event.type === "run.corrected" && event.data.status === "failed" && memory.hasFailed !== true
   const silenceMs = memory.state === "running" ? Math.max(0, at - (memory.lastAt ?? at)) : undefined
   memory.lastAt = at
   const isMindChange = event.type === "proposal.updated" && vote(memory, event)
@@ -70,7 +76,9 @@ export const remember = (memory: RunMemory, event: CanonicalEvent): EventFacts =
   }
   const end = move(memory, event, at)
   followSpans(memory, event, at)
-  return { silenceMs, durationMs: durationOf(memory, at), streak: streakOf(memory, event), isMindChange, end }
+  // What arrives after the end does not make the run longer.
+  const durationMs = isOver && event.type !== "run.corrected" ? undefined : durationOf(memory, at)
+  return { silenceMs, durationMs, streak: streakOf(memory, event), isMindChange, end, isFailedAfterAll }
 }
 
 /** The start of a run differs so much from that of its spans only where their clock is wrong. Milliseconds. */
@@ -88,7 +96,7 @@ const followSpans = (memory: RunMemory, event: CanonicalEvent, at: number) => {
   }
   const { spans } = memory
   if (spans === undefined) return
-  if (event.type === "run.completed" || event.type === "run.failed") {
+  if (event.type === "run.completed" || event.type === "run.failed" || event.type === "run.corrected") {
     const [from, to] = [timeOf(event.data.startedAt), timeOf(event.data.endedAt)]
     if (from !== undefined && to !== undefined) memory.startedAt = at - Math.max(0, to - from)
     return
@@ -130,9 +138,13 @@ const move = (memory: RunMemory, event: CanonicalEvent, at: number): EndFacts | 
     case "run.cancelled": {
       resume(memory, at)
       memory.state = "ended"
+      if (event.type === "run.failed") memory.hasFailed = true
       const status = event.type === "run.completed" ? "completed" : event.type === "run.failed" ? "failed" : "cancelled"
       return endOf(memory, status)
     }
+    case "run.corrected":
+      memory.hasFailed = event.data.status === "failed"
+      return undefined
     default:
       return undefined
   }

@@ -7,6 +7,7 @@ export const CANONICAL_EVENT_TYPES = [
   "run.completed",
   "run.failed",
   "run.cancelled",
+  "run.corrected",
   "run.suspended",
   "run.resumed",
   "session.bound",

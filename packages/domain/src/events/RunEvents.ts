@@ -8,6 +8,9 @@ import { inData, member, textOr } from "./Members.ts"
  * the subject is the run.
  */
 
+const endStatuses = ["completed", "failed"] as const
+const EndStatus = Schema.Literals(endStatuses)
+
 const identity = {
   modeName: inData.text(),
   /** The session of the run. Recorded as `sessionId` until an observer searches for the session. */
@@ -47,6 +50,20 @@ export const RunFailed = eventType("run.failed", {
 
 /** A caller, or the session itself, cancelled the run. */
 export const RunCancelled = eventType("run.cancelled", { ...identity, endedAt: inData.text(), reason: inData.text() })
+
+/**
+ * The run ended otherwise than its end says, which was recorded before its root came: the same members as of the end,
+ * and the name of the run.
+ */
+export const RunCorrected = eventType("run.corrected", {
+  ...identity,
+  status: member(Schema.UndefinedOr(EndStatus), ({ data }) => endStatuses.find((status) => status === data["status"])),
+  startedAt,
+  endedAt: inData.text(),
+  error: inData.text(),
+  errorCode: inData.text(),
+  name: inData.text()
+})
 
 /** The session pauses. */
 export const RunSuspended = eventType("run.suspended", { ...identity, reason: inData.text() })

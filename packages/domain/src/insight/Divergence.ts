@@ -162,6 +162,8 @@ export const outlineReader = (): OutlineReader => {
       }
       if (event.type === "decision.finalized") outcome = outcomeOf(event.data.outcomePositive)
       if (event.type === "run.failed" && outcome === "none") outcome = "failed"
+      if (event.type === "run.corrected" && event.data.status === "failed" && outcome === "none") outcome = "failed"
+      if (event.type === "run.corrected" && event.data.status === "completed" && outcome === "failed") outcome = "none"
       if (event.type === "run.cancelled" && outcome === "none") outcome = "cancelled"
       steps.take(event)
     },

@@ -153,6 +153,11 @@ const stepOf = (event: CanonicalEvent): Bare | undefined => {
       const text = () => `the run ${verb}${errorCode === undefined ? "" : ` with ${errorCode}`}`
       return { ...position, participantId: "", type: "end", text, said: { end: ended, errorCode } }
     }
+    case "run.corrected": {
+      const { errorCode, status = "completed" } = event.data
+      const text = () => `the run ${status}${errorCode === undefined ? "" : ` with ${errorCode}`}`
+      return { ...position, participantId: "", type: "end", text, said: { end: status, errorCode } }
+    }
     default:
       return undefined
   }

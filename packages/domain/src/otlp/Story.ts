@@ -1,12 +1,19 @@
 import * as HashMap from "effect/HashMap"
 import * as HashSet from "effect/HashSet"
-import { runCompleted, runCreated, runFailed, runStarted, sessionStateChanged } from "../ControlPlaneEvents.ts"
+import {
+  runCompleted,
+  runCorrected,
+  runCreated,
+  runFailed,
+  runStarted,
+  sessionStateChanged
+} from "../ControlPlaneEvents.ts"
 import { draftEvent, type EventDraft } from "../events/CanonicalEvent.ts"
 import { meaningOf } from "./MeaningOf.ts"
 import { type Arrival, OTLP_MODE_NAME, OTLP_RUNTIME_KIND, type RunEnd, type RunFacts } from "./Run.ts"
 import { decideLogs } from "./story/DecideLogs.ts"
 import { decideSpans } from "./story/DecideSpans.ts"
-import { endOf, endsAt, factsOf } from "./story/End.ts"
+import { correctionOf, endOf, endsAt, factsOf } from "./story/End.ts"
 import { addLog, isOfInterest, logNodeOf, waitingLog } from "./story/Logs.ts"
 import { idOf, nodeOf, StoryNode } from "./story/Node.ts"
 import {
@@ -44,6 +51,8 @@ export interface StoryStep {
   readonly facts: RunFacts
   /** Present in the step that ends the run, and not again. */
   readonly end?: RunEnd
+  /** Present in the step whose root corrects an end by silence; `run.corrected` comes last in it. */
+  readonly correction?: RunEnd
   /** Arrivals beyond `maxSpans` so far. */
   readonly overflow: number
 }
@@ -56,6 +65,8 @@ export interface StoredStory {
   readonly isCreated: boolean
   /** Whether the run has ended. */
   readonly isEnded: boolean
+  /** Whether it ended by silence, and no root has corrected that. */
+  readonly isProvisional: boolean
 }
 
 /**
@@ -64,8 +75,8 @@ export interface StoredStory {
  * killed process would have decided: the state is the fold of the nodes, and waiting telemetry is only in the inbox.
  * A new run has no nodes, is not created and not ended.
  */
-export const resumeStory = ({ isCreated, isEnded, nodes }: StoredStory): StoryState =>
-  stateOf(nodes, isCreated, isEnded)
+export const resumeStory = ({ isCreated, isEnded, isProvisional, nodes }: StoredStory): StoryState =>
+  stateOf(nodes, isCreated, isEnded, isProvisional)
 
 /**
  * The next step of a story: new arrivals and the time (Unix milliseconds) in, decided events out. Pure and total. Call
@@ -87,11 +98,13 @@ export const stepStory = (
   const tree = treeOf(draft)
   const dueAt = decideSpans(draft, tree, now, out, options)
   const end = endOf(draft, tree, now, options)
+  const correction = correctionOf(draft, tree, now, options)
   const isFinal = end !== undefined || draft.isEnded || now >= draft.lastAt + options.idleMs
   const logsDueAt = decideLogs(draft, tree, now, isFinal, out, options)
   const facts = factsOf(draft, tree)
   if (end !== undefined) finish(draft, end, now, out, options)
-  const times = [dueAt, logsDueAt, endsAt(draft, options)].filter((time) => time !== undefined)
+  if (correction !== undefined) correct(draft, correction, facts, now, out, options)
+  const times = [dueAt, logsDueAt, endsAt(draft, now, options)].filter((time) => time !== undefined)
   return {
     ...out,
     state: draft,
@@ -100,6 +113,7 @@ export const stepStory = (
     ...(startedAt !== undefined && { startedAt }),
     facts,
     ...(end !== undefined && { end }),
+    ...(correction !== undefined && { correction }),
     overflow: draft.overflow
   }
 }
@@ -164,6 +178,7 @@ const begin = (draft: Draft, now: number, { events }: StepOutput, { runId, sessi
 const finish = (draft: Draft, end: RunEnd, now: number, out: StepOutput, options: StoryOptions): void => {
   const { runId, sessionId } = options
   draft.isEnded = true
+  draft.isProvisional = end.endedBecause === "idle"
   if (end.status === "completed" && draft.answer?.answer !== undefined && !draft.hasOutput) {
     addArtifact(out, options, "otlp.output", draft.answer.traceId, draft.answer.spanId, draft.answer.answer, now)
   }
@@ -182,4 +197,17 @@ const finish = (draft: Draft, end: RunEnd, now: number, out: StepOutput, options
       endedBecause
     })
   )
+}
+
+const correct = (
+  draft: Draft,
+  { endedAt, errorCode, errorMessage, startedAt, status }: RunEnd,
+  { name }: RunFacts,
+  now: number,
+  { events }: StepOutput,
+  { runId, sessionId }: StoryOptions
+): void => {
+  draft.isProvisional = false
+  const event = { ts: isoOf(now), runId, traceId: draft.first?.traceId ?? "", runtimeSessionId: sessionId }
+  events.push(runCorrected({ ...event, status, startedAt, endedAt, errorCode, error: errorMessage ?? errorCode, name }))
 }

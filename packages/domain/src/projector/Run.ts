@@ -25,6 +25,8 @@ export const foldRun = (run: Run, event: KnownEvent): Run => {
       return ended(run, event, "failed")
     case "run.cancelled":
       return ended(run, event, "cancelled")
+    case "run.corrected":
+      return isTerminal(run.status) ? ended(run, event, event.data.status ?? run.status) : run
     case "run.suspended":
       return withStatus(run, openStatus(run.status, "suspended"))
     case "run.resumed":
@@ -42,7 +44,7 @@ export const foldRun = (run: Run, event: KnownEvent): Run => {
   }
 }
 
-type EndEvent = EventOf<"run.completed" | "run.failed" | "run.cancelled">
+type EndEvent = EventOf<"run.completed" | "run.failed" | "run.cancelled" | "run.corrected">
 type IdentityEvent = EventOf<"run.created" | "run.started"> | EndEvent
 type SessionEvent = EventOf<"session.bound" | "session.state.changed">
 

@@ -105,6 +105,10 @@ export const startRecords = (sha256: Sha256, runId: string) => {
       case "run.cancelled":
         end = { status: "cancelled", endedAt: event.data.endedAt }
         return
+      case "run.corrected":
+        end = { status: event.data.status ?? end?.status ?? "completed", endedAt: event.data.endedAt ?? end?.endedAt }
+        startedAt = event.data.startedAt ?? startedAt
+        return
       case "session.bound":
         if (bound !== undefined) return
         bound = event.data

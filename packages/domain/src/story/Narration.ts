@@ -84,6 +84,8 @@ export const narrator = ({ because, text }: Wording) => {
         return high("run", `failed${because(event.data.error)}`)
       case "run.cancelled":
         return high("run", `cancelled${because(event.data.reason)}`)
+      case "run.corrected":
+        return high("run", `${event.data.status ?? "ended"}, as its root says${because(event.data.error)}`)
       case "run.suspended":
         return normal("run", "suspended")
       case "run.resumed":

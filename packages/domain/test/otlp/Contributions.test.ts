@@ -78,7 +78,7 @@ describe("contributions", () => {
   it("do not wait when they name their participant, and come as span events too", () => {
     const stated = log("lead", 1, "runplane.proposal", { "proposal.id": "p1", option: "x", participant: "sre" })
     const first = stepStory(
-      resumeStory({ nodes: [], isCreated: false, isEnded: false }),
+      resumeStory({ nodes: [], isCreated: false, isEnded: false, isProvisional: false }),
       [{ key: keyOf(stated), at: 1_000, telemetry: stated }],
       1_000,
       OPTIONS

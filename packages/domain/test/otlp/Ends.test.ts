@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { resumeStory, type Span, stepStory } from "@runplane/domain"
 import { storyOf, summary } from "./support/Read.ts"
 import { agent, chat, event, openInference, span, tool } from "./support/Spans.ts"
-import { IDLE_MS, keyOf, OPTIONS, SETTLE_MS } from "./support/Stories.ts"
+import { keyOf, OPTIONS, PARENT_WAIT_MS, SETTLE_MS } from "./support/Stories.ts"
 
 describe("the end of a run", () => {
   const root = (status: Span["status"], more: Partial<Parameters<typeof span>[3]> = {}) =>
@@ -71,14 +71,19 @@ describe("the end of a run", () => {
       span(id, [from, from + 1], agent(id), { parent: "never", status })
     const { end, events } = storyOf(orphan("a", 1, "unset"), orphan("b", 5, "error"))
     assert.deepStrictEqual([end?.status, end?.endedBecause], ["failed", "idle"])
-    assert.strictEqual(Date.parse(events.at(-1)?.ts ?? ""), 1_000 + IDLE_MS)
+    assert.strictEqual(Date.parse(events.at(-1)?.ts ?? ""), 1_000 + PARENT_WAIT_MS)
     assert.strictEqual(storyOf(orphan("a", 1, "error"), orphan("b", 5, "unset")).end?.status, "completed")
   })
 
   const NOW = Date.parse("2026-11-25T14:18:31.000Z")
   const endAt = (now: number, ...spans: ReadonlyArray<Span>) => {
     const arrivals = spans.map((telemetry) => ({ key: keyOf(telemetry), at: now - SETTLE_MS, telemetry }))
-    const step = stepStory(resumeStory({ nodes: [], isCreated: false, isEnded: false }), arrivals, now, OPTIONS)
+    const step = stepStory(
+      resumeStory({ nodes: [], isCreated: false, isEnded: false, isProvisional: false }),
+      arrivals,
+      now,
+      OPTIONS
+    )
     return { ...step, data: step.events.at(-1)?.recorded.data }
   }
   const outlived = [root("ok"), span("early", [-5, 3], chat(1, 1), { parent: "root" }), ok("a", 98)]

@@ -126,7 +126,7 @@ describe("a story", () => {
     const named = span("c1", [1, 2], chat(1, 1, { "gen_ai.agent.name": "lead" }), { parent: "lead" })
     const unnamed = span("c2", [2, 3], chat(1, 1), { parent: "lead" })
     const first = stepStory(
-      resumeStory({ nodes: [], isCreated: false, isEnded: false }),
+      resumeStory({ nodes: [], isCreated: false, isEnded: false, isProvisional: false }),
       [named, unnamed].map((telemetry) => ({ key: keyOf(telemetry), at: 1_000, telemetry })),
       1_000,
       OPTIONS

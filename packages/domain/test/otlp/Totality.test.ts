@@ -174,7 +174,7 @@ describe("repetitions", () => {
     const one = span("a", [0, 9], chat(1, 1))
     const other: Span = { ...one, name: "another text" }
     const given = (telemetry: Telemetry, at: number) => ({ key: keyOf(telemetry), at, telemetry })
-    const fresh = resumeStory({ nodes: [], isCreated: false, isEnded: false })
+    const fresh = resumeStory({ nodes: [], isCreated: false, isEnded: false, isProvisional: false })
     const first = stepStory(fresh, [given(one, 1_000)], 1_000, OPTIONS)
     const second = stepStory(first.state, [{ ...given(other, 1_100), key: "other" }, given(one, 1_100)], 1_100, OPTIONS)
     assert.deepStrictEqual(second.consumed, [{ key: "other", traceId: one.traceId, spanId: one.spanId }])

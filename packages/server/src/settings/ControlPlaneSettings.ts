@@ -272,6 +272,11 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     "How long a trace is silent before spans without a known agent are assigned, and before a run with an ended root ends."
   ),
   OTLP_IDLE_MS: row(ms(1), 180_000, "Silence after which a run without an ended root ends."),
+  OTLP_PARENT_WAIT_MS: row(
+    ms(1),
+    900_000,
+    "The same where a span names a parent that has not come: an agent waits for a person, a queue or a long tool."
+  ),
   OTLP_RUN_KEY: row(text, "", "Attribute whose value joins traces into one run, like `runplane.run.key`; empty: none."),
   OTLP_CONTENT: row(
     oneOf(["keep", "drop"]),

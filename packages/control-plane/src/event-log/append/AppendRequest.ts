@@ -46,7 +46,19 @@ export interface ObserveRequest {
 export interface RecordRequest {
   readonly runId: RunId
   readonly events: ReadonlyArray<EventDraft>
+  readonly correction?: Correction
   readonly also?: FurtherRows
+}
+
+/**
+ * Another end of a run that has ended, whose event is the last one of the request. Where the run may not be corrected,
+ * it keeps its end, and that event is not stored.
+ */
+export interface Correction {
+  readonly to: "completed" | "failed"
+  /** ISO-8601. */
+  readonly times: { readonly startedAt: string; readonly endedAt: string }
+  readonly failure?: { readonly errorCode: string; readonly errorMessage: string }
 }
 
 /** A change of a run's status, decided by the transition table under the run's lock. */

@@ -115,9 +115,9 @@ export const makeAppendTransaction = Effect.gen(function* () {
     if (statuses.length > 0) yield* send(rows.updateStatuses(statuses, at))
     if (ends.length > 0) {
       const stored = yield* rows.readMetadata(ends.map(({ row }) => row.run_id))
-      const enriched = ends.map(({ error, row, run }) => ({
+      const enriched = ends.map(({ error, isCorrected, row, run }) => ({
         ...row,
-        metadata: enrichedMetadata(stored.get(row.run_id), run, error)
+        metadata: enrichedMetadata(stored.get(row.run_id), run, error, isCorrected)
       }))
       yield* send(rows.updateEnds(enriched, at))
     }
@@ -314,12 +314,17 @@ const appliedChange = ({ append: { request }, at, change }: Decision) =>
 const enrichedMetadata = (
   stored: string | undefined,
   { endedAt, projected, startedAt }: RunInProgress,
-  error: string | undefined
-): string =>
-  JSON.stringify({
-    ...decodeMetadata(stored ?? "{}"),
+  error: string | undefined,
+  isCorrected: boolean
+): string => {
+  const { error: given, ...others } = decodeMetadata(stored ?? "{}")
+  // The error of an end that is corrected is that of no end.
+  const kept = isCorrected || given === undefined ? others : { ...others, error: given }
+  return JSON.stringify({
+    ...kept,
     ...enrichMetadata(projected.state, projected.metrics, { startedAt, endedAt }),
     ...(error !== undefined && { error })
   })
+}
 
 const decodeMetadata = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.JsonObject))

@@ -9,6 +9,8 @@ export interface DerivedRows {
   readonly ends: ReadonlyArray<{
     readonly run: RunInProgress
     readonly error: string | undefined
+    /** Whether the run had another end before. */
+    readonly isCorrected: boolean
     readonly row: StatusRow
   }>
   readonly sessions: ReadonlyArray<SessionRow>
@@ -25,6 +27,7 @@ export const derivedRows = (decisions: ReadonlyArray<Decision>): DerivedRows => 
     const { request } = decision.append
     const { runId } = request
     if (request._tag === "Change" && decision.change === "applied") changes.set(runId, decision)
+    if (decision.correction !== undefined) changes.set(runId, decision)
     const update = (at: string, changed: Partial<SessionRow>) => {
       const known = sessions.get(runId) ?? { run_id: runId, state: null, connected_at: null, disconnected_at: null }
       sessions.set(runId, { ...known, ...changed, at })
@@ -42,8 +45,8 @@ export const derivedRows = (decisions: ReadonlyArray<Decision>): DerivedRows => 
   }
   const statuses: Array<StatusRow> = []
   const ends: Array<DerivedRows["ends"][number]> = []
-  for (const { append, run } of changes.values()) {
-    const failure = append.request._tag === "Change" ? append.request.failure : undefined
+  for (const { append, correction, run } of changes.values()) {
+    const failure = append.request._tag === "Change" ? append.request.failure : correction?.failure
     const row = {
       run_id: run.head.run.id,
       status: run.status,
@@ -53,8 +56,9 @@ export const derivedRows = (decisions: ReadonlyArray<Decision>): DerivedRows => 
       error_code: failure?.errorCode ?? null,
       error_message: failure?.errorMessage ?? null
     }
-    if (run.status === "completed" || run.status === "failed") ends.push({ run, error: failure?.errorMessage, row })
-    else statuses.push(row)
+    if (run.status === "completed" || run.status === "failed") {
+      ends.push({ run, error: failure?.errorMessage, isCorrected: correction !== undefined, row })
+    } else statuses.push(row)
   }
   return { statuses, ends, sessions: [...sessions.values()], gaps: [...gaps] }
 }

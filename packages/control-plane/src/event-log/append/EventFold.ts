@@ -5,6 +5,7 @@ import {
   frameText,
   isTerminal,
   type KnownEvent,
+  mayCorrect,
   type OutboundMessageDraft,
   type RunStatus,
   recordEvent,
@@ -17,7 +18,13 @@ import { participantsOf, type RememberedRun } from "../projection/ProjectionCach
 import { emptyProjected, type Projected, projectAndMeasure } from "../projection/ReplayLog.ts"
 import { extendChain } from "../seal/HashChain.ts"
 import { type Vouched, vouchedHead } from "../seal/HeadProof.ts"
-import { type AppendRefusal, type ChangeOutcome, type ChangeRequest, StreamCursorMoved } from "./AppendRequest.ts"
+import {
+  type AppendRefusal,
+  type ChangeOutcome,
+  type ChangeRequest,
+  type Correction,
+  StreamCursorMoved
+} from "./AppendRequest.ts"
 import type { EventRows } from "./InsertEvents.ts"
 import type { LockedHead, MessageRow, StoredAs } from "./LockHeads.ts"
 import type { PreparedFrame } from "./PreparedFrame.ts"
@@ -93,6 +100,8 @@ export interface Decision {
   readonly run: RunInProgress
   /** `applied` unless a change of status came to nothing. */
   readonly change: ChangeOutcome
+  /** The other end that the run gets. */
+  readonly correction?: Correction
   readonly frames: ReadonlyArray<PreparedFrame>
   readonly drafts: ReadonlyArray<EventDraft>
   /** The time of the append: not before the last event of the run, ISO-8601. */
@@ -189,8 +198,17 @@ export const decide = (
       run.mustCheckpoint = true
       return { append, run, change: "applied", frames: [], drafts: [], at }
     default: {
-      const drafts = inTime(run, firstSights(run, request.events), time.shift)
-      return { append, run, change: "applied", frames: [], drafts, at }
+      const { correction, events } = request
+      const isCorrected = correction !== undefined && mayCorrect(run.status, correction.to)
+      const stored = correction === undefined || isCorrected ? events : events.slice(0, -1)
+      const drafts = inTime(run, firstSights(run, stored), time.shift)
+      if (!isCorrected) return { append, run, change: "applied", frames: [], drafts, at }
+      run.status = correction.to
+      run.statusRevision += 1
+      run.mustCheckpoint = true
+      run.startedAt = correction.times.startedAt
+      run.endedAt = correction.times.endedAt
+      return { append, run, change: "applied", correction, frames: [], drafts, at }
     }
   }
 }

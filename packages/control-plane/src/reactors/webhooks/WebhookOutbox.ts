@@ -38,7 +38,8 @@ export const makeWebhookOutbox = (wake: () => void) =>
         const { events, runId } = append
         const change = changeOf(append)
         if (change === undefined) return []
-        const event = webhookEventOf(change.to, events)
+        const isCorrected = append.change === undefined && change.to !== "running"
+        const event = isCorrected ? "run.corrected" : webhookEventOf(change.to, events)
         return event === undefined
           ? []
           : [{ run_id: runId, event, at: change.at, payload: payloadOf(event, runId, change) }]
@@ -52,8 +53,15 @@ export const makeWebhookOutbox = (wake: () => void) =>
     return { inTransaction, afterCommit }
   })
 
-/** The change of an append. A run of telemetry is created as running, without a change. */
+/**
+ * The change of an append. A run of telemetry is created as running, without a change, and the correction of its end is
+ * no transition.
+ */
 const changeOf = ({ change, events }: WrittenAppend): AppliedChange | undefined => {
+  const corrected = events.find((event) => event.type === "run.corrected")
+  if (corrected?.data.status !== undefined) {
+    return { to: corrected.data.status, at: corrected.ts, error: corrected.data.error }
+  }
   if (change !== undefined || events[0]?.type !== "run.created") return change
   const started = events.find(({ type }) => type === "run.started")
   return started && { to: "running", at: started.ts, error: undefined }

@@ -10,21 +10,43 @@ const UNKNOWN_ERROR = "APPLICATION_ERROR"
 
 /** The end of the run when it has come: by its roots, or by silence (docs/reference/ingest.md#the-end-of-a-run). */
 export const endOf = (state: StoryState, tree: Tree, now: number, options: StoryOptions): RunEnd | undefined => {
-  const { idleMs, joined, settleMs } = options
+  const { joined, settleMs } = options
   if (state.isEnded || !state.isCreated || joined !== undefined || HashMap.size(state.waiting) > 0) return undefined
   const roots = rootsOf(state)
-  const isRooted = roots.length > 0 && roots.length === HashMap.size(state.roots)
-  if (isRooted && now >= state.lastAt + settleMs) return judged(state, tree, roots, now, "root")
-  if (now < state.lastAt + idleMs) return undefined
+  if (isRooted(state) && now >= state.lastAt + settleMs) return judged(state, tree, roots, now, "root")
+  if (now < silentUntil(state, now, options)) return undefined
   return judged(state, tree, roots, now, "idle")
 }
 
-/** When the run ends without new telemetry, Unix milliseconds. */
-export const endsAt = (state: StoryState, { idleMs, joined, settleMs }: StoryOptions): number | undefined => {
-  if (state.isEnded || !state.isCreated || joined !== undefined) return undefined
-  const isRooted = rootsOf(state).length === HashMap.size(state.roots) && HashMap.size(state.roots) > 0
-  return state.lastAt + (isRooted ? settleMs : idleMs)
+/** The end by the roots, once they came, of a run that ended by silence (docs/reference/ingest.md#corrections). */
+export const correctionOf = (
+  state: StoryState,
+  tree: Tree,
+  now: number,
+  { joined, settleMs }: StoryOptions
+): RunEnd | undefined => {
+  if (!state.isEnded || !state.isProvisional || joined !== undefined || HashMap.size(state.waiting) > 0)
+    return undefined
+  if (!isRooted(state) || now < state.lastAt + settleMs) return undefined
+  return judged(state, tree, rootsOf(state), now, "root")
 }
+
+/** When the run ends, or its end is corrected, without new telemetry; Unix milliseconds. */
+export const endsAt = (state: StoryState, now: number, options: StoryOptions): number | undefined => {
+  if (!state.isCreated || options.joined !== undefined) return undefined
+  if (isRooted(state)) return !state.isEnded || state.isProvisional ? state.lastAt + options.settleMs : undefined
+  return state.isEnded ? undefined : silentUntil(state, now, options)
+}
+
+/** When silence ends a run without all its roots. Its spans are only searched when the shorter time is over. */
+const silentUntil = (state: StoryState, now: number, { idleMs, parentWaitMs }: StoryOptions): number => {
+  const idleAt = state.lastAt + idleMs
+  return now < idleAt || orphansOf(state).length === 0 ? idleAt : state.lastAt + Math.max(idleMs, parentWaitMs)
+}
+
+/** Whether each trace of the run has its root. */
+const isRooted = (state: StoryState): boolean =>
+  HashMap.size(state.roots) > 0 && rootsOf(state).length === HashMap.size(state.roots)
 
 /** The roots of the traces of the run, as far as they have arrived. */
 const rootsOf = (state: StoryState): ReadonlyArray<SpanNode> => {

@@ -10,7 +10,10 @@ export interface StoryOptions {
   /** The key of the run, which is its session id too. */
   readonly sessionId: string
   readonly settleMs: number
+  /** Silence after which a run without a root ends, when no span names a parent that has not come. */
   readonly idleMs: number
+  /** The same when one does: the parent may still run. */
+  readonly parentWaitMs: number
   /** Spans and log records of a run that become events; further ones only count. */
   readonly maxSpans: number
   /**

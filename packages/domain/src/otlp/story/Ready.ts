@@ -23,9 +23,13 @@ export const readinessOf = (state: StoryState, tree: Tree, now: number, { settle
     const known = root === undefined || root === null ? undefined : get(state.spans, root)
     return known !== undefined && hasWaited(known.node)
   }
+  // The root that corrects an end is decided in the step that corrects it: a kill in between would lose the correction.
+  const isCorrecting = (node: SpanNode): boolean => state.isProvisional && parentOf(node) === undefined
   return {
     isSilent,
-    isReady: (node) => isSilent || (hasWaited(node) && (isKnown(state, tree, node, hasWaited) || hasSettledRoot(node))),
+    isReady: (node) =>
+      isSilent ||
+      (hasWaited(node) && !isCorrecting(node) && (isKnown(state, tree, node, hasWaited) || hasSettledRoot(node))),
     dueAt: (node) => (hasWaited(node) ? silentAt : Math.min(node.at + settleMs, silentAt))
   }
 }

@@ -98,12 +98,14 @@ export interface StoryState {
   /** Whether a root stated the output of the run. */
   readonly hasOutput: boolean
   readonly isEnded: boolean
+  /** Whether it ended by silence, so that a root that comes later corrects the end. */
+  readonly isProvisional: boolean
 }
 
 /** A state that a step changes. */
 export type Draft = { -readonly [Name in keyof StoryState]: StoryState[Name] }
 
-export const emptyState = (isCreated: boolean, isEnded: boolean): Draft => ({
+export const emptyState = (isCreated: boolean, isEnded: boolean, isProvisional: boolean): Draft => ({
   spans: HashMap.empty(),
   children: HashMap.empty(),
   below: HashMap.empty(),
@@ -132,7 +134,8 @@ export const emptyState = (isCreated: boolean, isEnded: boolean): Draft => ({
   isCreated,
   isPolicyRecorded: false,
   hasOutput: false,
-  isEnded
+  isEnded,
+  isProvisional
 })
 
 export const get = <V>(map: HashMap.HashMap<string, V>, key: string): V | undefined =>
@@ -280,8 +283,13 @@ const record = (draft: Draft, node: SpanNode, id: string): void => {
 }
 
 /** The state that stored nodes leave. */
-export const stateOf = (nodes: Iterable<StoryNode>, isCreated: boolean, isEnded: boolean): StoryState => {
-  const draft = emptyState(isCreated, isEnded)
+export const stateOf = (
+  nodes: Iterable<StoryNode>,
+  isCreated: boolean,
+  isEnded: boolean,
+  isProvisional: boolean
+): StoryState => {
+  const draft = emptyState(isCreated, isEnded, isProvisional)
   for (const node of nodes) {
     if (isLogNode(node)) {
       addLogNode(draft, node)

@@ -27,14 +27,16 @@ export const sha256 = (text: string): string => createHash("sha256").update(text
 
 export const SETTLE_MS = 5_000
 export const IDLE_MS = 180_000
+export const PARENT_WAIT_MS = 900_000
 
-const RUN_ID = "6f0f7c1a-8f52-5d0e-9d5e-3f2a7c3b9a11"
+export const RUN_ID = "6f0f7c1a-8f52-5d0e-9d5e-3f2a7c3b9a11"
 
 export const OPTIONS: StoryOptions = {
   runId: RUN_ID,
   sessionId: "key",
   settleMs: SETTLE_MS,
   idleMs: IDLE_MS,
+  parentWaitMs: PARENT_WAIT_MS,
   maxSpans: 100_000,
   prices: specifiedPrices,
   sha256
@@ -73,7 +75,7 @@ export const runStory = (
   options: StoryOptions = OPTIONS,
   isKilled: (drain: number) => boolean = () => false
 ): StoryResult => {
-  let story = resumeStory({ nodes: [], isCreated: false, isEnded: false })
+  let story = resumeStory({ nodes: [], isCreated: false, isEnded: false, isProvisional: false })
   let state = emptyRunState(options.runId)
   let facts: RunFacts = { tags: [], metadata: {}, models: [] }
   let end: RunEnd | undefined
@@ -94,13 +96,18 @@ export const runStory = (
     let given = arrivals
     if (isKilled(drains++)) {
       const isCreated = events.some(({ type }) => type === "run.created")
-      story = resumeStory({ nodes: nodes.values(), isCreated, isEnded: end !== undefined })
+      story = resumeStory({
+        nodes: nodes.values(),
+        isCreated,
+        isEnded: end !== undefined,
+        isProvisional: end?.endedBecause === "idle"
+      })
       given = [...inbox.values()]
     }
     const step = stepStory(story, given, now, options)
     story = step.state
     facts = step.facts
-    end = step.end ?? end
+    end = step.correction ?? step.end ?? end
     for (const draft of step.events) state = project(state, record(draft))
     artifacts.push(...step.artifacts)
     marks.push(...step.marks)

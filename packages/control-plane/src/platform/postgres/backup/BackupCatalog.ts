@@ -23,8 +23,14 @@ export interface TableRow {
 }
 
 /**
- * The columns of all tables of the schema $1, in their order. Without those of an extension, and without unlogged ones:
- * PostgreSQL empties these after a crash, so what they hold is not data.
+ * The tables and sequences of effect/cluster, which a process makes when it starts. They name the live processes and
+ * their shards, so another database has no use for them.
+ */
+const NOT_OF_CLUSTER = "c.relname NOT LIKE 'cluster\\_%'"
+
+/**
+ * The columns of all tables of the schema $1, in their order. Without those of an extension, and without unlogged ones,
+ * because PostgreSQL empties these after a crash.
  */
 export const TABLES = `
   SELECT c.relname AS table, format('%I.%I', n.nspname, c.relname) AS "quotedTable",
@@ -32,7 +38,7 @@ export const TABLES = `
   FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace
   JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
-  WHERE n.nspname = $1 AND c.relkind = 'r' AND c.relpersistence = 'p'
+  WHERE n.nspname = $1 AND c.relkind = 'r' AND c.relpersistence = 'p' AND ${NOT_OF_CLUSTER}
     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
                                               AND d.deptype = 'e')
   ORDER BY c.relname, a.attnum`
@@ -41,7 +47,7 @@ export const TABLES = `
 export const SEQUENCES = `
   SELECT c.relname AS sequence, format('%I.%I', n.nspname, c.relname) AS quoted
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-  WHERE n.nspname = $1 AND c.relkind = 'S'
+  WHERE n.nspname = $1 AND c.relkind = 'S' AND ${NOT_OF_CLUSTER}
     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
                                               AND d.deptype = 'e')
   ORDER BY c.relname`

@@ -4,7 +4,7 @@ import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import type { PlatformError } from "effect/PlatformError"
+import { PlatformError } from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 
@@ -112,7 +112,7 @@ export const writeBackup = Effect.fnUntraced(function* <E, R>(file: string, line
     yield* encoded(lines).pipe(
       NodeStream.pipeThroughDuplex({ evaluate: () => createGzip() }),
       Stream.run(fs.sink(part, { flag: "r+" })),
-      Effect.catchTag("PlatformError", (error) => Effect.fail(asFailure(part)(error)))
+      Effect.mapError((error) => (error instanceof PlatformError ? asFailure(part)(error) : error))
     )
     const { size } = yield* Effect.gen(function* () {
       const opened = yield* fs.open(part, { flag: "r+" })

@@ -1,6 +1,6 @@
 import type { CanonicalEvent } from "./events/CanonicalEvent.ts"
+import { OTLP_RUNTIME_KIND } from "./events/MessageHeader.ts"
 import type { RunId } from "./Ids.ts"
-import { OTLP_RUNTIME_KIND } from "./otlp/Run.ts"
 import type { RunMetrics } from "./RunMetrics.ts"
 import { spanTimes } from "./RunTimes.ts"
 import { addUsage, noUsage } from "./UsageSums.ts"

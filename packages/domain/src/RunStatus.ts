@@ -34,7 +34,7 @@ export const awaitsSession = (status: RunStatus): boolean => status === "queued"
 
 /**
  * Whether a run that has ended may have another end than recorded: a run that ended by silence, before its root came
- * (docs/reference/ingest.md#corrections). A correction is no transition: the run stays ended.
+ * (docs/reference/ingest.md#corrections). The run stays ended: a correction does not count as a transition.
  */
 export const mayCorrect = (from: RunStatus, to: TerminalRunStatus): boolean =>
   isTerminal(from) && from !== "cancelled" && to !== "cancelled"

@@ -1,4 +1,4 @@
-import { OTLP_RUNTIME_KIND } from "./otlp/Run.ts"
+import { OTLP_RUNTIME_KIND } from "./events/MessageHeader.ts"
 
 /** The fields of a run that name its scenario. An empty text names nothing. */
 export interface ScenarioFields {

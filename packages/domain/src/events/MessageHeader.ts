@@ -4,6 +4,9 @@ import { inData, type Member, member, textOr } from "./Members.ts"
 
 const header = textOr(inData.text(), "")
 
+/** Kind of the runtime of runs that come from OpenTelemetry. */
+export const OTLP_RUNTIME_KIND = "otlp"
+
 /** Mode of the messages of runs that come from OpenTelemetry. */
 export const OTLP_MODE_NAME = "otlp.trace"
 

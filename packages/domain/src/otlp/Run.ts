@@ -5,10 +5,7 @@ import { ATTRIBUTES } from "./Names.ts"
 import type { Telemetry } from "./Span.ts"
 import { nameOf } from "./Values.ts"
 
-export { OTLP_MODE_NAME } from "../events/MessageHeader.ts"
-
-/** Kind of the runtime of runs that come from OpenTelemetry. */
-export const OTLP_RUNTIME_KIND = "otlp"
+export { OTLP_MODE_NAME, OTLP_RUNTIME_KIND } from "../events/MessageHeader.ts"
 
 /** A span or log record with its reception. */
 export interface Arrival {

@@ -80,7 +80,10 @@ export class PublishedKeys extends Context.Service<
         return proven
       })
 
-      /** Once for the same keys: an earlier release did not sign changes of keys, and a writer of the database can add rows. */
+      /**
+       * Once for the same keys: an earlier release did not sign changes of keys, and a writer of the database can add
+       * rows.
+       */
       const report = (unproven: ReadonlyArray<string>) =>
         Effect.suspend(() => {
           const names = unproven.toSorted().join(", ")

@@ -55,3 +55,40 @@ it("counts every other run from its start", () => {
     [0, 60_000, 120_000]
   )
 })
+
+describe("the correction of an end", () => {
+  const facts = (...events: ReadonlyArray<ReturnType<typeof draft>>) => {
+    const memory = noMemory()
+    const found = events.map((event, index) => remember(memory, stored({ ...event, ts: iso(ARRIVED) }, index + 1)))
+    return found.map(({ durationMs, end, isFailedAfterAll }) => ({
+      durationMs,
+      isEnd: end !== undefined,
+      isFailedAfterAll
+    }))
+  }
+  const corrected = (status: string) =>
+    draft("run.corrected", { status, startedAt: iso(ARRIVED - HOUR), endedAt: iso(ARRIVED) })
+
+  it("adds a failure to a run that ended already, and its duration", () => {
+    const found = facts(started(ARRIVED), end(ARRIVED, ARRIVED), span(0, 1), corrected("failed"), corrected("failed"))
+    assert.deepStrictEqual(
+      found.map(({ isEnd }) => isEnd),
+      [false, true, false, false, false]
+    )
+    assert.deepStrictEqual(
+      found.map(({ isFailedAfterAll }) => isFailedAfterAll),
+      [false, false, false, true, false]
+    )
+    assert.deepStrictEqual(
+      found.map(({ durationMs }) => durationMs),
+      [0, 0, undefined, HOUR, HOUR]
+    )
+  })
+
+  it("takes no failure back", () => {
+    const failed = draft("run.failed", { startedAt: iso(ARRIVED), endedAt: iso(ARRIVED) })
+    for (const status of ["completed", "failed"]) {
+      assert.isFalse(facts(started(ARRIVED), failed, corrected(status)).at(-1)?.isFailedAfterAll)
+    }
+  })
+})

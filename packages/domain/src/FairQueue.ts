@@ -2,6 +2,12 @@
 export interface FairQueue<A> {
   /** Takes a turn for the caller if one is free; else the entry waits. Answers whether the caller has its turn. */
   readonly enter: (caller: string, entry: A) => boolean
+  /** Lets an entry wait for its turn, also where one is free; one that waits already keeps its position. */
+  readonly add: (caller: string, entry: A) => void
+  /** Takes the next turn, if one is free and an entry waits. */
+  readonly take: () => { readonly caller: string; readonly entry: A } | undefined
+  /** Ends a turn of the caller: `take` gives it to another entry. */
+  readonly leave: (caller: string) => void
   /** Ends a turn of the caller. Returns the entry that has the next turn. */
   readonly end: (caller: string) => A | undefined
   /** Removes an entry that waits. */
@@ -40,41 +46,54 @@ export const makeFairQueue = <A>(atOnce: number): FairQueue<A> => {
     if (state.inWork === 0 && state.waiting.size === 0) callers.delete(caller)
   }
 
-  const next = (): A | undefined => {
-    let best: CallerState<A> | undefined
-    for (const state of callers.values()) {
-      if (state.waiting.size > 0 && (best === undefined || isBefore(state, best))) best = state
+  const next = (): { readonly caller: string; readonly entry: A } | undefined => {
+    let best: { readonly caller: string; readonly state: CallerState<A> } | undefined
+    for (const [caller, state] of callers) {
+      if (state.waiting.size > 0 && (best === undefined || isBefore(state, best.state))) best = { caller, state }
     }
-    const [entry] = best?.waiting ?? []
-    if (best === undefined || entry === undefined) return undefined
-    best.waiting.delete(entry)
-    waiting--
-    take(best)
-    return entry
+    if (best === undefined) return undefined
+    const { caller, state } = best
+    for (const entry of state.waiting) {
+      state.waiting.delete(entry)
+      waiting--
+      begin(state)
+      return { caller, entry }
+    }
+    return undefined
   }
-  const take = (state: CallerState<A>) => {
+  const begin = (state: CallerState<A>) => {
     state.inWork++
     free--
+  }
+
+  const wait = (state: CallerState<A>, entry: A) => {
+    if (state.waiting.has(entry)) return
+    state.waiting.add(entry)
+    waiting++
+  }
+
+  const leave = (caller: string) => {
+    const state = stateOf(caller)
+    state.inWork--
+    state.rank = ++rank
+    free++
+    forgetIfIdle(caller, state)
   }
 
   return {
     enter: (caller, entry) => {
       const state = stateOf(caller)
       const hasTurn = free > 0
-      if (hasTurn) take(state)
-      else {
-        state.waiting.add(entry)
-        waiting++
-      }
+      if (hasTurn) begin(state)
+      else wait(state, entry)
       return hasTurn
     },
+    add: (caller, entry) => wait(stateOf(caller), entry),
+    take: () => (free > 0 ? next() : undefined),
+    leave,
     end: (caller) => {
-      const state = stateOf(caller)
-      state.inWork--
-      state.rank = ++rank
-      free++
-      forgetIfIdle(caller, state)
-      return next()
+      leave(caller)
+      return next()?.entry
     },
     remove: (caller, entry) => {
       const state = callers.get(caller)

@@ -209,7 +209,7 @@ export {
 export { costOf, type PricedUsage, type Rates, type RateTier } from "./pricing/Rates.ts"
 export * from "./pricing/Repricing.ts"
 export { patternFault } from "./pricing/SafePattern.ts"
-export { boundName, boundPayload, boundProse } from "./projector/Bounds.ts"
+export { boundName, boundPayload, boundProse, bytesOfText } from "./projector/Bounds.ts"
 export { statedReason } from "./projector/Decision.ts"
 export { parseQuery } from "./query/Parser.ts"
 export * from "./query/Query.ts"

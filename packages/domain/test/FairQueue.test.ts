@@ -56,6 +56,18 @@ describe("a fair queue", () => {
     assert.strictEqual(lane.end("a"), "b2")
   })
 
+  it("gives turns to those that take them: in rotation, and each waiting entry once", () => {
+    const lane = makeFairQueue<string>(2)
+    for (const entry of ["a1", "a2", "a3", "a1", "b1"]) lane.add(entry.slice(0, 1), entry)
+    assert.strictEqual(lane.waiting(), 4)
+    assert.deepStrictEqual([lane.take()?.entry, lane.take()?.entry, lane.take()], ["a1", "b1", undefined])
+    lane.leave("a")
+    assert.deepStrictEqual(lane.take(), { caller: "a", entry: "a2" })
+    lane.leave("b")
+    lane.add("b", "b2")
+    assert.deepStrictEqual(lane.take(), { caller: "b", entry: "b2" })
+  })
+
   it("forgets an entry that is removed before its turn", () => {
     const lane = laneBehind("a", "b1", "b2", "c1")
     lane.remove("b", "b1")

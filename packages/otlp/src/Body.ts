@@ -36,6 +36,12 @@ export const readBody = Effect.fnUntraced(function* <E, R>(
   body: Stream.Stream<Uint8Array, E, R>,
   { gzip, maxBytes, maxInflatedBytes }: BodyOptions
 ) {
+  const sent = yield* receiveBody(body, maxBytes)
+  return gzip ? yield* inflateBody(sent, maxInflatedBytes) : sent
+})
+
+/** Reads a body as sent. */
+export const receiveBody = Effect.fnUntraced(function* <E, R>(body: Stream.Stream<Uint8Array, E, R>, maxBytes: number) {
   const chunks: Array<Uint8Array> = []
   let bytes = 0
   yield* Stream.runForEach(body, (chunk) => {
@@ -44,17 +50,19 @@ export const readBody = Effect.fnUntraced(function* <E, R>(
     chunks.push(chunk)
     return Effect.void
   })
-  const sent = Buffer.concat(chunks, bytes)
-  return gzip ? yield* inflated(sent, maxInflatedBytes) : sent
+  return Buffer.concat(chunks, bytes)
 })
 
-/** Runs on a thread of zlib, not on the thread of the service. */
-const inflated = (bytes: Buffer, maxOutputLength: number) =>
+/** Inflates a body, on a thread of zlib and not on the thread of the service. */
+export const inflateBody = (sent: Buffer, maxOutputLength: number) =>
   Effect.callback<Buffer, BodyTooLarge | BodyMalformed>((resume) => {
-    gunzip(bytes, { maxOutputLength }, (error, result) => {
+    gunzip(sent, { maxOutputLength, chunkSize: INFLATED_CHUNK_BYTES }, (error, result) => {
       if (error === null) resume(Effect.succeed(result))
       else if ("code" in error && error.code === "ERR_BUFFER_TOO_LARGE") {
         resume(Effect.fail(new BodyTooLarge({ measured: "inflated", limitBytes: maxOutputLength })))
       } else resume(Effect.fail(new BodyMalformed({ why: "it is not gzip" })))
     })
   })
+
+/** Each chunk is a turn of the thread of the service. */
+const INFLATED_CHUNK_BYTES = 65_536

@@ -8,18 +8,22 @@ import {
   type Span,
   type Telemetry
 } from "@runplane/domain"
-import { boundSpanName, boundValue, type OtlpLimits } from "./Bounds.ts"
+import { boundSpanName, boundValue, type Dropped, type OtlpLimits, type RequestBounds } from "./Bounds.ts"
 
-/** What a request brings. */
-export interface ReadTelemetry {
-  readonly telemetry: ReadonlyArray<Telemetry>
-  /** Spans that the format forbids, or beyond the bound of a request. */
+/** What a request brings, and what it loses. */
+export interface ReadReport {
+  /** Spans that the format forbids, or beyond a bound of a request. */
   readonly rejected: number
   /** Why the first of them was rejected; empty without any. */
   readonly message: string
   /** Log records without a name or without a span: they belong to no run. */
   readonly ignored: number
+  /** Parts of the others that are dropped. */
+  readonly dropped: Dropped
 }
+
+/** Receives each span and log record as it is read. Returns why it is rejected. */
+export type TakeTelemetry = (telemetry: Telemetry) => string | undefined
 
 /** A span as one of the formats has it. Ids are hex or unusable. */
 export interface RawSpan extends Omit<Span, "kind" | "startedAt" | "endedAt" | "name"> {
@@ -50,31 +54,45 @@ const faultOf = (traceId: string, spanId: string, start: bigint, end: bigint): s
 
 /** Collects the telemetry of one request, with the rules that both formats share. */
 export class Collector {
-  readonly #telemetry: Array<Telemetry> = []
-  readonly #limits: OtlpLimits
+  readonly #bounds: RequestBounds
   readonly #now: bigint
+  readonly #take: TakeTelemetry
+  readonly #traces = new Set<string>()
+  #kept = 0
+  #groups = 0
+  #scopes = 0
   #rejected = 0
   #message = ""
   #ignored = 0
 
   /** `now` stands for times that are absent, Unix nanoseconds. */
-  constructor(limits: OtlpLimits, now: bigint) {
-    this.#limits = limits
+  constructor(bounds: RequestBounds, now: bigint, take: TakeTelemetry) {
+    this.#bounds = bounds
     this.#now = now
+    this.#take = take
   }
 
   /** Whether the request may bring no further span or log record. */
   get isFull(): boolean {
-    return this.#telemetry.length >= this.#limits.spans
+    return this.#kept >= this.#bounds.limits.spans
+  }
+
+  /** Counts a group of a resource, or of a scope. False beyond the bound: the group is dropped. */
+  addGroup(what: "resource" | "scope"): boolean {
+    const count = what === "resource" ? ++this.#groups : ++this.#scopes
+    if (count <= this.#bounds.limits.groups) return true
+    this.#bounds.drop("groups")
+    return false
   }
 
   reject(why: string): void {
+    this.#bounds.pass()
     this.#rejected++
     if (this.#message === "") this.#message = why
   }
 
   rejectBeyondBound(): void {
-    this.reject(`a request has more than ${this.#limits.spans} spans or log records`)
+    this.reject(`a request has more than ${this.#bounds.limits.spans} spans or log records`)
   }
 
   addSpan({ end, name, parentSpanId, start, ...span }: RawSpan): void {
@@ -84,7 +102,7 @@ export class Collector {
       return
     }
     const ended = end > 0n ? end : start > 0n ? start : this.#now
-    this.#telemetry.push({
+    this.#add({
       kind: "span",
       ...span,
       ...(parentSpanId !== undefined && isSpanId(parentSpanId) && { parentSpanId }),
@@ -96,19 +114,35 @@ export class Collector {
 
   addLog({ name, observed, time, ...record }: RawLog): void {
     if (name === "" || !isTraceId(record.traceId) || !isSpanId(record.spanId)) {
+      this.#bounds.pass()
       this.#ignored++
       return
     }
     const at = time > 0n ? time : observed > 0n ? observed : this.#now
-    this.#telemetry.push({ kind: "log", ...record, name: boundSpanName(cleanText(name)), at: String(at) })
+    this.#add({ kind: "log", ...record, name: boundSpanName(cleanText(name)), at: String(at) })
   }
 
-  done(): ReadTelemetry {
+  #add(telemetry: Telemetry): void {
+    const { traces } = this.#bounds.limits
+    if (this.#traces.size >= traces && !this.#traces.has(telemetry.traceId)) {
+      this.reject(`a request has more than ${traces} traces`)
+      return
+    }
+    const fault = this.#take(telemetry)
+    if (fault !== undefined) {
+      this.reject(fault)
+      return
+    }
+    this.#traces.add(telemetry.traceId)
+    this.#kept++
+  }
+
+  done(): ReadReport {
     return {
-      telemetry: this.#telemetry,
       rejected: this.#rejected,
       message: this.#message,
-      ignored: this.#ignored
+      ignored: this.#ignored,
+      dropped: { ...this.#bounds.dropped }
     }
   }
 }

@@ -1,8 +1,17 @@
 import { type Attributes, type AttributeValue, cleanText, type Emitter, type Sliced } from "@runplane/domain"
-import { addTo, boundContent, type ReadAttributes, type RequestBounds, TOO_DEEP, TOO_MANY } from "./Bounds.ts"
+import {
+  beginningOf,
+  boundContent,
+  MOST_TEXT_BYTES,
+  ReadAttributes,
+  type RequestBounds,
+  TOO_DEEP,
+  TOO_MANY
+} from "./Bounds.ts"
 import { type Collector, emitterOf, logName, statusOf } from "./Collect.ts"
-import { JsonUnreadable, splitJson } from "./JsonItems.ts"
-import { doubleOf, integerOf } from "./ProtobufReader.ts"
+import { JsonCursor, type JsonPart, JsonUnreadable, LIST, OBJECT } from "./JsonCursor.ts"
+import { CUT_KEY, type LongText, parsePart, TooManyMembers } from "./JsonCut.ts"
+import { doubleOf, integerOf } from "./ProtobufValues.ts"
 
 type Fields = { readonly [name: string]: unknown }
 
@@ -11,7 +20,6 @@ const isFields = (value: unknown): value is Fields =>
 
 const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {})
 const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "")
 
 /** Ids are hex in OTLP, of either case. */
 const idOf = (value: unknown): string => (typeof value === "string" && value.length <= 32 ? value.toLowerCase() : "")
@@ -23,116 +31,304 @@ export interface JsonNames {
   readonly items: "spans" | "logRecords"
 }
 
-/** Reads a request. Throws JsonUnreadable when it is not JSON, or the list of resources is not a list. */
+/** Where the parts of a group are. */
+interface Group {
+  resource: JsonPart | undefined
+  readonly scopes: Array<Scoped>
+}
+interface Scoped {
+  scope: JsonPart | undefined
+  readonly items: Array<JsonPart>
+}
+
+interface ParsedFields {
+  readonly fields: Fields
+  readonly texts: ReadonlyArray<LongText>
+}
+
+/** Reads a parsed span or log record. */
+export type ReadFields = (
+  fields: Fields,
+  emitter: Emitter,
+  collector: Collector,
+  bounds: RequestBounds,
+  texts: ReadonlyArray<LongText>
+) => Sliced<void>
+
+/**
+ * Reads a request: each resource, scope, span and log record is parsed by itself, when its group was scanned. Throws
+ * JsonUnreadable when it is not JSON, or the list of resources is not a list.
+ */
 export function* readJson(
   bytes: Uint8Array,
   names: JsonNames,
-  item: (fields: Fields, emitter: Emitter) => void,
+  item: ReadFields,
   collector: Collector,
   bounds: RequestBounds
 ): Sliced<void> {
-  const { body, take } = yield* splitJson(bytes, names.items, bounds.limits.spans)
-  if (!isFields(body)) throw new JsonUnreadable("it is not a JSON object")
-  const groups = body[names.groups] ?? []
-  if (!Array.isArray(groups)) throw new JsonUnreadable(`"${names.groups}" is not a list`)
-  for (const group of groups) {
-    const { resource, [names.scopes]: scopes } = fieldsOf(group)
-    const attributes = readAttributes(fieldsOf(resource)["attributes"], bounds)
-    for (const scoped of listOf(scopes)) {
-      const { scope, [names.items]: items } = fieldsOf(scoped)
-      const { name, version } = fieldsOf(scope)
-      const emitter = emitterOf(attributes, textOf(name), textOf(version))
-      for (const one of listOf(items)) {
-        if (collector.isFull) collector.rejectBeyondBound()
-        else item(fieldsOf(typeof one === "number" ? take(one) : one), emitter)
-        yield
+  const cursor = new JsonCursor(bytes)
+  let found = 0
+
+  /** The list at the cursor; another value is not read. */
+  const eachOf = function* (visit: () => Sliced<void>): Sliced<void> {
+    if (cursor.next() === LIST[0]) yield* cursor.elements(visit)
+    else yield* cursor.ignore()
+  }
+  /** The members of the element at the cursor; one that is not an object has none. */
+  const membersOf = function* (visit: (key: string) => Sliced<void>): Sliced<void> {
+    if (cursor.next() === OBJECT[0]) yield* cursor.members(visit)
+    else yield* cursor.ignore()
+  }
+  const ignored = function* (): Sliced<void> {
+    if (bounds.isDue(cursor.at)) yield
+    bounds.pass()
+    yield* cursor.ignore()
+  }
+
+  const scanScoped = function* (group: Group, isKept: boolean): Sliced<void> {
+    if (bounds.isDue(cursor.at)) yield
+    const scoped: Scoped = { scope: undefined, items: [] }
+    if (collector.addGroup("scope") && isKept) group.scopes.push(scoped)
+    yield* membersOf(function* (key) {
+      if (key === "scope") scoped.scope = yield* cursor.skip()
+      else if (key !== names.items) yield* ignored()
+      else {
+        yield* eachOf(function* () {
+          if (bounds.isDue(cursor.at)) yield
+          const part = yield* cursor.skip()
+          if (isKept && found < bounds.limits.spans) {
+            found++
+            scoped.items.push(part)
+          } else collector.rejectBeyondBound()
+        })
+      }
+    })
+  }
+  const readGroup = function* (): Sliced<void> {
+    if (bounds.isDue(cursor.at)) yield
+    const isKept = collector.addGroup("resource")
+    const group: Group = { resource: undefined, scopes: [] }
+    yield* membersOf(function* (key) {
+      if (key === "resource") group.resource = yield* cursor.skip()
+      else if (key === names.scopes) yield* eachOf(() => scanScoped(group, isKept))
+      else yield* ignored()
+    })
+    if (group.scopes.some(({ items }) => items.length > 0)) yield* readItems(group)
+  }
+  const parsed = function* (part: JsonPart | undefined): Sliced<ParsedFields> {
+    if (part === undefined) return { fields: {}, texts: [] }
+    const { texts, value } = yield* parsePart(bytes, part, bounds)
+    return { fields: fieldsOf(value), texts }
+  }
+  /** A resource or a scope with too many members has none. */
+  const parsedOrDropped = function* (part: JsonPart | undefined): Sliced<ParsedFields> {
+    try {
+      return yield* parsed(part)
+    } catch (fault) {
+      if (!(fault instanceof TooManyMembers)) throw fault
+      bounds.drop("attributes")
+      return { fields: {}, texts: [] }
+    }
+  }
+  const readItems = function* ({ resource, scopes }: Group): Sliced<void> {
+    const { fields, texts } = yield* parsedOrDropped(resource)
+    bounds.begin("resource")
+    const attributes = yield* readAttributes(fields["attributes"], bounds, texts)
+    for (const { items, scope } of scopes) {
+      const named = yield* parsedOrDropped(scope)
+      const emitter = emitterOf(
+        attributes,
+        textOf(named.fields["name"], named.texts),
+        textOf(named.fields["version"], named.texts)
+      )
+      for (const part of items) {
+        if (bounds.isDue(part.from)) yield
+        try {
+          const one = yield* parsed(part)
+          bounds.begin("item")
+          yield* item(one.fields, emitter, collector, bounds, one.texts)
+        } catch (fault) {
+          if (!(fault instanceof TooManyMembers)) throw fault
+          collector.reject("a span or log record has too many members")
+        }
       }
     }
   }
+
+  if (cursor.next() !== OBJECT[0]) throw new JsonUnreadable("it is not a JSON object")
+  yield* cursor.members(function* (key) {
+    if (key !== names.groups) return yield* ignored()
+    if (cursor.next() === LIST[0]) return yield* cursor.elements(readGroup)
+    if (cursor.next() !== NULL_BEGIN) throw new JsonUnreadable(`"${names.groups}" is not a list`)
+    yield* cursor.ignore()
+  })
+  cursor.end()
 }
 
-export const readJsonSpan = (span: Fields, emitter: Emitter, collector: Collector, bounds: RequestBounds) => {
+/** The first byte of `null`. */
+const NULL_BEGIN = 0x6e
+
+/** A text; of one that was too long to be parsed the beginning within `bytes`, with a mark. */
+const textOf = (value: unknown, texts: ReadonlyArray<LongText>, bytes = SHORT_TEXT_BYTES): string => {
+  if (typeof value === "string") return value
+  const long = longOf(value, texts)
+  return long === undefined ? "" : beginningOf(long.beginning, long.bytes, bytes)
+}
+
+const longOf = (value: unknown, texts: ReadonlyArray<LongText>): LongText | undefined => {
+  const number = fieldsOf(value)[CUT_KEY]
+  return typeof number === "number" ? texts[number] : undefined
+}
+
+const SHORT_TEXT_BYTES = 1_024
+
+export const readJsonSpan: ReadFields = function* (span, emitter, collector, bounds, texts) {
   const { code, message } = fieldsOf(span["status"])
+  const most = bounds.limits.attributes
+  const attributes = yield* readAttributes(span["attributes"], bounds, texts)
+  const events: Array<{ name: string; at: string; attributes: Attributes }> = []
+  for (const event of firstOf(listOf(span["events"]), most, "events", bounds).map(fieldsOf)) {
+    const name = bounds.of(textOf(event["name"], texts)).name
+    const at = String(timeOf(event["timeUnixNano"]))
+    events.push({ name, at, attributes: yield* readAttributes(event["attributes"], bounds, texts) })
+  }
+  const links: Array<{ traceId: string; spanId: string; attributes: Attributes }> = []
+  for (const link of firstOf(listOf(span["links"]), most, "links", bounds).map(fieldsOf)) {
+    const ids = { traceId: idOf(link["traceId"]), spanId: idOf(link["spanId"]) }
+    links.push({ ...ids, attributes: yield* readAttributes(link["attributes"], bounds, texts) })
+  }
   collector.addSpan({
     ...emitter,
     traceId: idOf(span["traceId"]),
     spanId: idOf(span["spanId"]),
     parentSpanId: idOf(span["parentSpanId"]),
-    name: textOf(span["name"]),
+    name: textOf(span["name"], texts),
     start: timeOf(span["startTimeUnixNano"]),
     end: timeOf(span["endTimeUnixNano"]),
-    ...statusOf(Number(code ?? 0), textOf(message), bounds.limits),
-    attributes: readAttributes(span["attributes"], bounds),
-    events: listOf(span["events"])
-      .slice(0, bounds.limits.attributes)
-      .map(fieldsOf)
-      .map((event) => ({
-        name: cleanText(textOf(event["name"])),
-        at: String(timeOf(event["timeUnixNano"])),
-        attributes: readAttributes(event["attributes"], bounds)
-      })),
-    links: listOf(span["links"])
-      .slice(0, bounds.limits.attributes)
-      .map(fieldsOf)
-      .map((link) => ({
-        traceId: idOf(link["traceId"]),
-        spanId: idOf(link["spanId"]),
-        attributes: readAttributes(link["attributes"], bounds)
-      }))
+    ...statusOf(Number(code ?? 0), textOf(message, texts, bounds.limits.valueBytes), bounds.limits),
+    attributes,
+    events,
+    links
   })
 }
 
-export const readJsonLog = (record: Fields, emitter: Emitter, collector: Collector, bounds: RequestBounds) => {
-  const attributes = readAttributes(record["attributes"], bounds)
-  const { contentBytes, nesting } = bounds.limits
-  const body = isFields(record["body"]) ? readValue(record["body"], nesting, contentBytes) : undefined
+const firstOf = (list: ReadonlyArray<unknown>, most: number, what: "events" | "links", bounds: RequestBounds) => {
+  if (list.length <= most) return list
+  bounds.drop(what, list.length - most)
+  return list.slice(0, most)
+}
+
+export const readJsonLog: ReadFields = function* (record, emitter, collector, bounds, texts) {
+  const attributes = yield* readAttributes(record["attributes"], bounds, texts)
+  const { contentBytes } = bounds.limits
+  const body = isFields(record["body"])
+    ? boundContent(readValue(record["body"], roomFor(contentBytes, bounds, texts), bounds), bounds.limits)
+    : undefined
   collector.addLog({
     ...emitter,
     traceId: idOf(record["traceId"]),
     spanId: idOf(record["spanId"]),
-    name: logName(textOf(record["eventName"]), attributes["event.name"]),
+    name: logName(textOf(record["eventName"], texts), attributes["event.name"]),
     time: timeOf(record["timeUnixNano"]),
     observed: timeOf(record["observedTimeUnixNano"]),
-    ...(body !== undefined && { body: boundContent(body, bounds.limits) }),
+    ...(body !== undefined && { body }),
     attributes
   })
 }
 
 /** One without a name is left out; of two with one name the last counts. */
-const readAttributes = (pairs: unknown, bounds: RequestBounds): Attributes => {
-  const attributes: ReadAttributes = new Map()
+function* readAttributes(pairs: unknown, bounds: RequestBounds, texts: ReadonlyArray<LongText>): Sliced<Attributes> {
+  const attributes = new ReadAttributes()
   for (const pair of listOf(pairs)) {
+    if (!attributes.mayRead()) {
+      bounds.drop("attributes")
+      continue
+    }
     const { key, value } = fieldsOf(pair)
+    if (longOf(key, texts) !== undefined) bounds.drop("attributes")
     if (typeof key !== "string" || key === "" || key === "__proto__") continue
     const bounded = bounds.of(key)
-    addTo(attributes, bounded, readValue(value, bounds.limits.nesting, bounded.bytes))
+    const room = roomFor(bounds.bytesFor(bounded), bounds, texts)
+    attributes.add(bounded, readValue(value, room, bounds), bounds)
+    if (bounds.isDueAfter(MOST_TEXT_BYTES - room.textBytes)) yield
   }
   return bounds.within(attributes)
 }
 
-/** A value of OTLP; null when it has no content. At most `members` members of a list or a map are read. */
-const readValue = (value: unknown, levels: number, members: number): AttributeValue => {
+/** What a value may still have: members of lists and maps, and bytes of texts in it. */
+interface Room {
+  fields: number
+  textBytes: number
+  readonly bytes: number
+  readonly texts: ReadonlyArray<LongText>
+}
+
+const roomFor = (bytes: number, { valueFields }: RequestBounds, texts: ReadonlyArray<LongText>): Room => ({
+  fields: Math.min(bytes, valueFields),
+  textBytes: MOST_TEXT_BYTES,
+  bytes,
+  texts
+})
+
+const isSpent = (room: Room): boolean => room.fields <= 0 || room.textBytes <= 0
+
+const readValue = (value: unknown, room: Room, bounds: RequestBounds): AttributeValue => {
+  const { fields } = room
+  const read = readAny(value, bounds.limits.nesting, room)
+  bounds.valueFields -= fields - room.fields
+  if (room.textBytes <= 0 || (room.fields <= 0 && fields > 0)) bounds.drop("values")
+  return read
+}
+
+/** A value of OTLP; null when it has no content. */
+const readAny = (value: unknown, levels: number, room: Room): AttributeValue => {
   const fields = fieldsOf(value)
-  if (typeof fields["stringValue"] === "string") return cleanText(fields["stringValue"])
+  const text = fields["stringValue"]
+  if (typeof text === "string" || longOf(text, room.texts) !== undefined) return readText(text, room)
   if (typeof fields["boolValue"] === "boolean") return fields["boolValue"]
   if (fields["intValue"] !== undefined) return wholeNumber(fields["intValue"])
   if (fields["doubleValue"] !== undefined) return decimalNumber(fields["doubleValue"])
-  if (typeof fields["bytesValue"] === "string") return cleanText(fields["bytesValue"])
+  const bytes = fields["bytesValue"]
+  if (typeof bytes === "string" || longOf(bytes, room.texts) !== undefined) return readText(bytes, room)
   const list = fields["arrayValue"]
   const map = fields["kvlistValue"]
   if (levels <= 0 && (list ?? map) !== undefined) return TOO_DEEP
-  if (list !== undefined) {
-    const values = listOf(fieldsOf(list)["values"])
-    const read = values.slice(0, members).map((member) => readValue(member, levels - 1, members))
-    return values.length > members ? [...read, TOO_MANY] : read
+  if (list !== undefined) return readList(listOf(fieldsOf(list)["values"]), levels, room)
+  return map === undefined ? null : readMap(listOf(fieldsOf(map)["values"]), levels, room)
+}
+
+/** A text in a list fits beside others when it is cut. */
+const readText = (value: unknown, room: Room): string => {
+  const text = cleanText(textOf(value, room.texts, room.bytes / 4))
+  room.textBytes -= longOf(value, room.texts)?.bytes ?? text.length
+  return text
+}
+
+/** Whether a member stands for all that were cut before they were parsed. */
+const isCut = (member: unknown): boolean => fieldsOf(member)[CUT_KEY] === -1
+
+const readList = (values: ReadonlyArray<unknown>, levels: number, room: Room): AttributeValue => {
+  const list: Array<AttributeValue> = []
+  for (const member of values) {
+    if (isSpent(room) || isCut(member)) return [...list, TOO_MANY]
+    room.fields--
+    list.push(readAny(member, levels - 1, room))
   }
-  if (map === undefined) return null
-  const pairs = listOf(fieldsOf(map)["values"])
-  const read = pairs.slice(0, members).flatMap((pair): ReadonlyArray<readonly [string, AttributeValue]> => {
+  return list
+}
+
+const readMap = (pairs: ReadonlyArray<unknown>, levels: number, room: Room): AttributeValue => {
+  const map = new Map<string, AttributeValue>()
+  for (const pair of pairs) {
+    if (isSpent(room) || isCut(pair)) {
+      map.set("…", TOO_MANY)
+      break
+    }
+    room.fields--
     const { key, value } = fieldsOf(pair)
-    return key === "__proto__" ? [] : [[cleanText(textOf(key)), readValue(value, levels - 1, members)]]
-  })
-  return Object.fromEntries(pairs.length > members ? [...read, ["…", TOO_MANY]] : read)
+    if (key !== "__proto__") map.set(readText(key, room), readAny(value, levels - 1, room))
+  }
+  return Object.fromEntries(map)
 }
 
 const INTEGER = /^[+-]?\d{1,20}$/

@@ -1,171 +1,201 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire"
-import { type Attributes, type AttributeValue, cleanText, type Emitter, type Sliced } from "@runplane/domain"
-import { addTo, boundContent, type ReadAttributes, type RequestBounds, TOO_DEEP, TOO_MANY } from "./Bounds.ts"
+import type { Attributes, AttributeValue, Emitter, Sliced } from "@runplane/domain"
+import { boundContent, ReadAttributes, type RequestBounds } from "./Bounds.ts"
 import { type Collector, emitterOf, logName, statusOf } from "./Collect.ts"
+import { checkEnd, endOf, hexOf, readAttribute, readValue, roomFor, skip, textOf } from "./ProtobufValues.ts"
 
 /**
- * Reads the fields of OTLP that runs are made of, straight from the bytes.
+ * Reads the fields of OTLP that runs are made of, straight from the bytes. It holds none of what it has read of a
+ * request, and can give the thread back between any two fields.
  *
  * Without this: the messages of the protobuf library hold a whole request, in which two bytes become an object of a
- * hundred, and the thread is busy until the last one is read; costs this file, and a test that compares both.
+ * hundred, and the thread is busy until the last one is read; costs this file and `ProtobufValues.ts`, and a test that
+ * compares both.
  */
 
 const { Bit64, LengthDelimited, Varint } = WireType
 
-/** A nested message: its bytes are those of the reader between two offsets. */
-interface Part {
-  readonly start: number
-  readonly end: number
-}
+const SHORT_TEXT_BYTES = 1_024
 
 /**
  * Calls `visit` for each field up to the offset `end`, with the reader at its value. It returns false for a field that
  * it does not read, with an unexpected wire type too: the value is skipped, as the format demands of unknown fields.
  */
-const eachField = (
+function* eachField(
   reader: BinaryReader,
   end: number,
-  visit: (field: number, wire: WireType, reader: BinaryReader) => boolean
-) => {
-  while (reader.pos < end) {
-    const [field, wire] = reader.tag()
-    if (!visit(field, wire, reader)) reader.skip(wire, field)
-  }
-  if (reader.pos !== end) throw new RangeError("a field is longer than its message")
-}
-
-/** The end of the nested message that begins at the reader. */
-const endOf = (reader: BinaryReader): number => {
-  const length = reader.uint32()
-  const end = reader.pos + length
-  if (end > reader.len) throw new RangeError("a message is longer than the body")
-  return end
-}
-
-const partAt = (reader: BinaryReader): Part => {
-  const end = endOf(reader)
-  const part = { start: reader.pos, end }
-  reader.pos = end
-  return part
-}
-
-/** The parts of the fields 1 and 2, which groups of resources and of scopes have alike. */
-const partsOf = (reader: BinaryReader, { end, start }: Part) => {
-  const first: Array<Part> = []
-  const second: Array<Part> = []
-  reader.pos = start
-  eachField(reader, end, (field, wire) => {
-    if (wire !== LengthDelimited || field > 2) return false
-    if (field === 1) first.push(partAt(reader))
-    else second.push(partAt(reader))
-    return true
-  })
-  return [first, second] as const
-}
-
-/** Traces and logs nest alike: resources (1) hold their resource (1) and scopes (2) with a scope (1) and items (2). */
-export function* readProtobuf(
-  bytes: Uint8Array,
-  item: (reader: BinaryReader, end: number, emitter: Emitter) => void,
-  collector: Collector,
-  bounds: RequestBounds
+  bounds: RequestBounds,
+  visit: (field: number, wire: WireType) => boolean
 ): Sliced<void> {
-  const reader = new BinaryReader(bytes)
-  const [groups] = partsOf(reader, { start: 0, end: reader.len })
-  for (const group of groups) {
-    const [resources, scopes] = partsOf(reader, group)
-    const resource = readAttributes(reader, resources.at(-1), 1, bounds)
-    for (const scoped of scopes) {
-      const [named, items] = partsOf(reader, scoped)
-      const emitter = readScope(reader, named.at(-1), resource)
-      for (const { end, start } of items) {
-        reader.pos = start
-        if (collector.isFull) collector.rejectBeyondBound()
-        else item(reader, end, emitter)
-        yield
-      }
+  while (reader.pos < end) {
+    if (bounds.isDue(reader.pos)) yield
+    const [field, wire] = reader.tag()
+    if (!visit(field, wire)) {
+      bounds.pass()
+      skip(reader, wire)
+    }
+  }
+  checkEnd(reader, end)
+}
+
+/** The last field 1 of a message, which a group of a resource or of a scope has once: its offsets. */
+function* lastFirst(reader: BinaryReader, end: number, bounds: RequestBounds) {
+  let last: { readonly start: number; readonly end: number } | undefined
+  while (reader.pos < end) {
+    if (bounds.isDue(reader.pos)) yield
+    const [field, wire] = reader.tag()
+    if (field === 1 && wire === LengthDelimited) {
+      const partEnd = endOf(reader)
+      last = { start: reader.pos, end: partEnd }
+      reader.pos = partEnd
+    } else skip(reader, wire)
+  }
+  checkEnd(reader, end)
+  return last
+}
+
+/** Reads the field 2 of a message with `read`; field 1 is read before. */
+function* eachSecond(
+  reader: BinaryReader,
+  end: number,
+  bounds: RequestBounds,
+  read: (end: number) => Sliced<void>
+): Sliced<void> {
+  while (reader.pos < end) {
+    if (bounds.isDue(reader.pos)) yield
+    const [field, wire] = reader.tag()
+    if (field === 2 && wire === LengthDelimited) yield* read(endOf(reader))
+    else {
+      if (field !== 1) bounds.pass()
+      skip(reader, wire)
     }
   }
 }
 
-const readScope = (reader: BinaryReader, part: Part | undefined, resource: Attributes): Emitter => {
-  let name = ""
-  let version = ""
-  if (part !== undefined) {
-    reader.pos = part.start
-    eachField(reader, part.end, (field, wire) => {
-      if (wire !== LengthDelimited) return false
-      if (field === 1) name = reader.string()
-      else if (field === 2) version = reader.string()
-      else return false
-      return true
-    })
-  }
-  return emitterOf(resource, name, version)
-}
-
-export const readProtobufSpan = (
+/** Reads an item up to an offset. */
+export type ReadItem = (
   reader: BinaryReader,
   end: number,
   emitter: Emitter,
   collector: Collector,
   bounds: RequestBounds
-) => {
+) => Sliced<void>
+
+/** Traces and logs nest alike: resources (1) hold their resource (1) and scopes (2) with a scope (1) and items (2). */
+export function* readProtobuf(
+  bytes: Uint8Array,
+  item: ReadItem,
+  collector: Collector,
+  bounds: RequestBounds
+): Sliced<void> {
+  const reader = new BinaryReader(bytes)
+
+  /** Items beyond the bound, and those of dropped groups, are counted. */
+  const readItem = (emitter: Emitter | undefined) =>
+    function* (end: number): Sliced<void> {
+      if (emitter !== undefined && !collector.isFull) {
+        yield* item(reader, end, emitter, collector, bounds)
+        return
+      }
+      collector.rejectBeyondBound()
+      reader.pos = end
+    }
+
+  const readScoped = (resource: Attributes | undefined) =>
+    function* (end: number): Sliced<void> {
+      const isKept = collector.addGroup("scope") && resource !== undefined
+      const { pos } = reader
+      const scope = yield* lastFirst(reader, end, bounds)
+      if (scope !== undefined) reader.pos = scope.start
+      const emitter = isKept ? yield* readScope(reader, scope?.end ?? reader.pos, resource, bounds) : undefined
+      reader.pos = pos
+      yield* eachSecond(reader, end, bounds, readItem(emitter))
+    }
+
+  const readGroup = function* (end: number): Sliced<void> {
+    const isKept = collector.addGroup("resource")
+    const { pos } = reader
+    const part = yield* lastFirst(reader, end, bounds)
+    let resource: Attributes | undefined = isKept ? {} : undefined
+    if (isKept && part !== undefined) {
+      reader.pos = part.start
+      resource = yield* readResource(reader, part.end, bounds)
+    }
+    reader.pos = pos
+    yield* eachSecond(reader, end, bounds, readScoped(resource))
+  }
+
+  while (reader.pos < reader.len) {
+    if (bounds.isDue(reader.pos)) yield
+    const [field, wire] = reader.tag()
+    if (field === 1 && wire === LengthDelimited) yield* readGroup(endOf(reader))
+    else {
+      bounds.pass()
+      skip(reader, wire)
+    }
+  }
+  checkEnd(reader, reader.len)
+}
+
+function* readResource(reader: BinaryReader, end: number, bounds: RequestBounds) {
+  const attributes = new ReadAttributes()
+  bounds.begin("resource")
+  yield* eachField(reader, end, bounds, (field, wire) => {
+    if (field !== 1 || wire !== LengthDelimited) return false
+    readAttribute(reader, attributes, bounds)
+    return true
+  })
+  return bounds.within(attributes)
+}
+
+function* readScope(reader: BinaryReader, end: number, resource: Attributes, bounds: RequestBounds) {
+  let name = ""
+  let version = ""
+  yield* eachField(reader, end, bounds, (field, wire) => {
+    if (wire !== LengthDelimited) return false
+    if (field === 1) name = textOf(reader, SHORT_TEXT_BYTES)
+    else if (field === 2) version = textOf(reader, SHORT_TEXT_BYTES)
+    else return false
+    return true
+  })
+  return emitterOf(resource, name, version)
+}
+
+export const readProtobufSpan: ReadItem = function* (reader, end, emitter, collector, bounds) {
   let traceId = ""
   let spanId = ""
   let parentSpanId = ""
   let name = ""
   let start = 0n
   let ended = 0n
-  let code = 0
-  let message = ""
-  const attributes: ReadAttributes = new Map()
+  let status: { readonly code: number; readonly message: string } = { code: 0, message: "" }
+  const attributes = new ReadAttributes()
   const events: Array<{ name: string; at: string; attributes: Attributes }> = []
   const links: Array<{ traceId: string; spanId: string; attributes: Attributes }> = []
-  eachField(reader, end, (field, wire) => {
-    if (wire === Bit64) {
-      if (field === 7) start = BigInt(reader.fixed64())
-      else if (field === 8) ended = BigInt(reader.fixed64())
-      else return false
-      return true
+  bounds.begin("item")
+  while (reader.pos < end) {
+    if (bounds.isDue(reader.pos)) yield
+    const [field, wire] = reader.tag()
+    if (wire === LengthDelimited && field === 9) readAttribute(reader, attributes, bounds)
+    else if (wire === LengthDelimited && field === 1) traceId = hexOf(reader)
+    else if (wire === LengthDelimited && field === 2) spanId = hexOf(reader)
+    else if (wire === LengthDelimited && field === 4) parentSpanId = hexOf(reader)
+    else if (wire === LengthDelimited && field === 5) name = textOf(reader, SHORT_TEXT_BYTES)
+    else if (wire === LengthDelimited && field === 11) {
+      if (events.length < bounds.limits.attributes) events.push(yield* readEvent(reader, bounds))
+      else dropMessage(reader, "events", bounds)
+    } else if (wire === LengthDelimited && field === 13) {
+      if (links.length < bounds.limits.attributes) links.push(yield* readLink(reader, bounds))
+      else dropMessage(reader, "links", bounds)
+    } else if (wire === LengthDelimited && field === 15) status = yield* readStatus(reader, status, bounds)
+    else if (wire === Bit64 && field === 7) start = BigInt(reader.fixed64())
+    else if (wire === Bit64 && field === 8) ended = BigInt(reader.fixed64())
+    else {
+      bounds.pass()
+      skip(reader, wire)
     }
-    if (wire !== LengthDelimited) return false
-    switch (field) {
-      case 1:
-        traceId = hexOf(reader.bytes())
-        return true
-      case 2:
-        spanId = hexOf(reader.bytes())
-        return true
-      case 4:
-        parentSpanId = hexOf(reader.bytes())
-        return true
-      case 5:
-        name = reader.string()
-        return true
-      case 9:
-        readAttribute(reader, attributes, bounds)
-        return true
-      case 11:
-        if (events.length >= bounds.limits.attributes) return false
-        events.push(readEvent(reader, bounds))
-        return true
-      case 13:
-        if (links.length >= bounds.limits.attributes) return false
-        links.push(readLink(reader, bounds))
-        return true
-      case 15:
-        eachField(reader, endOf(reader), (part, type) => {
-          if (part === 2 && type === LengthDelimited) message = reader.string()
-          else if (part === 3 && type === Varint) code = reader.int32()
-          else return false
-          return true
-        })
-        return true
-      default:
-        return false
-    }
-  })
+  }
+  checkEnd(reader, end)
   collector.addSpan({
     ...emitter,
     traceId,
@@ -174,20 +204,37 @@ export const readProtobufSpan = (
     name,
     start,
     end: ended,
-    ...statusOf(code, message, bounds.limits),
+    ...statusOf(status.code, status.message, bounds.limits),
     attributes: bounds.within(attributes),
     events,
     links
   })
 }
 
-const readEvent = (reader: BinaryReader, bounds: RequestBounds) => {
+const dropMessage = (reader: BinaryReader, what: "events" | "links", bounds: RequestBounds) => {
+  bounds.drop(what)
+  reader.pos = endOf(reader)
+}
+
+/** A status that comes again continues the one before it, as the format demands. */
+function* readStatus(reader: BinaryReader, before: { code: number; message: string }, bounds: RequestBounds) {
+  let { code, message } = before
+  yield* eachField(reader, endOf(reader), bounds, (field, wire) => {
+    if (field === 2 && wire === LengthDelimited) message = textOf(reader, bounds.limits.valueBytes)
+    else if (field === 3 && wire === Varint) code = reader.int32()
+    else return false
+    return true
+  })
+  return { code, message }
+}
+
+function* readEvent(reader: BinaryReader, bounds: RequestBounds) {
   let at = "0"
   let name = ""
-  const attributes: ReadAttributes = new Map()
-  eachField(reader, endOf(reader), (field, wire) => {
+  const attributes = new ReadAttributes()
+  yield* eachField(reader, endOf(reader), bounds, (field, wire) => {
     if (field === 1 && wire === Bit64) at = String(reader.fixed64())
-    else if (field === 2 && wire === LengthDelimited) name = reader.string()
+    else if (field === 2 && wire === LengthDelimited) name = textOf(reader, SHORT_TEXT_BYTES)
     else if (field === 3 && wire === LengthDelimited) readAttribute(reader, attributes, bounds)
     else return false
     return true
@@ -195,14 +242,14 @@ const readEvent = (reader: BinaryReader, bounds: RequestBounds) => {
   return { name: bounds.of(name).name, at, attributes: bounds.within(attributes) }
 }
 
-const readLink = (reader: BinaryReader, bounds: RequestBounds) => {
+function* readLink(reader: BinaryReader, bounds: RequestBounds) {
   let traceId = ""
   let spanId = ""
-  const attributes: ReadAttributes = new Map()
-  eachField(reader, endOf(reader), (field, wire) => {
+  const attributes = new ReadAttributes()
+  yield* eachField(reader, endOf(reader), bounds, (field, wire) => {
     if (wire !== LengthDelimited) return false
-    if (field === 1) traceId = hexOf(reader.bytes())
-    else if (field === 2) spanId = hexOf(reader.bytes())
+    if (field === 1) traceId = hexOf(reader)
+    else if (field === 2) spanId = hexOf(reader)
     else if (field === 4) readAttribute(reader, attributes, bounds)
     else return false
     return true
@@ -210,22 +257,17 @@ const readLink = (reader: BinaryReader, bounds: RequestBounds) => {
   return { traceId, spanId, attributes: bounds.within(attributes) }
 }
 
-export const readProtobufLog = (
-  reader: BinaryReader,
-  end: number,
-  emitter: Emitter,
-  collector: Collector,
-  bounds: RequestBounds
-) => {
+export const readProtobufLog: ReadItem = function* (reader, end, emitter, collector, bounds) {
   let traceId = ""
   let spanId = ""
   let name = ""
   let time = 0n
   let observed = 0n
   let body: AttributeValue | undefined
-  const attributes: ReadAttributes = new Map()
-  const { contentBytes, nesting } = bounds.limits
-  eachField(reader, end, (field, wire) => {
+  const attributes = new ReadAttributes()
+  const { contentBytes } = bounds.limits
+  bounds.begin("item")
+  yield* eachField(reader, end, bounds, (field, wire) => {
     if (wire === Bit64) {
       if (field === 1) time = BigInt(reader.fixed64())
       else if (field === 11) observed = BigInt(reader.fixed64())
@@ -233,11 +275,11 @@ export const readProtobufLog = (
       return true
     }
     if (wire !== LengthDelimited) return false
-    if (field === 5) body = readValue(reader, nesting, { left: contentBytes })
+    if (field === 5) body = boundContent(readValue(reader, roomFor(contentBytes, bounds), bounds), bounds.limits)
     else if (field === 6) readAttribute(reader, attributes, bounds)
-    else if (field === 9) traceId = hexOf(reader.bytes())
-    else if (field === 10) spanId = hexOf(reader.bytes())
-    else if (field === 12) name = reader.string()
+    else if (field === 9) traceId = hexOf(reader)
+    else if (field === 10) spanId = hexOf(reader)
+    else if (field === 12) name = textOf(reader, SHORT_TEXT_BYTES)
     else return false
     return true
   })
@@ -245,139 +287,10 @@ export const readProtobufLog = (
     ...emitter,
     traceId,
     spanId,
-    name: logName(name, attributes.get("event.name")),
+    name: logName(name, attributes.values.get("event.name")),
     time,
     observed,
-    ...(body !== undefined && { body: boundContent(body, bounds.limits) }),
+    ...(body !== undefined && { body }),
     attributes: bounds.within(attributes)
   })
-}
-
-const readAttributes = (
-  reader: BinaryReader,
-  part: Part | undefined,
-  wanted: number,
-  bounds: RequestBounds
-): Attributes => {
-  const attributes: ReadAttributes = new Map()
-  if (part === undefined) return {}
-  reader.pos = part.start
-  eachField(reader, part.end, (field, wire) => {
-    if (field !== wanted || wire !== LengthDelimited) return false
-    readAttribute(reader, attributes, bounds)
-    return true
-  })
-  return bounds.within(attributes)
-}
-
-/** One without a name is left out; of two with one name the last counts. */
-const readAttribute = (reader: BinaryReader, into: ReadAttributes, bounds: RequestBounds) => {
-  const end = endOf(reader)
-  const { name, value } = readPair(reader, end)
-  if (name !== "" && name !== "__proto__") {
-    const bounded = bounds.of(name)
-    reader.pos = value
-    const read = value === end ? null : readValue(reader, bounds.limits.nesting, { left: bounded.bytes })
-    addTo(into, bounded, read)
-  }
-  reader.pos = end
-}
-
-/** The name of a pair, and the offset of its value: the end of the pair when it has none. */
-const readPair = (reader: BinaryReader, end: number) => {
-  let name = ""
-  let value = end
-  eachField(reader, end, (field, wire) => {
-    if (wire !== LengthDelimited) return false
-    if (field === 1) name = reader.string()
-    else if (field === 2) {
-      value = reader.pos
-      reader.pos = endOf(reader)
-    } else return false
-    return true
-  })
-  return { name, value }
-}
-
-/**
- * Members of lists and maps that may still be read: without a bound, two bytes on the wire become a member that takes
- * eight in memory.
- */
-interface Members {
-  left: number
-}
-
-/** A value without content is null, as OTLP defines it. */
-const readValue = (reader: BinaryReader, levels: number, members: Members): AttributeValue => {
-  let value: AttributeValue = null
-  eachField(reader, endOf(reader), (field, wire) => {
-    if (field === 1 && wire === LengthDelimited) value = cleanText(reader.string())
-    else if (field === 2 && wire === Varint) value = reader.bool()
-    else if (field === 3 && wire === Varint) value = integerOf(BigInt(reader.int64()))
-    else if (field === 4 && wire === Bit64) value = doubleOf(reader.double())
-    else if (field === 5 && wire === LengthDelimited) value = readList(reader, levels, members)
-    else if (field === 6 && wire === LengthDelimited) value = readMap(reader, levels, members)
-    else if (field === 7 && wire === LengthDelimited) value = Buffer.from(reader.bytes()).toString("base64")
-    else return false
-    return true
-  })
-  return value
-}
-
-const readList = (reader: BinaryReader, levels: number, members: Members): AttributeValue => {
-  const end = endOf(reader)
-  if (levels <= 0) {
-    reader.pos = end
-    return TOO_DEEP
-  }
-  const list: Array<AttributeValue> = []
-  eachField(reader, end, (field, wire) => {
-    if (field !== 1 || wire !== LengthDelimited || members.left < 0) return false
-    if (members.left-- > 0) list.push(readValue(reader, levels - 1, members))
-    else {
-      list.push(TOO_MANY)
-      reader.pos = endOf(reader)
-    }
-    return true
-  })
-  return list
-}
-
-const readMap = (reader: BinaryReader, levels: number, members: Members): AttributeValue => {
-  const end = endOf(reader)
-  if (levels <= 0) {
-    reader.pos = end
-    return TOO_DEEP
-  }
-  const map = new Map<string, AttributeValue>()
-  eachField(reader, end, (field, wire) => {
-    if (field !== 1 || wire !== LengthDelimited || members.left < 0) return false
-    const next = endOf(reader)
-    const { name, value } = readPair(reader, next)
-    if (members.left-- <= 0) map.set("…", TOO_MANY)
-    else if (name !== "__proto__") {
-      reader.pos = value
-      map.set(cleanText(name), value === next ? null : readValue(reader, levels - 1, members))
-    }
-    reader.pos = next
-    return true
-  })
-  return Object.fromEntries(map)
-}
-
-/** An integer, as a decimal text when a double cannot hold it. */
-export const integerOf = (value: bigint): number | string =>
-  Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
-
-/** A double, as a text when JSON cannot hold it. */
-export const doubleOf = (value: number): number | string =>
-  Number.isFinite(value) ? (value === 0 ? 0 : value) : String(value)
-
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"))
-
-const hexOf = (bytes: Uint8Array): string => {
-  if (bytes.length > 16) return ""
-  let text = ""
-  for (const byte of bytes) text += HEX[byte]
-  return text
 }

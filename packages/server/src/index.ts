@@ -13,7 +13,7 @@ export { HttpObserver, type ObservedRequest, RequestId } from "./http/HttpObserv
 export { ListenFailed, type ListenOptions, layerHttpServer } from "./http/Listening.ts"
 export { RawRoutes } from "./http/RawRoutes.ts"
 export { readinessAnswer } from "./http/ReadinessAnswer.ts"
-export type { AccountState, Spent } from "./http/RequestBudget.ts"
+export { type AccountState, makeRequestBudget, type Spent } from "./http/RequestBudget.ts"
 export { RequestFacts, type Via } from "./http/RequestFacts.ts"
 export { ControlPlaneEdge, LauncherEdge } from "./http/ServiceEdges.ts"
 export { Tickets } from "./http/Tickets.ts"

@@ -1,5 +1,6 @@
 export { type Programs, programFile } from "./Bundle.ts"
 export { type Chance, chanceOf } from "./Chance.ts"
+export { type Flood, floodsOf, giantsOf } from "./Floods.ts"
 export { type Answer, type Call, request } from "./HttpRequest.ts"
 export { connectSilently, freePorts, listenAnywhere, listening, onLoopback } from "./Loopback.ts"
 export { type CollectedSpan, otlpCollector } from "./OtlpCollector.ts"

@@ -68,6 +68,19 @@ export const ProcessReports = Schema.Struct({
   data: Schema.Array(ProcessReport).annotate({ description: "Those that are there, the oldest first" })
 }).annotate({ identifier: "ProcessReports", description: "The processes of the service on one database" })
 
+/** The inbox of telemetry by source (docs/reference/ingest.md#turns). */
+export const IngestReport = Schema.Struct({
+  data: Schema.Array(
+    Schema.Struct({
+      source: Field.text("Name of the key that sends", "team"),
+      waiting: Field.integer("Spans and log records that wait for their runs"),
+      waitingBytes: Field.integer("Their bytes"),
+      lagSeconds: Field.number("How long the oldest of them has waited")
+    })
+  ).annotate({ description: "Sources of which something waits" })
+}).annotate({ identifier: "IngestReport", description: "What waits in the inbox of telemetry, by source" })
+export type IngestReport = typeof IngestReport.Type
+
 /** The archive of the database (docs/reference/archive.md#operation). */
 export const ArchiveReport = Schema.Struct({
   archive: Schema.NullOr(
@@ -183,6 +196,14 @@ export class AdminGroup extends HttpApiGroup.make("admin")
         access: "viewer",
         summary: "Read the state of the archive",
         description: "How far the archive is behind the log, what it has, and why no file is written."
+      })
+    ),
+    HttpApiEndpoint.get("ingest", "/admin/ingest", { success: IngestReport }).annotateMerge(
+      operation({
+        id: "getIngest",
+        access: "viewer",
+        summary: "Read what waits of each source of telemetry",
+        description: "The spans and log records in the inbox by source, the source that has waited the longest first."
       })
     ),
     HttpApiEndpoint.get("processes", "/admin/processes", { success: ProcessReports }).annotateMerge(

@@ -166,10 +166,10 @@ export const alertNotFound = (id: string) => controlPlaneError("NOT_FOUND", `ale
 export const tooManyOf = (most: number, what: string) =>
   controlPlaneError("CONFLICT", `there are ${most} ${what} already`)
 
-export const payloadTooLarge = () =>
+export const payloadTooLarge = (message = "request entity too large") =>
   new PayloadTooLarge({
     errorCode: "PAYLOAD_TOO_LARGE",
-    message: "request entity too large",
+    message,
     error: reasonPhrases[413]
   })
 

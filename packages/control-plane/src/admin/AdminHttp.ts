@@ -11,6 +11,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ArchiveStatus } from "../archive/ArchiveStatus.ts"
+import { Reception } from "../ingest/Reception.ts"
 import { Observers } from "../observe/Observers.ts"
 import { AuditTrail } from "../platform/audit/AuditTrail.ts"
 import { currentCaller } from "../platform/http/CurrentCaller.ts"
@@ -56,6 +57,7 @@ export const AdminHttp = HttpApiBuilder.group(
     const observers = yield* Observers
     const processes = yield* Processes
     const archiveStatus = yield* ArchiveStatus
+    const reception = yield* Reception
     // What cannot be read has stopped the start.
     const settings = yield* Effect.orDie(settingsInForce("control-plane"))
     const startedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
@@ -82,6 +84,12 @@ export const AdminHttp = HttpApiBuilder.group(
       const cutoff = (yield* Clock.currentTimeMillis) - retention.ttlDays * 24 * MS_PER_HOUR
       return yield* archiveStatus.unarchivedBefore(new Date(cutoff).toISOString())
     })
+
+    const ingest = Effect.map(reception.sources, (sources) => ({
+      data: sources.map(({ bytes, lagSeconds, rows, source }) => ({
+        ...{ source, waiting: rows, waitingBytes: bytes, lagSeconds }
+      }))
+    }))
 
     const archive = Effect.gen(function* () {
       const position = yield* archiveStatus.position
@@ -134,6 +142,7 @@ export const AdminHttp = HttpApiBuilder.group(
           settings
         })),
       archive: () => orUnavailable(archive),
+      ingest: () => orUnavailable(ingest),
       processes: () => orUnavailable(Effect.map(processes.list, (data) => ({ data }))),
       runtimeSessions: () => orUnavailable(drift.make)
     })

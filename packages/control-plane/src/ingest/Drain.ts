@@ -26,9 +26,9 @@ const RETRY_MS = 1_000
 const POLL_MS = 5_000
 /** Open stories that a process keeps; others are read from the database again. */
 const MOST_STORIES = 2_000
-/** Subjects of the messages between processes. */
+/** Subjects of the messages between processes: names of traces, and a run with the source that has sent. */
 const TRACES = "otlp.traces"
-const RUN = "otlp.run"
+const RUN = "otlp.run-of-source"
 /** Names of traces in one message. */
 const NAMES_PER_MESSAGE = 6_000
 
@@ -116,7 +116,8 @@ export class Drain extends Context.Service<
           })
       })
 
-      const wakeRun = (runId: RunId) => (isOurs(runId) ? Effect.sync(() => runs.wake(runId)) : channel.send(RUN, runId))
+      const wakeRun = (runId: RunId, source: string) =>
+        isOurs(runId) ? Effect.sync(() => runs.wake(runId, source)) : channel.send(RUN, `${runId} ${source}`)
 
       const traces = yield* makeDueKeys({
         concurrency: CONCURRENCY,
@@ -125,39 +126,45 @@ export class Drain extends Context.Service<
           const trace = traceOfKey(key)
           if (!isHome(trace)) return undefined
           const state = yield* traceRuns.bind(trace, yield* Clock.currentTimeMillis)
-          if (state._tag === "Bound") yield* wakeRun(state.runId)
+          if (state._tag === "Bound") yield* wakeRun(state.runId, trace.source)
           return state._tag === "Due" ? state.at : undefined
         })
       })
 
+      const wakeTrace = (trace: TraceRef) => traces.wake(traceKey(trace), trace.source)
+
       const received = Effect.fnUntraced(function* (refs: ReadonlyArray<TraceRef>) {
         const away: Array<string> = []
         for (const trace of refs) {
-          if (isHome(trace)) traces.wake(traceKey(trace))
+          if (isHome(trace)) wakeTrace(trace)
           else away.push(traceKey(trace))
         }
         for (const text of messagesOf(away)) yield* channel.send(TRACES, text)
       })
 
       yield* channel.listen(TRACES, (text) => {
-        for (const key of text.split("\n")) if (isHome(traceOfKey(key))) traces.wake(key)
+        for (const trace of text.split("\n").map(traceOfKey)) if (isHome(trace)) wakeTrace(trace)
       })
       yield* channel.listen(RUN, (text) => {
-        const runId = RunId.make(text)
-        if (isOurs(runId)) runs.wake(runId)
+        const [id = "", ...source] = text.split(" ")
+        const runId = RunId.make(id)
+        if (isOurs(runId)) runs.wake(runId, source.join(" "))
       })
 
       /** Wakes runs with other rows than this process knows, and the runs that this process has to end. */
       const poll = Effect.gen(function* () {
-        const rowsOfRuns = new Map<RunId, number>()
+        const rowsOfRuns = new Map<RunId, { readonly rows: number; readonly source: string }>()
         for (const { rows, runId, ...trace } of yield* inbox.waiting) {
-          if (runId !== undefined) rowsOfRuns.set(runId, (rowsOfRuns.get(runId) ?? 0) + rows)
-          else if (isHome(trace) && !traces.has(traceKey(trace))) traces.wake(traceKey(trace))
+          if (runId !== undefined) {
+            rowsOfRuns.set(runId, { rows: (rowsOfRuns.get(runId)?.rows ?? 0) + rows, source: trace.source })
+          } else if (isHome(trace) && !traces.has(traceKey(trace))) wakeTrace(trace)
         }
-        for (const [runId, rows] of rowsOfRuns) {
-          if (isOurs(runId) && open.get(runId)?.pending.size !== rows) runs.wake(runId)
+        for (const [runId, { rows, source }] of rowsOfRuns) {
+          if (isOurs(runId) && open.get(runId)?.pending.size !== rows) runs.wake(runId, source)
         }
-        for (const runId of yield* stories.unfinished) if (isOurs(runId) && !runs.has(runId)) runs.wake(runId)
+        for (const { runId, source } of yield* stories.unfinished) {
+          if (isOurs(runId) && !runs.has(runId)) runs.wake(runId, source)
+        }
       })
       const signal = yield* Queue.sliding<void>(1)
       yield* Effect.forkScoped(forever("telemetry-inbox", poll, { wake: Queue.take(signal), every: POLL_MS }))

@@ -1,3 +1,4 @@
+import { makeFairQueue } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
@@ -7,6 +8,8 @@ import { forever } from "../platform/loop/Forever.ts"
 const TICK_MS = 100
 
 interface Entry {
+  /** The source whose turn it takes. */
+  readonly source: string
   /** Unix milliseconds. */
   dueAt: number
   isRunning: boolean
@@ -26,29 +29,32 @@ interface DueKeysOptions<E, R> {
 }
 
 /**
- * Keys that are processed when they are due, each by one fiber at a time. A failed one is processed again. A woken key
- * is processed at once when it is new, else with the next tick: many wakes of one key share a read.
+ * Keys that are processed when they are due, each by one fiber at a time, in turns by source: however many keys of one
+ * source are due, a key of another waits for one of them at most (docs/reference/ingest.md#turns). A failed one is
+ * processed again. A woken key is processed at once when it is new, else with the next tick: many wakes of one key
+ * share a read.
  */
 export const makeDueKeys = Effect.fnUntraced(function* <E, R>({ concurrency, process, retryMs }: DueKeysOptions<E, R>) {
   const clock = yield* Clock.Clock
   const entries = new Map<string, Entry>()
-  const ready = new Set<string>()
+  const ready = makeFairQueue<string>(concurrency)
   const hasReady = yield* Latch.make(false)
 
-  const makeReady = (key: string) => {
-    ready.add(key)
+  const makeReady = (key: string, { source }: Entry) => {
+    ready.add(source, key)
     hasReady.openUnsafe()
   }
 
-  const wake = (key: string) => {
+  const wake = (key: string, source: string) => {
     const known = entries.get(key)
     if (known !== undefined) {
       known.isAgain = known.isRunning
       known.dueAt = 0
       return
     }
-    entries.set(key, { dueAt: 0, isRunning: false, isAgain: false, idle: Latch.makeUnsafe(true) })
-    makeReady(key)
+    const entry = { source, dueAt: 0, isRunning: false, isAgain: false, idle: Latch.makeUnsafe(true) }
+    entries.set(key, entry)
+    makeReady(key, entry)
   }
 
   const run = (key: string, entry: Entry) =>
@@ -68,16 +74,19 @@ export const makeDueKeys = Effect.fnUntraced(function* <E, R>({ concurrency, pro
       if (entry.isAgain) entry.dueAt = 0
       else if (next !== undefined) {
         entry.dueAt = next
-        if (next <= clock.currentTimeMillisUnsafe()) makeReady(key)
+        if (next <= clock.currentTimeMillisUnsafe()) makeReady(key, entry)
       } else if (entries.get(key) === entry) entries.delete(key)
     }).pipe(Effect.ensuring(entry.idle.open))
 
   const worker = Effect.gen(function* () {
-    const [key] = ready
-    if (key === undefined) return void hasReady.closeUnsafe()
-    ready.delete(key)
-    const entry = entries.get(key)
-    if (entry !== undefined && !entry.isRunning) yield* run(key, entry)
+    const taken = ready.take()
+    if (taken === undefined) return void hasReady.closeUnsafe()
+    const entry = entries.get(taken.entry)
+    const turn = entry === undefined || entry.isRunning ? Effect.void : run(taken.entry, entry)
+    yield* Effect.ensuring(
+      turn,
+      Effect.sync(() => ready.leave(taken.caller))
+    )
   })
   for (let number = 0; number < concurrency; number++) {
     yield* Effect.forkScoped(forever("telemetry-workers", worker, { wake: hasReady.await }))
@@ -85,7 +94,7 @@ export const makeDueKeys = Effect.fnUntraced(function* <E, R>({ concurrency, pro
 
   const tick = Effect.sync(() => {
     const now = clock.currentTimeMillisUnsafe()
-    for (const [key, entry] of entries) if (!entry.isRunning && entry.dueAt <= now) makeReady(key)
+    for (const [key, entry] of entries) if (!entry.isRunning && entry.dueAt <= now) makeReady(key, entry)
   })
   yield* Effect.forkScoped(forever("telemetry-clock", tick, { every: TICK_MS, first: TICK_MS }))
 
@@ -93,8 +102,8 @@ export const makeDueKeys = Effect.fnUntraced(function* <E, R>({ concurrency, pro
   const forget = (isOne: (key: string) => boolean) =>
     Effect.suspend(() => {
       const forgotten = [...entries].filter(([key]) => isOne(key))
-      for (const [key] of forgotten) {
-        ready.delete(key)
+      for (const [key, { source }] of forgotten) {
+        ready.remove(source, key)
         entries.delete(key)
       }
       return Effect.forEach(forgotten, ([, { idle }]) => idle.await, { discard: true })

@@ -12,6 +12,8 @@ import { unnestRows } from "../platform/postgres/UnnestRows.ts"
 /** Most rows of a trace or run that one read returns, and about the most bytes of rows of all its callers. */
 export const ROWS_PER_READ = 2_000
 const BYTES_PER_READ = 2 * 1024 * 1024
+/** About the most bytes of rows that one statement stores. */
+const BYTES_PER_STORE = 8 * 1024 * 1024
 /** Spans and log records of a run, and their bytes; what is beyond is not stored. */
 export const MAX_SPANS_PER_RUN = 100_000
 export const MAX_BYTES_PER_RUN = 512 * 1024 * 1024
@@ -63,12 +65,21 @@ export interface WaitingTrace extends TraceRef {
   readonly rows: number
 }
 
+/** What waits of one source. */
+export interface SourceSize {
+  readonly source: string
+  readonly rows: number
+  readonly bytes: number
+  /** Seconds since its oldest row was received. */
+  readonly lagSeconds: number
+}
+
 /** What waits in the inbox of all processes. */
 export interface InboxSize {
   readonly rows: number
   readonly bytes: number
-  /** Bytes of each source with rows. */
-  readonly bytesOf: ReadonlyMap<string, number>
+  /** The same of each source with rows. */
+  readonly sources: ReadonlyArray<SourceSize>
   /** Seconds since the oldest row was received; 0 when the inbox is empty. */
   readonly lagSeconds: number
 }
@@ -87,6 +98,29 @@ export interface StoredEntries {
   /** Entries of traces whose run was deleted: they are not stored. */
   readonly deleted: number
 }
+
+const NOTHING_STORED: StoredEntries = { stored: 0, beyond: 0, deleted: 0 }
+
+/** Entries in the order of their key, which all statements of a request keep, in parts of some bytes. */
+const partsOf = (entries: ReadonlyArray<InboxEntry>): ReadonlyArray<ReadonlyArray<InboxEntry>> => {
+  const parts: Array<Array<InboxEntry>> = []
+  let left = 0
+  const total = entries.reduce((sum, { bytes }) => sum + bytes, 0)
+  if (total <= BYTES_PER_STORE) return [entries]
+  for (const entry of entries.toSorted(byKey)) {
+    const last = parts.at(-1)
+    if (last !== undefined && entry.bytes <= left) last.push(entry)
+    else {
+      parts.push([entry])
+      left = BYTES_PER_STORE
+    }
+    left -= entry.bytes
+  }
+  return parts
+}
+
+const byKey = (one: InboxEntry, other: InboxEntry): number => (keyOf(one) < keyOf(other) ? -1 : 1)
+const keyOf = ({ kind, spanId, traceId }: InboxEntry): string => `${traceId} ${spanId} ${kind}`
 
 /** A run, and the ordinals of its rows that are not to be read. */
 export interface RunRows {
@@ -114,7 +148,7 @@ export class Inbox extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
-      const store = Effect.fn("Inbox.store")((source: string, entries: ReadonlyArray<InboxEntry>) => {
+      const storePart = (source: string, entries: ReadonlyArray<InboxEntry>) => {
         const rows = entries.map(({ bytes, kind, span, spanId, traceId }) => ({
           trace_id: traceId,
           span_id: spanId,
@@ -143,20 +177,38 @@ export class Inbox extends Context.Service<
             SELECT (SELECT count(*)::int FROM stored) AS stored,
                    (SELECT count(*)::int FROM given WHERE beyond AND NOT deleted) AS beyond,
                    (SELECT count(*)::int FROM given WHERE deleted) AS deleted`,
-          ([row]) => row ?? { stored: 0, beyond: 0, deleted: 0 }
+          ([row]) => row ?? NOTHING_STORED
+        )
+      }
+
+      /** In parts, each of which is copied for its statement: memory does not have twice a large request. */
+      const store = Effect.fn("Inbox.store")((source: string, entries: ReadonlyArray<InboxEntry>) => {
+        const parts = partsOf(entries)
+        const [first = [], ...others] = parts
+        if (others.length === 0) return storePart(source, first)
+        const all = Effect.forEach(parts, (part) => storePart(source, part))
+        return Effect.map(sql.withTransaction(all), (results) =>
+          results.reduce(
+            (sum, part) => ({
+              stored: sum.stored + part.stored,
+              beyond: sum.beyond + part.beyond,
+              deleted: sum.deleted + part.deleted
+            }),
+            NOTHING_STORED
+          )
         )
       })
 
       const size = Effect.map(
-        sql<{ readonly source: string; readonly rows: number; readonly bytes: number; readonly lag: number }>`
+        sql<SourceSize>`
           SELECT source, count(*)::int AS rows, sum(bytes)::float8 AS bytes,
-                 extract(epoch FROM now() - min(received_at))::float8 AS lag
+                 extract(epoch FROM now() - min(received_at))::float8 AS "lagSeconds"
           FROM otlp_inbox GROUP BY source`,
         (sources): InboxSize => ({
           rows: sources.reduce((sum, { rows }) => sum + rows, 0),
           bytes: sources.reduce((sum, { bytes }) => sum + bytes, 0),
-          bytesOf: new Map(sources.map(({ bytes, source }) => [source, bytes])),
-          lagSeconds: sources.reduce((most, { lag }) => Math.max(most, lag), 0)
+          lagSeconds: sources.reduce((most, { lagSeconds }) => Math.max(most, lagSeconds), 0),
+          sources
         })
       ).pipe(Effect.withTracerEnabled(false))
 

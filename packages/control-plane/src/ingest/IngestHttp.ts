@@ -7,6 +7,7 @@ import {
   ingestDisabled,
   PROTOBUF_TYPE,
   payloadTooLarge,
+  TooManyRequests,
   unsupportedMediaType
 } from "@runplane/api"
 import {
@@ -17,13 +18,14 @@ import {
   type OtlpSignal,
   type StatusOf
 } from "@runplane/otlp"
-import { RawRoutes } from "@runplane/server"
+import { networkOf, RawRoutes, RequestFacts } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Layer from "effect/Layer"
 import { orUnavailable, RETRY_AFTER_SECONDS } from "../platform/http/OutageAnswers.ts"
+import type { ExportRefused } from "./ExportBudgets.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 import { Reception } from "./Reception.ts"
 
@@ -70,17 +72,21 @@ export const IngestHttp = HttpApiBuilder.group(
         orUnavailable(
           Effect.gen(function* () {
             const form = yield* accepted(request)
-            const { actorId } = yield* CurrentActor
-            const rejected = yield* reception.receive({ ...form, signal, body: request.stream, source: actorId }).pipe(
+            const { actorId, actorType } = yield* CurrentActor
+            const facts = yield* RequestFacts
+            facts.client = actorType === "anonymous" ? networkOf(facts.address) : actorId
+            const given = { ...form, signal, body: request.stream, source: actorId, client: facts.client }
+            const rejected = yield* reception.receive(given).pipe(
               Effect.catchTags({
                 BodyTooLarge: () => Effect.fail(payloadTooLarge()),
+                TooManyParts: ({ message }) => Effect.fail(payloadTooLarge(message)),
                 BodyMalformed: ({ message }) => Effect.fail(badRequest(message)),
                 HttpServerError: () => Effect.fail(badRequest("the body did not arrive")),
                 InboxFull: () => Effect.fail(inboxFull())
               })
             )
             return answer(signal, form.encoding, rejected)
-          })
+          }).pipe(Effect.catchTag("ExportRefused", (refused) => Effect.succeed(refusalOf(refused))))
         )
 
     return handlers
@@ -93,6 +99,15 @@ export const IngestHttp = HttpApiBuilder.group(
       )
   })
 )
+
+/** 429 with the time after which the budget has room again. */
+const refusalOf = ({ message, retryAfterMs }: ExportRefused) => {
+  const { errorCode, statusCode } = new TooManyRequests({ errorCode: "INTERNAL_ERROR", message })
+  return HttpServerResponse.jsonUnsafe(
+    { statusCode, errorCode, message },
+    { status: statusCode, headers: { "retry-after": String(Math.ceil(retryAfterMs / 1_000)) } }
+  )
+}
 
 /** Statuses that exporters send again. */
 const RETRIED: ReadonlySet<number> = new Set([429, 503])

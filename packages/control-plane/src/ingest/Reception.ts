@@ -1,36 +1,45 @@
 import { createHash } from "node:crypto"
 import type { IngestHealth } from "@runplane/api"
-import { receivedTelemetry } from "@runplane/domain"
+import { receivedTelemetry, type Telemetry } from "@runplane/domain"
 import {
   type BodyMalformed,
   type BodyTooLarge,
+  type Dropped,
+  inflateBody,
+  OTLP_LIMITS,
   type OtlpEncoding,
   type OtlpSignal,
-  readBody,
-  readTelemetry
+  readEach,
+  receiveBody,
+  type TooManyParts
 } from "@runplane/otlp"
+import { makeFairTurns, RequestFacts, type TurnRefused } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Semaphore from "effect/Semaphore"
+import * as Record from "effect/Record"
 import type * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import { Redactor } from "../event-log/append/Redactor.ts"
 import { Metrics } from "../platform/metrics/Metrics.ts"
 import { Drain } from "./Drain.ts"
 import { DROPPED_BECAUSE, Drops } from "./Drops.ts"
-import { Inbox, type InboxEntry, inboxEntry, type TraceRef } from "./Inbox.ts"
+import { type ExportRefused, makeExportBudgets } from "./ExportBudgets.ts"
+import { Inbox, type InboxEntry, inboxEntry, type SourceSize, type TraceRef } from "./Inbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 
 /** An inflated body may have so many times the bytes of the largest body as sent. */
 const INFLATED = 8
-/** Requests whose bodies are in memory at the same time, and requests of a process with those that wait. */
+/** Requests whose bodies are in memory at the same time. */
 const CONCURRENT_REQUESTS = 8
-const MOST_REQUESTS = 100
-/** Spans and log records that are prepared at a time, before the thread is given back. */
-const SLICE = 250
+/** A body that inflates to more is read alone: memory has one of them. */
+const LARGE_BODY_BYTES = 4 * 1024 * 1024
+/** The spans of a request may have so many times the bytes of its largest inflated body: each repeats its resource. */
+const STORED = 2
+/** A body arrives within this time. */
+const ARRIVAL = "30 seconds"
 /** The size of the inbox is read again after so long; until then own rows are added. Milliseconds. */
 const SIZE_TTL_MS = 1_000
 
@@ -42,7 +51,25 @@ const SHARE_OF_FREE = 3
 
 const NOTHING_STORED = { stored: 0, beyond: 0, deleted: 0 }
 
-/** The inbox has its bound of bytes, or too many requests are being read. */
+const BEYOND_BYTES = "the spans and log records of a request have too many bytes with their resources"
+
+const PARTS = {
+  groups: "groups of resources or scopes",
+  attributes: "attributes",
+  events: "events",
+  links: "links",
+  values: "ends of values with too many members"
+}
+
+/** What a request lost beside whole spans; empty without any. */
+const droppedText = (dropped: Dropped): string => {
+  const parts = Record.toEntries(dropped).filter(([, count]) => count > 0)
+  return parts.length === 0
+    ? ""
+    : `dropped beyond the limits: ${parts.map(([part, count]) => `${count} ${PARTS[part]}`).join(", ")}`
+}
+
+/** The inbox has its bound of bytes, or a body does not arrive. */
 export class InboxFull extends Data.TaggedError("InboxFull") {}
 
 /** An export request as its headers describe it. */
@@ -53,7 +80,12 @@ export interface ExportRequest<E> {
   readonly body: Stream.Stream<Uint8Array, E>
   /** The name of the caller's key. */
   readonly source: string
+  /** The caller that budgets and turns count: the key, or the network of a caller without one. */
+  readonly client: string
 }
+
+/** Why a request is refused. */
+export type Refusal = BodyTooLarge | BodyMalformed | ExportRefused | InboxFull | SqlError | TooManyParts | TurnRefused
 
 /** What a request loses; without any, everything is received. */
 export interface Rejected {
@@ -65,9 +97,9 @@ export interface Rejected {
 export class Reception extends Context.Service<
   Reception,
   {
-    readonly receive: <E>(
-      request: ExportRequest<E>
-    ) => Effect.Effect<Rejected | undefined, E | BodyTooLarge | BodyMalformed | InboxFull | SqlError>
+    readonly receive: <E>(request: ExportRequest<E>) => Effect.Effect<Rejected | undefined, E | Refusal>
+    /** What waits of each source, the one that has waited the longest first. */
+    readonly sources: Effect.Effect<ReadonlyArray<SourceSize>, SqlError>
     /** The inbox of all processes; undefined where nothing is received. */
     readonly health: Effect.Effect<IngestHealth | undefined, SqlError>
   }
@@ -80,8 +112,12 @@ export class Reception extends Context.Service<
       const inbox = yield* Inbox
       const metrics = yield* Metrics
       const redactor = yield* Redactor
-      const { dropsContent, inboxBytes, isEnabled, keepUser, maxBodyBytes } = yield* IngestSettings
-      const slots = yield* Semaphore.make(CONCURRENT_REQUESTS)
+      const { dropsContent, inboxBytes, isEnabled, keepUser, maxBodyBytes, tracesPerRequest } = yield* IngestSettings
+      const budgets = yield* makeExportBudgets
+      const lane = makeFairTurns("exports", CONCURRENT_REQUESTS)
+      const largeLane = makeFairTurns("large exports", 1)
+      const limits = { ...OTLP_LIMITS, traces: tracesPerRequest }
+      const maxInflatedBytes = INFLATED * maxBodyBytes
       const options = {
         redactor,
         content: dropsContent ? ("drop" as const) : ("keep" as const),
@@ -96,7 +132,11 @@ export class Reception extends Context.Service<
       const size = Effect.gen(function* () {
         const readAt = yield* Clock.currentTimeMillis
         const read = yield* inbox.size
-        known = { readAt, bytes: read.bytes, bytesOf: new Map(read.bytesOf) }
+        known = {
+          readAt,
+          bytes: read.bytes,
+          bytesOf: new Map(read.sources.map(({ bytes, source }) => [source, bytes]))
+        }
         metrics.otlpInbox(read)
         return read
       })
@@ -110,47 +150,83 @@ export class Reception extends Context.Service<
         if (free <= 0 || (known.bytesOf.get(source) ?? 0) >= SHARE_OF_FREE * free) return yield* new InboxFull()
       })
 
-      const read = Effect.fnUntraced(function* <E>({ body, encoding, gzip, signal, source }: ExportRequest<E>) {
-        const bytes = yield* readBody(body, { gzip, maxBytes: maxBodyBytes, maxInflatedBytes: INFLATED * maxBodyBytes })
-        const { ignored, message, rejected: invalid, telemetry } = yield* readTelemetry(signal, encoding, bytes)
+      /** Reads a body, and stores what it brings. */
+      const read = Effect.fnUntraced(function* (
+        { encoding, signal, source }: Omit<ExportRequest<never>, "body">,
+        body: Buffer
+      ) {
         const kept: Array<InboxEntry> = []
-        for (let from = 0; from < telemetry.length; from += SLICE) {
-          if (from > 0) yield* Effect.yieldNow
-          for (const one of telemetry.slice(from, from + SLICE)) kept.push(inboxEntry(receivedTelemetry(options, one)))
+        const traces = new Map<string, TraceRef>()
+        let keptBytes = 0
+        const take = (telemetry: Telemetry) => {
+          const entry = inboxEntry(receivedTelemetry(options, telemetry))
+          if (keptBytes + entry.bytes > STORED * maxInflatedBytes) return BEYOND_BYTES
+          keptBytes += entry.bytes
+          kept.push(entry)
+          traces.set(entry.traceId, { source, traceId: entry.traceId })
+          return undefined
         }
+        const report = yield* readEach({ signal, encoding, body }, take, limits)
+        yield* budgets.addTraces(source, new Set(traces.keys()))
         const { beyond, deleted, stored } = kept.length === 0 ? NOTHING_STORED : yield* inbox.store(source, kept)
-        added(source, bytes.length)
-        const rejected = invalid + beyond + deleted
+        added(source, keptBytes)
+        const rejected = report.rejected + beyond + deleted
         const received = kept.length - beyond - deleted
-        yield* drop("invalid", invalid, source)
+        yield* drop("invalid", report.rejected, source)
         yield* drop("run_full", beyond, source)
         yield* drop("run_deleted", deleted, source)
-        yield* drop("without_span", ignored, source)
+        yield* drop("without_span", report.ignored, source)
+        for (const [part, count] of Record.toEntries(report.dropped)) yield* drop(part, count, source)
         const counted = { received, rejected, duplicates: received - stored }
         metrics.otlpReceived(counted)
         counts.received += counted.received
         counts.rejected += counted.rejected
         counts.duplicates += counted.duplicates
-        const traces = new Map(kept.map(({ traceId }): [string, TraceRef] => [traceId, { source, traceId }]))
         yield* drain.received([...traces.values()])
         const reasons = [
-          message,
+          report.message,
           ...(beyond > 0 ? [DROPPED_BECAUSE.run_full] : []),
-          ...(deleted > 0 ? [DROPPED_BECAUSE.run_deleted] : [])
+          ...(deleted > 0 ? [DROPPED_BECAUSE.run_deleted] : []),
+          droppedText(report.dropped)
         ]
-        return rejected === 0 ? undefined : { rejected, message: reasons.filter((why) => why !== "").join("; ") }
+        const message = reasons.filter((reason) => reason !== "").join("; ")
+        return message === "" ? undefined : { rejected, message }
       })
 
-      let requests = 0
-      const receive = Effect.fn("Reception.receive")(function* <E>(request: ExportRequest<E>) {
-        yield* checkCapacity(request.source)
-        if (requests >= MOST_REQUESTS) return yield* new InboxFull()
-        requests += 1
-        // A request that waits has none of its body in memory.
-        return yield* Effect.ensuring(
-          slots.withPermits(1)(read(request)),
-          Effect.sync(() => (requests -= 1))
+      const receiveInTurn = Effect.fnUntraced(function* <E>({ body, ...request }: ExportRequest<E>) {
+        const sent = yield* receiveBody(body, maxBodyBytes).pipe(
+          Effect.timeoutOrElse({ duration: ARRIVAL, orElse: () => Effect.fail(new InboxFull()) })
         )
+        if (!request.gzip) {
+          yield* budgets.spend(request.client, sent.length, 1)
+          return yield* read(request, sent)
+        }
+        const small = yield* inflateBody(sent, Math.min(LARGE_BODY_BYTES, maxInflatedBytes)).pipe(
+          Effect.catchIf(
+            (error) => error._tag === "BodyTooLarge" && maxInflatedBytes > LARGE_BODY_BYTES,
+            () => Effect.undefined
+          )
+        )
+        if (small !== undefined) {
+          yield* budgets.spend(request.client, small.length, 1)
+          return yield* read(request, small)
+        }
+        return yield* largeLane.run(
+          Effect.gen(function* () {
+            const inflated = yield* inflateBody(sent, maxInflatedBytes)
+            yield* budgets.spend(request.client, inflated.length, 1)
+            return yield* read(request, inflated)
+          })
+        )
+      })
+
+      const receive = Effect.fn("Reception.receive")(function* <E>(request: ExportRequest<E>) {
+        yield* budgets.spend(request.client, 1)
+        yield* checkCapacity(request.source)
+        // A request that waits for its turn has none of its body in memory.
+        return yield* lane
+          .run(receiveInTurn(request))
+          .pipe(Effect.updateService(RequestFacts, (facts) => ({ ...facts, client: request.client })))
       })
       const health = Effect.suspend(() =>
         isEnabled
@@ -163,7 +239,10 @@ export class Reception extends Context.Service<
             }))
           : Effect.undefined
       )
-      return Reception.of({ receive, health })
+      const sources = Effect.map(size, (read) =>
+        read.sources.toSorted((one, other) => other.lagSeconds - one.lagSeconds)
+      )
+      return Reception.of({ receive, sources, health })
     })
   )
 }

@@ -80,8 +80,8 @@ export class Stories extends Context.Service<
     ) => Effect.Effect<StoredMarks, SqlError | AppendFailed | RunNotFound | RunAlreadyExists>
     /** Releases the traces that were bound to a run while it was deleted, and returns them. */
     readonly release: (runId: RunId) => Effect.Effect<ReadonlyArray<TraceRef>, SqlError>
-    /** Runs of OpenTelemetry that have not ended. */
-    readonly unfinished: Effect.Effect<ReadonlyArray<RunId>, SqlError>
+    /** Runs of OpenTelemetry that have not ended, with their sources. */
+    readonly unfinished: Effect.Effect<ReadonlyArray<{ readonly runId: RunId; readonly source: string }>, SqlError>
   }
 >()("runplane/control-plane/Stories") {
   static readonly layer = Layer.effect(
@@ -279,9 +279,10 @@ export class Stories extends Context.Service<
       })
 
       const unfinished = Effect.map(
-        sql<{ readonly id: RunId }>`
-          SELECT id::text AS id FROM runs WHERE status = 'running' AND runtime_kind = ${OTLP_RUNTIME_KIND}`,
-        (rows) => rows.map(({ id }) => id)
+        sql<{ readonly id: RunId; readonly source: string | null }>`
+          SELECT id::text AS id, metadata ->> 'source' AS source
+          FROM runs WHERE status = 'running' AND runtime_kind = ${OTLP_RUNTIME_KIND}`,
+        (rows) => rows.map(({ id, source }) => ({ runId: id, source: source ?? "" }))
       ).pipe(Effect.withTracerEnabled(false))
 
       const release = Effect.fn("Stories.release")((runId: RunId) =>

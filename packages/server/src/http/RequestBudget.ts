@@ -66,12 +66,12 @@ export const makeRequestBudget = (budget: Budget, maxAccounts: number = MAX_ACCO
   }
 
   return {
-    /** Takes one request from the client's budget. Times are Unix milliseconds. */
-    spend: (client: string, now: number): Spending => {
+    /** Takes a request from the client's budget, which counts as `cost` of them. Times are Unix milliseconds. */
+    spend: (client: string, now: number, cost = 1): Spending => {
       const account = accountOf(client, now)
       if (now < account.blockedUntil) return { allowed: false, retryAfterMs: account.blockedUntil - now }
-      account.spent++
-      account.unsent++
+      account.spent += cost
+      account.unsent += cost
       unsent.add(client)
       if (account.spent > budget.limit) {
         account.blockedUntil = now + budget.windowMs

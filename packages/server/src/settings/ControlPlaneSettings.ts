@@ -266,6 +266,21 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     67_108_864,
     "Received spans and log records that may wait for their runs, in all processes together; more are 503."
   ),
+  OTLP_EXPORT_LIMIT: row(
+    wholeNumber({ unit: "exports", min: 1 }),
+    60_000,
+    "Exports that a client may send in one window of `THROTTLE_TTL_MS`; one counts once for each started 16 KiB of its inflated body."
+  ),
+  OTLP_TRACES_PER_REQUEST: row(
+    wholeNumber({ unit: "traces", min: 1 }),
+    5_000,
+    "Traces of one export; spans and log records of further ones are rejected."
+  ),
+  OTLP_NEW_TRACES_PER_MINUTE: row(
+    wholeNumber({ unit: "traces", min: 1 }),
+    10_000,
+    "New traces that a source may send in one minute; an export with more is answered with 429 and sent again later."
+  ),
   OTLP_SETTLE_MS: row(
     ms(),
     5_000,

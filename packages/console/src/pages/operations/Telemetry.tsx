@@ -1,8 +1,10 @@
 import type { IngestHealth } from "@runplane/api"
 import { useEffect, useRef } from "react"
 import { Facts, Panel, TextLink } from "../../ui/kit.tsx"
+import { useRead } from "../../ui/useRead.ts"
 import { duration, percent, whole } from "../../view/Format.ts"
 import { bytesText, inboxState, receivedPerSecond, type Sample } from "../../view/Inbox.ts"
+import { LATER_MS } from "../../view/Polls.ts"
 import { Check } from "./Check.tsx"
 
 interface TelemetryProps {
@@ -76,9 +78,32 @@ export const Telemetry = ({ ingest, readAt }: TelemetryProps) => {
           ]
         ]}
       />
+      <Sources />
       <p className="px-3 pb-3 text-[12px] text-muted">
         Received, rejected and duplicate spans are counted since this process started.
       </p>
     </Panel>
   )
 }
+
+/** What waits of each source. */
+const Sources = () => {
+  const { data } = useRead(["ingest"], (api) => api.admin.ingest(), { everyMs: LATER_MS })
+  if (data === undefined || data.data.length === 0) return null
+  return (
+    <ul aria-label="Lag by source" className="grid gap-0.5 px-3 pb-2 text-[13px]">
+      {data.data.slice(0, MOST_SOURCES).map(({ lagSeconds, source, waiting, waitingBytes }) => (
+        <li key={source} className="flex justify-between gap-2">
+          <span className="truncate">{source}</span>
+          <span className="num">
+            {whole(waiting)} spans, {bytesText(waitingBytes)}, {duration(lagSeconds * 1_000)}
+          </span>
+        </li>
+      ))}
+      {data.data.length > MOST_SOURCES ? <li>and {whole(data.data.length - MOST_SOURCES)} more sources</li> : null}
+    </ul>
+  )
+}
+
+/** Sources that the page shows, the slowest first. */
+const MOST_SOURCES = 8

@@ -59,7 +59,9 @@ const sweepStatuses = ["completed", "failed"] as const
 /** Why ingest drops spans and log records (docs/reference/ingest.md#dropped). */
 const dropReasons = [
   ...(["invalid", "run_full", "run_deleted", "without_span"] as const),
-  ...(["construction", "log_unread", "log_full"] as const)
+  ...(["construction", "log_unread", "log_full"] as const),
+  // Parts beyond the limits of a request.
+  ...(["groups", "attributes", "events", "links", "values"] as const)
 ]
 export type DropReason = (typeof dropReasons)[number]
 
@@ -224,7 +226,7 @@ const makeMetrics = ({ observe, registry }: Pick<ServiceRegistry, "observe" | "r
   const otlpDuplicates = counter("otlp_duplicate_spans_total", "Spans and log records that arrived again")
   const otlpDropped = counterOf(
     "otlp_dropped_total",
-    "Spans and log records that were dropped, by reason",
+    "Spans, log records and parts of them that were dropped, by reason",
     "reason",
     dropReasons
   )
@@ -236,6 +238,15 @@ const makeMetrics = ({ observe, registry }: Pick<ServiceRegistry, "observe" | "r
   const otlpWaiting = gauge("otlp_inbox_rows", "Received spans and log records that wait, of all processes")
   const otlpBytes = gauge("otlp_inbox_bytes", "Bytes of these")
   const otlpLag = gauge("otlp_inbox_lag_seconds", "How long the oldest of these has waited")
+  const otlpSourceLag = new Gauge({
+    name: "otlp_source_lag_seconds",
+    help: "How long the oldest waiting span or log record of a source has waited, of all processes",
+    labelNames: ["source"],
+    registers
+  })
+  const knownSource = boundedLabel(MAX_FREE_LABEL_VALUES)
+  /** Holders of tokens share a label: metrics name no persons. */
+  const sourceLabel = (source: string) => (source.startsWith("user:") ? "users" : knownSource(source))
   const alertsOpen = new Gauge({
     name: "runplane_alerts_open",
     help: "Open alerts, in the process that evaluates the rules",
@@ -326,15 +337,24 @@ const makeMetrics = ({ observe, registry }: Pick<ServiceRegistry, "observe" | "r
     otlpInbox: ({
       bytes,
       lagSeconds,
-      rows
+      rows,
+      sources
     }: {
       readonly rows: number
       readonly bytes: number
       readonly lagSeconds: number
+      readonly sources: ReadonlyArray<{ readonly source: string; readonly lagSeconds: number }>
     }) => {
       otlpWaiting.set(rows)
       otlpBytes.set(bytes)
       otlpLag.set(lagSeconds)
+      const lags = new Map<string, number>()
+      for (const { lagSeconds: lag, source } of sources) {
+        const label = sourceLabel(source)
+        lags.set(label, Math.max(lag, lags.get(label) ?? 0))
+      }
+      otlpSourceLag.reset()
+      for (const [source, lag] of lags) otlpSourceLag.set({ source }, lag)
     },
     alertLag: (seconds: number) => alertLag.set(seconds),
     alertsOpen: (counts: ReadonlyArray<{ readonly severity: AlertSeverity; readonly open: number }>) => {

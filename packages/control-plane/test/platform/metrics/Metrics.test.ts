@@ -31,6 +31,7 @@ const table: ReadonlyArray<readonly [name: string, type: string, sample: string,
   ["otlp_inbox_rows", "gauge", " 4"],
   ["otlp_inbox_bytes", "gauge", " 800"],
   ["otlp_inbox_lag_seconds", "gauge", " 1.5"],
+  ["otlp_source_lag_seconds", "gauge", '{source="team"} 1.5'],
   ["runplane_alerts_open", "gauge", '{severity="critical"} 3'],
   ["runplane_alerts_lag_seconds", "gauge", " 0.25"],
   ["runplane_archive_lag_seconds", "gauge", " 2.5"],
@@ -119,7 +120,7 @@ const everything = Effect.gen(function* () {
   metrics.otlpDrained(6, 1)
   metrics.otlpMarks({ stored: 2, dropped: 1 })
   metrics.otlpDropped("run_deleted", 3)
-  metrics.otlpInbox({ rows: 4, bytes: 800, lagSeconds: 1.5 })
+  metrics.otlpInbox({ rows: 4, bytes: 800, lagSeconds: 1.5, sources: [{ source: "team", lagSeconds: 1.5 }] })
   metrics.alertsOpen([{ severity: "critical", open: 3 }])
   metrics.alertLag(0.25)
   metrics.archiveLag({ seconds: 2.5, events: 12 })
@@ -192,10 +193,9 @@ const atStart: Readonly<Record<string, ReadonlyArray<string>>> = {
   otlp_duplicate_spans_total: [""],
   otlp_drained_total: [""],
   otlp_dropped_total: [
-    ...["invalid", "run_full", "run_deleted", "without_span", "construction", "log_unread", "log_full"].map(
-      (reason) => `reason="${reason}"`
-    )
-  ],
+    ...["invalid", "run_full", "run_deleted", "without_span", "construction", "log_unread", "log_full"],
+    ...["groups", "attributes", "events", "links", "values"]
+  ].map((reason) => `reason="${reason}"`),
   otlp_marks_total: ['outcome="stored"', 'outcome="dropped"'],
   runplane_trace_spans_total: ['outcome="exported"', 'outcome="dropped"'],
   // Each loop exports its own when it starts.

@@ -1,4 +1,4 @@
-import { gunzip } from "node:zlib"
+import { createGunzip } from "node:zlib"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -53,16 +53,43 @@ export const receiveBody = Effect.fnUntraced(function* <E, R>(body: Stream.Strea
   return Buffer.concat(chunks, bytes)
 })
 
-/** Inflates a body, on a thread of zlib and not on the thread of the service. */
-export const inflateBody = (sent: Buffer, maxOutputLength: number) =>
+/**
+ * Inflates a body, on a thread of zlib and not on the thread of the service. The parts go into one buffer, so memory
+ * never has the body twice: it has the size that gzip states at its end, and grows where that is not true.
+ */
+export const inflateBody = (sent: Buffer, maxBytes: number) =>
   Effect.callback<Buffer, BodyTooLarge | BodyMalformed>((resume) => {
-    gunzip(sent, { maxOutputLength, chunkSize: INFLATED_CHUNK_BYTES }, (error, result) => {
-      if (error === null) resume(Effect.succeed(result))
-      else if ("code" in error && error.code === "ERR_BUFFER_TOO_LARGE") {
-        resume(Effect.fail(new BodyTooLarge({ measured: "inflated", limitBytes: maxOutputLength })))
-      } else resume(Effect.fail(new BodyMalformed({ why: "it is not gzip" })))
+    const stream = createGunzip({ chunkSize: INFLATED_CHUNK_BYTES })
+    let inflated = Buffer.allocUnsafeSlow(Math.min(statedSize(sent), maxBytes))
+    let bytes = 0
+    const end = (result: Effect.Effect<Buffer, BodyTooLarge | BodyMalformed>) => {
+      stream.removeAllListeners("data").destroy()
+      resume(result)
+    }
+    stream.on("data", (chunk: Buffer) => {
+      if (bytes + chunk.length > maxBytes) {
+        end(Effect.fail(new BodyTooLarge({ measured: "inflated", limitBytes: maxBytes })))
+        return
+      }
+      if (bytes + chunk.length > inflated.length) {
+        const larger = Buffer.allocUnsafeSlow(Math.min(maxBytes, 2 * (bytes + chunk.length)))
+        inflated.copy(larger, 0, 0, bytes)
+        inflated = larger
+      }
+      chunk.copy(inflated, bytes)
+      bytes += chunk.length
     })
+    stream.once("end", () => end(Effect.succeed(inflated.subarray(0, bytes))))
+    stream.once("error", () => end(Effect.fail(new BodyMalformed({ why: "it is not gzip" }))))
+    stream.end(sent)
+    return Effect.sync(() => void stream.destroy())
   })
 
-/** Each chunk is a turn of the thread of the service. */
+/** Each part is a turn of the thread of the service. */
 const INFLATED_CHUNK_BYTES = 65_536
+/** A byte of gzip inflates to about so many at most. */
+const MOST_INFLATION = 1_032
+
+/** The size that the last four bytes of gzip state; never more than the body can inflate to. */
+const statedSize = (sent: Buffer): number =>
+  sent.length < 18 ? 0 : Math.min(sent.readUInt32LE(sent.length - 4), sent.length * MOST_INFLATION)

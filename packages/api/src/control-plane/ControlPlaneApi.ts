@@ -62,7 +62,7 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(RemovedGroup)
   .middleware(RequestValidation)
   .middleware(RateLimit)
-  // The bytes of the inbox bound exports, not their number: some exporters send each span by itself.
+  // Exports have budgets of their own: some exporters send each span by itself.
   .add(IngestGroup)
   .middleware(Authorization)
   // Probes, metrics and public keys are behind none of the three.

@@ -192,6 +192,7 @@ contract("Administration", [
   }),
   get("/admin/process", "says how the process was started", { startedAt: TIMESTAMP, observedRuns: 0 }),
   get("/admin/archive", "says that the database has no archive", { archive: null }),
+  get("/admin/ingest", "says that no telemetry waits", { data: [] }),
   get("/admin/processes", "says of the only process that it has all shards", {
     data: [
       {

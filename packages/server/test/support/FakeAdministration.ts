@@ -11,6 +11,7 @@ export const Admin = HttpApiBuilder.group(ControlPlaneApi, "admin", (handlers) =
       Effect.succeed({ version: "0.0.0", startedAt: "2026-07-01T10:00:00.000Z", observedRuns: 0, settings: [] }),
     processes: () => Effect.succeed({ data: [] }),
     archive: () => Effect.succeed({ archive: null }),
+    ingest: () => Effect.succeed({ data: [] }),
     runtimeSessions: () =>
       Effect.succeed({
         complete: true,

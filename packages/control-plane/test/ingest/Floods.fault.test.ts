@@ -16,6 +16,9 @@ const MOST_BYTES = 200_000_000
 const TRIES = 4
 const AT_ONCE = 4
 
+/** The service closes connections that are silent while this process compresses the next body. */
+const ONCE = { connection: "close" }
+
 /** The memory of a process, bytes. */
 const residentBytes = (pid: number) => {
   const [, kilobytes] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? []
@@ -27,7 +30,7 @@ const probed = Effect.fnUntraced(function* <A>(url: string, pid: number, effect:
   const seen = { slowestMs: 0, bytes: 0 }
   const probe = Effect.promise(async () => {
     const begun = performance.now()
-    const answer = await fetch(`${url}/livez`)
+    const answer = await fetch(`${url}/livez`, { headers: ONCE })
     await answer.arrayBuffer()
     seen.slowestMs = Math.max(seen.slowestMs, performance.now() - begun)
     seen.bytes = Math.max(seen.bytes, residentBytes(pid))
@@ -42,7 +45,8 @@ const send = (url: string, { encoding, signal }: Flood, body: Uint8Array<ArrayBu
     path: `/v1/${signal}`,
     headers: {
       "content-type": encoding === "json" ? "application/json" : "application/x-protobuf",
-      "content-encoding": "gzip"
+      "content-encoding": "gzip",
+      ...ONCE
     }
   })
 

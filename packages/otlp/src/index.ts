@@ -5,7 +5,15 @@ export {
   type PartialSuccess,
   type StatusOf
 } from "./Answers.ts"
-export { BodyMalformed, type BodyOptions, BodyTooLarge, inflateBody, readBody, receiveBody } from "./Body.ts"
+export {
+  BodyMalformed,
+  type BodyOptions,
+  BodyTooLarge,
+  inflateBody,
+  readBody,
+  receiveBody,
+  releaseBody
+} from "./Body.ts"
 export { type Dropped, OTLP_LIMITS, type OtlpLimits } from "./Bounds.ts"
 export { type ReadReport, type TakeTelemetry, telemetryKey } from "./Collect.ts"
 export {

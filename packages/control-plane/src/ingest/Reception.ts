@@ -11,6 +11,7 @@ import {
   type OtlpSignal,
   readEach,
   receiveBody,
+  releaseBody,
   type TooManyParts
 } from "@runplane/otlp"
 import { makeFairTurns, RequestFacts, type TurnRefused } from "@runplane/server"
@@ -214,8 +215,11 @@ export class Reception extends Context.Service<
         return yield* largeLane.run(
           Effect.gen(function* () {
             const inflated = yield* inflateBody(sent, maxInflatedBytes)
-            yield* budgets.spend(request.client, inflated.length, 1)
-            return yield* read(request, inflated)
+            const whole = Effect.andThen(budgets.spend(request.client, inflated.length, 1), read(request, inflated))
+            return yield* Effect.ensuring(
+              whole,
+              Effect.sync(() => releaseBody(inflated))
+            )
           })
         )
       })

@@ -343,15 +343,17 @@ try {
   const stateOf = async (base, id) => JSON.stringify((await ask(`${base}/runs/${id}/state`, KEYS.viewer)).body)
   const before = await stateOf(planes, first)
   const lines = blocksUnder(OPERATIONS, "Backup and restore").flat()
-  const [dump, create, restore] = ["pg_dump", "createdb", "pg_restore"].map((name) =>
-    lines.find((line) => line.startsWith(`${name} `))
+  const [backup, create, restore] = ["runplane backup ", "createdb ", "DATABASE_URL="].map((beginning) =>
+    lines.find((line) => line.startsWith(beginning))
   )
-  const path = [programs, process.env.PATH].join(delimiter)
+  const command = `runplane() { node "${join(root, "packages/stack/src/runplane/main.ts")}" "$@"; }`
+  const path = [programs, join(root, "node_modules", ".bin"), process.env.PATH].join(delimiter)
   const shell = (line, env) =>
     run("sh", ["-c", line], { cwd: folder, env: { ...process.env, PATH: path, PGPASSWORD: "secret", ...env } })
-  shell(dump, { DATABASE_URL: databaseUrl("runplane") })
+  shell(`${command}; ${backup}`, { DATABASE_URL: databaseUrl("runplane") })
   shell(create, { PGHOST: "127.0.0.1", PGPORT: String(ports.postgres), PGUSER: "postgres" })
-  shell(restore.replace("postgresql://.../runplane_restored", databaseUrl("runplane_restored")), {})
+  const address = databaseUrl("runplane_restored")
+  shell(`${command}; ${restore.replace("postgresql://.../runplane_restored", address)}`, {})
   for (const name of ["one", "two"]) await running[name].stop("SIGTERM")
   beginAs("Control planes", planeSettings(ports.restored, "runplane_restored"))
   await answersReady(ports.restored)
@@ -359,7 +361,7 @@ try {
   if ((await stateOf(restored, first)) !== before) throw new Error("the restored run has another state")
   const { body } = await ask(`${restored}/runs?limit=50`, KEYS.viewer)
   if (body.total < 1 + during.length) throw new Error(`${body.total} runs after the restore`)
-  say("a dump, restored into a new database, serves the same runs")
+  say("a backup, restored into a new database, serves the same runs")
 } catch (error) {
   explain(error)
   for (const program of started) console.error(`\n--\n${program.text().slice(-1500)}`)

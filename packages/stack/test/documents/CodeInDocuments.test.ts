@@ -122,8 +122,8 @@ const NOT_RUN: Readonly<Record<string, string>> = {
     "needs Claude Code; tried by hand with its version 2",
   "docs/guides/deploy.md: createuser --pwprompt runplane":
     "needs a PostgreSQL of the machine; scripts/rehearse-deploy.mjs",
-  'docs/guides/operating.md: pg_dump --format=custom --file=runplane.dump "$DATABASE_URL"':
-    "needs the tools of PostgreSQL; scripts/rehearse-deploy.mjs",
+  "docs/guides/operating.md: runplane backup runplane.backup":
+    "needs a second database; scripts/rehearse-deploy.mjs, and packages/stack/test/support/LocalCommands.ts",
   "docker/README.md: Dockerfile               one image; its commands are control-plane, launcher, sandbox and all-in-one":
     "a picture of folders",
   "scripts/build/readme/contracts.md: openapi/control-plane.json     the run control plane": "a picture of folders"
@@ -131,7 +131,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
 
 /** Lines of a shell or of an environment. */
 const SHELL =
-  /^(?:npm|npx|node|node_modules\/\.bin\/node|curl|runplane|docker|pg_dump|pg_restore|amtool|createdb|createuser|pip|cargo|git|journalctl|openssl|openapi-generator-cli|openapi-python-client|vitest|[A-Z][A-Z0-9_]*=|-[dHN] )/
+  /^(?:npm|npx|node|node_modules\/\.bin\/node|curl|runplane|docker|amtool|createdb|createuser|pip|cargo|git|journalctl|openssl|openapi-generator-cli|openapi-python-client|vitest|[A-Z][A-Z0-9_]*=|-[dHN] )/
 
 const documented = (service: string): ReadonlyArray<string> =>
   Object.keys(JSON.parse(read(`packages/api/openapi/${service}.json`)).paths)

@@ -70,8 +70,8 @@ export function* readJson(
   let found = 0
 
   /** The list at the cursor; another value is not read. */
-  const eachOf = function* (visit: () => Sliced<void>): Sliced<void> {
-    if (cursor.next() === LIST[0]) yield* cursor.elements(visit)
+  const eachOf = function* (visit: () => Sliced<void>, empty: (part: JsonPart) => void): Sliced<void> {
+    if (cursor.next() === LIST[0]) yield* cursor.elements(visit, empty)
     else yield* cursor.ignore()
   }
   /** The members of the element at the cursor; one that is not an object has none. */
@@ -89,28 +89,30 @@ export function* readJson(
     if (bounds.isDue(cursor.at)) yield
     const scoped: Scoped = { scope: undefined, items: [] }
     if (collector.addGroup("scope") && isKept) group.scopes.push(scoped)
+    const add = (part: JsonPart) => {
+      if (!isKept || found >= bounds.limits.spans) return collector.rejectBeyondBound()
+      found++
+      scoped.items.push(part)
+    }
+    const scanItem = function* (): Sliced<void> {
+      if (bounds.isDue(cursor.at)) yield
+      add(yield* cursor.skip())
+    }
     yield* membersOf(function* (key) {
       if (key === "scope") scoped.scope = yield* cursor.skip()
-      else if (key !== names.items) yield* ignored()
-      else {
-        yield* eachOf(function* () {
-          if (bounds.isDue(cursor.at)) yield
-          const part = yield* cursor.skip()
-          if (isKept && found < bounds.limits.spans) {
-            found++
-            scoped.items.push(part)
-          } else collector.rejectBeyondBound()
-        })
-      }
+      else if (key === names.items) yield* eachOf(scanItem, add)
+      else yield* ignored()
     })
   }
+  const emptyScope = () => void collector.addGroup("scope")
+  const emptyGroup = () => void collector.addGroup("resource")
   const readGroup = function* (): Sliced<void> {
     if (bounds.isDue(cursor.at)) yield
     const isKept = collector.addGroup("resource")
     const group: Group = { resource: undefined, scopes: [] }
     yield* membersOf(function* (key) {
       if (key === "resource") group.resource = yield* cursor.skip()
-      else if (key === names.scopes) yield* eachOf(() => scanScoped(group, isKept))
+      else if (key === names.scopes) yield* eachOf(() => scanScoped(group, isKept), emptyScope)
       else yield* ignored()
     })
     if (group.scopes.some(({ items }) => items.length > 0)) yield* readItems(group)
@@ -158,7 +160,7 @@ export function* readJson(
   if (cursor.next() !== OBJECT[0]) throw new JsonUnreadable("it is not a JSON object")
   yield* cursor.members(function* (key) {
     if (key !== names.groups) return yield* ignored()
-    if (cursor.next() === LIST[0]) return yield* cursor.elements(readGroup)
+    if (cursor.next() === LIST[0]) return yield* cursor.elements(readGroup, emptyGroup)
     if (cursor.next() !== NULL_BEGIN) throw new JsonUnreadable(`"${names.groups}" is not a list`)
     yield* cursor.ignore()
   })

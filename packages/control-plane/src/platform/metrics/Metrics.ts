@@ -5,6 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Counter, Gauge, Histogram, Registry } from "prom-client"
+import { makeSourceLag, type WaitingSource } from "./SourceLag.ts"
 
 /** The value of a label that is beyond a bound. */
 const OTHER_LABEL = "other"
@@ -238,15 +239,7 @@ const makeMetrics = ({ observe, registry }: Pick<ServiceRegistry, "observe" | "r
   const otlpWaiting = gauge("otlp_inbox_rows", "Received spans and log records that wait, of all processes")
   const otlpBytes = gauge("otlp_inbox_bytes", "Bytes of these")
   const otlpLag = gauge("otlp_inbox_lag_seconds", "How long the oldest of these has waited")
-  const otlpSourceLag = new Gauge({
-    name: "otlp_source_lag_seconds",
-    help: "How long the oldest waiting span or log record of a source has waited, of all processes",
-    labelNames: ["source"],
-    registers
-  })
-  const knownSource = boundedLabel(MAX_FREE_LABEL_VALUES)
-  /** Holders of tokens share a label: metrics name no persons. */
-  const sourceLabel = (source: string) => (source.startsWith("user:") ? "users" : knownSource(source))
+  const sourceLag = makeSourceLag(registers, boundedLabel(MAX_FREE_LABEL_VALUES))
   const alertsOpen = new Gauge({
     name: "runplane_alerts_open",
     help: "Open alerts, in the process that evaluates the rules",
@@ -343,18 +336,12 @@ const makeMetrics = ({ observe, registry }: Pick<ServiceRegistry, "observe" | "r
       readonly rows: number
       readonly bytes: number
       readonly lagSeconds: number
-      readonly sources: ReadonlyArray<{ readonly source: string; readonly lagSeconds: number }>
+      readonly sources: ReadonlyArray<WaitingSource>
     }) => {
       otlpWaiting.set(rows)
       otlpBytes.set(bytes)
       otlpLag.set(lagSeconds)
-      const lags = new Map<string, number>()
-      for (const { lagSeconds: lag, source } of sources) {
-        const label = sourceLabel(source)
-        lags.set(label, Math.max(lag, lags.get(label) ?? 0))
-      }
-      otlpSourceLag.reset()
-      for (const [source, lag] of lags) otlpSourceLag.set({ source }, lag)
+      sourceLag(sources)
     },
     alertLag: (seconds: number) => alertLag.set(seconds),
     alertsOpen: (counts: ReadonlyArray<{ readonly severity: AlertSeverity; readonly open: number }>) => {

@@ -41,7 +41,8 @@ describe("the body of POST /webhooks", () => {
   it("takes the types of the log for events, and refuses names that nothing has", () => {
     const events = ["run.completed", "signal.emitted"]
     assert.deepStrictEqual(check(webhookBody, { url, events, secret: "s" }), { url, events, secret: "s" })
-    const known = "run.started, run.completed, run.failed, run.cancelled, run.suspended, run.resumed, mark.added"
+    const known =
+      "run.started, run.completed, run.failed, run.cancelled, run.corrected, run.suspended, run.resumed, mark.added"
     for (const name of ["run.complete", "RUN.FAILED", "", "*", "run.failed\r\n"]) {
       assert.deepStrictEqual(check(webhookBody, { url, events: [name], secret: "s" }), [
         `each value in events must be one of the following values: ${known}`

@@ -284,7 +284,7 @@ contract("Health", [
   get("/healthz", "says nothing else", new Keys("status")),
   get("/readyz", "has the checks", {
     status: isText,
-    checks: new Keys("database", "log", "runtime", "streamConsumer", "circuitBreaker")
+    checks: new Keys("database", "log", "loops", "runtime", "streamConsumer", "circuitBreaker")
   }),
   get("/metrics", "is text", /^# HELP /, { answerHeaders: { "content-type": /^text\/plain/ } }),
   ...["circuit_breaker_state", "proto_circuit_breaker_success_total", "proto_circuit_breaker_failures_total"].map(

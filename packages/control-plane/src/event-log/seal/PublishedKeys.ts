@@ -97,11 +97,9 @@ export class PublishedKeys extends Context.Service<
           )
         })
 
-      if (current !== undefined) {
-        // A verification needs the key of a seal, also one that no client read before the next key replaced it.
-        const first = Effect.as(publish(current), { pauseMs: Number.POSITIVE_INFINITY })
-        yield* Effect.forkScoped(forever("seal-keys", first))
-      }
+      // A verification needs the key of a seal, also one that no client read before the next key replaced it.
+      const first = current === undefined ? Effect.void : publish(current)
+      yield* Effect.forkScoped(forever("seal-keys", Effect.as(first, { pauseMs: Number.POSITIVE_INFINITY })))
       // The endpoint needs no authentication.
       const keys = yield* Effect.cachedWithTTL(
         (current === undefined ? Effect.succeed([]) : read(current)).pipe(Effect.withSpan("PublishedKeys.keys")),

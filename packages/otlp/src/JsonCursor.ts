@@ -142,8 +142,8 @@ export class JsonCursor {
   }
 
   /**
-   * Calls `visit` for each element of the list at the cursor, which moves over it, and `empty` for each `{}`: millions of
-   * these make no generators.
+   * Calls `visit` for each element of the list at the cursor, which moves over it, and `empty` for each `{}`: millions
+   * of these make no generators.
    */
   *elements(visit: () => Sliced<void>, empty: (part: JsonPart) => void): Sliced<void> {
     this.#take(LIST[0])

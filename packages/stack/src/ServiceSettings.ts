@@ -85,6 +85,7 @@ export const serviceSettings = Effect.fn("serviceSettings")(function* (
     THROTTLE_READ_LIMIT: (yield* readText(ServiceSettings.THROTTLE_READ_LIMIT)) ?? GENEROUS_LIMIT,
     RUNTIME_ADDRESS: runtimeAddress,
     PACKS_DIR: settings.packsDir,
+    LAUNCH_DATA_DIR: (yield* readText(LaunchSettings.LAUNCH_DATA_DIR)) ?? settings.dataDir,
     PROTO_RUNTIME_ADDRESS: runtimeAddress,
     PROTO_RUNTIME_TLS: String(tls && !sandbox),
     PROTO_RUNTIME_ALLOW_INSECURE: sandbox ? "true" : insecure,

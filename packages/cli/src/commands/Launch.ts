@@ -48,7 +48,10 @@ export const launch = Command.make(
       )
       const run = launched.controlPlaneRun
       if (run === undefined) {
-        return yield* failed("the agents are up, but no control plane accepted the run; check PROTO_CONTROL_PLANE_URL")
+        return yield* failed(
+          "the agents are up, but the control plane has not accepted the run yet: the launch service submits it again " +
+            "for a day to the address of PROTO_CONTROL_PLANE_URL"
+        )
       }
       if (watch) return yield* withControlPlane((client) => watchRun(client, run.runId, { exitStatus: true }))
       if (yield* printedAsJson(launched)) return

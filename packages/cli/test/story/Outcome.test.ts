@@ -98,6 +98,23 @@ describe("the outcome", () => {
     ])
   })
 
+  it("gives no event type, and no reason of a contribution, as the reason", () => {
+    const reasonsOf = (state: RunState) =>
+      describeOutcome(state, metrics, story).filter(([label]) => label === "Because")
+    const current = { finalized: true, reasons: ["decision finalized"], proposals: [], action: "go" }
+    assert.deepStrictEqual(reasonsOf({ ...decided, decision: { current } }), [])
+    for (const reason of ["proposal.updated", "one approves"]) {
+      const undecided = { finalized: false, reasons: [reason], proposals: [] }
+      assert.deepStrictEqual(reasonsOf({ ...open, decision: { current: undecided } }), [])
+    }
+  })
+
+  it("leaves out the error of a failed run that the lines before have", () => {
+    const failed: RunState = { ...open, run: { ...open.run, status: "failed" } }
+    const labels = describeOutcome(failed, metrics, story).map(([label]) => label)
+    assert.notInclude(labels, "Because")
+  })
+
   it("counts as decided only when the run is complete and its decision final", () => {
     assert.isTrue(isDecided(decided))
     assert.isFalse(isDecided(open))

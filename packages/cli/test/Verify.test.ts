@@ -11,7 +11,9 @@ import {
   emptyRunMetrics,
   eventBytes,
   exportEnds,
+  keyThumbprint,
   makeExportDigest,
+  makeKeyStatement,
   makeSeal,
   measure,
   projectAll,
@@ -50,6 +52,19 @@ const { privateKey, publicKey } = generateKeyPairSync("ed25519")
 const signer: Signer = { keyId: "key-1", sign: (message) => sign(null, message, privateKey) }
 const jwk = { ...publicKey.export({ format: "jwk" }), alg: "EdDSA", use: "sig", kid: "key-1", firstUsedAt: "then" }
 const keySet = JSON.stringify({ keys: [jwk] })
+
+/** A key with its real id, as a service publishes it. */
+const serviceKey = () => {
+  const pair = generateKeyPairSync("ed25519")
+  const { x: bytes = "" } = pair.publicKey.export({ format: "jwk" })
+  const keyId = keyThumbprint(sha256, bytes)
+  const key = { keyId, publicKey: bytes, sign: (message: Uint8Array) => sign(null, message, pair.privateKey) }
+  const published = (since: string, previous?: Signer) => {
+    const { keyId: _, publicKey: __, ...statement } = makeKeyStatement(key, since, previous)
+    return { kty: "OKP", crv: "Ed25519", alg: "EdDSA", use: "sig", kid: keyId, x: bytes, firstUsedAt: since, statement }
+  }
+  return { ...key, published }
+}
 
 /** A bundle of two events. */
 const bundle = (by: Signer | undefined, status = "cancelled") => {
@@ -135,15 +150,20 @@ layer(Folder.layer)("runplane verify", (it) => {
     })
   )
 
-  it.effect("requests the keys of a service", () =>
+  it.effect("requests the keys of a service, and trusts those that its newest one proves", () =>
     Effect.gen(function* () {
-      const path = yield* file("signed.json", bundle(signer))
+      const [old, next, mallory] = [serviceKey(), serviceKey(), serviceKey()]
+      const path = yield* file("signed.json", bundle(old))
+      const early = "2026-06-01T00:00:00.000Z"
+      const late = "2026-07-02T00:00:00.000Z"
+      const chain = [next.published(late, old), old.published(early)]
+      let answer = JSON.stringify({ keys: chain })
       const requests: Array<string> = []
       const server = yield* Effect.acquireRelease(
         Effect.callback<ReturnType<typeof createServer>>((resume) => {
           const listening = createServer((request, response) => {
             requests.push(request.url ?? "")
-            response.writeHead(request.url === "/none" ? 404 : 200).end(keySet)
+            response.writeHead(request.url === "/none" ? 404 : 200).end(answer)
           })
           listening.listen(0, "127.0.0.1", () => resume(Effect.succeed(listening)))
         }),
@@ -155,8 +175,31 @@ layer(Folder.layer)("runplane verify", (it) => {
       )
       const address = server.address()
       const url = typeof address === "object" ? `http://127.0.0.1:${address?.port}` : ""
-      assert.strictEqual((yield* verify(path, "--keys", url)).code, 0)
+      const fits = yield* verify(path, "--keys", url)
+      assert.strictEqual(fits.code, 0, fits.complaint)
+      assert.match(fits.text, /Keys +of the service under test, http.*runplane-keys\.json: a saved file proves more/)
       assert.deepStrictEqual(requests, ["/.well-known/runplane-keys.json"])
+      const forged = yield* file("forged.json", bundle(mallory))
+      for (const [keys, of, complaint] of [
+        // A row of another writer of the database.
+        [
+          [...chain, mallory.published(early)],
+          forged,
+          /is not proven.* not known here: it is not one of those that http/
+        ],
+        [[...chain, { ...mallory.published(early), statement: undefined }], forged, /not known here/],
+        [[next.published(late), old.published(early)], path, /not known here/],
+        [[old.published(late)], path, /seals since 2026-07-02.* its seal is of 2026-07-01/]
+      ] as const) {
+        answer = JSON.stringify({ keys })
+        const refused = yield* verify(of, "--keys", url)
+        assert.strictEqual(refused.code, 1)
+        assert.match(refused.complaint, complaint)
+      }
+      const saved = JSON.stringify({ keys: [{ ...old.published(early), statement: undefined }] })
+      const byFile = yield* verify(path, "--keys", yield* file("saved.json", saved))
+      assert.strictEqual(byFile.code, 0, byFile.complaint)
+      assert.notMatch(byFile.text, /service under test/)
       const none = yield* verify(path, "--keys", `${url}/none`)
       assert.strictEqual(none.code, 5)
       assert.match(none.complaint, /it answered 404/)

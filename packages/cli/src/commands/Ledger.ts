@@ -9,7 +9,7 @@ import { usageProblem } from "../CliFailure.ts"
 import { connection, withControlPlane } from "../Connection.ts"
 import { printFacts } from "../Output.ts"
 import { bytesOf } from "./Download.ts"
-import { allowFlag, checkBy, keysFlag, keysOf, refuseMismatch, sha256, UNSIGNED } from "./SealKeys.ts"
+import { allowFlag, checkBy, keysFlag, keysOf, keysText, refuseMismatch, sha256, UNSIGNED } from "./SealKeys.ts"
 
 /** Entries of one request. */
 const PAGE = 500
@@ -60,7 +60,8 @@ const verify = Command.make(
   },
   ({ allowUnproven, keys: source, published }) =>
     Effect.gen(function* () {
-      const check = checkBy(yield* keysOf(source))
+      const trusted = yield* keysOf(source)
+      const check = checkBy(trusted)
       const hashes = Option.isSome(published) ? yield* publishedHashes(published.value) : new Map<number, string>()
       const found = yield* withControlPlane(({ api }) =>
         Effect.gen(function* () {
@@ -107,6 +108,7 @@ const verify = Command.make(
           ["Ledger", `${checked.entries} entries, without a gap`],
           ["Head", checked.hash],
           ["Signed", checked.unsigned === 0 ? "every entry" : UNSIGNED],
+          ["Keys", keysText(trusted)],
           ["Contents", "every seal, tombstone and audit entry since its first entry is there as it was"],
           ["Not proven", hashes.size === 0 ? "that its end was not cut: compare it with --published" : undefined]
         ],

@@ -1,6 +1,15 @@
 import { createHash, createPublicKey, type KeyObject, verify as verifySignature } from "node:crypto"
 import { SealKeySet } from "@runplane/api"
-import { doubtsOf, isUnchecked, type Mismatch, type Seal, type Sha256, type SignatureCheck } from "@runplane/domain"
+import {
+  doubtsOf,
+  isUnchecked,
+  keyChain,
+  type Mismatch,
+  type Seal,
+  type Sha256,
+  type SignatureCheck,
+  type SignedKeyStatement
+} from "@runplane/domain"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
@@ -20,11 +29,18 @@ export const sha256: Sha256 = (...parts) => {
   return hash.digest()
 }
 
-type Keys = ReadonlyMap<string, KeyObject>
+/** The keys that a check trusts. */
+export interface TrustedKeys {
+  readonly keys: ReadonlyMap<string, KeyObject>
+  /** Since when each key seals, ISO-8601; only where the keys are those of a service, which proves them as a chain. */
+  readonly since: ReadonlyMap<string, string>
+  /** The service that the keys are from; undefined for a file. */
+  readonly service: string | undefined
+}
 
 /** Signatures are looked up by these keys. */
 export const checkBy =
-  (keys: Keys): SignatureCheck =>
+  ({ keys }: Pick<TrustedKeys, "keys">): SignatureCheck =>
   (keyId, message, signature) => {
     const key = keys.get(keyId)
     return key && verifySignature(null, message, key, signature)
@@ -32,28 +48,50 @@ export const checkBy =
 
 const decodeKeys = Schema.decodeUnknownEffect(Schema.fromJsonString(SealKeySet))
 
-/** The keys of a file, or of a service: of its well-known address when only the service is named. */
+/** The address of the keys of a service; undefined for a file, and for an address that only publishes a saved one. */
+const serviceKeys = (source: string): string | undefined => {
+  if (!isAddress(source) || !URL.canParse(source)) return undefined
+  const { pathname } = new URL(source)
+  if (pathname === "/") return new URL(WELL_KNOWN, source).href
+  return pathname.endsWith(WELL_KNOWN) ? source : undefined
+}
+
+/**
+ * The keys of a file, or of a service: of its well-known address when only the service is named. A service vouches for
+ * its own keys, so only those count that its newest one proves (docs/reference/seal.md#keys).
+ */
 const readKeys = Effect.fnUntraced(function* (source: string) {
-  const isBare = isAddress(source) && URL.canParse(source) && new URL(source).pathname === "/"
-  const text = isAddress(source)
-    ? yield* fetchBytes(isBare ? new URL(WELL_KNOWN, source).href : source, KEYS)
-    : yield* bytesOf(source, KEYS.most)
+  const service = serviceKeys(source)
+  const text = isAddress(source) ? yield* fetchBytes(service ?? source, KEYS) : yield* bytesOf(source, KEYS.most)
   const unreadable = () => usageProblem(`${source} holds no keys in the form of ${WELL_KNOWN} of a service`)
-  const { keys } = yield* Effect.mapError(decodeKeys(Buffer.from(text).toString("utf8")), unreadable)
-  return yield* Effect.try({
-    try: (): Keys =>
+  const { keys: listed } = yield* Effect.mapError(decodeKeys(Buffer.from(text).toString("utf8")), unreadable)
+  const keys = yield* Effect.try({
+    try: () =>
       new Map(
-        keys.map(({ crv, kid, kty, x }) => [kid, createPublicKey({ key: { crv, kty, x }, format: "jwk" })] as const)
+        listed.map(({ crv, kid, kty, x }) => [kid, createPublicKey({ key: { crv, kty, x }, format: "jwk" })] as const)
       ),
     catch: unreadable
   })
+  if (service === undefined) return { keys, since: new Map(), service } satisfies TrustedKeys
+  const statements = listed.flatMap(
+    ({ kid, statement, x }): ReadonlyArray<SignedKeyStatement> =>
+      statement === undefined ? [] : [{ keyId: kid, publicKey: x, ...statement }]
+  )
+  // The newest first, as services list them.
+  const chain = keyChain(sha256, statements, checkBy({ keys }), listed[0]?.kid ?? "")
+  const since = new Map(chain.map((one) => [one.keyId, one.since]))
+  return { keys: new Map([...keys].filter(([keyId]) => since.has(keyId))), since, service } satisfies TrustedKeys
 })
 
-const noKeys: Keys = new Map()
+const noKeys: TrustedKeys = { keys: new Map(), since: new Map(), service: undefined }
 
 /** The keys that `--keys` names; none without it. */
-export const keysOf = (source: Option.Option<string>): Effect.Effect<Keys, CliFailure, FileSystem.FileSystem> =>
+export const keysOf = (source: Option.Option<string>): Effect.Effect<TrustedKeys, CliFailure, FileSystem.FileSystem> =>
   Option.match(source, { onNone: () => Effect.succeed(noKeys), onSome: readKeys })
+
+/** What keys of the service under test leave open, as a fact; undefined for a saved file. */
+export const keysText = ({ service }: TrustedKeys): string | undefined =>
+  service === undefined ? undefined : `of the service under test, ${service}: a saved file proves more`
 
 /** `--keys`, for all that checks seals. */
 export const keysFlag = Flag.String("keys").pipe(
@@ -67,8 +105,15 @@ export const allowFlag = Flag.Boolean("allow-unproven").pipe(
   Flag.withDefault(false)
 )
 
-/** What a signed seal leaves open of its run, unless that is allowed (docs/reference/seal.md#proof). */
-export const unprovenBy = (seal: Seal | null, isAllowed: boolean): Mismatch | undefined => {
+/**
+ * What a signed seal leaves open of its run, unless that is allowed (docs/reference/seal.md#proof). A key of the service
+ * that is younger than the seal is never allowed.
+ */
+export const unprovenBy = (seal: Seal | null, isAllowed: boolean, trusted: TrustedKeys): Mismatch | undefined => {
+  const since = seal?.keyId == null ? undefined : trusted.since.get(seal.keyId)
+  if (seal !== null && since !== undefined && Date.parse(since) > Date.parse(seal.sealedAt)) {
+    return { ok: false, why: `the key ${seal.keyId} seals since ${since}, and its seal is of ${seal.sealedAt}` }
+  }
   const doubts = seal === null || isAllowed ? [] : doubtsOf(seal)
   return doubts.length === 0
     ? undefined
@@ -115,7 +160,7 @@ const mismatchFailure = (
   if (unknownKey === undefined) return failed(`${subject} does not fit${from}: ${plainText(why)}`)
   const unproven = `${subject} is not proven${from}: ${plainText(why)} here`
   return Option.isSome(keys)
-    ? failed(`${unproven}: it is not one of ${plainText(keys.value)}`)
+    ? failed(`${unproven}: it is not one of those that ${plainText(keys.value)} has, or proves`)
     : new CliFailure({
         reason: `${unproven}; name public keys with --keys: ${keysAddress(baseUrl)}`,
         code: EXIT_CODES.inconclusive

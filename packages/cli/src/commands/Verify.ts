@@ -14,8 +14,10 @@ import {
   eventsUnder,
   keysFlag,
   keysOf,
+  keysText,
   refuseMismatch,
   sha256,
+  type TrustedKeys,
   UNSIGNED,
   unprovenBy
 } from "./SealKeys.ts"
@@ -26,9 +28,9 @@ import { exportedReceipt, receiptAlone, receiptKeysFlag, receiptKeysIn, verifyRe
 const MOST_BYTES = 1024 * 1024 * 1024
 
 /** With keys, a missing signature is a fault. */
-const withSignatures = (found: ExportVerification, isAllowed: boolean): ExportVerification => {
+const withSignatures = (found: ExportVerification, isAllowed: boolean, trusted: TrustedKeys): ExportVerification => {
   if (!found.ok) return found
-  const unproven = unprovenBy(found.seal, isAllowed)
+  const unproven = unprovenBy(found.seal, isAllowed, trusted)
   if (unproven !== undefined) return unproven
   if (found.signature === "unsigned") return { ok: false, why: "its seal is not signed" }
   if (found.marks?.signature === "unsigned") return { ok: false, why: "its appendix of marks is not signed" }
@@ -68,7 +70,8 @@ export const verify = Command.make(
       const receiptKeys = yield* receiptKeysIn(receiptSource)
       const single = receiptAlone(whole)
       if (single !== undefined) return yield* verifyReceiptAlone(file, single, receiptKeys)
-      const check = checkBy(yield* keysOf(source))
+      const trusted = yield* keysOf(source)
+      const check = checkBy(trusted)
       const first = verifyExport(sha256, check, whole)
       // A terminal and many editors end a text with a line feed, which is not part of a JSON export.
       const isEnded = !first.ok && whole.at(-1) === LINE_FEED
@@ -79,7 +82,7 @@ export const verify = Command.make(
         alone.ok && Option.isSome(kept)
           ? verifyExport(sha256, check, bytes, yield* keptSeal(kept.value, alone.runId))
           : alone
-      const proven = Option.isSome(source) ? withSignatures(checked, allowUnproven) : checked
+      const proven = Option.isSome(source) ? withSignatures(checked, allowUnproven, trusted) : checked
       const receipt = exportedReceipt(proven.ok ? proven.receipt : null, receiptKeys)
       const found: ExportVerification = receipt.why === undefined ? proven : { ok: false, why: receipt.why }
       if (!found.ok) {
@@ -96,6 +99,7 @@ export const verify = Command.make(
           ["Events", seal === null ? String(events) : eventsUnder(seal)],
           ["Sealed", seal === null ? "not yet: the run had not ended" : `at ${seal.sealedAt}`],
           ["Seal", signature === null ? undefined : signature === "valid" ? `signed by ${seal?.keyId}` : UNSIGNED],
+          ["Keys", keysText(trusted)],
           ["Export", exportSignature === "valid" ? "signed" : UNSIGNED],
           [
             "Marks",

@@ -8,7 +8,7 @@ import { printFacts } from "../Output.ts"
 import { plainText } from "../story/PlainText.ts"
 import { openArchive } from "./ArchiveAccess.ts"
 import { keptSeal } from "./KeptSeals.ts"
-import { checkBy, eventsUnder, keysOf, refuseMismatch, sha256, UNSIGNED, unprovenBy } from "./SealKeys.ts"
+import { checkBy, eventsUnder, keysOf, keysText, refuseMismatch, sha256, UNSIGNED, unprovenBy } from "./SealKeys.ts"
 
 const decodeSeal = Schema.decodeUnknownEffect(Schema.fromJsonString(Seal))
 
@@ -26,7 +26,8 @@ export interface ArchivedCheck {
 
 /** `runplane verify --archive URL RUN`: the events of the files against the last seal, offline. */
 export const verifyArchived = Effect.fnUntraced(function* (given: ArchivedCheck) {
-  const check = checkBy(yield* keysOf(given.keys))
+  const trusted = yield* keysOf(given.keys)
+  const check = checkBy(trusted)
   const target = yield* openArchive(given.archive)
   const run = given.run.toLowerCase()
   const found = yield* Effect.mapError(findArchivedRun(target, run), asFailure)
@@ -39,7 +40,11 @@ export const verifyArchived = Effect.fnUntraced(function* (given: ArchivedCheck)
   const walked = yield* Effect.mapError(walk(target, archived, check, seal), asFailure)
   const isUnsigned = walked.ok && walked.signature === "unsigned" && Option.isSome(given.keys)
   const unsigned: Verification = { ok: false, why: "its seal is not signed" }
-  const checked = isUnsigned ? unsigned : walked.ok ? (unprovenBy(seal, given.allowUnproven) ?? walked) : walked
+  const checked = isUnsigned
+    ? unsigned
+    : walked.ok
+      ? (unprovenBy(seal, given.allowUnproven, trusted) ?? walked)
+      : walked
   if (!checked.ok) {
     const document = { runId: run, archive: target.url, ...checked }
     return yield* refuseMismatch({ subject: `run ${run}`, unit: "event", keys: given.keys }, checked, document)
@@ -52,6 +57,7 @@ export const verifyArchived = Effect.fnUntraced(function* (given: ArchivedCheck)
       ["Events", eventsUnder(seal)],
       ["Sealed", `at ${sealedAt}`],
       ["Seal", checked.signature === "valid" ? `signed by ${keyId}` : UNSIGNED],
+      ["Keys", keysText(trusted)],
       ["Not proven", "the columns beside the events, and the row of the run"]
     ],
     {

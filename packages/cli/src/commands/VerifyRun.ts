@@ -13,6 +13,7 @@ import {
   eventsUnder,
   keysFlag,
   keysOf,
+  keysText,
   refuseMismatch,
   sha256,
   UNSIGNED,
@@ -30,7 +31,8 @@ export const verifyRun = Command.make(
   },
   ({ allowUnproven, keys: source, run, seal: kept }) =>
     Effect.gen(function* () {
-      const check = checkBy(yield* keysOf(source))
+      const trusted = yield* keysOf(source)
+      const check = checkBy(trusted)
       const { found, seal } = yield* withControlPlane(({ api }) =>
         Effect.gen(function* () {
           const last = yield* api.seals.seal({ params: { id: run } })
@@ -42,7 +44,7 @@ export const verifyRun = Command.make(
       )
       const unsigned: Verification = { ok: false, why: "its seal is not signed" }
       const isUnsigned = found.ok && found.signature === "unsigned" && Option.isSome(source)
-      const checked = isUnsigned ? unsigned : found.ok ? (unprovenBy(seal, allowUnproven) ?? found) : found
+      const checked = isUnsigned ? unsigned : found.ok ? (unprovenBy(seal, allowUnproven, trusted) ?? found) : found
       if (!checked.ok) {
         const { baseUrl } = (yield* connection).controlPlane
         const subject = `run ${seal.runId}`
@@ -58,6 +60,7 @@ export const verifyRun = Command.make(
           ["Events", eventsUnder(seal)],
           ["Sealed", `at ${sealedAt}`],
           ["Seal", checked.signature === "valid" ? `signed by ${keyId}` : UNSIGNED],
+          ["Keys", keysText(trusted)],
           ["Not proven", "the data beside the events: verify an export for that"]
         ],
         {

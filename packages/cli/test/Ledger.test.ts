@@ -83,10 +83,22 @@ it.effect("runplane ledger verify checks chain, contents and what was published"
       /^6: the ledger is not proven at entry 1: the key key-1 .* name public keys with --keys: http:.*runplane-keys.json$/
     )
     for (const [entries, why] of [
-      [honest.toSpliced(300, 1), "1: the ledger does not fit at entry 301: missing; the next one is 302"],
+      [
+        honest.toSpliced(300, 1),
+        "1: the ledger does not fit at entry 301: missing; the next one is 302; the entries behind it were not checked"
+      ],
       [
         honest.map((entry) => (entry.number === 510 ? { ...entry, content: "missing" as const } : entry)),
         "1: the ledger does not fit at entry 510: the audit s509 is missing"
+      ],
+      [
+        honest.map((entry) =>
+          entry.number % 100 === 0
+            ? { ...entry, content: entry.number === 100 ? ("changed" as const) : "missing" }
+            : entry
+        ),
+        "1: the ledger does not fit at entry 100: the audit s99 was changed; entry 200: the audit s199 is missing; " +
+          "entry 300: the audit s299 is missing; entry 400: the audit s399 is missing; entry 500: the audit s499 is missing"
       ],
       [
         honest.map((entry) => (entry.number === 2 ? { ...entry, content: "changed" as const } : entry)),

@@ -47,6 +47,18 @@ const contentMismatch = (
     : mismatch("was not written by a process with the key (--allow-unproven accepts that)")
 }
 
+/** Faults of a line; JSON has all. */
+const MOST_LISTED = 20
+
+const faultText = ({ index, why }: Mismatch): string => (index === undefined ? why : `entry ${index}: ${why}`)
+
+/** The first fault with all of them, and what the check did not see. */
+const refused = (faults: ReadonlyArray<Mismatch>, unchecked?: string) => {
+  const [first = { ok: false, why: "unknown" } as const] = faults
+  const more = faults.length > MOST_LISTED ? `; and ${faults.length - MOST_LISTED} more faults` : ""
+  return { ...first, faults, note: `${more}${unchecked === undefined ? "" : `; ${unchecked}`}` }
+}
+
 /** `runplane ledger verify` (docs/reference/seal.md#ledger). */
 const verify = Command.make(
   "verify",
@@ -66,42 +78,51 @@ const verify = Command.make(
       const found = yield* withControlPlane(({ api }) =>
         Effect.gen(function* () {
           const walk = walkLedger(sha256, check)
+          const faults: Array<Mismatch> = []
           let unsigned = 0
           while (true) {
             const page = yield* api.ledger.list({ query: { after: walk.head().number, limit: PAGE } })
             for (const entry of page.data) {
               const state = walk.take(entry)
-              if (typeof state !== "string") return state
+              // Later entries cannot be compared with a chain that is broken.
+              if (typeof state !== "string")
+                return refused([...faults, state], "the entries behind it were not checked")
               if (state === "unsigned") unsigned += 1
               const known = hashes.get(entry.number)
               if (known !== undefined && known !== walk.head().hash) {
-                return { ok: false, index: entry.number, why: "it is not the entry that was published" } as const
+                faults.push({ ok: false, index: entry.number, why: "it is not the entry that was published" })
               }
               const mismatch = contentMismatch(entry, allowUnproven || state === "unsigned")
-              if (mismatch !== undefined) return mismatch
+              if (mismatch !== undefined) faults.push(mismatch)
             }
             if (page.unlisted === undefined) continue
             const { number } = walk.head()
             const cut = [...hashes.keys()].find((published) => published > number)
             if (cut !== undefined) {
-              return { ok: false, index: number + 1, why: `missing; entry ${cut} was published` } as const
+              faults.push({ ok: false, index: number + 1, why: `missing; entry ${cut} was published` })
             }
             const { auditEntries, seals, tombstones } = page.unlisted
             if (auditEntries + seals + tombstones > 0) {
               const counts = `${seals} seals, ${tombstones} tombstones and ${auditEntries} audit entries`
-              return { ok: false, why: `${counts} have no entry` } as const
+              faults.push({ ok: false, why: `${counts} have no entry` })
             }
+            if (faults.length > 0) return refused(faults)
             return { ok: true, entries: number, hash: walk.head().hash, unsigned } as const
           }
         })
       )
       const checked: typeof found =
         found.ok && found.unsigned > 0 && Option.isSome(source)
-          ? { ok: false, why: `${found.unsigned} entries are not signed` }
+          ? refused([{ ok: false, why: `${found.unsigned} entries are not signed` }])
           : found
       if (!checked.ok) {
         const { baseUrl } = (yield* connection).controlPlane
-        return yield* refuseMismatch({ subject: "the ledger", unit: "entry", keys: source, baseUrl }, checked, checked)
+        const { faults, note, ...first } = checked
+        const text = { ...first, why: [first.why, ...faults.slice(1, MOST_LISTED).map(faultText)].join("; ") + note }
+        return yield* refuseMismatch({ subject: "the ledger", unit: "entry", keys: source, baseUrl }, text, {
+          ...first,
+          faults
+        })
       }
       yield* printFacts(
         [

@@ -106,8 +106,8 @@ export const allowFlag = Flag.Boolean("allow-unproven").pipe(
 )
 
 /**
- * What a signed seal leaves open of its run, unless that is allowed (docs/reference/seal.md#proof). A key of the service
- * that is younger than the seal is never allowed.
+ * What a signed seal leaves open of its run, unless that is allowed (docs/reference/seal.md#proof). A key of the
+ * service that is younger than the seal is never allowed.
  */
 export const unprovenBy = (seal: Seal | null, isAllowed: boolean, trusted: TrustedKeys): Mismatch | undefined => {
   const since = seal?.keyId == null ? undefined : trusted.since.get(seal.keyId)

@@ -203,7 +203,9 @@ export const registerResources = Effect.fnUntraced(function* (backend: Backend) 
           return { contents: [{ uri, mimeType: spec.mimeType, text }] }
         }).pipe(
           Effect.mapError((error) => {
-            const { code, message } = failureOf(error)
+            // An argument that is refused is not a failure of the service.
+            const { code, message } =
+              error instanceof InvalidInput ? { code: "VALIDATION_ERROR", message: error.message } : failureOf(error)
             return new McpSchema.InvalidParams({ message: `${code}: ${message}`.slice(0, 1_000) })
           })
         )

@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it } from "@effect/vitest"
-import { createDatabase, until } from "@runplane/testing"
+import { createDatabase, slowness, until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { runOfKey } from "../../src/ingest/TraceRuns.ts"
 import { layerDatabase } from "../../src/platform/postgres/Database.ts"
@@ -14,8 +14,6 @@ const KEYS = { AUTH_API_KEYS: "key-flood-1234567890,key-quiet-0987654321", AUTH_
 const [FLOOD, QUIET] = ["key-flood-1234567890", "key-quiet-0987654321"]
 /** Traces of the quiet source, sent one after the other: without the flood, and while it is drained. */
 const SENT = 5
-/** On a machine that is busy with other work, a trace may take so many times as long as without the flood. */
-const MOST_TIMES = 4
 
 /** How long a trace of the quiet source takes to be a run, beside the drain of a flood. Milliseconds. */
 const measured = (processes: number) =>
@@ -27,7 +25,8 @@ const measured = (processes: number) =>
       AUTH_API_KEY_ROLES: "ingest,ingest",
       DATABASE_URL: databaseUrl,
       RUNTIME_ADDRESS: runtime.address,
-      OTLP_TRACES_PER_REQUEST: String(TRACES)
+      OTLP_TRACES_PER_REQUEST: String(TRACES),
+      OTLP_SETTLE_MS: "200"
     })
     const urls = yield* Effect.forEach(
       Array.from({ length: processes }, () => start),
@@ -78,7 +77,7 @@ describe("a source that sends ten thousand traces at once", () => {
           assert.isAbove(left, 0, "the flood was over before the other source sent")
           const said = `alone ${shown(alone)}, beside the flood ${shown(beside)} ms; ${left} rows of it left`
           yield* Effect.logInfo(said)
-          assert.isBelow(median(beside), Math.max(LONGEST_MS, MOST_TIMES * median(alone)), said)
+          assert.isBelow(median(beside), LONGEST_MS * (yield* slowness), said)
         }).pipe(Effect.scoped),
       300_000
     )

@@ -94,7 +94,7 @@ it.effect("runplane ledger verify checks chain, contents and what was published"
       [
         honest.map((entry) =>
           entry.number % 100 === 0
-            ? { ...entry, content: entry.number === 100 ? ("changed" as const) : "missing" }
+            ? { ...entry, content: entry.number === 100 ? ("changed" as const) : ("missing" as const) }
             : entry
         ),
         "1: the ledger does not fit at entry 100: the audit s99 was changed; entry 200: the audit s199 is missing; " +

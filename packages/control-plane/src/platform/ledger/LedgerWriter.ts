@@ -6,7 +6,7 @@ import {
   type LedgerKind,
   ledgerHeadOf,
   ledgerStart,
-  makeLedgerEntry,
+  makeLedgerEntry
 } from "@runplane/domain"
 import { Loops } from "@runplane/server"
 import * as Context from "effect/Context"

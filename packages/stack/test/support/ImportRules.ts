@@ -74,6 +74,7 @@ export const TEST_ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
   cli: ["testing"],
   console: ["testing"],
   "control-plane": ["postgres", "testing"],
+  otlp: ["testing"],
   launcher: ["testing"],
   server: ["testing"],
   stack: ["testing"]

@@ -47,8 +47,13 @@ export const startServer = Effect.fn("PostgresServer.start")(function* (
   options: ServerOptions
 ): Effect.fn.Return<RunningServer, PostgresStartFailed, Scope.Scope> {
   yield* removeStaleLock(options.cluster)
+  const watchServer = yield* guard
   const child = yield* Effect.acquireRelease(
-    Effect.sync(() => launch(options.binaries.postgres, flags(options), options.user)),
+    Effect.sync(() => {
+      const server = launch(options.binaries.postgres, flags(options), options.user)
+      watchServer(server.pid)
+      return server
+    }),
     stop
   )
   const output = yield* ready(child).pipe(
@@ -59,7 +64,6 @@ export const startServer = Effect.fn("PostgresServer.start")(function* (
   )
   const { pid } = child
   if (pid === undefined) return yield* new PostgresStartFailed({ reason: "it ended at once" })
-  yield* guard(pid)
   return { pid, ended: endOf(child, output) }
 })
 
@@ -112,24 +116,30 @@ const ended = (child: ChildProcess, signal: NodeJS.Signals) =>
   })
 
 /**
- * Lets a shell wait for the end of this process, to stop the server when it had no chance to do that itself (`kill
- * -9`). It waits on a pipe that only this process holds open.
+ * Starts a shell that stops the server when this process had no chance to do that itself (`kill -9`, or an exit in the
+ * middle of a shutdown). It waits on a pipe that only this process holds open, first for the id of the server. It is
+ * there from before the server starts until the server is gone. Answers how to name the server to it.
  */
-const guard = (pid: number) =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
-      if (process.platform === "win32") return undefined
-      const shell = spawn("/bin/sh", ["-c", 'read -r _; kill -INT "$1"', "runplane-postgres-guard", String(pid)], {
-        detached: true,
-        env: {},
-        stdio: ["pipe", "ignore", "ignore"]
-      })
-      // Without the guard everything works but the clean-up after kill -9.
-      shell.on("error", () => {})
-      return shell
-    }),
-    (shell) => (shell === undefined ? Effect.void : ended(shell, "SIGKILL"))
-  )
+const guard = Effect.acquireRelease(
+  Effect.sync(() => {
+    if (process.platform === "win32") return undefined
+    const script = 'read -r server && { read -r _; kill -INT "$server"; }'
+    const shell = spawn("/bin/sh", ["-c", script, "runplane-postgres-guard"], {
+      detached: true,
+      env: {},
+      stdio: ["pipe", "ignore", "ignore"]
+    })
+    // Without the guard everything works but the clean-up after kill -9.
+    shell.on("error", () => {})
+    shell.stdin.on("error", () => {})
+    return shell
+  }),
+  (shell) => (shell === undefined ? Effect.void : ended(shell, "SIGKILL"))
+).pipe(
+  Effect.map((shell) => (pid: number | undefined) => {
+    if (pid !== undefined) shell?.stdin.write(`${pid}\n`)
+  })
+)
 
 /**
  * Removes the lock file of a server that is gone. PostgreSQL does that too, but not when another process of the user

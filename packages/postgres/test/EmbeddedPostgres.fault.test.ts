@@ -16,8 +16,11 @@ import { join } from "node:path"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Scope from "effect/Scope"
 import { EmbeddedPostgres, type EmbeddedPostgresOptions } from "../src/EmbeddedPostgres.ts"
 import { temporaryFolder } from "../src/TemporaryFolder.ts"
 
@@ -69,13 +72,24 @@ const keyInEnvironment = Effect.acquireRelease(
 )
 
 /** The process as the system shows it; undefined when it has ended meanwhile. */
-const toldOf = (pid: string, file: "cmdline" | "environ"): string | undefined => {
+const shownOf = (pid: string, file: "cmdline" | "environ" | "status"): string | undefined => {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "utf8")
   } catch {
     return undefined
   }
 }
+
+/** The guards of the servers of this process. */
+const guards = () =>
+  readdirSync("/proc").filter(
+    (id) =>
+      (shownOf(id, "cmdline") ?? "").split("\0").includes("runplane-postgres-guard") &&
+      shownOf(id, "status")?.includes(`\nPPid:\t${process.pid}\n`)
+  )
+
+/** Whether a stopped process has the signal to come. */
+const awaitsInterrupt = (pid: number) => /^ShdPnd:\s+[0-9a-f]*[2367abef]$/m.test(shownOf(String(pid), "status") ?? "")
 
 /** A server in a folder of its own leaves files outside of all temporary folders. */
 const deleteAtEnd = (folder: string) =>
@@ -110,17 +124,36 @@ layer(Layer.empty, { excludeTestServices: true })("embedded PostgreSQL", (it) =>
     () =>
       Effect.gen(function* () {
         yield* keyInEnvironment
+        const before = guards()
         const { pid } = yield* serverOf({ dataDir: yield* temporaryFolder })
-        const isGuard = (words: ReadonlyArray<string>) =>
-          words.includes("runplane-postgres-guard") && words.includes(String(pid))
-        const guards = readdirSync("/proc").filter((id) => isGuard((toldOf(id, "cmdline") ?? "").split("\0")))
-        assert.lengthOf(guards, 1)
-        for (const id of [String(pid), ...guards]) {
-          const environment = toldOf(id, "environ")
+        const added = guards().filter((id) => !before.includes(id))
+        assert.lengthOf(added, 1)
+        for (const id of [String(pid), ...added]) {
+          const environment = shownOf(id, "environ")
           assert.isDefined(environment)
           assert.notInclude(environment, SECRET)
         }
       })
+  )
+
+  it.effect.skipIf(process.platform !== "linux")("is guarded until it has ended", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryFolder
+      const before = guards()
+      const scope = yield* Scope.make()
+      const { pid } = yield* Scope.provide(serverOf({ dataDir }), scope)
+      const added = guards().filter((id) => !before.includes(id))
+      process.kill(pid, "SIGSTOP")
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* Effect.sync(() => awaitsInterrupt(pid)).pipe(Effect.delay("10 millis"), Effect.repeat({ until: Boolean }))
+      const left = guards()
+      process.kill(pid, "SIGCONT")
+      yield* Fiber.join(closing)
+      assert.includeMembers(left, added)
+      assert.lengthOf(added, 1)
+      assert.notIncludeMembers(guards(), added)
+      assert.throws(() => process.kill(pid, 0), "ESRCH")
+    })
   )
 
   it.effect("starts over the lock file of a server that is gone, even when its process id is taken", () =>

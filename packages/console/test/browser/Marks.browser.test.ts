@@ -1,4 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { looksRight } from "./Looks.ts"
 import { addMark, addMarkOfAnn, define, marksOf, serveMark, stored } from "./MarkSteps.ts"
 import { longRun, numbered, recordedEvents, serveRun } from "./Served.ts"
 import {
@@ -375,21 +376,8 @@ describe("marks beside the runs", () => {
       for (const [name, path] of pages) {
         await go(page, path)
         await page.waitForFunction(() => document.querySelector(".skeleton") === null)
-        for (const theme of ["light", "dark"] as const) {
-          await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" })
-          await page.locator(`html[data-theme="${theme}"]`).waitFor()
-          // A window of 1280 at 200 % is one of 640.
-          for (const width of [1280, 640, 390]) {
-            await page.setViewportSize({ width, height: width < 500 ? 844 : 800 })
-            await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
-            await picture(page, `${name}-${width}-${theme}`)
-            assert.deepStrictEqual(await violationsOf(page), [], `${name} ${theme} ${width}`)
-            assert.isTrue(
-              await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth),
-              `${name} ${theme} ${width}`
-            )
-          }
-        }
+        // A window of 1280 at 200 % is one of 640.
+        await looksRight(page, name, [1280, 640, 390])
       }
       await context.close()
     },

@@ -3,6 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { makeModelPrices, readPriceFile } from "@runplane/domain"
 import * as Result from "effect/Result"
 import type { Page } from "playwright-core"
+import { looksRight } from "./Looks.ts"
 import { recordedEvents, serveRun, spendingRun } from "./Served.ts"
 import {
   ask,
@@ -128,20 +129,11 @@ describe("the cost of a run", () => {
   it(
     "fits on wide and narrow screens in both themes",
     async () => {
-      for (const theme of ["light", "dark"] as const) {
-        for (const width of [1440, 1024, 390]) {
-          const { context, page } = await openPage({ theme, width })
-          await openCost(page, MIXED)
-          await banner(page).waitFor()
-          await picture(page, `cost-mixed-${width}-${theme}`)
-          assert.deepStrictEqual(await violationsOf(page), [], `${theme} ${width}`)
-          assert.isTrue(
-            await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth),
-            `${theme} ${width}`
-          )
-          await context.close()
-        }
-      }
+      const { context, page } = await openPage()
+      await openCost(page, MIXED)
+      await banner(page).waitFor()
+      await looksRight(page, "cost-mixed", [1440, 1024, 390])
+      await context.close()
     },
     4 * PATIENCE_MS
   )
@@ -236,7 +228,7 @@ describe("alerts", () => {
     await form.getByLabel("Zone").fill("Europe/Berlin")
     await form.getByRole("button", { name: "Add", exact: true }).click()
     await form.waitFor({ state: "detached" })
-    await page.locator('[data-budget="team"]').getByText("of $1000.00").waitFor()
+    await page.locator('[data-budget="team"]').getByText("of $1,000.00").waitFor()
 
     // Nothing has happened since, so the preview of the last days has the alerts.
     await page.getByText("No rule has an open alert.").waitFor()

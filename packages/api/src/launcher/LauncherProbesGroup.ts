@@ -17,11 +17,12 @@ const readiness = {
   stopping: Schema.optionalKey(Field.flag("true once the service has begun to stop")),
   checks: Schema.Struct({
     catalog: Check,
+    loops: Check,
     controlPlane: Schema.optionalKey(Check),
     launchedRuns: Schema.optionalKey(Check)
   }).annotate({
     description:
-      "Of the scenario packs, of the control plane when one is configured, and of launched runs while it does not have them"
+      "Of the scenario packs, of the background loops, of the control plane when one is configured, and of launched runs while it does not have them"
   })
 }
 

@@ -117,6 +117,11 @@ const makeLaunchedRuns = Effect.fnUntraced(function* (
   })
 
   /** An earlier submission may have made the run, although its answer did not arrive. */
+  const get = (id: string) =>
+    client
+      .get(`/runs/${id}`)
+      .pipe(Effect.flatMap((response) => (response.status === 404 ? Effect.succeed(undefined) : foundRun(response))))
+
   const submitAgain = (descriptor: Descriptor): ReturnType<typeof attempt> =>
     attempt(descriptor).pipe(
       Effect.catchTag("SubmissionRefused", (refused): ReturnType<typeof attempt> => {
@@ -137,7 +142,9 @@ const makeLaunchedRuns = Effect.fnUntraced(function* (
       Effect.provideService(HttpClient.TracerDisabledWhen, () => true),
       Effect.flatMap(({ status }): Effect.Effect<Abandonment, NoAnswer> => {
         if (status === 201) return Effect.succeed("abandoned")
-        return status === 409 ? Effect.succeed("opened") : Effect.fail(unusable(status))
+        if (status !== 409) return Effect.fail(unusable(status))
+        // The session has been opened, or the run has ended: perhaps because it was abandoned before.
+        return Effect.map(get(runId), (found) => (found?.isUnopened === true ? "abandoned" : "opened"))
       }),
       Effect.timeout(timeoutMs),
       Effect.catch((failure) =>
@@ -158,8 +165,7 @@ const makeLaunchedRuns = Effect.fnUntraced(function* (
   )
 
   const find = Effect.fn("LaunchedRuns.find")((sessionId: string) =>
-    client.get(`/runs/${sessionId}`).pipe(
-      Effect.flatMap((response) => (response.status === 404 ? Effect.succeed(undefined) : foundRun(response))),
+    get(sessionId).pipe(
       Effect.timeout(timeoutMs),
       Effect.mapError((failure) => new NoAnswer({ message: oneLine(failure) }))
     )

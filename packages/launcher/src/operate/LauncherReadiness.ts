@@ -1,5 +1,5 @@
 import type { LauncherReadiness as Answer } from "@runplane/api"
-import { forever, makeOutageLog } from "@runplane/server"
+import { forever, Loops, loopHealth, makeOutageLog } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -26,6 +26,7 @@ export class LauncherReadiness extends Context.Service<LauncherReadiness, { read
       const { controlPlane } = yield* LauncherSettings
       const { catalog } = yield* PackRegistry
       const { waiting } = yield* LaunchedRuns
+      const { remarks, troubles } = yield* Loops
       const client = yield* HttpClient.HttpClient
       const outage = makeOutageLog("the control plane")
 
@@ -59,9 +60,11 @@ export class LauncherReadiness extends Context.Service<LauncherReadiness, { read
 
       const check = Effect.gen(function* () {
         const { runs, since } = yield* waiting
-        const seconds = Math.round(((yield* Clock.currentTimeMillis) - (since ?? 0)) / 1_000)
+        const now = yield* Clock.currentTimeMillis
+        const seconds = Math.round((now - (since ?? 0)) / 1_000)
         const checks = {
           catalog: yield* packs,
+          loops: loopHealth(troubles(now), remarks(), now),
           ...(controlPlane !== undefined && { controlPlane: yield* neighbour(controlPlane.url) }),
           ...(runs > 0 && {
             launchedRuns: {

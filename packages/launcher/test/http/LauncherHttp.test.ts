@@ -118,7 +118,10 @@ describe("the catalog over HTTP", () => {
   it.effect.each<readonly [path: string, body: unknown]>([
     ["/healthz", { ok: true, service: "svc" }],
     ["/livez", { status: "ok" }],
-    ["/readyz?strict=true", { status: "ok", ok: true, checks: { catalog: { ok: true, detail: "2 packs" } } }],
+    [
+      "/readyz?strict=true",
+      { status: "ok", ok: true, checks: { catalog: { ok: true, detail: "2 packs" }, loops: { ok: true, detail: "" } } }
+    ],
     ["/packs", ["demo", "other"].map((slug) => ({ slug, name: "Demo", description: "A demo pack", tags: ["demo"] }))],
     ["/packs/demo/scenarios", [summary]],
     [

@@ -1,6 +1,6 @@
 import type { Readiness } from "@runplane/api"
 import { CircuitBreaker } from "@runplane/runtime"
-import { Loops, type LoopTrouble, makeOutageLog } from "@runplane/server"
+import { Loops, loopHealth, makeOutageLog } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -99,7 +99,7 @@ export class Health extends Context.Service<
         return { ok: false, detail: describeFailing(failing) }
       })
 
-      const loops = Effect.map(Clock.currentTimeMillis, (now) => toLoopHealth(troubles(now), remarks(), now))
+      const loops = Effect.map(Clock.currentTimeMillis, (now) => loopHealth(troubles(now), remarks(), now))
 
       // It waits for spans that are still to come, so no lag of it makes the service degraded.
       const ingest = reception.health.pipe(
@@ -151,21 +151,6 @@ const describeWait = ({ locked, runId, waitedMs }: OldestAppend): string => {
 /** Without the error text of the server, which may name hosts and users. */
 const describeFailing = ({ forMs }: FailingAppends): string =>
   `the database has refused every append for ${Math.floor(forMs / 1_000)} s; the log of the service has the reason`
-
-const toLoopHealth = (troubles: ReadonlyArray<LoopTrouble>, remarks: ReadonlyMap<string, string>, now: number) => ({
-  ok: troubles.every(({ lateMs }) => lateMs === 0),
-  detail: [
-    ...troubles.map((trouble) => describeTrouble(trouble, now)),
-    ...Array.from(remarks, ([name, text]) => `${name}: ${text}`)
-  ].join("; ")
-})
-
-const describeTrouble = ({ error, failingSince, failures, lateMs, name }: LoopTrouble, now: number): string => {
-  const late = lateMs === 0 ? "" : ` has not turned for ${Math.floor(lateMs / 1_000)} s`
-  if (failingSince === undefined) return `${name}${late}`
-  const rounds = failures === 1 ? "1 round" : `${failures} rounds`
-  return `${name}${late && `${late},`} fails for ${Math.floor((now - failingSince) / 1_000)} s (${rounds}): ${error}`
-}
 
 /** Without the text of the store, which may name hosts and users: the log and `GET /admin/archive` have it. */
 const WHY: Readonly<Record<string, string>> = {

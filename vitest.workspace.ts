@@ -119,7 +119,7 @@ export default defineConfig({
           include: ["packages/*/test/**/*.fault.test.ts"],
           ...servers,
           globalSetup: [...servers.globalSetup, "packages/testing/src/Programs.ts"],
-          testTimeout: 300_000
+          testTimeout: 900_000
         }
       }
     ]

@@ -13,7 +13,8 @@ export const EXIT_CODES = {
   refused: 4,
   unreachable: 5,
   inconclusive: 6,
-  budget: 7
+  budget: 7,
+  unmeasured: 8
 } as const
 export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES]
 

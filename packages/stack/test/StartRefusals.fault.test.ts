@@ -15,7 +15,7 @@ const refusalOf = Effect.fnUntraced(function* (options: StackProcessOptions) {
   const { code, stderr, stdout } = yield* Effect.scoped(Effect.flatMap(startStack(options), ({ ended }) => ended))
   assert.strictEqual(code, 1)
   assert.deepStrictEqual(stdout, [])
-  assert.lengthOf(stderr, 1)
+  assert.lengthOf(stderr, 1, stderr.join("\n"))
   return stderr[0] ?? ""
 })
 
@@ -88,10 +88,12 @@ layer(Layer.empty, { excludeTestServices: true })("npm start refuses with one li
       assert.strictEqual(code, 1)
       assert.isDefined(stdout.find((line) => /policies +\d+ of \d+ registered/.test(line)))
       assert.isDefined(stdout.find((line) => line.includes(`${policy}.json refused: `)))
-      assert.lengthOf(stderr, 3)
-      assert.include(stderr[0], "OIDC_ISUER is not a setting; did you mean OIDC_ISSUER?")
-      assert.include(stderr[1], `policy file ${policy}.json left out: `)
-      assert.include(stderr[2], `runplane: the example did not finish: its policy ${policy} is not registered: `)
+      // The checks of the readiness report a machine that is too busy.
+      const lines = stderr.filter((line) => !line.includes("loop=readiness"))
+      assert.lengthOf(lines, 3, lines.join("\n"))
+      assert.include(lines[0], "OIDC_ISUER is not a setting; did you mean OIDC_ISSUER?")
+      assert.include(lines[1], `policy file ${policy}.json left out: `)
+      assert.include(lines[2], `runplane: the example did not finish: its policy ${policy} is not registered: `)
     })
   )
 

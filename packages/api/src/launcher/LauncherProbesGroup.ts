@@ -17,7 +17,7 @@ const readiness = {
   stopping: Schema.optionalKey(Field.flag("true once the service has begun to stop")),
   checks: Schema.Struct({
     catalog: Check,
-    loops: Check,
+    loops: Schema.optionalKey(Check),
     controlPlane: Schema.optionalKey(Check),
     launchedRuns: Schema.optionalKey(Check)
   }).annotate({

@@ -79,8 +79,18 @@ const descriptor = (sessionId: string) => ({
   execution: { tags: ["bench"], requester: { actorId: "bench", actorType: "service" } }
 })
 
-const post = (agent: Agent, url: string, authorization: Readonly<Record<string, string>>, body: string) =>
-  Effect.callback<{ readonly status: number; readonly text: string }, RunRefused>((resume) => {
+interface Answer {
+  readonly status: number
+  readonly text: string
+}
+
+const post = (
+  agent: Agent,
+  url: string,
+  authorization: Readonly<Record<string, string>>,
+  body: string
+): Effect.Effect<Answer, RunRefused> =>
+  Effect.callback((resume) => {
     const headers = { ...authorization, "content-type": "application/json", "content-length": Buffer.byteLength(body) }
     const outgoing = request(url, { method: "POST", agent, headers }, (response) => {
       const parts: Array<Buffer> = []
@@ -89,7 +99,11 @@ const post = (agent: Agent, url: string, authorization: Readonly<Record<string, 
         resume(Effect.succeed({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString("utf8") }))
       )
     })
-    outgoing.once("error", ({ message }) => resume(Effect.fail(new RunRefused({ reason: message }))))
+    outgoing.once("error", (error) => {
+      // The server may have closed a kept connection a moment ago. A session id makes one run.
+      const isStale = outgoing.reusedSocket && "code" in error && error.code === "ECONNRESET"
+      resume(isStale ? post(agent, url, authorization, body) : Effect.fail(new RunRefused({ reason: error.message })))
+    })
     outgoing.end(body)
     return Effect.sync(() => outgoing.destroy())
   })

@@ -1,4 +1,4 @@
-import { GateBaseline, impossibleDemand } from "@runplane/domain"
+import { baselineFault, GateBaseline, impossibleDemand, isOtherScenario } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
@@ -11,10 +11,18 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { CliFailure, EXIT_CODES, failed, usageProblem } from "../CliFailure.ts"
 import { withServices } from "../Connection.ts"
+import { expectedCosts, planText } from "../gate/ExpectedCost.ts"
 import { type LoadedCase, readGateFile } from "../gate/GateFiles.ts"
-import { baselineOfProgress, exitCodeOfReport, type GateEnd, reportLines, reportOf } from "../gate/GateReport.ts"
+import {
+  baselineOfProgress,
+  exitCodeOfReport,
+  type GateEnd,
+  recordFault,
+  reportLines,
+  reportOf
+} from "../gate/GateReport.ts"
 import { emptyProgress, runGate } from "../gate/GateRunner.ts"
-import { annotations, summaryMarkdown } from "../gate/GitHub.ts"
+import { annotations, commentMarkdown, summaryMarkdown } from "../gate/GitHub.ts"
 import { junitXml } from "../gate/JUnit.ts"
 import { liveTrials, lossOf, probeOf, requireServices } from "../gate/LiveTrial.ts"
 import { jsonText } from "../JsonText.ts"
@@ -41,7 +49,7 @@ export const gate = Command.make(
     files: Argument.String("file").pipe(Argument.withDescription("A file with cases, as YAML"), Argument.atLeast(1)),
     runs: Flag.Int("runs").pipe(Flag.withDescription("Runs of each case at its first look"), Flag.withDefault(20)),
     maxRuns: Flag.Int("max-runs").pipe(
-      Flag.withDescription("Most runs of a case, up to four times --runs; --runs unless given"),
+      Flag.withDescription("Most runs of a case, at most four times --runs, which is the default"),
       Flag.optional
     ),
     concurrency: Flag.Int("concurrency").pipe(Flag.withDescription("Runs at a time"), Flag.withDefault(4)),
@@ -57,6 +65,7 @@ export const gate = Command.make(
     baseline: fileFlag("baseline", "Compare with the runs of this file"),
     record: fileFlag("record", "Write the runs to this file, as a baseline"),
     junit: fileFlag("junit", "Write the report as JUnit XML to this file"),
+    comment: fileFlag("comment", "Write the report as Markdown for a pull or merge request to this file"),
     github: Flag.Boolean("github").pipe(
       Flag.withDescription("Also print annotations of GitHub, and append to GITHUB_STEP_SUMMARY"),
       Flag.withDefault(false)
@@ -70,19 +79,21 @@ export const gate = Command.make(
     Effect.gen(function* () {
       const { concurrency, runs } = flags
       if (runs < 1 || concurrency < 1) return yield* usageProblem("--runs and --concurrency are at least 1")
-      const plan = { runs, maxRuns: Option.getOrElse(flags.maxRuns, () => runs) }
+      const plan = { runs, maxRuns: Option.getOrElse(flags.maxRuns, () => 4 * runs) }
       const timeout = yield* durationOf("timeout", flags.timeout)
       const marksWait = yield* durationOf("marks-wait", flags.marksWait)
       const baseline = Option.isSome(flags.baseline) ? yield* readBaseline(flags.baseline.value) : undefined
       const cases = (yield* Effect.forEach(flags.files, readGateFile)).flat()
       yield* requirePossible(cases, plan)
+      if (baseline !== undefined) yield* requireSameScenarios(cases, baseline)
+      const maxCostUsd = Option.getOrUndefined(flags.maxCost)
       const { format, style } = yield* output
       const gateId = (yield* (yield* SecureRandom.SecureRandom).uuidV4()).slice(0, 8)
       const progress = emptyProgress(cases)
       let page: string | undefined
 
       const print = Effect.fnUntraced(function* (end: GateEnd | undefined) {
-        const report = reportOf(gateId, progress, plan, { baseline, end, page })
+        const report = reportOf(gateId, progress, plan, { baseline, end, maxCostUsd, page })
         if (!(yield* printedAsJson(report))) yield* Console.log(reportLines(report, style).join("\n"))
         if (flags.github) {
           // A JSON document has standard output for itself.
@@ -91,6 +102,7 @@ export const gate = Command.make(
           const summary = process.env["GITHUB_STEP_SUMMARY"]
           if (summary) yield* write(summary, summaryMarkdown(report), "a")
         }
+        if (Option.isSome(flags.comment)) yield* write(flags.comment.value, commentMarkdown(report), "w")
         if (Option.isSome(flags.junit)) yield* write(flags.junit.value, junitXml(report), "w")
         return report
       })
@@ -99,8 +111,10 @@ export const gate = Command.make(
         Effect.gen(function* () {
           yield* requireServices(services)
           page = `${services.consoleUrl}/gates/${gateId}`
-          if (format === "text") yield* Console.error(`gate ${gateId}: ${cases.length} cases of ${runs} runs, ${page}`)
-          const limits = { ...plan, concurrency, maxCostUsd: Option.getOrUndefined(flags.maxCost), marksWait }
+          const costs = yield* expectedCosts(services.plane, cases, baseline)
+          if (format === "text") yield* Console.error(`gate ${gateId}: ${planText(cases, plan, costs)}, ${page}`)
+          const expectedUsd = (one: LoadedCase) => costs.get(one.case.name) ?? 0
+          const limits = { ...plan, concurrency, maxCostUsd, marksWait, expectedUsd, baseline }
           return yield* runGate(progress, limits, liveTrials(gateId, services)).pipe(
             Effect.raceFirst(lossOf(probeOf(services))),
             Effect.timeoutOption(timeout)
@@ -122,7 +136,8 @@ export const gate = Command.make(
       )
       const end = Option.isNone(ended) ? "timeout" : progress.isOutOfBudget ? "budget" : undefined
       const report = yield* print(end)
-      if (Option.isSome(flags.record)) {
+      const unrecorded = Option.isSome(flags.record) ? recordFault(report, plan) : undefined
+      if (Option.isSome(flags.record) && unrecorded === undefined) {
         const recordedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
         yield* write(flags.record.value, jsonText(baselineOfProgress(progress, plan, recordedAt), 2), "w")
       }
@@ -130,7 +145,10 @@ export const gate = Command.make(
         yield* Console.error(
           `the gate is inconclusive; ${end === "timeout" ? "--timeout allows more time" : "--max-runs allows more runs"}`
         )
-      const code = exitCodeOfReport(report, flags.strict)
+      if (Option.isSome(flags.record) && unrecorded !== undefined)
+        yield* Console.error(`runplane: ${flags.record.value} is not written: ${unrecorded}`)
+      const verdict = exitCodeOfReport(report, flags.strict)
+      const code = verdict === EXIT_CODES.ok && unrecorded !== undefined ? EXIT_CODES.unmeasured : verdict
       // The report says why.
       if (code !== EXIT_CODES.ok) return yield* new CliFailure({ reason: "", code })
     }).pipe(Effect.provide(SecureRandom.layerWebCrypto))
@@ -149,10 +167,23 @@ const requirePossible = (
     : Effect.fail(usageProblem(`${faults.join("; ")}; raise --runs or --max-runs`))
 }
 
+const requireSameScenarios = (cases: ReadonlyArray<LoadedCase>, baseline: GateBaseline) => {
+  const other = cases.flatMap(({ case: { name, scenarioRef } }) => {
+    const before = baseline.cases[name]
+    return before !== undefined && isOtherScenario(scenarioRef, before)
+      ? [`${name} is a case of ${scenarioRef}, in the baseline of ${before.scenarioRef}`]
+      : []
+  })
+  return other.length === 0 ? Effect.void : Effect.fail(usageProblem(`${other.join("; ")}; record the baseline anew`))
+}
+
 const readBaseline = Effect.fnUntraced(function* (file: string) {
-  return yield* Schema.decodeUnknownEffect(GateBaseline)(yield* readJson(file)).pipe(
+  const baseline = yield* Schema.decodeUnknownEffect(GateBaseline)(yield* readJson(file)).pipe(
     Effect.mapError(() => usageProblem(`${file} is not a baseline; --record writes one`))
   )
+  const fault = baselineFault(baseline)
+  if (fault !== undefined) return yield* usageProblem(`${file}: ${fault}; record it anew`)
+  return baseline
 })
 
 const write = Effect.fnUntraced(function* (file: string, text: string, flag: "a" | "w") {

@@ -11,12 +11,13 @@ import {
   type Stability,
   stabilityOf,
   usdText,
+  usdTexts,
   worstOf
 } from "@runplane/domain"
 import { EXIT_CODES, type ExitCode } from "../CliFailure.ts"
 import { plainText } from "../story/PlainText.ts"
 import type { Style } from "../story/Story.ts"
-import { type CaseOutcome, type GateProgress, outcomesOf } from "./GateRunner.ts"
+import { type CaseOutcome, type GateProgress, outcomesOf, resultOf } from "./GateRunner.ts"
 import { distributionLines } from "./StabilityLines.ts"
 
 /** A case in the report. */
@@ -28,6 +29,8 @@ export interface CaseReport {
   readonly verdict: GateVerdict
   readonly checks: ReadonlyArray<GateCheck>
   readonly warnings: ReadonlyArray<string>
+  /** What changed since the baseline before a run decided: `prompt 1a03c6c9 -> 5e7f0d21`. */
+  readonly changes: ReadonlyArray<string>
   readonly stability: Stability
   readonly flips: ReadonlyArray<FlipCause>
   readonly runs: ReadonlyArray<{ readonly runId: string; readonly outcome: string; readonly page?: string }>
@@ -43,10 +46,13 @@ export interface GateReport {
   readonly verdict: GateVerdict
   readonly end?: GateEnd
   readonly spentUsd: number
+  /** What `--max-cost` allows, in US dollars. */
+  readonly maxCostUsd?: number
   readonly cases: ReadonlyArray<CaseReport>
 }
 
 interface ReportParts {
+  readonly maxCostUsd?: number | undefined
   readonly baseline?: GateBaseline | undefined
   readonly end?: GateEnd | undefined
   /** The page of the gate in the console. */
@@ -58,11 +64,11 @@ export const reportOf = (
   gate: string,
   progress: GateProgress,
   plan: Plan,
-  { baseline, end, page }: ReportParts
+  { baseline, end, maxCostUsd, page }: ReportParts
 ): GateReport => {
-  const outcomes = outcomesOf(progress, plan)
-  const compared = baseline === undefined ? [] : comparisonsOf(outcomes, baseline)
-  const cases = outcomes.map((outcome, at) => caseReport(outcome, compared[at] ?? { checks: [], warnings: [] }))
+  const outcomes = outcomesOf(progress, plan, baseline)
+  const compared = baseline === undefined ? [] : comparisonsOf(outcomes, baseline, plan)
+  const cases = outcomes.map((outcome, at) => caseReport(outcome, compared[at] ?? NOT_COMPARED))
   const worst = worstOf(cases.map(({ verdict }) => verdict))
   return {
     gate,
@@ -71,17 +77,24 @@ export const reportOf = (
     verdict: end !== undefined && worst === "pass" && end !== "budget" ? "inconclusive" : worst,
     ...(end !== undefined && { end }),
     spentUsd: progress.spentUsd,
+    ...(maxCostUsd !== undefined && { maxCostUsd }),
     cases
   }
 }
 
-const resultOf = ({ flips, loaded, trials }: CaseOutcome) => ({ expect: loaded.case.expect ?? {}, trials, flips })
+const NOT_COMPARED: BaselineComparison = { checks: [], warnings: [], changes: [] }
 
-const comparisonsOf = (outcomes: ReadonlyArray<CaseOutcome>, { cases }: GateBaseline) =>
-  compareAll(outcomes.map((outcome) => ({ now: resultOf(outcome), before: cases[outcome.loaded.case.name] ?? null })))
+const comparisonsOf = (outcomes: ReadonlyArray<CaseOutcome>, { cases }: GateBaseline, plan: Plan) =>
+  compareAll(
+    outcomes.map((outcome) => ({ now: resultOf(outcome), before: cases[outcome.loaded.case.name] ?? null })),
+    plan
+  )
+
+const NO_REFERENCE =
+  "no run has the right outcome to compare the others with, so no cause is known; --baseline may have one"
 
 const caseReport = (outcome: CaseOutcome, compared: BaselineComparison): CaseReport => {
-  const { flips, loaded, ran, trials } = outcome
+  const { flips, isWithoutReference, loaded, ran, trials } = outcome
   const checks = [...outcome.checks, ...compared.checks]
   const failures = [...new Set(ran.flatMap(({ failure }) => failure ?? []))]
   return {
@@ -91,7 +104,12 @@ const caseReport = (outcome: CaseOutcome, compared: BaselineComparison): CaseRep
     scenarioRef: loaded.case.scenarioRef,
     verdict: worstOf(checks.map(({ verdict }) => verdict)),
     checks,
-    warnings: [...compared.warnings, ...failures.map((failure) => `a run failed: ${failure}`)],
+    warnings: [
+      ...(isWithoutReference ? [NO_REFERENCE] : []),
+      ...compared.warnings,
+      ...failures.map((failure) => `a run failed: ${failure}`)
+    ],
+    changes: compared.changes,
     stability: stabilityOf(trials),
     flips,
     runs: ran.map(({ page, trial }) => ({
@@ -107,24 +125,26 @@ export const baselineOfProgress = (progress: GateProgress, plan: Plan, recordedA
   format: "runplane-gate-baseline-1",
   recordedAt,
   cases: Object.fromEntries(
-    outcomesOf(progress, plan).map((outcome) => {
-      const distinct = (values: ReadonlyArray<string | undefined>) =>
-        [...new Set(values.filter((value) => value !== undefined))].sort()
-      const versions = {
-        scenarioRef: outcome.loaded.case.scenarioRef,
-        policyVersions: distinct(outcome.ran.map(({ policyVersion }) => policyVersion)),
-        promptHashes: distinct(outcome.ran.map(({ promptHash }) => promptHash))
-      }
-      return [outcome.loaded.case.name, baselineOf(resultOf(outcome), versions)]
-    })
+    outcomesOf(progress, plan, undefined).map((outcome) => [
+      outcome.loaded.case.name,
+      baselineOf(resultOf(outcome), outcome.courses)
+    ])
   )
 })
 
+/** Why a gate must not become a baseline: a case with fewer counted runs than planned. Undefined when it may. */
+export const recordFault = ({ cases }: GateReport, { runs }: Plan): string | undefined => {
+  const short = cases.find(({ stability }) => stability.n < runs)
+  return short && `${short.name} has ${short.stability.n} counted runs of ${runs} planned ones`
+}
+
 /** The exit code of a gate (docs/reference/gate.md#exit-codes). */
-export const exitCodeOfReport = ({ end, verdict }: GateReport, strict: boolean): ExitCode => {
-  if (verdict === "fail" || end === "interrupted") return EXIT_CODES.failed
+export const exitCodeOfReport = ({ cases, end, verdict }: GateReport, strict: boolean): ExitCode => {
+  const failing = cases.flatMap(({ checks }) => checks.filter((check) => check.verdict === "fail"))
+  if (end === "interrupted" || failing.some(({ name }) => name !== "runs")) return EXIT_CODES.failed
   if (end === "unreachable") return EXIT_CODES.unreachable
   if (end === "budget") return EXIT_CODES.budget
+  if (failing.length > 0) return EXIT_CODES.unmeasured
   return verdict === "inconclusive" && strict ? EXIT_CODES.inconclusive : EXIT_CODES.ok
 }
 
@@ -139,12 +159,21 @@ const ENDS: Readonly<Record<GateEnd, string>> = {
 export const reportLines = (report: GateReport, { bold, dim }: Style): ReadonlyArray<string> => [
   ...report.cases.flatMap((one) => [
     `${bold(one.verdict.toUpperCase().padEnd(12))} ${plainText(one.name)} ${dim(one.scenarioRef)}`,
+    ...one.changes.map((change) => `  changed since the baseline: ${plainText(change)}`),
     ...distributionLines(one.stability, one.flips),
     ...one.checks.map(({ message, name, verdict }) => `  ${verdict}  ${name}: ${plainText(message)}`),
     ...one.warnings.map((warning) => `  warning  ${plainText(warning)}`),
     ""
   ]),
   ...(report.end === undefined ? [] : [ENDS[report.end]]),
-  `${bold(report.verdict.toUpperCase())}  gate ${report.gate}, ${usdText(report.spentUsd, 4)}`,
+  `${bold(report.verdict.toUpperCase())}  gate ${report.gate}, ${spentText(report)}`,
   ...(report.page === undefined ? [] : [report.page])
 ]
+
+/** `$2.13 of $2.00, which is exceeded by runs that were open`. */
+export const spentText = ({ maxCostUsd, spentUsd }: Pick<GateReport, "maxCostUsd" | "spentUsd">): string => {
+  if (maxCostUsd === undefined) return usdText(spentUsd, 4)
+  const show = usdTexts([spentUsd, maxCostUsd], 2)
+  const exceeded = spentUsd > maxCostUsd ? ", exceeded by the runs that were open" : ""
+  return `${show(spentUsd)} of ${show(maxCostUsd)}${exceeded}`
+}

@@ -1,15 +1,18 @@
 import {
+  type CaseBaseline,
   type Course,
   checksOf,
+  compareAll,
   countedTrials,
+  courseOf,
   type FlipCause,
   flipsOf,
+  type GateBaseline,
   type GateCheck,
   type GateVerdict,
   looksOf,
-  outcomeKey,
-  outcomeShares,
   type Plan,
+  referenceOf,
   type Trial,
   worstOf
 } from "@runplane/domain"
@@ -56,13 +59,16 @@ export interface CaseProgress {
 export interface GateProgress {
   readonly cases: ReadonlyArray<CaseProgress>
   spentUsd: number
-  /** A run was needed after the budget was used up. */
+  /** US dollars that the open runs are expected to cost. */
+  openUsd: number
+  /** A run was needed for which the budget had too little left. */
   isOutOfBudget: boolean
 }
 
 export const emptyProgress = (cases: ReadonlyArray<LoadedCase>): GateProgress => ({
   cases: cases.map((loaded) => ({ loaded, ran: [] })),
   spentUsd: 0,
+  openUsd: 0,
   isOutOfBudget: false
 })
 
@@ -70,6 +76,10 @@ export interface GateLimits extends Plan {
   readonly concurrency: number
   /** US dollars of all runs. */
   readonly maxCostUsd: number | undefined
+  /** US dollars that a run is expected to cost before one of this gate has ended. */
+  readonly expectedUsd: (loaded: LoadedCase) => number
+  /** A case whose drop may be chance gets more runs. */
+  readonly baseline: GateBaseline | undefined
   /** The time that marks may take after the last run of a look. */
   readonly marksWait: Duration.Input
 }
@@ -82,15 +92,29 @@ export const runGate = Effect.fnUntraced(function* (progress: GateProgress, limi
   const slots = yield* Semaphore.make(limits.concurrency)
   const looks = looksOf(limits.runs, limits.maxRuns)
 
+  /** The most that a run of the case has cost so far. */
+  const expectedOf = ({ loaded, ran }: CaseProgress) =>
+    ran.length === 0 ? limits.expectedUsd(loaded) : Math.max(...ran.map(({ trial }) => trial.costUsd))
+
   const runOne = (one: CaseProgress, nth: number) =>
     slots.withPermits(1)(
       Effect.gen(function* () {
         if (isForbidden(one)) return
-        if (limits.maxCostUsd !== undefined && progress.spentUsd >= limits.maxCostUsd) {
+        const expected = expectedOf(one)
+        const taken = progress.spentUsd + progress.openUsd
+        // What is under way will be spent, too.
+        if (limits.maxCostUsd !== undefined && (taken >= limits.maxCostUsd || taken + expected > limits.maxCostUsd)) {
           progress.isOutOfBudget = true
           return
         }
-        const ran = yield* service.run(one.loaded, nth)
+        progress.openUsd += expected
+        const ran = yield* service.run(one.loaded, nth).pipe(
+          Effect.ensuring(
+            Effect.sync(() => {
+              progress.openUsd -= expected
+            })
+          )
+        )
         one.ran = [...one.ran, ran]
         progress.spentUsd += ran.trial.costUsd
       })
@@ -124,9 +148,10 @@ export const runGate = Effect.fnUntraced(function* (progress: GateProgress, limi
       yield* Effect.forEach(numbers, (nth) => runOne(one, nth), { concurrency: limits.concurrency, discard: true })
       from = size
       const names = Object.keys(one.loaded.case.expect?.marks ?? {})
-      if (names.length > 0 && verdictOf(one, looks.length).verdict !== "fail") yield* awaitMarks(one, names)
-      const { trials, verdict } = verdictOf(one, looks.length)
-      if (verdict !== "inconclusive" || progress.isOutOfBudget || isHopeless(countedTrials(trials), names)) return
+      if (names.length > 0 && verdictOf(one, limits).verdict !== "fail") yield* awaitMarks(one, names)
+      const { trials, verdict } = verdictOf(one, limits)
+      const isOpen = verdict === "inconclusive" || (verdict === "pass" && mayHaveDropped(one, limits))
+      if (!isOpen || progress.isOutOfBudget || isHopeless(countedTrials(trials), names)) return
     }
   })
 
@@ -141,10 +166,20 @@ const isForbidden = ({ loaded, ran }: CaseProgress): boolean =>
   loaded.case.expect?.mustNot !== undefined &&
   ran.some(({ trial }) => loaded.case.expect?.mustNot?.includes(trial.outcome.action))
 
-const verdictOf = ({ loaded, ran }: CaseProgress, looks: number) => {
+const verdictOf = ({ loaded, ran }: CaseProgress, plan: Plan) => {
   const trials = ran.map(({ trial }) => trial)
-  const checks = checksOf(loaded.case.expect ?? {}, trials, looks)
+  const checks = checksOf(loaded.case.expect ?? {}, trials, plan)
   return { trials, checks, verdict: worstOf(checks.map(({ verdict }) => verdict)) }
+}
+
+/** Whether the case alone has dropped by more than it may, but perhaps by chance. */
+const mayHaveDropped = (one: CaseProgress, { baseline, ...plan }: GateLimits): boolean => {
+  const before = baseline?.cases[one.loaded.case.name]
+  if (before === undefined) return false
+  const now = resultOf(outcomeOf(one, plan, before))
+  return compareAll([{ now, before }], plan).some(({ checks }) =>
+    checks.some(({ name, verdict }) => name === "baseline" && verdict === "inconclusive")
+  )
 }
 
 /** The result of a case without its baseline. */
@@ -155,19 +190,56 @@ export interface CaseOutcome {
   readonly checks: ReadonlyArray<GateCheck>
   readonly verdict: GateVerdict
   readonly flips: ReadonlyArray<FlipCause>
+  /** The runs with the outcome that the case treats as right. */
+  readonly courses: ReadonlyArray<Course>
+  /** Runs have another outcome, and none with the right one is known to compare them with. */
+  readonly isWithoutReference: boolean
 }
 
-export const outcomesOf = ({ cases }: GateProgress, plan: Plan): ReadonlyArray<CaseOutcome> => {
-  const looks = looksOf(plan.runs, plan.maxRuns).length
-  return cases.map((one) => ({ loaded: one.loaded, ran: one.ran, ...verdictOf(one, looks), flips: causesOf(one.ran) }))
+export const outcomesOf = (
+  { cases }: GateProgress,
+  plan: Plan,
+  baseline: GateBaseline | undefined
+): ReadonlyArray<CaseOutcome> => cases.map((one) => outcomeOf(one, plan, baseline?.cases[one.loaded.case.name] ?? null))
+
+const outcomeOf = (one: CaseProgress, plan: Plan, before: CaseBaseline | null): CaseOutcome => ({
+  loaded: one.loaded,
+  ran: one.ran,
+  ...verdictOf(one, plan),
+  ...causesOf(one, before)
+})
+
+/** The result as it is compared with a baseline. */
+export const resultOf = ({ flips, loaded, ran, trials }: CaseOutcome) => {
+  const distinct = (values: ReadonlyArray<string | undefined>) =>
+    [...new Set(values.filter((value) => value !== undefined))].sort()
+  return {
+    expect: loaded.case.expect ?? {},
+    trials,
+    flips,
+    versions: {
+      scenarioRef: loaded.case.scenarioRef,
+      policyVersions: distinct(ran.map(({ policyVersion }) => policyVersion)),
+      promptHashes: distinct(ran.map(({ promptHash }) => promptHash))
+    }
+  }
 }
 
-const causesOf = (ran: ReadonlyArray<RanTrial>): ReadonlyArray<FlipCause> => {
-  const decided = ran.flatMap(({ course, trial }) =>
-    course === undefined || trial.excluded !== undefined ? [] : [{ course, key: outcomeKey(trial.outcome) }]
+const causesOf = ({ loaded, ran }: CaseProgress, before: CaseBaseline | null) => {
+  const isRight = referenceOf(
+    loaded.case.expect ?? {},
+    ran.map(({ trial }) => trial),
+    before
   )
-  const [most] = outcomeShares(countedTrials(ran.map(({ trial }) => trial)))
-  const isMost = ({ key }: { readonly key: string }) => most !== undefined && key === outcomeKey(most)
-  const coursesOf = (runs: typeof decided) => runs.map(({ course }) => course)
-  return flipsOf(coursesOf(decided.filter(isMost)), coursesOf(decided.filter((run) => !isMost(run))))
+  const decided = ran.flatMap(({ course, trial }) =>
+    course === undefined || trial.excluded !== undefined ? [] : [{ course, isRight: isRight(trial.outcome) }]
+  )
+  const coursesOf = (right: boolean) => decided.flatMap((run) => (run.isRight === right ? [run.course] : []))
+  const [courses, others] = [coursesOf(true), coursesOf(false)]
+  const recorded = before?.typical === undefined ? undefined : courseOf(before.typical)
+  return {
+    courses,
+    flips: flipsOf(courses, others, recorded),
+    isWithoutReference: courses.length === 0 && recorded === undefined && others.length > 0
+  }
 }

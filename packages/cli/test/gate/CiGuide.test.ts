@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
 import { JSON_SCHEMA, load } from "js-yaml"
-import { annotations } from "../../src/gate/GitHub.ts"
+import { annotations, COMMENT_MARK } from "../../src/gate/GitHub.ts"
 
 const guide = readFileSync(join(import.meta.dirname, "../../../../docs/guides/ci.md"), "utf8")
 const [gitHub, gitLab, ...others] = [...guide.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text = ""]) =>
@@ -15,14 +15,20 @@ const Step = Schema.Struct({
   name: optional(Schema.String),
   uses: optional(Schema.String),
   run: optional(Schema.String),
-  if: optional(Schema.Literal("always()")),
+  if: optional(Schema.Literals(["always()", "always() && github.event_name == 'pull_request'"])),
+  env: optional(Schema.Record(Schema.String, Schema.String)),
   with: optional(Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Number])))
 })
 const Workflow = Schema.Struct({
   name: Schema.String,
   on: Schema.Array(Schema.String),
   jobs: Schema.Struct({
-    gate: Schema.Struct({ "runs-on": Schema.String, "timeout-minutes": Schema.Int, steps: Schema.Array(Step) })
+    gate: Schema.Struct({
+      permissions: Schema.Record(Schema.String, Schema.Literals(["read", "write"])),
+      "runs-on": Schema.String,
+      "timeout-minutes": Schema.Int,
+      steps: Schema.Array(Step)
+    })
   })
 })
 const Pipeline = Schema.Struct({
@@ -30,6 +36,7 @@ const Pipeline = Schema.Struct({
     image: Schema.String,
     timeout: Schema.String,
     script: Schema.Array(Schema.String),
+    after_script: Schema.Array(Schema.String),
     artifacts: Schema.Struct({
       when: Schema.Literal("always"),
       paths: Schema.Array(Schema.String),
@@ -41,14 +48,20 @@ const strictly = { onExcessProperty: "error" } as const
 
 /** The files that a gate and the start before it write. */
 const writtenBy = (script: string) =>
-  [...script.matchAll(/(?:--junit|>) (\S+)/g)].flatMap(([, file = ""]) => (file.startsWith("&") ? [] : [file]))
+  [...script.matchAll(/(?:--junit|--comment|>) (\S+)/g)].flatMap(([, file = ""]) =>
+    file.startsWith("&") ? [] : [file]
+  )
 
 // CommandsInDocuments.integration.test.ts checks the flags of the commands.
 describe("docs/guides/ci.md", () => {
   it("has a workflow of GitHub whose steps start, gate, and keep what was written", () => {
     const { gate } = Schema.decodeUnknownSync(Workflow, strictly)(gitHub).jobs
     const scripts = gate.steps.flatMap(({ run = "" }) => (run === "" ? [] : [run]))
-    assert.match(scripts.join("\n"), /runplane dev[\s\S]*\/readyz[\s\S]*runplane gate gate\.yaml.* --github$/)
+    assert.match(
+      scripts.join("\n"),
+      /runplane dev[\s\S]*\/readyz[\s\S]*runplane gate gate\.yaml.* --strict .*--github$/m
+    )
+    assert.include(scripts.join("\n"), COMMENT_MARK)
     const upload = gate.steps.at(-1)
     assert.strictEqual(upload?.if, "always()")
     assert.sameMembers(String(upload?.with?.["path"]).trim().split("\n"), writtenBy(scripts.join("\n")))
@@ -61,6 +74,7 @@ describe("docs/guides/ci.md", () => {
     assert.match(script, /runplane dev[\s\S]*:\{3001,3000\}\/readyz\n.*runplane gate gate\.yaml/)
     assert.sameMembers([...gate.artifacts.paths], writtenBy(script))
     assert.include(script, `--junit ${gate.artifacts.reports.junit}`)
+    assert.include(gate.after_script.join("\n"), "body@gate-comment.md")
     assert.deepStrictEqual(others, [])
   })
 
@@ -83,6 +97,7 @@ describe("docs/guides/ci.md", () => {
             { name: "agreement", verdict: "inconclusive", message: "no run reached a decision, 4 cancelled" }
           ],
           warnings: [],
+          changes: [],
           stability: {
             n: 0,
             excluded: { byReason: { cancelled: 4 } },

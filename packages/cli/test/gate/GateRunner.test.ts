@@ -9,7 +9,7 @@ import * as Random from "effect/Random"
 import * as TestClock from "effect/testing/TestClock"
 import { CliFailure, EXIT_CODES } from "../../src/CliFailure.ts"
 import { parseGateFile, readGateFile } from "../../src/gate/GateFiles.ts"
-import { baselineOfProgress, exitCodeOfReport, reportLines, reportOf } from "../../src/gate/GateReport.ts"
+import { baselineOfProgress, exitCodeOfReport, recordFault, reportLines, reportOf } from "../../src/gate/GateReport.ts"
 import { emptyProgress, type GateLimits, type RunTrial, runGate, type Trials } from "../../src/gate/GateRunner.ts"
 
 const yes: TrialOutcome = { action: "decision.selected", positive: true }
@@ -26,7 +26,15 @@ const FILE = `cases:
     expect: { action: decision.selected, mustNot: [decision.forbidden] }
 `
 
-const limits: GateLimits = { runs: 20, maxRuns: 80, concurrency: 4, maxCostUsd: undefined, marksWait: "60 seconds" }
+const limits: GateLimits = {
+  runs: 20,
+  maxRuns: 80,
+  concurrency: 4,
+  maxCostUsd: undefined,
+  marksWait: "60 seconds",
+  expectedUsd: () => 0,
+  baseline: undefined
+}
 
 const none = () => Effect.succeed({})
 
@@ -130,15 +138,38 @@ describe("a gate", () => {
     })
   )
 
-  it.effect("is inconclusive with a reason when every launch fails, and does not go on", () =>
+  it.effect("stays within its budget with the runs that are under way", () =>
+    Effect.gen(function* () {
+      const costly = Effect.delay(Effect.succeed(ran(yes, { costUsd: 1 })), "1 second")
+      const gate = yield* Effect.forkChild(started(() => costly, { maxCostUsd: 6, expectedUsd: () => 1 }))
+      yield* TestClock.adjust("1 minute")
+      const { launched, progress } = yield* Fiber.join(gate)
+      assert.deepStrictEqual([launched, progress.spentUsd, progress.isOutOfBudget], [6, 6, true])
+    })
+  )
+
+  it.effect("says that the open runs have exceeded the budget", () =>
+    Effect.gen(function* () {
+      const costly = Effect.delay(Effect.succeed(ran(yes, { costUsd: 2 })), "1 second")
+      const gate = yield* Effect.forkChild(started(() => costly, { maxCostUsd: 3 }))
+      yield* TestClock.adjust("1 minute")
+      const { progress } = yield* Fiber.join(gate)
+      const report = reportOf("g", progress, limits, { end: "budget", maxCostUsd: 3 })
+      assert.include(reportLines(report, plain).join("\n"), "$8.00 of $3.00, exceeded by the runs that were open")
+      assert.strictEqual(exitCodeOfReport(report, false), EXIT_CODES.budget)
+    })
+  )
+
+  it.effect("fails as unmeasured when every launch fails, and does not go on", () =>
     Effect.gen(function* () {
       const dead = { ...ran({ action: "failed", positive: null }, { excluded: "failed" }), failure: "agent a: exit 1" }
       const { launched, report } = yield* started(() => Effect.succeed(dead))
       assert.strictEqual(launched, 20)
       assert.deepStrictEqual(
         [report.verdict, exitCodeOfReport(report, false), exitCodeOfReport(report, true)],
-        ["inconclusive", EXIT_CODES.ok, EXIT_CODES.inconclusive]
+        ["fail", EXIT_CODES.unmeasured, EXIT_CODES.unmeasured]
       )
+      assert.strictEqual(recordFault(report, limits), "one has 0 counted runs of 20 planned ones")
       const text = reportLines(report, plain).join("\n")
       assert.include(text, "no run reached a decision, 20 failed")
       assert.include(text, "a run failed: agent a: exit 1")
@@ -183,10 +214,37 @@ describe("a gate", () => {
       const baseline = baselineOfProgress(before.progress, limits, "2026-07-01T10:00:00.000Z")
       const same = reportOf("g", before.progress, limits, { baseline })
       assert.strictEqual(same.verdict, "pass")
+      assert.isUndefined(recordFault(same, limits))
       const worse = yield* started((_, nth) => Effect.succeed(ran(nth % 4 === 0 ? no : yes)))
       const report = reportOf("g", worse.progress, limits, { baseline })
       assert.include(report.cases[0]?.checks.map(({ name, verdict }) => `${name} ${verdict}`) ?? [], "baseline fail")
       assert.deepStrictEqual(report.cases[0]?.warnings, ["new outcome decision.rejected (negative) (20)"])
+    })
+  )
+})
+
+describe("a gate with a baseline", () => {
+  it.effect("plays more runs of a case whose drop may be chance, until it is clear", () =>
+    Effect.gen(function* () {
+      const before = yield* started(() => Effect.succeed(ran(yes)), { runs: 40, maxRuns: 40 })
+      const plan = { ...limits, runs: 40, maxRuns: 40 }
+      const baseline = baselineOfProgress(before.progress, plan, "2026-07-01T10:00:00.000Z")
+      // Of 20 runs 3 differ; the expected outcome is demanded of less than half of them.
+      const file = FILE.replace("action: decision.selected,", "action: decision.selected, agreement: 0.4,")
+      const progress = emptyProgress(yield* parseGateFile(file, "cases.yaml"))
+      let launched = 0
+      const service: Trials = {
+        run: (_, nth) =>
+          Effect.sync(() => {
+            launched++
+            return ran([0, 7, 13].includes(nth % 20) ? no : yes)
+          }),
+        marks: none
+      }
+      yield* runGate(progress, { ...limits, baseline }, service)
+      const report = reportOf("g", progress, limits, { baseline })
+      assert.strictEqual(launched, 40)
+      assert.include(report.cases[0]?.checks.map(({ name, verdict }) => `${name} ${verdict}`) ?? [], "baseline fail")
     })
   )
 })

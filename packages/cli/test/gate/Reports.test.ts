@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { GateCheck, GateVerdict } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import type { CaseReport, GateReport } from "../../src/gate/GateReport.ts"
-import { annotations, summaryMarkdown } from "../../src/gate/GitHub.ts"
+import { annotations, COMMENT_MARK, commentMarkdown, summaryMarkdown } from "../../src/gate/GitHub.ts"
 import { junitXml } from "../../src/gate/JUnit.ts"
 import { faultOfJUnit, readXml } from "./JUnitSchema.ts"
 
@@ -16,6 +16,7 @@ const caseOf = (name: string, message: string, verdict: GateVerdict = "fail"): C
   verdict,
   checks: [check(verdict, message)],
   warnings: [`warning ${message}`],
+  changes: [`prompt ${name} -> ${message}`],
   stability: {
     n: 20,
     excluded: { byReason: {} },
@@ -81,6 +82,34 @@ describe("the summary of a step", () => {
   it("keeps a table with hostile names", () => {
     const rows = summaryMarkdown(report(caseOf("a|b\n<img>", "m"))).split("\n")
     assert.isTrue(rows.some((line) => line.startsWith("| a\\|b \\<img\\> | fail |")))
+  })
+})
+
+describe("the comment of a pull request", () => {
+  it("begins with what changed, why, and what it cost", () => {
+    const lines = commentMarkdown({ ...report(caseOf("one", "m")), spentUsd: 2.4, maxCostUsd: 5 }).split("\n")
+    assert.deepStrictEqual(lines.slice(0, 5), [
+      COMMENT_MARK,
+      "**one**: 13 of 20 runs one (positive); changed since the baseline: prompt one -\\> m; " +
+        "7 of 20 parted where m voted REJECT; fail: m",
+      "",
+      "Cost: $2.40 of $5.00.",
+      ""
+    ])
+    assert.include(lines.join("\n"), "### Gate FAIL")
+  })
+
+  it("has no sentence for a case that passes as before", () => {
+    const quiet = { ...caseOf("one", "m", "pass"), changes: [] }
+    assert.strictEqual(commentMarkdown(report(quiet)).split("\n")[1], "Cost: $0.0000.")
+  })
+
+  it("stays under the limit of GitHub, and says that it is cut", () => {
+    const long = "x".repeat(5_000)
+    const comment = commentMarkdown(report(...Array.from({ length: 12 }, (_, at) => caseOf(`c${at}`, long))))
+    assert.isBelow(Buffer.byteLength(comment), 65_536)
+    assert.include(comment, "The rest is left out")
+    assert.include(comment, " more cases of this kind.")
   })
 })
 

@@ -16,8 +16,8 @@ interface Scrolled {
 }
 
 /**
- * The work of a page for each of 40 steps, milliseconds (p95). Each step ends when its second frame is drawn: the second
- * one draws what the first one began. Other load of the processor does not count.
+ * The work of a page for each of 40 steps, milliseconds (p95). Each step ends when its second frame is drawn: the
+ * second one draws what the first one began. Other load of the processor does not count.
  */
 const workOf = async (page: Page, step: (share: number) => Promise<void>): Promise<number> => {
   const devtools = await page.context().newCDPSession(page)

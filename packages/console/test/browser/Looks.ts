@@ -5,8 +5,8 @@ import { picture, violationsOf } from "./Stage.ts"
 const THEMES = ["light", "dark"] as const
 
 /**
- * Fails when axe finds a violation, or the page scrolls sideways, in a theme or on a screen; keeps a screenshot of each.
- * The page stays loaded, since loading it for each would take most of the time.
+ * Fails when axe finds a violation, or the page scrolls sideways, in a theme or on a screen; keeps a screenshot of
+ * each. The page stays loaded, since loading it for each would take most of the time.
  */
 export const looksRight = async (page: Page, name: string, widths: ReadonlyArray<number> = [1280, 390]) => {
   for (const theme of THEMES) {

@@ -100,7 +100,7 @@ layer(service, { excludeTestServices: true })("an archive whose store fails", (i
         assert.strictEqual((yield* until(readiness, ({ archive }) => archive.ok)).status, "ok")
         yield* checkArchive(target(store))
         assert.isTrue((yield* rowsOf(target(store), "runs")).some(({ run_id }) => run_id === run))
-        const reported = lines.filter((line) => line.includes("the archive"))
+        const reported = lines.filter((line) => line.includes("loop archive"))
         assert.lengthOf(reported, 2, reported.join("\n"))
         assert.match(reported[0] ?? "", /^Warn: loop archive failed, and is retried: (put|head) /)
         assert.match(reported[1] ?? "", /^Info: loop archive works again after \d+ s and \d+ failed rounds$/)

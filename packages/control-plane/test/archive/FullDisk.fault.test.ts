@@ -160,7 +160,7 @@ describe("an archive in a directory without space", () => {
           assert.strictEqual(ready.status, "ok", JSON.stringify(ready))
           yield* checkArchive(target)
           assert.isEmpty(namesIn(disk.folder).filter((file) => !file.endsWith(".parquet")))
-          const reported = lines.filter((line) => line.includes("the archive"))
+          const reported = lines.filter((line) => line.includes("loop archive"))
           assert.lengthOf(reported, 2, reported.join("\n"))
           assert.match(reported[0] ?? "", /^Warn: loop archive failed, and is retried: events\/.*write$/)
           assert.match(reported[1] ?? "", /^Info: loop archive works again after \d+ s and \d+ failed rounds$/)

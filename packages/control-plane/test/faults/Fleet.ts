@@ -58,7 +58,8 @@ export const shareTheWork = Effect.fnUntraced(function* (runs: number) {
   const [urlA, urlB] = yield* Effect.all([a.url, b.url], { concurrency: 2 })
   const migrations = [a, b].map((each) => each.output().match(/applied migration \d+/g)?.length ?? 0)
   // Two processes that start at once: one of them migrates.
-  assert.deepStrictEqual(migrations.toSorted(), [0, 1])
+  const [none, all = 0] = migrations.toSorted((one, other) => one - other)
+  assert.deepStrictEqual([none, all > 0], [0, true], migrations.join())
 
   return yield* Effect.gen(function* () {
     yield* until(shares, (each) => each.length === 2 && each[0] === SHARDS / 2)

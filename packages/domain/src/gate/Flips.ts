@@ -68,11 +68,18 @@ export const flipCounter = (medoid: Course): FlipCounter => {
   }
 }
 
-/** The causes of a whole minority. */
-export const flipsOf = (majority: ReadonlyArray<Course>, minority: ReadonlyArray<Course>): ReadonlyArray<FlipCause> => {
-  const medoid = medoidOf(medoidCandidates(majority))
+/**
+ * The causes of all runs with another outcome than the reference. They are compared with the run in the middle of those
+ * that have it, or without one with a recorded run.
+ */
+export const flipsOf = (
+  reference: ReadonlyArray<Course>,
+  others: ReadonlyArray<Course>,
+  recorded?: Course
+): ReadonlyArray<FlipCause> => {
+  const medoid = medoidOf(medoidCandidates(reference)) ?? recorded
   if (medoid === undefined) return []
   const counter = flipCounter(medoid)
-  for (const run of minority) counter.take(run)
+  for (const run of others) counter.take(run)
   return counter.read()
 }

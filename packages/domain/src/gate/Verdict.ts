@@ -12,6 +12,7 @@ export type GateVerdict = "pass" | "fail" | "inconclusive"
 /** The result of one expectation. */
 export interface GateCheck {
   readonly name:
+    | "runs"
     | "agreement"
     | "mustNot"
     | "maxCostUsd"
@@ -67,15 +68,13 @@ export const agreesWith = (
  * The checks of a case at one of its looks (docs/reference/gate.md#verdict). An inconclusive case is evaluated again
  * with the runs of the next look.
  */
-export const checksOf = (
-  expect: Expectations,
-  trials: ReadonlyArray<Trial>,
-  looks: number
-): ReadonlyArray<GateCheck> => {
+export const checksOf = (expect: Expectations, trials: ReadonlyArray<Trial>, plan: Plan): ReadonlyArray<GateCheck> => {
+  const looks = looksOf(plan.runs, plan.maxRuns).length
   const counted = countedTrials(trials)
   const costs = counted.map(({ costUsd }) => costUsd)
   const durations = counted.flatMap(({ durationMs }) => durationMs ?? [])
   return [
+    ...measuredCheck(trials, plan),
     agreementCheck(expect, trials, looks),
     ...(expect.mustNot === undefined ? [] : [mustNotCheck(expect.mustNot, trials)]),
     ...(expect.maxCostUsd === undefined
@@ -94,6 +93,16 @@ export const checksOf = (
         ]),
     ...Object.entries(expect.marks ?? {}).map(([name, { min }]) => marksCheck(name, min, counted, looks))
   ]
+}
+
+/** Fails with fewer than half of the planned runs: what is left may be the runs that happened to work. */
+const measuredCheck = (trials: ReadonlyArray<Trial>, { runs }: Plan): ReadonlyArray<GateCheck> => {
+  const { excluded, n } = stabilityOf(trials)
+  if (2 * n >= runs) return []
+  const launched = trials.length === 0 ? ["no run has ended"] : []
+  const reasons = Object.entries(excluded.byReason).map(([reason, count]) => `${count} ${reason}`)
+  const why = [...launched, ...reasons].join(", ")
+  return [{ name: "runs", verdict: "fail", message: `${n} of ${runs} planned runs count${why && `: ${why}`}` }]
 }
 
 const agreementCheck = (expect: Expectations, trials: ReadonlyArray<Trial>, looks: number): GateCheck => {
@@ -144,7 +153,7 @@ const limitCheck = (
 ): GateCheck => {
   if (values.length === 0) return { name, verdict: "inconclusive", message: `no run has a ${what}` }
   const p95: Estimate = p95Estimate(values)
-  const verdict = p95.low > limit ? "fail" : p95.value <= limit ? "pass" : "inconclusive"
+  const verdict = p95.low > limit ? "fail" : p95.high <= limit ? "pass" : "inconclusive"
   const show = texts([p95.value, p95.low, p95.high, limit])
   const bounds = `between ${show(p95.low)} and ${show(p95.high)}`
   return {

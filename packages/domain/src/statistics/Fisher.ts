@@ -26,7 +26,8 @@ const logFactorial = (n: number): number => {
   return logFactorials[n] ?? 0
 }
 
-const logChoose = (n: number, k: number): number => logFactorial(n) - logFactorial(k) - logFactorial(n - k)
+/** The natural logarithm of the binomial coefficient. */
+export const logChoose = (n: number, k: number): number => logFactorial(n) - logFactorial(k) - logFactorial(n - k)
 
 /** The p-values of several tests, adjusted for their number and in their order (Holm 1979). */
 export const holm = (pValues: ReadonlyArray<number>): ReadonlyArray<number> => {

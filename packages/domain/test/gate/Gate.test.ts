@@ -1,9 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
-  baselineOf,
   caseRun,
   checksOf,
-  compareAll,
   type Expectations,
   GateFile,
   impossibleDemand,
@@ -26,8 +24,13 @@ const trials = (...groups: ReadonlyArray<readonly [count: number, outcome: Trial
 const failedRuns = (count: number) =>
   Array.from({ length: count }, () => trial({ outcome: { action: "failed", positive: null }, excluded: "failed" }))
 
-const verdictOf = (expect: Expectations, runs: ReadonlyArray<Trial>, looks = 1) =>
-  worstOf(checksOf(expect, runs, looks).map(({ verdict }) => verdict))
+/** A plan of so many looks, which all of the runs count for. */
+const planOf = (runs: number, looks: number) => ({
+  runs,
+  maxRuns: looks === 1 ? runs : looks === 2 ? 2 * runs : 4 * runs
+})
+const verdictOf = (expect: Expectations, runs: ReadonlyArray<Trial>, plan = planOf(Math.max(1, runs.length), 1)) =>
+  worstOf(checksOf(expect, runs, plan).map(({ verdict }) => verdict))
 
 describe("a case file", () => {
   const decode = Schema.decodeUnknownResult(GateFile, { onExcessProperty: "error" })
@@ -107,7 +110,7 @@ describe("an impossible demand", () => {
 describe("the verdict of a case", () => {
   it("passes, fails, or stays open by the interval", () => {
     assert.strictEqual(verdictOf({ action: yes.action }, trials([16, yes])), "pass")
-    assert.strictEqual(verdictOf({ action: yes.action }, trials([16, yes]), 3), "inconclusive")
+    assert.strictEqual(verdictOf({ action: yes.action }, trials([16, yes]), planOf(16, 3)), "inconclusive")
     assert.strictEqual(verdictOf({ action: yes.action }, trials([17, yes], [3, no])), "inconclusive")
     assert.strictEqual(verdictOf({ action: yes.action }, trials([10, yes], [10, no])), "fail")
     assert.strictEqual(verdictOf({ positive: false }, trials([20, yes])), "fail")
@@ -121,7 +124,12 @@ describe("the verdict of a case", () => {
   })
 
   it("is open when no run reached a decision, and says so", () => {
-    const [check] = checksOf({}, failedRuns(3), 1)
+    const [runs, check] = checksOf({}, failedRuns(3), planOf(20, 1))
+    assert.deepStrictEqual(runs, {
+      name: "runs",
+      verdict: "fail",
+      message: "0 of 20 planned runs count: 3 failed"
+    })
     assert.deepStrictEqual(check, {
       name: "agreement",
       verdict: "inconclusive",
@@ -132,6 +140,24 @@ describe("the verdict of a case", () => {
     assert.strictEqual(verdictOf({ action: yes.action }, none), "fail")
   })
 
+  it.each([
+    [0, 20, true],
+    [9, 11, true],
+    [10, 10, false],
+    [20, 0, false]
+  ])("fails with %i counted runs and %i dead ones of 20 planned: %s", (counted, dead, fails) => {
+    const checks = checksOf({ action: yes.action }, [...trials([counted, yes]), ...failedRuns(dead)], planOf(20, 1))
+    assert.strictEqual(
+      checks.some(({ name, verdict }) => name === "runs" && verdict === "fail"),
+      fails
+    )
+  })
+
+  it("fails when no run has ended", () => {
+    const [runs] = checksOf({}, [], planOf(20, 1))
+    assert.strictEqual(runs?.message, "0 of 20 planned runs count: no run has ended")
+  })
+
   it("limits the 95th percentiles of cost and duration", () => {
     const costly = Array.from({ length: 20 }, () => trial({ outcome: yes, costUsd: 2, durationMs: 500 }))
     assert.strictEqual(verdictOf({ maxCostUsd: { p95: 2 }, maxDurationMs: { p95: 500 } }, costly), "pass")
@@ -139,6 +165,9 @@ describe("the verdict of a case", () => {
     assert.strictEqual(verdictOf({ maxDurationMs: { p95: 400 } }, costly), "fail")
     const mixed = costly.map((run, at) => ({ ...run, costUsd: at < 2 ? 3 : 1 }))
     assert.strictEqual(verdictOf({ maxCostUsd: { p95: 2 } }, mixed), "inconclusive")
+    // The 95th percentile of these is 1, and may be 3.
+    const rare = costly.map((run, at) => ({ ...run, costUsd: at < 1 ? 3 : 1 }))
+    assert.strictEqual(verdictOf({ maxCostUsd: { p95: 2 } }, rare), "inconclusive")
   })
 })
 
@@ -146,7 +175,7 @@ describe("the marks of a case", () => {
   const marked = (values: ReadonlyArray<number | undefined>) =>
     values.map((quality) => trial({ outcome: yes, ...(quality !== undefined && { marks: { quality } }) }))
   const checkOf = (values: ReadonlyArray<number | undefined>, min = 0.7, looks = 1) =>
-    checksOf({ action: yes.action, marks: { quality: { min } } }, marked(values), looks).at(-1)
+    checksOf({ action: yes.action, marks: { quality: { min } } }, marked(values), planOf(values.length, looks)).at(-1)
   const repeated = (count: number, value?: number) => Array.from({ length: count }, () => value)
 
   it("have a mean that passes, fails or stays open by its interval", () => {
@@ -243,62 +272,6 @@ describe("the stability of groups", () => {
   )
 })
 
-const versions = { scenarioRef: "r", policyVersions: [], promptHashes: [] }
-
-describe("the comparison with a baseline", () => {
-  const flip = (key: string) => ({ key, count: 2, text: `cause ${key}`, exampleLeft: "l", exampleRight: "r" })
-  const result = (expect: Expectations, runs: ReadonlyArray<Trial>, ...keys: ReadonlyArray<string>) => ({
-    expect,
-    trials: runs,
-    flips: keys.map(flip)
-  })
-  const before = baselineOf(result({}, trials([19, yes], [1, no]), "a"), versions)
-  const compare = (now: ReturnType<typeof result>) => compareAll([{ now, before }])[0]
-
-  it("fails for a drop that is significant and large", () => {
-    const verdicts = (runs: ReadonlyArray<Trial>, expect: Expectations = {}) =>
-      compare(result(expect, runs))?.checks.map(({ verdict }) => verdict)
-    assert.deepStrictEqual(verdicts(trials([10, yes], [10, no])), ["fail"])
-    assert.deepStrictEqual(verdicts(trials([18, yes], [2, no])), ["pass"])
-    assert.deepStrictEqual(verdicts(trials([10, yes], [10, no]), { minDrop: 0.5 }), ["pass"])
-    assert.deepStrictEqual(verdicts(failedRuns(20)), ["pass"])
-  })
-
-  it("adjusts for the number of cases", () => {
-    // One case alone has p = 0.045.
-    const drop = result({}, trials([14, yes], [6, no]))
-    assert.strictEqual(compareAll([{ now: drop, before }])[0]?.checks[0]?.verdict, "fail")
-    const same = result({}, trials([19, yes], [1, no]))
-    const both = compareAll([
-      { now: drop, before },
-      { now: same, before }
-    ])
-    assert.strictEqual(both[0]?.checks[0]?.verdict, "pass")
-  })
-
-  it("reports new outcomes and causes as warnings, or as failures", () => {
-    const other = { action: "decision.other", positive: null }
-    const now = trials([19, yes], [1, other])
-    assert.deepStrictEqual(compare(result({}, now, "a", "b"))?.warnings, [
-      "new outcome decision.other (1)",
-      "new cause of a flip: cause b (2)"
-    ])
-    const strict = compare(result({ noNewFlips: true }, now, "a", "b"))
-    assert.deepStrictEqual(
-      [strict?.warnings, strict?.checks.map(({ name, verdict }) => `${name} ${verdict}`)],
-      [[], ["baseline pass", "noNewFlips fail"]]
-    )
-    assert.deepStrictEqual(compareAll([{ now: result({}, now), before: null }])[0]?.warnings, [
-      "the baseline does not have this case"
-    ])
-  })
-
-  it("warns of a percentile that rose", () => {
-    const slower = trials([20, yes]).map((run) => ({ ...run, durationMs: 5_000 }))
-    assert.match(compare(result({}, slower))?.warnings.join() ?? "", /^the 95th percentile of the duration rose by/)
-  })
-})
-
 describe("the error of 2,000 simulated gates", () => {
   const GATES = 2_000
   const share = (of: (seed: number) => boolean) =>
@@ -310,7 +283,7 @@ describe("the error of 2,000 simulated gates", () => {
     const runs: Array<Trial> = []
     for (const size of looks) {
       while (runs.length < size) runs.push(trial({ outcome: next() ? yes : no }))
-      const verdict = verdictOf({ action: yes.action, agreement: 0.8 }, runs, looks.length)
+      const verdict = verdictOf({ action: yes.action, agreement: 0.8 }, runs, plan)
       if (verdict !== "inconclusive") return verdict
     }
     return "inconclusive"
@@ -329,21 +302,5 @@ describe("the error of 2,000 simulated gates", () => {
         )
       })
     }
-  }
-
-  for (const p of [0.5, 0.8, 0.9, 1]) {
-    it(`is under 5 % against a baseline of the same coin of ${p}, over five cases`, () => {
-      const wrong = share((seed) => {
-        const cases = Array.from({ length: 5 }, (_, nth) => {
-          const next = coin(p, seed * 5 + nth)
-          const runs = () => Array.from({ length: 20 }, () => trial({ outcome: next() ? yes : no }))
-          const expect = { action: yes.action }
-          const before = baselineOf({ expect, trials: runs(), flips: [] }, versions)
-          return { now: { expect, trials: runs(), flips: [] }, before }
-        })
-        return compareAll(cases).some(({ checks }) => checks.some(({ verdict }) => verdict === "fail"))
-      })
-      assert.isBelow(wrong, 0.05)
-    })
   }
 })

@@ -140,11 +140,11 @@ const makeLaunchedRuns = Effect.fnUntraced(function* (
     const trace = caller === undefined ? {} : { traceparent: traceParentOf(caller) }
     return yield* client.execute(HttpClientRequest.setHeaders(request, trace)).pipe(
       Effect.provideService(HttpClient.TracerDisabledWhen, () => true),
-      Effect.flatMap(({ status }): Effect.Effect<Abandonment, NoAnswer> => {
-        if (status === 201) return Effect.succeed("abandoned")
+      Effect.flatMap(({ status }) => {
+        if (status === 201) return Effect.succeed<Abandonment>("abandoned")
         if (status !== 409) return Effect.fail(unusable(status))
         // The session has been opened, or the run has ended: perhaps because it was abandoned before.
-        return Effect.map(get(runId), (found) => (found?.isUnopened === true ? "abandoned" : "opened"))
+        return Effect.map(get(runId), (found): Abandonment => (found?.isUnopened === true ? "abandoned" : "opened"))
       }),
       Effect.timeout(timeoutMs),
       Effect.catch((failure) =>

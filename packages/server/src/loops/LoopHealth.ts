@@ -2,7 +2,8 @@ import type { LoopTrouble } from "./Loops.ts"
 
 /**
  * The check `loops` of the readiness (docs/reference/admin.md#readiness): not ok while a loop is late. The detail names
- * the loops that are late or fail, and has the remarks by loop; it is empty when there are none. `now` is Unix milliseconds.
+ * the loops that are late or fail, and has the remarks by loop; it is empty when there are none. `now` is Unix
+ * milliseconds.
  */
 export const loopHealth = (
   troubles: ReadonlyArray<LoopTrouble>,

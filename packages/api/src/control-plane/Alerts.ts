@@ -107,6 +107,9 @@ export const AlertBudget = Schema.Struct({
     description: "The levels, ascending; the last one is the limit"
   }),
   spent: Field.number("The measure so far", 62.5),
+  telemetry: optional(
+    Field.number("What telemetry has reported beside that, where the rule counts it apart; it is not in `spent`", 12.5)
+  ),
   reserved: Field.number("US dollars that admission has reserved for open runs", 1.25)
 }).annotate({ identifier: "AlertBudget", description: "What a budget has spent in its current period" })
 export type AlertBudget = typeof AlertBudget.Type

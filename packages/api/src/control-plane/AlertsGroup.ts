@@ -75,7 +75,7 @@ export class AlertsGroup extends HttpApiGroup.make("alerts")
         access: "admin",
         summary: "Replace an alert rule",
         description:
-          "A change of what is counted (match, per, window, zone, measure) starts its counts again and resolves its open " +
+          "A change of what is counted (match, per, window, zone, measure, telemetry) starts its counts again and resolves its open " +
           "alerts; other changes keep both."
       })
     ),

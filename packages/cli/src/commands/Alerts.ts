@@ -18,6 +18,7 @@ export const firingColumns: ReadonlyArray<Column<AlertFiring>> = [
   { title: "OF", text: ({ key }) => key },
   { title: "VALUE", text: ({ at, measure, value }) => `${measure} ${amountText(measure, value, [at])}` },
   { title: "LEVEL", text: ({ at, measure, value }) => amountText(measure, at, [value]) },
+  { title: "TELEMETRY", text: ({ telemetry }) => (telemetry === undefined ? "" : (telemetry.source ?? "yes")) },
   { title: "SINCE", text: ({ startsAt }) => startsAt, elastic: true }
 ]
 

@@ -1,5 +1,13 @@
 import { type AlertBudget, type AlertRuleState, TESTED_DAYS } from "@runplane/api"
-import { type AlertAction, AlertFormat, AlertPer, type AlertSeverity, amountText, exhaustedAt } from "@runplane/domain"
+import {
+  type AlertAction,
+  AlertFormat,
+  AlertPer,
+  type AlertSeverity,
+  AlertTelemetry,
+  amountText,
+  exhaustedAt
+} from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -50,6 +58,10 @@ const list = Command.make("list", { at }, ({ at }) =>
           { title: "OF", text: ({ key }) => key },
           { title: "PERIOD", text: ({ period }) => period },
           { title: "SPENT", text: (budget) => amountOf(budget, budget.spent) },
+          {
+            title: "TELEMETRY",
+            text: (budget) => (budget.telemetry === undefined ? "" : amountOf(budget, budget.telemetry))
+          },
           { title: "RESERVED", text: (budget) => amountOf(budget, budget.reserved) },
           { title: "LIMIT", text: (budget) => amountOf(budget, limitOf(budget)) },
           { title: "USED", text: usedText },
@@ -113,6 +125,10 @@ const add = Command.make(
       Flag.withDescription("US dollars that admission reserves for a run, instead of the usual cost"),
       Flag.optional
     ),
+    telemetry: Flag.Literals("telemetry", AlertTelemetry.literals).pipe(
+      Flag.withDescription("count: what telemetry reports is counted apart, and only notifies; act: it counts in full"),
+      Flag.withDefault("count" as const)
+    ),
     backfill: Flag.Boolean("backfill").pipe(
       Flag.withDescription("Count what the current period has spent already"),
       Flag.withDefault(false)
@@ -156,6 +172,7 @@ const add = Command.make(
               })),
               ...(flags.admission && { admission: true }),
               ...(Option.isSome(flags.expected) && { expectedCostUsd: flags.expected.value }),
+              ...(flags.telemetry !== "count" && { telemetry: flags.telemetry }),
               ...(flags.backfill && { backfill: true })
             }
           })
@@ -178,6 +195,7 @@ const factsOf = (rule: AlertRuleState): ReadonlyArray<readonly [string, string |
       .join(", ")
   ],
   ["Admission", rule.admission === true ? "refuses runs that would reach the limit" : undefined],
+  ["Telemetry", rule.telemetry === "act" ? "counts in full" : "is counted apart"],
   ["Try it", `runplane budgets test ${rule.id}`]
 ]
 

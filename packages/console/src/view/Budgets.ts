@@ -1,5 +1,5 @@
 import type { AlertBudget } from "@runplane/api"
-import { exhaustedAt } from "@runplane/domain"
+import { type AlertFiring, exhaustedAt } from "@runplane/domain"
 import { clockMinute, dateTime } from "./Format.ts"
 import type { Tone } from "./Status.ts"
 
@@ -7,6 +7,12 @@ export const severityTone: Readonly<Record<AlertBudget["levels"][number]["severi
   info: "accent",
   warning: "warn",
   critical: "bad"
+}
+
+/** `reported by telemetry of support, counted apart; not executed: cancel` */
+export const telemetryText = ({ mode, source, withheld = [] }: NonNullable<AlertFiring["telemetry"]>): string => {
+  const by = `reported by telemetry${source === undefined ? "" : ` of ${source}`}${mode === "count" ? ", counted apart" : ""}`
+  return withheld.length === 0 ? by : `${by}; not executed: ${withheld.join(", ")}`
 }
 
 /** A budget as a bar. Shares are of its width, 0 to 1. */

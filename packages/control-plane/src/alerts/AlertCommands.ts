@@ -174,8 +174,13 @@ export class AlertCommands extends Context.Service<
 const isoAt = (at: number): string => new Date(at).toISOString()
 
 /** Why a rule acts, for the audit log and the session. */
-const reasonOf = ({ at, measure, ruleName, value }: AlertFiring): string =>
-  `alert rule ${ruleName}: ${measure} is ${value}, the threshold is ${at}`
+const reasonOf = ({ at, measure, ruleName, telemetry, value }: AlertFiring): string => {
+  const by =
+    telemetry === undefined
+      ? ""
+      : `, reported by telemetry${telemetry.source === undefined ? "" : ` of ${telemetry.source}`}`
+  return `alert rule ${ruleName}: ${measure} is ${value}, the threshold is ${at}${by}`
+}
 
 interface CommandRow extends FiringRow {
   readonly command_id: string

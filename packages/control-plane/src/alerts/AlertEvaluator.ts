@@ -120,7 +120,7 @@ export class AlertEvaluator extends Context.Service<
       })
 
       const readMarks = sql<MarkRow>`
-        SELECT id, run_id::text AS run_id, name, at, value, n FROM alert_marks ORDER BY id LIMIT ${STEP_EVENTS}`
+        SELECT id, run_id::text AS run_id, name, at, value, n, telemetry FROM alert_marks ORDER BY id LIMIT ${STEP_EVENTS}`
 
       /** The matches of the runs; a rule whose search fails is kept out. */
       const matchesOf = Effect.fnUntraced(function* (runIds: ReadonlyArray<string>, rules: ReadonlyArray<ActiveRule>) {

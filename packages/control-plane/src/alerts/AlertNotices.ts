@@ -88,6 +88,7 @@ export class AlertNotices extends Context.Service<
                 period: firing.period,
                 level: firing.level,
                 value: firing.value,
+                ...(firing.telemetry !== undefined && { telemetry: { ...firing.telemetry } }),
                 ...(firing.runId !== undefined && { runId: firing.runId }),
                 ...(failedAction !== undefined && { failedAction: { ...failedAction } })
               },

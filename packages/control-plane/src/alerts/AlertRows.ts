@@ -33,9 +33,10 @@ const shownAction = (action: AlertAction): AlertAction =>
     ? { ...action, routingKey: masked(action.routingKey) }
     : action
 
-/** The rule as it is served. */
+/** The rule as it is served. One of an earlier release counts telemetry apart, as a rule that does not say. */
 export const ruleState = (rule: AlertRule, row: Omit<RuleRow, "rule">): AlertRuleState => ({
   ...rule,
+  telemetry: rule.telemetry ?? "count",
   levels: rule.levels.map((level) => ({ ...level, actions: level.actions.map(shownAction) })),
   ...(row.error !== null && { error: row.error }),
   ...(row.backfill_seq !== null && { backfilling: true }),

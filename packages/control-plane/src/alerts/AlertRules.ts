@@ -87,8 +87,8 @@ export class AlertRules extends Context.Service<
       })
 
       const record = (action: string, rule: AlertRule, caller: Caller, at: string) => {
-        const { enabled, match, measure, name, per, window } = rule
-        const details = { name, enabled, match, measure, per, window, levels: rule.levels.map((level) => level.at) }
+        const { enabled, levels, match, measure, name, per, telemetry = "count", window } = rule
+        const details = { name, enabled, match, measure, per, window, telemetry, levels: levels.map(({ at }) => at) }
         return audit.record({
           caller,
           action: `alert_rule.${action}`,
@@ -196,7 +196,10 @@ export class AlertRules extends Context.Service<
         const now = yield* clock.now
         const at = new Date(now).toISOString()
         const isSame =
-          before !== undefined && row.error === null && COUNTED.every((field) => before[field] === rule[field])
+          before !== undefined &&
+          row.error === null &&
+          COUNTED.every((field) => before[field] === rule[field]) &&
+          (before.telemetry ?? "count") === (rule.telemetry ?? "count")
         const write = Effect.gen(function* () {
           yield* lockCursor
           if (!(yield* ruleWebhooks.exist(rule))) return yield* new WebhookRemoved()
@@ -263,5 +266,5 @@ const again = <A, E, R>(write: Effect.Effect<A, E | WebhookRemoved, R>) =>
     )
   )
 
-/** A change of these starts the counts of a rule again. */
+/** A change of these, or of `telemetry`, starts the counts of a rule again. */
 const COUNTED = ["match", "per", "window", "zone", "measure"] as const

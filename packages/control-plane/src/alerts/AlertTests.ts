@@ -58,8 +58,9 @@ export class AlertTests extends Context.Service<
       const marksOf = (name: string | undefined, since: number) =>
         name === undefined
           ? Effect.succeed([])
-          : sql<{ readonly run_id: string; readonly at: Date; readonly value: number }>`
-              SELECT m.run_id::text AS run_id, m.created_at AS at, coalesce(m.number, m.flag::int)::float8 AS value
+          : sql<TestedMark>`
+              SELECT m.run_id::text AS run_id, m.created_at AS at, coalesce(m.number, m.flag::int)::float8 AS value,
+                     telemetry_of_mark(m.author) AS telemetry
               FROM marks m WHERE ${isCurrentMark(sql, name)} AND coalesce(m.number, m.flag::int) IS NOT NULL
                 AND m.created_at >= ${new Date(since).toISOString()}::timestamptz
               ORDER BY m.created_at LIMIT ${MOST_EVENTS}`
@@ -93,7 +94,9 @@ export class AlertTests extends Context.Service<
             marks.pop()
             const one = runs.get(mark.run_id)
             if (one === undefined || name === undefined) continue
-            const counted = { runId: one.id, name, at: mark.at.getTime(), value: Math.round(mark.value * 1e9), n: 1 }
+            const value = Math.round(mark.value * 1e9)
+            const telemetrySource = mark.telemetry ?? undefined
+            const counted = { runId: one.id, name, at: mark.at.getTime(), value, n: 1, telemetrySource }
             for (const entry of entriesOfMark(rules, one, counted, periods)) evaluation.take(entry)
           }
         }
@@ -153,6 +156,14 @@ export class AlertTests extends Context.Service<
       return AlertTests.of({ run })
     })
   )
+}
+
+interface TestedMark {
+  readonly run_id: string
+  readonly at: Date
+  readonly value: number
+  /** Source of the telemetry that stated it. */
+  readonly telemetry: string | null
 }
 
 const shown = (

@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { type AlertBudget, MAX_BUDGET_KEYS } from "@runplane/api"
-import { ALL, isBudget, measureKind, periodOf, usdOfNano } from "@runplane/domain"
+import { ALL, APART, isBudget, measureKind, periodOf, usdOfNano } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
@@ -14,6 +14,8 @@ interface SpentRow {
   readonly rule_id: string
   readonly key: string
   readonly spent: number
+  /** What telemetry has reported, where the rule counts it apart. */
+  readonly telemetry: number
   readonly reserved: number
 }
 
@@ -31,17 +33,20 @@ export const makeBudgets = Effect.gen(function* () {
   )
 
   const spentOf = (periods: ReadonlyArray<{ readonly rule_id: string; readonly period: string }>) => sql<SpentRow>`
-    SELECT w.rule_id, top.key, top.spent, top.reserved
+    SELECT w.rule_id, top.key, top.spent, top.telemetry, top.reserved
     FROM ${unnestRows(sql, periods, PERIOD_COLUMNS)} AS w CROSS JOIN LATERAL (
-      SELECT coalesce(min(label), key) AS key, sum(spent)::float8 AS spent, sum(reserved)::float8 AS reserved
+      SELECT coalesce(min(label), key) AS key, sum(spent)::float8 AS spent, sum(telemetry)::float8 AS telemetry,
+             sum(reserved)::float8 AS reserved
       FROM (
-        SELECT c.key, c.label, c.value AS spent, 0 AS reserved FROM alert_counters c
-        WHERE c.rule_id = w.rule_id AND c.period = w.period
+        SELECT replace(c.key, ${APART}, '') AS key, c.label,
+               CASE WHEN right(c.key, ${APART.length}) = ${APART} THEN 0 ELSE c.value END AS spent,
+               CASE WHEN right(c.key, ${APART.length}) = ${APART} THEN c.value ELSE 0 END AS telemetry, 0 AS reserved
+        FROM alert_counters c WHERE c.rule_id = w.rule_id AND c.period = w.period
         UNION ALL
-        SELECT v.key, NULL, 0, v.amount FROM alert_reservations v
+        SELECT v.key, NULL, 0, 0, v.amount FROM alert_reservations v
         WHERE v.rule_id = w.rule_id AND v.period = w.period AND NOT ${isSettled(sql)}
       ) parts
-      GROUP BY parts.key ORDER BY sum(spent) + sum(reserved) DESC, parts.key LIMIT ${MAX_BUDGET_KEYS}
+      GROUP BY parts.key ORDER BY sum(spent) + sum(reserved) DESC, sum(telemetry) DESC, parts.key LIMIT ${MAX_BUDGET_KEYS}
     ) top`
 
   return Effect.fn("Alerts.budgets")(function* (at: string | undefined) {
@@ -52,10 +57,11 @@ export const makeBudgets = Effect.gen(function* () {
     const rows = yield* spentOf(budgets.map(({ period, rule }) => ({ rule_id: rule.id, period: period.key })))
     return budgets.flatMap(({ period, rule }) => {
       const found = rows.filter(({ rule_id }) => rule_id === rule.id)
-      const shown = found.length === 0 && rule.per === "all" ? [{ key: ALL, spent: 0, reserved: 0 }] : found
+      const shown =
+        found.length === 0 && rule.per === "all" ? [{ key: ALL, spent: 0, telemetry: 0, reserved: 0 }] : found
       const amount = measureKind(rule.measure) === "tokens" ? (tokens: number) => tokens : usdOfNano
       return shown.map(
-        ({ key, reserved, spent }): AlertBudget => ({
+        ({ key, reserved, spent, telemetry }): AlertBudget => ({
           ruleId: rule.id,
           name: rule.name,
           measure: rule.measure,
@@ -67,6 +73,7 @@ export const makeBudgets = Effect.gen(function* () {
           endsAt: new Date(period.end).toISOString(),
           levels: rule.levels.map(({ at, severity }) => ({ at, severity })),
           spent: amount(spent),
+          ...(telemetry !== 0 && { telemetry: amount(telemetry) }),
           reserved: usdOfNano(reserved)
         })
       )

@@ -2,11 +2,13 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import {
   type AlertAction,
   type AlertFiring,
+  isApart,
   isCalendarWindow,
   type KeyedRun,
   type KnownFiring,
   type NewFiring,
-  nextNotice
+  nextNotice,
+  stopsRun
 } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { Ids } from "../platform/Ids.ts"
@@ -37,7 +39,7 @@ export interface EndedFiring {
 /** A firing as it is served, when it begins. */
 export const newFiring = (
   id: string,
-  { at, label, level, period, rule, runId, seq, value }: NewFiring,
+  { at, key, label, level, period, rule, runId, seq, telemetrySource, value }: NewFiring,
   run: KeyedRun | undefined
 ): AlertFiring => ({
   id,
@@ -56,10 +58,36 @@ export const newFiring = (
   ...(runId !== undefined && { runId }),
   ...(run?.scenarioRef !== undefined && { scenarioRef: run.scenarioRef }),
   ...(seq !== undefined && { seq }),
+  ...telemetryOf(rule.levels[level]?.actions ?? [], isApart(key), telemetrySource ?? run?.telemetrySource),
   status: "open",
   startsAt: new Date(at).toISOString(),
   silenced: false
 })
+
+/** Who reported what has reached the level, and the actions that this withholds. */
+const telemetryOf = (
+  actions: ReadonlyArray<AlertAction>,
+  isApart: boolean,
+  source: string | undefined
+): Pick<AlertFiring, "telemetry"> => {
+  if (!isApart && source === undefined) return {}
+  const withheld = !isApart
+    ? []
+    : (["suspend", "cancel"] as const).filter((type) => actions.some((action) => action.type === type))
+  return {
+    telemetry: {
+      mode: isApart ? "count" : "act",
+      ...(source !== undefined && { source }),
+      ...(withheld.length > 0 && { withheld })
+    }
+  }
+}
+
+/** What a level does: telemetry that is counted apart stops no run. */
+const actionsAt = ({ key, level, rule }: NewFiring): ReadonlyArray<AlertAction> => {
+  const actions = rule.levels[level]?.actions ?? []
+  return isApart(key) ? actions.filter((action) => !stopsRun(action)) : actions
+}
 
 /** Actions that change a run; they are executed after the commit. */
 export const isCommand = ({ type }: AlertAction): boolean => type !== "webhook"
@@ -79,7 +107,7 @@ export const makeFiringWriter = Effect.gen(function* () {
     const made = firings.map((one, number) => {
       const { rule } = one
       const isOld = one.seq !== undefined && one.seq <= silentSeq
-      const actions = isOld ? [] : (rule.levels[one.level]?.actions ?? [])
+      const actions = isOld ? [] : actionsAt(one)
       const first = nextNotice(
         {
           ...{ isNotified: false, isSilenced: false, isAcknowledged: false, checkAt: undefined, repeatAt: undefined },

@@ -1,6 +1,13 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { runQueryFields } from "@runplane/api"
-import { isTerminal, type KeyedRun, parseQuery, type RunStatus } from "@runplane/domain"
+import {
+  isTerminal,
+  type KeyedRun,
+  OTLP_RUNTIME_KIND,
+  parseQuery,
+  type RunStatus,
+  UNNAMED_SOURCE
+} from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
@@ -35,8 +42,8 @@ export const makeRuleMatches = Effect.map(PgClient.PgClient, (sql) => {
       })
     )
     return sql<RunRow>`
-      SELECT r.id::text AS id, ${sql.literal(SCENARIO)} AS scenario, r.environment, r.source_kind,
-             r.tags, r.status, ARRAY[${sql.csv(conditions)}]::boolean[] AS found
+      SELECT r.id::text AS id, ${sql.literal(SCENARIO)} AS scenario, r.environment, r.source_kind, r.runtime_kind,
+             r.metadata ->> 'source' AS telemetry_source, r.tags, r.status, ARRAY[${sql.csv(conditions)}]::boolean[] AS found
       FROM runs r WHERE r.id = ANY(${runIds}::text[]::uuid[])`
   }
 
@@ -81,6 +88,8 @@ interface RunRow {
   readonly scenario: string | null
   readonly environment: string | null
   readonly source_kind: string | null
+  readonly runtime_kind: string | null
+  readonly telemetry_source: string | null
   readonly tags: ReadonlyArray<string>
   readonly status: RunStatus
   readonly found: ReadonlyArray<boolean>
@@ -92,5 +101,6 @@ const keyedRun = (row: RunRow) => ({
   environment: row.environment ?? undefined,
   source: row.source_kind ?? undefined,
   tags: row.tags,
+  telemetrySource: row.runtime_kind === OTLP_RUNTIME_KIND ? (row.telemetry_source ?? UNNAMED_SOURCE) : undefined,
   hasEnded: isTerminal(row.status)
 })

@@ -28,6 +28,8 @@ export interface MarkRow {
   readonly at: Date
   readonly value: number
   readonly n: number
+  /** Source of the telemetry that stated it. */
+  readonly telemetry: string | null
 }
 
 /** Adds events to the memories of their runs, and returns what they and the marks add to the counters, in order. */
@@ -72,10 +74,10 @@ export const makeStepEntries = Effect.fnUntraced(function* (counting: Counting) 
       const isReached = reached.get(event.runId) === event.seq
       entries.push(...entriesOfEvent(groupOf(own, event.seq), run, event, facts, isReached, counting))
     }
-    for (const { at, n, name, run_id, value } of marks) {
+    for (const { at, n, name, run_id, telemetry, value } of marks) {
       const run = runs.get(run_id)
       if (run === undefined) continue
-      const mark = { runId: run_id, name, at: at.getTime(), value, n }
+      const mark = { runId: run_id, name, at: at.getTime(), value, n, telemetrySource: telemetry ?? undefined }
       const own = rulesOf.get(run_id) ?? []
       entries.push(...entriesOfMark(byMeasure(own.map(({ rule }) => rule)), run, mark, counting.periods))
     }

@@ -82,7 +82,10 @@ export class Drain extends Context.Service<
         // The least recently used story is the first.
         open.delete(runId)
         const { isCut, rows } = yield* inbox.ofRun({ runId, without: story.pending.keys() })
-        const arrivals = rows.toSorted(byEnd).map(arrivalOf)
+        const hasJoined = story.options.joined !== undefined
+        const arrivals = rows
+          .toSorted(byEnd)
+          .map((row) => (hasJoined ? { ...arrivalOf(row), source: row.source } : arrivalOf(row)))
         for (const row of rows) story.pending.set(row.ordinal, row)
         const now = yield* Clock.currentTimeMillis
         const step = yield* turn(() => stepStory(story.state, arrivals, now, story.options))

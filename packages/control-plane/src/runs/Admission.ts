@@ -1,6 +1,16 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { budgetExhausted, type Conflict, type ExhaustedBudget, runQueryFields } from "@runplane/api"
-import { AlertRule, keysOf, nanoUsd, parseQuery, periodOf, scenarioOf, usdOfNano } from "@runplane/domain"
+import {
+  AlertRule,
+  type AlertTelemetry,
+  keysOf,
+  nanoUsd,
+  OTLP_RUNTIME_KIND,
+  parseQuery,
+  periodOf,
+  scenarioOf,
+  usdOfNano
+} from "@runplane/domain"
 import * as Cache from "effect/Cache"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -9,6 +19,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
 import type { NewRun } from "../event-log/runs/NewRun.ts"
 import { hasStatus, runMeaning, SCENARIO } from "../event-log/runs/RunSearch.ts"
 import { conditionOf } from "../platform/postgres/search/QueryConditions.ts"
@@ -82,16 +93,21 @@ export const makeAdmission = Effect.gen(function* () {
   )
 
   /** The 90th percentile of the cost of the scenario's last runs, in billionths of a dollar. */
-  const readExpected = (scenario: string) =>
+  const readCost = (scenario: string, runs: Fragment) =>
     Effect.map(
       sql<{ readonly cost: number | null }>`
         SELECT percentile_disc(0.9) WITHIN GROUP (ORDER BY m.estimated_cost_usd)::float8 AS cost
         FROM (SELECT id FROM runs r
-              WHERE ${sql.literal(SCENARIO)} = ${scenario} AND ${hasStatus(sql, "ended", "r")}
+              WHERE ${sql.literal(SCENARIO)} = ${scenario} AND ${hasStatus(sql, "ended", "r")} AND ${runs}
               ORDER BY r.created_at DESC LIMIT ${EXPECTED_OF}) recent
         JOIN run_metrics m ON m.run_id = recent.id`,
       ([row]) => nanoUsd(row?.cost ?? 0)
     )
+  const readExpected = (scenario: string) =>
+    Effect.all({
+      count: readCost(scenario, sql`r.runtime_kind IS DISTINCT FROM ${OTLP_RUNTIME_KIND}`),
+      act: readCost(scenario, sql`true`)
+    })
   // A failed read is not kept: the next creation reads again.
   const expectedCosts = yield* Cache.makeWith(readExpected, {
     capacity: EXPECTED_SCENARIOS,
@@ -141,12 +157,13 @@ export const makeAdmission = Effect.gen(function* () {
       ([row]) => row
     )
 
-  const admit = Effect.fnUntraced(function* (rules: ReadonlyArray<AlertRule>, run: NewRun, usual: number, at: number) {
+  const admit = Effect.fnUntraced(function* (rules: ReadonlyArray<AlertRule>, run: NewRun, usual: Usual, at: number) {
     const matched = yield* matching(rules, run.id)
     const keyed = { ...run, scenarioRef: scenarioOf(run), source: run.sourceKind }
     const given = matched.flatMap((rule) => {
       const { end, key: period } = periodOf(rule.window, rule.zone, at)
-      const expected = rule.expectedCostUsd === undefined ? usual : nanoUsd(rule.expectedCostUsd)
+      const expected =
+        rule.expectedCostUsd === undefined ? usual[rule.telemetry ?? "count"] : nanoUsd(rule.expectedCostUsd)
       return keysOf(rule.per, keyed).map(({ key, label }) => ({
         rule_id: rule.id,
         rule_name: rule.name,
@@ -162,7 +179,7 @@ export const makeAdmission = Effect.gen(function* () {
     return yield* reserve(run.id, given)
   })
 
-  const guarded = (run: NewRun, insert: Effect.Effect<boolean, SqlError>, usual: number): Admission => {
+  const guarded = (run: NewRun, insert: Effect.Effect<boolean, SqlError>, usual: Usual): Admission => {
     let refused: Conflict | undefined
     return {
       refusal: () => refused,
@@ -183,10 +200,14 @@ export const makeAdmission = Effect.gen(function* () {
   return Effect.fnUntraced(function* (run: NewRun, insert: Effect.Effect<boolean, SqlError>) {
     if (!(yield* hasRules)) return { insert, refusal: () => undefined } satisfies Admission
     const scenario = scenarioOf(run)
-    const usual = scenario === undefined ? 0 : yield* Cache.get(expectedCosts, scenario)
+    const usual = scenario === undefined ? NOTHING_USUAL : yield* Cache.get(expectedCosts, scenario)
     return guarded(run, insert, usual)
   })
 })
+
+/** The usual cost of a scenario by what a rule does with telemetry, in billionths of a dollar. */
+type Usual = Readonly<Record<AlertTelemetry, number>>
+const NOTHING_USUAL: Usual = { count: 0, act: 0 }
 
 const figuresOf = (row: RefusedRow): ExhaustedBudget => ({
   rule: row.rule_id,

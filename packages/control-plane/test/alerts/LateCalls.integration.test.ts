@@ -84,7 +84,7 @@ layer(layerTestService({ settings: { OTLP_SETTLE_MS: "300" } }), { excludeTestSe
       Effect.gen(function* () {
         const now = Date.now()
         const runId = runOfKey("anonymous", traceIdOf(701))
-        const rule = yield* addBudget({ match: `id:${runId}` })
+        const rule = yield* addBudget({ match: `id:${runId}`, telemetry: "act" })
         const started = -DAYS_AGO * DAY_MS
         yield* post(
           exportOf([

@@ -25,6 +25,8 @@ export interface CountedMark {
   readonly at: number
   readonly value: number
   readonly n: number
+  /** Source of the telemetry that it comes from. */
+  readonly telemetrySource?: string | undefined
 }
 
 const NOTHING: ReadonlyArray<CounterChange> = []
@@ -118,6 +120,8 @@ export interface KeyedRun {
   readonly environment: string | undefined
   readonly source: string | undefined
   readonly tags: ReadonlyArray<string>
+  /** Source of a run that was received as telemetry; undefined for the run of a runtime. */
+  readonly telemetrySource?: string | undefined
 }
 
 /** The key of a rule that counts everything together. */
@@ -135,7 +139,7 @@ export interface CounterKey {
 export const keysOf = (per: AlertRule["per"], run: KeyedRun, event?: CanonicalEvent): ReadonlyArray<CounterKey> => {
   const keys = new Map<string, CounterKey>()
   for (const label of labelsOf(per, run, event)) {
-    const key = per === "run" || per === "all" ? label : foldText(label)
+    const key = per === "run" || per === "all" ? label : foldText(label).replaceAll("\u001f", " ")
     if (!keys.has(key)) keys.set(key, { key, label })
   }
   return [...keys.values()]

@@ -1,38 +1,8 @@
-import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
-import { countedAt } from "../RunTimes.ts"
-import {
-  type CountedMark,
-  type CounterChange,
-  type CounterKey,
-  contributionsOf,
-  type Fold,
-  type KeyedRun,
-  keysOf,
-  measured,
-  type Sum
-} from "./Contribution.ts"
-import type { Periods } from "./Periods.ts"
+import { type CounterKey, type Fold, measured, type Sum } from "./Contribution.ts"
+import type { Entry } from "./Entries.ts"
 import { type AlertRule, firesBelow, measureKind } from "./Rule.ts"
-import type { EventFacts, RunMemory } from "./RunMemory.ts"
+import type { RunMemory } from "./RunMemory.ts"
 import { isCalendarWindow, isRollingWindow, minuteOf, minutesOf, type Period } from "./Windows.ts"
-
-/** A contribution to a counter, with the event or the mark that it is of. */
-export interface Entry extends CounterKey {
-  readonly rule: AlertRule
-  /** The run, the calendar period, or the minute of a rolling window. */
-  readonly period: Period
-  /**
-   * The period in which the levels that it reaches fire: where a call arrives late in a rolling window, the minute of
-   * the arrival. Undefined when the calendar period was over at the arrival: it counts there, and nothing fires.
-   */
-  readonly firesIn: Period | undefined
-  readonly contribution: CounterChange
-  readonly runId: string
-  /** Undefined for a mark. */
-  readonly seq: number | undefined
-  /** When it arrived, Unix milliseconds. */
-  readonly at: number
-}
 
 /** A stored counter. */
 export interface CounterRow extends Sum, CounterKey {
@@ -63,6 +33,8 @@ export interface NewFiring extends CounterKey {
   readonly runId: string | undefined
   readonly seq: number | undefined
   readonly at: number
+  /** Source of the telemetry whose event or mark reached it. */
+  readonly telemetrySource?: string | undefined
 }
 
 /** The end of a firing by its measure. A firing of the same step has no id yet. */
@@ -73,70 +45,6 @@ export interface Resolution {
 }
 
 const MINUTE_MS = 60_000
-
-/** Rules by their measure: what an event adds to a measure is computed once for all of them. */
-export type RulesByMeasure = ReadonlyMap<string, ReadonlyArray<AlertRule>>
-
-export const byMeasure = (rules: Iterable<AlertRule>): RulesByMeasure => Map.groupBy(rules, ({ measure }) => measure)
-
-/** The entries of an event for the rules that its run matches. */
-export const entriesOfEvent = (
-  rules: RulesByMeasure,
-  run: KeyedRun,
-  event: CanonicalEvent,
-  facts: EventFacts,
-  isOutOfReach: boolean,
-  { keptMs, periods }: Counting
-): ReadonlyArray<Entry> => {
-  const at = Date.parse(event.ts)
-  const entries: Array<Entry> = []
-  for (const [measure, same] of rules) {
-    const changes = contributionsOf(measure, event, facts, isOutOfReach)
-    if (changes.length === 0) continue
-    const isOfCall = OF_CALLS.has(measure)
-    const calledAt = isOfCall ? countedAt(event, keptMs) : at
-    for (const rule of same) {
-      const now = periods(rule, run.id, at)
-      const isRolling = isRollingWindow(rule.window)
-      // A rolling window forgets what is older.
-      if (isRolling && calledAt < now.start) continue
-      const isOfRun = rule.window === "run"
-      const period = calledAt === at || isOfRun ? now : periods(rule, run.id, calledAt)
-      const firesIn = isOfRun || isRolling || at < period.end ? (isRolling ? now : period) : undefined
-      for (const key of keysOf(rule.per, run, event)) {
-        for (const contribution of changes) {
-          entries.push({ rule, ...key, period, firesIn, contribution, runId: run.id, seq: event.seq, at })
-        }
-      }
-    }
-  }
-  return entries
-}
-
-/** Measures whose events are calls. */
-const OF_CALLS: ReadonlySet<string> = new Set(["costUsd", "guessedCostUsd", "tokens", "llmCalls", "toolCalls"])
-
-/** What the entries of a step share. */
-export interface Counting {
-  readonly periods: Periods
-  /** A call that is older counts at its arrival. Milliseconds. */
-  readonly keptMs: number
-}
-
-/** The entries of a mark for the rules that its run matches. */
-export const entriesOfMark = (
-  rules: RulesByMeasure,
-  run: KeyedRun,
-  { at, n, name, value }: CountedMark,
-  periods: Periods
-): ReadonlyArray<Entry> =>
-  (rules.get(`markBelow:${name}`) ?? []).flatMap((rule) => {
-    const period = periods(rule, run.id, at)
-    const contribution: CounterChange = { value, n, fold: "add", part: "" }
-    return keysOf(rule.per, run).map(
-      (key): Entry => ({ rule, ...key, period, firesIn: period, contribution, runId: run.id, seq: undefined, at })
-    )
-  })
 
 /** Which levels of a rule a value reaches. */
 export const reaches = ({ levels, measure }: AlertRule, level: number, value: number): boolean => {
@@ -302,7 +210,7 @@ export const makeEvaluation = (
     sums.endsAt = end + (isRollingWindow(counter.rule.window) ? minutesOf(counter.rule.window) * MINUTE_MS : 0)
   }
 
-  const take = ({ at, contribution, firesIn, key, label, period, rule, runId, seq }: Entry) => {
+  const take = ({ at, contribution, firesIn, key, label, period, rule, runId, seq, telemetrySource }: Entry) => {
     const { fold: how, part } = contribution
     const counter = counterOf(rule, key, label)
     if (counter.label === key) counter.label = label
@@ -324,7 +232,7 @@ export const makeEvaluation = (
     }
     if (firesIn === undefined) return
     const value = measured(rule, parts.values())
-    if (value !== undefined) compare({ rule, key, label, period: firesIn, value, runId, seq, at })
+    if (value !== undefined) compare({ rule, key, label, period: firesIn, value, runId, seq, at, telemetrySource })
   }
 
   /** Compares the open firings of a rolling window with its value at a later time. */

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import { Field } from "../Field.ts"
-import { AlertPer, AlertSeverity, AlertWindow } from "./Rule.ts"
+import { AlertPer, AlertSeverity, AlertTelemetry, AlertWindow } from "./Rule.ts"
 
 const optional = Schema.optionalKey
 
@@ -22,6 +22,19 @@ export const AlertFiring = Schema.Struct({
   runId: optional(Field.text("Run whose event reached the level", "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a11")),
   scenarioRef: optional(Field.text("Scenario of that run", "support/refund@1.0.0")),
   seq: optional(Field.integer("Position in the log of the event that reached the level", 4711)),
+  telemetry: optional(
+    Schema.Struct({
+      mode: AlertTelemetry,
+      source: optional(Field.text("Source of the span, log record or mark that reached the level", "support-agents")),
+      withheld: optional(
+        Schema.Array(Schema.Literals(["suspend", "cancel"])).annotate({
+          description: "Actions of the level that are not executed, because only telemetry has reached it"
+        })
+      )
+    }).annotate({
+      description: "Present when telemetry reached the level; with `count` the value is of telemetry alone"
+    })
+  ),
   status: Schema.Literals(["open", "resolved"]).annotate({ description: "A resolved firing does not open again" }),
   startsAt: Field.time("When the level was reached"),
   endsAt: optional(Field.time("When it was resolved")),

@@ -46,6 +46,14 @@ export const AlertWindow = Schema.Literals(["run", "1h", "24h", "day", "week", "
 })
 export type AlertWindow = typeof AlertWindow.Type
 
+/** How a rule counts what comes from telemetry (docs/reference/alerts.md#telemetry). */
+export const AlertTelemetry = Schema.Literals(["count", "act"]).annotate({
+  identifier: "AlertTelemetry",
+  description:
+    "count: what telemetry reports is counted apart, and notifies, marks and tags only; act: as what a runtime reports"
+})
+export type AlertTelemetry = typeof AlertTelemetry.Type
+
 /** The measures without a name of their own. */
 export const ALERT_MEASURES = [
   "costUsd",
@@ -216,6 +224,7 @@ export const AlertRule = Schema.Struct({
       about("US dollars that admission reserves for a run, instead of the usual cost of its scenario", 0.25)
     ).check(Schema.isGreaterThanOrEqualTo(0), Schema.isLessThanOrEqualTo(MAX_THRESHOLD))
   ),
+  telemetry: optional(AlertTelemetry),
   backfill: optional(Field.flag("Whether a new rule counts the events since the start of its window, silently"))
 }).annotate({
   identifier: "AlertRule",

@@ -7,6 +7,9 @@ const header = textOr(inData.text(), "")
 /** Kind of the runtime of runs that come from OpenTelemetry. */
 export const OTLP_RUNTIME_KIND = "otlp"
 
+/** Source of the events that come from spans. */
+export const OTLP_SOURCE_NAME = "otlp"
+
 /** Mode of the messages of runs that come from OpenTelemetry. */
 export const OTLP_MODE_NAME = "otlp.trace"
 

@@ -16,6 +16,8 @@ export interface Arrival {
   readonly key: string
   /** When it was received, Unix milliseconds. */
   readonly at: number
+  /** Source that sent it; given where telemetry has joined the run of a runtime, whose events name it. */
+  readonly source?: string | undefined
   readonly telemetry: Telemetry
 }
 

@@ -18,6 +18,7 @@ const alertRow = (firing: AlertFiring) =>
     value: firing.value,
     startsAt: firing.startsAt,
     runId: firing.runId,
+    telemetry: firing.telemetry?.mode,
     acknowledged: firing.acknowledgedAt !== undefined
   })
 

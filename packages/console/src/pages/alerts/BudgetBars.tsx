@@ -47,6 +47,12 @@ const Bar = ({ budget }: { readonly budget: AlertBudget }) => {
         {per === "all" ? null : <UserText text={key} className="text-soft" />}
         <span className="num ml-auto whitespace-nowrap">
           {amount(budget.spent)} <span className="text-muted">of {amount(limit)}</span>
+          {budget.telemetry === undefined ? null : (
+            <span className="text-muted" title="Counted apart: it is not in the budget, and refuses no run">
+              {" "}
+              and {amount(budget.telemetry)} by telemetry
+            </span>
+          )}
         </span>
       </div>
       <div

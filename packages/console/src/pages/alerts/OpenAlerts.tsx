@@ -6,20 +6,25 @@ import { call } from "../../client/Client.ts"
 import { Chip, Time, UserText } from "../../ui/basics.tsx"
 import { DialogButton, FormDialog, useChange } from "../../ui/Confirm.tsx"
 import { Panel, Select, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
-import { severityTone } from "../../view/Budgets.ts"
+import { severityTone, telemetryText } from "../../view/Budgets.ts"
 import { counted } from "../../view/Format.ts"
 
 export const firingColumns: ReadonlyArray<TableColumn<AlertFiring>> = [
   { title: "Severity", cell: ({ severity }) => <Chip tone={severityTone[severity]}>{severity}</Chip> },
   {
     title: "Alert",
-    cell: ({ at, key, measure, per, ruleName, value }) => (
+    cell: ({ at, key, measure, per, ruleName, telemetry, value }) => (
       <>
         <UserText text={ruleName} className="font-medium" />
         {per === "all" || per === "run" ? null : <UserText text={` ${key}`} className="text-soft" />}
         <span className="num block text-[12px] text-muted">
           {measure} {amountText(measure, value, [at])}, level {amountText(measure, at, [value])}
         </span>
+        {telemetry === undefined ? null : (
+          <span className="block text-[12px] text-muted">
+            <UserText text={telemetryText(telemetry)} />
+          </span>
+        )}
       </>
     )
   },

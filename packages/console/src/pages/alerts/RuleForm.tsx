@@ -1,5 +1,13 @@
 import type { AlertRuleState } from "@runplane/api"
-import { ALERT_MEASURES, type AlertAction, AlertFormat, AlertPer, AlertSeverity, AlertWindow } from "@runplane/domain"
+import {
+  ALERT_MEASURES,
+  type AlertAction,
+  AlertFormat,
+  AlertPer,
+  AlertSeverity,
+  type AlertTelemetry,
+  AlertWindow
+} from "@runplane/domain"
 import { Plus, Trash2, X } from "lucide-react"
 import { type ReactNode, useState } from "react"
 import { call } from "../../client/Client.ts"
@@ -15,6 +23,11 @@ const NEW_LEVELS: ReadonlyArray<LevelFields> = [
   { at: "100", severity: "critical", actions: [] }
 ]
 const MOST_LEVELS = 8
+
+const TELEMETRY_OPTIONS: ReadonlyArray<readonly [AlertTelemetry, string]> = [
+  ["count", "is counted apart, and only notifies"],
+  ["act", "counts in full, and can stop runs"]
+]
 
 const options = <Word extends string>(words: ReadonlyArray<Word>) => words.map((word) => [word, word] as const)
 
@@ -32,6 +45,7 @@ export const RuleForm = ({ onClose, rule }: { readonly rule?: AlertRuleState; re
   const [levels, setLevels] = useState<ReadonlyArray<LevelFields>>(
     rule?.levels.map(({ actions, at, severity }) => ({ at: String(at), severity, actions })) ?? NEW_LEVELS
   )
+  const [telemetry, setTelemetry] = useState<AlertTelemetry>(rule?.telemetry ?? "count")
   const [target, setTarget] = useState("")
   const [format, setFormat] = useState<(typeof AlertFormat.literals)[number]>("generic")
   const [routingKey, setRoutingKey] = useState("")
@@ -48,7 +62,7 @@ export const RuleForm = ({ onClose, rule }: { readonly rule?: AlertRuleState; re
           ...(format === "pagerduty" && { routingKey })
         }
   const isAdmission = admission && measure === "costUsd"
-  const fields = changedRule(rule, { name, match, per, window, zone, measure }, withTarget(levels, added), {
+  const fields = changedRule(rule, { name, match, per, window, zone, measure, telemetry }, withTarget(levels, added), {
     ...(isAdmission && { admission, ...(expected !== "" && { expectedCostUsd: Number(expected) }) })
   })
   const save = useChange(
@@ -117,6 +131,15 @@ export const RuleForm = ({ onClose, rule }: { readonly rule?: AlertRuleState; re
           />
         </Choice>
         <Text label="Zone" value={zone} onChange={setZone} isRequired />
+        <Choice label="What telemetry reports">
+          <Select
+            className="w-full"
+            label="What telemetry reports"
+            value={telemetry}
+            options={TELEMETRY_OPTIONS}
+            onChange={setTelemetry}
+          />
+        </Choice>
       </div>
       <fieldset className="flex flex-col gap-1.5">
         <legend className="label">Levels, ascending; the last one is the limit</legend>

@@ -48,7 +48,7 @@ const columns: ReadonlyArray<TableColumn<AlertRuleState>> = [
   },
   {
     title: "Levels",
-    cell: ({ admission, levels, measure }) => (
+    cell: ({ admission, levels, measure, telemetry }) => (
       <span className="flex flex-wrap gap-1">
         {levels.map(({ at, severity }) => (
           <Chip key={at} tone={severityTone[severity]} title={severity}>
@@ -59,6 +59,7 @@ const columns: ReadonlyArray<TableColumn<AlertRuleState>> = [
             )}
           </Chip>
         ))}
+        {telemetry === "act" ? <Chip title="Telemetry counts as what a runtime reports">acts on telemetry</Chip> : null}
         {admission === true ? <Chip title="Refuses runs that would reach the limit">admission</Chip> : null}
       </span>
     )

@@ -1,7 +1,7 @@
 import { wholeStart } from "../../Graphemes.ts"
 import { usdText } from "../../Money.ts"
 import { withoutInvisible } from "../../VisibleText.ts"
-import type { AlertEvent, AlertNotice } from "../Firing.ts"
+import type { AlertEvent, AlertFiring, AlertNotice } from "../Firing.ts"
 import { firesBelow, measureKind } from "../Rule.ts"
 
 /** Characters of a title, and of the value of a fact. */
@@ -47,6 +47,7 @@ export const factsOf = ({ failedAction, firing }: AlertNotice): ReadonlyArray<Al
       "Measure",
       `${measure}: ${amountText(measure, value, [at])} (level: ${direction} ${amountText(measure, at, [value])})`
     ],
+    ["Telemetry", telemetryText(firing)],
     ["Action", failedAction && `${failedAction.type} failed: ${failedAction.error}`],
     [per === "all" ? "Of" : `Of ${per}`, per === "run" ? undefined : per === "all" ? "all runs" : key],
     ["Period", window === "run" ? undefined : period + (periodEndsAt === undefined ? "" : ` until ${periodEndsAt}`)],
@@ -58,6 +59,15 @@ export const factsOf = ({ failedAction, firing }: AlertNotice): ReadonlyArray<Al
     ["Note", note]
   ]
   return facts.flatMap(([name, text]) => (text === undefined ? [] : [{ name, text: lineText(text, MAX_FACT) }]))
+}
+
+/** Who reported it, and what the rule did not do for that reason. */
+const telemetryText = ({ telemetry }: AlertFiring): string | undefined => {
+  if (telemetry === undefined) return undefined
+  const { mode, source, withheld = [] } = telemetry
+  const by = source === undefined ? "reported by telemetry" : `reported by telemetry of ${source}`
+  const counted = mode === "count" ? ", counted apart" : ""
+  return withheld.length === 0 ? `${by}${counted}` : `${by}${counted}; not executed: ${withheld.join(", ")}`
 }
 
 /** The link of an alert as an RFC 3986 URI, where it is an http or https URL of a usual length. */

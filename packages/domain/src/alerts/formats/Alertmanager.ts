@@ -35,7 +35,8 @@ export const alertmanagerBody = (notice: AlertNotice): Schema.Json => {
 }
 
 /** Rules of one name, keys and levels are alerts of their own. */
-const labelsOf = ({ at, key, measure, per, ruleId, ruleName, runId, scenarioRef, severity }: AlertFiring) => {
+const labelsOf = ({ at, key, measure, per, ruleId, ruleName, ...firing }: AlertFiring) => {
+  const { runId, scenarioRef, severity, telemetry } = firing
   const labels = {
     alertname: ruleName,
     severity,
@@ -43,7 +44,9 @@ const labelsOf = ({ at, key, measure, per, ruleId, ruleName, runId, scenarioRef,
     run: runId ?? "",
     rule: ruleId,
     [per === "run" || per === "scenario" ? "key" : per]: key,
-    threshold: amountText(measure, at)
+    threshold: amountText(measure, at),
+    // The same level of what is counted apart is an alert of its own.
+    telemetry: telemetry?.mode === "count" ? "apart" : ""
   }
   // Alertmanager drops labels without a value.
   return Object.fromEntries(

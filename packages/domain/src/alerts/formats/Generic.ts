@@ -1,4 +1,5 @@
 import type * as Schema from "effect/Schema"
+import { isJsonArray, isJsonObject } from "../../JsonReader.ts"
 import type { AlertNotice } from "../Firing.ts"
 import { lineText, linkOf } from "./AlertText.ts"
 
@@ -20,7 +21,11 @@ export const genericBody = (notice: AlertNotice): Schema.Json => {
   }
 }
 
-const bounded = (fields: Readonly<Record<string, string | number | boolean>>): Schema.JsonObject =>
-  Object.fromEntries(
-    Object.entries(fields).map(([key, value]) => [key, typeof value === "string" ? lineText(value, MAX_TEXT) : value])
-  )
+const bounded = (fields: Schema.JsonObject): Schema.JsonObject =>
+  Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, boundedValue(value)]))
+
+const boundedValue = (value: Schema.Json): Schema.Json => {
+  if (typeof value === "string") return lineText(value, MAX_TEXT)
+  if (isJsonArray(value)) return value.map(boundedValue)
+  return isJsonObject(value) ? bounded(value) : value
+}

@@ -1,16 +1,13 @@
 import type * as Schema from "effect/Schema"
 import { cleanObject } from "../../CleanJson.ts"
 import type { DraftHead } from "../../events/EventType.ts"
-import { OTLP_MODE_NAME } from "../../events/MessageHeader.ts"
+import { OTLP_MODE_NAME, OTLP_SOURCE_NAME } from "../../events/MessageHeader.ts"
 import type { SubjectKind } from "../../events/RecordedEvent.ts"
 import type { JsonObject } from "../../PayloadDecoder.ts"
 import type { Failure, Meaning } from "../Meaning.ts"
 import type { SpanNode } from "./Node.ts"
 import type { StoryOptions } from "./Output.ts"
 import { isoOf, isoOfNanos } from "./Times.ts"
-
-/** Source of the events of ingested runs. */
-export const OTLP_SOURCE_NAME = "otlp"
 
 /** What events of one span share. */
 export interface EventOrigin {
@@ -69,6 +66,7 @@ export const dataOf = (origin: EventOrigin, { id, more, payload, sender, type }:
     endedAt: isoOfNanos(node.endedAt),
     spanId: node.spanId,
     ...(node.parentSpanId !== undefined && { parentSpanId: node.parentSpanId }),
+    ...(node.source !== undefined && { telemetrySource: node.source }),
     ...(isAssumed && { attribution: "assumed" }),
     ...(isLate && { late: true }),
     ...(failure !== undefined && { error: failureData(failure) }),

@@ -47,6 +47,8 @@ export const SpanNode = Schema.Struct({
   endedAt: Schema.String,
   /** When it was received, Unix milliseconds. */
   at: Schema.Number,
+  /** Source that sent it, in a run of a runtime that it has joined. */
+  source: text,
   isError: flag,
   errorType: text,
   errorMessage: text,
@@ -123,7 +125,7 @@ const compareTexts = (left: string, right: string): number => (left < right ? -1
 
 /** The node of a span that just arrived. */
 export const nodeOf = (
-  { at, key }: Arrival,
+  { at, key, source }: Arrival,
   span: Span,
   meaning: Meaning,
   sha256: (text: string) => string
@@ -142,6 +144,7 @@ export const nodeOf = (
     startedAt: span.startedAt,
     endedAt: span.endedAt,
     at,
+    ...(source !== undefined && { source }),
     ...(failure !== undefined && failureFacts(failure)),
     ...(agent !== undefined && { agent }),
     ...(delegate !== undefined && { delegate }),

@@ -1,8 +1,8 @@
 import { type ControlPlaneCalls, MAX_MARK_PAGE, type MarkPair, pairWithPeople } from "@runplane/api"
 import {
+  GivenMarkSource,
   type Mark,
   type MarkDefinition,
-  MarkSource,
   type MarkTarget,
   MarkTargetKind,
   type MarkValue
@@ -42,7 +42,7 @@ const add = Command.make(
       Flag.optional
     ),
     comment: Flag.String("comment").pipe(Flag.withDescription("The reason"), Flag.optional),
-    source: Flag.Literals("source", MarkSource.literals).pipe(
+    source: Flag.Literals("source", GivenMarkSource.literals).pipe(
       Flag.withDescription("Kind of the author"),
       Flag.withDefault("human" as const)
     ),

@@ -30,6 +30,12 @@ export const MarkSource = Schema.Literals(["human", "judge", "rule", "api"]).ann
 })
 export type MarkSource = typeof MarkSource.Type
 
+/** The sources that a caller may state. */
+export const GivenMarkSource = Schema.Literals(["human", "judge", "api"]).annotate({
+  identifier: "GivenMarkSource",
+  description: "`human` for a person, `judge` for a model, `api` for another system; `rule` is reserved for alert rules"
+})
+
 export const MarkName = Field.text("Name of the mark", "quality").check(
   Schema.isMaxLength(MAX_MARK_NAME),
   isOfForm(/^[A-Za-z][A-Za-z0-9_-]*$/)
@@ -92,7 +98,7 @@ export const NewMark = Schema.Struct({
   comment: optional(
     Field.text("Reason, for readers", "ignored the refund rule").check(Schema.isMaxLength(MAX_MARK_COMMENT))
   ),
-  source: MarkSource,
+  source: GivenMarkSource,
   judge: optional(MarkJudge),
   idempotencyKey: optional(idempotencyKey("A repeated key of one run returns the first mark", "crm-4711"))
 }).annotate({ identifier: "MarkRequest", description: "A mark to be added" })

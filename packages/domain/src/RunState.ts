@@ -203,6 +203,7 @@ export const LlmCall = Schema.Struct({
   messageId: optional(Field.text("Message that reported it")),
   artifactId: optional(Field.text("Artifact that holds prompt or response")),
   estimatedCostUsd: optional(Field.number("US dollars: as stated, else by the rate of the model")),
+  uncountedCostUsd: optional(Field.number("US dollars that its span stated beyond the bound; not a part of any cost")),
   provider: optional(Field.text("Provider of the model, as the agent stated it", "openai")),
   cachedTokens: optional(Field.number("Part of the input that was read from a cache")),
   cacheWriteTokens: optional(Field.number("Part of the input that was written to a cache")),

@@ -26,6 +26,12 @@ export const usageSums = {
   ),
   estimatedCostUsd: Field.number("US dollars: as the agents stated, else by the rate of the model"),
   guessedCostUsd: guessedPart,
+  uncountedCostUsd: optional(
+    Field.number(
+      "US dollars that spans stated beyond the bound of a call; in no cost, and absent when there are none",
+      999
+    )
+  ),
   callsWithoutUsage: optional(
     Field.integer("LLM calls of which the agents stated no count; absent when there are none. The sums lack them", 1)
   )
@@ -45,6 +51,7 @@ export const addUsage = (sums: UsageSums, call: EventData<"llm.call.completed">)
   const guess = costBasis === "fallback" ? estimatedCostUsd : 0
   const guessedCostUsd = addUsd(sums.guessedCostUsd ?? 0, guess)
   const callsWithoutUsage = (sums.callsWithoutUsage ?? 0) + (call.usage === "missing" ? call.calls : 0)
+  const uncountedCostUsd = addUsd(sums.uncountedCostUsd ?? 0, call.uncountedCostUsd ?? 0)
   return {
     promptTokens: sums.promptTokens + call.promptTokens,
     completionTokens: sums.completionTokens + call.completionTokens,
@@ -54,6 +61,7 @@ export const addUsage = (sums: UsageSums, call: EventData<"llm.call.completed">)
     ...(reasoningTokens > 0 && { reasoningTokens }),
     estimatedCostUsd: addUsd(sums.estimatedCostUsd, estimatedCostUsd),
     ...(guessedCostUsd > 0 && { guessedCostUsd }),
+    ...(uncountedCostUsd > 0 && { uncountedCostUsd }),
     ...(callsWithoutUsage > 0 && { callsWithoutUsage })
   }
 }

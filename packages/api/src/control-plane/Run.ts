@@ -14,6 +14,12 @@ export const RunUsage = Schema.Struct({
   totalTokens: Field.number("Tokens of all LLM calls so far", 4200),
   estimatedCostUsd: Field.number("US dollars of these", 0.0123),
   guessedCostUsd: guessedPart,
+  uncountedCostUsd: optional(
+    Field.number(
+      "US dollars that spans stated beyond the bound of a call; in no cost, and absent when there are none",
+      999
+    )
+  ),
   callsWithoutUsage: optional(
     Field.integer("LLM calls of which the agents stated no count; absent when there are none. The sums lack them", 1)
   )

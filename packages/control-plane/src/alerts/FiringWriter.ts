@@ -64,7 +64,7 @@ export const newFiring = (
   silenced: false
 })
 
-/** Who reported what has reached the level, and the actions that this withholds. */
+/** The source of the telemetry that reached the level, and the actions that are not executed for it. */
 const telemetryOf = (
   actions: ReadonlyArray<AlertAction>,
   isApart: boolean,

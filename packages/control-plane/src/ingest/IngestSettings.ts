@@ -16,6 +16,8 @@ const settings = {
   parentWaitMs: ControlPlaneSettings.OTLP_PARENT_WAIT_MS,
   runKey: ControlPlaneSettings.OTLP_RUN_KEY,
   content: ControlPlaneSettings.OTLP_CONTENT,
+  maxStatedCostUsd: ControlPlaneSettings.OTLP_MAX_STATED_COST_USD,
+  truth: ControlPlaneSettings.OTLP_TRUTH,
   keepUser: ControlPlaneSettings.OTLP_KEEP_USER,
   joinedUsage: ControlPlaneSettings.OTLP_JOINED_USAGE
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import {
+  CORRECT,
   isTerminal,
   judgementOf,
   OTLP_MODE_NAME,
@@ -95,7 +96,7 @@ export class Stories extends Context.Service<
       const prices = yield* Prices
       const marks = yield* TelemetryMarks
       const repository = yield* RunRepository
-      const { countsJoinedUsage, idleMs, parentWaitMs, settleMs } = yield* IngestSettings
+      const { countsJoinedUsage, idleMs, maxStatedCostUsd, parentWaitMs, settleMs, truth } = yield* IngestSettings
 
       const readRow = batchedReads(sql, KEYS_PER_READ, (runIds: ReadonlyArray<RunId>) =>
         Effect.map(
@@ -138,6 +139,7 @@ export class Stories extends Context.Service<
           idleMs,
           parentWaitMs,
           maxSpans: MAX_SPANS_PER_RUN,
+          maxStatedCostUsd,
           maxDecisions: DECISIONS_PER_STEP,
           prices,
           sha256,
@@ -212,6 +214,8 @@ export class Stories extends Context.Service<
         const facts = JSON.stringify(step.facts)
         const isNew = !story.isCreated && step.events.length > 0
         const judgements = step.marks.map((mark) => ({ ...mark, ...judgementOf(mark, story.options) }))
+        const statesTruth = truth === "all" || (truth === "own" && story.options.joined === undefined)
+        const stated = statesTruth ? judgements : judgements.filter(({ name }) => name !== CORRECT)
         let storedMarks = 0
         let areFactsStored = isNew
         const also = (at: string) =>
@@ -224,7 +228,7 @@ export class Stories extends Context.Service<
             if (isChanged) yield* update(story, step.facts, at)
             if ((isNew || isChanged) && step.facts.startedAt !== undefined) yield* count(runId, step.facts.startedAt)
             areFactsStored ||= isChanged
-            if (judgements.length > 0) storedMarks = yield* marks.add(runId, story.source, judgements, at)
+            if (stated.length > 0) storedMarks = yield* marks.add(runId, story.source, stated, at)
           })
         if (isNew) {
           // The end of a run is a change of its status, so it follows in an append of its own.

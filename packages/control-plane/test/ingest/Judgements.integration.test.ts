@@ -1,12 +1,15 @@
+import { randomUUID } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
-import type { Mark } from "@runplane/domain"
+import { draftEvent, type Mark } from "@runplane/domain"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
+import { EventLog } from "../../src/event-log/EventLog.ts"
 import { runOfKey } from "../../src/ingest/TraceRuns.ts"
 import { call, layerTestService } from "../support/HttpService.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
+import { createRun } from "../support/Runs.ts"
 import { webhookReceiver } from "../support/WebhookReceiver.ts"
 import { exportOf, logOf, post, span, traceIdOf } from "./Exports.ts"
 
@@ -192,6 +195,66 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("judgements
         status: "completed",
         data: { mark }
       })
+    })
+  )
+
+  it.effect("called correct are not the truth about a run of the runtime that their spans join", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const sessionId = randomUUID()
+      const runId = yield* createRun({ status: "running", createdAt: new Date().toISOString() })
+      yield* sql`
+        UPDATE runs SET runtime_session_id = ${sessionId}, runtime_kind = 'rust-runtime' WHERE id = ${runId}::uuid`
+      const finalized = draftEvent(
+        "decision.finalized",
+        {
+          ts: new Date().toISOString(),
+          subject: { kind: "decision", id: "d" },
+          source: { kind: "runtime", name: "rust-runtime" }
+        },
+        { sender: "a", decodedPayload: { action: "ship" } }
+      )
+      yield* Effect.flatMap(EventLog, (log) => log.record({ runId, events: [finalized] }))
+      const attributes = { "macp.session.id": sessionId }
+      const root = span({ trace: 8, span: 1, attributes, events: [result("correct", "0"), result("tone", "1")] })
+      yield* post(exportOf([root]))
+      const marks = yield* until(call("GET", `/runs/${runId}/marks`), ({ body }) => body.total > 0)
+      assert.deepStrictEqual(
+        marks.body.data.map(({ name }: Mark) => name),
+        ["tone"]
+      )
+    })
+  )
+
+  it.effect("cannot be given by a caller under the name of an alert rule", () =>
+    Effect.gen(function* () {
+      const runId = yield* createRun({ status: "running", createdAt: new Date().toISOString() })
+      const body = { target: { kind: "run" }, name: "tone", value: 1, source: "rule" }
+      const refused = yield* call("POST", `/runs/${runId}/marks`, { body })
+      assert.strictEqual(refused.status, 400)
+      assert.include(refused.text, "source")
+      assert.strictEqual(
+        (yield* call("POST", `/runs/${runId}/marks`, { body: { ...body, source: "api" } })).status,
+        201
+      )
+    })
+  )
+
+  it.effect("do not hide that a span states a cost that is not money", () =>
+    Effect.gen(function* () {
+      const attributes = {
+        ...{ "gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.usage.cost": "999999" },
+        ...{ "gen_ai.usage.input_tokens": "10", "gen_ai.usage.output_tokens": "2" }
+      }
+      yield* post(exportOf([span({ trace: 9, span: 1 }), chat(9, 2, { attributes })]))
+      yield* until(call("GET", `/runs/${runOf(9)}`), ({ body }) => body.status === "completed")
+      const { body: state } = yield* call("GET", `/runs/${runOf(9)}/state`)
+      assert.strictEqual(state.llm.totals.uncountedCostUsd, 999_999)
+      assert.isBelow(state.llm.totals.estimatedCostUsd, 0.01)
+      assert.strictEqual(state.llm.calls[0].uncountedCostUsd, 999_999)
+      const { body: listed } = yield* call("GET", `/runs?q=id:${runOf(9)}`)
+      assert.strictEqual(listed.data[0].usage.uncountedCostUsd, 999_999)
+      assert.isBelow(listed.data[0].usage.estimatedCostUsd, 0.01)
     })
   )
 })

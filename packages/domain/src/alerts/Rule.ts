@@ -46,7 +46,7 @@ export const AlertWindow = Schema.Literals(["run", "1h", "24h", "day", "week", "
 })
 export type AlertWindow = typeof AlertWindow.Type
 
-/** How a rule counts what comes from telemetry (docs/reference/alerts.md#telemetry). */
+/** How a rule counts the reports of telemetry (docs/reference/alerts.md#telemetry). */
 export const AlertTelemetry = Schema.Literals(["count", "act"]).annotate({
   identifier: "AlertTelemetry",
   description:

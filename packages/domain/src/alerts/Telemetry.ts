@@ -23,7 +23,7 @@ export const telemetrySourceOf = (run: OriginRun, event: CanonicalEvent): string
     : undefined)
 
 /**
- * Whether a rule counts what comes from telemetry under keys of its own (docs/reference/alerts.md#telemetry). Duration
+ * Whether a rule counts the reports of telemetry under keys of its own (docs/reference/alerts.md#telemetry). Duration
  * and silence are of the clock, not of what is reported.
  */
 export const countsApart = ({ measure, telemetry }: Pick<AlertRule, "measure" | "telemetry">): boolean => {

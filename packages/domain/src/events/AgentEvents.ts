@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import { numberAt, textAt } from "../JsonReader.ts"
 import type { JsonObject } from "../PayloadDecoder.ts"
 import { eventType } from "./EventType.ts"
-import { inPayload, member, textOr, wholePayload } from "./Members.ts"
+import { inData, inPayload, member, textOr, wholePayload } from "./Members.ts"
 import { messageHeader } from "./MessageHeader.ts"
 
 /** An agent broadcast a message outside the session's history. From a Signal; the subject is its message. */
@@ -88,6 +88,8 @@ export const LlmCallCompleted = eventType("llm.call.completed", {
   latencyMs: inPayload.number(),
   /** US dollars: as stated, else by the rate of the model; absent when neither is known. */
   estimatedCostUsd: inPayload.number(),
+  /** US dollars that a span stated beyond the bound of one call: shown, and not part of any cost. */
+  uncountedCostUsd: inData.number(),
   /** Basis of the cost: one of `costBases`. A `fallback` is a guess. */
   costBasis: inPayload.text(),
   /** Entry of the price list behind the cost. */

@@ -142,6 +142,7 @@ const llmCallOf = (data: EventData<"llm.call.completed">, ts: string): LlmCall =
     ...(messageId !== "" && { messageId: boundName(messageId) }),
     ...(artifactId !== undefined && { artifactId: boundName(artifactId) }),
     ...(estimatedCostUsd !== undefined && { estimatedCostUsd }),
+    ...(data.uncountedCostUsd !== undefined && { uncountedCostUsd: data.uncountedCostUsd }),
     ...(data.provider !== undefined && { provider: boundName(data.provider) }),
     ...(data.cachedTokens !== undefined && { cachedTokens: data.cachedTokens }),
     ...(data.cacheWriteTokens !== undefined && { cacheWriteTokens: data.cacheWriteTokens }),

@@ -299,6 +299,16 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     "Whether messages, arguments and results of spans are stored; `drop` removes them before anything is stored."
   ),
   OTLP_KEEP_USER: row(flag, false, "Whether the attribute `user.id` is stored in the metadata of a run."),
+  OTLP_TRUTH: row(
+    oneOf(["off", "own", "all"]),
+    "own",
+    "Whether results of evaluations named `correct` are the truth about decisions: of runs that were received as telemetry (`own`), of all runs, of none."
+  ),
+  OTLP_MAX_STATED_COST_USD: row(
+    wholeNumber({ unit: "US dollars", min: 1 }),
+    100,
+    "Largest cost of one call that a span may state; a larger one is shown as stated, and counts nowhere."
+  ),
   OTLP_JOINED_USAGE: row(
     oneOf(["on", "off"]),
     "off",

@@ -34,7 +34,7 @@ export default function CostView({ page, set, shown }: RunViewProps) {
   const columns = useMemo(() => columnsOf(calls, MOST_COLUMNS), [calls])
   const selected = page.event === undefined ? undefined : shown.all[page.event - shown.start - 1]
   const { totals: sums } = shown.state.llm
-  const { callCount, callsWithoutUsage = 0, guessedCostUsd = 0, totalTokens } = sums
+  const { callCount, callsWithoutUsage = 0, guessedCostUsd = 0, totalTokens, uncountedCostUsd } = sums
   const totals = { ...sums, calls: callCount }
   const isKnown = callsWithoutUsage < callCount
   const loaded = calls.reduce((sum, { data }) => sum + data.calls, 0)
@@ -59,6 +59,12 @@ export default function CostView({ page, set, shown }: RunViewProps) {
           <p className="text-warn">
             Usage missing: {counted(callsWithoutUsage, "call")} without token counts. Tokens and cost do not include
             them, so the run cost more than this.
+          </p>
+        )}
+        {uncountedCostUsd === undefined ? null : (
+          <p className="text-warn">
+            Spans state {dollars(uncountedCostUsd)} for calls that cannot cost as much each. No cost and no budget
+            includes them as stated.
           </p>
         )}
         {guessedCostUsd === 0 ? null : isMuchGuessed(sums.estimatedCostUsd, guessedCostUsd) ? (

@@ -14,10 +14,12 @@ export const runColumns = columnsWith("r.metadata::text AS metadata")
 
 /** The usage of a run, of its row `m` of `run_metrics`; null while it has no call of a language model. */
 export const usageColumn = `
-  CASE WHEN m.total_tokens > 0 OR m.estimated_cost_usd > 0 OR m.metrics -> 'callsWithoutUsage' IS NOT NULL THEN
+  CASE WHEN m.total_tokens > 0 OR m.estimated_cost_usd > 0 OR m.metrics -> 'callsWithoutUsage' IS NOT NULL
+            OR m.metrics -> 'uncountedCostUsd' IS NOT NULL THEN
     json_strip_nulls(json_build_object(
       'totalTokens', m.total_tokens, 'estimatedCostUsd', m.estimated_cost_usd,
-      'guessedCostUsd', nullif(m.guessed_cost_usd, 0), 'callsWithoutUsage', m.metrics -> 'callsWithoutUsage'))
+      'guessedCostUsd', nullif(m.guessed_cost_usd, 0), 'uncountedCostUsd', m.metrics -> 'uncountedCostUsd',
+      'callsWithoutUsage', m.metrics -> 'callsWithoutUsage'))
   END AS usage`
 
 /** The same for lists, which leave large metadata out: nothing of those is read (docs/reference/runs.md#list-runs). */

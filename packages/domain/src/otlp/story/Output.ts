@@ -16,6 +16,8 @@ export interface StoryOptions {
   readonly parentWaitMs: number
   /** Spans and log records of a run that become events; further ones only count. */
   readonly maxSpans: number
+  /** Largest cost of a call that a span may state, US dollars; a larger one is not money. Without it all are. */
+  readonly maxStatedCostUsd?: number | undefined
   /**
    * Spans that one step decides at most, so that the caller can give the thread back between steps; without it, all
    * that are ready. The next step is then due at once.

@@ -161,7 +161,8 @@ export const modelCalled = (origin: EventOrigin, uncounted: Uncounted | undefine
       ...(uncounted !== undefined && { countedReason: uncounted }),
       ...(usage !== undefined && { usageBasis: usage.basis }),
       ...(uncounted !== undefined && usage !== undefined && { statedUsage: tokensOf(usage.counts) }),
-      ...(uncounted !== undefined && costUsd !== undefined && { statedCostUsd: costUsd })
+      ...(uncounted !== undefined && costUsd !== undefined && { statedCostUsd: costUsd }),
+      ...(uncounted === undefined && isAboveBound(origin) && { uncountedCostUsd: costUsd })
     }
   })
 }
@@ -170,9 +171,16 @@ const MISSING = { promptTokens: 0, completionTokens: 0, totalTokens: 0, usage: "
 
 const tokensOf = (counts: TokenCounts): JsonObject => ({ ...counts })
 
-const costOf = ({ meaning, node, options }: EventOrigin): CallCost | undefined => {
+/** Whether the span states a cost that one call cannot have. */
+const isAboveBound = ({ meaning: { costUsd = 0 }, options }: EventOrigin): boolean =>
+  costUsd > (options.maxStatedCostUsd ?? Number.POSITIVE_INFINITY)
+
+/** As the span states it, else by its tokens. */
+const costOf = (origin: EventOrigin): CallCost | undefined => {
+  const { meaning, node, options } = origin
   const { costUsd, model, provider, usage } = meaning
-  if (costUsd !== undefined) return { costUsd: Math.min(costUsd, MAX_COST_USD_PER_CALL), basis: "supplied" }
+  if (costUsd !== undefined && !isAboveBound(origin))
+    return { costUsd: Math.min(costUsd, MAX_COST_USD_PER_CALL), basis: "supplied" }
   if (usage === undefined) return undefined
   const { cachedTokens, cacheWriteTokens, completionTokens, promptTokens, reasoningTokens } = usage.counts
   return options.prices.price({

@@ -83,6 +83,8 @@ export interface RunEnd {
   readonly endedAt: string
   /** The end by the spans, where their clock is too wrong for the record. */
   readonly spansEndedAt?: string
+  /** The start by the spans, where they say a longer duration than a run can have. */
+  readonly spansStartedAt?: string
 }
 
 /**

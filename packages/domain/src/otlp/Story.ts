@@ -188,11 +188,12 @@ const finish = (draft: Draft, end: RunEnd, now: number, out: StepOutput, options
   const drafted =
     end.status === "failed" ? runFailed({ ...event, errorCode, error: errorMessage }) : runCompleted(event)
   const { data } = drafted.recorded
-  const { endedBecause, spansEndedAt, startedAt } = end
+  const { endedBecause, spansEndedAt, spansStartedAt, startedAt } = end
   out.events.push(
     draftEvent(drafted.type, drafted, {
       ...data,
       startedAt,
+      ...(spansStartedAt !== undefined && { spansStartedAt }),
       ...(spansEndedAt !== undefined && { spansEndedAt }),
       endedBecause
     })

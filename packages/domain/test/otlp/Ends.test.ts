@@ -105,4 +105,17 @@ describe("the end of a run", () => {
     assert.deepInclude(end, { startedAt: new Date(now - 100).toISOString(), endedAt: new Date(now).toISOString() })
     assert.deepInclude(data, { endedAt: end?.endedAt, spansEndedAt: "2026-11-25T14:18:31.100Z" })
   })
+
+  it("lasts 30 days at most, and says the times of spans that claim more", () => {
+    const years = 3.2 * 365 * 86_400_000
+    const from = NOW - years
+    const long = { ...root("ok"), startedAt: `${BigInt(from) * 1_000_000n}`, endedAt: `${BigInt(NOW) * 1_000_000n}` }
+    const { data, end } = endAt(NOW + 1_000, long)
+    assert.strictEqual(Date.parse(end?.endedAt ?? "") - Date.parse(end?.startedAt ?? ""), 30 * 86_400_000)
+    assert.deepInclude(data, {
+      startedAt: end?.startedAt,
+      spansStartedAt: new Date(from).toISOString(),
+      spansEndedAt: new Date(NOW).toISOString()
+    })
+  })
 })

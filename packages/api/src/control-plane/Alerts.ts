@@ -9,6 +9,8 @@ const optional = Schema.optionalKey
 
 export const MAX_ALERT_RULES = 1_000
 export const MAX_ALERT_SILENCES = 1_000
+/** Longest time of a silence, days. */
+export const MAX_SILENCE_DAYS = 90
 export const MAX_ALERT_PAGE = 500
 /** Firings that a test of a rule lists. */
 export const MAX_TESTED_FIRINGS = 500
@@ -139,6 +141,11 @@ export const AlertSilence = Schema.Struct({
   until: Field.time("End of the silence"),
   reason: Field.text("For readers", "planned maintenance"),
   author: Field.text("Caller that made it", "key:5e884898"),
-  createdAt: Field.time("When it was made")
+  createdAt: Field.time("When it was made"),
+  covers: optional(
+    Schema.Literal("all alerts").annotate({
+      description: "Of a silence without match: it covers all alerts; absent otherwise"
+    })
+  )
 }).annotate({ identifier: "AlertSilence", description: "Suppresses notifications about runs that match" })
 export type AlertSilence = typeof AlertSilence.Type

@@ -6,9 +6,12 @@ import {
   type AlertSilence,
   type AlertsQuery,
   alertNotFound,
+  type BadRequest,
+  badRequest,
   type Conflict,
   ControlPlaneApi,
   MAX_ALERT_SILENCES,
+  MAX_SILENCE_DAYS,
   type NewAlertSilence,
   type NotFound,
   runNotFound,
@@ -46,7 +49,10 @@ export class Alerts extends Context.Service<
     ) => Effect.Effect<AlertFiring, NotFound | SqlError>
     readonly budgets: (at: string | undefined) => Effect.Effect<ReadonlyArray<AlertBudget>, SqlError>
     readonly silences: Effect.Effect<ReadonlyArray<AlertSilence>, SqlError>
-    readonly silence: (given: NewAlertSilence, caller: Caller) => Effect.Effect<AlertSilence, Conflict | SqlError>
+    readonly silence: (
+      given: NewAlertSilence,
+      caller: Caller
+    ) => Effect.Effect<AlertSilence, BadRequest | Conflict | SqlError>
     readonly unsilence: (id: string, caller: Caller) => Effect.Effect<void, SqlError>
   }
 >()("runplane/control-plane/Alerts") {
@@ -121,11 +127,16 @@ export class Alerts extends Context.Service<
       }).pipe(Effect.withSpan("Alerts.silences"))
 
       const silence = Effect.fn("Alerts.silence")(function* (
-        { match, reason, until }: NewAlertSilence,
+        { match: given, reason, until }: NewAlertSilence,
         caller: Caller
       ) {
         const id = yield* ids.uuid
         const at = yield* now
+        // A blank match selects all runs; as the empty one it also covers firings without a run.
+        const match = given.trim() === "" ? "" : given
+        if (Date.parse(until) > Date.parse(at) + MAX_SILENCE_MS) {
+          return yield* badRequest(`until must be at most ${MAX_SILENCE_DAYS} days ahead: ${until}`)
+        }
         const write = Effect.gen(function* () {
           yield* lockCursor
           const [row] = yield* sql<SilenceRow>`
@@ -136,7 +147,7 @@ export class Alerts extends Context.Service<
             RETURNING id::text AS id, match, until, reason, author, created_at`
           if (row === undefined) return yield* tooManyOf(MAX_ALERT_SILENCES, "silences")
           yield* recheck(at)
-          const details = { match, until, reason }
+          const details = { match, until, reason, ...coversOf(match) }
           yield* audit.record({ caller, action: "alert.silence", resource: "alert", resourceId: id, details, at })
           return toSilence(row)
         })
@@ -168,8 +179,14 @@ interface SilenceRow {
   readonly created_at: Date
 }
 
+const MAX_SILENCE_MS = MAX_SILENCE_DAYS * 86_400_000
+
+/** What a silence without `match` says of itself, in its answers and in the audit log. */
+const coversOf = (match: string): Pick<AlertSilence, "covers"> => (match.trim() === "" ? { covers: "all alerts" } : {})
+
 const toSilence = ({ created_at, until, ...row }: SilenceRow): AlertSilence => ({
   ...row,
+  ...coversOf(row.match),
   until: until.toISOString(),
   createdAt: created_at.toISOString()
 })

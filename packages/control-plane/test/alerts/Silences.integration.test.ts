@@ -45,6 +45,35 @@ const ringing = Effect.fnUntraced(function* (
 layer(layerTestService({ settings: { WEBHOOK_ALLOW_PRIVATE_TARGETS: "true" } }), { excludeTestServices: true })(
   "a silence of alerts",
   (it) => {
+    it.effect("has a longest time, and says when it covers all alerts", () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const send = (body: Readonly<Record<string, unknown>>) =>
+          call("POST", "/alerts/silences", { body: { reason: "planned", ...body } })
+        const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+        for (const until of [inDays(90.1), "9999-12-31T23:59:59.999Z"]) {
+          const refused = yield* send({ match: "environment:x", until })
+          assert.strictEqual(refused.status, 400)
+          assert.include(refused.text, "until must be at most 90 days ahead")
+        }
+        for (const match of ["", "  ", undefined, "environment:x"]) {
+          const { body, status, text } = yield* send({ match, until: inDays(89.9) })
+          assert.strictEqual(status, 201, text)
+          const covers = match === "environment:x" ? undefined : "all alerts"
+          assert.strictEqual(body.covers, covers)
+          const listed: ReadonlyArray<{ readonly id: string }> = (yield* call("GET", "/alerts/silences")).body
+          assert.deepStrictEqual(
+            listed.find(({ id }) => id === body.id),
+            body
+          )
+          const [entry] = yield* sql<{ readonly covers: string | null }>`
+            SELECT details->>'covers' AS covers FROM audit_log WHERE action = 'alert.silence' AND resource_id = ${body.id}`
+          assert.strictEqual(entry?.covers ?? undefined, covers)
+          assert.strictEqual((yield* call("DELETE", `/alerts/silences/${body.id}`)).status, 204)
+        }
+      })
+    )
+
     const repeating = { per: "all", window: "month", repeatEveryMs: 3_600_000 }
 
     it.effect("stops the repetitions of an alert that rings already, until it is lifted", () =>

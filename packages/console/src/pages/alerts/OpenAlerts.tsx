@@ -175,6 +175,11 @@ const SilenceForm = ({ firing, onClose }: { readonly firing: AlertFiring; readon
           onChange={({ target }) => setMatch(target.value)}
         />
       </label>
+      {match.trim() === "" ? (
+        <p role="alert" className="text-soft">
+          This silence covers all alerts.
+        </p>
+      ) : null}
       <div>
         <span className="label">For</span>
         <Select className="mt-1 w-full" label="Length" value={hours} options={LENGTHS} onChange={setHours} />

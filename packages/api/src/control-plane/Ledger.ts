@@ -12,7 +12,12 @@ export const ListedLedgerEntry = Schema.Struct({
   content: Schema.Literals(LEDGER_CONTENTS).annotate({
     description:
       "kept as it was; changed or missing; deleted with its run, of which a tombstone is kept; expired by retention"
-  })
+  }),
+  lacks: Schema.optionalKey(
+    Schema.Literal("mark").annotate({
+      description: "Of a missing content: the audit entry is kept, but not the mark that it records; absent otherwise"
+    })
+  )
 }).annotate({ identifier: "ListedLedgerEntry", description: "An entry of the ledger, and what became of its content" })
 export type ListedLedgerEntry = typeof ListedLedgerEntry.Type
 

@@ -36,11 +36,12 @@ const publishedHashes = Effect.fnUntraced(function* (file: string) {
 
 /** `isAllowed`: entries without a MAC of the key are accepted. Without a key nothing is vouched for. */
 const contentMismatch = (
-  { content, kind, number, subject, vouched }: ListedLedgerEntry,
+  { content, kind, lacks, number, subject, vouched }: ListedLedgerEntry,
   isAllowed: boolean
 ): Mismatch | undefined => {
   const mismatch = (why: string): Mismatch => ({ ok: false, index: number, why: `the ${kind} ${subject} ${why}` })
   if (content === "changed") return mismatch("was changed")
+  if (content === "missing" && lacks === "mark") return mismatch("records a mark that its run does not have any more")
   if (content === "missing") return mismatch("is missing")
   return vouched || isAllowed
     ? undefined

@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { type LedgerPage, type LedgerQuery, type ListedLedgerEntry, parseIsoDate } from "@runplane/api"
+import { type AuditEntry, type LedgerPage, type LedgerQuery, type ListedLedgerEntry, parseIsoDate } from "@runplane/api"
 import { contentDigestOf, isUuid, type LedgerEntry } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -44,14 +44,38 @@ export class Ledger extends Context.Service<
         }
         const audited = yield* sql<AuditRow>`
           SELECT ${auditColumns(sql)} FROM audit_log WHERE id = ANY(${subjects("audit").filter(isUuid)}::text[]::uuid[])`
-        for (const entry of audited.map(toAuditEntry)) add("audit", entry.id, entry)
+        const trail = audited.map(toAuditEntry)
+        for (const entry of trail) add("audit", entry.id, entry)
         const keys = yield* sql<{ readonly subject: string; readonly statement: string }>`
           SELECT concat_ws('/', key_id, nullif(previous, '')) AS subject, statement::text AS statement
           FROM seal_key_statements
           WHERE concat_ws('/', key_id, nullif(previous, '')) = ANY(${subjects("key")}::text[])`
         for (const { statement, subject } of keys) add("key", subject, JSON.parse(statement))
         for (const cutoff of subjects("expiry")) add("expiry", cutoff, { before: cutoff })
-        return digests
+        return { digests, removedMarks: yield* removedMarks(trail) }
+      })
+
+      /**
+       * The audit entries of marks whose row is not as they say: a mark keeps its row while its run has one, after its
+       * deletion too. The marks of a run have no entries of their own, so their chain can be removed as a whole.
+       */
+      const removedMarks = Effect.fnUntraced(function* (trail: ReadonlyArray<AuditEntry>) {
+        const marks = trail.flatMap(({ action, details, id, resourceId }) => {
+          const { runId } = details
+          const isOfMark = action === "mark.add" || action === "mark.delete"
+          return isOfMark && isUuid(resourceId ?? "") && typeof runId === "string" && isUuid(runId)
+            ? [{ entry: id, mark_id: resourceId ?? "", run_id: runId, is_deletion: action === "mark.delete" }]
+            : []
+        })
+        if (marks.length === 0) return new Set<string>()
+        const types = { entry: "text", mark_id: "uuid", run_id: "uuid", is_deletion: "bool" } as const
+        const rows = yield* sql<{ readonly entry: string }>`
+          SELECT entry FROM ${unnestRows(sql, marks, types)} g (entry, mark_id, run_id, is_deletion)
+          JOIN runs r ON r.id = g.run_id
+          WHERE NOT EXISTS (SELECT FROM marks m JOIN mark_chains c USING (run_id)
+                            WHERE m.id = g.mark_id AND m.run_id = g.run_id AND m.position <= c.entries
+                            AND (m.deleted_at IS NOT NULL OR NOT g.is_deletion))`
+        return new Set(rows.map(({ entry }) => entry))
       })
 
       /** The runs among these that have a tombstone. */
@@ -73,7 +97,7 @@ export class Ledger extends Context.Service<
         const rows = yield* sql<LedgerRow>`
           SELECT ${ledgerColumns(sql)} FROM ledger WHERE number > ${BigInt(after)} ORDER BY number LIMIT ${BigInt(limit)}`
         const entries = rows.map(toLedgerEntry)
-        const digests = yield* stored(entries)
+        const { digests, removedMarks } = yield* stored(entries)
         const buried = yield* buriedOf(
           entries.flatMap(({ kind, subject }) => (kind === "seal" ? [subject.split("/")[0] ?? ""] : [])).filter(isUuid)
         )
@@ -85,7 +109,11 @@ export class Ledger extends Context.Service<
           // A content is stored before it has a number in the ledger.
           return kind === "audit" && at < expired ? "expired" : "missing"
         }
-        const data = entries.map((entry) => ({ ...entry, content: contentOf(entry) }))
+        const data = entries.map((entry): ListedLedgerEntry => {
+          const content = contentOf(entry)
+          const isRemoved = content === "kept" && entry.kind === "audit" && removedMarks.has(entry.subject)
+          return isRemoved ? { ...entry, content: "missing", lacks: "mark" } : { ...entry, content }
+        })
         return { data, limit, ...(data.length < limit && { unlisted: yield* unlisted }) }
       })
 

@@ -140,6 +140,43 @@ layer(layerTestService({ settings: { SEAL_HEADS_FILE } }), { excludeTestServices
     })
   )
 
+  it.effect("shows that the marks of a run were removed with their chain, and not those of a deleted run", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const add = (runId: string, name: string) =>
+        Effect.map(
+          call("POST", `/runs/${runId}/marks`, {
+            body: { target: { kind: "run" }, name, value: 1, source: "api" }
+          }),
+          ({ body, status, text }): string => {
+            assert.strictEqual(status, 201, text)
+            return body.id
+          }
+        )
+      const [run, deleted, other] = [yield* endedRun, yield* endedRun, yield* endedRun]
+      const mark = yield* add(run, "quality")
+      yield* add(run, "speed")
+      yield* add(deleted, "quality")
+      yield* add(other, "quality")
+      // A mark that is replaced or deleted over the API is not a removed one.
+      yield* add(other, "quality")
+      assert.strictEqual((yield* call("DELETE", `/runs/${run}/marks/${mark}`)).status, 204)
+      assert.strictEqual((yield* call("DELETE", `/runs/${deleted}`)).status, 204)
+      yield* numbered
+      const lacking = Effect.map(page("limit=500"), ({ data }) =>
+        data.filter(({ lacks }) => lacks !== undefined).map(({ content, kind, lacks }) => `${kind} ${content} ${lacks}`)
+      )
+      assert.deepStrictEqual(yield* lacking, [])
+      const removed = "audit missing mark"
+      yield* sql`UPDATE mark_chains SET entries = 2, marks = 1 WHERE run_id = ${run}::uuid`
+      assert.deepStrictEqual(yield* lacking, [])
+      yield* sql`DELETE FROM mark_chains WHERE run_id = ${run}::uuid`
+      assert.deepStrictEqual(yield* lacking, [removed, removed, removed])
+      yield* sql`DELETE FROM marks WHERE run_id = ${run}::uuid`
+      assert.deepStrictEqual(yield* lacking, [removed, removed, removed])
+    })
+  )
+
   it.effect("marks expired audit entries", () =>
     Effect.gen(function* () {
       const { removeAuditEntries } = yield* ExpiredRows

@@ -25,6 +25,7 @@ import * as Schema from "effect/Schema"
 import { IN_PROCESS, makeInProcessClient, withCredentials } from "./InProcess.ts"
 import { makeConfirmations } from "./McpConfirmations.ts"
 import { acceptsAnswers, readable, refusal, withBody } from "./McpRequests.ts"
+import { makeMcpSessions } from "./McpSessions.ts"
 
 const settings = {
   isEnabled: ControlPlaneSettings.MCP_ENABLED,
@@ -86,6 +87,7 @@ export const mcpRoutes = Layer.unwrap(
       )
     )
     const subscriptions = yield* makeSubscriptions(plane)
+    const sessions = makeMcpSessions(inProcess)
     const backend: Backend = {
       plane,
       subscriptions,
@@ -139,10 +141,12 @@ export const mcpRoutes = Layer.unwrap(
           const uris = Result.isSuccess(listen) ? (listen.success.params.notifications.resourceSubscriptions ?? []) : []
           if (!(yield* subscriptions.follow(uris))) return controlPlaneForm.tooManyRequests
         }
-        const response = yield* httpEffect.pipe(
+        const readableRequest = readable(request)
+        const served = httpEffect.pipe(
           Effect.provideService(CurrentCaller, { id, role }),
-          Effect.provideService(HttpServerRequest.HttpServerRequest, readable(request))
+          Effect.provideService(HttpServerRequest.HttpServerRequest, readableRequest)
         )
+        const response = yield* sessions.serve(readableRequest, id, served)
         return HttpServerResponse.setHeader(
           withBody(response),
           "access-control-expose-headers",

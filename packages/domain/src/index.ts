@@ -140,6 +140,7 @@ export {
   type Pivotal
 } from "./insight/Forecast.ts"
 export { type Outstanding, type Step, stepText } from "./insight/forecast/ModeForecast.ts"
+export type { Phrase, PhrasePart } from "./insight/Phrase.ts"
 export * from "./insight/Sliced.ts"
 export { type Voting, votingOf, waitingFor } from "./insight/Waiting.ts"
 export * from "./insight/WhatIf.ts"

@@ -164,6 +164,14 @@ export const DecisionWhy = Schema.Struct({
     ).annotate({ description: "Who has voted, up to the commitment; absent where that is not known" })
   ),
   summary: Field.text("All of it in one line", "carried by 3 of 4; without c it would still stand"),
+  summaryParts: optional(
+    Schema.Array(
+      Schema.Struct({
+        text: Field.text("A part of the line", "carried by 3 of 4"),
+        isQuoted: Field.flag("Whether a participant or another person chose this text")
+      })
+    ).annotate({ description: "The summary in parts, with the texts of others set apart" })
+  ),
   notes: Field.texts("What limits the answer")
 }).annotate({ identifier: "DecisionWhy", description: "Why a run was decided as it was, or what was missing" })
 

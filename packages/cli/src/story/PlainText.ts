@@ -1,3 +1,4 @@
+import { shownText } from "@runplane/domain"
 import { cutToWidth } from "../TextWidth.ts"
 
 /** What an error says, on one line; validation errors say several things. */
@@ -11,11 +12,11 @@ export const oneLine = (error: {
 }
 
 /**
- * Text of others, made harmless for a terminal: on one line and without control characters. Joiners stay: Persian words
- * and emoji of several people are written with them.
+ * Text of others, made harmless for a terminal: on one line and without hidden characters. Joiners stay where they are
+ * needed: Persian words and emoji of several people are written with them.
  */
 export const plainText = (text: string): string =>
-  text.replace(/(?:(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s])+/gu, " ").trim()
+  shownText(text.replace(/(?:(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s])+/gu, " ")).trim()
 
 /** Columns of a reason that are shown. */
 const MAX_REASON = 110

@@ -5,16 +5,21 @@ import { derivesEvent } from "../normaliser/DerivedEvents.ts"
 import type { JsonObject } from "../PayloadDecoder.ts"
 import { boundName, boundPayload, boundProse } from "../projector/Bounds.ts"
 import { narrator } from "../story/Narration.ts"
+import { shownText } from "../VisibleText.ts"
 import type { AgUiEvent } from "./AgUiEvent.ts"
 
 /** Bounds of what an AG-UI event copies from a canonical event, bytes of JSON (docs/reference/ag-ui.md#bounds). */
 const MAX_TEXT_BYTES = 32 * 1024
 const MAX_VALUE_BYTES = 16 * 1024
 
-/** A front end shows texts as text, so they stay as they are; a long reason is cut. */
+/** A front end shows texts as text: only hidden characters are left out, and a long reason is cut. */
+const visible = (text: string) => shownText(text, { lines: true })
 const narrate = narrator({
-  text: (text) => text,
-  because: (reason = "") => (reason.trim() === "" ? "" : `: ${boundProse(reason, MAX_TEXT_BYTES)}`)
+  text: visible,
+  because: (reason = "") => {
+    const shown = visible(reason)
+    return shown.trim() === "" ? "" : `: ${boundProse(shown, MAX_TEXT_BYTES)}`
+  }
 })
 
 /**
@@ -27,7 +32,7 @@ export const messageEvents = (event: CanonicalEvent): ReadonlyArray<AgUiEvent> =
   if (line === undefined) return []
   const { id: messageId } = event
   const common = { timestamp: Date.parse(event.ts), messageId }
-  const name = event.data.sender === "" ? {} : { name: boundName(event.data.sender) }
+  const name = event.data.sender === "" ? {} : { name: boundName(visible(event.data.sender)) }
   return [
     { type: "TEXT_MESSAGE_START", ...common, role: "assistant", ...name },
     { type: "TEXT_MESSAGE_CONTENT", ...common, delta: boundProse(`${line.who} ${line.what}`, MAX_TEXT_BYTES) },
@@ -54,7 +59,7 @@ export const toolEvents = (event: CanonicalEvent): ReadonlyArray<AgUiEvent> => {
     const content = textOf(memberOf(payload, "result", "output", "content"))
     return [{ type: "TOOL_CALL_RESULT", timestamp, metadata, messageId: event.id, toolCallId, content, role: "tool" }]
   }
-  const toolCallName = boundName(textAt(payload, "name", "toolName", "tool_name", "tool") ?? "tool")
+  const toolCallName = boundName(visible(textAt(payload, "name", "toolName", "tool_name", "tool") ?? "tool"))
   const delta = textOf(memberOf(payload, "arguments", "args", "input"))
   return [
     { type: "TOOL_CALL_START", timestamp, metadata, toolCallId, toolCallName },
@@ -70,7 +75,9 @@ const memberOf = (payload: JsonObject, ...names: ReadonlyArray<string>): Schema.
 }
 
 const textOf = (value: Schema.Json): string =>
-  typeof value === "string" ? boundProse(value, MAX_TEXT_BYTES) : JSON.stringify(boundPayload(value, MAX_TEXT_BYTES))
+  typeof value === "string"
+    ? boundProse(visible(value), MAX_TEXT_BYTES)
+    : JSON.stringify(boundPayload(value, MAX_TEXT_BYTES))
 
 /** An event as it was recorded, cut to a bound: `runplane.` and its type. */
 export const customEvent = (event: CanonicalEvent): AgUiEvent => {

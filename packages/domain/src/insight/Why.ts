@@ -5,6 +5,7 @@ import { type Act, counting, type LogPosition } from "./Act.ts"
 import type { ActivePolicy, PolicySource, SessionRules } from "./ActivePolicy.ts"
 import type { Commitment, Deliberation, Spending } from "./Deliberation.ts"
 import { forecast } from "./Forecast.ts"
+import { listed, type Phrase, phrase, phraseText } from "./Phrase.ts"
 import { type Position, positionUnder, sideOf, trialsOf } from "./Position.ts"
 import { runSliced, type Sliced } from "./Sliced.ts"
 import { type Voting, votingOf } from "./Waiting.ts"
@@ -66,6 +67,8 @@ export interface Why {
   readonly voting?: ReadonlyArray<Voting>
   /** All of it in one line. */
   readonly summary: string
+  /** The same line, with the texts of others in it set apart. */
+  readonly summaryParts: Phrase
   readonly notes: ReadonlyArray<string>
 }
 
@@ -107,8 +110,8 @@ export function* whyInSlices(run: Deliberation, by: ActivePolicy): Sliced<Why> {
     const summary =
       commitment === undefined
         ? undecided(missing, run.unopened ?? by.fault)
-        : `${commitment.by} committed ${commitment.action}`
-    return { ...answer, rules, minimalSet: [], counterfactuals: [], missing, summary, notes }
+        : phrase`${commitment.by} committed ${commitment.action}`
+    return { ...answer, rules, minimalSet: [], counterfactuals: [], missing, ...summed(summary), notes }
   }
   const { positive } = commitment
   const acts = actsBefore(run, commitment)
@@ -131,10 +134,17 @@ export function* whyInSlices(run: Deliberation, by: ActivePolicy): Sliced<Why> {
     counterfactuals,
     ...(turning !== undefined && { decidedAt: turning }),
     missing: [],
-    summary: isExplained ? summaryOf(run, sessionRules, acts, counterfactuals, positive) : `${commitment.by} committed`,
+    ...summed(
+      isExplained ? summaryOf(run, sessionRules, acts, counterfactuals, positive) : phrase`${commitment.by} committed`
+    ),
     notes
   }
 }
+
+const summed = (parts: Phrase): Pick<Why, "summary" | "summaryParts"> => ({
+  summary: phraseText(parts),
+  summaryParts: parts
+})
 
 const outcomeOf = (
   { action, by, commitmentHash, positive, reason, seq }: Commitment,
@@ -170,9 +180,11 @@ const missingFor = (run: Deliberation, by: ActivePolicy): ReadonlyArray<string> 
     proposalId === undefined ? blockers.map(({ text }) => `for a ${outcome} outcome: ${text}`) : []
   )
 
-const undecided = (missing: ReadonlyArray<string>, fault: string | undefined): string => {
+const undecided = (missing: ReadonlyArray<string>, fault: string | undefined): Phrase => {
   const first = missing[0] ?? fault
-  return first === undefined ? "nothing is decided, although no rule objects" : `nothing is decided; ${first}`
+  return first === undefined
+    ? phrase`nothing is decided, although no rule objects`
+    : phrase`nothing is decided; ${first}`
 }
 
 /** Acts that take a side, or abstain. */
@@ -230,18 +242,17 @@ const summaryOf = (
   acts: ReadonlyArray<Act>,
   counterfactuals: ReadonlyArray<Counterfactual>,
   positive: boolean
-): string => {
+): Phrase => {
   const { commitment: rule, voting } = terms.policy.rules
   const countsVotes = mode !== "decision" || voting.algorithm !== "none"
   const supporters = new Set(counting(acts).flatMap((act) => (sideOf(act, positive) === "for" ? [act.by] : [])))
   const carried = countsVotes
-    ? `carried by ${supporters.size} of ${participants.length}`
-    : `no votes are counted: ${rule.authority} lets ${commitment?.by || "an unnamed participant"} commit`
+    ? phrase`carried by ${supporters.size} of ${participants.length}`
+    : phrase`no votes are counted: ${rule.authority} lets ${commitment?.by || phrase`an unnamed participant`} commit`
   const decisive = new Set(counterfactuals.flatMap((one) => (one.stillAllowed ? [] : [one.participantId])))
-  const [first] = decisive
-  if (decisive.size === 1) return `${carried}; without ${first} it would not stand`
-  if (decisive.size > 1) return `${carried}; without any one of ${[...decisive].join(", ")} it would not stand`
+  if (decisive.size === 1) return phrase`${carried}; without ${listed([...decisive])} it would not stand`
+  if (decisive.size > 1) return phrase`${carried}; without any one of ${listed([...decisive])} it would not stand`
   if (!countsVotes) return carried
   const last = counterfactuals.findLast(({ participantId }) => supporters.has(participantId))
-  return last === undefined ? carried : `${carried}; without ${last.participantId} it would still stand`
+  return last === undefined ? carried : phrase`${carried}; without ${last.participantId} it would still stand`
 }

@@ -5,7 +5,7 @@ import { parseExactJson } from "../../ExactJson.ts"
 import { isJsonObject } from "../../JsonReader.ts"
 import { costText } from "../../Money.ts"
 import { receiptText } from "../../receipts/ReceiptText.ts"
-import { escapeHtml } from "../../VisibleText.ts"
+import { escapeHtml, shownText } from "../../VisibleText.ts"
 import type { Deliberation } from "../Deliberation.ts"
 import type { Why } from "../Why.ts"
 
@@ -37,16 +37,18 @@ interface Section {
 /** The decision record as Markdown. What participants wrote is escaped and cannot become markup. */
 export const whyMarkdown = (why: Why, subject?: RecordSubject): string => {
   const sections = sectionsOf(why, subject).map(
-    ({ lines, title }) => `## ${title}\n\n${lines.map((line) => `- ${escapeMarkdown(line)}`).join("\n")}`
+    ({ lines, title }) => `## ${title}\n\n${lines.map((line) => `- ${escapeMarkdown(shownText(line))}`).join("\n")}`
   )
-  return [`# ${escapeMarkdown(titleOf(why))}`, escapeMarkdown(why.summary), ...sections].join("\n\n").concat("\n")
+  return [`# ${escapeMarkdown(titleOf(why))}`, escapeMarkdown(shownText(why.summary)), ...sections]
+    .join("\n\n")
+    .concat("\n")
 }
 
 /** The decision record as one printable page: no scripts, nothing loaded, everything escaped. */
 export const whyHtml = (why: Why, subject?: RecordSubject): string => {
   const title = escapeHtml(titleOf(why))
   const sections = sectionsOf(why, subject).map(({ lines, title: heading }) => {
-    const items = lines.map((line) => `<li>${escapeHtml(line)}</li>`).join("\n")
+    const items = lines.map((line) => `<li>${escapeHtml(shownText(line))}</li>`).join("\n")
     return `<section>\n<h2>${escapeHtml(heading)}</h2>\n<ul>\n${items}\n</ul>\n</section>`
   })
   return `<!doctype html>
@@ -66,7 +68,7 @@ section { break-inside: avoid-page }
 </head>
 <body>
 <h1>${title}</h1>
-<p class="summary">${escapeHtml(why.summary)}</p>
+<p class="summary">${escapeHtml(shownText(why.summary))}</p>
 ${sections.join("\n")}
 </body>
 </html>
@@ -76,7 +78,7 @@ ${sections.join("\n")}
 const titleOf = ({ outcome }: Why): string => {
   if (outcome === null) return "No decision"
   const verdict = outcome.positive === null ? "Decided" : outcome.positive ? "Approved" : "Declined"
-  return `${verdict}: ${outcome.action}`
+  return `${verdict}: ${shownText(outcome.action)}`
 }
 
 const sectionsOf = (why: Why, subject: RecordSubject | undefined): ReadonlyArray<Section> => {

@@ -1,4 +1,5 @@
 import { createHash, createHmac, randomUUID, timingSafeEqual } from "node:crypto"
+import { shownText } from "@runplane/domain"
 import * as McpSchema from "effect/ai/McpSchema"
 import * as McpServer from "effect/ai/McpServer"
 import * as Clock from "effect/Clock"
@@ -8,7 +9,9 @@ import * as Schema from "effect/Schema"
 import { argumentsReader } from "./Arguments.ts"
 import { type Backend, CurrentCaller, CurrentClient, failureOf } from "./Backend.ts"
 import { type Binding, canonicalArgs, issueToken, TOKEN_MS, verifyToken } from "./Confirm.ts"
+import type { Facts } from "./Facts.ts"
 import { type Answer, type JsonObject, shape } from "./Shape.ts"
+import { shownArguments } from "./ShownArguments.ts"
 import { type CallContext, checkArguments, InvalidInput, type Preview, ToolRefused, type ToolSpec } from "./ToolSpec.ts"
 
 /** A call of a tool becomes a result of the protocol: bounded, and confirmed where it stops or starts something. */
@@ -16,8 +19,8 @@ import { type CallContext, checkArguments, InvalidInput, type Preview, ToolRefus
 type Result = McpSchema.CallToolResult | McpSchema.InputRequired
 
 const hashOf = (text: string) => createHash("sha256").update(text).digest("base64url")
-const equal = (left: string, right: string) =>
-  left.length === right.length && timingSafeEqual(Buffer.from(left), Buffer.from(right))
+/** Compares in a time that says nothing of the texts; texts of any lengths and letters have hashes of one length. */
+const equal = (left: string, right: string) => timingSafeEqual(Buffer.from(hashOf(left)), Buffer.from(hashOf(right)))
 
 const completed = (content: JsonObject) =>
   new McpSchema.CallToolResult({
@@ -32,7 +35,7 @@ const failed = (error: unknown) => {
   const { code, message } = failureOf(error)
   return new McpSchema.CallToolResult({
     isError: true,
-    content: [{ type: "text", text: `${code}: ${message}`.slice(0, MAX_ERROR) }]
+    content: [{ type: "text", text: shownText(`${code}: ${message}`, { lines: true }).slice(0, MAX_ERROR) }]
   })
 }
 
@@ -54,7 +57,15 @@ const requestedSchema = {
 
 const decodeForm = Schema.decodeUnknownOption(Form)
 
-const messageOf = ({ title }: ToolSpec, { facts }: Preview) => `${title}? ${JSON.stringify(facts)}`.slice(0, 2_000)
+/** Bytes of the facts in a form, and of the arguments. */
+const MAX_FORM_FACTS = 4_000
+const MAX_FORM_ARGUMENTS = 6_000
+
+/** What the person reads: the arguments as they are confirmed, and what would happen. */
+const messageOf = ({ title }: ToolSpec, { facts }: Preview, input: unknown) => {
+  const shown = { arguments: shownArguments(input, MAX_FORM_ARGUMENTS, hashOf) }
+  return `${title}? ${JSON.stringify(shown)} ${JSON.stringify(shape({ facts, rest: "run_get" }, MAX_FORM_FACTS))}`
+}
 
 const reasonOf = (input: unknown): string | undefined =>
   typeof input === "object" && input !== null && "reason" in input && typeof input.reason === "string"
@@ -64,11 +75,11 @@ const reasonOf = (input: unknown): string | undefined =>
 /** Where a call stands: the action may run, or an answer replaces it. */
 type Step =
   | { readonly _tag: "Go"; readonly reason: string | undefined }
-  | { readonly _tag: "Answer"; readonly content: JsonObject }
+  | { readonly _tag: "Answer"; readonly facts: Facts; readonly exact: JsonObject }
   | { readonly _tag: "Ask"; readonly request: McpSchema.InputRequired }
 
 const go = (reason: string | undefined): Step => ({ _tag: "Go", reason })
-const answer = (content: JsonObject): Step => ({ _tag: "Answer", content })
+const answer = (facts: Facts, exact: JsonObject = {}): Step => ({ _tag: "Answer", facts, exact })
 const declined = answer({ state: "declined" })
 const ofForm = (form: Form | undefined): Step => (form?.confirm === true ? go(form.reason) : declined)
 
@@ -88,21 +99,27 @@ const confirmed = Effect.fnUntraced(function* (
   const seen = yield* preview(context)
   const now = yield* Clock.currentTimeMillis
   const expiresAt = now + TOKEN_MS
-  const token = issueToken(mac, { ...binding, status: seen.status, index: seen.index, nonce: randomUUID(), expiresAt })
+  const stateOf = ({ bindsFacts, facts, index, status }: Preview) => ({
+    status,
+    index,
+    ...(bindsFacts === true && { facts: hashOf(JSON.stringify(facts)) })
+  })
+  const token = issueToken(mac, { ...binding, ...stateOf(seen), nonce: randomUUID(), expiresAt })
+  const shown = { arguments: shownArguments(input, backend.maxResultBytes / 4, hashOf) }
+  const offer = { confirmToken: token, expiresAt: timeOf(expiresAt), ...shown }
 
   /** Accepts a token of step one once, while the run is as it was then. */
   const redeemed = Effect.fnUntraced(function* (presented: string, then: Step) {
-    const verdict = verifyToken(presented, { mac, equal, now }, binding, seen)
+    const verdict = verifyToken(presented, { mac, equal, now }, binding, stateOf(seen))
     if (verdict._tag === "Invalid")
       return yield* new ToolRefused({ errorCode: "CONFIRMATION_REFUSED", message: verdict.why })
     if (verdict._tag === "Stale") {
-      const changed = { status: [verdict.status, seen.status], index: [verdict.index, seen.index] }
-      return answer({
-        state: "stale",
-        changed,
-        would: seen.facts,
-        ...(isHuman ? {} : { confirmToken: token, expiresAt: timeOf(expiresAt) })
-      })
+      const changed = {
+        status: [verdict.status, seen.status],
+        index: [verdict.index, seen.index],
+        ...(verdict.hasOtherFacts && { would: true })
+      }
+      return answer({ state: "stale", changed, would: seen.facts }, isHuman ? {} : offer)
     }
     if (yield* backend.confirmations.redeem(verdict.nonce, verdict.expiresAt)) return then
     return yield* new ToolRefused({ errorCode: "CONFIRMATION_REFUSED", message: "the token was used before" })
@@ -113,18 +130,19 @@ const confirmed = Effect.fnUntraced(function* (
   if (request.clientCapabilities.elicitation !== undefined) {
     if (Option.isSome(client)) {
       // A session: the client shows the form while this call waits.
-      const form = yield* McpServer.elicit({ message: messageOf(spec, seen), schema: Form }).pipe(
+      const form = yield* McpServer.elicit({ message: messageOf(spec, seen, input), schema: Form }).pipe(
         Effect.provideService(McpSchema.McpServerClient, client.value),
         Effect.catchTag("ElicitationDeclined", () => Effect.succeed(undefined))
       )
       const after = yield* preview(context)
-      if (form?.confirm !== true || (after.status === seen.status && after.index === seen.index)) return ofForm(form)
+      const isSame = JSON.stringify(stateOf(after)) === JSON.stringify(stateOf(seen))
+      if (form?.confirm !== true || isSame) return ofForm(form)
       const changed = { status: [seen.status, after.status], index: [seen.index, after.index] }
       return answer({ state: "stale", changed, would: after.facts })
     }
     const response = request.inputResponses?.["confirm"]
     if (response === undefined || request.requestState === undefined) {
-      const params = { mode: "form", message: messageOf(spec, seen), requestedSchema }
+      const params = { mode: "form", message: messageOf(spec, seen, input), requestedSchema }
       const step: Step = {
         _tag: "Ask",
         request: new McpSchema.InputRequired({
@@ -147,7 +165,7 @@ const confirmed = Effect.fnUntraced(function* (
   const presented =
     typeof input === "object" && input !== null && "confirmToken" in input ? input.confirmToken : undefined
   if (typeof presented === "string") return yield* redeemed(presented, go(reasonOf(input)))
-  return answer({ state: "confirm", confirmToken: token, expiresAt: timeOf(expiresAt), would: seen.facts })
+  return answer({ state: "confirm", would: seen.facts }, offer)
 })
 
 const timeOf = (at: number) => new Date(at).toISOString()
@@ -214,8 +232,7 @@ export const handlerOf = (
           ? go(undefined)
           : yield* confirmed(spec, (context) => previewOf(spec, input, context), input, context)
       if (step._tag === "Ask") return step.request
-      if (step._tag === "Answer")
-        return completed(shape({ facts: step.content, rest: "run_get" }, backend.maxResultBytes))
+      if (step._tag === "Answer") return completed(shape({ ...step, rest: "run_get" }, backend.maxResultBytes))
       const result: Answer = yield* spec.call(withReason(input, step.reason), context)
       const facts = spec.preview === undefined ? result.facts : { state: "done", ...result.facts }
       return completed(shape({ ...result, facts }, backend.maxResultBytes))

@@ -11,7 +11,7 @@ export const TOKEN_MS = 300_000
 /** What a token is bound to. */
 export interface Binding {
   readonly tool: string
-  /** The arguments without confirmToken and reason, as canonical text. */
+  /** Hash of the arguments without confirmToken, as canonical text. */
   readonly args: string
   readonly key: string
 }
@@ -22,6 +22,8 @@ const Payload = Schema.Struct({
   key: Schema.String,
   status: Schema.String,
   index: Schema.Int,
+  /** Hash of the facts, where they are what is confirmed. */
+  facts: Schema.optionalKey(Schema.String),
   nonce: Schema.String,
   expiresAt: Schema.Int
 })
@@ -36,7 +38,6 @@ const decodePayload = Schema.decodeUnknownResult(Schema.fromJsonString(Payload))
 export const canonicalArgs = (input: unknown, hash: (text: string) => string): string => {
   const own: Record<string, unknown> = typeof input === "object" && input !== null ? { ...input } : {}
   delete own["confirmToken"]
-  delete own["reason"]
   return hash(JSON.stringify(sorted(own)))
 }
 
@@ -58,7 +59,7 @@ export const issueToken = (mac: Mac, payload: Payload): string => {
 /** What a presented token is worth. */
 export type Verdict =
   | { readonly _tag: "Valid"; readonly nonce: string; readonly expiresAt: number }
-  | { readonly _tag: "Stale"; readonly status: string; readonly index: number }
+  | { readonly _tag: "Stale"; readonly status: string; readonly index: number; readonly hasOtherFacts: boolean }
   /** Forged, expired, or of another tool, other arguments or another key. */
   | { readonly _tag: "Invalid"; readonly why: string }
 
@@ -68,17 +69,21 @@ export const verifyToken = (
   token: string,
   { mac, equal, now }: { readonly mac: Mac; readonly equal: (a: string, b: string) => boolean; readonly now: number },
   binding: Binding,
-  current: Preview
+  current: Pick<Preview, "status" | "index"> & { readonly facts?: string }
 ): Verdict => {
   const [body = "", signature = "", ...others] = token.split(".")
   if (others.length > 0 || !equal(signature, mac(body))) return invalid("the token is not one of this service")
   const text = Encoding.decodeString(body)
   const payload = Result.isSuccess(text) ? decodePayload(text.success) : undefined
   if (payload === undefined || Result.isFailure(payload)) return invalid("the token is not one of this service")
-  const { args, expiresAt, index, key, nonce, status, tool } = payload.success
+  const { args, expiresAt, facts, index, key, nonce, status, tool } = payload.success
   if (key !== binding.key) return invalid("the token belongs to another key")
-  if (tool !== binding.tool || args !== binding.args) return invalid("the token is for another call")
+  if (tool !== binding.tool || args !== binding.args)
+    return invalid("the token is for another call: it confirms the arguments that were shown, without any change")
   if (expiresAt <= now) return invalid("the token has expired")
-  if (status !== current.status || index !== current.index) return { _tag: "Stale", status, index }
+  const hasOtherFacts = facts !== current.facts
+  if (status !== current.status || index !== current.index || hasOtherFacts) {
+    return { _tag: "Stale", status, index, hasOtherFacts }
+  }
   return { _tag: "Valid", nonce, expiresAt }
 }

@@ -1,9 +1,11 @@
+import { shownText } from "@runplane/domain"
 import * as McpSchema from "effect/ai/McpSchema"
 import * as McpServer from "effect/ai/McpServer"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { unknownNames } from "./Arguments.ts"
 import { type Backend, CurrentCaller, CurrentClient, failureOf } from "./Backend.ts"
+import { isIdentifier } from "./Identifier.ts"
 import { type Answer, shape } from "./Shape.ts"
 import { type CallContext, checkArguments, InvalidInput } from "./ToolSpec.ts"
 import { toolNamed } from "./Tools.ts"
@@ -99,6 +101,25 @@ const ofRun = (
   read
 })
 
+/** The record under `said`, as a quotation: it cannot be mistaken for what the service says to an assistant. */
+const quotedRecord = (id: string, record: string, maxResultBytes: number): string => {
+  const lines = shownText(record, { lines: true })
+    .split("\n")
+    .map((line) => `> ${line}`)
+  const most = Math.floor(maxResultBytes / 2)
+  const kept: Array<string> = []
+  let bytes = 0
+  for (const line of lines) {
+    bytes += new TextEncoder().encode(line).length + 1
+    if (bytes > most) break
+    kept.push(line)
+  }
+  const omitted = lines.length - kept.length
+  const end = omitted === 0 ? [] : ["", `cut: true, ${omitted} lines are left out; decision_explain has the facts`]
+  const head = [`# Decision record of run ${isIdentifier(id) ? id : "without an identifier"}`, "", "## said", ""]
+  return [...head, ...kept, ...end, ""].join("\n")
+}
+
 const templates: ReadonlyArray<TemplateSpec> = [
   ofRun("", "run", "A run in short", (runId, _, context) => byTool("run_get", { runId }, context)),
   ofRun("/state", "run_state", "The projected state of a run", (id, _, context) =>
@@ -115,7 +136,7 @@ const templates: ReadonlyArray<TemplateSpec> = [
     "/decision.md",
     "run_decision",
     "The decision record of a run",
-    (id, _, { backend }) => Effect.map(recordOf(id, backend), (text) => text.slice(0, backend.maxResultBytes / 4)),
+    (id, _, { backend }) => Effect.map(recordOf(id, backend), (text) => quotedRecord(id, text, backend.maxResultBytes)),
     "text/markdown"
   ),
   ofRun("/events{?afterSeq}", "run_events", "Events of a run", (runId, uri, context) =>
@@ -173,9 +194,11 @@ export const registerResources = Effect.fnUntraced(function* (backend: Backend) 
   for (const spec of templates) {
     const complete = Effect.fnUntraced(function* (start: string) {
       const context = yield* contextOf(backend)
-      const values = yield* Effect.andThen(checkArguments(start), spec.complete(start, context)).pipe(
+      const all = yield* Effect.andThen(checkArguments(start), spec.complete(start, context)).pipe(
         Effect.orElseSucceed((): ReadonlyArray<string> => [])
       )
+      // A completion is the exact name, so a name that is not an identifier has none.
+      const values = all.filter(isIdentifier)
       return {
         completion: {
           values: values.slice(0, MAX_COMPLETIONS),
@@ -212,3 +235,10 @@ export const registerResources = Effect.fnUntraced(function* (backend: Backend) 
     })
   }
 })
+
+/** The texts of all resources, for a scenario and for a run, which is the id of a policy here too. */
+export const resourceTexts = (scenarioRef: string, id: string, context: CallContext) =>
+  Effect.forEach(templates, ({ mimeType, name, read, variable }) => {
+    const uri = variable === "ref" ? `runplane://scenarios/${encodeURIComponent(scenarioRef)}` : "runplane://"
+    return Effect.map(read(id, uri, context), (text) => ({ name, mimeType, text }))
+  })

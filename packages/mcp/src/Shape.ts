@@ -1,4 +1,6 @@
+import { shownText } from "@runplane/domain"
 import type * as Schema from "effect/Schema"
+import { type Fact, type Facts, makeAliases } from "./Facts.ts"
 
 /**
  * Bounds of answers (docs/reference/mcp.md#bounds), as pure code. An answer is sent twice, as text and as structured
@@ -12,24 +14,29 @@ export type JsonObject = Schema.JsonObject
 export const MAX_ROW_BYTES = 300
 /** Longest free text, characters. */
 export const MAX_TEXT = 500
+/** Longest text of an alias in a row, characters and bytes of JSON: a row and its names fit into every answer. */
+const MAX_NAME = 120
+const MAX_NAME_BYTES = 300
 
 /** Something that an agent or another person wrote; it comes last in an answer. */
 export interface Said {
   /** Where it was said and by whom: short values. */
-  readonly of: JsonObject
+  readonly of: Facts
   readonly text: string
 }
 
 /** One entry of a list: its row, the texts that belong to it, and the cursor that continues behind it. */
 export interface Item {
-  readonly row?: JsonObject
+  readonly row?: Facts
   readonly said?: ReadonlyArray<Said>
   readonly cursor?: string | number | undefined
 }
 
 export interface Answer {
   /** Names, ids and numbers. */
-  readonly facts: JsonObject
+  readonly facts: Facts
+  /** Members that stay as they are: tokens, and what the caller wrote itself. */
+  readonly exact?: JsonObject | undefined
   /** The entries of a list; undefined for answers that are not a list. */
   readonly items?: ReadonlyArray<Item> | undefined
   /** Texts that belong to no entry. */
@@ -110,60 +117,103 @@ export const within = (value: JsonObject, bytes: number): JsonObject => {
 /** A row of at most `MAX_ROW_BYTES`. */
 export const fitRow = (row: JsonObject): JsonObject => within(row, MAX_ROW_BYTES)
 
-/** The text with its origin, cut to `MAX_TEXT` characters. */
-const fitSaid = ({ of, text }: Said, rest: string): JsonObject =>
-  text.length <= MAX_TEXT
-    ? { ...within(of, MAX_ROW_BYTES), text }
-    : { ...within(of, MAX_ROW_BYTES), text: startOf(text, MAX_TEXT), cut: true, rest }
+/** A text of others, cleaned and cut to so many characters, and the tool that has the whole. */
+const fitText = (text: string, most: number, rest: string): JsonObject => {
+  const clean = shownText(text, { lines: true })
+  return clean.length <= most ? { text: clean } : { text: startOf(clean, most), cut: true, rest }
+}
+
+/** The name of an alias in a row: it fits into `MAX_NAME_BYTES`. */
+const fitName = (alias: string, text: string, rest: string): JsonObject => {
+  const sizes = [MAX_NAME, MAX_NAME / 2, MAX_NAME / 4, MAX_NAME / 8]
+  const fitting = sizes.find((most) => bytesOf(fitText(text, most, rest)) <= MAX_NAME_BYTES)
+  return { alias, ...fitText(text, fitting ?? 0, rest) }
+}
+
+/** Lengths of the texts of aliases in facts: the longest with which all of them fit. */
+const NAME_LENGTHS = [MAX_TEXT, 240, MAX_NAME, 60, 24]
+
+/** The entries of aliases within so many bytes; those that do not fit are left out, and counted. */
+const fitAliases = (used: ReadonlyArray<readonly [string, string]>, bytes: number, rest: string) => {
+  const sized = (most: number) => used.map(([alias, text]): JsonObject => ({ alias, ...fitText(text, most, rest) }))
+  const all = NAME_LENGTHS.map(sized).find((entries) => bytesOf(entries) <= bytes) ?? sized(24)
+  const kept: Array<JsonObject> = []
+  let left = bytes
+  for (const entry of all) {
+    left -= bytesOf(entry) + 1
+    if (left < 0) break
+    kept.push(entry)
+  }
+  return { kept, omitted: all.length - kept.length }
+}
 
 /** Bytes for the members of the envelope beside facts, rows and texts. */
 const ENVELOPE_BYTES = 600
 
 /**
- * The answer within `maxBytes`, counted over text and structured content together: facts, then rows, then
- * `nextCursor` and `omitted`, and the texts of agents last, under `said`. Entries that do not fit are left to the next
- * page.
+ * The answer within `maxBytes`, counted over text and structured content together: facts, then rows, then `nextCursor`
+ * and `omitted`, and the texts of others last, under `said`. A text that is not an identifier has an alias in every
+ * other position. Entries that do not fit are left to the next page.
  */
 export const shape = (answer: Answer, maxBytes: number): JsonObject => {
   const half = Math.floor(maxBytes / 2)
-  const { items = [], rest, said: loose = [] } = answer
+  const { exact = {}, items = [], rest, said: loose = [] } = answer
   const entries: ReadonlyArray<Item> = [...items, ...loose.map((text) => ({ said: [text] }))]
-  const forFacts = entries.length === 0 ? half - ENVELOPE_BYTES : Math.floor(half / 2)
-  const facts = within(answer.facts, Math.max(16, forFacts))
-  let left = half - ENVELOPE_BYTES - bytesOf(facts)
+  const aliases = makeAliases()
+  const free = Math.max(16, half - ENVELOPE_BYTES - (answer.exact === undefined ? 0 : bytesOf(exact)))
+  const referred = aliases.refer(answer.facts)
+  const hasTexts = entries.length > 0 || aliases.usedIn(JSON.stringify(referred)).length > 0
+  const facts = within(referred, hasTexts ? Math.max(16, Math.floor(free / 2)) : free)
+  let left = free - bytesOf(facts)
+  const usedByFacts = aliases.usedIn(JSON.stringify(facts))
+  const names = fitAliases(usedByFacts, entries.length === 0 ? left : Math.floor(left / 2), rest)
+  left -= names.kept.reduce((sum, entry) => sum + bytesOf(entry) + 1, 0)
+  const known = new Set(usedByFacts.map(([alias]) => alias))
   const rows: Array<JsonObject> = []
   const said: Array<JsonObject> = []
+  const namesOfRows: Array<JsonObject> = []
   let taken = 0
   let cursor: string | number | undefined
   for (const item of entries) {
-    const row = item.row === undefined ? undefined : fitRow(item.row)
-    const texts = (item.said ?? []).map((entry) => fitSaid(entry, rest))
-    const bytes = [...(row === undefined ? [] : [row]), ...texts].reduce((sum, entry) => sum + bytesOf(entry) + 1, 0)
+    const row = item.row === undefined ? undefined : fitRow(aliases.refer(item.row))
+    const texts = (item.said ?? []).map(
+      ({ of, text }): JsonObject => ({ ...within(aliases.refer(of), MAX_ROW_BYTES), ...fitText(text, MAX_TEXT, rest) })
+    )
+    const parts = [...(row === undefined ? [] : [row]), ...texts]
+    const fresh = aliases.usedIn(JSON.stringify(parts.map(({ text: _, ...of }) => of)))
+    const newNames = fresh.filter(([alias]) => !known.has(alias))
+    const named = newNames.map(([alias, text]) => fitName(alias, text, rest))
+    const bytes = [...parts, ...named].reduce((sum, entry) => sum + bytesOf(entry) + 1, 0)
     if (bytes > left) break
     left -= bytes
     taken += 1
     cursor = item.cursor ?? cursor
+    for (const [alias] of newNames) known.add(alias)
     if (row !== undefined) rows.push(row)
     said.push(...texts)
+    namesOfRows.push(...named)
   }
   const isWhole = taken >= items.length
   const nextCursor = isWhole ? answer.nextCursor : cursor
   const omitted = entries.length - taken + (answer.omitted ?? 0)
+  const texts = [...said, ...names.kept, ...namesOfRows]
   return {
+    ...exact,
     ...facts,
     ...(answer.items !== undefined && { rows }),
     ...(nextCursor !== undefined && {
       nextCursor: typeof nextCursor === "string" ? startOf(nextCursor, MAX_TEXT) : nextCursor
     }),
     ...(omitted > 0 && { omitted }),
-    ...(said.length > 0 && { said })
+    ...(names.omitted > 0 && { saidOmitted: names.omitted }),
+    ...(texts.length > 0 && { said: texts })
   }
 }
 
 /** The object without its undefined members. */
-export const defined = (value: Readonly<Record<string, Json | undefined>>): JsonObject => {
+export const defined = <Value extends Fact>(value: Readonly<Record<string, Value | undefined>>) => {
   const entries = Object.entries(value).flatMap(
-    ([key, member]): ReadonlyArray<readonly [string, Json]> => (member === undefined ? [] : [[key, member]])
+    ([key, member]): ReadonlyArray<readonly [string, Value]> => (member === undefined ? [] : [[key, member]])
   )
   return Object.fromEntries(entries)
 }

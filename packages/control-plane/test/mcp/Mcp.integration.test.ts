@@ -123,22 +123,39 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("the MCP en
         yield* client({ key: "operator" }),
         yield* client({ key: "other", revision: PREVIOUS })
       ]
-      const first = yield* operator.call("run_suspend", { runId })
+      const given = { runId, reason: "maintenance\u200b" }
+      const first = yield* operator.call("run_suspend", given)
       assert.deepInclude(first.content, { state: "confirm" })
+      // What a person does not see is written out.
+      assert.deepStrictEqual(first.content["arguments"], { runId, reason: "maintenance\\u{200b}" })
       assert.deepInclude(first.content["would"], { runId, status: "running", actor: "operator" })
       assert.strictEqual(yield* statusOf(runId), "running")
       const { confirmToken } = first.content
 
-      const foreign = yield* other.call("run_suspend", { runId, confirmToken })
+      const foreign = yield* other.call("run_suspend", { ...given, confirmToken })
       assert.strictEqual(foreign.text, "CONFIRMATION_REFUSED: the token belongs to another key")
       const elsewhere = yield* operator.call("run_cancel", { runId, confirmToken })
-      assert.strictEqual(elsewhere.text, "CONFIRMATION_REFUSED: the token is for another call")
-      const forged = yield* operator.call("run_suspend", { runId, confirmToken: `${confirmToken.split(".")[0]}.AAAA` })
+      assert.match(elsewhere.text, /^CONFIRMATION_REFUSED: the token is for another call/)
+      const refused = /^CONFIRMATION_REFUSED: .*it confirms the arguments that were shown/
+      for (const others of [{ runId }, { runId, reason: "an agent said so" }, { ...given, reason: "maintenance" }]) {
+        assert.match((yield* operator.call("run_suspend", { ...others, confirmToken })).text, refused)
+      }
+      assert.strictEqual(yield* statusOf(runId), "running")
+      const forged = yield* operator.call("run_suspend", {
+        ...given,
+        confirmToken: `${confirmToken.split(".")[0]}.AAAA`
+      })
       assert.strictEqual(forged.text, "CONFIRMATION_REFUSED: the token is not one of this service")
+      // As many characters as a signature, and more bytes.
+      const wide = yield* operator.call("run_suspend", {
+        ...given,
+        confirmToken: `${confirmToken.split(".")[0]}.${"\u00e9".repeat(43)}`
+      })
+      assert.strictEqual(wide.text, "CONFIRMATION_REFUSED: the token is not one of this service")
 
-      const done = yield* operator.call("run_suspend", { runId, confirmToken, reason: "maintenance" })
+      const done = yield* operator.call("run_suspend", { ...given, confirmToken })
       assert.deepInclude(done.content, { state: "done", status: "suspended" })
-      const stale = yield* operator.call("run_suspend", { runId, confirmToken })
+      const stale = yield* operator.call("run_suspend", { ...given, confirmToken })
       assert.deepInclude(stale.content, { state: "stale" })
       assert.deepStrictEqual(stale.content["changed"].status, ["running", "suspended"])
 
@@ -147,7 +164,7 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("the MCP en
       const resumed = yield* operator.call("run_resume", { runId, confirmToken: step.content["confirmToken"] })
       assert.strictEqual(resumed.content["state"], "done")
       const [again, replayed] = yield* Effect.all(
-        [1, 2].map(() => operator.call("run_suspend", { runId, confirmToken })),
+        [1, 2].map(() => operator.call("run_suspend", { ...given, confirmToken })),
         { concurrency: 2 }
       )
       assert.deepStrictEqual([again?.content["state"], replayed?.content["state"]], ["stale", "stale"])

@@ -3,7 +3,8 @@ import { MarkName, MarkValue, scenarioOfRecord } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { DECISION_TYPES } from "../Events.ts"
-import { defined, type JsonObject } from "../Shape.ts"
+import { words } from "../Facts.ts"
+import { defined } from "../Shape.ts"
 import { action, type CallContext, type Preview, tool } from "../ToolSpec.ts"
 import { runId, text } from "./Inputs.ts"
 import { lastDecisionIndex, runFacts, runRow } from "./Runs.ts"
@@ -22,7 +23,7 @@ const previewOf = Effect.fnUntraced(function* (verb: string, id: string, effect:
   const preview: Preview = {
     facts: defined({
       action: verb,
-      effect,
+      effect: words(effect),
       actor: context.caller.id,
       runId: run.id,
       status: run.status,
@@ -64,8 +65,7 @@ const lifecycle = (
     call: Effect.fnUntraced(function* ({ reason, runId: id }, { backend: { plane } }) {
       const request = { params: { id }, payload: reason === undefined ? {} : { reason } }
       const run: Run = yield* plane.api.runs[verb](request)
-      const facts: JsonObject = runRow(run)
-      return { facts, rest: "run_get" }
+      return { facts: runRow(run), rest: "run_get" }
     })
   })
 

@@ -2,7 +2,7 @@ import type { AlertFiring } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { defined } from "../Shape.ts"
-import { page, said, tool } from "../ToolSpec.ts"
+import { page, tool } from "../ToolSpec.ts"
 import { bounded, limit, text } from "./Inputs.ts"
 
 const scalar = Schema.optionalKey(Schema.Json)
@@ -38,7 +38,7 @@ const alertsList = tool({
     limit: limit(50, 20),
     cursor: Schema.optionalKey(bounded(0, 1_000_000).annotate({ description: "nextCursor of the page before" }))
   },
-  output: { total: scalar, ...page, ...said },
+  output: { total: scalar, ...page },
   call: Effect.fnUntraced(function* (input, { backend: { plane } }) {
     const offset = input.cursor ?? 0
     const { data, total } = yield* plane.api.alerts.list({
@@ -69,7 +69,7 @@ const alertAcknowledge = tool({
   access: "operator",
   hints: { destructive: false, idempotent: true },
   input: { alertId: text("Id of the alert"), note: Schema.optionalKey(text("For readers")) },
-  output: { id: scalar, status: scalar, ...said },
+  output: { id: scalar, status: scalar },
   call: Effect.fnUntraced(function* ({ alertId, note }, { backend: { plane } }) {
     const payload = note === undefined ? {} : { note }
     const firing = yield* plane.api.alerts.acknowledge({ params: { id: alertId }, payload })

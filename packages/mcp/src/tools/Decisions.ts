@@ -2,11 +2,16 @@ import { type DecisionWhy, MARKDOWN_CONTENT_TYPE, OtherPolicy } from "@runplane/
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { AcceptedForm, type Backend } from "../Backend.ts"
+import { Words } from "../Facts.ts"
 import { type Answer, defined, type JsonObject } from "../Shape.ts"
-import { said, tool } from "../ToolSpec.ts"
+import { tool } from "../ToolSpec.ts"
 import { q, runId, seq, text } from "./Inputs.ts"
 
 const scalar = Schema.optionalKey(Schema.Json)
+
+/** The summary, in which the names and actions of participants are quoted; all of it is quoted without its parts. */
+const summaryOf = ({ summary, summaryParts }: typeof DecisionWhy.Type): Words | string =>
+  summaryParts === undefined ? summary : new Words(summaryParts)
 
 /** The decision record: rules and counts as facts, what was said as texts. */
 export const whyAnswer = (why: typeof DecisionWhy.Type): Answer => {
@@ -18,7 +23,7 @@ export const whyAnswer = (why: typeof DecisionWhy.Type): Answer => {
   return {
     facts: defined({
       runId: why.runId,
-      summary: why.summary,
+      summary: summaryOf(why),
       policy: why.policyVersion,
       policySource: why.policySource,
       outcome: outcome === null ? null : defined({ ...outcome, reason: undefined }),
@@ -42,7 +47,7 @@ export const whyAnswer = (why: typeof DecisionWhy.Type): Answer => {
   }
 }
 
-/** The decision record as Markdown. */
+/** The decision record as Markdown, as the service prints it for people: texts of agents stand anywhere in it. */
 export const recordOf = (id: string, { plane }: Backend) =>
   plane.api.decisions.why({ params: { id } }).pipe(
     Effect.provideService(AcceptedForm, MARKDOWN_CONTENT_TYPE),
@@ -60,7 +65,7 @@ const decisionExplain = tool({
     runId,
     format: Schema.optionalKey(Schema.Literals(["facts", "record"]).annotate({ description: "facts unless given" }))
   },
-  output: { runId: scalar, summary: scalar, outcome: scalar, ...said },
+  output: { runId: scalar, summary: scalar, outcome: scalar },
   call: Effect.fnUntraced(function* (input, { backend }) {
     const params = { id: input.runId }
     const why = yield* backend.plane.api.decisions.why({ params })
@@ -70,7 +75,7 @@ const decisionExplain = tool({
     // Pieces of a text are entries, so that a long record is cut at its end and not in its first 500 characters.
     const pieces = record.match(/[\s\S]{1,480}/gu) ?? []
     return {
-      facts: { runId: why.runId, summary: why.summary, pieces: pieces.length },
+      facts: { runId: why.runId, summary: summaryOf(why), pieces: pieces.length },
       said: pieces.map((piece, index) => ({ of: { piece: index + 1 }, text: piece })),
       rest: "decision_explain"
     }
@@ -138,7 +143,7 @@ const runsCompare = tool({
     "followed. Not for more than two runs (stability).",
   access: "viewer",
   input: { left: runId, right: runId },
-  output: { left: scalar, right: scalar, divergence: scalar, ...said },
+  output: { left: scalar, right: scalar, divergence: scalar },
   call: Effect.fnUntraced(function* (input, { backend: { plane } }) {
     const { divergence, left, right, ...rest } = yield* plane.api.insights.compare({
       payload: { leftRunId: input.left, rightRunId: input.right }
@@ -170,7 +175,7 @@ const stability = tool({
     scenarioRef: Schema.optionalKey(text("Runs of this scenario, such as incident/region-failover@1.0.0")),
     since: Schema.optionalKey(text("Runs created since this time, ISO 8601"))
   },
-  output: { n: scalar, outcomes: scalar, agreement: scalar, ...said },
+  output: { n: scalar, outcomes: scalar, agreement: scalar },
   call: Effect.fnUntraced(function* (input, { backend: { plane } }) {
     const scenario = input.scenarioRef === undefined ? [] : [`scenario:${JSON.stringify(input.scenarioRef)}`]
     const search = [...(input.q === undefined ? [] : [`(${input.q})`]), ...scenario].join(" ")

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { defined, type Item } from "../Shape.ts"
-import { action, page, said, ToolRefused, tool } from "../ToolSpec.ts"
+import { action, page, ToolRefused, tool } from "../ToolSpec.ts"
 import { json } from "./Decisions.ts"
 import { bounded, text } from "./Inputs.ts"
 
@@ -134,7 +134,7 @@ const register = action({
     schemaVersion: Schema.optionalKey(Schema.Literals([1, 2, 3])),
     rules: Schema.JsonObject.annotate({ description: "The rules; their keys depend on the mode" })
   },
-  output: { ok: scalar, error: scalar, ...said },
+  output: { ok: scalar, error: scalar },
   preview: Effect.fnUntraced(function* (input, { backend: { plane } }) {
     const known = yield* plane.api.policies.list({ query: {} })
     const isKnown = known.some(({ policyId }) => policyId === input.policyId)

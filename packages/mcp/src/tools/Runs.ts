@@ -5,8 +5,9 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { DECISION_TYPES, eventItem, storyTypes } from "../Events.ts"
-import { type Answer, defined, type JsonObject, MAX_ROW_BYTES } from "../Shape.ts"
-import { type CallContext, page, said, tool } from "../ToolSpec.ts"
+import type { Facts } from "../Facts.ts"
+import { type Answer, defined, MAX_ROW_BYTES } from "../Shape.ts"
+import { type CallContext, page, tool } from "../ToolSpec.ts"
 import { bounded, limit, q, runId, seq, text } from "./Inputs.ts"
 
 const scalar = Schema.optionalKey(Schema.Json)
@@ -19,7 +20,7 @@ const finalAction = ({ metadata }: Run) =>
   typeof metadata["finalAction"] === "string" ? metadata["finalAction"] : undefined
 
 /** A run as a row: ids and numbers. */
-export const runRow = (run: Run): JsonObject =>
+export const runRow = (run: Run): Facts =>
   defined({
     id: run.id,
     status: run.status,
@@ -58,7 +59,7 @@ const runsSearch = tool({
     limit: limit(50, 10),
     cursor: Schema.optionalKey(text("nextCursor of the page before", 1_000))
   },
-  output: { total: scalar, ...page, ...said },
+  output: { total: scalar, ...page },
   call: Effect.fnUntraced(function* (input, context) {
     const key = input.sort?.replace("-", "")
     const sortBy = runSortKeys.find((name) => name === key) ?? "createdAt"
@@ -143,7 +144,7 @@ const runGet = tool({
     "and not for the reasons of a decision (decision_explain).",
   access: "viewer",
   input: { runId },
-  output: { id: scalar, status: scalar, decision: scalar, ...said },
+  output: { id: scalar, status: scalar, decision: scalar },
   call: Effect.fnUntraced(function* (input, context) {
     const { facts, run, state } = yield* runFacts(input.runId, context)
     const texts = [
@@ -189,7 +190,7 @@ const runStory = tool({
     "sinceIndex. Not for every event (run_events), and not for a run that still works (run_wait).",
   access: "viewer",
   input: { runId, sinceIndex: seq("Only events with a greater index: that of the last row before") },
-  output: { runId: scalar, status: scalar, ...page, ...said },
+  output: { runId: scalar, status: scalar, ...page },
   call: Effect.fnUntraced(function* (input, context) {
     const run = yield* context.backend.plane.api.runs.get({ params: { id: input.runId }, query: {} })
     const { data, total } = yield* storyPages(context, run, input.sinceIndex ?? 0)
@@ -241,7 +242,7 @@ const runEvents = tool({
     q,
     limit: limit(MAX_EVENTS, 20)
   },
-  output: { runId: scalar, total: scalar, ...page, ...said },
+  output: { runId: scalar, total: scalar, ...page },
   call: Effect.fnUntraced(function* (input, context) {
     const id = yield* idOf(input.runId, context)
     const found = yield* eventsOf(context, {
@@ -268,7 +269,7 @@ const runWait = tool({
     "have ended (run_get), and not for several runs (fleet_tail).",
   access: "viewer",
   input: { runId, timeoutMs: Schema.optionalKey(bounded(0, 45_000).annotate({ description: "30000 unless given" })) },
-  output: { id: scalar, status: scalar, ended: scalar, ...said },
+  output: { id: scalar, status: scalar, ended: scalar },
   call: Effect.fnUntraced(function* (input, { backend: { plane } }) {
     const query = { wait: "terminal", timeoutMs: input.timeoutMs ?? 30_000 } as const
     const run = yield* plane.api.runs.get({ params: { id: input.runId }, query })
@@ -289,7 +290,7 @@ const fleetTail = tool({
     timeoutMs: Schema.optionalKey(bounded(0, 20_000).annotate({ description: "5000 unless given" })),
     limit: limit(MAX_EVENTS, 20)
   },
-  output: { ...page, ...said },
+  output: { ...page },
   call: Effect.fnUntraced(function* (input, context) {
     const query = { ...(input.q !== undefined && { q: input.q }), limit: input.limit ?? 20 }
     const now = input.afterSeq ?? (yield* lastSeq(context))
@@ -331,7 +332,7 @@ export const lastDecisionIndex = Effect.fnUntraced(function* (runId: string, fro
   for (;;) {
     const { data, nextCursor } = yield* eventsOf(context, { runId, afterSeq, limit: PAGE, type: DECISION_TYPES })
     last = data.at(-1)?.index ?? last
-    if (nextCursor === undefined) return last
+    if (nextCursor === undefined || nextCursor <= afterSeq) return last
     afterSeq = nextCursor
   }
 })

@@ -146,7 +146,7 @@ const scenarioLaunch = action({
   output: { runId: scalar, sessionId: scalar },
   preview: Effect.fnUntraced(function* (input, context) {
     const { title, ...facts } = yield* compiled(input, context)
-    return { facts: defined({ title, ...facts }), status: "none", index: 0 }
+    return { facts: defined({ title, ...facts }), status: "none", index: 0, bindsFacts: true }
   }),
   call: Effect.fnUntraced(function* (input, context) {
     const launcher = yield* launcherOf(context)

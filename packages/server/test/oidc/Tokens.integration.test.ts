@@ -1,6 +1,8 @@
 import { assert, layer } from "@effect/vitest"
+import { ControlPlaneApi } from "@runplane/api"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { OpenApi } from "effect/http-api"
 import * as Layer from "effect/Layer"
 import { exportSPKI, SignJWT, UnsecuredJWT } from "jose"
 import { ask, layerServer } from "../support/Ask.ts"
@@ -152,6 +154,29 @@ layer(controlPlane.pipe(Layer.provideMerge(Issuer.layer), Layer.provideMerge(lay
         assert.deepInclude(answer.json, { statusCode: 401, errorCode: "UNAUTHENTICATED" }, name)
         assert.include(answer.text, `Invalid authorization token: ${reason}`, name)
       }
+    })
+  )
+
+  it.effect("refuses a token for another audience at every operation with a key", () =>
+    Effect.gen(function* () {
+      const { key } = yield* Issuer
+      const token = yield* key.sign({ aud: "shop", roles: "admin" })
+      let refused = 0
+      for (const [path, methods] of Object.entries(OpenApi.fromApi(ControlPlaneApi).paths)) {
+        for (const [method, operation] of Object.entries(methods)) {
+          const security = "security" in operation ? operation.security : []
+          if (!Array.isArray(security) || security.length === 0) continue
+          refused += 1
+          const at = path.replaceAll(/\{[^}]+\}/g, "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a10")
+          const { json, status } = yield* ask(at, {
+            method: method.toUpperCase(),
+            ...bearer(token, `10.1.0.${refused}`)
+          })
+          assert.strictEqual(status, 401, `${method} ${path}`)
+          assert.deepInclude(json, { errorCode: "UNAUTHENTICATED" }, `${method} ${path}`)
+        }
+      }
+      assert.isAbove(refused, 100)
     })
   )
 

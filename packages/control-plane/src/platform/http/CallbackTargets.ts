@@ -76,9 +76,9 @@ export const whyRefused = (address: string, allowPrivate: boolean): string | und
  * checked, so a name that changes in between gains nothing.
  */
 export const guardedLookup =
-  (allowPrivate: boolean): LookupFunction =>
+  (allowPrivate: boolean, resolve: typeof lookup = lookup): LookupFunction =>
   (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return callback(error, "")
       const refused = addresses.find(({ address }) => whyRefused(address, allowPrivate) !== undefined)
       if (refused !== undefined) {

@@ -1,3 +1,5 @@
+import { lookup } from "node:dns"
+import { createServer, get } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
 import { guardedLookup, literalAddress, refusalOf, whyRefused } from "../../../src/platform/http/CallbackTargets.ts"
 
@@ -79,5 +81,54 @@ describe("targets of callbacks", () => {
   it("refuses a name that resolves to a refused address", async () => {
     const error = await new Promise((resolve) => guardedLookup(false)("localhost", {}, resolve))
     assert.match(String(error), /localhost is a private address/)
+  })
+
+  it("connects to the address that was checked, whatever the name resolves to later", async () => {
+    const server = createServer((_, response) => response.end("reached"))
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    const address = server.address()
+    const port = typeof address === "object" ? address?.port : undefined
+    // The first answer is allowed; each later one is the metadata service of a cloud.
+    let lookups = 0
+    const resolve: typeof lookup = Object.assign(
+      (_: string, ...rest: ReadonlyArray<unknown>) => {
+        lookups += 1
+        const callback = rest.at(-1)
+        const found = [{ address: lookups === 1 ? "127.0.0.1" : "169.254.169.254", family: 4 }]
+        if (typeof callback === "function") callback(null, found)
+      },
+      { __promisify__: lookup.__promisify__ }
+    )
+    const lookupName = guardedLookup(true, resolve)
+    const send = () =>
+      new Promise<string>((done) => {
+        get({ host: "rebinding.example", port, lookup: lookupName, agent: false }, (response) => {
+          response.resume()
+          done(`${response.socket.remoteAddress} ${response.statusCode}`)
+        }).on("error", (error) => done(error.message))
+      })
+    try {
+      assert.strictEqual(await send(), "127.0.0.1 200")
+      assert.strictEqual(lookups, 1)
+      assert.strictEqual(await send(), "rebinding.example is a link-local or metadata address")
+    } finally {
+      server.close()
+    }
+  })
+
+  it("refuses a name of which one address is allowed and another is not", async () => {
+    const found = [
+      { address: "192.0.2.1", family: 4 },
+      { address: "fd00:ec2::254", family: 6 }
+    ]
+    const resolve: typeof lookup = Object.assign(
+      (_: string, ...rest: ReadonlyArray<unknown>) => {
+        const callback = rest.at(-1)
+        if (typeof callback === "function") callback(null, found)
+      },
+      { __promisify__: lookup.__promisify__ }
+    )
+    const error = await new Promise((done) => guardedLookup(true, resolve)("two.example", {}, done))
+    assert.match(String(error), /two.example is a link-local or metadata address/)
   })
 })

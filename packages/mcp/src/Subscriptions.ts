@@ -7,6 +7,8 @@ import * as Stream from "effect/Stream"
 
 /** Resources of runs that this process follows at most, of all clients. */
 export const MAX_SUBSCRIPTIONS = 100
+/** Those of one key: a key that uses all of its own leaves some to the others. */
+export const MAX_SUBSCRIPTIONS_OF_KEY = 50
 
 /** Updates within this time are one notification for each resource. */
 const LINGER = "200 millis"
@@ -26,10 +28,10 @@ const byRun = (uris: ReadonlyArray<string>): ReadonlyMap<string, ReadonlyArray<s
 
 export interface Subscriptions {
   /**
-   * Follows the runs of these resources until the scope ends; false when the process follows as many as it may. The
-   * calls carry the credentials of the current request.
+   * Follows the runs of these resources for a key until the scope ends; false when the process follows as many as it
+   * may, of this key or of all. The calls carry the credentials of the current request.
    */
-  readonly follow: (uris: ReadonlyArray<string>) => Effect.Effect<boolean, never, Scope.Scope>
+  readonly follow: (uris: ReadonlyArray<string>, key: string) => Effect.Effect<boolean, never, Scope.Scope>
   /** Notifies the subscribers of updated resources, for ever. */
   readonly deliver: (server: McpServer.McpServer["Service"]) => Effect.Effect<void>
 }
@@ -38,15 +40,21 @@ export interface Subscriptions {
 export const makeSubscriptions = Effect.fnUntraced(function* (plane: ControlPlaneClient["Service"]) {
   const updates = yield* Queue.sliding<string>(MAX_WAITING)
   let active = 0
+  const activeOf = new Map<string, number>()
 
-  const follow: Subscriptions["follow"] = Effect.fnUntraced(function* (uris) {
+  const follow: Subscriptions["follow"] = Effect.fnUntraced(function* (uris, key) {
     const runs = byRun(uris)
     const wanted = [...runs.values()].reduce((sum, ofRun) => sum + ofRun.length, 0)
-    if (active + wanted > MAX_SUBSCRIPTIONS) return false
+    const own = activeOf.get(key) ?? 0
+    if (active + wanted > MAX_SUBSCRIPTIONS || own + wanted > MAX_SUBSCRIPTIONS_OF_KEY) return false
     active += wanted
+    activeOf.set(key, own + wanted)
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         active -= wanted
+        const left = (activeOf.get(key) ?? wanted) - wanted
+        if (left === 0) activeOf.delete(key)
+        else activeOf.set(key, left)
       })
     )
     for (const [id, ofRun] of runs) {

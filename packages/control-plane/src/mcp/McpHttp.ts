@@ -139,7 +139,7 @@ export const mcpRoutes = Layer.unwrap(
         if (request.headers["mcp-method"] === LISTEN) {
           const listen = yield* Effect.result(Effect.flatMap(request.text, decodeListen))
           const uris = Result.isSuccess(listen) ? (listen.success.params.notifications.resourceSubscriptions ?? []) : []
-          if (!(yield* subscriptions.follow(uris))) return controlPlaneForm.tooManyRequests
+          if (!(yield* subscriptions.follow(uris, id))) return controlPlaneForm.tooManyRequests
         }
         const readableRequest = readable(request)
         const served = httpEffect.pipe(

@@ -249,6 +249,14 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("the MCP en
       const tooMany = Array.from({ length: 101 }, (_, index) => `runplane://runs/${runId}/events?afterSeq=${index}`)
       const refused = yield* Effect.flip(attempt(() => sdk.listen({ resourceSubscriptions: tooMany })))
       assert.match(refused.message, /429|many/i)
+      // One key cannot use up what all have: its own share is half of it.
+      const share = yield* attempt(() => sdk.listen({ resourceSubscriptions: tooMany.slice(0, 50) }))
+      const beyond = yield* Effect.flip(attempt(() => sdk.listen({ resourceSubscriptions: tooMany.slice(50, 51) })))
+      assert.match(beyond.message, /429|many/i)
+      const others = yield* client({ key: "other" })
+      const free = yield* others.attempt(() => others.client.listen({ resourceSubscriptions: tooMany.slice(50, 60) }))
+      yield* attempt(() => share.close())
+      yield* others.attempt(() => free.close())
 
       const { resourceTemplates } = yield* attempt(() => sdk.listResourceTemplates())
       assert.lengthOf(resourceTemplates, 7)

@@ -252,14 +252,16 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
   mcp: {
     tools: {
       meaning: "one file a subject",
-      knows: ["ToolSpec.ts", "Backend.ts", "Events.ts", "SealCheck.ts", "Shape.ts"]
+      knows: ["ToolSpec.ts", "Backend.ts", "Events.ts", "SealCheck.ts", "Shape.ts", "Facts.ts"]
     },
-    "ToolSpec.ts": { meaning: "what a tool is", knows: ["Backend.ts", "Shape.ts"] },
+    "ToolSpec.ts": { meaning: "what a tool is", knows: ["Backend.ts", "Shape.ts", "Facts.ts"] },
     "Events.ts": { meaning: "events in short", knows: ["Shape.ts"] },
     "Backend.ts": { meaning: "what the tools call", knows: ["Subscriptions.ts"] },
     "Subscriptions.ts": { meaning: "followed runs", knows: [] },
     "SealCheck.ts": { meaning: "signatures of seals", knows: [] },
-    "Shape.ts": { meaning: "the bounds of answers, as pure code", knows: [] }
+    "Shape.ts": { meaning: "the bounds of answers, as pure code", knows: ["Facts.ts"] },
+    "Facts.ts": { meaning: "facts, and aliases of texts of others", knows: ["Identifier.ts"] },
+    "Identifier.ts": { meaning: "what is an identifier", knows: [] }
   },
   cli: {
     commands: {

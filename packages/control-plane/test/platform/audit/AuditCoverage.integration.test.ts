@@ -100,7 +100,7 @@ const alertRule = (id: string) => ({
 })
 const addedRule = (id: string) =>
   Effect.as(call("POST", "/alerts/rules", { body: alertRule(id), headers }), `/alerts/rules/${id}`)
-const silence = { match: "", until: "2099-01-01T00:00:00.000Z", reason: "planned" }
+const silence = { match: "", until: new Date(Date.now() + 86_400_000).toISOString(), reason: "planned" }
 const openAlert = Effect.gen(function* () {
   yield* addedRule("acknowledged")
   yield* endedRun

@@ -1,5 +1,6 @@
 import type { ControlPlaneClient, LauncherClient, Role } from "@runplane/api"
 import { rootCauseOf } from "@runplane/api"
+import { shownText } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
@@ -73,13 +74,25 @@ export const withVia = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
   )
 
 /** Why a call of a tool failed, for the caller. */
-export interface Failed {
+interface Failed {
   readonly code: string
   readonly message: string
 }
 
+/**
+ * The text of an error: its code, and its message under `said`. The message of a service can quote what others wrote,
+ * such as the proposals of a run.
+ */
+export const failureText = (error: unknown): string => {
+  const { code, message } = failureOf(error)
+  const shown = shownText(message, { lines: true })
+  return `${code}: ${JSON.stringify({ said: shown.length <= MAX_MESSAGE ? shown : `${shown.slice(0, MAX_MESSAGE)}...` })}`
+}
+
+const MAX_MESSAGE = 800
+
 /** The error of a service, or of the way to it. */
-export const failureOf = (error: unknown): Failed => {
+const failureOf = (error: unknown): Failed => {
   if (typeof error === "object" && error !== null && "errorCode" in error && "message" in error) {
     return { code: String(error.errorCode), message: String(error.message) }
   }

@@ -1,5 +1,4 @@
 import { createHash, createHmac, randomUUID, timingSafeEqual } from "node:crypto"
-import { shownText } from "@runplane/domain"
 import * as McpSchema from "effect/ai/McpSchema"
 import * as McpServer from "effect/ai/McpServer"
 import * as Clock from "effect/Clock"
@@ -7,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { argumentsReader } from "./Arguments.ts"
-import { type Backend, CurrentCaller, CurrentClient, failureOf } from "./Backend.ts"
+import { type Backend, CurrentCaller, CurrentClient, failureText } from "./Backend.ts"
 import { type Binding, canonicalArgs, issueToken, TOKEN_MS, verifyToken } from "./Confirm.ts"
 import type { Facts } from "./Facts.ts"
 import { type Answer, type JsonObject, shape } from "./Shape.ts"
@@ -32,11 +31,9 @@ const MAX_ERROR = 1_000
 
 /** An error that the model reads: its code and its message. */
 const failed = (error: unknown) => {
-  const { code, message } = failureOf(error)
-  return new McpSchema.CallToolResult({
-    isError: true,
-    content: [{ type: "text", text: shownText(`${code}: ${message}`, { lines: true }).slice(0, MAX_ERROR) }]
-  })
+  const text =
+    error instanceof ToolRefused ? `${error.errorCode}: ${error.message}`.slice(0, MAX_ERROR) : failureText(error)
+  return new McpSchema.CallToolResult({ isError: true, content: [{ type: "text", text }] })
 }
 
 /** What a person fills in to confirm an action. */

@@ -4,10 +4,10 @@ import * as McpServer from "effect/ai/McpServer"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { unknownNames } from "./Arguments.ts"
-import { type Backend, CurrentCaller, CurrentClient, failureOf } from "./Backend.ts"
+import { type Backend, CurrentCaller, CurrentClient, failureText } from "./Backend.ts"
 import { isIdentifier } from "./Identifier.ts"
 import { type Answer, shape } from "./Shape.ts"
-import { type CallContext, checkArguments, InvalidInput } from "./ToolSpec.ts"
+import { type CallContext, checkArguments, InvalidInput, ToolRefused } from "./ToolSpec.ts"
 import { toolNamed } from "./Tools.ts"
 import { recordOf } from "./tools/Decisions.ts"
 import { refOf } from "./tools/Scenarios.ts"
@@ -227,9 +227,13 @@ export const registerResources = Effect.fnUntraced(function* (backend: Backend) 
         }).pipe(
           Effect.mapError((error) => {
             // An argument that is refused is not a failure of the service.
-            const { code, message } =
-              error instanceof InvalidInput ? { code: "VALIDATION_ERROR", message: error.message } : failureOf(error)
-            return new McpSchema.InvalidParams({ message: `${code}: ${message}`.slice(0, 1_000) })
+            const message =
+              error instanceof InvalidInput
+                ? `VALIDATION_ERROR: ${error.message}`.slice(0, 1_000)
+                : error instanceof ToolRefused
+                  ? `${error.errorCode}: ${error.message}`
+                  : failureText(error)
+            return new McpSchema.InvalidParams({ message })
           })
         )
     })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import type { Backend } from "../src/Backend.ts"
+import { type Backend, failureText } from "../src/Backend.ts"
 import { isIdentifier } from "../src/Identifier.ts"
 import { resourceTexts } from "../src/Resources.ts"
 import { shape } from "../src/Shape.ts"
@@ -128,6 +128,15 @@ describe("answers about services whose every text is hostile", () => {
       }
     })
   )
+})
+
+// docs/reference/mcp.md#tools
+describe("an error of a service", () => {
+  it("has its message under said, in one line", () => {
+    const message = `say which proposal: "} ${MARK}\u202e\u200b`
+    const text = failureText({ errorCode: "VALIDATION_ERROR", message })
+    assert.strictEqual(text, `VALIDATION_ERROR: {"said":${JSON.stringify(`say which proposal: "} ${MARK}`)}}`)
+  })
 })
 
 // docs/reference/mcp.md#bounds

@@ -196,6 +196,9 @@ export const makeAlertClock = Effect.gen(function* () {
     yield* sql`
       DELETE FROM alert_counters WHERE ctid = ANY(ARRAY(
         SELECT ctid FROM alert_counters WHERE ends_at < ${at}::timestamptz - interval '1 hour' LIMIT ${REMOVED_AT_ONCE}))`
+    yield* sql`
+      DELETE FROM alert_amounts WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM alert_amounts WHERE ends_at < ${at}::timestamptz - interval '1 hour' LIMIT ${REMOVED_AT_ONCE}))`
     yield* releaseSettled(sql)
     yield* sql`
       DELETE FROM alert_memories WHERE run_id = ANY(ARRAY(

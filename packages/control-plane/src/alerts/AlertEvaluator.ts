@@ -28,6 +28,7 @@ import { makeAlertStore, type NeededCounter } from "./AlertStore.ts"
 import { makeChangedRules } from "./ChangedRules.ts"
 import { isStored, makeFiringWriter } from "./FiringWriter.ts"
 import { type Matches, makeRuleMatches } from "./RuleMatches.ts"
+import { makeRunAmounts } from "./RunAmounts.ts"
 import { makeSilences } from "./Silences.ts"
 import { type ActiveRule, type MarkRow, makeStepEntries } from "./StepEntries.ts"
 
@@ -79,6 +80,7 @@ export class AlertEvaluator extends Context.Service<
       const writer = yield* makeFiringWriter
       const alertClock = yield* makeAlertClock
       const changes = yield* makeChangedRules(writer)
+      const amounts = yield* makeRunAmounts(writer, changes)
       const silences = yield* makeSilences
       const periods = makePeriods()
       const keptMs = yield* callsKeptMs
@@ -196,6 +198,7 @@ export class AlertEvaluator extends Context.Service<
         const again = alertClock.compare(due, evaluation, now)
         const result = evaluation.result()
         yield* store.saveCounters(result.counters)
+        yield* amounts.save(entries, keptMs)
         if (isRemembering && backfilled === undefined) yield* store.saveMemories(memories, new Date(now).toISOString())
         const deadlines = alertClock.deadlines(watched, memories, evaluation)
         // The deadlines of runs with new events replace those that were due.
@@ -265,7 +268,10 @@ export class AlertEvaluator extends Context.Service<
           const [same] = yield* sql`
             SELECT FROM alert_rules WHERE id = ${row.id} AND backfill_seq = ${row.backfill_seq} FOR UPDATE`
           if (same === undefined) return
-          if (isNew) yield* sql`DELETE FROM alert_counters WHERE rule_id = ${row.id}`
+          if (isNew) {
+            yield* sql`DELETE FROM alert_counters WHERE rule_id = ${row.id}`
+            yield* sql`DELETE FROM alert_amounts WHERE rule_id = ${row.id}`
+          }
           const silentSeq = Number(row.silent_seq)
           yield* fold({ events, marks: [], rules, found, now, backfill: { memories, silentSeq } })
           const isDone = Number(locked?.seq ?? 0) === upTo && upTo >= silentSeq
@@ -281,6 +287,7 @@ export class AlertEvaluator extends Context.Service<
         const [cursor] = yield* sql<CursorRow & { readonly is_idle: boolean }>`
           SELECT seq, rules_version, NOT EXISTS (SELECT FROM alert_rules WHERE enabled)
                  AND NOT EXISTS (SELECT FROM alert_firings WHERE resolved_at IS NULL)
+                 AND NOT EXISTS (SELECT FROM alert_deleted_runs)
                  AND NOT EXISTS (SELECT FROM webhooks WHERE made_for_rules) AS is_idle FROM alert_cursor`
         if (cursor === undefined || cursor.is_idle) return undefined
         const now = yield* clock.now
@@ -299,6 +306,7 @@ export class AlertEvaluator extends Context.Service<
             DELETE FROM alert_marks WHERE id = ANY(${marks.map(({ id }) => id)}::bigint[]) RETURNING id`
           const left = new Set(taken.map(({ id }) => id))
           const fresh = marks.filter(({ id }) => left.has(id))
+          yield* amounts.takeOut(new Map(rules.map(({ rule }) => [rule.id, rule])), now)
           yield* fold({ events, marks: fresh, rules, found, now, backfill: undefined })
           yield* alertClock.end(writer, now)
           if (upTo > from) yield* sql`UPDATE alert_cursor SET seq = ${BigInt(upTo)}`

@@ -211,6 +211,7 @@ export class AlertRules extends Context.Service<
           } else {
             yield* reset(id, now)
             yield* sql`DELETE FROM alert_counters WHERE rule_id = ${id}`
+            yield* sql`DELETE FROM alert_amounts WHERE rule_id = ${id}`
             yield* sql`DELETE FROM alert_deadlines WHERE rule_id = ${id}`
           }
           const begin = isSame && !isResumed ? undefined : yield* beginOf(rule, now)

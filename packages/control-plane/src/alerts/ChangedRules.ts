@@ -115,7 +115,7 @@ export const makeChangedRules = Effect.fnUntraced(function* (writer: Effect.Succ
     })
   })
 
-  return { moveFirings, forgetEnded, request, due }
+  return { release, moveFirings, forgetEnded, request, due }
 })
 
 const MOVED = { id: "uuid", level: "int" } as const

@@ -4,6 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { OTLP_RUNTIME_KIND } from "@runplane/domain"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
+import { RunAdministration } from "../../src/event-log/runs/RunAdministration.ts"
 import { runOfKey } from "../../src/ingest/TraceRuns.ts"
 import { exportOf, post, span, toolSpan, traceIdOf } from "../ingest/Exports.ts"
 import { call, descriptor, layerTestService } from "../support/HttpService.ts"
@@ -152,6 +153,41 @@ layer(layerTestService({ settings: { OTLP_SETTLE_MS: "300" } }), { excludeTestSe
           ...{ key: scenario, value: 12 },
           telemetry: { mode: "count", source: "anonymous", withheld: ["suspend"] }
         })
+      })
+    )
+
+    it.effect("leaves the budgets when its run is deleted, which then admit runs and fire again", () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const scenario = `fraud/case-${randomUUID().slice(0, 8)}@1.0.0`
+        const of = { per: "scenario", match: `scenario:"${scenario}"` }
+        const acting = yield* addRule({ ...of, admission: true, telemetry: "act", expectedCostUsd: 0 })
+        const counting = yield* addRule(of)
+        yield* claims(906, scenario, "40")
+        yield* claims(907, scenario, "4")
+        yield* until(budgetsOf(acting), ([one]) => one?.spent === 44)
+        yield* until(budgetsOf(counting), ([one]) => one?.telemetry === 44)
+        for (const trace of [906, 907]) {
+          yield* until(call("GET", `/runs/${runOf(trace)}`), ({ body }) => body.status === "completed")
+        }
+        assert.strictEqual((yield* launch(scenario)).body.errorCode, "BUDGET_EXHAUSTED")
+        assert.strictEqual((yield* call("DELETE", `/runs/${runOf(906)}`)).status, 204)
+        yield* until(budgetsOf(acting), ([one]) => one?.spent === 4)
+        yield* until(budgetsOf(counting), ([one]) => one?.telemetry === 4)
+        assert.strictEqual((yield* launch(scenario)).status, 202)
+        const [ended] = yield* firingsOf(acting)
+        assert.deepInclude(ended, { status: "resolved", resolvedBy: "value" })
+        const { body } = yield* call("GET", `/audit?action=alert_rule.take_out&resourceId=${acting}`)
+        assert.deepInclude(body.data[0]?.details, { key: scenario, value: 40e9, runs: 1, runIds: [runOf(906)] })
+        yield* claims(908, scenario, "20")
+        yield* until(firingsOf(acting), ({ length }) => length === 2)
+        // What retention deletes stays spent.
+        yield* until(call("GET", `/runs/${runOf(908)}`), ({ body }) => body.status === "completed")
+        const upkeep = yield* RunAdministration
+        const deletion = { reason: "expired", by: "retention", at: new Date().toISOString() } as const
+        yield* sql.withTransaction(upkeep.remove([runOf(908)], deletion))
+        assert.lengthOf(yield* sql`SELECT FROM alert_deleted_runs WHERE run_id = ${runOf(908)}::uuid`, 0)
+        assert.deepInclude((yield* budgetsOf(acting))[0], { spent: 24 })
       })
     )
 

@@ -26,6 +26,7 @@ import { makeAlertClock } from "./AlertClock.ts"
 import { type RuleRow, ruleColumns, storedRule } from "./AlertRows.ts"
 import { makeAlertStore, type NeededCounter } from "./AlertStore.ts"
 import { makeChangedRules } from "./ChangedRules.ts"
+import { isRecounted, readCounted, takeClaims } from "./ClaimedRuns.ts"
 import { isStored, makeFiringWriter } from "./FiringWriter.ts"
 import { type Matches, makeRuleMatches } from "./RuleMatches.ts"
 import { makeRunAmounts } from "./RunAmounts.ts"
@@ -283,6 +284,38 @@ export class AlertEvaluator extends Context.Service<
         }).pipe(sql.withTransaction)
       })
 
+      /**
+       * Counts runs again that were claimed since (docs/reference/alerts.md#claimed-runs): with the properties of the
+       * claim, and without what was counted of them before. In the transaction of a step.
+       */
+      const recount = Effect.fnUntraced(function* (active: ReadonlyArray<ActiveRule>, now: number) {
+        const claimed = yield* takeClaims(sql)
+        const rules = active.flatMap(({ fromSeq, rule }) =>
+          // The events before a rule that counts older ones were counted with the rule.
+          isRecounted(rule) ? [{ rule, fromSeq: rule.backfill === true ? 0 : fromSeq }] : []
+        )
+        if (claimed.length === 0 || rules.length === 0) return
+        const found = yield* matchesOf(
+          claimed.map(({ run_id }) => run_id),
+          rules
+        )
+        const all = new Map(rules.map(({ rule }) => [rule.id, rule]))
+        for (const run of claimed) {
+          const memories = new Map<string, RunMemory>()
+          const count = Effect.gen(function* () {
+            for (let after = Number(run.after); ; ) {
+              const read = yield* readCounted(sql, run, after)
+              const last = read.at(-1)
+              if (last === undefined) return
+              after = Number(last.seq)
+              const events = read.flatMap(({ event }) => eventOf(event))
+              yield* fold({ events, marks: [], rules, found, now, backfill: { memories, silentSeq: 0 } })
+            }
+          })
+          yield* amounts.replace(run.run_id, all, count, now)
+        }
+      })
+
       const step = Effect.gen(function* () {
         const [cursor] = yield* sql<CursorRow & { readonly is_idle: boolean }>`
           SELECT seq, rules_version, NOT EXISTS (SELECT FROM alert_rules WHERE enabled)
@@ -307,6 +340,7 @@ export class AlertEvaluator extends Context.Service<
           const left = new Set(taken.map(({ id }) => id))
           const fresh = marks.filter(({ id }) => left.has(id))
           yield* amounts.takeOut(new Map(rules.map(({ rule }) => [rule.id, rule])), now)
+          yield* recount(rules, now)
           yield* fold({ events, marks: fresh, rules, found, now, backfill: undefined })
           yield* alertClock.end(writer, now)
           if (upTo > from) yield* sql`UPDATE alert_cursor SET seq = ${BigInt(upTo)}`

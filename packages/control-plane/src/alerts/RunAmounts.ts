@@ -1,6 +1,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { type AlertRule, APART, type Entry, isCalendarWindow, measured, reaches } from "@runplane/domain"
 import * as Effect from "effect/Effect"
+import type { Fragment } from "effect/sql/Statement"
 import { AuditTrail } from "../platform/audit/AuditTrail.ts"
 import { unnestRows } from "../platform/postgres/UnnestRows.ts"
 import type { makeChangedRules } from "./ChangedRules.ts"
@@ -59,15 +60,11 @@ export const makeRunAmounts = Effect.fnUntraced(function* (
           DO UPDATE SET value = known.value + excluded.value, n = known.n + excluded.n`)
   }
 
-  /** Takes the amounts of deleted runs out, and ends the firings that they had reached. */
-  const takeOut = Effect.fnUntraced(function* (rules: ReadonlyMap<string, AlertRule>, now: number) {
-    const at = new Date(now).toISOString()
-    const returned = yield* sql<ReturnedRow>`
+  /** Subtracts amounts from the counters, and returns them by rule, key and period. */
+  const subtract = (amounts: Fragment) =>
+    sql<ReturnedRow>`
       WITH gone AS (
-        DELETE FROM alert_amounts WHERE run_id IN (
-          SELECT d.run_id FROM alert_deleted_runs d WHERE EXISTS (SELECT FROM alert_amounts a WHERE a.run_id = d.run_id)
-          LIMIT ${RUNS_AT_ONCE})
-        RETURNING run_id, rule_id, key, period, part, value, n
+        DELETE FROM alert_amounts WHERE ${amounts} RETURNING run_id, rule_id, key, period, part, value, n
       ), sums AS (
         SELECT rule_id, key, period, part, sum(value) AS value, sum(n)::bigint AS n FROM gone
         GROUP BY rule_id, key, period, part
@@ -78,6 +75,13 @@ export const makeRunAmounts = Effect.fnUntraced(function* (
       SELECT rule_id, key, period, sum(value)::float8 AS value, count(DISTINCT run_id)::int AS runs,
              (array_agg(DISTINCT run_id::text))[1:20] AS run_ids
       FROM gone GROUP BY rule_id, key, period ORDER BY rule_id, key, period`
+
+  /** Takes the amounts of deleted runs out, and ends the firings that they had reached. */
+  const takeOut = Effect.fnUntraced(function* (rules: ReadonlyMap<string, AlertRule>, now: number) {
+    const at = new Date(now).toISOString()
+    const returned = yield* subtract(sql`run_id IN (
+      SELECT d.run_id FROM alert_deleted_runs d WHERE EXISTS (SELECT FROM alert_amounts a WHERE a.run_id = d.run_id)
+      LIMIT ${RUNS_AT_ONCE})`)
     yield* sql`DELETE FROM alert_deleted_runs WHERE deleted_at < now() - ${KEPT}::interval
       AND NOT EXISTS (SELECT FROM alert_amounts a WHERE a.run_id = alert_deleted_runs.run_id)`
     for (const { key, period, rule_id, run_ids, runs, value } of returned) {
@@ -111,7 +115,22 @@ export const makeRunAmounts = Effect.fnUntraced(function* (
     )
   })
 
-  return { save, takeOut }
+  /** Takes the amounts of a run out of some rules while `count` counts the run again. */
+  const replace = Effect.fnUntraced(function* <E, R>(
+    runId: string,
+    rules: ReadonlyMap<string, AlertRule>,
+    count: Effect.Effect<void, E, R>,
+    now: number
+  ) {
+    const taken = yield* subtract(sql`run_id = ${runId}::uuid AND rule_id = ANY(${[...rules.keys()]}::text[])`)
+    yield* count
+    for (const { key, period, rule_id } of taken) {
+      const rule = rules.get(rule_id)
+      if (rule !== undefined) yield* endUnreached(rule, key, period, now)
+    }
+  })
+
+  return { save, takeOut, replace }
 })
 
 interface ReturnedRow {

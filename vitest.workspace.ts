@@ -10,6 +10,7 @@ const LONG = [
   "Guides.fault.test.ts",
   "KilledIngest.fault.test.ts",
   "Floods.fault.test.ts",
+  "FairReads.fault.test.ts",
   "Checkout.fault.test.ts",
   "Sources.fault.test.ts",
   "Losses.fault.test.ts",

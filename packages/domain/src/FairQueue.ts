@@ -25,11 +25,12 @@ interface CallerState<A> {
 }
 
 /**
- * Makes a queue with `atOnce` turns (docs/reference/http.md#turns). The next turn goes to the caller with the fewest
- * turns in work, of those to the one that was served the longest ago; the entries of one caller keep their order. So a
- * caller with many entries delays the entry of another by one turn at most, and no caller waits for ever.
+ * Makes a queue with `atOnce` turns, of which one caller has at most `ofCaller` (docs/reference/http.md#turns). The
+ * next turn goes to the caller with the fewest turns in work, of those to the one that was served the longest ago; the
+ * entries of one caller keep their order. So a caller with many entries delays the entry of another by one turn at
+ * most, by none where `ofCaller` is less than `atOnce`, and no caller waits for ever.
  */
-export const makeFairQueue = <A>(atOnce: number): FairQueue<A> => {
+export const makeFairQueue = <A>(atOnce: number, ofCaller: number = atOnce): FairQueue<A> => {
   const callers = new Map<string, CallerState<A>>()
   let free = atOnce
   let waiting = 0
@@ -49,7 +50,8 @@ export const makeFairQueue = <A>(atOnce: number): FairQueue<A> => {
   const next = (): { readonly caller: string; readonly entry: A } | undefined => {
     let best: { readonly caller: string; readonly state: CallerState<A> } | undefined
     for (const [caller, state] of callers) {
-      if (state.waiting.size > 0 && (best === undefined || isBefore(state, best.state))) best = { caller, state }
+      const mayBegin = state.waiting.size > 0 && state.inWork < ofCaller
+      if (mayBegin && (best === undefined || isBefore(state, best.state))) best = { caller, state }
     }
     if (best === undefined) return undefined
     const { caller, state } = best
@@ -83,7 +85,7 @@ export const makeFairQueue = <A>(atOnce: number): FairQueue<A> => {
   return {
     enter: (caller, entry) => {
       const state = stateOf(caller)
-      const hasTurn = free > 0
+      const hasTurn = free > 0 && state.inWork < ofCaller
       if (hasTurn) begin(state)
       else wait(state, entry)
       return hasTurn

@@ -120,19 +120,20 @@ export type { VoteValue } from "./insight/Ballots.ts"
 export * from "./insight/Deliberation.ts"
 export {
   type Divergence,
-  divergenceCost,
-  divergenceOf,
+  divergenceCostInSlices,
+  divergenceInSlices,
   firstDivergence,
   type OutlineReader,
   outlineReader,
   type Parting,
-  partingOf,
+  partingInSlices,
   type RunOutline
 } from "./insight/Divergence.ts"
 export {
   type Forecast,
   type ForecastOptions,
   forecast,
+  forecastInSlices,
   type Need,
   type OutcomeForecast,
   type OutcomeName,
@@ -141,7 +142,6 @@ export {
 } from "./insight/Forecast.ts"
 export { type Outstanding, type Step, stepText } from "./insight/forecast/ModeForecast.ts"
 export type { Phrase, PhrasePart } from "./insight/Phrase.ts"
-export * from "./insight/Sliced.ts"
 export { type Voting, votingOf, waitingFor } from "./insight/Waiting.ts"
 export * from "./insight/WhatIf.ts"
 export { type Counterfactual, MAX_CLAIMS, type Why, why, whyInSlices } from "./insight/Why.ts"
@@ -252,6 +252,7 @@ export { receiptText } from "./receipts/ReceiptText.ts"
 export * from "./receipts/StoredReceipt.ts"
 export * from "./Scenario.ts"
 export type { Sha256 } from "./Sha256.ts"
+export * from "./Sliced.ts"
 export * from "./seal/Chain.ts"
 export {
   ExportDigest,

@@ -68,6 +68,19 @@ describe("a fair queue", () => {
     assert.deepStrictEqual(lane.take(), { caller: "b", entry: "b2" })
   })
 
+  it("leaves turns for others beyond those of one caller", () => {
+    const lane = makeFairQueue<string>(3, 2)
+    assert.deepStrictEqual([lane.enter("a", "a1"), lane.enter("a", "a2"), lane.enter("a", "a3")], [true, true, false])
+    assert.isUndefined(lane.take())
+    assert.isTrue(lane.enter("b", "b1"))
+    assert.isFalse(lane.enter("c", "c1"))
+    assert.deepStrictEqual([lane.end("b"), lane.end("a"), lane.end("c")], ["c1", "a3", undefined])
+    lane.add("a", "a4")
+    assert.isUndefined(lane.take())
+    lane.leave("a")
+    assert.strictEqual(lane.take()?.entry, "a4")
+  })
+
   it("forgets an entry that is removed before its turn", () => {
     const lane = laneBehind("a", "b1", "b2", "c1")
     lane.remove("b", "b1")

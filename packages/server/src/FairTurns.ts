@@ -2,6 +2,7 @@ import { makeFairQueue } from "@runplane/domain"
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import { RequestFacts } from "./http/RequestFacts.ts"
 
 const TEXTS = {
@@ -36,6 +37,8 @@ export interface FairTurns {
   readonly run: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | TurnRefused, R>
   /** The same for an answer that has begun: it is not refused, and waits as long as it takes. */
   readonly goOn: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Waits for a turn, as long as it takes, and holds it until the scope closes. */
+  readonly scoped: Effect.Effect<void, never, Scope.Scope>
 }
 
 /** A request in a lane. */
@@ -44,12 +47,23 @@ interface Entry {
   begin: () => void
 }
 
+export interface LaneOptions {
+  /** How long a request waits for its turn. */
+  readonly longestWait?: Duration.Input
+  /** Effects of one caller that run at a time; `atOnce` unless said. */
+  readonly ofCaller?: number
+}
+
 /**
  * Makes a lane of which `atOnce` effects run at a time, in turns by caller (docs/reference/http.md#turns). However many
  * requests one caller has in it, the request of another waits for one of them at most. Refusals quote `name`.
  */
-export const makeFairTurns = (name: string, atOnce: number, longestWait: Duration.Input = LONGEST_WAIT): FairTurns => {
-  const lane = makeFairQueue<Entry>(atOnce)
+export const makeFairTurns = (
+  name: string,
+  atOnce: number,
+  { longestWait = LONGEST_WAIT, ofCaller = atOnce }: LaneOptions = {}
+): FairTurns => {
+  const lane = makeFairQueue<Entry>(atOnce, ofCaller)
 
   const end = (caller: string) => {
     const next = lane.end(caller)
@@ -58,9 +72,14 @@ export const makeFairTurns = (name: string, atOnce: number, longestWait: Duratio
     next.begin()
   }
 
+  const leave = (caller: string, entry: Entry) =>
+    Effect.sync(() => (entry.hasTurn ? end(caller) : lane.remove(caller, entry)))
+
   const wait = (entry: Entry): Effect.Effect<void> =>
     Effect.callback((resume) => {
       entry.begin = () => resume(Effect.void)
+      // The fiber may have yielded since it entered the lane.
+      if (entry.hasTurn) entry.begin()
     })
 
   const refused = (reason: TurnRefused["reason"]) => Effect.fail(new TurnRefused({ lane: name, reason }))
@@ -79,7 +98,7 @@ export const makeFairTurns = (name: string, atOnce: number, longestWait: Duratio
         // A turn may come in the moment of an interruption or a timeout: it is given back.
         return Effect.ensuring(
           entry.hasTurn ? restore(effect) : restore(Effect.andThen(waiting(entry), effect)),
-          Effect.sync(() => (entry.hasTurn ? end(client) : lane.remove(client, entry)))
+          leave(client, entry)
         )
       })
     )
@@ -90,6 +109,21 @@ export const makeFairTurns = (name: string, atOnce: number, longestWait: Duratio
         if (lane.waitingOf(client) >= MOST_WAITING.perCaller) return refused("caller")
         return lane.waiting() >= MOST_WAITING.total ? refused("total") : inTurn(effect, inTime)
       }),
-    goOn: (effect) => inTurn(effect, wait)
+    goOn: (effect) => inTurn(effect, wait),
+    scoped: Effect.flatMap(RequestFacts, ({ client }) =>
+      Effect.uninterruptibleMask((restore) => {
+        const entry: Entry = { hasTurn: false, begin: () => undefined }
+        entry.hasTurn = lane.enter(client, entry)
+        const held = Effect.addFinalizer(() => leave(client, entry))
+        return entry.hasTurn ? held : Effect.andThen(held, restore(wait(entry)))
+      })
+    )
   }
 }
+
+/**
+ * Makes a lane for turns that take long: one caller has `ofCaller` of them at a time, and one more is left for the
+ * others (docs/reference/http.md#turns).
+ */
+export const makeLongTurns = (name: string, ofCaller: number, options: Omit<LaneOptions, "ofCaller"> = {}): FairTurns =>
+  makeFairTurns(name, ofCaller + 1, { ...options, ofCaller })

@@ -1,14 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Scheduler from "effect/Scheduler"
+import * as Scope from "effect/Scope"
 import { TestClock } from "effect/testing"
 import { MOST_WAITING } from "../src/FairTurns.ts"
-import { makeFairTurns, RequestFacts, TurnRefused } from "../src/index.ts"
+import { makeFairTurns, makeLongTurns, RequestFacts, TurnRefused } from "../src/index.ts"
 
 /** A lane whose turns end when the test ends them. */
-const laneOf = (atOnce: number) => {
-  const turns = makeFairTurns("the lane", atOnce)
+const laneOf = (atOnce: number, turns = makeFairTurns("the lane", atOnce)) => {
   const begun: Array<string> = []
   const ends: Array<Deferred.Deferred<void>> = []
   const request = (caller: string, run: (typeof turns)["run" | "goOn"] = turns.run) =>
@@ -54,6 +56,42 @@ describe("turns by caller", () => {
       yield* endOne
       assert.deepStrictEqual(begun, ["a", "a", "b", "a"])
     })
+  )
+
+  it.effect("that take long leave one turn for other callers", () =>
+    Effect.gen(function* () {
+      const { begun, endOne, request } = laneOf(2, makeLongTurns("the lane", 2))
+      yield* many(90, request("a"))
+      yield* request("b")
+      yield* request("c")
+      assert.deepStrictEqual(begun, ["a", "a", "b"])
+      yield* endOne
+      assert.deepStrictEqual(begun, ["a", "a", "b", "c"])
+    })
+  )
+
+  it.effect("are held until a scope closes, and left by one that is interrupted", () =>
+    Effect.gen(function* () {
+      const lane = makeFairTurns("the lane", 1)
+      const held = yield* Scope.make()
+      yield* Scope.provide(lane.scoped, held)
+      const interrupted = yield* Effect.forkChild(Effect.scoped(lane.scoped), { startImmediately: true })
+      const waiting = yield* Effect.forkChild(Effect.scoped(lane.scoped), { startImmediately: true })
+      yield* Fiber.interrupt(interrupted)
+      assert.isUndefined(waiting.pollUnsafe())
+      yield* Scope.close(held, Exit.void)
+      yield* Fiber.join(waiting)
+      yield* Effect.scoped(lane.scoped)
+    })
+  )
+
+  it.effect("come to fibers that yield after every operation", () =>
+    Effect.gen(function* () {
+      const lane = makeFairTurns("the lane", 1)
+      const short = Effect.scoped(lane.scoped)
+      const effects = Array.from({ length: 40 }, (_, number) => (number % 2 === 0 ? lane.goOn(Effect.void) : short))
+      yield* Effect.all(effects, { concurrency: "unbounded", discard: true })
+    }).pipe(Effect.provideService(Scheduler.MaxOpsBeforeYield, 8))
   )
 
   it.effect("refuse a request that waits for too long, and forget it", () =>

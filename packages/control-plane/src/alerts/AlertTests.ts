@@ -13,9 +13,10 @@ import {
   type NewFiring,
   noMemory,
   type RunMemory,
-  remember
+  remember,
+  type Sliced
 } from "@runplane/domain"
-import { makeFairTurns, type TurnRefused } from "@runplane/server"
+import { inSlices, makeLongTurns, type TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -34,7 +35,7 @@ import { makeSeqAt } from "./SeqAt.ts"
 const PAGE = 1_000
 /** Events, and marks, that one test reads, the latest ones of its days. */
 const MOST_EVENTS = 200_000
-/** Tests that run at the same time in a process. */
+/** Tests of one caller that run at the same time in a process. */
 const TESTS_AT_ONCE = 1
 const DAY_MS = 86_400_000
 
@@ -53,7 +54,7 @@ export class AlertTests extends Context.Service<
       const outOfReach = yield* makeOutOfReach
       const seqAt = yield* makeSeqAt
       const keptMs = yield* callsKeptMs
-      const turns = makeFairTurns("tests of alert rules", TESTS_AT_ONCE)
+      const turns = makeLongTurns("tests of alert rules", TESTS_AT_ONCE)
 
       const marksOf = (name: string | undefined, since: number) =>
         name === undefined
@@ -118,10 +119,7 @@ export class AlertTests extends Context.Service<
         while (!isEnd && read < MOST_EVENTS) {
           const rows = yield* sql<{ readonly seq: bigint | null; readonly event: string | null }>`
             SELECT seq, event FROM end_of_log(${BigInt(after)}, ${PAGE}, ${BigInt(READ_BYTES)})`
-          const events = rows.flatMap(({ event }) => {
-            const decoded = event === null ? undefined : Result.getOrUndefined(decodeEventText(event))
-            return decoded === undefined ? [] : [decoded]
-          })
+          const events = yield* inSlices(decodedEvents(rows))
           yield* learn([...new Set(events.map(({ runId }) => runId as string))])
           const reached = new Map<string, number>()
           if (rule.measure === "outOfReach") {
@@ -134,7 +132,7 @@ export class AlertTests extends Context.Service<
               reached.set(runId, seq)
             }
           }
-          for (const event of events) take(event, reached.get(event.runId))
+          yield* inSlices(takenEvents(events, (event) => take(event, reached.get(event.runId))))
           read += events.length
           isEnd = events.length === 0
           after = Number(rows.at(-1)?.seq ?? after)
@@ -164,6 +162,23 @@ interface TestedMark {
   readonly value: number
   /** Source of the telemetry that stated it. */
   readonly telemetry: string | null
+}
+
+function* decodedEvents(rows: ReadonlyArray<{ readonly event: string | null }>): Sliced<Array<CanonicalEvent>> {
+  const events: Array<CanonicalEvent> = []
+  for (const { event } of rows) {
+    const decoded = event === null ? undefined : Result.getOrUndefined(decodeEventText(event))
+    if (decoded !== undefined) events.push(decoded)
+    yield
+  }
+  return events
+}
+
+function* takenEvents(events: ReadonlyArray<CanonicalEvent>, take: (event: CanonicalEvent) => void): Sliced<void> {
+  for (const event of events) {
+    take(event)
+    yield
+  }
 }
 
 const shown = (

@@ -2,11 +2,14 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import {
   activePolicy,
   type CanonicalEvent,
+  type Deliberation,
   decodeEventText,
   deliberationReader,
-  forecast,
-  type RunMemory
+  forecastInSlices,
+  type RunMemory,
+  type Sliced
 } from "@runplane/domain"
+import { inSlices } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 
@@ -37,19 +40,29 @@ export const makeOutOfReach = Effect.map(PgClient.PgClient, (sql) => {
       WHERE run_id = ${runId}::uuid AND seq <= ${BigInt(last.seq)} ORDER BY seq LIMIT ${MOST_EVENTS + 1}`
     if (rows.length > MOST_EVENTS) return undefined
     const seqs = new Set(changing.map(({ seq }) => seq))
-    const reader = deliberationReader()
-    for (const { event: text } of rows) {
-      const event = Result.getOrUndefined(decodeEventText(text))
-      if (event === undefined) continue
-      reader.take(event)
-      if (seqs.has(event.seq) && hasNoPositive(reader.read())) return event.seq
-    }
-    return undefined
+    return yield* inSlices(firstOutOfReach(rows, seqs))
   })
 })
 
+/** The first of these seqs after which no positive outcome is possible. */
+function* firstOutOfReach(
+  rows: ReadonlyArray<{ readonly event: string }>,
+  seqs: ReadonlySet<number>
+): Sliced<number | undefined> {
+  const reader = deliberationReader()
+  for (const { event: text } of rows) {
+    yield
+    const event = Result.getOrUndefined(decodeEventText(text))
+    if (event === undefined) continue
+    reader.take(event)
+    if (seqs.has(event.seq) && (yield* hasNoPositive(reader.read()))) return event.seq
+  }
+  return undefined
+}
+
 /** Whether every positive outcome that the rules know is impossible. */
-const hasNoPositive = (run: Parameters<typeof forecast>[0]): boolean => {
-  const positive = forecast(run, activePolicy(run)).outcomes.filter(({ outcome }) => outcome === "positive")
+function* hasNoPositive(run: Deliberation): Sliced<boolean> {
+  const { outcomes } = yield* forecastInSlices(run, activePolicy(run))
+  const positive = outcomes.filter(({ outcome }) => outcome === "positive")
   return positive.length > 0 && positive.every(({ status }) => status === "impossible")
 }

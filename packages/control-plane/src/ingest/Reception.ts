@@ -35,6 +35,8 @@ import { IngestSettings } from "./IngestSettings.ts"
 const INFLATED = 8
 /** Requests whose bodies are in memory at the same time. */
 const CONCURRENT_REQUESTS = 8
+/** Those of one caller: bodies that do not arrive leave others free. */
+const REQUESTS_OF_CALLER = 6
 /** A body that inflates to more is read alone: memory has one of them. */
 const LARGE_BODY_BYTES = 4 * 1024 * 1024
 /** The spans of a request may have so many times the bytes of its largest inflated body: each repeats its resource. */
@@ -115,7 +117,7 @@ export class Reception extends Context.Service<
       const redactor = yield* Redactor
       const { dropsContent, inboxBytes, isEnabled, keepUser, maxBodyBytes, tracesPerRequest } = yield* IngestSettings
       const budgets = yield* makeExportBudgets
-      const lane = makeFairTurns("exports", CONCURRENT_REQUESTS)
+      const lane = makeFairTurns("exports", CONCURRENT_REQUESTS, { ofCaller: REQUESTS_OF_CALLER })
       const largeLane = makeFairTurns("large exports", 1)
       const limits = { ...OTLP_LIMITS, traces: tracesPerRequest }
       const maxInflatedBytes = INFLATED * maxBodyBytes

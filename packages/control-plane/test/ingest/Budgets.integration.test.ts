@@ -1,7 +1,9 @@
+import { request as httpRequest } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { call, layerTestService } from "../support/HttpService.ts"
+import * as Option from "effect/Option"
+import { baseUrl, call, layerTestService } from "../support/HttpService.ts"
 import { exportOf, post, span } from "./Exports.ts"
 
 const tracesOf = (first: number, count: number) =>
@@ -82,3 +84,33 @@ const protobufOf = (first: number, count: number): Uint8Array<ArrayBuffer> => {
   const scoped = [18, ...lengthOf(spans), ...spans]
   return Uint8Array.from([10, ...lengthOf(scoped), ...scoped])
 }
+
+/** A request of a caller in this network whose body does not arrive. */
+const silent = Effect.fnUntraced(function* (url: string, address: string) {
+  const sent = httpRequest(`${url}/v1/traces`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "content-length": "1000", "x-forwarded-for": address }
+  })
+  sent.on("error", () => undefined)
+  yield* Effect.addFinalizer(() => Effect.sync(() => sent.destroy()))
+  sent.write("{")
+})
+
+layer(layerTestService({ settings: { TRUST_PROXY: "1" } }), { excludeTestServices: true })(
+  "a caller whose bodies do not arrive",
+  (it) => {
+    it.effect("leaves slots of the reception for another one", () =>
+      Effect.gen(function* () {
+        const url = yield* baseUrl
+        for (let sent = 0; sent < 40; sent++) yield* silent(url, "203.0.113.1")
+        // They have their slots, or wait, when the process has answered the request after them.
+        yield* call("GET", "/livez")
+        const answer = yield* Effect.timeoutOption(
+          post(tracesOf(1, 1), { headers: { "x-forwarded-for": "198.51.100.7" } }),
+          "10 seconds"
+        )
+        assert.strictEqual(Option.getOrUndefined(answer)?.status, 200)
+      }).pipe(Effect.scoped)
+    )
+  }
+)

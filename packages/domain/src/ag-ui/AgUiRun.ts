@@ -5,6 +5,7 @@ import { project } from "../Projector.ts"
 import { foldDecision } from "../projector/Decision.ts"
 import type { DecisionCurrent, RunState } from "../RunState.ts"
 import { isTerminal, type RunStatus } from "../RunStatus.ts"
+import { runSliced, type Sliced } from "../Sliced.ts"
 import { addUsage, type UsageSums } from "../UsageSums.ts"
 import { AG_UI_PROTOCOL_VERSION, type AgUiEvent, type AgUiUsage } from "./AgUiEvent.ts"
 import { customEvent, isNoise, messageEvents, toolEvents } from "./EventTranslation.ts"
@@ -82,7 +83,11 @@ export const openAgUi = ({ runId, threadId }: AgUiIds, state: RunState): AgUiSte
  * Translates the next events of the run, in the order of their index, and then sends one change of the state. The
  * stream leaves the state out from the first time on that it is larger than `MAX_AG_UI_STATE`.
  */
-export const translate = (run: AgUiRun, events: ReadonlyArray<CanonicalEvent>): AgUiStep => {
+export const translate = (run: AgUiRun, events: ReadonlyArray<CanonicalEvent>): AgUiStep =>
+  runSliced(translateInSlices(run, events))
+
+/** The same, one event a slice. */
+export function* translateInSlices(run: AgUiRun, events: Iterable<CanonicalEvent>): Sliced<AgUiStep> {
   const frames: Array<AgUiFrame> = []
   let next = run
   let state = run.state?.sent
@@ -91,6 +96,7 @@ export const translate = (run: AgUiRun, events: ReadonlyArray<CanonicalEvent>): 
     const [after, translated] = translateOne(next, event)
     next = after
     frames.push(...translated.map((one, at) => (at === translated.length - 1 ? frame(one, event.seq) : frame(one))))
+    yield
   }
   if (state === undefined || state === run.state?.sent) return [next, frames]
   const [sent, change] = stateChange(next, state)

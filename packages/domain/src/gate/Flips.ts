@@ -1,4 +1,5 @@
-import { divergenceCost, partingOf, type RunOutline } from "../insight/Divergence.ts"
+import { divergenceCostInSlices, partingInSlices, type RunOutline } from "../insight/Divergence.ts"
+import { runSliced, type Sliced } from "../Sliced.ts"
 
 /** A run with its steps. */
 export interface Course {
@@ -31,11 +32,12 @@ export const medoidCandidates = <A>(majority: ReadonlyArray<A>): ReadonlyArray<A
 }
 
 /** The run with the smallest sum of divergence costs to the others, the first of several; undefined without runs. */
-export const medoidOf = (candidates: ReadonlyArray<Course>): Course | undefined => {
+export function* medoidInSlices(candidates: ReadonlyArray<Course>): Sliced<Course | undefined> {
   let medoid: Course | undefined
   let least = Number.POSITIVE_INFINITY
   for (const candidate of candidates) {
-    const sum = candidates.reduce((total, { outline }) => total + divergenceCost(candidate.outline, outline), 0)
+    let sum = 0
+    for (const { outline } of candidates) sum += yield* divergenceCostInSlices(candidate.outline, outline)
     if (sum < least) [medoid, least] = [candidate, sum]
   }
   return medoid
@@ -43,27 +45,28 @@ export const medoidOf = (candidates: ReadonlyArray<Course>): Course | undefined 
 
 /** Counts the causes of the minority's runs, one run at a time. */
 export interface FlipCounter {
-  readonly take: (run: Course) => void
+  readonly take: (run: Course) => Sliced<void>
   /** The causes, the largest first. */
   readonly read: () => ReadonlyArray<FlipCause>
 }
 
 export const flipCounter = (medoid: Course): FlipCounter => {
   const causes = new Map<string, FlipCause>()
+  const take = function* ({ outline, runId }: Course): Sliced<void> {
+    const parting = yield* partingInSlices(medoid.outline, outline)
+    const { participantId = "", type = "", what = "no difference is on record", after } = parting ?? {}
+    const key = JSON.stringify([participantId, type, what])
+    const known = causes.get(key)
+    const text = [participantId, what, after === undefined ? "" : `after ${after}`].filter((part) => part !== "")
+    causes.set(
+      key,
+      known === undefined
+        ? { key, count: 1, text: text.join(" "), exampleLeft: medoid.runId, exampleRight: runId }
+        : { ...known, count: known.count + 1 }
+    )
+  }
   return {
-    take: ({ outline, runId }) => {
-      const parting = partingOf(medoid.outline, outline)
-      const { participantId = "", type = "", what = "no difference is on record", after } = parting ?? {}
-      const key = JSON.stringify([participantId, type, what])
-      const known = causes.get(key)
-      const text = [participantId, what, after === undefined ? "" : `after ${after}`].filter((part) => part !== "")
-      causes.set(
-        key,
-        known === undefined
-          ? { key, count: 1, text: text.join(" "), exampleLeft: medoid.runId, exampleRight: runId }
-          : { ...known, count: known.count + 1 }
-      )
-    },
+    take,
     read: () => [...causes.values()].sort((left, right) => right.count - left.count || (left.key < right.key ? -1 : 1))
   }
 }
@@ -77,9 +80,9 @@ export const flipsOf = (
   others: ReadonlyArray<Course>,
   recorded?: Course
 ): ReadonlyArray<FlipCause> => {
-  const medoid = medoidOf(medoidCandidates(reference)) ?? recorded
+  const medoid = runSliced(medoidInSlices(medoidCandidates(reference))) ?? recorded
   if (medoid === undefined) return []
   const counter = flipCounter(medoid)
-  for (const run of others) counter.take(run)
+  for (const run of others) runSliced(counter.take(run))
   return counter.read()
 }

@@ -1,5 +1,6 @@
 import * as Schema from "effect/Schema"
-import { type Course, medoidCandidates, medoidOf } from "./Flips.ts"
+import { runSliced } from "../Sliced.ts"
+import { type Course, medoidCandidates, medoidInSlices } from "./Flips.ts"
 
 /** Characters of a typical run, as JSON. */
 const MOST_CHARACTERS = 256 * 1024
@@ -20,7 +21,7 @@ export type TypicalRun = typeof TypicalRun.Type
 
 /** The run in the middle of several; undefined without one, and when it is too large to keep. */
 export const typicalOf = (courses: ReadonlyArray<Course>): TypicalRun | undefined => {
-  const medoid = medoidOf(medoidCandidates(courses))
+  const medoid = runSliced(medoidInSlices(medoidCandidates(courses)))
   if (medoid === undefined) return undefined
   const steps = medoid.outline.steps.map(({ key, participantId, said, type }) => ({
     participantId,

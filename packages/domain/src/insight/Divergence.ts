@@ -1,5 +1,6 @@
 import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
 import { sumUsd } from "../Money.ts"
+import { runSliced, type Sliced } from "../Sliced.ts"
 import { type RunStep, stepReader } from "./RunSteps.ts"
 
 interface RunPosition {
@@ -49,11 +50,11 @@ export interface RunOutline {
 export const firstDivergence = (
   leftEvents: Iterable<CanonicalEvent>,
   rightEvents: Iterable<CanonicalEvent>
-): Divergence | null => divergenceOf(outlineOf(leftEvents), outlineOf(rightEvents))
+): Divergence | null => runSliced(divergenceInSlices(outlineOf(leftEvents), outlineOf(rightEvents)))
 
-/** The first difference between two runs that were read by `outlineReader`. */
-export const divergenceOf = (left: RunOutline, right: RunOutline): Divergence | null => {
-  const first = firstDifference(left.steps, right.steps)
+/** The first difference between two runs that were read by `outlineReader`, in slices. */
+export function* divergenceInSlices(left: RunOutline, right: RunOutline): Sliced<Divergence | null> {
+  const first = yield* firstDifference(left.steps, right.steps)
   if (first === undefined) return null
   const at = { left: positionOf(first.left ?? first.before.left), right: positionOf(first.right ?? first.before.right) }
   const [spentLeft, spentRight] = [spentAfter(left, at.left), spentAfter(right, at.right)]
@@ -86,8 +87,8 @@ export interface Parting {
 }
 
 /** Where a run parts from another; null when their steps are equal. */
-export const partingOf = (from: RunOutline, run: RunOutline): Parting | null => {
-  const first = firstDifference(from.steps, run.steps)
+export function* partingInSlices(from: RunOutline, run: RunOutline): Sliced<Parting | null> {
+  const first = yield* firstDifference(from.steps, run.steps)
   const step = first?.right ?? first?.left
   if (first === undefined || step === undefined) return null
   const end = first.right === undefined ? first.before.right : run.steps[run.steps.indexOf(first.right) - 1]
@@ -133,11 +134,30 @@ const countedStep = (steps: ReadonlyArray<RunStep>, step: RunStep): string => {
 }
 
 /** The number of steps that only one of two runs has, or that differ. */
-export const divergenceCost = (left: RunOutline, right: RunOutline): number => {
-  const byKey = new Map(right.steps.map((step) => [step.key, step]))
-  const shared = left.steps.filter(({ key }) => byKey.has(key))
-  const changed = shared.filter(({ key, said }) => !isSame(said, byKey.get(key)?.said ?? {}))
-  return left.steps.length + right.steps.length - 2 * shared.length + changed.length
+export function* divergenceCostInSlices(left: RunOutline, right: RunOutline): Sliced<number> {
+  const byKey = yield* keyed(right.steps)
+  let [shared, changed] = [0, 0]
+  for (const [at, { key, said }] of left.steps.entries()) {
+    if (isEndOfSlice(at)) yield
+    const counterpart = byKey.get(key)
+    if (counterpart === undefined) continue
+    shared += 1
+    if (!isSame(said, counterpart.said)) changed += 1
+  }
+  return left.steps.length + right.steps.length - 2 * shared + changed
+}
+
+/** Steps that are compared in one slice. */
+const STEPS_IN_SLICE = 1_000
+const isEndOfSlice = (at: number) => at % STEPS_IN_SLICE === STEPS_IN_SLICE - 1
+
+function* keyed(steps: ReadonlyArray<RunStep>): Sliced<ReadonlyMap<string, RunStep>> {
+  const byKey = new Map<string, RunStep>()
+  for (const [at, step] of steps.entries()) {
+    if (isEndOfSlice(at)) yield
+    byKey.set(step.key, step)
+  }
+  return byKey
 }
 
 /** Reads a run's events one by one, so that they need not be in memory together. */
@@ -192,11 +212,9 @@ interface Difference {
   readonly before: { readonly left?: RunStep; readonly right?: RunStep }
 }
 
-const firstDifference = (left: ReadonlyArray<RunStep>, right: ReadonlyArray<RunStep>): Difference | undefined => {
-  const rightByKey = new Map(right.map((step) => [step.key, step]))
-  const leftByKey = new Map(left.map((step) => [step.key, step]))
-  const fromLeft = firstIn(left, rightByKey)
-  const fromRight = firstIn(right, leftByKey)
+function* firstDifference(left: ReadonlyArray<RunStep>, right: ReadonlyArray<RunStep>): Sliced<Difference | undefined> {
+  const fromLeft = yield* firstIn(left, yield* keyed(right))
+  const fromRight = yield* firstIn(right, yield* keyed(left))
   if (fromRight === undefined || (fromLeft !== undefined && fromLeft.depth < fromRight.depth)) return ofLeft(fromLeft)
   if (fromLeft === undefined || fromRight.depth < fromLeft.depth) return ofRight(fromRight)
   if (fromLeft.counterpart === undefined && fromRight.counterpart === undefined) {
@@ -220,10 +238,11 @@ interface Found {
 }
 
 /** The first step that the other run lacks, or has otherwise. */
-const firstIn = (steps: ReadonlyArray<RunStep>, other: ReadonlyMap<string, RunStep>): Found | undefined => {
+function* firstIn(steps: ReadonlyArray<RunStep>, other: ReadonlyMap<string, RunStep>): Sliced<Found | undefined> {
   let depth = 0
   let lastCounterpart: RunStep | undefined
   for (const step of steps) {
+    if (isEndOfSlice(depth)) yield
     const counterpart = other.get(step.key)
     if (counterpart === undefined || !isSame(step.said, counterpart.said))
       return { step, counterpart, lastCounterpart, depth }

@@ -1,5 +1,6 @@
 import { isAgreed, refuseCommitment } from "../policies/Evaluation.ts"
 import type { ProposalRecord, RuleRefusal, SessionTerms } from "../policies/SessionRecord.ts"
+import { runSliced, type Sliced } from "../Sliced.ts"
 import { counting, type Statement } from "./Act.ts"
 import { actionLog } from "./ActionLog.ts"
 import { type ActivePolicy, isAllowed, objectionsTo, type PolicySource, type SessionRules } from "./ActivePolicy.ts"
@@ -73,7 +74,15 @@ const MAX_PROPOSALS = 50
 const MAX_KINDS = 64
 
 /** The outcomes that are still possible for a run's decision, from the record up to any event. */
-export const forecast = (run: Deliberation, by: ActivePolicy, options: ForecastOptions = {}): Forecast => {
+export const forecast = (run: Deliberation, by: ActivePolicy, options: ForecastOptions = {}): Forecast =>
+  runSliced(forecastInSlices(run, by, options))
+
+/** The same in slices. */
+export function* forecastInSlices(
+  run: Deliberation,
+  by: ActivePolicy,
+  options: ForecastOptions = {}
+): Sliced<Forecast> {
   const { fault, policySource, policyVersion, sessionRules } = by
   const head = {
     runId: run.runId,
@@ -98,13 +107,17 @@ export const forecast = (run: Deliberation, by: ActivePolicy, options: ForecastO
     }
   const acts = counting(run.acts)
   const ahead = modeForecast(sessionRules, acts)
+  yield
+  const outcomes = outcomesOf(sessionRules.terms, ahead)
+  yield
+  const pivotal = yield* pivotalOf(sessionRules, ahead, acts)
   return {
     ...head,
     basis: ahead.isExact ? "exact" : "bounds",
-    outcomes: outcomesOf(sessionRules.terms, ahead),
+    outcomes,
     outstanding: ahead.outstanding,
     ...waitingNote(run, by, ahead.outstanding),
-    pivotal: pivotalOf(sessionRules, ahead, acts),
+    pivotal,
     ...noteOf(run, [
       run.state === "SUSPENDED" && "the session is suspended",
       ahead.ends.length === 0 && "too many votes are open to try them all; only `met` is exact",
@@ -226,28 +239,33 @@ const byProposal = (terms: SessionTerms, record: ProposalRecord): ReadonlyArray<
       : { ...about, status: "possible", settled: false, blockers, needs: [needOf([step])] }
   })
 
-/** Every single act after which an outcome is newly met, certain or impossible. */
-const pivotalOf = (
+/** Every single act after which an outcome is newly met, certain or impossible; each kind of act is a slice. */
+function* pivotalOf(
   sessionRules: SessionRules,
   ahead: ModeForecast,
   acts: ReadonlyArray<Statement>
-): ReadonlyArray<Pivotal> => {
+): Sliced<ReadonlyArray<Pivotal>> {
   if (ahead.ends.length === 0) return []
   const { terms } = sessionRules
   const now = OUTCOMES.map((outcome) => statusUnder(terms, ahead, outcome === "positive").status)
   const consequences = new Map<string, ReadonlyArray<Pick<Pivotal, "outcome" | "becomes">>>()
-  return ahead.moves.flatMap(({ kind, statement }) => {
-    if (!consequences.has(kind) && consequences.size >= MAX_KINDS) return []
+  const pivotal: Array<Pivotal> = []
+  for (const { kind, statement } of ahead.moves) {
+    if (!consequences.has(kind) && consequences.size >= MAX_KINDS) continue
     const found = consequences.get(kind) ?? consequencesOf(sessionRules, now, [...acts, statement])
     consequences.set(kind, found)
+    yield
     const value = statement.vote ?? statement.severity ?? statement.recommendation
-    return found.map((consequence) => ({
-      participantId: statement.by,
-      act: statement.type,
-      ...(value !== undefined && { value }),
-      ...consequence
-    }))
-  })
+    for (const consequence of found) {
+      pivotal.push({
+        participantId: statement.by,
+        act: statement.type,
+        ...(value !== undefined && { value }),
+        ...consequence
+      })
+    }
+  }
+  return pivotal
 }
 
 const consequencesOf = (

@@ -2,6 +2,7 @@ import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import type { PolicyText } from "../policies/Policy.ts"
 import { boundName } from "../projector/Bounds.ts"
+import { runSliced, type Sliced } from "../Sliced.ts"
 import { type Act, counting, evaluateActs } from "./Act.ts"
 import { type ActivePolicy, type SessionRules, underPolicy } from "./ActivePolicy.ts"
 import { type Ballot, ballotsOf, hasBallots, subjectsOf, VOTE_VALUES, type VoteValue, withBallots } from "./Ballots.ts"
@@ -9,7 +10,6 @@ import type { Deliberation } from "./Deliberation.ts"
 import type { OutcomeName } from "./Forecast.ts"
 import { MAX_ENUMERATED, smallestSetsInSlices } from "./forecast/ModeForecast.ts"
 import { type Position, positionUnder, trialsOf } from "./Position.ts"
-import { runSliced, type Sliced } from "./Sliced.ts"
 
 /** The changes to try. */
 export interface Changes {

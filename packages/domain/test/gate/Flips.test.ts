@@ -1,14 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   type CanonicalEvent,
-  divergenceCost,
+  divergenceCostInSlices,
   type EventDraft,
   flipsOf,
   medoidCandidates,
-  medoidOf,
+  medoidInSlices,
   outlineReader,
-  partingOf,
+  partingInSlices,
   type RunOutline,
+  runSliced,
   trialReader
 } from "@runplane/domain"
 import * as Schema from "effect/Schema"
@@ -23,6 +24,8 @@ const outlineOf = (events: ReadonlyArray<CanonicalEvent>): RunOutline => {
   for (const event of events) reader.take(event)
   return reader.read()
 }
+const partingOf = (from: RunOutline, run: RunOutline) => runSliced(partingInSlices(from, run))
+const divergenceCost = (left: RunOutline, right: RunOutline) => runSliced(divergenceCostInSlices(left, right))
 const outline = (...stories: ReadonlyArray<Story>) => outlineOf(eventsOf(...stories))
 
 const evaluates = (by: string, recommendation: string, confidence = 0.9, reason = "because") =>
@@ -89,7 +92,7 @@ describe("the causes of flips", () => {
 
   it("are measured from the run that differs least from the others", () => {
     const odd = [...beginning, votes("a", "ABSTAIN"), ...approved.slice(beginning.length)]
-    assert.strictEqual(medoidOf([...runs("odd", 1, odd), ...runs("yes", 2, approved)])?.runId, "yes-0")
+    assert.strictEqual(runSliced(medoidInSlices([...runs("odd", 1, odd), ...runs("yes", 2, approved)]))?.runId, "yes-0")
   })
 
   it.prop(

@@ -188,7 +188,7 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   DECISION_CONCURRENCY: row(
     lenient("answers", 1),
     2,
-    "Answers about decisions (forecast, why, what-if, backtest, divergence) that are made at a time; others wait."
+    "Answers about decisions (forecast, why, what-if, backtest, divergence) of a caller that are made at a time; others wait."
   ),
   RECEIPT_RETRY_WINDOW_MS: row(
     ms(),

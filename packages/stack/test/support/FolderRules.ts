@@ -43,6 +43,7 @@ const VALUES = [
   "PayloadDecoder.ts",
   "RunStatus.ts",
   "RuntimeFrames.ts",
+  "Sliced.ts",
   "VisibleText.ts"
 ]
 

@@ -7,8 +7,10 @@ import {
   project,
   type RunId,
   type RunMetrics,
-  type RunState
+  type RunState,
+  type Sliced
 } from "@runplane/domain"
+import { inSlices } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
@@ -55,7 +57,7 @@ export const projectAndMeasure = ({ metrics, state }: Projected, event: Canonica
 /**
  * Folds the events behind a prefix, page by page, up to a seq or to the current end of the log. It is the fold of
  * the live path (docs/reference/events.md#fold), so the result equals the live projection byte for byte. The database
- * reads the next page while this one is folded.
+ * reads the next page while this one is folded, in slices (docs/reference/http.md#turns).
  */
 export const foldOn = Effect.fnUntraced(function* <A>(
   events: Pick<EventRepository["Service"], "slice">,
@@ -73,10 +75,23 @@ export const foldOn = Effect.fnUntraced(function* <A>(
     const page: EventSlice = yield* Fiber.join(pending)
     const last = page.events.at(-1)
     pending = page.isLast || last === undefined ? undefined : yield* ask(last.seq)
-    for (const stored of page.events) prefix = foldOne(prefix, stored, step)
+    prefix = yield* inSlices(foldPage(prefix, page, step))
   }
   return prefix
 })
+
+function* foldPage<A>(
+  from: FoldedPrefix<A>,
+  { events }: EventSlice,
+  step: (folded: A, event: CanonicalEvent) => A
+): Sliced<FoldedPrefix<A>> {
+  let prefix = from
+  for (const stored of events) {
+    prefix = foldOne(prefix, stored, step)
+    yield
+  }
+  return prefix
+}
 
 const foldOne = <A>(
   { folded, lastIndex }: FoldedPrefix<A>,

@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as PgTypes from "@effect/sql-pg/PgTypes"
-import type { DatabaseHost } from "@runplane/server"
+import { type DatabaseHost, makeFairTurns } from "@runplane/server"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -49,6 +49,7 @@ export interface DatabaseClientOptions extends ServerPoolOptions {
  *
  * - a caller that waits longer than `acquireTimeoutMs` for a connection gets a `SqlError` that says so, whether for a
  *   free connection or for a server that does not answer; an exhausted pool blocks no caller for ever;
+ * - a free connection goes to the callers in turns (docs/reference/http.md#turns);
  * - a pool whose server refuses one more connection (53300) is full: the caller waits for a free one;
  * - a statement that a server refuses because it takes no writes (25006) makes the pool search for one that does;
  * - a transaction whose connection breaks fails with the `SqlError` of the break. The driver makes it a defect, because
@@ -65,6 +66,8 @@ export const makeDatabaseClient = Effect.fnUntraced(function* (options: Database
   const scope = yield* Effect.scope
   /** One permit for each connection that the pool may have now. */
   const slots = yield* Semaphore.make(config.maxConnections)
+  /** Callers take turns, so that the many statements of one delay those of another by one. */
+  const turns = makeFairTurns("connections", config.maxConnections)
   /** Why the server opens no more connections; undefined while it does. */
   let refusal: string | undefined
 
@@ -108,7 +111,10 @@ export const makeDatabaseClient = Effect.fnUntraced(function* (options: Database
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
         const ours = yield* Scope.fork(yield* Effect.scope)
-        const acquired = restore(slots.takeScoped(1)).pipe(Effect.andThen(counted), Effect.andThen(restore(session)))
+        const acquired = restore(Effect.andThen(turns.scoped, slots.takeScoped(1))).pipe(
+          Effect.andThen(counted),
+          Effect.andThen(restore(session))
+        )
         return yield* acquired.pipe(
           Effect.tapError((error) => (isTooManyConnections(error) ? stopGrowing(error) : Effect.void)),
           Scope.provide(ours),

@@ -7,8 +7,10 @@ import {
   decodeEventText,
   deliberationReader,
   RunId,
-  SESSION_START
+  SESSION_START,
+  type Sliced
 } from "@runplane/domain"
+import { inSlices } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -27,6 +29,20 @@ export interface BacktestRun {
   readonly runId: RunId
   /** Events in its log. */
   readonly events: number
+}
+
+/** A row of the log. */
+interface EventRow {
+  readonly run_id: string
+  readonly json: string
+}
+
+/** Decodes and takes rows, one a slice. */
+function* taken(rows: ReadonlyArray<EventRow>, take: (event: CanonicalEvent, runId: string) => void): Sliced<void> {
+  for (const { json, run_id } of rows) {
+    take(Result.getOrThrow(decodeEventText(json)), run_id)
+    yield
+  }
 }
 
 /** A position in the events of several runs. */
@@ -140,7 +156,7 @@ export class BacktestRuns extends Context.Service<
         let after: Position | undefined
         do {
           const { next, rows } = yield* slice(group, types, after)
-          for (const { json, run_id } of rows) take(Result.getOrThrow(decodeEventText(json)), run_id)
+          yield* inSlices(taken(rows, take))
           after = next
         } while (after !== undefined)
       })

@@ -11,7 +11,7 @@ import {
   type RunOutline
 } from "@runplane/domain"
 import { RuntimeClient } from "@runplane/runtime"
-import { ControlPlaneSettings, type FairTurns, makeFairTurns, readSettings, type TurnRefused } from "@runplane/server"
+import { ControlPlaneSettings, type FairTurns, makeLongTurns, readSettings, type TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -65,7 +65,7 @@ export class DecisionReader extends Context.Service<
         concurrency: ControlPlaneSettings.DECISION_CONCURRENCY,
         patience: ControlPlaneSettings.SESSION_POLICY_TIMEOUT_MS
       })
-      const turns = makeFairTurns("decisions", concurrency)
+      const turns = makeLongTurns("decisions", concurrency)
 
       const readAll = <R extends { readonly take: (event: CanonicalEvent) => void }>(
         runId: RunId,

@@ -10,15 +10,14 @@ import {
 import {
   type Changes,
   type Divergence,
-  divergenceOf,
+  divergenceInSlices,
   type Forecast,
-  forecast,
+  forecastInSlices,
   type PolicyText,
   policyRuleFaults,
   type RecordSubject,
   type RunId,
   recordSubject,
-  type Sliced,
   scenarioOfRecord,
   type WhatIf,
   type Why,
@@ -26,7 +25,7 @@ import {
   whyInSlices
 } from "@runplane/domain"
 import { RuntimeClient } from "@runplane/runtime"
-import type { TurnRefused } from "@runplane/server"
+import { inSlices, type TurnRefused } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -38,22 +37,6 @@ import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import { answerOfRuntimeError } from "../../platform/http/RuntimeRefusal.ts"
 import { type CachedAnswer, makeAnswerCache } from "./AnswerCache.ts"
 import { DecisionReader, type ReadDecision } from "./DecisionReader.ts"
-
-/** The time after which a computation yields, milliseconds. */
-const TURN_MS = 10
-
-/** Runs a computation in parts, and yields to the process in between (docs/reference/decisions.md#limits). */
-const inSlices = Effect.fnUntraced(function* <A>(parts: Sliced<A>) {
-  const clock = yield* Clock.Clock
-  while (true) {
-    const started = clock.currentTimeMillisUnsafe()
-    do {
-      const { done, value } = parts.next()
-      if (done) return value
-    } while (clock.currentTimeMillisUnsafe() - started < TURN_MS)
-    yield* Effect.yieldNow
-  }
-})
 
 /** Two runs, and their divergence. */
 export interface Parted {
@@ -160,7 +143,8 @@ export class Decisions extends Context.Service<
         const make = Effect.fnUntraced(function* ({ by, run }: ReadDecision) {
           // A forecast of the past has the time of the past.
           const time = atSeq === undefined ? yield* Clock.currentTimeMillis : Date.parse(run.at?.ts ?? "")
-          return { ...forecast(run, by, Number.isFinite(time) ? { nowUnixMs: time } : {}), runId }
+          const options = Number.isFinite(time) ? { nowUnixMs: time } : {}
+          return { ...(yield* inSlices(forecastInSlices(run, by, options))), runId }
         })
         // An open session has a deadline, so its forecast depends on the time of the request.
         return yield* answered(reference, at, make, (run) => atSeq !== undefined || run.state !== "OPEN")
@@ -208,7 +192,11 @@ export class Decisions extends Context.Service<
           const rightCourse = yield* reader.course(rightRunId)
           yield* requireRun(leftRunId, left)
           yield* requireRun(rightRunId, right)
-          const parted = { leftRunId, rightRunId, divergence: divergenceOf(leftCourse, rightCourse) }
+          const parted = {
+            leftRunId,
+            rightRunId,
+            divergence: yield* inSlices(divergenceInSlices(leftCourse, rightCourse))
+          }
           cached.put(parted)
           return parted
         })

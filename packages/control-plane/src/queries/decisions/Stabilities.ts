@@ -12,7 +12,7 @@ import {
   countedTrials,
   flipCounter,
   medoidCandidates,
-  medoidOf,
+  medoidInSlices,
   outcomeKey,
   parseQuery,
   RunId,
@@ -23,7 +23,7 @@ import {
   type Trial,
   trialReader
 } from "@runplane/domain"
-import type { TurnRefused } from "@runplane/server"
+import { inSlices, makeLongTurns, type TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -33,6 +33,9 @@ import { conditionOf } from "../../platform/postgres/search/QueryConditions.ts"
 import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
 import { type BacktestRun, BacktestRuns, groupsOf } from "./BacktestRuns.ts"
 import { DecisionReader } from "./DecisionReader.ts"
+
+/** Comparisons of the steps of runs at a time for one caller: each has up to 11 runs in memory. */
+const COMPARED_AT_ONCE = 2
 
 interface MatchingRun extends BacktestRun {
   readonly status: RunStatus
@@ -55,8 +58,8 @@ const PROPERTIES: Readonly<Record<Exclude<StabilityGroup, "model">, string>> = {
 
 /**
  * The stability of the decisions of many runs (docs/reference/gate.md#stability). The outcomes are read a group of runs
- * at a time, and the steps of one run at a time, so the memory does not grow with the runs. Each read is a turn of the
- * caller.
+ * at a time, and the steps of one run at a time beside those of 11 candidates, so the memory does not grow with the
+ * runs. Each read is a turn of the caller.
  */
 export class Stabilities extends Context.Service<
   Stabilities,
@@ -74,6 +77,7 @@ export class Stabilities extends Context.Service<
       const reader = yield* DecisionReader
       const runs = yield* BacktestRuns
       const meaning = runMeaning(sql)
+      const courses = makeLongTurns("stability", COMPARED_AT_ONCE)
 
       const matching = Effect.fnUntraced(function* ({ by, q, since }: StabilityQuery) {
         // The request was validated, so the query parses.
@@ -112,12 +116,13 @@ export class Stabilities extends Context.Service<
         const isMost = ({ outcome }: Trial) => outcomeKey(outcome) === most
         const minority = counted.filter((trial) => !isMost(trial))
         if (minority.length === 0) return []
-        const medoid = medoidOf(yield* Effect.forEach(medoidCandidates(counted.filter(isMost)), courseOf))
+        const candidates = yield* Effect.forEach(medoidCandidates(counted.filter(isMost)), courseOf)
+        const medoid = yield* inSlices(medoidInSlices(candidates))
         if (medoid === undefined) return []
         const counter = flipCounter(medoid)
-        for (const trial of minority) counter.take(yield* courseOf(trial))
+        for (const trial of minority) yield* inSlices(counter.take(yield* courseOf(trial)))
         return counter.read()
-      })
+      }, courses.goOn)
 
       const stability = Effect.fn("Stabilities.stability")(function* (query: StabilityQuery) {
         const { by } = query

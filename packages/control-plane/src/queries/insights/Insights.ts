@@ -1,6 +1,6 @@
 import { type Conflict, type NotFound, type RunComparison, type RunTraces, runNotFound } from "@runplane/api"
 import { launchedScenarioOf, RunState } from "@runplane/domain"
-import type { TurnRefused } from "@runplane/server"
+import { makeLongTurns, type TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -15,6 +15,7 @@ import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import type { StoredRun } from "../../event-log/runs/RunRow.ts"
 import { AuditTrail, type Caller } from "../../platform/audit/AuditTrail.ts"
 import type { DatabaseFailure } from "../../platform/http/OutageAnswers.ts"
+import { DecisionReader } from "../decisions/DecisionReader.ts"
 import { Decisions } from "../decisions/Decisions.ts"
 
 /** The fields of a projection that are compared. */
@@ -96,6 +97,9 @@ const difference = (left: ReadonlySet<string>, right: ReadonlySet<string>) => ({
   common: [...left].filter((item) => right.has(item))
 })
 
+/** Rebuilds of one caller at a time. */
+const REBUILDS_AT_ONCE = 2
+
 /**
  * `POST /runs/:id/projection/rebuild` (docs/reference/runs.md#rebuild). Most of the log is folded without
  * a lock; the run is locked for the fold of the new events and the replacement of the projection and counters. The
@@ -120,7 +124,9 @@ export class ProjectionRebuild extends Context.Service<
       const runs = yield* RunRepository
       const upkeep = yield* RunAdministration
 
-      const rebuild = Effect.fn("ProjectionRebuild.rebuild")(function* (reference: string, caller: Caller) {
+      const turns = makeLongTurns("rebuilds", REBUILDS_AT_ONCE)
+
+      const rebuildInTurn = Effect.fnUntraced(function* (reference: string, caller: Caller) {
         const runId = yield* runs.resolve(reference)
         if (runId === undefined) return yield* runNotFound(reference)
         const before = yield* foldOn(events, runId, beginning(emptyProjected(runId)), projectAndMeasure)
@@ -143,6 +149,9 @@ export class ProjectionRebuild extends Context.Service<
           .pipe(Effect.catchTag("RunNotFound", () => Effect.fail(runNotFound(reference))))
         return `{"rebuilt":true,"latestSeq":${lastSeq},${JSON.stringify(state).slice(1)}`
       })
+      const rebuild = Effect.fn("ProjectionRebuild.rebuild")((reference: string, caller: Caller) =>
+        turns.goOn(rebuildInTurn(reference, caller))
+      )
       return ProjectionRebuild.of({ rebuild })
     })
   )
@@ -167,6 +176,7 @@ export class Insights extends Context.Service<
       const states = yield* RunStateReader
       const runs = yield* RunRepository
       const decisions = yield* Decisions
+      const { turns } = yield* DecisionReader
 
       /** Decodes only the needed fields of the projection. */
       const load = Effect.fnUntraced(function* <S>(reference: string, part: Schema.Decoder<S>) {
@@ -192,8 +202,8 @@ export class Insights extends Context.Service<
         }
       })
       const compare = Effect.fn("Insights.compare")(function* (leftRunId: string, rightRunId: string) {
-        const left = yield* load(leftRunId, ComparedState)
-        const sides = compareRuns(left, yield* load(rightRunId, ComparedState))
+        const both = Effect.all([load(leftRunId, ComparedState), load(rightRunId, ComparedState)])
+        const sides = compareRuns(...(yield* turns.run(both)))
         const { divergence } = yield* decisions.divergence(leftRunId, rightRunId)
         return { ...sides, divergence }
       })

@@ -12,9 +12,10 @@ import {
   openAgUi,
   type RunId,
   RunState,
-  translate
+  type Sliced,
+  translateInSlices
 } from "@runplane/domain"
-import type { TurnRefused } from "@runplane/server"
+import { inSlices, type TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Sse from "effect/encoding/Sse"
@@ -88,7 +89,7 @@ export class AgUiStream extends Context.Service<
         if (since > head.lastSeq) return Stream.make(first, framesOf(reset(run)))
         const endSeq = isTerminal(head.status) ? head.lastSeq : Number.POSITIVE_INFINITY
         if (since >= endSeq) return Stream.make(first, framesOf(finishAgUi(run)))
-        const rest = translated(bytes, run, endSeq)
+        const rest = translated(bytes, run, endSeq, readFor(connection))
         return Stream.onStart(Stream.concat(Stream.succeed(first), rest), connection.flushHeaders)
       })
       return AgUiStream.of({ open })
@@ -102,7 +103,8 @@ const decodeState = Schema.decodeUnknownEffect(Schema.fromJsonString(RunState))
 const translated = (
   bytes: Stream.Stream<Uint8Array, RunGone>,
   opened: AgUiRun,
-  endSeq: number
+  endSeq: number,
+  inTurnOfCaller: ReturnType<typeof readFor>
 ): Stream.Stream<Uint8Array> => {
   let run = opened
   let isOver = false
@@ -118,9 +120,9 @@ const translated = (
   return bytes.pipe(
     Stream.mapEffect(
       Effect.fnUntraced(function* (chunk) {
-        const { events, isBeating, isReset } = yield* Effect.orDie(Effect.fromResult(readFrames(chunk)))
-        const [after, frames] = translate(run, events)
-        run = after
+        const step = yield* inTurnOfCaller(inSlices(translatedChunk(run, chunk)))
+        const { events, frames, isBeating, isReset } = step
+        run = step.run
         const lastSeq = events.at(-1)?.seq ?? 0
         if (isReset) return end([...frames, ...reset(run)])
         if (lastSeq >= endSeq) return end([...frames, ...finishAgUi(run)])
@@ -152,17 +154,30 @@ interface Received {
   readonly isReset: boolean
 }
 
-/** The frames of a chunk, which holds whole ones. */
-const readFrames = (chunk: Uint8Array) => {
+interface TranslatedChunk {
+  readonly run: AgUiRun
+  readonly frames: ReadonlyArray<AgUiFrame>
+}
+
+/** The events of a chunk, which holds whole frames, and their translation. */
+function* translatedChunk(before: AgUiRun, chunk: Uint8Array): Sliced<Received & TranslatedChunk> {
+  const received = yield* readFrames(chunk)
+  const [run, frames] = yield* translateInSlices(before, received.events)
+  return { ...received, run, frames }
+}
+
+function* readFrames(chunk: Uint8Array): Sliced<Received> {
   const frames: Array<Sse.Event> = []
   const parser = Sse.makeParser((frame) => !Sse.Retry.is(frame) && frames.push(frame), UNBOUNDED)
   parser.feed(decoder.decode(chunk))
   const isNamed = (name: string) => frames.some(({ event }) => event === name)
-  const texts = frames.flatMap(({ data, event }) => (event === "canonical_event" ? [data] : []))
-  return Result.map(
-    Result.all(texts.map(decodeEventText)),
-    (events): Received => ({ events, isBeating: isNamed("heartbeat"), isReset: isNamed("reset") })
-  )
+  const events: Array<CanonicalEvent> = []
+  for (const { data, event } of frames) {
+    if (event !== "canonical_event") continue
+    events.push(Result.getOrThrow(decodeEventText(data)))
+    yield
+  }
+  return { events, isBeating: isNamed("heartbeat"), isReset: isNamed("reset") }
 }
 
 /** The log bounds its events itself. */

@@ -3,7 +3,7 @@
  * folds from the first event (docs/internals/scale.md); costs 16 MiB at most.
  */
 import { emptyRunState, project, type RunId, type RunState } from "@runplane/domain"
-import { makeFairTurns, type TurnRefused } from "@runplane/server"
+import { makeLongTurns, type TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -18,7 +18,7 @@ const CACHED_PREFIX_BYTES = 16 * 1024 * 1024
 /** A long fold caches a prefix after this many events. */
 export const EVENTS_PER_PREFIX = 5_000
 
-/** Concurrent folds, in turns by caller (docs/reference/http.md#turns). */
+/** Concurrent folds of one caller (docs/reference/http.md#turns). */
 const FOLDS_AT_ONCE = 2
 
 interface CachedPrefix extends FoldedPrefix<RunState> {
@@ -46,7 +46,7 @@ export class ReplayStates extends Context.Service<
     Effect.gen(function* () {
       const events = yield* EventRepository
       const states = yield* RunStateReader
-      const turns = makeFairTurns("replay", FOLDS_AT_ONCE)
+      const turns = makeLongTurns("replay", FOLDS_AT_ONCE)
       const cached = makeByteCache<string, CachedPrefix>(CACHED_PREFIX_BYTES)
 
       const cache = (prefix: CachedPrefix): string => {

@@ -1,5 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it, layer } from "@effect/vitest"
+import { RequestFacts } from "@runplane/server"
 import { createDatabase } from "@runplane/testing"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -65,6 +66,28 @@ layer(smallest, { excludeTestServices: true })("the smallest pool", (it) => {
       const sql = yield* PgClient.PgClient
       const waits = Array.from({ length: 20 }, () => sql`SELECT pg_sleep(0.02)`)
       yield* Effect.all(waits, { concurrency: "unbounded", discard: true })
+    })
+  )
+
+  it.effect("gives the next connection to a caller that has none, not to the many statements of another", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const answered: Array<string> = []
+      const from = (client: string) =>
+        Effect.tap(sql`SELECT pg_sleep(0.05)`, () => Effect.sync(() => answered.push(client))).pipe(
+          Effect.provideService(RequestFacts, { client, actor: undefined, address: "" })
+        )
+      const many = yield* Effect.forkChild(
+        Effect.all(
+          Array.from({ length: 30 }, () => from("many")),
+          { concurrency: "unbounded", discard: true }
+        ),
+        { startImmediately: true }
+      )
+      yield* from("other")
+      assert.isAtMost(answered.indexOf("other"), 2 * (1 + HELD_CONNECTIONS))
+      yield* Fiber.join(many)
+      assert.strictEqual(answered.length, 31)
     })
   )
 

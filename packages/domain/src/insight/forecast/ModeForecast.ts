@@ -1,6 +1,6 @@
 import type { SessionRecord } from "../../policies/SessionRecord.ts"
+import { runSliced, type Sliced } from "../../Sliced.ts"
 import type { Statement } from "../Act.ts"
-import { runSliced, type Sliced } from "../Sliced.ts"
 
 /** Up to this many open acts every set of them is tried; beyond it the heaviest come first. */
 export const MAX_ENUMERATED = 12

@@ -1,7 +1,7 @@
+import type { Sliced } from "../../Sliced.ts"
 import { type Act, counting, isOpening, type StandardMode } from "../Act.ts"
 import { MAX_ENUMERATED, smallestSetsInSlices } from "../forecast/ModeForecast.ts"
 import { type Position, sideOf, trialsOf } from "../Position.ts"
-import type { Sliced } from "../Sliced.ts"
 
 /**
  * The seqs of a smallest set of acts that carries an outcome against all acts against it. Up to

@@ -1,12 +1,12 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { makeFairTurns, TurnRefused } from "@runplane/server"
+import { makeLongTurns, TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
-/** Searches that the database has to do at a time, for the whole process; the others wait. */
+/** Searches of one caller that the database has to do at a time; one more is left for other callers. */
 const SEARCHES_AT_ONCE = 3
 /** What a statement of a search may take. Milliseconds. */
 const STATEMENT_MS = 5_000
@@ -44,7 +44,7 @@ export class SearchBudget extends Context.Service<
     SearchBudget,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const turns = makeFairTurns(LANE, SEARCHES_AT_ONCE, LONGEST_WAIT)
+      const turns = makeLongTurns(LANE, SEARCHES_AT_ONCE, { longestWait: LONGEST_WAIT })
       const limit = sql`SELECT set_config('statement_timeout', ${String(STATEMENT_MS)}, true)`
       let running = 0
       let begun = 0

@@ -75,7 +75,7 @@ export const launcherAnswers = {
     launcherError(
       "BUDGET_EXHAUSTED",
       "budget support-budget (Budget of support) of support/refund@1.0.0 admits no more runs: $97.50 spent, $2.00 " +
-        "reserved, $1.25 expected, limit $100.00; the period 2026-07 ends at 2026-07-31T22:00:00.000Z"
+        "reserved, $1.25 expected would reach the limit of $100.00; the period 2026-07 ends at 2026-07-31T22:00:00.000Z"
     )
   ),
   LaunchConflict: errorAnswer(

@@ -42,21 +42,33 @@ export const NewAlertRule = Schema.Struct({ id, ...requested }).annotate({
 })
 export type NewAlertRule = typeof NewAlertRule.Type
 
-/** The body of `PUT /alerts/rules/:id`. */
-export const ChangedAlertRule = Schema.Struct(requested).annotate({
-  identifier: "AlertRuleChange",
-  description: "A rule as it is to be"
-})
-export type ChangedAlertRule = typeof ChangedAlertRule.Type
-
-/** A rule as it is served: urls are replaced by subscriptions, and keys are masked. */
-export const AlertRuleState = Schema.Struct({
-  ...AlertRule.fields,
+/** What answers add to a rule. */
+const served = {
   error: optional(Field.text("Why it cannot be evaluated; it is tried again after a change")),
   backfilling: optional(Schema.Literal(true).annotate({ description: "Present while it counts older events" })),
   createdAt: Field.time("When it was made"),
   updatedAt: Field.time("When it last changed")
-}).annotate({ identifier: "AlertRuleState", description: "A rule and whether it can be evaluated" })
+}
+
+/** The body of `PUT /alerts/rules/:id`: also a rule as it was served, whose further members change nothing. */
+export const ChangedAlertRule = Schema.Struct({
+  ...requested,
+  id: optional(id),
+  error: served.error,
+  backfilling: served.backfilling,
+  createdAt: optional(served.createdAt),
+  updatedAt: optional(served.updatedAt)
+}).annotate({
+  identifier: "AlertRuleChange",
+  description: "A rule as it is to be, or as it was served"
+})
+export type ChangedAlertRule = typeof ChangedAlertRule.Type
+
+/** A rule as it is served: urls are replaced by subscriptions, and keys are masked. */
+export const AlertRuleState = Schema.Struct({ ...AlertRule.fields, ...served }).annotate({
+  identifier: "AlertRuleState",
+  description: "A rule and whether it can be evaluated"
+})
 export type AlertRuleState = typeof AlertRuleState.Type
 
 /** The query of `GET /alerts`. */

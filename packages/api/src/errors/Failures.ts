@@ -152,8 +152,12 @@ export const budgetExhausted = (budget: ExhaustedBudget) => {
   return controlPlaneError(
     "BUDGET_EXHAUSTED",
     `budget ${rule} (${name}) of ${key} admits no more runs: ${say(spentUsd)} spent, ${say(reservedUsd)} reserved, ` +
-      `${say(expectedUsd)} expected, limit ${say(limitUsd)}; ` +
-      `the period ${period} ends at ${periodEndsAt}`
+      `${say(expectedUsd)} expected would reach the limit of ${say(limitUsd)}; ` +
+      `the period ${period} ends at ${periodEndsAt}`,
+    {
+      ...{ rule, key, period, spentUsd, reservedUsd, expectedUsd, limitUsd },
+      endsAt: periodEndsAt
+    }
   )
 }
 

@@ -187,7 +187,9 @@ export class AlertRules extends Context.Service<
         again(change(id, given, caller))
       )
 
-      const change = Effect.fnUntraced(function* (id: string, given: ChangedAlertRule, caller: Caller) {
+      const change = Effect.fnUntraced(function* (id: string, body: ChangedAlertRule, caller: Caller) {
+        const { backfilling, createdAt, error, id: named = id, updatedAt, ...given } = body
+        if (named !== id) return yield* badRequest(`id must be ${id}, as in the path`)
         const row = yield* rowOf(id)
         if (row === undefined) return yield* alertRuleNotFound(id)
         const stored = storedRule(row)

@@ -29,13 +29,18 @@ layer(layerTestService({ settings: SETTINGS }), { excludeTestServices: true })("
       assert.strictEqual((yield* call("POST", "/alerts/rules", { body: rule })).status, 409)
       const { id: _, ...body } = { ...rule, name: "Spending" }
       assert.strictEqual((yield* call("PUT", path, { body })).body.name, "Spending")
+      const served = (yield* call("GET", path)).body
+      const again = yield* call("PUT", path, { body: served })
+      assert.deepStrictEqual([again.status, again.body], [200, { ...served, updatedAt: again.body.updatedAt }])
+      const other = yield* call("PUT", path, { body: { ...served, id: "other" } })
+      assert.deepStrictEqual([other.status, other.body.message], [400, `id must be ${rule.id}, as in the path`])
       assert.strictEqual((yield* call("DELETE", path)).status, 204)
       assert.strictEqual((yield* call("GET", path)).status, 404)
       assert.strictEqual((yield* call("PUT", path, { body })).status, 404)
       const audit = (yield* call("GET", `/audit?resourceId=${rule.id}`)).body.data
       assert.sameMembers(
         audit.map(({ action }: { readonly action: string }) => action),
-        ["alert_rule.create", "alert_rule.update", "alert_rule.delete"]
+        ["alert_rule.create", "alert_rule.update", "alert_rule.update", "alert_rule.delete"]
       )
     })
   )

@@ -348,9 +348,14 @@ layer(layerTestService(), { excludeTestServices: true })("POST /runs/validate", 
       assert.deepStrictEqual([admitted.length, refused.length], [10, 190])
       for (const { body } of refused) {
         assert.strictEqual(body.errorCode, "BUDGET_EXHAUSTED")
+        const { endsAt, period, ...figures } = body.metadata
+        assert.match(`${period} ${endsAt}`, /^\d{4}-\d\d \d{4}-\d\d-01T00:00:00\.000Z$/)
+        assert.deepStrictEqual(figures, {
+          ...{ rule: "ten", key: "a/b@1.0.0", spentUsd: 0, reservedUsd: 10, expectedUsd: 1, limitUsd: 10.5 }
+        })
         assert.match(
           body.message,
-          /^budget ten \(Budget\) of a\/b@1\.0\.0 admits no more runs: \$0\.00 spent, \$10\.00 reserved, \$1\.00 expected, limit \$10\.50; the period \d{4}-\d\d ends at \d{4}-\d\d-01T00:00:00\.000Z$/
+          /^budget ten \(Budget\) of a\/b@1\.0\.0 admits no more runs: \$0\.00 spent, \$10\.00 reserved, \$1\.00 expected would reach the limit of \$10\.50; the period \d{4}-\d\d ends at \d{4}-\d\d-01T00:00:00\.000Z$/
         )
       }
       const [stored] = yield* sql`SELECT (SELECT count(*)::int FROM runs WHERE environment = 'limited') AS runs,

@@ -2,7 +2,7 @@ import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
 import { foldText } from "../FoldedText.ts"
 import { textAt } from "../JsonReader.ts"
 import { nanoUsd, usdOfNano } from "../Money.ts"
-import { type AlertRule, measureKind } from "./Rule.ts"
+import { type AlertRule, measureKind, minRunsOf } from "./Rule.ts"
 import type { EventFacts } from "./RunMemory.ts"
 
 /** How a contribution changes a counter. */
@@ -175,7 +175,9 @@ export interface Sum {
 }
 
 /** The measure that sums are of; undefined while a rate or a mean has too few values. */
-export const measured = ({ measure, minRuns = 1 }: AlertRule, parts: Iterable<Sum>): number | undefined => {
+export const measured = (rule: AlertRule, parts: Iterable<Sum>): number | undefined => {
+  const { measure } = rule
+  const minRuns = minRunsOf(rule)
   let value = 0
   let n = 0
   let most = 0

@@ -104,6 +104,26 @@ export const firesBelow = (measure: string): boolean => {
   return kind === "agreementBelow" || kind === "markBelow"
 }
 
+/** Whether the measure is a share, from 0 to 1. */
+const isShare = (measure: string): boolean => SHARES.has(measureKind(measure))
+const SHARES: ReadonlySet<string> = new Set<PlainMeasure>([
+  "failureRate",
+  "negativeRate",
+  "disagreement",
+  "agreementBelow"
+])
+
+/** Ended runs that a rate over several runs needs, unless its rule says otherwise. */
+const USUAL_MIN_RUNS = 5
+const OF_RUNS: ReadonlySet<string> = new Set<PlainMeasure>(["failureRate", "negativeRate", "agreementBelow"])
+
+/**
+ * Runs, votes or marks without which a rate or a mean has no value: the first failed run of a day is not a failure rate
+ * of 1.
+ */
+export const minRunsOf = ({ measure, minRuns, window }: Pick<AlertRule, "measure" | "minRuns" | "window">): number =>
+  minRuns ?? (OF_RUNS.has(measureKind(measure)) && window !== "run" ? USUAL_MIN_RUNS : 1)
+
 export const AlertFormat = Schema.Literals(["generic", "slack", "teams", "alertmanager", "pagerduty", "mail"]).annotate(
   { identifier: "AlertFormat", description: "Form of the body that a receiver understands" }
 )
@@ -201,10 +221,9 @@ export const AlertRule = Schema.Struct({
     .annotate({ description: "Thresholds, ascending" })
     .check(Schema.isMinLength(1), Schema.isMaxLength(MAX_RULE_LEVELS)),
   minRuns: optional(
-    Schema.Int.annotate(about("Runs, votes or marks that a rate or a mean needs", 10)).check(
-      Schema.isGreaterThanOrEqualTo(1),
-      Schema.isLessThanOrEqualTo(1_000_000)
-    )
+    Schema.Int.annotate(
+      about("Runs, votes or marks that a rate or a mean needs; 5 for rates over several runs, else 1", 10)
+    ).check(Schema.isGreaterThanOrEqualTo(1), Schema.isLessThanOrEqualTo(1_000_000))
   ),
   resolveBelow: optional(
     Schema.Finite.annotate(about("A firing ends when the measure is under it", 70)).check(
@@ -256,6 +275,9 @@ export const ruleProblem = (rule: Omit<AlertRule, "id">): string | undefined => 
     const before = levels[number - 1]
     if (before !== undefined && level.at <= before.at) {
       return `levels.${number}.at must be greater than levels.${number - 1}.at`
+    }
+    if (isShare(measure) && level.at > 1) {
+      return `levels.${number}.at must be a share of at most 1 for the measure ${kind}: 0.5 is 50 %`
     }
     for (const [index, action] of level.actions.entries()) {
       const problem = actionProblem(action)

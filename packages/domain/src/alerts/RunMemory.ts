@@ -189,10 +189,14 @@ const keep = <A>(record: Record<string, A>, key: string, value: A) => {
 
 const MESSAGES: ReadonlySet<string> = new Set(["message.received", "signal.emitted", "tool.called"])
 
-/** A message and the events that follow from it count once. */
+/**
+ * A message and the events that follow from it count once. Votes neither count nor end a row: a participant that
+ * approves three proposals does not repeat itself.
+ */
 const streakOf = (memory: RunMemory, event: CanonicalEvent): number => {
   if (!MESSAGES.has(event.type)) return 0
   const { data } = event.recorded
+  if (textAt(data, "messageType") === "Vote") return 0
   const sender = textAt(data, "sender") ?? ""
   if (sender === "") return 0
   const last = memory.streaks[sender]

@@ -1,6 +1,6 @@
 import * as SchemaParser from "effect/SchemaParser"
 import { describe, expect, it } from "vitest"
-import { AlertRule, ruleProblem } from "../../src/index.ts"
+import { AlertRule, measured, minRunsOf, ruleProblem } from "../../src/index.ts"
 
 const decode = (change: object) =>
   SchemaParser.decodeUnknownExit(AlertRule)({ ...budget, ...change }, { errors: "all" })
@@ -57,6 +57,26 @@ describe("an alert rule", () => {
     ["admission", { admission: true, window: "24h" }]
   ] as const)("names the field that does not fit the others: %s", (field, change) => {
     expect(ruleProblem({ ...budget, ...change })).toMatch(new RegExp(`^${field}`))
+  })
+
+  it.each(["failureRate", "negativeRate", "disagreement", "agreementBelow"])(
+    "has no level above 1 for the share %s, since it could not be reached",
+    (measure) => {
+      const of = (at: number) => ruleProblem({ ...budget, measure, levels: [{ at, severity: "warning", actions: [] }] })
+      expect(of(50)).toBe(`levels.0.at must be a share of at most 1 for the measure ${measure}: 0.5 is 50 %`)
+      expect(of(1)).toBeUndefined()
+    }
+  )
+
+  it("needs five runs for a rate over several runs, unless it says otherwise", () => {
+    const of = (measure: string, window: AlertRule["window"], minRuns?: number) =>
+      minRunsOf({ measure, window, ...(minRuns !== undefined && { minRuns }) })
+    expect([of("failureRate", "day"), of("failureRate", "day", 1), of("failureRate", "run")]).toEqual([5, 1, 1])
+    expect([of("markBelow:quality", "day"), of("disagreement", "day"), of("agreementBelow", "24h")]).toEqual([1, 1, 5])
+    const [one, five] = [1, 5].map((n) =>
+      measured({ ...budget, measure: "failureRate", window: "day" }, [{ value: n, n }])
+    )
+    expect([one, five]).toEqual([undefined, 1])
   })
 
   it("has no problem when its fields fit", () => {

@@ -92,3 +92,30 @@ describe("the correction of an end", () => {
     }
   })
 })
+
+describe("a row of equal messages", () => {
+  const message = (number: number, messageType: string, payload: Readonly<Record<string, string>>) =>
+    stored(
+      draft("message.received", {
+        sender: "ana",
+        messageId: `m${number}`,
+        messageType,
+        decodedPayload: payload
+      }),
+      number
+    )
+  const streaks = (...messages: ReadonlyArray<readonly [type: string, payload: Readonly<Record<string, string>>]>) => {
+    const memory = noMemory()
+    return messages.map(([type, payload], at) => remember(memory, message(at + 1, type, payload)).streak)
+  }
+
+  it("counts repetitions, without ids and times", () => {
+    assert.deepStrictEqual(streaks(["Note", { text: "a", id: "1" }], ["Note", { text: "a", id: "2" }]), [1, 2])
+  })
+
+  it("has no votes: who approves three proposals does not repeat a message", () => {
+    const yes = (proposalId: string) => ["Vote", { vote: "APPROVE", proposalId }] as const
+    assert.deepStrictEqual(streaks(yes("a"), yes("b"), yes("c")), [0, 0, 0])
+    assert.deepStrictEqual(streaks(["Note", { text: "a" }], yes("a"), ["Note", { text: "a" }]), [1, 0, 2])
+  })
+})

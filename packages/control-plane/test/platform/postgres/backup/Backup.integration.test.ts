@@ -216,7 +216,7 @@ describe("a restore", () => {
         const foreign = yield* createDatabase
         yield* run(foreign, "CREATE TABLE invoices (id integer)")
         for (const [target, name] of [
-          [url, "alert_commands"],
+          [url, "alert_amounts"],
           [foreign, "invoices"]
         ] as const) {
           const refused = yield* Effect.flip(restoreDatabase({ url: target }, { file, ...quiet }))

@@ -38,6 +38,8 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
   OTLP_IDLE_MS: ["0", 'must be a whole number of at least 1, got "0"'],
   OTLP_PARENT_WAIT_MS: ["0", 'must be a whole number of at least 1, got "0"'],
   OTLP_CONTENT: ["hash", 'must be one of keep, drop, got "hash"'],
+  OTLP_TRUTH: ["some", 'must be one of off, own, all, got "some"'],
+  OTLP_MAX_STATED_COST_USD: ["-1", 'must be a whole number of at least 1, got "-1"'],
   OTLP_JOINED_USAGE: ["true", 'must be one of on, off, got "true"'],
   MCP_CONFIRM: ["never", 'must be one of token, human, none, got "never"'],
   MCP_MAX_CONCURRENCY: ["0", 'must be a whole number of at least 1, got "0"'],

@@ -27,6 +27,9 @@ export const MAX_NAME_LENGTH = 512
 export const MAX_TAGS = 100
 export const MAX_TAG_LENGTH = 200
 
+/** Sources of telemetry that a run names. */
+export const MAX_TELEMETRY_SOURCES = 32
+
 /** Keys of a session's metadata, those of values inside of it not counted. */
 export const MAX_METADATA_KEYS = 1_000
 
@@ -89,6 +92,18 @@ export const SessionDescriptor = Schema.Struct({
 }).annotate({ identifier: "SessionDescriptor", description: "The session that the run is about" })
 export type SessionDescriptor = typeof SessionDescriptor.Type
 
+/** Who may add to a run by OpenTelemetry (docs/reference/ingest.md#joining). */
+export const RunTelemetry = Schema.Struct({
+  sources: Schema.Array(
+    required("Name of an API key that exports spans, or `user:` and the subject of a token", "agents").check(
+      Schema.isMaxLength(MAX_NAME_LENGTH)
+    )
+  )
+    .annotate({ description: "Sources whose spans with the session's id join the run", examples: [["agents"]] })
+    .check(Schema.isMaxLength(MAX_TELEMETRY_SOURCES))
+}).annotate({ identifier: "RunTelemetry", description: "Which OpenTelemetry may join the run" })
+export type RunTelemetry = typeof RunTelemetry.Type
+
 /**
  * The session to observe and its runtime, without terms of a scenario: the launch service compiles it, and it is the
  * body of `POST /runs`. The field rules apply to what callers send; a stored descriptor is read with `disableChecks`.
@@ -100,6 +115,7 @@ export const RunDescriptor = Schema.Struct({
     version: Schema.optionalKey(Field.text("Version of the runtime, kept with the run").check(isOneLine))
   }).annotate({ description: "The runtime that hosts the session" }),
   session: SessionDescriptor,
+  telemetry: Schema.optionalKey(RunTelemetry),
   execution: Schema.optionalKey(
     Schema.Struct({
       idempotencyKey: Schema.optionalKey(

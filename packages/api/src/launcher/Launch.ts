@@ -1,4 +1,4 @@
-import { about, Field, idempotencyKey, isOneLine, RunDescriptor, RunMode } from "@runplane/domain"
+import { about, Field, idempotencyKey, isOneLine, RunDescriptor, RunMode, RunTelemetry } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { HostedAgent } from "./Catalog.ts"
 
@@ -168,6 +168,9 @@ export const ExampleRunRequest = Schema.Struct({
     idempotencyKey("A second request with this key and body starts nothing and has the answer of the first", "ci-4711")
   ),
   gate: absent(GateOfRun),
+  telemetry: absent(
+    Schema.Struct(RunTelemetry.fields).annotate({ description: "Which OpenTelemetry may join the run" })
+  ),
   againOf: absent(
     Field.text("Id of the run that this one repeats, kept in the session's metadata").check(
       Schema.isMinLength(1),

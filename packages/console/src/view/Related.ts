@@ -1,7 +1,7 @@
 import type { Run } from "@runplane/api"
 import { isUuid } from "@runplane/domain"
 import { queryValue } from "./QueryCompletion.ts"
-import type { RunFacts } from "./RunFacts.ts"
+import { hasRuntime, type RunFacts } from "./RunFacts.ts"
 
 /** A group of runs that belong to one, as a search of the list. */
 export interface RelatedSearch {
@@ -28,16 +28,17 @@ export const madeFrom = ({ metadata }: Pick<Run, "metadata">): MadeFrom | undefi
 }
 
 /**
- * The searches for the run that a run was made from, the runs made from it, and the runs of the same conversation and
- * the same scenario, as far as the record has them.
+ * The searches for the run that a run was made from, the runs made from it, its session or the telemetry that
+ * names it, and the runs of the same conversation and the same scenario, as far as the record has them.
  */
 export const relatedSearches = (
-  run: Pick<Run, "id" | "metadata">,
+  run: Pick<Run, "id" | "metadata" | "runtimeKind" | "runtimeSessionId">,
   { scenario }: Pick<RunFacts, "scenario">
 ): ReadonlyArray<RelatedSearch> => {
-  const { id, metadata } = run
+  const { id, metadata, runtimeSessionId } = run
   const from = madeFrom(run)
   const conversation = textOf(metadata["conversationId"])
+  const linkedSession = textOf(metadata["linkedSession"])
   const none = "No other run"
   return [
     ...(from === undefined || !isUuid(from.id)
@@ -45,6 +46,18 @@ export const relatedSearches = (
       : [{ title: from.title, q: `id:${from.id}`, none: `The run ${from.id} is deleted` }]),
     { title: "Clones of this run", q: `metadata.clonedFrom:${id}`, none: "No clone" },
     { title: "Repeats of this run", q: `metadata.againOf:${id}`, none: "No repeat" },
+    ...(hasRuntime(run)
+      ? [
+          {
+            title: "Telemetry that names its session and may not join",
+            q: `metadata.linkedSession:${queryValue(runtimeSessionId)}`,
+            none: "None"
+          }
+        ]
+      : []),
+    ...(linkedSession === undefined
+      ? []
+      : [{ title: "Session that its spans name", q: `runtimeSessionId:${queryValue(linkedSession)}`, none }]),
     ...(conversation === undefined
       ? []
       : [{ title: "Same conversation", q: `conversation:${queryValue(conversation)}`, none }]),

@@ -103,7 +103,17 @@ describe("for whom a run waits", () => {
 })
 
 describe("the runs that belong to a run", () => {
-  const ofId = ["clonedFrom", "againOf"].map((key) => `metadata.${key}:82fd0968-6181-4782-a13c-c7033c2834f3`)
+  const ofId = [
+    ...["clonedFrom", "againOf"].map((key) => `metadata.${key}:82fd0968-6181-4782-a13c-c7033c2834f3`),
+    "metadata.linkedSession:s"
+  ]
+
+  it("are the session that its spans name and may not join", () => {
+    const record = run({ runtimeKind: "otlp", metadata: { linkedSession: "s1" } })
+    const searches = relatedSearches(record, runFacts(record)).map(({ q }) => q)
+    assert.deepStrictEqual(searches, [...ofId.slice(0, 2), "runtimeSessionId:s1"])
+    for (const q of searches) assert.isTrue(Result.isSuccess(parseQuery(q, runQueryFields)), q)
+  })
 
   it("are those of its conversation and its scenario, as searches that parse", () => {
     const record = run({ sourceRef: "incident/region failover@1.0.0", metadata: { conversationId: 'a "b"' } })

@@ -2,7 +2,8 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { type DropReason, Metrics } from "../platform/metrics/Metrics.ts"
+import type { DropReason } from "../platform/metrics/IngestReasons.ts"
+import { Metrics } from "../platform/metrics/Metrics.ts"
 import { MAX_BYTES_PER_RUN, MAX_SPANS_PER_RUN } from "./Inbox.ts"
 
 /** Of one reason the log has a line at most so often. Milliseconds. */

@@ -55,6 +55,8 @@ export interface InboxRow extends TraceRef {
   readonly ordinal: bigint
   /** Unix milliseconds. */
   readonly receivedAt: number
+  /** The session that a token of the request allows to join. */
+  readonly joins: string | undefined
   readonly telemetry: Telemetry
 }
 
@@ -133,7 +135,12 @@ export class Inbox extends Context.Service<
   Inbox,
   {
     /** Stores what the inbox does not have, in one statement. */
-    readonly store: (source: string, entries: ReadonlyArray<InboxEntry>) => Effect.Effect<StoredEntries, SqlError>
+    readonly store: (
+      source: string,
+      entries: ReadonlyArray<InboxEntry>,
+      /** The session that a token of the request allows the entries to join. */
+      joins?: string
+    ) => Effect.Effect<StoredEntries, SqlError>
     readonly size: Effect.Effect<InboxSize, SqlError>
     readonly waiting: Effect.Effect<ReadonlyArray<WaitingTrace>, SqlError>
     /** The first rows of a trace. Callers that read at the same time share a statement. */
@@ -148,7 +155,7 @@ export class Inbox extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
-      const storePart = (source: string, entries: ReadonlyArray<InboxEntry>) => {
+      const storePart = (source: string, entries: ReadonlyArray<InboxEntry>, joins: string | undefined) => {
         const rows = entries.map(({ bytes, kind, span, spanId, traceId }) => ({
           trace_id: traceId,
           span_id: spanId,
@@ -169,8 +176,8 @@ export class Inbox extends Context.Service<
                      EXISTS (SELECT FROM deleted_traces d WHERE d.source = ${source} AND d.trace_id = r.trace_id) AS deleted
               FROM ${unnestRows(sql, rows, ROW_COLUMNS)} AS r
             ), stored AS (
-              INSERT INTO otlp_inbox (source, trace_id, span_id, kind, received_at, bytes, span)
-              SELECT ${source}, trace_id, span_id, kind, now(), bytes, span
+              INSERT INTO otlp_inbox (source, trace_id, span_id, kind, received_at, bytes, span, joins)
+              SELECT ${source}, trace_id, span_id, kind, now(), bytes, span, ${joins ?? null}::text
               FROM given WHERE NOT beyond AND NOT deleted ORDER BY trace_id, span_id, kind
               ON CONFLICT DO NOTHING RETURNING 1
             )
@@ -182,11 +189,11 @@ export class Inbox extends Context.Service<
       }
 
       /** In parts, each of which is copied for its statement: memory does not have twice a large request. */
-      const store = Effect.fn("Inbox.store")((source: string, entries: ReadonlyArray<InboxEntry>) => {
+      const store = Effect.fn("Inbox.store")((source: string, entries: ReadonlyArray<InboxEntry>, joins?: string) => {
         const parts = partsOf(entries)
         const [first = [], ...others] = parts
-        if (others.length === 0) return storePart(source, first)
-        const all = Effect.forEach(parts, (part) => storePart(source, part))
+        if (others.length === 0) return storePart(source, first, joins)
+        const all = Effect.forEach(parts, (part) => storePart(source, part, joins))
         return Effect.map(sql.withTransaction(all), (results) =>
           results.reduce(
             (sum, part) => ({
@@ -237,7 +244,7 @@ export class Inbox extends Context.Service<
       const readRows = (count: number, keys: Fragment, from: Fragment) =>
         Effect.map(
           sql<StoredRow>`
-            SELECT number, source, trace_id, span_id, kind, ordinal, received_at, span::text AS span, found FROM (
+            SELECT number, source, trace_id, span_id, kind, ordinal, received_at, joins, span::text AS span, found FROM (
               SELECT k.number::int AS number, i.*, sum(i.bytes) OVER (ORDER BY k.number, i.ordinal) - i.bytes AS before,
                      count(*) OVER ()::int AS found
               FROM ${keys} AS k CROSS JOIN LATERAL (${from} ORDER BY i.ordinal LIMIT ${ROWS_PER_READ}) AS i
@@ -318,6 +325,7 @@ interface StoredRow {
   readonly kind: string
   readonly ordinal: bigint
   readonly received_at: Date
+  readonly joins: string | null
   readonly span: string
   /** Rows before the bound of bytes. */
   readonly found: number
@@ -330,6 +338,7 @@ const toInboxRow = (row: StoredRow): InboxRow => ({
   kind: row.kind,
   ordinal: row.ordinal,
   receivedAt: row.received_at.getTime(),
+  joins: row.joins ?? undefined,
   // The receiver wrote it.
   telemetry: JSON.parse(row.span)
 })

@@ -32,6 +32,8 @@ const make = Effect.gen(function* () {
   const isGuarded = keys.length > 0 || issuer !== undefined
   return {
     ...given,
+    /** Without keys every caller is the same one: whose spans may join a run cannot be said. */
+    joinsEverything: !isGuarded,
     isEnabled: enabled ?? (isGuarded || LOOPBACK.test(yield* listenHost)),
     dropsContent: content === "drop",
     countsJoinedUsage: joinedUsage === "on"

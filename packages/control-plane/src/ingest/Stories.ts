@@ -50,6 +50,8 @@ const sha256 = (text: string): string => createHash("sha256").update(text).diges
 export interface OpenStory {
   readonly runId: RunId
   readonly source: string
+  /** The session that its spans name and may not join. */
+  readonly linkedSession: string | undefined
   readonly options: StoryOptions
   state: StoryState
   /** Spans and log records of the run that are stored. */
@@ -101,13 +103,15 @@ export class Stories extends Context.Service<
       const readRow = batchedReads(sql, KEYS_PER_READ, (runIds: ReadonlyArray<RunId>) =>
         Effect.map(
           sql<StoredRow>`
-            SELECT k.run_id::text AS run_id, t.source, t.run_key, r.status, r.runtime_session_id,
+            SELECT k.run_id::text AS run_id, t.source, t.run_key, l.linked_session, r.status, r.runtime_session_id,
                    EXISTS (SELECT FROM runs o WHERE o.runtime_session_id = t.run_key AND o.id <> k.run_id) AS is_taken,
                    EXISTS (SELECT FROM run_tombstones d WHERE d.run_id = k.run_id) AS is_deleted,
                    e.ended_because
             FROM ${idRows(sql, runIds)} AS k (run_id)
             CROSS JOIN LATERAL (
               SELECT * FROM otlp_traces t WHERE t.run_id = k.run_id ORDER BY t.run_key NULLS FIRST LIMIT 1) AS t
+            LEFT JOIN LATERAL (
+              SELECT min(o.linked_session) AS linked_session FROM otlp_traces o WHERE o.run_id = k.run_id) AS l ON true
             LEFT JOIN runs r ON r.id = k.run_id
             LEFT JOIN LATERAL (
               SELECT event -> 'data' ->> 'endedBecause' AS ended_because FROM canonical_events
@@ -148,6 +152,7 @@ export class Stories extends Context.Service<
         return {
           runId,
           source: row.source,
+          linkedSession: row.linked_session ?? undefined,
           options,
           state: resumeStory({ nodes: stored, isCreated, isEnded, isProvisional: row.ended_because === "idle" }),
           positions: nodes.length,
@@ -333,6 +338,7 @@ interface StoredRow {
   readonly run_id: string
   readonly source: string
   readonly run_key: string | null
+  readonly linked_session: string | null
   readonly status: RunStatus | null
   readonly runtime_session_id: string | null
   readonly is_taken: boolean
@@ -342,7 +348,7 @@ interface StoredRow {
 }
 
 /** The values of a run's row that follow from its spans. */
-const columnsOf = ({ runId, source }: OpenStory, facts: RunFacts) => {
+const columnsOf = ({ linkedSession, runId, source }: OpenStory, facts: RunFacts) => {
   const columns = {
     scenarioRef: facts.name,
     sourceRef: facts.sourceRef,
@@ -353,6 +359,7 @@ const columnsOf = ({ runId, source }: OpenStory, facts: RunFacts) => {
   const metadata = {
     ...facts.metadata,
     source,
+    ...(linkedSession !== undefined && { linkedSession }),
     ...(facts.startedAt !== undefined && { firstSpanAt: facts.startedAt }),
     ...(facts.name !== undefined && { scenarioRef: facts.name }),
     ...(facts.sourceRef !== undefined && { sourceRef: facts.sourceRef }),

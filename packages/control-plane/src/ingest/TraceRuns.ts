@@ -5,6 +5,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
+import { DISCOVERY_SOURCE } from "../event-log/runs/RunRepository.ts"
+import { Metrics } from "../platform/metrics/Metrics.ts"
 import { batched, batchedReads } from "../platform/postgres/Batched.ts"
 import { unnestRows } from "../platform/postgres/UnnestRows.ts"
 import { Drops } from "./Drops.ts"
@@ -18,6 +21,17 @@ const AGAIN_MS = 250
 interface DecidedTrace extends TraceRef {
   readonly runId: RunId
   readonly runKey: string | null
+  /** The session that the trace names and may not join. */
+  readonly linkedSession: string | null
+}
+
+/** The run of a session, and who may join it. */
+interface SessionRun {
+  readonly runId: RunId
+  readonly sessionId: string
+  readonly sources: unknown
+  /** Found by the session watch: the request that names its sources may still arrive. */
+  readonly isDiscovered: boolean
 }
 
 const TRACE_COLUMNS = { source: "text", trace_id: "text" } as const
@@ -62,7 +76,8 @@ export class TraceRuns extends Context.Service<
       const sql = yield* PgClient.PgClient
       const { drop } = yield* Drops
       const inbox = yield* Inbox
-      const { runKey, settleMs } = yield* IngestSettings
+      const metrics = yield* Metrics
+      const { joinsEverything, runKey, settleMs } = yield* IngestSettings
       const options = { settleMs, ...(runKey !== "" && { runKeyAttribute: runKey }) }
 
       const findByKey = batchedReads(sql, KEYS_PER_READ, (keys: ReadonlyArray<string>) =>
@@ -92,30 +107,36 @@ export class TraceRuns extends Context.Service<
         isShared: true,
         most: KEYS_PER_READ,
         run: (decided) => {
-          const rows = decided.map(({ runId, runKey, ...trace }) => ({
+          const rows = decided.map(({ linkedSession, runId, runKey, ...trace }) => ({
             ...traceRow(trace),
             run_id: runId,
-            run_key: runKey
+            run_key: runKey,
+            linked_session: linkedSession
           }))
-          const columns = { ...TRACE_COLUMNS, run_id: "uuid", run_key: "text" } as const
+          const columns = { ...TRACE_COLUMNS, run_id: "uuid", run_key: "text", linked_session: "text" } as const
           return Effect.as(
             sql`
-              INSERT INTO otlp_traces (source, trace_id, run_id, run_key)
-              SELECT source, trace_id, run_id, run_key FROM ${unnestRows(sql, rows, columns)} AS t
+              INSERT INTO otlp_traces (source, trace_id, run_id, run_key, linked_session)
+              SELECT source, trace_id, run_id, run_key, linked_session FROM ${unnestRows(sql, rows, columns)} AS t
               ORDER BY source, trace_id ON CONFLICT DO NOTHING`,
             decided.map(() => true as const)
           ).pipe(Effect.withTracerEnabled(false))
         }
       })
 
-      const runOfSession = (sessionId: string) =>
+      const sessionRun = (condition: Fragment) =>
         Effect.map(
-          sql<{ readonly id: string }>`
-            SELECT id::text AS id FROM runs
-            WHERE runtime_session_id = ${sessionId} AND runtime_kind <> ${OTLP_RUNTIME_KIND}
+          sql<Omit<SessionRun, "runId"> & { readonly id: string }>`
+            SELECT id::text AS id, runtime_session_id AS "sessionId", source_kind = ${DISCOVERY_SOURCE} IS TRUE AS "isDiscovered",
+                   metadata -> 'executionRequest' -> 'telemetry' -> 'sources' AS sources
+            FROM runs WHERE ${condition} AND runtime_kind <> ${OTLP_RUNTIME_KIND}
             ORDER BY created_at DESC LIMIT 1`,
-          ([row]) => row && RunId.make(row.id)
+          ([row]): SessionRun | undefined => row && { ...row, runId: RunId.make(row.id) }
         )
+
+      /** A session names the sources that may join its run, and a token of the session lets its holder join. */
+      const mayJoin = ({ sessionId, sources }: SessionRun, source: string, tokens: ReadonlySet<string>) =>
+        joinsEverything || tokens.has(sessionId) || (Array.isArray(sources) && sources.includes(source))
 
       /** The run of a key: a deleted one is over, and the key goes on with another. */
       const runOfLife = Effect.fnUntraced(function* (source: string, key: string) {
@@ -163,13 +184,18 @@ export class TraceRuns extends Context.Service<
       const runOf = Effect.fnUntraced(function* (
         { source, traceId }: TraceRef,
         bound: Bound,
+        tokens: ReadonlySet<string>,
         arrivedAt: number,
         waitedMs: number
       ) {
+        let linkedSession: string | null = null
         if (bound.sessionId !== undefined) {
-          const runId = yield* runOfSession(bound.sessionId)
-          if (runId !== undefined) return { runId, runKey: null }
-          if (waitedMs < settleMs) return undefined
+          const run = yield* sessionRun(sql`runtime_session_id = ${bound.sessionId}`)
+          if (run !== undefined && mayJoin(run, source, tokens))
+            return { runId: run.runId, runKey: null, linkedSession }
+          if ((run === undefined || run.isDiscovered) && waitedMs < settleMs) return undefined
+          linkedSession = bound.sessionId
+          if (run !== undefined) metrics.otlpJoinRefused(tokens.size > 0 ? "other_session" : "not_named")
         }
         if (!bound.isNamed && bound.links.length > 0) {
           // A linked trace may arrive later, and is decided when it has waited as long. Of two traces that link to each
@@ -179,10 +205,18 @@ export class TraceRuns extends Context.Service<
             (waitedMs < settleMs && (yield* isUnknown(source, links))) ||
             (waitedMs < 3 * settleMs && (yield* isWaiting(source, links)))
           const linked = yield* runOfLinks(source, bound.links, arrivedAt)
-          if (linked !== undefined) return { runId: RunId.make(linked.run_id), runKey: linked.run_key }
-          if (mayWait) return undefined
+          if (linked !== undefined) {
+            const runId = RunId.make(linked.run_id)
+            // A trace that has joined by a token does not pass its right on to the traces that link to it.
+            const joined = linked.run_key === null ? yield* sessionRun(sql`id = ${runId}::uuid`) : undefined
+            if (joined === undefined || mayJoin(joined, source, tokens)) {
+              return { runId, runKey: linked.run_key, linkedSession }
+            }
+            linkedSession = joined.sessionId
+            metrics.otlpJoinRefused(tokens.size > 0 ? "other_session" : "not_named")
+          } else if (mayWait) return undefined
         }
-        return { runId: yield* runOfLife(source, bound.key), runKey: bound.key }
+        return { runId: yield* runOfLife(source, bound.key), runKey: bound.key, linkedSession }
       })
 
       const bind = Effect.fn("TraceRuns.bind")(function* (
@@ -206,7 +240,8 @@ export class TraceRuns extends Context.Service<
           return isCut ? { _tag: "Due", at: now } : { _tag: "Empty" }
         }
         const times = rows.map(({ receivedAt }) => receivedAt)
-        const run = yield* runOf(trace, binding, Math.min(...times), now - Math.max(...times))
+        const tokens = new Set(rows.flatMap(({ joins }) => joins ?? []))
+        const run = yield* runOf(trace, binding, tokens, Math.min(...times), now - Math.max(...times))
         if (run === undefined) return { _tag: "Due", at: now + AGAIN_MS }
         yield* insert({ ...trace, ...run })
         const stored = yield* find(trace)

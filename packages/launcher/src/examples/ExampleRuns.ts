@@ -9,7 +9,6 @@ import type {
   LauncherError,
   LaunchQueue
 } from "@runplane/api"
-import { recordedLaunch } from "@runplane/domain"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -21,8 +20,7 @@ import * as Result from "effect/Result"
 import { AgentHost, type AttachedAgent, type RunningAgent } from "../agents/AgentHost.ts"
 import { type AgentLease, AgentSlots } from "../agents/AgentSlots.ts"
 import { AgentTokens } from "../agents/AgentTokens.ts"
-import { type CancelCallback, CancelCallbacks, publishedCallback } from "../agents/CancelCallbacks.ts"
-import { distinct } from "../common/Json.ts"
+import { type CancelCallback, CancelCallbacks } from "../agents/CancelCallbacks.ts"
 import {
   agentAttachFailed,
   compilationFailed,
@@ -39,6 +37,7 @@ import { type KeyedLaunch, makeLaunchKeys } from "./LaunchKeys.ts"
 import { type LaunchWatch, makeLaunchWatch } from "./LaunchWatch.ts"
 import { failedParticipant, hostedAgent, type Member, ParticipantAgents } from "./ParticipantAgents.ts"
 import { makeRunEnds } from "./RunEnds.ts"
+import { withCancelCallback, withLaunch, withOverrides } from "./SubmittedDescriptor.ts"
 
 type Callbacks = ReadonlyMap<string, CancelCallback>
 
@@ -337,64 +336,4 @@ const whyFailed = (cause: Cause.Cause<LauncherError>): string => {
   return failed.length === 0
     ? `${failure.errorCode}: ${failure.message}`
     : failed.map(({ agentRef, participantId, reason }) => `agent ${participantId} (${agentRef}): ${reason}`).join("; ")
-}
-
-/** The caller's tags are added, its requester and the names in the metadata replace; all apply without agents too. */
-const withOverrides = (
-  compiled: CompileLaunchResult,
-  { againOf, gate, tags, requester, runLabel }: ExampleRunRequest
-): CompileLaunchResult => {
-  const { runDescriptor } = compiled
-  const { session, execution } = runDescriptor
-  return {
-    ...compiled,
-    runDescriptor: {
-      ...runDescriptor,
-      session: {
-        ...session,
-        metadata: {
-          ...session.metadata,
-          ...(runLabel && { runLabel }),
-          ...(gate !== undefined && { gate }),
-          ...(againOf !== undefined && { againOf })
-        }
-      },
-      execution: {
-        ...execution,
-        ...(tags === undefined ? {} : { tags: distinct([...(execution?.tags ?? []), ...tags]) }),
-        ...(requester === undefined ? {} : { requester })
-      }
-    }
-  }
-}
-
-/** With the inputs of the launch (docs/internals/launch.md#submission); a key of the pack stays. */
-const withLaunch = (
-  compiled: CompileLaunchResult,
-  { inputs, templateId }: ExampleRunRequest,
-  keyed: KeyedLaunch | undefined
-): CompileLaunchResult => {
-  const { runDescriptor } = compiled
-  const { session } = runDescriptor
-  const metadata = {
-    launch: recordedLaunch(inputs, templateId),
-    ...session.metadata,
-    ...(keyed !== undefined && { launchKey: { key: keyed.key, request: keyed.request } })
-  }
-  return { ...compiled, runDescriptor: { ...runDescriptor, session: { ...session, metadata } } }
-}
-
-/**
- * The descriptor as it is submitted, with the address for cancel requests to the initiator. The answer to the caller
- * has no callback, because of its bearer. A callback in the pack stays.
- */
-const withCancelCallback = (
-  { initiator, runDescriptor }: CompileLaunchResult,
-  callbacks: Callbacks
-): CompileLaunchResult["runDescriptor"] => {
-  const assigned = initiator === undefined ? undefined : callbacks.get(initiator.participantId)
-  const cancelCallback = assigned === undefined ? undefined : publishedCallback(assigned)
-  if (cancelCallback === undefined) return runDescriptor
-  const { session } = runDescriptor
-  return { ...runDescriptor, session: { ...session, metadata: { cancelCallback, ...session.metadata } } }
 }

@@ -103,8 +103,10 @@ describe("the example flow", () => {
         bootstrapAgents: false,
         tags: ["mine", "example", "mine"],
         requester: { actorId: "me" },
-        runLabel: "nightly"
+        runLabel: "nightly",
+        telemetry: { sources: ["agents"] }
       })
+      assert.deepStrictEqual(compiled.runDescriptor.telemetry, { sources: ["agents"] })
       assert.deepStrictEqual(compiled.runDescriptor.execution, {
         tags: ["example", "mine"],
         requester: { actorId: "me" }
@@ -112,6 +114,7 @@ describe("the example flow", () => {
       assert.deepStrictEqual(compiled.runDescriptor.session.metadata, { source: "svc", runLabel: "nightly" })
       const plain = yield* stage({}).run({ bootstrapAgents: false, tags: [], runLabel: "" })
       assert.deepStrictEqual(plain.compiled, compiledLaunch())
+      assert.notProperty(plain.compiled.runDescriptor, "telemetry")
     })
   )
 

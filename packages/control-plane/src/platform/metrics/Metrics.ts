@@ -5,6 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Counter, Gauge, Histogram, Registry } from "prom-client"
+import { type DropReason, dropReasons, type JoinRefusal, joinRefusals } from "./IngestReasons.ts"
 import { makeSourceLag, type WaitingSource } from "./SourceLag.ts"
 
 /** The value of a label that is beyond a bound. */
@@ -57,15 +58,6 @@ const archiveFailureKinds = [
   "database"
 ] as const
 const sweepStatuses = ["completed", "failed"] as const
-/** Why ingest drops spans and log records (docs/reference/ingest.md#dropped). */
-const dropReasons = [
-  ...(["invalid", "run_full", "run_deleted", "without_span"] as const),
-  ...(["construction", "log_unread", "log_full"] as const),
-  // Parts beyond the limits of a request.
-  ...(["groups", "attributes", "events", "links", "values"] as const)
-]
-export type DropReason = (typeof dropReasons)[number]
-
 /**
  * Work after a commit that cannot undo it: to notify the subscribers of this process (`publish`) and the other
  * instances (`notify`), the audit entry of a completed change (`audit`), and the spans (`trace`).
@@ -231,6 +223,12 @@ const makeMetrics = ({ observe, registry }: Pick<ServiceRegistry, "observe" | "r
     "reason",
     dropReasons
   )
+  const otlpJoinRefused = counterOf(
+    "otlp_join_refused_total",
+    "Traces that may not join the run of their session, and requests with a token that is not valid, by reason",
+    "reason",
+    joinRefusals
+  )
   const otlpDrained = counter("otlp_drained_total", "Spans and log records that became part of a run")
   const otlpMarks = counterOf("otlp_marks_total", "Judgements of telemetry that became marks, or not", "outcome", [
     "stored",
@@ -323,6 +321,7 @@ const makeMetrics = ({ observe, registry }: Pick<ServiceRegistry, "observe" | "r
     },
     /** Ingest dropped spans, log records or parts of them (docs/reference/ingest.md#dropped). */
     otlpDropped: (reason: DropReason, count: number) => otlpDropped(reason, count),
+    otlpJoinRefused: (reason: JoinRefusal) => otlpJoinRefused(reason, 1),
     otlpMarks: ({ dropped, stored }: { readonly stored: number; readonly dropped: number }) => {
       otlpMarks("stored", stored)
       otlpMarks("dropped", dropped)

@@ -27,6 +27,7 @@ const table: ReadonlyArray<readonly [name: string, type: string, sample: string,
   ["otlp_duplicate_spans_total", "counter", " 4"],
   ["otlp_drained_total", "counter", " 5"],
   ["otlp_dropped_total", "counter", '{reason="run_deleted"} 3'],
+  ["otlp_join_refused_total", "counter", '{reason="not_named"} 1'],
   ["otlp_marks_total", "counter", '{outcome="stored"} 2'],
   ["otlp_inbox_rows", "gauge", " 4"],
   ["otlp_inbox_bytes", "gauge", " 800"],
@@ -118,6 +119,7 @@ const everything = Effect.gen(function* () {
   metrics.receiptChecked("refuted")
   metrics.otlpReceived({ received: 9, rejected: 2, duplicates: 3 })
   metrics.otlpDrained(6, 1)
+  metrics.otlpJoinRefused("not_named")
   metrics.otlpMarks({ stored: 2, dropped: 1 })
   metrics.otlpDropped("run_deleted", 3)
   metrics.otlpInbox({ rows: 4, bytes: 800, lagSeconds: 1.5, sources: [{ source: "team", lagSeconds: 1.5 }] })
@@ -196,6 +198,9 @@ const atStart: Readonly<Record<string, ReadonlyArray<string>>> = {
     ...["invalid", "run_full", "run_deleted", "without_span", "construction", "log_unread", "log_full"],
     ...["groups", "attributes", "events", "links", "values"]
   ].map((reason) => `reason="${reason}"`),
+  otlp_join_refused_total: ["not_named", "other_session", "token_invalid", "token_expired"].map(
+    (reason) => `reason="${reason}"`
+  ),
   otlp_marks_total: ['outcome="stored"', 'outcome="dropped"'],
   runplane_trace_spans_total: ['outcome="exported"', 'outcome="dropped"'],
   // Each loop exports its own when it starts.

@@ -1,11 +1,13 @@
 import { Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import * as Failure from "../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { setLogLevel } from "../service/LogLevel.ts"
-import { querySchema } from "../validation/RequestSchema.ts"
+import { bodySchema, querySchema } from "../validation/RequestSchema.ts"
+import { JoinToken, JoinTokenRequest } from "./JoinTokens.ts"
 
 const CircuitState = Schema.Literals(["CLOSED", "OPEN", "HALF_OPEN"]).annotate({
   description: "OPEN refuses calls to the runtime; HALF_OPEN lets one through to try"
@@ -204,6 +206,20 @@ export class AdminGroup extends HttpApiGroup.make("admin")
         access: "viewer",
         summary: "Read what waits of each source of telemetry",
         description: "The spans and log records in the inbox by source, the source that has waited the longest first."
+      })
+    ),
+    HttpApiEndpoint.post("issueToken", "/ingest/tokens", {
+      payload: bodySchema(JoinTokenRequest, { unknownKeys: "reject" }),
+      success: JoinToken.pipe(HttpApiSchema.status(201))
+    }).annotateMerge(
+      operation({
+        id: "issueJoinToken",
+        access: "operator",
+        summary: "Issue a token that lets spans join the run of a session",
+        description:
+          "For the program that starts the agents of a session, before or after its run is posted. Exports with the token " +
+          "join the run of that session, whatever their source; everything else about them needs a key as before. It is " +
+          "not stored."
       })
     ),
     HttpApiEndpoint.get("processes", "/admin/processes", { success: ProcessReports }).annotateMerge(

@@ -11,10 +11,11 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ArchiveStatus } from "../archive/ArchiveStatus.ts"
+import { JoinTokens } from "../ingest/JoinTokens.ts"
 import { Reception } from "../ingest/Reception.ts"
 import { Observers } from "../observe/Observers.ts"
 import { AuditTrail } from "../platform/audit/AuditTrail.ts"
-import { currentCaller } from "../platform/http/CurrentCaller.ts"
+import { asCaller, currentCaller } from "../platform/http/CurrentCaller.ts"
 import { orUnavailable } from "../platform/http/OutageAnswers.ts"
 import { DriftReport } from "./DriftReport.ts"
 import { Processes } from "./processes/Processes.ts"
@@ -58,6 +59,7 @@ export const AdminHttp = HttpApiBuilder.group(
     const processes = yield* Processes
     const archiveStatus = yield* ArchiveStatus
     const reception = yield* Reception
+    const tokens = yield* JoinTokens
     // What cannot be read has stopped the start.
     const settings = yield* Effect.orDie(settingsInForce("control-plane"))
     const startedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
@@ -143,6 +145,7 @@ export const AdminHttp = HttpApiBuilder.group(
         })),
       archive: () => orUnavailable(archive),
       ingest: () => orUnavailable(ingest),
+      issueToken: ({ payload }) => asCaller((caller) => tokens.issue(payload, caller)),
       processes: () => orUnavailable(Effect.map(processes.list, (data) => ({ data }))),
       runtimeSessions: () => orUnavailable(drift.make)
     })

@@ -3,6 +3,7 @@ import { Drain } from "./Drain.ts"
 import { Drops } from "./Drops.ts"
 import { Inbox } from "./Inbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
+import { JoinTokens } from "./JoinTokens.ts"
 import { Reception } from "./Reception.ts"
 import { Stories } from "./Stories.ts"
 import { TraceRuns } from "./TraceRuns.ts"
@@ -12,5 +13,6 @@ export const layer = Reception.layer.pipe(
   Layer.provide(Drain.layer),
   Layer.provide([Stories.layer, TraceRuns.layer]),
   Layer.provide([Drops.layer, Inbox.layer]),
+  Layer.provideMerge(JoinTokens.layer),
   Layer.provideMerge(IngestSettings.layer)
 )

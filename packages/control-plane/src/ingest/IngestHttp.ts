@@ -27,6 +27,7 @@ import * as Layer from "effect/Layer"
 import { orUnavailable, RETRY_AFTER_SECONDS } from "../platform/http/OutageAnswers.ts"
 import type { ExportRefused } from "./ExportBudgets.ts"
 import { IngestSettings } from "./IngestSettings.ts"
+import { JOIN_HEADER } from "./JoinTokens.ts"
 import { Reception } from "./Reception.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -75,7 +76,14 @@ export const IngestHttp = HttpApiBuilder.group(
             const { actorId, actorType } = yield* CurrentActor
             const facts = yield* RequestFacts
             facts.client = actorType === "anonymous" ? networkOf(facts.address) : actorId
-            const given = { ...form, signal, body: request.stream, source: actorId, client: facts.client }
+            const given = {
+              ...form,
+              signal,
+              body: request.stream,
+              source: actorId,
+              client: facts.client,
+              joinToken: request.headers[JOIN_HEADER]
+            }
             const rejected = yield* reception.receive(given).pipe(
               Effect.catchTags({
                 BodyTooLarge: () => Effect.fail(payloadTooLarge()),

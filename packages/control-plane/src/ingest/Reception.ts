@@ -30,6 +30,7 @@ import { DROPPED_BECAUSE, Drops } from "./Drops.ts"
 import { type ExportRefused, makeExportBudgets } from "./ExportBudgets.ts"
 import { Inbox, type InboxEntry, inboxEntry, type SourceSize, type TraceRef } from "./Inbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
+import { JoinTokens } from "./JoinTokens.ts"
 
 /** An inflated body may have so many times the bytes of the largest body as sent. */
 const INFLATED = 8
@@ -53,6 +54,14 @@ const SIZE_TTL_MS = 1_000
 const SHARE_OF_FREE = 3
 
 const NOTHING_STORED = { stored: 0, beyond: 0, deleted: 0 }
+
+const NO_TOKEN = { sessionId: undefined, refusal: undefined }
+
+/** Spans with such a token are received as those without one. */
+const REFUSED_TOKENS = {
+  token_invalid: "the token in x-runplane-join is not valid: spans join no run by it",
+  token_expired: "the token in x-runplane-join has expired: spans join no run by it"
+}
 
 const BEYOND_BYTES = "the spans and log records of a request have too many bytes with their resources"
 
@@ -85,6 +94,8 @@ export interface ExportRequest<E> {
   readonly source: string
   /** The caller that budgets and turns count: the key, or the network of a caller without one. */
   readonly client: string
+  /** Lets the spans join the run of a session, when it is valid. */
+  readonly joinToken?: string | undefined
 }
 
 /** Why a request is refused. */
@@ -113,6 +124,7 @@ export class Reception extends Context.Service<
       const drain = yield* Drain
       const { drop } = yield* Drops
       const inbox = yield* Inbox
+      const tokens = yield* JoinTokens
       const metrics = yield* Metrics
       const redactor = yield* Redactor
       const { dropsContent, inboxBytes, isEnabled, keepUser, maxBodyBytes, tracesPerRequest } = yield* IngestSettings
@@ -155,7 +167,7 @@ export class Reception extends Context.Service<
 
       /** Reads a body, and stores what it brings. */
       const read = Effect.fnUntraced(function* (
-        { encoding, signal, source }: Omit<ExportRequest<never>, "body">,
+        { encoding, joinToken, signal, source }: Omit<ExportRequest<never>, "body">,
         body: Buffer
       ) {
         const kept: Array<InboxEntry> = []
@@ -170,8 +182,11 @@ export class Reception extends Context.Service<
           return undefined
         }
         const report = yield* readEach({ signal, encoding, body }, take, limits)
+        const joins = joinToken === undefined ? NO_TOKEN : yield* tokens.check(joinToken)
+        if (joins.refusal !== undefined) metrics.otlpJoinRefused(joins.refusal)
         yield* budgets.addTraces(source, new Set(traces.keys()))
-        const { beyond, deleted, stored } = kept.length === 0 ? NOTHING_STORED : yield* inbox.store(source, kept)
+        const { beyond, deleted, stored } =
+          kept.length === 0 ? NOTHING_STORED : yield* inbox.store(source, kept, joins.sessionId)
         added(source, keptBytes)
         const rejected = report.rejected + beyond + deleted
         const received = kept.length - beyond - deleted
@@ -188,6 +203,7 @@ export class Reception extends Context.Service<
         yield* drain.received([...traces.values()])
         const reasons = [
           report.message,
+          ...(joins.refusal === undefined ? [] : [REFUSED_TOKENS[joins.refusal]]),
           ...(beyond > 0 ? [DROPPED_BECAUSE.run_full] : []),
           ...(deleted > 0 ? [DROPPED_BECAUSE.run_deleted] : []),
           droppedText(report.dropped)

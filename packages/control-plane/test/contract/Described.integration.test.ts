@@ -204,6 +204,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       yield* get("/admin/processes")
       yield* get("/admin/archive")
       yield* get("/admin/ingest")
+      yield* post("/ingest/tokens", { sessionId: randomUUID(), ttlMs: 1_000 })
       yield* get("/dashboard/overview", "window=1h")
       yield* get("/dashboard/agents/metrics")
       yield* get("/audit", "limit=200")

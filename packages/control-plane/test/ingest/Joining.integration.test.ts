@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto"
+import { createHmac, randomUUID } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { until } from "@runplane/testing"
@@ -148,6 +148,97 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("telemetry 
         const answer = yield* call("POST", "/runs", { body: descriptor({ telemetry }), ...operator })
         assert.strictEqual(answer.status, 400, JSON.stringify(telemetry).slice(0, 80))
         assert.include(answer.text, "telemetry")
+      }
+    })
+  )
+})
+
+const tokenOf = Effect.fnUntraced(function* (sessionId: string, ttlMs = 60_000) {
+  const answer = yield* call("POST", "/ingest/tokens", { body: { sessionId, ttlMs }, ...operator })
+  assert.strictEqual(answer.status, 201, answer.text)
+  const { expiresAt, header, token }: Readonly<Record<"expiresAt" | "header" | "token", string>> = answer.body
+  return { expiresAt, header, token }
+})
+const withToken = (token: string) => by("agents", { "x-runplane-join": token })
+
+layer(layerTestService({ settings }), { excludeTestServices: true })("a token of a session", (it) => {
+  it.effect("lets spans of any source join the run, and no trace that links to them without it", () =>
+    Effect.gen(function* () {
+      const { runId, sessionId } = yield* launch()
+      const { expiresAt, header, token } = yield* tokenOf(sessionId)
+      assert.strictEqual(header, `x-runplane-join=${token}`)
+      // Exporters decode the setting by percent, and split it by commas.
+      assert.strictEqual(decodeURIComponent(token), token)
+      assert.notInclude(token, ",")
+      const lifeMs = new Date(expiresAt).getTime() - Date.now()
+      assert.isTrue(lifeMs > 60_000 && lifeMs < 20 * 60_000, expiresAt)
+      const sent = yield* sendTools(21, sessionId, withToken(token))
+      assert.strictEqual(sent.text, "{}")
+      yield* until(toolsOf(runId), (tools) => tools === 1)
+      yield* post(exportOf([toolSpan(22, 2), span({ trace: 22, span: 1, links: [21] })]), by("agents"))
+      assert.strictEqual((yield* ownRun("agents", 22)).metadata.linkedSession, sessionId)
+      assert.strictEqual(yield* toolsOf(runId), 1)
+      const sql = yield* PgClient.PgClient
+      assert.lengthOf(yield* sql`SELECT FROM audit_log a WHERE a::text LIKE ${`%${token.slice(-20)}%`}`, 0)
+      const audit = yield* call("GET", `/audit?action=telemetry.token&resourceId=${sessionId}`, by("admin"))
+      assert.deepInclude(audit.body.data[0], { actor: "operator", resource: "session" })
+    })
+  )
+
+  it.effect("of another session, altered or expired, lets none join", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const { runId, sessionId } = yield* launch()
+      const { token: foreign } = yield* tokenOf(randomUUID())
+      const { token } = yield* tokenOf(sessionId)
+      const [row] = yield* sql<{ readonly secret: Uint8Array }>`SELECT secret FROM telemetry_token_key`
+      const signed = (text: string) =>
+        `${text}.${createHmac("sha256", row?.secret ?? "")
+          .update(`runplane-telemetry-join-v1\n${text}`)
+          .digest("base64url")}`
+      const [prefix, , endsAt = "", mac] = token.split(".")
+      assert.strictEqual(signed(`rj1.${sessionId}.${endsAt}`), token)
+      const flipped = (text: string) => `${text.slice(0, -1)}${text.endsWith("A") ? "Q" : "A"}`
+      const refused: ReadonlyArray<readonly [string, string | undefined]> = [
+        [foreign, undefined],
+        [foreign.replace(/^(rj1\.)[^.]+/, `$1${sessionId}`), "not valid"],
+        [`${prefix}.${sessionId}.${Number(endsAt) + 1}.${mac}`, "not valid"],
+        [flipped(token), "not valid"],
+        [token.slice(0, -1), "not valid"],
+        [`${token}.x`, "not valid"],
+        ["x".repeat(5_000), "not valid"],
+        ["", "not valid"],
+        [signed(`rj1.${sessionId}.1700000000`), "expired"]
+      ]
+      for (const [index, [one, says]] of refused.entries()) {
+        const answer = yield* sendTools(30 + index, sessionId, withToken(one))
+        assert.strictEqual(answer.status, 200)
+        if (says === undefined) assert.strictEqual(answer.text, "{}")
+        else assert.include(JSON.parse(answer.text).partialSuccess.errorMessage, says)
+        assert.strictEqual((yield* ownRun("agents", 30 + index)).metadata.linkedSession, sessionId)
+      }
+      assert.strictEqual(yield* toolsOf(runId), 0)
+      assert.strictEqual(yield* metric('otlp_join_refused_total{reason="other_session"}'), 1)
+      assert.strictEqual(yield* metric('otlp_join_refused_total{reason="token_expired"}'), 1)
+      assert.strictEqual(yield* metric('otlp_join_refused_total{reason="token_invalid"}'), 7)
+    })
+  )
+
+  it.effect("is issued to operators, for a session and a bounded time", () =>
+    Effect.gen(function* () {
+      const body = { sessionId: randomUUID(), ttlMs: 1_000 }
+      assert.strictEqual((yield* call("POST", "/ingest/tokens", { body, ...by("agents") })).status, 403)
+      for (const [field, value] of [
+        ["sessionId", "short"],
+        ["sessionId", "x.y".repeat(20)],
+        ["ttlMs", 0],
+        ["ttlMs", 7 * 86_400_000 + 1],
+        ["ttlMs", "1"],
+        ["more", 1]
+      ] as const) {
+        const answer = yield* call("POST", "/ingest/tokens", { body: { ...body, [field]: value }, ...operator })
+        assert.strictEqual(answer.status, 400, field)
+        assert.include(answer.text, field)
       }
     })
   )

@@ -16,11 +16,13 @@ export interface AgentAssignment {
   readonly framework: string
   /** Where it listens for a cancel request; undefined when it does not. */
   readonly cancelCallback?: CancelCallback | undefined
+  /** An entry of `OTEL_EXPORTER_OTLP_HEADERS` that lets its spans join the run; undefined without one. */
+  readonly joinHeader?: string | undefined
 }
 
 /** Content of the bootstrap file with the identity of an agent. Absent values leave no key. */
 export const bootstrapOf = (assignment: AgentAssignment, settings: LauncherSettingsShape): JsonObject => {
-  const { compiled, binding, token, framework, cancelCallback } = assignment
+  const { compiled, binding, token, framework, cancelCallback, joinHeader } = assignment
   const { session } = compiled.runDescriptor
   const { policyHints, sessionContext } = compiled.scenarioMeta
   const isInitiator = compiled.initiator?.participantId === binding.participantId
@@ -38,6 +40,7 @@ export const bootstrapOf = (assignment: AgentAssignment, settings: LauncherSetti
     ...present("policy_version", session.policyVersion),
     ...(compiled.initiator !== undefined && isInitiator ? { initiator: initiatorBlock(compiled.initiator) } : {}),
     ...present("cancel_callback", cancelCallback),
+    ...present("otlp_headers", joinHeader),
     metadata: {
       run_id: compiled.sessionId,
       scenario_ref: compiled.display.scenarioRef,

@@ -1,4 +1,4 @@
-import type { ControlPlaneRun, LaunchUnaffordable } from "@runplane/api"
+import { type ControlPlaneRun, type LaunchUnaffordable, MAX_TOKEN_TTL_MS } from "@runplane/api"
 import { awaitsSession, isTerminal, RunStatus, wholeStart } from "@runplane/domain"
 import { callingSpan, traceParentOf } from "@runplane/server"
 import * as Context from "effect/Context"
@@ -16,6 +16,11 @@ import { acceptedRun, type Descriptor, NoAnswer, type SubmissionRefused } from "
 
 /** Longest reason that the control plane accepts, characters. */
 const MAX_REASON_LENGTH = 4_000
+
+/** Agents start without a token when none comes within this time. Milliseconds. */
+const TOKEN_TIMEOUT_MS = 2_000
+
+const decodeJoinToken = Schema.decodeUnknownEffect(Schema.Struct({ header: Schema.NonEmptyString }))
 
 /** What became of a run that was abandoned: it failed with the reason, its session was open, or nothing is known. */
 export type Abandonment = "abandoned" | "opened" | "unknown"
@@ -47,6 +52,11 @@ export class LaunchedRuns extends Context.Service<
      * (docs/internals/launch.md#submission). Only a budget that refuses the run fails its launch.
      */
     readonly submit: (descriptor: Descriptor) => Effect.Effect<Option.Option<ControlPlaneRun>, LaunchUnaffordable>
+    /**
+     * A header as an entry of `OTEL_EXPORTER_OTLP_HEADERS`, with a token that lets spans join the run of the session
+     * (docs/reference/ingest.md#tokens). None without a control plane, or when it issues none: that is logged.
+     */
+    readonly joinHeader: (descriptor: Descriptor) => Effect.Effect<string | undefined>
     /** Reports that no agent will open the session of a run (docs/internals/launch.md#dead-agents). Logs failures. */
     readonly abandon: (runId: string, reason: string) => Effect.Effect<Abandonment>
     readonly phase: (runId: string) => Effect.Effect<RunPhase, NoAnswer>
@@ -69,6 +79,7 @@ export class LaunchedRuns extends Context.Service<
 
 const withoutControlPlane = LaunchedRuns.of({
   submit: () => Effect.succeedNone,
+  joinHeader: () => Effect.succeed(undefined),
   abandon: () => Effect.succeed("unknown"),
   phase: () => Effect.fail(new NoAnswer({ message: "there is no control plane" })),
   find: () => Effect.succeed(undefined),
@@ -112,6 +123,22 @@ const makeLaunchedRuns = Effect.fnUntraced(function* (
       Effect.catchTags({
         SubmissionRefused: (failure) => Effect.as(log(failure), Option.none()),
         NoAnswer: (failure) => Effect.as(Effect.andThen(log(failure), pending.keep(descriptor)), Option.none())
+      })
+    )
+  })
+
+  const joinHeader = Effect.fn("LaunchedRuns.joinHeader")(({ session: { sessionId, ttlMs } }: Descriptor) => {
+    const issued = Effect.gen(function* () {
+      const request = post("/ingest/tokens", { sessionId, ttlMs: Math.min(ttlMs, MAX_TOKEN_TTL_MS) })
+      const response = yield* client.execute(request)
+      if (response.status !== 201) return yield* unusable(response.status)
+      return (yield* Effect.flatMap(response.json, decodeJoinToken)).header
+    })
+    return issued.pipe(
+      Effect.timeout(Math.min(timeoutMs, TOKEN_TIMEOUT_MS)),
+      Effect.catch((failure) => {
+        const line = `the agents of ${sessionId} get no token for their telemetry: ${oneLine(failure)}`
+        return Effect.as(Effect.logWarning(line), undefined)
       })
     )
   })
@@ -174,7 +201,7 @@ const makeLaunchedRuns = Effect.fnUntraced(function* (
   const folder = dataDir === undefined ? undefined : path.join(dataDir, "waiting-runs")
   const pending = yield* makePendingRuns({ folder, submit: submitAgain, abandon })
   const { dropped, fail, waiting } = pending
-  return LaunchedRuns.of({ submit, abandon, phase, find, fail, waiting, dropped })
+  return LaunchedRuns.of({ submit, joinHeader, abandon, phase, find, fail, waiting, dropped })
 })
 
 const unusable = (status: number) => new NoAnswer({ message: `it answered ${status}` })

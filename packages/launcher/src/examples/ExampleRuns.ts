@@ -39,7 +39,11 @@ import { failedParticipant, hostedAgent, type Member, ParticipantAgents } from "
 import { makeRunEnds } from "./RunEnds.ts"
 import { withCancelCallback, withLaunch, withOverrides } from "./SubmittedDescriptor.ts"
 
-type Callbacks = ReadonlyMap<string, CancelCallback>
+/** What the agents of a launch are given beside their part in it. */
+interface Given {
+  readonly callbacks: ReadonlyMap<string, CancelCallback>
+  readonly joinHeader: string | undefined
+}
 
 /**
  * The example flow (docs/internals/launch.md#example-flow): compile, check that the agents can start, start them one at
@@ -154,6 +158,13 @@ export class ExampleRuns extends Context.Service<
           sessionId,
           members.flatMap(({ binding, manifest }) => (manifest === undefined ? [] : [binding.participantId]))
         )
+        const hasAgents = members.some(({ manifest }) => manifest !== undefined)
+        // A launch that says nothing about telemetry makes no further request.
+        const joinHeader =
+          hasAgents && compiled.runDescriptor.telemetry !== undefined
+            ? yield* runs.joinHeader(compiled.runDescriptor)
+            : undefined
+        const given = { callbacks, joinHeader }
         // In the background: when the launch fails meanwhile, the control plane has to learn that of the accepted run.
         const submitted = yield* Effect.forkIn(runs.submit(withCancelCallback(compiled, callbacks)), service)
         const submittedRun = Fiber.join(submitted)
@@ -163,7 +174,7 @@ export class ExampleRuns extends Context.Service<
         const watch = yield* makeLaunchWatch({ sessionId, openTimeoutMs, run: acceptedRun, runs, host }, service)
         return yield* Effect.gen(function* () {
           // A budget that refuses the run ends the launch, and with it the agents that have started.
-          const hosted = yield* Effect.raceFirst(attachAll(compiled, members, callbacks, watch, launchSlots), refused)
+          const hosted = yield* Effect.raceFirst(attachAll(compiled, members, given, watch, launchSlots), refused)
           const controlPlaneRun = yield* Effect.raceFirst(submittedRun, Effect.as(watch.broken, Option.none()))
           if (!(yield* watch.settle)) return yield* agentAttachFailed(sessionId, yield* watch.dead)
           const { ttlMs } = compiled.runDescriptor.session
@@ -194,7 +205,7 @@ export class ExampleRuns extends Context.Service<
       const attachAll = Effect.fnUntraced(function* (
         compiled: CompileLaunchResult,
         members: ReadonlyArray<Member>,
-        callbacks: Callbacks,
+        given: Given,
         watch: LaunchWatch,
         launchSlots: LaunchSlots
       ) {
@@ -204,7 +215,7 @@ export class ExampleRuns extends Context.Service<
         const failed: Array<FailedParticipant> = []
         const attaching = Effect.gen(function* () {
           for (const member of [...members.filter(isInitiator), ...members.filter((other) => !isInitiator(other))]) {
-            const result = yield* attachOne(compiled, member, callbacks, watch, launchSlots).pipe(
+            const result = yield* attachOne(compiled, member, given, watch, launchSlots).pipe(
               Effect.map(Result.succeed),
               Effect.catchTag("AgentNotAttached", (failure) => Effect.succeed(Result.fail(failure)))
             )
@@ -227,7 +238,7 @@ export class ExampleRuns extends Context.Service<
       const attachOne = Effect.fnUntraced(function* (
         compiled: CompileLaunchResult,
         member: Member,
-        callbacks: Callbacks,
+        given: Given,
         watch: LaunchWatch,
         launchSlots: LaunchSlots
       ) {
@@ -246,7 +257,8 @@ export class ExampleRuns extends Context.Service<
           token,
           renewals,
           framework,
-          cancelCallback: callbacks.get(participantId)
+          cancelCallback: given.callbacks.get(participantId),
+          joinHeader: given.joinHeader
         }
         const agent = yield* Effect.uninterruptibleMask((restore) =>
           Effect.tap(restore(host.attach(assignment, manifest)), launchSlots.occupy)

@@ -75,6 +75,13 @@ describe("the bootstrap of an agent", () => {
     })
   })
 
+  it("has the header that lets its telemetry join the run, in the file alone", () => {
+    const joining = { ...assignment("one"), joinHeader: "x-runplane-join=secret" }
+    assert.strictEqual(bootstrapOf(joining, settings(runtime))["otlp_headers"], "x-runplane-join=secret")
+    assert.notProperty(bootstrapOf(assignment("one"), settings(runtime)), "otlp_headers")
+    assert.notInclude(Object.values(environmentOf(joining, settings(runtime), "/tmp/b.json")).join(), "secret")
+  })
+
   it("names the cancel callback that was assigned to it, in the file and in variables", () => {
     const cancelCallback = { host: "127.0.0.1", port: 20_001, path: "/agent/cancel", bearer: "secret" }
     const listening = { ...assignment("one"), cancelCallback }

@@ -118,6 +118,17 @@ describe("the example flow", () => {
     })
   )
 
+  it.effect("gives agents the token of the session where the launch says what may join its run", () =>
+    Effect.gen(function* () {
+      const asked = stage({ joinHeader: "x-runplane-join=t" })
+      yield* asked.run({ telemetry: { sources: [] } })
+      assert.deepStrictEqual([...new Set(asked.joinHeaders)], ["x-runplane-join=t"])
+      const plain = stage({ joinHeader: "x-runplane-join=t" })
+      yield* plain.run({})
+      assert.deepStrictEqual([...new Set(plain.joinHeaders)], [undefined])
+    })
+  )
+
   it.effect("submits the template and the inputs of the launch, unless the pack has that key", () =>
     Effect.gen(function* () {
       const { run, submitted } = stage({})

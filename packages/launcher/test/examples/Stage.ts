@@ -57,6 +57,7 @@ export interface Scene {
   readonly settings?: LauncherOptions
   /** What every agent is assigned, with its name as the bearer. */
   readonly callback?: Omit<CancelCallback, "bearer">
+  readonly joinHeader?: string
 }
 
 export const ALL = ["agent-a", "agent-b", "agent-c"]
@@ -75,6 +76,7 @@ const withSession = (compiled: CompileLaunchResult, sessionId = compiled.session
 export const stage = (scene: Scene) => {
   const log: Array<string> = []
   const submitted: Array<CompileLaunchResult["runDescriptor"]> = []
+  const joinHeaders: Array<string | undefined> = []
   const assigned = new Map<string, AgentAssignment["cancelCallback"]>()
   const note = (text: string) => Effect.sync(() => void log.push(text))
   const manifests = scene.manifests ?? Object.fromEntries(ALL.map((ref) => [ref, manifest()]))
@@ -97,9 +99,10 @@ export const stage = (scene: Scene) => {
         Layer.succeed(AgentHost, {
           check: ({ id }) =>
             scene.unstartable?.includes(id) ? Effect.fail(new AgentNotAttached({ reason: `no ${id}` })) : Effect.void,
-          attach: ({ binding, cancelCallback }) =>
+          attach: ({ binding, cancelCallback, joinHeader }) =>
             Effect.gen(function* () {
               assigned.set(binding.participantId, cancelCallback)
+              joinHeaders.push(joinHeader)
               yield* note(`attach ${binding.participantId}`)
               yield* scene.attachment ?? Effect.void
               if (scene.failing?.includes(binding.participantId)) return yield* new AgentNotAttached({ reason: "gone" })
@@ -137,6 +140,7 @@ export const stage = (scene: Scene) => {
             submitted.push(descriptor)
             return scene.submission ?? Effect.succeedNone
           },
+          joinHeader: () => Effect.succeed(scene.joinHeader),
           abandon: (_runId, reason) => Effect.as(note(`abandon: ${reason}`), scene.abandonment ?? "abandoned"),
           phase: () => Effect.succeed(scene.phase?.() ?? "waiting"),
           find: (sessionId) => Effect.succeed(scene.found?.(sessionId)),
@@ -155,5 +159,5 @@ export const stage = (scene: Scene) => {
     Effect.flatMap(ExampleRuns, (runs) => runs.run({ scenarioRef: "demo/one@1.0.0", inputs: {}, ...request })).pipe(
       Effect.provide(layer)
     )
-  return { log, run, service: layer, submitted, assigned }
+  return { log, run, service: layer, submitted, assigned, joinHeaders }
 }

@@ -12,6 +12,8 @@ export const Admin = HttpApiBuilder.group(ControlPlaneApi, "admin", (handlers) =
     processes: () => Effect.succeed({ data: [] }),
     archive: () => Effect.succeed({ archive: null }),
     ingest: () => Effect.succeed({ data: [] }),
+    issueToken: () =>
+      Effect.succeed({ token: "t", header: "x-runplane-join=t", expiresAt: "2026-07-01T10:00:00.000Z" }),
     runtimeSessions: () =>
       Effect.succeed({
         complete: true,

@@ -123,6 +123,11 @@ type Audited = readonly [
 /** Every endpoint that changes something or hands out a run, how it is called here, and what the audit log says. */
 const audited: Readonly<Record<string, Audited>> = {
   "POST /runs": [Effect.sync(() => ({ path: "/runs", body: descriptor() })), "run.create", "succeeded"],
+  "POST /ingest/tokens": [
+    Effect.succeed({ path: "/ingest/tokens", body: { sessionId: randomUUID(), ttlMs: 1_000 } }),
+    "telemetry.token",
+    "succeeded"
+  ],
   "POST /runs/:id/cancel": [
     Effect.flatMap(callbackServer(204), ({ url }) =>
       onRun(runningRun({ cancelCallback: { url } }), "cancel", { reason: "enough" })

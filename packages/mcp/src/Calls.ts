@@ -231,6 +231,8 @@ export const handlerOf = (
       if (step._tag === "Ask") return step.request
       if (step._tag === "Answer") return completed(shape({ ...step, rest: "run_get" }, backend.maxResultBytes))
       const result: Answer = yield* spec.call(withReason(input, step.reason), context)
+      // An answer of the service can be large: what is left of it takes a turn of its own.
+      yield* Effect.yieldNow
       const facts = spec.preview === undefined ? result.facts : { state: "done", ...result.facts }
       return completed(shape({ ...result, facts }, backend.maxResultBytes))
     })

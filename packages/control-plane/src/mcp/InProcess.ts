@@ -52,8 +52,11 @@ export const makeInProcessClient = Effect.fnUntraced(function* (router: HttpRout
   const inProcess = HttpClient.transformResponse(client, (answer) =>
     Effect.flatMap(currentRequest, (outer) => {
       const remoteAddress = outer?.remoteAddress ?? Option.none()
-      const fetch: typeof globalThis.fetch = (input, init) =>
-        serve(new Request(input, init), Context.add(services, RemoteAddress, remoteAddress))
+      const fetch: typeof globalThis.fetch = async (input, init) => {
+        const answer = await serve(new Request(input, init), Context.add(services, RemoteAddress, remoteAddress))
+        // The client decodes in another turn of the event loop than the one in which the service has encoded.
+        return new Promise((resolve) => setImmediate(resolve, answer))
+      }
       return Effect.provideService(answer, FetchHttpClient.Fetch, fetch)
     })
   )

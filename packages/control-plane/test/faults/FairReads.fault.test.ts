@@ -15,9 +15,12 @@ const [MANY, OTHER] = ["key-many-1234567890", "key-other-0987654321"]
 const RUNS = 12
 const EVENTS = 3_000
 const AT_ONCE = 40
-/** How long the other caller waits for an answer, and how long a step of the process takes, on an idle machine. */
+/**
+ * How long the other caller waits for an answer, and how long a step of the process takes, on an idle machine. The aim
+ * of a step is 50 ms; collections of garbage fall into it, so a try may have twice as much (docs/internals/scale.md).
+ */
 const LONGEST_WAIT_MS = 1_000
-const LONGEST_STEP_MS = 50
+const LONGEST_STEP_MS = 100
 /** Pairs of requests of the other caller beside the many. */
 const PAIRS = 4
 /** A pause of the machine does not repeat itself, one of the service does. */
@@ -129,6 +132,7 @@ layer(Service.layer, { excludeTestServices: true, timeout: 120_000 })(
               const slow = yield* slowness
               const { step, wait } = yield* beside(read)
               said.push(`waited ${Math.round(wait)} ms, step of ${Math.round(step)} ms, slowness ${slow.toFixed(1)}`)
+              process.stdout.write(`${name}: ${said.at(-1)}\n`)
               if (wait < LONGEST_WAIT_MS * slow && step < LONGEST_STEP_MS * slow) return
             }
             assert.fail(said.join("; "))

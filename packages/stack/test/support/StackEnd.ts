@@ -16,9 +16,9 @@ export const stopAndCheck = Effect.fnUntraced(function* (stack: StackProcess, st
   assert.include(slow < 1.5 ? [0] : [0, 130], end.code)
   assert.isBelow(end.ms, limit)
   assert.deepStrictEqual(started.filter(isRunning), [])
-  // The checks of the readiness report a machine that is too busy.
+  // A check of the readiness that takes more than 2 s has no answer on a busy machine; nothing else may be reported.
   assert.deepStrictEqual(
-    end.stderr.filter((line) => !line.includes("loop=readiness")),
+    end.stderr.filter((line) => !/no answer within \d+ ms" loop=readiness/.test(line)),
     []
   )
   return end

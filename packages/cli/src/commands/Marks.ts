@@ -1,5 +1,6 @@
 import { type ControlPlaneCalls, MAX_MARK_PAGE, type MarkPair, pairWithPeople } from "@runplane/api"
 import {
+  CORRECT,
   GivenMarkSource,
   type Mark,
   type MarkDefinition,
@@ -32,10 +33,14 @@ const add = Command.make(
     name: Argument.String("name").pipe(
       Argument.withDescription("Name of the mark; `correct` is the truth, `marks definitions` lists the defined ones")
     ),
-    value: Argument.String("value").pipe(Argument.withDescription("A number, true, false, or the text of a category")),
+    value: Argument.String("value").pipe(
+      Argument.withDescription(
+        "A number, true, false, or the text of a category; for `correct` also the action that would have been right"
+      )
+    ),
     on: Flag.Literals("on", MarkTargetKind.literals).pipe(
-      Flag.withDescription("What it judges"),
-      Flag.withDefault("run" as const)
+      Flag.withDescription("What it judges; the run unless given, and the decision for `correct`"),
+      Flag.optional
     ),
     target: Flag.String("target").pipe(
       Flag.withDescription("Id of the participant or event; without it a decision is the last one"),
@@ -58,7 +63,10 @@ const add = Command.make(
         const mark = yield* api.marks.add({
           params: { id: run },
           payload: {
-            target: { kind: on, ...(Option.isSome(target) && { id: target.value }) },
+            target: {
+              kind: Option.getOrElse(on, () => (name === CORRECT ? "decision" : "run")),
+              ...(Option.isSome(target) && { id: target.value })
+            },
             name,
             value: markValue(value),
             source: Option.isSome(judge) ? "judge" : source,

@@ -1,12 +1,23 @@
 import type { MarkPair } from "@runplane/api"
-import { COMMENT, CORRECT, type Mark, type MarkDefinition, type MarkTarget, type MarkValue } from "@runplane/domain"
+import {
+  COMMENT,
+  CORRECT,
+  correctFlag,
+  type Mark,
+  type MarkDefinition,
+  type MarkTarget,
+  type MarkValue
+} from "@runplane/domain"
 import type { Tone } from "./Status.ts"
 
 const NUMBER = new Intl.NumberFormat("en-US", { maximumFractionDigits: 3 })
 
 /** A value for readers: `correct` says whether the decision was right, or which action would have been. */
 export const valueText = (name: string, value: MarkValue): string => {
-  if (name === CORRECT) return value === true ? "right" : value === false ? "wrong" : `right would be ${value}`
+  if (name === CORRECT) {
+    const isRight = correctFlag(value)
+    return isRight === undefined ? `right would be ${value}` : isRight ? "right" : "wrong"
+  }
   return typeof value === "number" ? NUMBER.format(value) : String(value)
 }
 
@@ -16,7 +27,11 @@ export const markText = ({ comment, name, value }: Pick<Mark, "comment" | "name"
 
 /** The colour of a value: by its definition, and calm where no value is better. */
 export const valueTone = (name: string, value: MarkValue, definition: MarkDefinition | undefined): Tone => {
-  if (name === CORRECT) return value === true ? "good" : "bad"
+  if (name === CORRECT) {
+    // The text of an action may be the decided one.
+    const isRight = correctFlag(value)
+    return isRight === undefined ? "calm" : isRight ? "good" : "bad"
+  }
   if (definition?.better === undefined) return "calm"
   const { better, categories = [], max, min } = definition
   if (typeof value === "boolean") return (better === "true") === value ? "good" : "bad"

@@ -15,14 +15,17 @@ import {
   tooManyMarks
 } from "@runplane/api"
 import {
+  CORRECT,
   canonicalJson,
   commentProblem,
+  correctValue,
   MAX_JUDGE_TEXT,
   MAX_MARK_CATEGORY,
   MAX_MARK_COMMENT,
   type Mark,
   type MarkValue,
   type NewMark,
+  type RunId,
   valueProblem
 } from "@runplane/domain"
 import * as Context from "effect/Context"
@@ -40,10 +43,11 @@ import { Ids } from "../platform/Ids.ts"
 import { readBounded } from "../platform/postgres/BoundedRows.ts"
 import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
 import { WebhookDispatcher } from "../reactors/webhooks/WebhookDispatcher.ts"
+import { makeDecisionNames } from "./DecisionNames.ts"
 import { MarkAppendices } from "./MarkAppendices.ts"
 import { MarkDefinitions } from "./MarkDefinitions.ts"
 import { LARGE_MARK_COLUMNS, type MarkRow, markColumns, toMark } from "./MarkRows.ts"
-import { makeMarkTargets } from "./MarkTargets.ts"
+import { makeMarkTargets, type ResolvedTarget } from "./MarkTargets.ts"
 import { type AddedMark, boundOf, type LockedChain, MarkWriter, requestSha256 } from "./MarkWriter.ts"
 import { TelemetryMarks } from "./TelemetryMarks.ts"
 
@@ -83,6 +87,7 @@ export class Marks extends Context.Service<
       const redactor = yield* Redactor
       const runs = yield* RunRepository
       const { resolve: targetOf } = yield* makeMarkTargets
+      const namesOf = yield* makeDecisionNames
       const writer = yield* MarkWriter
 
       const now = Effect.map(clock.now, (millis) => new Date(millis).toISOString())
@@ -133,6 +138,14 @@ export class Marks extends Context.Service<
         return toMark(row)
       })
 
+      /** The value of a mark `correct`, once the names of the decision are known. */
+      const truthOf = Effect.fnUntraced(function* (runId: RunId, value: MarkValue, { index }: ResolvedTarget) {
+        const names = typeof value === "string" && index !== undefined ? yield* namesOf(runId, index) : undefined
+        if (names === undefined) return value
+        const truth = correctValue(value, names)
+        return "problem" in truth ? yield* badRequest(truth.problem) : truth.value
+      })
+
       const add = Effect.fn("Marks.add")(function* (reference: string, given: NewMark, caller: Caller) {
         if (given.judge !== undefined && given.source !== "judge") {
           return yield* badRequest("judge is for marks whose source is judge")
@@ -149,13 +162,15 @@ export class Marks extends Context.Service<
           const content = redacted(given)
           const problem = valueProblem(yield* definitions.find(given.name), content.value) ?? commentProblem(given)
           if (problem !== undefined) return yield* badRequest(problem)
+          const resolved = yield* targetOf(runId, given.name, given.target)
           const { actorId, name } = caller.actor
           const mark: AddedMark = {
             id,
             runId,
-            ...(yield* targetOf(runId, given.name, given.target)),
+            ...resolved,
             name: given.name,
             ...content,
+            value: given.name === CORRECT ? yield* truthOf(runId, content.value, resolved) : content.value,
             source: given.source,
             author: actorId,
             ...(name !== undefined && { authorName: name }),

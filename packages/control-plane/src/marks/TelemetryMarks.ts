@@ -1,10 +1,19 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { MAX_MARKS_OF_RUN } from "@runplane/api"
-import { CORRECT, type Judgement, type MarkDefinition, type RunId, valueProblem } from "@runplane/domain"
+import {
+  CORRECT,
+  correctValue,
+  type Judgement,
+  type MarkDefinition,
+  type MarkValue,
+  type RunId,
+  valueProblem
+} from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { makeDecisionNames } from "./DecisionNames.ts"
 import { MarkDefinitions } from "./MarkDefinitions.ts"
 import { makeMarkTargets, type ResolvedTarget } from "./MarkTargets.ts"
 import { type AddedMark, boundOf, MarkWriter } from "./MarkWriter.ts"
@@ -38,6 +47,7 @@ export class TelemetryMarks extends Context.Service<
       const sql = yield* PgClient.PgClient
       const definitions = yield* MarkDefinitions
       const { callsOf, isParticipant, lastDecision } = yield* makeMarkTargets
+      const namesOf = yield* makeDecisionNames
       const writer = yield* MarkWriter
 
       /** The target of each judgement; undefined for a truth about a run without a decision. */
@@ -48,7 +58,11 @@ export class TelemetryMarks extends Context.Service<
         const participants = new Set<string>()
         for (const name of names) if (yield* isParticipant(runId, name)) participants.add(name)
         const decision = judgements.some(({ name }) => name === CORRECT) ? yield* lastDecision(runId) : undefined
-        return ({ callSpanId, name, participantId }: TelemetryMark): ResolvedTarget | undefined => {
+        return ({
+          callSpanId,
+          name,
+          participantId
+        }: Pick<TelemetryMark, "callSpanId" | "name" | "participantId">): ResolvedTarget | undefined => {
           if (name === CORRECT) return decision
           const call = callSpanId === undefined ? undefined : calls.get(callSpanId)
           if (call !== undefined) return call
@@ -74,10 +88,19 @@ export class TelemetryMarks extends Context.Service<
         for (const { name } of judgements) {
           if (!defined.has(name)) defined.set(name, yield* definitions.find(name))
         }
+        const index = targetOf({ name: CORRECT })?.index
+        const names = index === undefined || !judgements.some(statesName) ? undefined : yield* namesOf(runId, index)
+        const valuesOf = ({ name, values }: TelemetryMark): ReadonlyArray<MarkValue> =>
+          name === CORRECT && names !== undefined
+            ? values.flatMap((value) => {
+                const truth = correctValue(value, names)
+                return "problem" in truth ? [] : [truth.value]
+              })
+            : values
         const marks: Array<AddedMark> = []
         for (const judgement of judgements) {
-          const { comment, id, judge, name, values } = judgement
-          const value = values.find((each) => valueProblem(defined.get(name), each) === undefined)
+          const { comment, id, judge, name } = judgement
+          const value = valuesOf(judgement).find((each) => valueProblem(defined.get(name), each) === undefined)
           const resolved = targetOf(judgement)
           if (value === undefined || resolved === undefined || known.has(id)) continue
           known.add(id)
@@ -97,3 +120,7 @@ export class TelemetryMarks extends Context.Service<
     })
   )
 }
+
+/** Whether a judgement is a truth in words, which the names of the decision decide. */
+const statesName = ({ name, values }: TelemetryMark): boolean =>
+  name === CORRECT && values.some((value) => typeof value === "string")

@@ -126,6 +126,21 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("judgements
     })
   )
 
+  it.effect("called correct name a flag or an action of the run, and are dropped otherwise", () =>
+    Effect.gen(function* () {
+      const dropped = yield* metric('otlp_marks_total{outcome="dropped"}')
+      const labelled = (label: string) => ({
+        name: EVALUATION,
+        attributes: { "gen_ai.evaluation.name": "correct", "gen_ai.evaluation.score.label": label }
+      })
+      const events = [decision("ship"), ...["Yes", "plain nonsense", "Ship"].map(labelled)]
+      yield* post(exportOf([span({ trace: 10, span: 1, events })]))
+      const marks = yield* marksAt(10, 2)
+      assert.deepStrictEqual(marks.map(({ value }) => value).toReversed(), [true, "Ship"])
+      yield* until(metric('otlp_marks_total{outcome="dropped"}'), (count) => count === dropped + 1)
+    })
+  )
+
   it.effect("give the agents of the run a record", () =>
     Effect.gen(function* () {
       const says = (name: string, participant: string, more: Readonly<Record<string, string>>) => ({

@@ -177,21 +177,6 @@ layer(layerTestService({ settings: SETTINGS }), { excludeTestServices: true })("
     })
   )
 
-  it.effect("named correct judge a decision by a flag or the text of an action", () =>
-    Effect.gen(function* () {
-      const runId = yield* decided
-      const correct = (value: unknown, kind = "decision") =>
-        add(runId, { target: { kind }, name: "correct", value, source: "api" })
-      assert.strictEqual((yield* correct(false)).status, 201)
-      assert.strictEqual((yield* correct("rollback")).body.value, "rollback")
-      assert.strictEqual(
-        (yield* correct(1)).body.message,
-        "value of correct must be true, false, or the text of an action"
-      )
-      assert.strictEqual((yield* correct(true, "run")).body.message, "target.kind of correct must be decision")
-    })
-  )
-
   it.effect("repeat an idempotency key with the first mark, and refuse it with another body", () =>
     Effect.gen(function* () {
       const runId = yield* createRun()

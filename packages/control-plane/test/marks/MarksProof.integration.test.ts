@@ -26,7 +26,7 @@ const exportOf = (runId: string, query: string) =>
 
 const marks: ReadonlyArray<object> = [
   { target: { kind: "run" }, name: "quality", value: 0.5, source: "human", comment: "calm" },
-  { target: { kind: "decision" }, name: "correct", value: "rollback", source: "api" },
+  { target: { kind: "decision" }, name: "correct", value: "rejected", source: "api" },
   { target: { kind: "participant", id: RISK }, name: "tone", value: true, source: "api" },
   { target: { kind: "run" }, name: "quality", value: "fine", source: "judge", judge: { name: "strict" } },
   { target: { kind: "run" }, name: "quality", value: 0.7, source: "human" }

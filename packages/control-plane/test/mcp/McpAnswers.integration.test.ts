@@ -111,6 +111,19 @@ layer(layerTestService({ settings: { LOG_LEVEL: "error", MCP_CONFIRM: "human" } 
       })
     )
 
+    it.effect("judge the decision with the mark correct, by a flag in words as well", () =>
+      Effect.gen(function* () {
+        const runId = yield* Effect.tap(recorded(...opened, votes(RISK, "APPROVE"), commits), endRun)
+        const { call } = yield* connect(yield* baseUrl)
+        const judged = yield* call("mark_add", { runId, name: "correct", value: "Yes" })
+        assert.isFalse(judged.isError, judged.text)
+        assert.deepInclude(judged.content, { name: "correct", value: true })
+        const refused = yield* call("mark_add", { runId, name: "correct", value: "splendid" })
+        assert.isTrue(refused.isError)
+        assert.include(refused.text, "value of correct must be true, false, or an action")
+      })
+    )
+
     it.effect("stay within their bytes for the largest run, page by page", () =>
       Effect.gen(function* () {
         const runId = yield* recorded(...opened, votes(RISK, "APPROVE"), votes(COST, "APPROVE"))

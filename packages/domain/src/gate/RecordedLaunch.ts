@@ -6,17 +6,24 @@ import type { Trial } from "./Trial.ts"
 /** Bytes of inputs, as JSON, that a run keeps. */
 export const MAX_INPUT_BYTES = 16_384
 
-/** `metadata.launch` of a run: template and inputs of its launch (docs/internals/launch.md#submission). */
+/** `metadata.launch` of a run: template, inputs and outputs of its launch (docs/internals/launch.md#submission). */
 export const RecordedLaunch = Schema.Struct({
   templateId: Schema.optionalKey(Schema.String),
   /** Absent when they are larger than `MAX_INPUT_BYTES`. */
-  inputs: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
+  inputs: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
+  /** The outputs that its scenario declares; absent without any. */
+  expectedDecisionKinds: Schema.optionalKey(Schema.Array(Schema.String))
 })
 export type RecordedLaunch = typeof RecordedLaunch.Type
 
 /** An empty template counts as none, as for the launch itself. */
-export const recordedLaunch = (inputs: Schema.JsonObject, templateId: string | undefined): RecordedLaunch => ({
+export const recordedLaunch = (
+  inputs: Schema.JsonObject,
+  templateId: string | undefined,
+  expectedDecisionKinds: ReadonlyArray<string> = []
+): RecordedLaunch => ({
   ...(templateId && { templateId }),
+  ...(expectedDecisionKinds.length > 0 && { expectedDecisionKinds }),
   ...(new TextEncoder().encode(JSON.stringify(inputs)).length <= MAX_INPUT_BYTES && { inputs })
 })
 

@@ -9,7 +9,7 @@ import { refusalUnder } from "./RefusedActs.ts"
 /** A mode whose commitments policies govern. */
 export type StandardMode = SessionRecord["mode"]
 
-const STANDARD_MODES: ReadonlyArray<StandardMode> = ["decision", "proposal", "task", "handoff", "quorum"]
+export const STANDARD_MODES: ReadonlyArray<StandardMode> = ["decision", "proposal", "task", "handoff", "quorum"]
 
 /** The mode that a mode id names, undefined for one without rules of ours. */
 export const standardMode = (modeName: string): StandardMode | undefined =>

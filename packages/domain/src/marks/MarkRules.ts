@@ -7,7 +7,7 @@ export const reservedDefinitions: ReadonlyArray<MarkDefinition> = [
     name: CORRECT,
     kind: "flag",
     better: "true",
-    description: "Whether a decision was right; the text of an action names the action that would have been right",
+    description: "Whether a decision was right; a text names the action, option or output that would have been right",
     reserved: true
   },
   {

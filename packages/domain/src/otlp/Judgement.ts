@@ -1,4 +1,5 @@
 import { toOneLine } from "../Field.ts"
+import { correctFlag } from "../marks/Correct.ts"
 import {
   CORRECT,
   MAX_JUDGE_TEXT,
@@ -53,18 +54,9 @@ const markValueOf = (value: MarkValue): ReadonlyArray<MarkValue> => {
   return category === "" ? [] : [category]
 }
 
-const FLAGS: ReadonlyMap<MarkValue, boolean> = new Map<MarkValue, boolean>([
-  [1, true],
-  [0, false],
-  ["true", true],
-  ["false", false],
-  ["correct", true],
-  ["incorrect", false]
-])
-
-/** Evaluators state a truth as 1 or 0, or in words; other texts name the action that would have been right. */
+/** Evaluators score a truth as 1 or 0; a text is read as in all marks, once the names of the decision are known. */
 const truthOf = (value: MarkValue): ReadonlyArray<MarkValue> => {
-  const flag = FLAGS.get(typeof value === "string" ? value.toLowerCase() : value)
+  const flag = value === 1 ? true : value === 0 ? false : correctFlag(value)
   if (flag !== undefined) return [flag]
   return typeof value === "number" ? [] : [value]
 }

@@ -17,6 +17,8 @@ describe("the recorded launch of a run", () => {
   it("has its template and its inputs, up to a size", () => {
     assert.deepStrictEqual(recordedLaunch({ a: 1 }, "t"), { templateId: "t", inputs: { a: 1 } })
     assert.deepStrictEqual(recordedLaunch({}, ""), { inputs: {} })
+    assert.deepStrictEqual(recordedLaunch({}, "", ["go"]), { inputs: {}, expectedDecisionKinds: ["go"] })
+    assert.deepStrictEqual(recordedLaunch({}, "", []), { inputs: {} })
     const most = { a: "x".repeat(MAX_INPUT_BYTES - '{"a":""}'.length) }
     assert.deepStrictEqual(recordedLaunch(most, undefined), { inputs: most })
     assert.deepStrictEqual(recordedLaunch({ a: `${most.a}x` }, "t"), { templateId: "t" })

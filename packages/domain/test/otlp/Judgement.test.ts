@@ -50,6 +50,8 @@ describe("a judgement of telemetry", () => {
     [{ value: 0, label: "incorrect" }, [false, false]],
     [{ value: 0.7 }, []],
     [{ value: 0.7, label: "Correct" }, [true]],
+    [{ value: "Yes" }, [true]],
+    [{ value: 0.2, label: " wrong " }, [false]],
     [{ value: "rollback" }, ["rollback"]],
     [{ value: false }, [false]]
   ])("called correct reads %j as a truth", (over, values) => {

@@ -34,7 +34,10 @@ export const withOverrides = (
   }
 }
 
-/** With the inputs of the launch (docs/internals/launch.md#submission); a key of the pack stays. */
+/**
+ * With the inputs of the launch and the outputs of its scenario (docs/internals/launch.md#submission); a key of the
+ * pack stays.
+ */
 export const withLaunch = (
   compiled: CompileLaunchResult,
   { inputs, templateId }: ExampleRunRequest,
@@ -43,7 +46,7 @@ export const withLaunch = (
   const { runDescriptor } = compiled
   const { session } = runDescriptor
   const metadata = {
-    launch: recordedLaunch(inputs, templateId),
+    launch: recordedLaunch(inputs, templateId, compiled.display.expectedDecisionKinds),
     ...session.metadata,
     ...(keyed !== undefined && { launchKey: { key: keyed.key, request: keyed.request } })
   }

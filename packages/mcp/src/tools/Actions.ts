@@ -1,5 +1,5 @@
 import type { Run } from "@runplane/api"
-import { MarkName, MarkValue, scenarioOfRecord } from "@runplane/domain"
+import { CORRECT, MarkName, MarkValue, scenarioOfRecord } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { DECISION_TYPES } from "../Events.ts"
@@ -100,7 +100,9 @@ const markAdd = tool({
     name: MarkName,
     value: MarkValue,
     comment: Schema.optionalKey(text("Reason, for readers", 2_000)),
-    participantId: Schema.optionalKey(text("The participant that is judged; the whole run unless given"))
+    participantId: Schema.optionalKey(
+      text("The participant that is judged; the whole run unless given, and the decision for `correct`")
+    )
   },
   output: { id: scalar, name: scalar },
   call: Effect.fnUntraced(function* (input, { backend: { plane } }) {
@@ -108,7 +110,10 @@ const markAdd = tool({
     const mark = yield* plane.api.marks.add({
       params: { id: input.runId },
       payload: {
-        target: participantId === undefined ? { kind: "run" } : { kind: "participant", id: participantId },
+        target:
+          participantId === undefined
+            ? { kind: name === CORRECT ? "decision" : "run" }
+            : { kind: "participant", id: participantId },
         name,
         value,
         source: "judge",

@@ -135,7 +135,7 @@ const rows: ReadonlyArray<Row> = [
   },
   {
     name: "marks add",
-    args: ({ ended }) => [ended, "correct", "true", "--on", "decision", "--comment", "c"],
+    args: ({ ended }) => [ended, "correct", "Yes", "--comment", "c"],
     stranger: [UNKNOWN, "quality", "0.5"],
     keep: (world, { id = "" }) => {
       world.mark = id

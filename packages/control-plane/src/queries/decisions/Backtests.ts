@@ -73,9 +73,8 @@ export class Backtests extends Context.Service<
       const judged = Effect.fnUntraced(function* (group: ReadonlyArray<RunId>, judge: ReturnType<typeof backtestOf>) {
         const marks = yield* truths.ofRuns(group)
         const found = yield* runs.evaluate(group, BACKTEST_TYPES, (run): Judged => {
-          const { commitment, runId } = run
-          const truth = commitment === undefined ? undefined : truthOf(marks.get(runId) ?? [], commitment)
-          return { runId, one: judge(run), truth }
+          const { runId } = run
+          return { runId, one: judge(run), truth: truthOf(marks.get(runId) ?? [], run) }
         })
         const gone = group.length - found.length
         return [...found, ...Array.from({ length: gone }, () => NOTHING_ON_RECORD)]

@@ -82,8 +82,7 @@ export class AgentRecords extends Context.Service<
         const marks = yield* truths.ofRuns(group)
         return yield* runs.evaluate(group, RECORD_TYPES, (run) => {
           const vote = agentVote(run, activePolicy(run, noRegistry, read), participantId)
-          const { commitment, runId } = run
-          const truth = commitment === undefined ? undefined : truthOf(marks.get(runId) ?? [], commitment)
+          const truth = truthOf(marks.get(run.runId) ?? [], run)
           return vote === undefined ? [] : [{ vote, truth }]
         })
       }, reader.turns.goOn)

@@ -94,7 +94,7 @@ layer(layerTestService(), { excludeTestServices: true })("POST /policies/backtes
       assert.notProperty(yield* tried, "truth")
       yield* insertMark({ runId: wrong, name: "correct", value: false })
       yield* insertMark({ runId: right, name: "correct", value: "decision.selected" })
-      yield* insertMark({ runId: kept, name: "correct", value: true })
+      yield* insertMark({ runId: kept, name: "correct", value: "Yes" })
       yield* insertMark({ runId: other, name: "correct", value: true })
       // The unanimous policy turns the outcomes of the outvoted runs, one of which was wrong.
       assert.deepStrictEqual((yield* tried).truth, {

@@ -261,7 +261,8 @@ layer(layerTestService(), { excludeTestServices: true })("GET /agents/:id/record
         votes(COST, "APPROVE"),
         votes(LEAD, "REJECT")
       )
-      yield* insertMark({ ...right, name: "correct", value: true })
+      yield* insertMark({ ...right, name: "correct", value: "True" })
+      yield* insertMark({ ...right, name: "correct", value: "no comment", createdAt: "2026-07-04" })
       yield* insertMark({
         ...right,
         name: "correct",

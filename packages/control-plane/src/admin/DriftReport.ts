@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { controlPlaneError, type DriftReport as Report, type RuntimeFailure } from "@runplane/api"
-import type { RunId, SessionSnapshot } from "@runplane/domain"
+import { OTLP_RUNTIME_KIND, type RunId, type SessionSnapshot } from "@runplane/domain"
 import { RuntimeClient, type RuntimeError } from "@runplane/runtime"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -34,7 +34,7 @@ export class DriftReport extends Context.Service<
       const unfinished = sql<UnfinishedRun>`
         SELECT r.id::text AS id, r.runtime_session_id, s.run_id IS NOT NULL AS bound
         FROM runs r LEFT JOIN sessions s ON s.run_id = r.id
-        WHERE ${hasStatus(sql, "unfinished", "r")}
+        WHERE ${hasStatus(sql, "unfinished", "r")} AND r.runtime_kind <> ${OTLP_RUNTIME_KIND}
         ORDER BY r.id`
 
       // The runs are read last, so a session with a run is never reported as untracked. A run that is bound in between

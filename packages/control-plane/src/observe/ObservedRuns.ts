@@ -200,7 +200,8 @@ export class ObservedRuns extends Context.Service<
           readonly timed_out: boolean
         }>`
           SELECT runtime_session_id AS session_id, id::text AS id, status, ${timedOut} AS timed_out
-          FROM runs WHERE runtime_session_id = ANY(${requested}::text[]) ORDER BY timed_out DESC, created_at, runs.id`
+          FROM runs WHERE runtime_session_id = ANY(${requested}::text[]) AND runtime_kind <> ${OTLP_RUNTIME_KIND}
+          ORDER BY timed_out DESC, created_at, runs.id`
         return new Map(
           rows.map(({ id, session_id, status, timed_out }): [string, RunOfSession] => [
             session_id,

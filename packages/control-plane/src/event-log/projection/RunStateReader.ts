@@ -8,6 +8,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { batchedReads } from "../../platform/postgres/Batched.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 import { EventRepository } from "../EventRepository.ts"
+import { SESSION_ORDER } from "../runs/RunRow.ts"
 import { MAX_CHECKPOINT_BYTES, readState } from "./Checkpoint.ts"
 import { ProjectionCache } from "./ProjectionCache.ts"
 import { foldOn, prefixOf } from "./ReplayLog.ts"
@@ -63,7 +64,8 @@ export class RunStateReader extends Context.Service<
                    p.last_seq AS checkpoint_seq, false AS is_left_out,
                    CASE WHEN octet_length(p.state::text) <= ${MAX_CHECKPOINT_BYTES} THEN p.state::text END AS state
             FROM runs r JOIN run_heads h ON h.run_id = r.id LEFT JOIN projections p ON p.run_id = r.id
-            WHERE ${isUuid(reference) ? sql`r.id = ${reference}::uuid` : sql`r.runtime_session_id = ${reference}`}`,
+            WHERE ${isUuid(reference) ? sql`r.id = ${reference}::uuid` : sql`r.runtime_session_id = ${reference}`}
+            ${sql.literal(SESSION_ORDER)} LIMIT 1`,
           ([row]) => row
         )
 

@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { TombstoneReason } from "@runplane/api"
-import { RunId, type RunMetrics, type RunStatus } from "@runplane/domain"
+import { OTLP_RUNTIME_KIND, RunId, type RunMetrics, type RunStatus } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -193,7 +193,8 @@ export class RunAdministration extends Context.Service<
         // The runtime may list the sessions for longer, and discovery must not make runs of them again.
         yield* sql`
           INSERT INTO deleted_sessions (runtime_session_id, deleted_at)
-          SELECT DISTINCT runtime_session_id, now() FROM runs WHERE id = ANY(${runIds}::text[]::uuid[])
+          SELECT DISTINCT runtime_session_id, now() FROM runs
+          WHERE id = ANY(${runIds}::text[]::uuid[]) AND runtime_kind <> ${OTLP_RUNTIME_KIND}
           ON CONFLICT (runtime_session_id) DO UPDATE SET deleted_at = excluded.deleted_at`
         yield* sql`DELETE FROM deleted_sessions WHERE deleted_at < now() - interval '30 days'`
         yield* sql`DELETE FROM runs WHERE id = ANY(${runIds}::text[]::uuid[])`

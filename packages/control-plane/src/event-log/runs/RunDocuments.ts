@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { type BoundedRows, readBounded } from "../../platform/postgres/BoundedRows.ts"
+import { SESSION_ORDER } from "./RunRow.ts"
 
 /** A captured message as JSON text, with its position among the run's messages. */
 export interface MessageText {
@@ -41,7 +42,7 @@ export class RunDocuments extends Context.Service<
         Effect.map(
           sql<{ readonly id: string; readonly json: string | null }>`
             SELECT r.id::text AS id, m.metrics::text AS json FROM runs r LEFT JOIN run_metrics m ON m.run_id = r.id
-            WHERE ${named(reference)}`,
+            WHERE ${named(reference)} ${sql.literal(SESSION_ORDER)} LIMIT 1`,
           ([row]) => row && (row.json ?? JSON.stringify(emptyRunMetrics(RunId.make(row.id))))
         )
       )

@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { isUuid, RunId, type RunStatus } from "@runplane/domain"
+import { isUuid, OTLP_RUNTIME_KIND, RunId, type RunStatus } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -11,7 +11,7 @@ import { idRows } from "../../platform/postgres/KeptPlans.ts"
 import { isInside } from "../../platform/postgres/PipelinedTransactions.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 import type { NewRun } from "./NewRun.ts"
-import { LARGE_COLUMNS, type RunRow, runColumns, type StoredRun, toStoredRun } from "./RunRow.ts"
+import { LARGE_COLUMNS, type RunRow, runColumns, SESSION_ORDER, type StoredRun, toStoredRun } from "./RunRow.ts"
 
 /** Most rows that one statement reads for several callers, and the most bytes of one of them. */
 const BATCHED_RUNS = 32
@@ -125,7 +125,8 @@ export class RunRepository extends Context.Service<
               FROM given g
               WHERE ${isInside(sql)} AND NOT EXISTS (
                 SELECT FROM runs other
-                WHERE other.runtime_session_id = g.session_id AND other.id IS DISTINCT FROM g.earlier)
+                WHERE other.runtime_session_id = g.session_id AND other.id IS DISTINCT FROM g.earlier
+                  AND (other.runtime_kind = ${OTLP_RUNTIME_KIND}) = (g.runtime_kind = ${OTLP_RUNTIME_KIND}))
               ORDER BY g.ordinal
               ON CONFLICT DO NOTHING
               RETURNING id
@@ -182,8 +183,7 @@ export class RunRepository extends Context.Service<
       const named = (reference: string) =>
         isUuid(reference) ? sql`r.id = ${reference}::uuid` : sql`r.runtime_session_id = ${reference}`
 
-      // A run that lost its session sorts behind the one that has it.
-      const latest = sql`ORDER BY (r.error_code IS NOT DISTINCT FROM 'RUNTIME_TIMEOUT'), r.created_at DESC, r.id DESC LIMIT 1`
+      const latest = sql`${sql.literal(SESSION_ORDER)} LIMIT 1`
 
       const readOne = (condition: ReturnType<typeof named>) =>
         Effect.map(

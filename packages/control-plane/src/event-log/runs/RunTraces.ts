@@ -76,7 +76,7 @@ export class RunTraces extends Context.Service<
         findBySession: (sessionId) =>
           Effect.map(
             read(sql`
-              runs AS run WHERE runtime_session_id = ${sessionId}
+              runs AS run WHERE runtime_session_id = ${sessionId} AND runtime_kind <> ${OTLP_RUNTIME_KIND}
               ORDER BY (error_code IS NOT DISTINCT FROM 'RUNTIME_TIMEOUT'), created_at DESC, run.id DESC LIMIT 1`),
             ([trace]) => trace
           )

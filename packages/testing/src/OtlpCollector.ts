@@ -1,4 +1,4 @@
-import { createServer } from "node:http"
+import { createServer, type IncomingHttpHeaders } from "node:http"
 import * as Effect from "effect/Effect"
 import { listening } from "./Loopback.ts"
 
@@ -56,6 +56,7 @@ export const otlpCollector = Effect.gen(function* () {
   const spans: Array<CollectedSpan> = []
   const paths = new Set<string>()
   const types = new Set<string>()
+  const headers: Array<IncomingHttpHeaders> = []
   const server = createServer((request, response) => {
     let text = ""
     request.setEncoding("utf8")
@@ -66,10 +67,11 @@ export const otlpCollector = Effect.gen(function* () {
       paths.add(`${request.method} ${request.url}`)
       const type = request.headers["content-type"] ?? ""
       types.add(type)
+      headers.push(request.headers)
       if (type === "application/json") spans.push(...spansOf(JSON.parse(text)))
       response.writeHead(200, { "content-type": "application/json" }).end("{}")
     })
   })
   const port = yield* listening(server)
-  return { url: `http://127.0.0.1:${port}`, spans, paths, types }
+  return { url: `http://127.0.0.1:${port}`, spans, paths, types, headers }
 })

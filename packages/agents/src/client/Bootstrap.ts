@@ -58,6 +58,8 @@ export const BootstrapFile = Schema.Struct({
     Schema.Struct({ session_start: SessionStartBlock, kickoff: Schema.optional(KickoffBlock) })
   ),
   cancel_callback: Schema.optional(CancelCallback),
+  /** An entry of `OTEL_EXPORTER_OTLP_HEADERS`: its token lets the spans of the agent join the run of the session. */
+  otlp_headers: Schema.optional(Schema.String),
   metadata: Schema.Struct({
     role: Schema.optional(Schema.String),
     framework: Schema.optional(Schema.String),

@@ -26,9 +26,13 @@ export type ExampleAgent = Effect.Effect<
  * authority.
  */
 const agentOf = (agentRef: string, strategy: Strategy): ExampleAgent =>
-  play(strategy).pipe(
-    Effect.raceFirst(cancelRequested(cancelOwnSession)),
-    Effect.withSpan("Agent", { attributes: { agentRef } })
+  Effect.flatMap(Bootstrap, ({ participant_id: self }) =>
+    play(strategy).pipe(
+      Effect.raceFirst(cancelRequested(cancelOwnSession)),
+      Effect.withSpan(`invoke_agent ${self}`, {
+        attributes: { agentRef, "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": self }
+      })
+    )
   )
 
 const cancelOwnSession = Effect.fnUntraced(function* (reason: string) {

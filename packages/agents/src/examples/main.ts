@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { AgentClient } from "../client/AgentClient.ts"
 import { Bootstrap } from "../client/Bootstrap.ts"
+import * as SpanExport from "../client/SpanExport.ts"
 import { EXAMPLE_AGENTS, UnknownAgent } from "./Agents.ts"
 import { hostGone } from "./runner/HostPipe.ts"
 
@@ -30,7 +31,13 @@ const runAgent = Effect.fnUntraced(function* (agentRef: string) {
   if (agent === undefined) return yield* new UnknownAgent({ agentRef })
   yield* agent.pipe(
     Effect.raceFirst(Effect.andThen(hostGone, new HostGone())),
-    Effect.provide(AgentClient.layer.pipe(Layer.provideMerge(Bootstrap.layer), Layer.provide(NodeFileSystem.layer)))
+    Effect.provide(
+      AgentClient.layer.pipe(
+        Layer.provideMerge(SpanExport.layer),
+        Layer.provideMerge(Bootstrap.layer),
+        Layer.provide(NodeFileSystem.layer)
+      )
+    )
   )
 })
 

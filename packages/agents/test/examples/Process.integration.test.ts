@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@runplane/sandbox"
-import { startProgram } from "@runplane/testing"
+import { freePorts, otlpCollector, startProgram } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { EXAMPLE_AGENTS } from "../../src/examples/Agents.ts"
 import { BRIDGE, balanced, balancedHints, bootstrapFor, degraded, type Launch } from "../support/Bridge.ts"
@@ -17,17 +17,26 @@ const folder = Effect.acquireRelease(
 )
 
 /** An agent as the launch service starts it, its standard input being a pipe that this process holds. */
-const start = (agentRef: string, bootstrapFile: string | undefined) => {
+const start = (
+  agentRef: string,
+  bootstrapFile: string | undefined,
+  variables: Readonly<Record<string, string>> = {}
+) => {
   const { PROTO_BOOTSTRAP_FILE: _, MACP_BOOTSTRAP_FILE: __, ...env } = process.env
   return startProgram(main, {
     args: ["--agent", agentRef],
-    env: bootstrapFile === undefined ? env : { ...env, PROTO_BOOTSTRAP_FILE: bootstrapFile }
+    env: { ...env, ...variables, ...(bootstrapFile !== undefined && { PROTO_BOOTSTRAP_FILE: bootstrapFile }) }
   })
 }
 
-const writeBootstrap = (directory: string, participant: string, launch: Launch): string => {
+const writeBootstrap = (
+  directory: string,
+  participant: string,
+  launch: Launch,
+  more: Readonly<Record<string, string>> = {}
+): string => {
   const file = join(directory, `${participant}.json`)
-  writeFileSync(file, JSON.stringify(bootstrapFor(participant, launch)))
+  writeFileSync(file, JSON.stringify({ ...bootstrapFor(participant, launch), ...more }))
   return file
 }
 
@@ -56,6 +65,50 @@ describe("an example agent as a process", () => {
       )
       const history = yield* sandbox.acceptedHistory(launch.sessionId)
       assert.strictEqual(history.at(-1)?.messageType, "Commitment")
+    }).pipe(Effect.provide(Sandbox.layer({ port: 0 })))
+  )
+
+  it.live("exports its work as spans with the token of its bootstrap file, and is done when the receiver is away", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const collector = yield* otlpCollector
+      yield* sandbox.registerPolicy(balanced)
+      const launch = launchOn(sandbox.address)
+      const directory = yield* folder
+      const [nowhere = 0] = yield* freePorts(1)
+      const variables = (participant: string) => ({
+        OTEL_EXPORTER_OTLP_ENDPOINT:
+          participant === "impact-analyst" ? `http://127.0.0.1:${nowhere}` : `${collector.url}/`,
+        OTEL_EXPORTER_OTLP_HEADERS: "x-api-key=sends%2Conly"
+      })
+      const agents = yield* Effect.forEach(BRIDGE, ([participant, agentRef]) =>
+        start(
+          agentRef,
+          writeBootstrap(directory, participant, launch, { otlp_headers: "x-runplane-join=token" }),
+          variables(participant)
+        )
+      )
+      const exits = yield* Effect.forEach(agents, ({ ended }) => ended)
+      assert.deepStrictEqual(
+        exits.map(({ code }) => code),
+        BRIDGE.map(() => 0)
+      )
+      assert.isNotEmpty(collector.headers)
+      for (const headers of collector.headers) {
+        assert.deepStrictEqual([headers["x-api-key"], headers["x-runplane-join"]], ["sends,only", "token"])
+      }
+      const exporting = BRIDGE.map(([participant]) => participant).filter((one) => one !== "impact-analyst")
+      const named = (operation: string) =>
+        collector.spans.filter(({ attributes }) => attributes["gen_ai.operation.name"] === operation)
+      assert.sameMembers(
+        named("invoke_agent").map(({ name }) => name),
+        exporting.map((one) => `invoke_agent ${one}`)
+      )
+      assert.sameMembers(
+        named("chat").map(({ attributes }) => attributes["gen_ai.agent.name"]),
+        exporting
+      )
+      for (const { resource } of collector.spans) assert.strictEqual(resource["macp.session.id"], launch.sessionId)
     }).pipe(Effect.provide(Sandbox.layer({ port: 0 })))
   )
 

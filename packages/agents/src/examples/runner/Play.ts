@@ -8,7 +8,7 @@ import { Bootstrap } from "../../client/Bootstrap.ts"
 import { type Brief, briefOf, type Opening } from "./Brief.ts"
 import { pause } from "./Pace.ts"
 import { readSession, type SessionOver, type SessionReader } from "./SessionReader.ts"
-import type { Action, Outcome, Strategy } from "./Strategy.ts"
+import type { Action, Outcome, Strategy, WorkSpan } from "./Strategy.ts"
 
 /** An agent cannot fulfil its brief: for example, it leads a session and does not know the start. */
 export class AgentUnable extends Data.TaggedError("AgentUnable")<{ readonly message: string }> {}
@@ -82,6 +82,9 @@ const performAll = Effect.fnUntraced(function* (
   return false
 })
 
+const reported = <A, E>(signal: Effect.Effect<A, E>, span: WorkSpan | undefined) =>
+  span === undefined ? signal : Effect.withSpan(signal, span.name, { kind: "client", attributes: span.attributes })
+
 /** Gives the id of the message when it was one of the session. */
 const perform = Effect.fnUntraced(function* (
   action: Action,
@@ -97,7 +100,7 @@ const perform = Effect.fnUntraced(function* (
       yield* client.progress(action.done, action.message)
       return undefined
     case "Signal":
-      yield* client.signal(action.signalType, action.data)
+      yield* reported(client.signal(action.signalType, action.data), action.span)
       return undefined
     case "Think":
       yield* pause(`${brief.seed}:${brief.self}:${action.about}`)

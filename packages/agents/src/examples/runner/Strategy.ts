@@ -41,11 +41,18 @@ export type Action =
   | { readonly _tag: "Open" }
   | { readonly _tag: "Say"; readonly messageType: string; readonly payload: Uint8Array<ArrayBuffer> }
   | { readonly _tag: "Progress"; readonly done: number; readonly message: string }
-  | { readonly _tag: "Signal"; readonly signalType: string; readonly data: object }
+  /** `span` is what the signal reports about the agent's own work, as a span of its telemetry. */
+  | { readonly _tag: "Signal"; readonly signalType: string; readonly data: object; readonly span?: WorkSpan }
   /** A moment of thinking; its length follows from the seed and this name. */
   | { readonly _tag: "Think"; readonly about: string }
   | { readonly _tag: "Commit"; readonly outcome: Outcome }
   | { readonly _tag: "Cancel"; readonly reason: string }
+
+/** A span of an agent's work, by the semantic conventions of OpenTelemetry for generative AI. */
+export interface WorkSpan {
+  readonly name: string
+  readonly attributes: Readonly<Record<string, string | number>>
+}
 
 /** What a Commitment says beyond the versions that the session is bound to. */
 export interface Outcome {

@@ -8,8 +8,28 @@ export const started = ({ agentRef, framework, role }: Brief): Action =>
   signal("session.started", { role, framework, agentRef })
 
 /** One call of a language model that led to `summary`. */
-export const usedModel = (model: Model, { context, seed, self }: Brief, summary: string): Action =>
-  signal("llm.call.completed", llmCallOf(model, self, { context, seed }, summary))
+export const usedModel = (model: Model, { context, seed, self }: Brief, summary: string): Action => {
+  const call = llmCallOf(model, self, { context, seed }, summary)
+  return { _tag: "Signal", signalType: "llm.call.completed", data: call, span: callSpan(call) }
+}
+
+const callSpan = ({
+  completionTokens,
+  model,
+  participantId,
+  promptTokens,
+  provider
+}: ReturnType<typeof llmCallOf>) => ({
+  name: `chat ${model}`,
+  attributes: {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.agent.name": participantId,
+    "gen_ai.provider.name": provider,
+    "gen_ai.request.model": model,
+    "gen_ai.usage.input_tokens": promptTokens,
+    "gen_ai.usage.output_tokens": completionTokens
+  }
+})
 
 /** The scenario's facts, once, from the initiator. */
 const sharedContext = ({ context }: Brief): Action =>

@@ -11,7 +11,7 @@ export interface FolderRule {
 }
 
 /** Files beside the folders of the event log that each of them may know. */
-const LOG = ["CommittedEvent.ts", "EventRepository.ts", "EventLogSettings.ts", "ProcessChannel.ts"]
+const LOG = ["CommittedEvent.ts", "EventRepository.ts", "EventLogSettings.ts", "ProcessChannel.ts", "SessionOrder.ts"]
 
 /** What the groups of the HTTP contract are made of. */
 const CONTRACT = ["caller", "errors", "middleware", "openapi", "validation", "Version.ts"]
@@ -136,7 +136,8 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     "CommittedEvent.ts": { meaning: "an event as it is stored and served", knows: [] },
     "EventRepository.ts": { meaning: "reads of events", knows: ["CommittedEvent.ts"] },
     "EventLogSettings.ts": { meaning: "the settings", knows: [] },
-    "ProcessChannel.ts": { meaning: "messages between processes", knows: [] }
+    "ProcessChannel.ts": { meaning: "messages between processes", knows: [] },
+    "SessionOrder.ts": { meaning: "the order of runs with one session id", knows: [] }
   },
   "control-plane/src/observe": {
     sessions: {

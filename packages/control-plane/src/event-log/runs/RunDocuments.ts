@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { type BoundedRows, readBounded } from "../../platform/postgres/BoundedRows.ts"
-import { SESSION_ORDER } from "./RunRow.ts"
+import { SESSION_ORDER } from "../SessionOrder.ts"
 
 /** A captured message as JSON text, with its position among the run's messages. */
 export interface MessageText {

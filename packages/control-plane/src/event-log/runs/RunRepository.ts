@@ -10,8 +10,9 @@ import { bytesOf } from "../../platform/postgres/BoundedRows.ts"
 import { idRows } from "../../platform/postgres/KeptPlans.ts"
 import { isInside } from "../../platform/postgres/PipelinedTransactions.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
+import { SESSION_ORDER } from "../SessionOrder.ts"
 import type { NewRun } from "./NewRun.ts"
-import { LARGE_COLUMNS, type RunRow, runColumns, SESSION_ORDER, type StoredRun, toStoredRun } from "./RunRow.ts"
+import { LARGE_COLUMNS, type RunRow, runColumns, type StoredRun, toStoredRun } from "./RunRow.ts"
 
 /** Most rows that one statement reads for several callers, and the most bytes of one of them. */
 const BATCHED_RUNS = 32

@@ -1,13 +1,5 @@
 import type { Run, RunUsage } from "@runplane/api"
-import {
-  isJsonObject,
-  OTLP_RUNTIME_KIND,
-  objectAt,
-  RunId,
-  type RunMode,
-  type RunStatus,
-  textAt
-} from "@runplane/domain"
+import { isJsonObject, objectAt, RunId, type RunMode, type RunStatus, textAt } from "@runplane/domain"
 import type * as Schema from "effect/Schema"
 import { shownUrl } from "../../platform/http/CallbackTargets.ts"
 
@@ -17,14 +9,6 @@ const columnsWith = (metadata: string) => `
   r.trace_id, r.idempotency_key, r.source_kind, r.source_ref, r.tags, ${metadata}, r.error_code,
   r.error_message, r.created_at, r.updated_at, r.started_at, r.ended_at, r.archived_at, r.history_gap,
   r.status_revision, h.last_seq, h.last_index`
-
-/**
- * The order of runs `r` that have one session id, the run of the session first: one that lost its session sorts behind,
- * and one of telemetry, whose session id is a key that its sender chose.
- */
-export const SESSION_ORDER = `
-  ORDER BY (r.runtime_kind = '${OTLP_RUNTIME_KIND}'), (r.error_code IS NOT DISTINCT FROM 'RUNTIME_TIMEOUT'),
-           r.created_at DESC, r.id DESC`
 
 export const runColumns = columnsWith("r.metadata::text AS metadata")
 

@@ -1,4 +1,4 @@
-import { about, Field, MarkName, MarkSource, MarkValue } from "@runplane/domain"
+import { about, Field, LEAST_PAIRS, MarkName, MarkSource, MarkValue, UNRELIABLE_KAPPA } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { commaSeparated, integer, isoDate, withDefault } from "../validation/Fields.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
@@ -27,20 +27,47 @@ export const MarkPair = Schema.Struct({
   confusion: Schema.Array(Schema.Array(Schema.Int)).annotate({
     description: "Targets by the value of the first (rows) and of the second (columns)"
   }),
+  weights: optional(
+    Schema.Literals(["none", "linear", "quadratic"]).annotate({
+      description:
+        "How kappa compares two values: `quadratic` for numbers, by the square of their distance; `linear` for the " +
+        "categories of a definition whose `better` is `first`, by the distance of their positions; `none` for others"
+    })
+  ),
   kappa: optional(
     Schema.Struct({
-      value: Field.number("Cohen's kappa", 0.61),
+      value: Field.number("Cohen's kappa, weighted as `weights` says", 0.61),
       low: Field.number("Lower end of its interval of 95 %", 0.41),
       high: Field.number("Upper end of its interval of 95 %", 0.81)
     }).annotate({ description: "Absent where it has no value: both always give the same one" })
   ),
-  unreliable: Field.flag("Whether kappa is under 0.4")
+  meanDifference: optional(Field.number("Mean distance of the two numbers of a target; absent for other values", 0.04)),
+  verdict: optional(
+    Schema.Literals(["reliable", "unreliable", "unknown"]).annotate({
+      description:
+        `\`reliable\` when the interval of kappa is over ${UNRELIABLE_KAPPA}, \`unreliable\` when it is under it; ` +
+        `\`unknown\` while it contains ${UNRELIABLE_KAPPA}, with fewer than ${LEAST_PAIRS} targets, and without kappa`
+    })
+  ),
+  unreliable: Field.flag("Whether the verdict is `unreliable`")
 }).annotate({ identifier: "MarkPair", description: "Agreement of two raters about one name" })
 export type MarkPair = typeof MarkPair.Type
 
 export const MarkAgreement = Schema.Struct({
   name: MarkName,
-  pairs: Schema.Array(MarkPair).annotate({ description: "Each pair of raters, the most targets first" })
+  pairs: Schema.Array(MarkPair).annotate({ description: "Each pair of raters, the most targets first" }),
+  alpha: optional(
+    Schema.Struct({
+      value: Field.number("Krippendorff's alpha", 0.68),
+      low: Field.number("Lower end of its interval of 95 %", 0.55),
+      high: Field.number("Upper end of its interval of 95 %", 0.81),
+      raters: Field.integer("Raters of these targets", 3),
+      targets: Field.integer("Targets that at least two of them rated", 60),
+      metric: Schema.Literals(["nominal", "ordinal", "interval"]).annotate({
+        description: "`interval` for numbers, `ordinal` for categories in an order, `nominal` for others"
+      })
+    }).annotate({ description: "Agreement of all raters together; only with more than two of them" })
+  )
 }).annotate({ identifier: "MarkAgreement", description: "Agreement of raters about one name" })
 export type MarkAgreement = typeof MarkAgreement.Type
 

@@ -31,8 +31,9 @@ export class MarkReportsGroup extends HttpApiGroup.make("markReports")
         access: "viewer",
         summary: "Compare raters of the same targets",
         description:
-          "Cohen's kappa with its interval of 95 %, and the confusion, for each name and pair of raters. A judge whose " +
-          "kappa is under 0.4 is unreliable."
+          "Cohen's kappa with its interval of 95 %, and the confusion, for each name and pair of raters; Krippendorff's " +
+          "alpha for more than two. A judge is unreliable when the interval is under 0.4 and at least 20 targets are " +
+          "common."
       })
     ),
     HttpApiEndpoint.get("record", "/agents/:participantId/record", {

@@ -1,13 +1,16 @@
-import { type ControlPlaneCalls, MAX_MARK_PAGE, type MarkPair, pairWithPeople } from "@runplane/api"
+import { type ControlPlaneCalls, MAX_MARK_PAGE, type MarkAgreement, type MarkPair, pairWithPeople } from "@runplane/api"
 import {
+  agreementText,
   CORRECT,
   GivenMarkSource,
+  groupText,
   type Mark,
   type MarkDefinition,
   type MarkTarget,
   MarkTargetKind,
   type MarkValue
 } from "@runplane/domain"
+import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -106,12 +109,8 @@ const agreementsOf = Effect.fnUntraced(function* (api: ControlPlaneCalls, marks:
   return ({ judge, name }: Mark) => (judge === undefined ? undefined : pairWithPeople(agreements.get(name), judge.name))
 })
 
-/** `unreliable, kappa 0.21 of 40`; empty for other marks than those of judges. */
-const agreesText = (pair: MarkPair | undefined): string => {
-  if (pair === undefined) return ""
-  const kappa = pair.kappa === undefined ? "unknown" : pair.kappa.value.toFixed(2)
-  return `${pair.unreliable ? "unreliable, " : ""}kappa ${kappa} of ${pair.n}`
-}
+/** The agreement of a judge with people; empty for other marks than those of judges. */
+const agreesText = (pair: MarkPair | undefined): string => (pair === undefined ? "" : agreementText(pair))
 
 const list = Command.make(
   "list",
@@ -159,6 +158,58 @@ const remove = Command.make(
     })
 ).pipe(Command.withDescription("Erase the value, comment and judge of a mark"))
 
+/** Two raters of a name, or all of them together. */
+type AgreementRow = { readonly name: string } & (
+  | { readonly pair: MarkPair }
+  | { readonly alpha: NonNullable<MarkAgreement["alpha"]> }
+)
+
+const agreement = Command.make(
+  "agreement",
+  {
+    name: Flag.String("name").pipe(Flag.withDescription("Only marks of this name"), Flag.optional),
+    sources: Flag.String("sources").pipe(
+      Flag.withDescription("Two of human, judge, rule, api; the same one twice compares its raters with each other"),
+      Flag.withDefault("human,judge")
+    ),
+    query: Flag.String("query").pipe(Flag.withDescription("Only marks on runs that this search finds"), Flag.optional)
+  },
+  ({ name, query, sources }) =>
+    withControlPlane(({ api }) =>
+      Effect.gen(function* () {
+        const found = yield* api.markReports.agreement({
+          query: {
+            sources: sources.split(","),
+            ...(Option.isSome(name) && { name: name.value }),
+            ...(Option.isSome(query) && { q: query.value })
+          }
+        })
+        const rows = found.data.flatMap(
+          ({ alpha, name, pairs }): ReadonlyArray<AgreementRow> => [
+            ...pairs.map((pair) => ({ name, pair })),
+            ...(alpha === undefined ? [] : [{ name, alpha }])
+          ]
+        )
+        yield* printRows(
+          [
+            { title: "NAME", text: ({ name }) => name },
+            { title: "RATERS", text: (row) => ("pair" in row ? `${row.pair.left}, ${row.pair.right}` : "all") },
+            {
+              title: "AGREEMENT",
+              text: (row) => ("pair" in row ? agreementText(row.pair) : groupText(row.alpha)),
+              elastic: true
+            }
+          ],
+          rows,
+          found
+        )
+        const { format } = yield* output
+        if (format === "text" && found.truncated)
+          yield* Console.log("Of the latest marks and the largest pairs; there are more.")
+      })
+    )
+).pipe(Command.withDescription("Show how far raters of the same targets agree"))
+
 /** The values of a definition: `0 to 1`, `true, false`, or its categories. */
 const valuesText = ({ categories = [], kind, max, min }: MarkDefinition): string => {
   if (kind === "number") return min === undefined && max === undefined ? "" : `${min ?? ""} to ${max ?? ""}`
@@ -186,5 +237,5 @@ const definitions = Command.make("definitions", {}, () =>
 /** `runplane marks ...` */
 export const marks = Command.make("marks").pipe(
   Command.withDescription("Judgements of runs by people, judges, rules and other systems"),
-  Command.withSubcommands([add, list, remove, definitions])
+  Command.withSubcommands([add, list, remove, definitions, agreement])
 )

@@ -1,4 +1,4 @@
-import { COMMENT, type Mark, type MarkSource } from "@runplane/domain"
+import { agreementText, COMMENT, type Mark, type MarkSource } from "@runplane/domain"
 import { Bot, type LucideIcon, MessageSquare, Plug, Scale, TriangleAlert, User } from "lucide-react"
 import { cut, exactTime } from "../view/Format.ts"
 import { authorText, kappaText, markText, valueTone } from "../view/Marks.ts"
@@ -16,11 +16,11 @@ export const sourceWords: Readonly<Record<MarkSource, string>> = {
 const VALUE_LENGTH = 40
 const TITLE_LENGTH = 300
 
-/** How far the judge of a mark agrees with people, a warning under 0.4; null for other marks. */
+/** How far the judge of a mark agrees with people, a warning for an unreliable one; null for other marks. */
 const Agreement = ({ mark, shown }: { readonly mark: Mark; readonly shown: ShownMarks }) => {
   const found = shown.reliabilityOf(mark)
   if (found === undefined) return null
-  const about = `Cohen's kappa with people: ${kappaText(found, true)}`
+  const about = `With people: ${agreementText(found)}`
   return found.unreliable ? (
     <Chip tone="warn" title={about}>
       <TriangleAlert size={11} aria-hidden className="shrink-0" /> unreliable, {kappaText(found)}
@@ -82,7 +82,7 @@ interface UnreliableSignProps {
 export const UnreliableSign = ({ marks, reliabilityOf }: UnreliableSignProps) => {
   const texts = marks.flatMap((mark) => {
     const found = reliabilityOf(mark)
-    return found?.unreliable === true ? [`judge ${authorText(mark)} is unreliable, ${kappaText(found)}`] : []
+    return found?.unreliable === true ? [`judge ${authorText(mark)} is ${agreementText(found)}`] : []
   })
   if (texts.length === 0) return null
   const says = [...new Set(texts)].join("; ")

@@ -140,13 +140,9 @@ export const unblinded = (marks: ReadonlyArray<Mark>, me: string, name: string):
 export const authorText = ({ author, authorName, judge, source }: Mark): string =>
   source === "judge" ? (judge?.name ?? authorName ?? author) : (authorName ?? author)
 
-/** `κ 0.21, n 40`, of a judge with people; the long text has the interval. */
-export const kappaText = ({ kappa, n }: Pick<MarkPair, "kappa" | "n">, isLong = false): string => {
-  const [value = "unknown", low, high] = kappa === undefined ? [] : [kappa.value, kappa.low, kappa.high].map(twoDigits)
-  return `κ ${value}${isLong && low !== undefined ? ` (${low} to ${high})` : ""}, n ${n}`
-}
-
-const twoDigits = (number: number) => number.toFixed(2)
+/** `κ 0.21, n 40`, of a judge with people. */
+export const kappaText = ({ kappa, n }: Pick<MarkPair, "kappa" | "n">): string =>
+  `κ ${kappa === undefined ? "unknown" : kappa.value.toFixed(2)}, n ${n}`
 
 /** Comments, the oldest first, as a conversation. */
 export const commentsOf = (marks: ReadonlyArray<Mark>): ReadonlyArray<Mark> =>

@@ -1,5 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import { MAX_CONFUSED, type MarkValue, RATING_INTERVALS, raterAgreement, ratingOf } from "@runplane/domain"
+import {
+  agreementText,
+  groupAgreement,
+  groupText,
+  MAX_CONFUSED,
+  type MarkValue,
+  RATING_INTERVALS,
+  raterAgreement,
+  ratingOf,
+  runSliced,
+  verdictText
+} from "@runplane/domain"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import { pick } from "../support/arbitraries.ts"
@@ -64,24 +75,91 @@ describe("the agreement of two raters", () => {
     assert.deepStrictEqual(order([0.9, 0.1], unit), ["0 to 0.2", "0.8 to 1"])
   })
 
-  it("is reliable from 0.4 on, and where kappa has no value", () => {
-    const table = (agreeing: number, other: number) =>
-      raterAgreement([
-        { left: true, right: true, count: agreeing },
-        { left: false, right: false, count: agreeing },
-        { left: true, right: false, count: other },
-        { left: false, right: true, count: other }
-      ])
-    assert.deepInclude(table(7, 3), { unreliable: false })
-    assert.approximately(table(7, 3).kappa?.value ?? 0, 0.4, 1e-12)
-    assert.deepInclude(table(6, 4), { unreliable: true })
-    assert.deepStrictEqual(raterAgreement([{ left: true, right: true, count: 3 }]), {
-      n: 3,
-      agreed: 3,
+  /** Two raters of flags: targets on which they agree, and on which they do not. */
+  const flags = (agreeing: number, other: number) =>
+    raterAgreement([
+      { left: true, right: true, count: Math.ceil(agreeing / 2) },
+      { left: false, right: false, count: Math.floor(agreeing / 2) },
+      { left: true, right: false, count: Math.ceil(other / 2) },
+      { left: false, right: true, count: Math.floor(other / 2) }
+    ])
+
+  it.each([
+    [1, 0, "unknown", "no verdict with 1 of at least 20 common targets"],
+    [0, 1, "unknown", "no verdict with 1 of at least 20 common targets"],
+    [19, 0, "unknown", "no verdict with 19 of at least 20 common targets"],
+    [20, 0, "reliable", "reliable"],
+    [12, 8, "unknown", "no verdict, because the interval contains 0.4"],
+    [14, 6, "unknown", "no verdict, because the interval contains 0.4"],
+    [10, 10, "unknown", "no verdict, because the interval contains 0.4"],
+    [8, 12, "unreliable", "unreliable"],
+    [1_200, 800, "unreliable", "unreliable"],
+    [1_500, 500, "reliable", "reliable"]
+  ] as const)("on %i same and %i other flags is %s: %s", (agreeing, other, verdict, text) => {
+    const found = flags(agreeing, other)
+    assert.deepInclude(found, { verdict, unreliable: verdict === "unreliable", weights: "none" })
+    assert.strictEqual(verdictText(found), text)
+    assert.include(agreementText(found), `${text}: `)
+    assert.include(agreementText(found), `same value in ${agreeing} of ${agreeing + other}`)
+  })
+
+  it("has no verdict where both always give the same value, however many targets", () => {
+    const found = raterAgreement([{ left: true, right: true, count: 300 }])
+    assert.deepStrictEqual(found, {
+      n: 300,
+      agreed: 300,
       categories: [true],
-      confusion: [[3]],
+      confusion: [[300]],
+      weights: "none",
+      verdict: "unknown",
       unreliable: false
     })
+    assert.strictEqual(
+      agreementText(found),
+      "no verdict, because both always give the same value: same value in 300 of 300"
+    )
+  })
+
+  it("of judges whose numbers differ by 0.01 is reliable, whether the name has a range or not", () => {
+    const rated = Array.from({ length: 40 }, (_, at) => ({ left: at / 100, right: at / 100 + 0.01, count: 1 }))
+    for (const definition of [{}, unit]) {
+      const found = raterAgreement(rated, definition)
+      assert.deepInclude(found, { weights: "quadratic", verdict: "reliable", unreliable: false })
+      assert.isAbove(found.kappa?.value ?? 0, 0.99)
+      assert.approximately(found.meanDifference ?? 0, 0.01, 1e-12)
+      assert.match(
+        agreementText(found),
+        /^reliable: quadratic kappa 1\.00 from \d\.\d\d to 1\.00, 0\.01 apart on average, same/
+      )
+    }
+    // Numbers that have nothing to do with each other.
+    const random = rated.map(({ left }, at) => ({ left, right: (((at * 17) % 40) + 0.5) / 100, count: 1 }))
+    assert.isTrue(raterAgreement(random).unreliable)
+  })
+
+  it("weights categories in an order by their distance, and others not", () => {
+    const categories = ["good", "fair", "poor", "bad"]
+    const near = categories.flatMap((left, at) =>
+      [at, Math.min(3, at + 1)].map((other) => ({ left, right: categories[other] ?? "", count: 10 }))
+    )
+    const ordered = raterAgreement(near, { kind: "category", better: "first", categories })
+    const plain = raterAgreement(near, { kind: "category", categories })
+    assert.strictEqual(ordered.weights, "linear")
+    assert.strictEqual(plain.weights, "none")
+    assert.isAbove(ordered.kappa?.value ?? 0, plain.kappa?.value ?? 1)
+    assert.strictEqual(ordered.agreed, plain.agreed)
+    // A category that the definition no longer has is not on the scale.
+    const gone = raterAgreement([...near, { left: "odd", right: "good", count: 1 }], {
+      kind: "category",
+      better: "first",
+      categories
+    })
+    assert.strictEqual(gone.weights, "none")
+  })
+
+  it("reads texts of correct as flags", () => {
+    const { agreed, categories } = raterAgreement([{ left: true, right: "True", count: 2 }], { name: "correct" })
+    assert.deepStrictEqual([agreed, categories], [2, [true]])
   })
 
   it("keeps a text apart from a number and a flag that look the same", () => {
@@ -119,5 +197,33 @@ describe("the agreement of two raters", () => {
       Array.from({ length: MAX_CONFUSED }, (_, at) => at)
     )
     assert.strictEqual(confusion.length, MAX_CONFUSED)
+  })
+})
+
+describe("the agreement of all raters", () => {
+  const target = (...values: ReadonlyArray<MarkValue>) => values.map((value) => ({ value, count: 1 }))
+  const ofAll = (targets: Parameters<typeof groupAgreement>[1], definition = {}) =>
+    runSliced(groupAgreement(3, targets, definition))
+
+  it("compares numbers by their distance, ordered categories by rank, others as names", () => {
+    const numbers = Array.from({ length: 30 }, (_, at) => target(at, at + 0.1, at - 0.1))
+    const found = ofAll(numbers)
+    assert.deepInclude(found, { raters: 3, targets: 30, metric: "interval" })
+    assert.isAbove(found?.low ?? 0, 0.9)
+    const categories = ["good", "fair", "bad"]
+    const texts = [target("good", "good", "fair"), target("bad", "bad", "bad"), target("fair", "good", "fair")]
+    assert.strictEqual(ofAll(texts, { kind: "category", better: "first", categories })?.metric, "ordinal")
+    assert.strictEqual(ofAll(texts)?.metric, "nominal")
+  })
+
+  it("has no value where all raters always give the same value", () => {
+    assert.isUndefined(ofAll([target(true, true, true), target(true, true, true)]))
+    assert.isUndefined(ofAll([]))
+  })
+
+  it("says its raters and targets", () => {
+    const found = ofAll(Array.from({ length: 40 }, (_, at) => target(at % 2 === 0, at % 2 === 0, at % 5 === 0)))
+    if (found === undefined) return assert.fail("no alpha")
+    assert.match(groupText(found), /^Krippendorff's alpha 0\.\d\d from \S+ to \S+, 3 raters on 40 targets$/)
   })
 })

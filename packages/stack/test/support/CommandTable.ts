@@ -143,6 +143,7 @@ const rows: ReadonlyArray<Row> = [
   },
   { name: "marks list", args: ({ ended }) => [ended], stranger: [UNKNOWN] },
   { name: "marks definitions", args: () => [] },
+  { name: "marks agreement", args: () => [] },
   { name: "marks delete", args: ({ ended, mark }) => [ended, mark], stranger: [UNKNOWN, UNKNOWN] },
   { name: "runs delete", args: ({ created }) => [created, "--yes"], stranger: [UNKNOWN, "--yes"] },
   { name: "events tail", args: () => ["--after", "0", "--once"], lines: true },

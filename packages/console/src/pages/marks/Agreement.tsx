@@ -1,4 +1,5 @@
 import type { MarkAgreement } from "@runplane/api"
+import { agreementText, groupText, verdictOf, verdictText } from "@runplane/domain"
 import { CheckCircle2, CircleHelp, TriangleAlert } from "lucide-react"
 import { Chip, UserText } from "../../ui/basics.tsx"
 import { Loaded, Panel, Table, type TableColumn } from "../../ui/kit.tsx"
@@ -19,7 +20,10 @@ export const Agreement = () => {
     api.markReports.agreement({ query: { sources: ["human", "judge"] } })
   )
   return (
-    <Panel title="Agreement of judges with people" note="Cohen's kappa with its 95 % interval">
+    <Panel
+      title="Agreement of judges with people"
+      note="Cohen's kappa with its 95 % interval; numbers count by their distance"
+    >
       <Loaded read={agreement} what="The agreement cannot be read" rows={4} height={36}>
         {({ data, truncated }) => {
           const pairs = data.flatMap(({ name, pairs: found }) => found.map((pair): Pair => ({ ...pair, name })))
@@ -35,6 +39,13 @@ export const Agreement = () => {
                 keyOf={({ left, name, right }) => JSON.stringify([name, left, right])}
                 columns={COLUMNS}
               />
+              {data.map(({ alpha, name }) =>
+                alpha === undefined ? null : (
+                  <p key={name} className="px-3 py-2 text-soft" data-alpha={name}>
+                    <UserText text={name} className="font-medium" />, all raters together: {groupText(alpha)}.
+                  </p>
+                )
+              )}
               {truncated ? <p className="px-3 py-2 text-muted">Of the latest marks; there are more.</p> : null}
             </>
           )
@@ -64,32 +75,33 @@ const COLUMNS: ReadonlyArray<TableColumn<Pair>> = [
   },
   {
     title: "Kappa",
-    cell: ({ kappa, n, unreliable }) => (
-      <span className="flex flex-wrap items-baseline gap-x-2">
-        {kappa === undefined ? (
-          <Chip title="Both always give the same value">
-            <CircleHelp size={11} aria-hidden /> unknown
-          </Chip>
-        ) : (
-          <>
-            <span className="num">
-              {kappa.value.toFixed(2)}{" "}
-              <span className="text-muted">
-                ({kappa.low.toFixed(2)} to {kappa.high.toFixed(2)})
-              </span>
-            </span>
-            <span className="num text-muted sm:hidden">n {whole(n)}</span>
-            <Chip tone={unreliable ? "warn" : "good"}>
-              {unreliable ? <TriangleAlert size={11} aria-hidden /> : <CheckCircle2 size={11} aria-hidden />}
-              {unreliable ? "unreliable" : "reliable"}
-            </Chip>
-          </>
-        )}
-      </span>
-    )
+    cell: (pair) => <Kappa pair={pair} />
   },
   { title: "Confusion", cell: (pair) => <Confusion pair={pair} /> }
 ]
+
+/** Kappa with its interval, and the verdict where there is one. */
+const Kappa = ({ pair }: { readonly pair: Pair }) => {
+  const { kappa, n, weights = "none" } = pair
+  const verdict = verdictOf(pair)
+  const Icon = verdict === "reliable" ? CheckCircle2 : verdict === "unreliable" ? TriangleAlert : CircleHelp
+  return (
+    <span className="flex flex-wrap items-baseline gap-x-2" title={agreementText(pair)}>
+      {kappa === undefined ? null : (
+        <span className="num">
+          {kappa.value.toFixed(2)}{" "}
+          <span className="text-muted">
+            ({kappa.low.toFixed(2)} to {kappa.high.toFixed(2)}){weights === "none" ? "" : ` ${weights}`}
+          </span>
+        </span>
+      )}
+      <span className="num text-muted sm:hidden">n {whole(n)}</span>
+      <Chip tone={verdict === "reliable" ? "good" : verdict === "unreliable" ? "warn" : "calm"}>
+        <Icon size={11} aria-hidden className="shrink-0" /> {verdictText(pair)}
+      </Chip>
+    </span>
+  )
+}
 
 /** The targets by the values of both raters, on demand. */
 const Confusion = ({ pair: { categories, confusion, left, name, right } }: { readonly pair: Pair }) => (

@@ -6,7 +6,17 @@ import {
   type MarkAgreements,
   type MarkPair
 } from "@runplane/api"
-import { COMMENT, MarkDefinition, type MarkValue, type RatedValues, raterAgreement } from "@runplane/domain"
+import {
+  COMMENT,
+  type GroupAgreement,
+  groupAgreement,
+  LEAST_ALPHA_RATERS,
+  MarkDefinition,
+  type MarkValue,
+  type RatedValues,
+  raterAgreement
+} from "@runplane/domain"
+import { inSlices } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -27,6 +37,18 @@ interface JointRow {
   readonly right_number: number | null
   readonly right_flag: boolean | null
   readonly right_category: string | null
+  readonly count: number
+}
+
+/** A value of a target that at least two raters rated, and how many of them gave it. */
+interface TargetRow {
+  readonly name: string
+  /** Of all such targets of the name. */
+  readonly raters: number
+  readonly target: bigint
+  readonly number: number | null
+  readonly flag: boolean | null
+  readonly category: string | null
   readonly count: number
 }
 
@@ -58,13 +80,16 @@ export class MarkAgreementReport extends Context.Service<
         ORDER BY m.created_at DESC, m.id DESC LIMIT ${BigInt(MAX_COMPARED_MARKS + 1)}`
 
       /** Of several marks of one rater on a target, the latest counts. */
+      const rated = (query: MarkAgreementQuery) => sql`
+        compared AS MATERIALIZED (${compared(query)}), rated AS MATERIALIZED (
+          SELECT DISTINCT ON (name, run_id, target_kind, target_id, rater) * FROM compared
+          ORDER BY name, run_id, target_kind, target_id, rater, created_at DESC, id DESC
+        )`
+
       const joint = (query: MarkAgreementQuery) => {
         const [left = "", right = ""] = query.sources
         return sql<JointRow & { readonly compared: number }>`
-          WITH compared AS MATERIALIZED (${compared(query)}), rated AS MATERIALIZED (
-            SELECT DISTINCT ON (name, run_id, target_kind, target_id, rater) * FROM compared
-            ORDER BY name, run_id, target_kind, target_id, rater, created_at DESC, id DESC
-          )
+          WITH ${rated(query)}
           SELECT (SELECT count(*)::int FROM compared) AS compared, l.name, l.rater AS left, r.rater AS right,
                  l.number AS left_number, l.flag AS left_flag, l.category AS left_category,
                  r.number AS right_number, r.flag AS right_flag, r.category AS right_category, count(*)::int AS count
@@ -74,6 +99,19 @@ export class MarkAgreementReport extends Context.Service<
           GROUP BY 2, 3, 4, 5, 6, 7, 8, 9, 10`
       }
 
+      /** The values of the targets that at least two raters rated, target by target. */
+      const ofTargets = (query: MarkAgreementQuery, names: ReadonlyArray<string>) => sql<TargetRow>`
+        WITH ${rated(query)}, several AS MATERIALIZED (
+          SELECT * FROM (
+            SELECT *, count(*) OVER (PARTITION BY name, run_id, target_kind, target_id) AS ratings,
+                   dense_rank() OVER (ORDER BY name, run_id, target_kind, target_id) AS target
+            FROM rated WHERE name = ANY(${names}::text[])
+          ) AS counted WHERE ratings > 1
+        ), raters AS (SELECT name, count(DISTINCT rater)::int AS raters FROM several GROUP BY name)
+        SELECT name, raters, target, number, flag, category, count(*)::int AS count
+        FROM several JOIN raters USING (name)
+        GROUP BY name, raters, target, number, flag, category ORDER BY target`
+
       const definitionsOf = (names: ReadonlyArray<string>) =>
         Effect.map(
           sql<{ readonly name: string; readonly definition: string }>`
@@ -81,10 +119,34 @@ export class MarkAgreementReport extends Context.Service<
           (rows) => new Map(rows.map(({ definition, name }) => [name, decodeDefinition(definition)]))
         )
 
+      /** The agreement of all raters together, of the names that more than two raters share. */
+      const groupsOf = Effect.fnUntraced(function* (
+        query: MarkAgreementQuery,
+        rows: ReadonlyArray<JointRow>,
+        definitions: ReadonlyMap<string, MarkDefinition>
+      ) {
+        const found = new Map<string, GroupAgreement>()
+        const byName = Map.groupBy(rows, ({ name }) => name)
+        const names = [...byName].flatMap(([name, pairs]) =>
+          new Set(pairs.flatMap(({ left, right }) => [left, right])).size >= LEAST_ALPHA_RATERS ? [name] : []
+        )
+        if (names.length === 0) return found
+        const ratings = yield* budget.inTurn(budget.limited(ofTargets(query, names)))
+        for (const [name, own] of Map.groupBy(ratings, (row) => row.name)) {
+          const targets = [...Map.groupBy(own, ({ target }) => target).values()].map((target) =>
+            target.map(({ category, count, flag, number }) => ({ value: number ?? flag ?? category ?? "", count }))
+          )
+          const alpha = yield* inSlices(groupAgreement(own[0]?.raters ?? 0, targets, definitions.get(name) ?? { name }))
+          if (alpha !== undefined) found.set(name, alpha)
+        }
+        return found
+      })
+
       const report = Effect.fn("MarkAgreementReport.report")(function* (query: MarkAgreementQuery) {
         const rows = yield* budget.inTurn(budget.limited(joint(query)))
         const names = [...new Set(rows.map(({ name }) => name))]
         const definitions = yield* definitionsOf(names)
+        const groups = yield* groupsOf(query, rows, definitions)
         const raters = new Map<string, { name: string; left: string; right: string; rated: Array<RatedValues> }>()
         for (const row of rows) {
           const { count, left, name, right } = row
@@ -94,13 +156,14 @@ export class MarkAgreementReport extends Context.Service<
           raters.set(key, known)
         }
         const pairs = Array.from(raters.values(), ({ left, name, rated, right }) => {
-          const pair: MarkPair = { left, right, ...raterAgreement(rated, definitions.get(name)) }
+          const pair: MarkPair = { left, right, ...raterAgreement(rated, definitions.get(name) ?? { name }) }
           return { name, pair }
         }).toSorted((one, other) => other.pair.n - one.pair.n)
         const shown = pairs.slice(0, MAX_MARK_PAIRS)
         const data = names.toSorted().flatMap((name) => {
           const own = shown.flatMap((one) => (one.name === name ? [one.pair] : []))
-          return own.length === 0 ? [] : [{ name, pairs: own }]
+          const alpha = groups.get(name)
+          return own.length === 0 ? [] : [{ name, pairs: own, ...(alpha !== undefined && { alpha }) }]
         })
         return { data, truncated: (rows[0]?.compared ?? 0) > MAX_COMPARED_MARKS || shown.length < pairs.length }
       })

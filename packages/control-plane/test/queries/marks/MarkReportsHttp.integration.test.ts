@@ -168,8 +168,15 @@ layer(layerTestService(), { excludeTestServices: true })("GET /marks/agreement",
           [45, 15],
           [25, 15]
         ],
+        weights: "none",
+        verdict: "unreliable",
         unreliable: true
       })
+      // Of three raters: krippendorff.alpha of the Python package, nominal.
+      assert.deepInclude(data[0].alpha, { raters: 3, targets: 100, metric: "nominal" })
+      assert.approximately(data[0].alpha.value, 0.427751, 5e-7)
+      assert.isBelow(data[0].alpha.low, data[0].alpha.value)
+      assert.isAbove(data[0].alpha.high, data[0].alpha.value)
       assert.approximately(strict.kappa.value, 0.1304, 5e-5)
       assert.approximately(strict.kappa.low, -0.0629, 5e-5)
       assert.approximately(strict.kappa.high, 0.3238, 5e-5)
@@ -209,9 +216,13 @@ layer(layerTestService(), { excludeTestServices: true })("GET /marks/agreement",
         yield* insertMark({ runId, name: "score", kind: "run", value: judge, source: "judge", judge: "j" })
       }
       const { data } = yield* get("/marks/agreement", { name: "score" })
+      assert.notProperty(data[0], "alpha")
       assert.deepInclude(data[0].pairs[0], {
         n: 3,
         agreed: 2,
+        weights: "quadratic",
+        verdict: "unknown",
+        unreliable: false,
         categories: ["0 to 0.2", "0.4 to 0.6", "0.8 to 1"],
         confusion: [
           [1, 0, 0],

@@ -88,6 +88,20 @@ const Claim = Schema.Struct({
   )
 }).annotate({ identifier: "DecisionClaim", description: "Something that the record shows" })
 
+const figure = (description: string) => Schema.Union([Schema.Finite, Schema.String]).annotate({ description })
+
+const ballots = {
+  approve: Field.integer("Ballots for it", 3),
+  reject: Field.integer("Ballots against it", 1),
+  abstain: Field.integer("Abstentions", 0)
+}
+const weights = optional(
+  Schema.Struct({
+    for: Field.number("Sum of the weights for it", 5),
+    against: Field.number("Sum of the weights against it", 2)
+  }).annotate({ description: "Absent under a policy that does not weigh votes" })
+)
+
 /** The answer of `GET /runs/:id/decision/why` (docs/reference/decisions.md#why). */
 export const DecisionWhy = Schema.Struct({
   runId: RunId,
@@ -105,7 +119,13 @@ export const DecisionWhy = Schema.Struct({
       commitments: optional(
         Field.integer("Commitments on record, of which this is the last; absent when it is the only one", 2)
       ),
-      commitmentHash: optional(Field.text("Hash of the commitment; absent for runs without one"))
+      commitmentHash: optional(Field.text("Hash of the commitment; absent for runs without one")),
+      proposalId: optional(Field.text("The proposal that it is about; absent where it does not name one of several")),
+      againstVotes: optional(
+        Schema.Literal(true).annotate(
+          about("The votes on that proposal say the opposite (`warnings`); absent when they do not", true)
+        )
+      )
     })
   ).annotate({ description: "Null while nothing is decided" }),
   receipt: optional(ReceiptReport),
@@ -114,7 +134,9 @@ export const DecisionWhy = Schema.Struct({
     Schema.Struct({
       rule: Field.text("Key of the rule", "voting.quorum"),
       satisfied: Field.flag("Whether the record satisfies it"),
-      text: Field.text("In words"),
+      text: Field.text("In words, with its figures", "3 approve, 1 reject, majority 0.5"),
+      have: optional(figure("The value on record; absent where the rule is not one of amounts")),
+      need: optional(figure("The required value; absent where the rule is not one of amounts")),
       seqs: seqs("Events that decide it")
     })
   ).annotate({ description: "Every rule with a requirement" }),
@@ -162,6 +184,41 @@ export const DecisionWhy = Schema.Struct({
         text: Field.text("In words", "1 of 3 has not voted: py-lead")
       })
     ).annotate({ description: "Who has voted, up to the commitment; absent where that is not known" })
+  ),
+  tallies: optional(
+    Schema.Array(
+      Schema.Struct({
+        proposalId: Field.text("The proposal or request"),
+        option: optional(Field.text("What is proposed, in its sender's words; absent when it is not stated", "go")),
+        isCommitted: Field.flag("Whether the commitment is about it, as far as that is known"),
+        ...ballots,
+        weights,
+        text: Field.text("In words", "on go: 0 approve, 3 reject")
+      })
+    ).annotate({
+      description: "The ballots by proposal, up to the commitment; the latest 20, and the one of the commitment"
+    })
+  ),
+  counted: optional(
+    Schema.Struct({
+      algorithm: Field.text("How the policy counts", "majority"),
+      threshold: optional(
+        Field.number("Share that approvals have to reach, 0 to 1; absent where no share decides", 0.5)
+      ),
+      proposals: Field.integer("Proposals whose votes are counted together", 1),
+      ...ballots,
+      weights,
+      passes: Field.flag("Whether the count supports a positive outcome"),
+      text: Field.text("In words", "3 approve, 1 reject, majority 0.5")
+    }).annotate({
+      description:
+        "The votes as the policy counts them, on all proposals together; absent where it counts none, and for other modes"
+    })
+  ),
+  warnings: optional(
+    Field.texts("What the outcome hides: that the voters on its proposal said the opposite", [
+      "the voters rejected go (0 approve, 3 reject), and it was committed"
+    ])
   ),
   summary: Field.text("All of it in one line", "carried by 3 of 4; without c it would still stand"),
   summaryParts: optional(

@@ -1,5 +1,5 @@
 import type { DecisionForecast, DecisionWhy, RunDivergence, WhatIfAnswer, WhatIfRequest } from "@runplane/api"
-import { costText, receiptText } from "@runplane/domain"
+import { costText, receiptText, shownTallies } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -45,8 +45,9 @@ const why = Command.make("why", { run }, ({ run }) =>
 
 const printWhy = Effect.fnUntraced(function* (answer: typeof DecisionWhy.Type) {
   const { claims, cost, counterfactuals, decidedAt, missing, notes, outcome, policySource, policyVersion } = answer
-  const { receipt, rules, summary, voting = [] } = answer
-  const verdict = outcome?.positive === true ? ", positive" : outcome?.positive === false ? ", negative" : ""
+  const { receipt, rules, summary, voting = [], warnings = [] } = answer
+  const stated = outcome?.positive === true ? ", positive" : outcome?.positive === false ? ", negative" : ""
+  const verdict = outcome?.againstVotes === true ? `${stated}, against its votes` : stated
   yield* printRows([
     ["Run", answer.runId],
     [
@@ -59,7 +60,8 @@ const printWhy = Effect.fnUntraced(function* (answer: typeof DecisionWhy.Type) {
     ...(outcome?.commitmentHash === undefined ? [] : [["Hash", outcome.commitmentHash] as const]),
     ...(receipt === undefined ? [] : [["Receipt", receiptText(receipt)] as const]),
     ["Why", summary],
-    ...voting.map(({ text }) => ["Votes", text] as const),
+    ...warnings.map((text) => ["Warning", text] as const),
+    ...[...shownTallies(answer), ...voting].map(({ text }) => ["Votes", text] as const),
     ...(decidedAt === undefined
       ? []
       : [["Settled", `${(decidedAt.msBeforeCommitment / 1_000).toFixed(1)} s before the commitment`] as const]),

@@ -1,4 +1,13 @@
-import { type CanonicalEvent, isDiscoveredRun, narrator, storyClock, type TimedRun } from "@runplane/domain"
+import {
+  type CanonicalEvent,
+  isDiscoveredRun,
+  narrator,
+  noSubjects,
+  storyClock,
+  subjectName,
+  type TimedRun,
+  withSubject
+} from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { padToWidth } from "../TextWidth.ts"
@@ -41,11 +50,13 @@ export const row = (heading: string, text: string) => `  ${padToWidth(heading, H
 export const makeEventPrinter = ({ bold, dim }: Style, run?: TimedRun) => {
   let clock = run && storyClock(run)
   const buffered: Array<CanonicalEvent> = []
+  let subjects = noSubjects
   let isBuffering = run !== undefined && isDiscoveredRun(run)
   const print = (event: CanonicalEvent) =>
     Effect.suspend(() => {
       clock ??= storyClock({ createdAt: event.ts, metadata: {} })
-      const line = narrate(event)
+      subjects = withSubject(subjects, event)
+      const line = narrate(event, subjectName(subjects, event))
       if (line === undefined) return Effect.void
       const draw = { high: bold, normal: same, low: dim }[line.weight]
       const time = `${seconds(clock(event)).padStart(6)} s`

@@ -158,6 +158,29 @@ describe("the story of a run", () => {
     assert.isUndefined(lineOf("session.stream.opened", { status: "opened" }))
   })
 
+  it.effect("names the proposal of an answer as soon as there are two", () =>
+    Effect.gen(function* () {
+      const print = makeEventPrinter(styleFor({ isTTY: false }, {}))
+      const said = (type: CanonicalEventType, proposalId: string, messageType: string, payload: JsonObject) =>
+        event(type, message("bea", messageType, { proposalId, ...payload }))
+      yield* print(said("proposal.created", "p1", "Proposal", { option: "go" }))
+      yield* print(said("proposal.updated", "p1", "Vote", { vote: "REJECT" }))
+      yield* print(said("proposal.created", "p2", "Proposal", { option: "hold" }))
+      yield* print(said("proposal.updated", "p1", "Vote", { vote: "REJECT", reason: "too early" }))
+      yield* print(said("proposal.updated", "p2", "Objection", { severity: "high" }))
+      yield* print(said("proposal.updated", "p2", "Approve", {}))
+      const lines = (yield* TestConsole.logLines).map((line) => String(line).slice(10).replace(/ +/g, " ").trim())
+      assert.deepStrictEqual(lines, [
+        "bea proposes go",
+        "bea votes REJECT",
+        "bea proposes hold",
+        "bea votes REJECT on go: too early",
+        "bea objects (high) to hold",
+        "bea approves (hold)"
+      ])
+    })
+  )
+
   it("survives events of every type with data of any form", () => {
     for (const type of CANONICAL_EVENT_TYPES) {
       for (const data of [{}, { sender: 7, decodedPayload: "text" }, { decodedPayload: { option: [1], vote: {} } }]) {

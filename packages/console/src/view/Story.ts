@@ -1,4 +1,5 @@
 import {
+  aboutText,
   booleanAt,
   type CanonicalEvent,
   denialText,
@@ -7,8 +8,12 @@ import {
   isJsonObject,
   type KnownEvent,
   lastTextOf,
+  noSubjects,
+  type Subjects,
+  subjectName,
   sumUsd,
-  textAt
+  textAt,
+  withSubject
 } from "@runplane/domain"
 import { isFromTelemetry } from "./Spans.ts"
 import type { Tone } from "./Status.ts"
@@ -45,6 +50,8 @@ export interface StoryItem {
   /** 0 to 1. */
   readonly confidence: number | undefined
   readonly proposalId: string | undefined
+  /** The subject of an answer with its preposition, "on go", where the run has several. */
+  readonly about: string | undefined
   /** The earlier stance of the participant, when it changed. */
   readonly changedFrom: string | undefined
   readonly spent: Spent | undefined
@@ -58,6 +65,7 @@ interface StoryBuilder {
   readonly items: Array<StoryItem>
   readonly spent: Map<string, Spent>
   readonly stances: Map<string, string>
+  subjects: Subjects
 }
 
 const item = (event: CanonicalEvent, over: Partial<StoryItem> & Pick<StoryItem, "kind" | "verb">): StoryItem => ({
@@ -69,6 +77,7 @@ const item = (event: CanonicalEvent, over: Partial<StoryItem> & Pick<StoryItem, 
   words: undefined,
   confidence: undefined,
   proposalId: undefined,
+  about: undefined,
   changedFrom: undefined,
   spent: undefined,
   isJoined: false,
@@ -112,7 +121,8 @@ const emptyStory = (isIngested: boolean): StoryBuilder => ({
   isIngested,
   items: [],
   spent: new Map(),
-  stances: new Map()
+  stances: new Map(),
+  subjects: noSubjects
 })
 
 const addEvents = (story: StoryBuilder, events: Iterable<CanonicalEvent>): void => {
@@ -302,6 +312,8 @@ const addContribution = (
   event: Extract<KnownEvent, { type: "proposal.created" | "proposal.updated" }>
 ) => {
   const said = event.data
+  story.subjects = withSubject(story.subjects, event)
+  const subjectOf = subjectName(story.subjects, event)
   const { kind, object, tone = "calm", verb, words } = phraseOf(said)
   const proposalId = said.proposalId === "" ? undefined : said.proposalId
   const subject = JSON.stringify([said.sender, said.proposalId, kind])
@@ -319,6 +331,7 @@ const addContribution = (
       words,
       confidence: said.confidence,
       proposalId,
+      about: subjectOf === undefined ? undefined : aboutText(said.messageType, subjectOf),
       changedFrom,
       spent: spentBy(story, said.sender)
     })

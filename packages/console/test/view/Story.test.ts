@@ -54,6 +54,27 @@ describe("the story of a run", () => {
     )
   })
 
+  it("names the proposal of an answer as soon as there are two, and only then", () => {
+    const events = eventsOf([
+      said("proposal.created", "Proposal", "lead", { proposalId: "p1", option: "go" }),
+      said("proposal.updated", "Vote", "ana", { proposalId: "p1", vote: "REJECT" }),
+      said("proposal.created", "Proposal", "lead", { proposalId: "p2", option: "hold" }),
+      said("proposal.updated", "Vote", "ana", { proposalId: "p1", vote: "REJECT" }),
+      said("proposal.updated", "Objection", "bob", { proposalId: "p2", severity: "high" })
+    ])
+    const about = [undefined, undefined, undefined, "on go", "to hold"]
+    assert.deepStrictEqual(
+      storyOf(events).map((one) => one.about),
+      about
+    )
+    const grows = growingStory()
+    grows(events.slice(0, 3), false)
+    assert.deepStrictEqual(
+      grows(events, false).map((one) => one.about),
+      about
+    )
+  })
+
   it("is at each index the begin of the whole story", () => {
     const whole = storyOf(decision)
     for (let index = 0; index <= decision.length + 1; index++) {

@@ -41,7 +41,8 @@ export const MAJORITY = {
 }
 
 let messages = 0
-const said = (
+/** A message about the proposal that its payload names, `p1` without one. */
+export const said = (
   type: "proposal.created" | "proposal.updated" | "decision.finalized",
   messageType: string,
   sender: string,
@@ -51,7 +52,7 @@ const said = (
     type,
     {
       ts: AT,
-      subject: { kind: "proposal", id: "p1" },
+      subject: { kind: "proposal", id: String(payload["proposalId"] ?? "p1") },
       source: { kind: "runtime", name: "rust-runtime", rawType: messageType }
     },
     { messageType, sender, messageId: `m${messages++}`, decodedPayload: { proposalId: "p1", ...payload } }

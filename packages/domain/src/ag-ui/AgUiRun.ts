@@ -6,6 +6,7 @@ import { foldDecision } from "../projector/Decision.ts"
 import type { DecisionCurrent, RunState } from "../RunState.ts"
 import { isTerminal, type RunStatus } from "../RunStatus.ts"
 import { runSliced, type Sliced } from "../Sliced.ts"
+import { noSubjects, type Subjects, subjectName, withSubject } from "../story/Subjects.ts"
 import { addUsage, type UsageSums } from "../UsageSums.ts"
 import { AG_UI_PROTOCOL_VERSION, type AgUiEvent, type AgUiUsage } from "./AgUiEvent.ts"
 import { customEvent, isNoise, messageEvents, toolEvents } from "./EventTranslation.ts"
@@ -44,6 +45,8 @@ export interface AgUiRun {
   readonly failure: { readonly message: string; readonly code: string } | undefined
   readonly decision: Schema.JsonObject | undefined
   readonly usage: UsageSums
+  /** Of the events that this stream has sent. */
+  readonly subjects: Subjects
 }
 
 export type AgUiStep = readonly [AgUiRun, ReadonlyArray<AgUiFrame>]
@@ -66,7 +69,8 @@ export const openAgUi = ({ runId, threadId }: AgUiIds, state: RunState): AgUiSte
     status: state.run.status,
     failure: state.run.status === "failed" ? unknownFailure : undefined,
     decision: current?.finalized === true ? summaryOf(current) : undefined,
-    usage: state.llm.totals
+    usage: state.llm.totals,
+    subjects: noSubjects
   }
   const [run, frames] = snapshot(opened, state)
   return [
@@ -138,8 +142,9 @@ const frame = (event: AgUiEvent, seq?: number): AgUiFrame => ({
 const unknownFailure = { message: "the run failed", code: "RUN_FAILED" }
 
 const translateOne = (run: AgUiRun, event: CanonicalEvent): readonly [AgUiRun, ReadonlyArray<AgUiEvent>] => {
-  const [entered, steps] = enter(follow(run, event), phaseBegunBy(event), Date.parse(event.ts))
-  const said = [...messageEvents(event), ...toolEvents(event)]
+  const subjects = withSubject(run.subjects, event)
+  const [entered, steps] = enter({ ...follow(run, event), subjects }, phaseBegunBy(event), Date.parse(event.ts))
+  const said = [...messageEvents(event, subjectName(subjects, event)), ...toolEvents(event)]
   return [entered, [...steps, ...said, ...(isNoise(event) ? [] : [customEvent(event)])]]
 }
 

@@ -24,11 +24,12 @@ const narrate = narrator({
 
 /**
  * The text message of an event that a participant sent as a message; empty for other events. The text names its sender
- * too, because many front ends do not show the name of a message.
+ * too, because many front ends do not show the name of a message. `about` names the subject of an answer, where there
+ * are several.
  */
-export const messageEvents = (event: CanonicalEvent): ReadonlyArray<AgUiEvent> => {
+export const messageEvents = (event: CanonicalEvent, about?: string): ReadonlyArray<AgUiEvent> => {
   if (!isMessage(event)) return []
-  const line = narrate(event)
+  const line = narrate(event, about)
   if (line === undefined) return []
   const { id: messageId } = event
   const common = { timestamp: Date.parse(event.ts), messageId }

@@ -1,4 +1,4 @@
-import type { RuleRefusal } from "../policies/SessionRecord.ts"
+import type { RuleRefusal, SessionRecord } from "../policies/SessionRecord.ts"
 import { type Act, counting, evaluateActs } from "./Act.ts"
 import { actionLog } from "./ActionLog.ts"
 import { isAllowed, objectionsTo, type SessionRules } from "./ActivePolicy.ts"
@@ -8,14 +8,19 @@ import type { Deliberation } from "./Deliberation.ts"
 export interface Position {
   readonly isAllowed: (acts: ReadonlyArray<Act>, positive: boolean) => boolean
   readonly objections: (acts: ReadonlyArray<Act>, positive: boolean) => ReadonlyArray<RuleRefusal>
+  /** The acts that count, and the record that the rules evaluate. */
+  readonly counted: (acts: ReadonlyArray<Act>) => ReadonlyArray<Act>
+  readonly recordOf: (acts: ReadonlyArray<Act>) => SessionRecord
 }
 
 /** Judges the acts of each call anew: without a vote, the one that it replaced counts again. */
 export const positionUnder = ({ initiator, participants }: Deliberation, { mode, terms }: SessionRules): Position => {
   const { rules } = terms.policy
-  const recordOf = (acts: ReadonlyArray<Act>) =>
-    actionLog(mode, counting(evaluateActs({ mode, initiator, participants, rules }, acts)), rules)
+  const counted = (acts: ReadonlyArray<Act>) => counting(evaluateActs({ mode, initiator, participants, rules }, acts))
+  const recordOf = (acts: ReadonlyArray<Act>) => actionLog(mode, counted(acts), rules)
   return {
+    counted,
+    recordOf,
     isAllowed: (acts, positive) => isAllowed(terms, recordOf(acts), positive),
     objections: (acts, positive) => objectionsTo(terms, recordOf(acts), positive)
   }

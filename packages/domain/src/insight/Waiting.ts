@@ -3,6 +3,7 @@ import type { ActivePolicy } from "./ActivePolicy.ts"
 import { ballotsOf, hasBallots, subjectsOf } from "./Ballots.ts"
 import type { Deliberation } from "./Deliberation.ts"
 import type { Outstanding } from "./forecast/ModeForecast.ts"
+import { decidingActs, namedSubjects } from "./Proposals.ts"
 
 /** The ballots on one proposal or request, up to the commitment. */
 export interface Voting {
@@ -34,10 +35,11 @@ export const votingOf = (
   run: Deliberation,
   { sessionRules }: Pick<ActivePolicy, "sessionRules">
 ): ReadonlyArray<Voting> => {
-  const { commitment, initiator, mode, modeName, participants } = run
+  const { initiator, mode, modeName, participants } = run
   if (mode === undefined || !hasBallots(mode) || !run.areDeclared || participants.length === 0) return []
-  const acts = commitment === undefined ? run.acts : run.acts.filter(({ index }) => index < commitment.index)
+  const acts = decidingActs(run)
   const subjects = subjectsOf(acts)
+  const names = namedSubjects(acts)
   const isSeen = modeName === OTLP_MODE_NAME
   const uncounted = mode === "decision" && sessionRules?.terms.policy.rules.voting.algorithm === "none"
   const of = isSeen ? `${participants.length} participants seen` : `${participants.length}`
@@ -47,7 +49,7 @@ export const votingOf = (
     if (vote === null) open.get(proposalId)?.push(participantId)
   }
   return Array.from(open, ([proposalId, notVoted]): Voting => {
-    const about = subjects.length > 1 ? `on ${proposalId}: ` : ""
+    const about = subjects.length > 1 ? `on ${names.get(proposalId) ?? proposalId}: ` : ""
     const [verb, all] = isOver(run) ? ["had", "had"] : [notVoted.length === 1 ? "has" : "have", "have"]
     const said =
       notVoted.length === 0

@@ -3,24 +3,20 @@ import type { RuleRefusal } from "../policies/SessionRecord.ts"
 import type { ReceiptReport } from "../receipts/ReceiptReport.ts"
 import { runSliced, type Sliced } from "../Sliced.ts"
 import { type Act, counting, type LogPosition } from "./Act.ts"
-import type { ActivePolicy, PolicySource, SessionRules } from "./ActivePolicy.ts"
+import type { ActivePolicy, PolicySource } from "./ActivePolicy.ts"
 import type { Commitment, Deliberation, Spending } from "./Deliberation.ts"
 import { forecast } from "./Forecast.ts"
-import { listed, type Phrase, phrase, phraseText } from "./Phrase.ts"
+import { type Phrase, phrase, phraseText } from "./Phrase.ts"
 import { type Position, positionUnder, sideOf, trialsOf } from "./Position.ts"
+import { decidingActs } from "./Proposals.ts"
+import { type CountedVotes, type Tally, type Votes, votesOf } from "./Tally.ts"
 import { type Voting, votingOf } from "./Waiting.ts"
 import { type Claim, claimsOf, saysOf } from "./why/Claims.ts"
+import type { Counterfactual } from "./why/Counterfactual.ts"
 import { smallestCarrying } from "./why/MinimalSet.ts"
 import { type RuleVerdict, ruleVerdicts } from "./why/Rules.ts"
-
-/** What the outcome would have been without one vote. */
-export interface Counterfactual {
-  readonly seq: number
-  readonly participantId: string
-  readonly text: string
-  readonly stillAllowed: boolean
-  readonly reasons: ReadonlyArray<string>
-}
+import { summaryOf } from "./why/Summary.ts"
+import { warningsOf } from "./why/Warnings.ts"
 
 /** The commitment that counts. */
 interface Outcome extends Pick<Commitment, "action" | "positive" | "by" | "seq"> {
@@ -29,6 +25,10 @@ interface Outcome extends Pick<Commitment, "action" | "positive" | "by" | "seq">
   readonly commitments?: number
   /** Hash of the commitment; absent for runs without one. */
   readonly commitmentHash?: string
+  /** The proposal that it is about; absent where it does not name one of several. */
+  readonly proposalId?: string
+  /** Whether the votes on that proposal say the opposite (`warnings`); absent when they do not. */
+  readonly againstVotes?: true
 }
 
 /** The reasons of a decision, or of its absence. Each claim has the seqs of its events. */
@@ -65,6 +65,12 @@ export interface Why {
   }
   /** Who has voted and who has not, by proposal; absent where that is not known. */
   readonly voting?: ReadonlyArray<Voting>
+  /** The ballots by proposal; absent without any proposal that is voted on. */
+  readonly tallies?: ReadonlyArray<Tally>
+  /** The votes as the policy counts them; absent where it counts none, and for other modes. */
+  readonly counted?: CountedVotes
+  /** What the outcome hides: that the voters on its proposal said the opposite. */
+  readonly warnings: ReadonlyArray<string>
   /** All of it in one line. */
   readonly summary: string
   /** The same line, with the texts of others in it set apart. */
@@ -89,32 +95,38 @@ export function* whyInSlices(run: Deliberation, by: ActivePolicy): Sliced<Why> {
   const claims = claimsOf(run)
   yield
   const voting = votingOf(run, by)
+  const votes = votesOf(run, sessionRules)
+  const warnings = warningsOf(commitment, sessionRules, votes)
   const answer = {
     runId: run.runId,
     modeName: run.modeName,
     policyVersion: by.policyVersion,
     policySource: by.policySource,
     participants: run.participants,
-    outcome: commitment === undefined ? null : outcomeOf(commitment, run.commitments),
+    outcome: commitment === undefined ? null : outcomeOf(commitment, run.commitments, votes, warnings.length > 0),
     ...(run.receipt !== undefined && { receipt: run.receipt }),
     claims: claims.slice(-MAX_CLAIMS),
     ...(voting.length > 0 && { voting }),
+    ...(votes.tallies.length > 0 && { tallies: votes.tallies }),
+    ...(votes.counted !== undefined && { counted: votes.counted }),
+    warnings,
     cost: costOf(run.spending)
   }
-  const notes = [...run.notes, ...(by.fault === undefined ? [] : [by.fault])]
+  const notes = [...run.notes, ...(by.fault === undefined ? [] : [by.fault]), ...notesOf(votes)]
   if (claims.length > MAX_CLAIMS) notes.push(`${claims.length - MAX_CLAIMS} earlier claims are left out`)
   if (sessionRules === undefined || commitment === undefined || commitment.positive === null) {
     if (commitment?.positive === null) notes.push("the commitment does not say whether it was a yes")
     const missing = commitment === undefined && run.unopened === undefined ? missingFor(run, by) : []
-    const rules = sessionRules === undefined ? [] : ruleVerdicts(run, sessionRules, commitment?.positive ?? true)
+    const rules =
+      sessionRules === undefined ? [] : ruleVerdicts(run, sessionRules, commitment?.positive ?? true, votes.counted)
     const summary =
       commitment === undefined
-        ? undecided(missing, run.unopened ?? by.fault)
-        : phrase`${commitment.by} committed ${commitment.action}`
+        ? undecided(run.state, missing, run.unopened ?? by.fault)
+        : phrase`${named(commitment)} committed ${commitment.action}`
     return { ...answer, rules, minimalSet: [], counterfactuals: [], missing, ...summed(summary), notes }
   }
   const { positive } = commitment
-  const acts = actsBefore(run, commitment)
+  const acts = decidingActs(run)
   const position = positionUnder(run, sessionRules)
   yield
   const isExplained = position.isAllowed(acts, positive)
@@ -129,13 +141,15 @@ export function* whyInSlices(run: Deliberation, by: ActivePolicy): Sliced<Why> {
   yield
   return {
     ...answer,
-    rules: ruleVerdicts(run, sessionRules, positive),
+    rules: ruleVerdicts(run, sessionRules, positive, votes.counted),
     minimalSet: minimalSet ?? [],
     counterfactuals,
     ...(turning !== undefined && { decidedAt: turning }),
     missing: [],
     ...summed(
-      isExplained ? summaryOf(run, sessionRules, acts, counterfactuals, positive) : phrase`${commitment.by} committed`
+      isExplained
+        ? summaryOf({ run, sessionRules, position, acts, votes, counterfactuals, positive })
+        : phrase`${named(commitment)} committed ${commitment.action}, which the acts on record do not allow`
     ),
     notes
   }
@@ -148,7 +162,9 @@ const summed = (parts: Phrase): Pick<Why, "summary" | "summaryParts"> => ({
 
 const outcomeOf = (
   { action, by, commitmentHash, positive, reason, seq }: Commitment,
-  commitments: number
+  commitments: number,
+  { committed }: Votes,
+  againstVotes: boolean
 ): Outcome => ({
   action,
   positive,
@@ -156,8 +172,19 @@ const outcomeOf = (
   ...(reason !== undefined && { reason }),
   seq,
   ...(commitments > 1 && { commitments }),
-  ...(commitmentHash !== undefined && { commitmentHash })
+  ...(commitmentHash !== undefined && { commitmentHash }),
+  ...(committed !== undefined && { proposalId: committed }),
+  ...(againstVotes && { againstVotes })
 })
+
+const named = ({ by }: Commitment): Phrase => (by === "" ? phrase`an unnamed participant` : phrase`${by}`)
+
+const notesOf = ({ counted, leftOut }: Votes): ReadonlyArray<string> => [
+  ...(counted !== undefined && counted.proposals > 1
+    ? [`the policy counts the votes on ${counted.proposals} proposals together: ${counted.text}`]
+    : []),
+  ...(leftOut > 0 ? [`the tallies of ${leftOut} earlier proposals are left out`] : [])
+]
 
 const costOf = (byParticipant: ReadonlyArray<Spending>): Why["cost"] => {
   const callsWithoutUsage = byParticipant.reduce((total, { callsWithoutUsage: without = 0 }) => total + without, 0)
@@ -171,20 +198,21 @@ const costOf = (byParticipant: ReadonlyArray<Spending>): Why["cost"] => {
   }
 }
 
-/** Acts after the commitment have no part in it. */
-const actsBefore = ({ acts }: Deliberation, { index }: Commitment): ReadonlyArray<Act> =>
-  acts.filter((act) => act.index < index)
-
 const missingFor = (run: Deliberation, by: ActivePolicy): ReadonlyArray<string> =>
   forecast({ ...run, state: "OPEN" }, by).outcomes.flatMap(({ blockers, outcome, proposalId }) =>
     proposalId === undefined ? blockers.map(({ text }) => `for a ${outcome} outcome: ${text}`) : []
   )
 
-const undecided = (missing: ReadonlyArray<string>, fault: string | undefined): Phrase => {
+/** Ends of a session without a commitment, in words. */
+const ENDS: ReadonlyMap<string, Phrase> = new Map([
+  ["EXPIRED", phrase`, and the session has expired`],
+  ["CANCELLED", phrase`, and the session is cancelled`]
+])
+
+const undecided = (state: string, missing: ReadonlyArray<string>, fault: string | undefined): Phrase => {
   const first = missing[0] ?? fault
-  return first === undefined
-    ? phrase`nothing is decided, although no rule objects`
-    : phrase`nothing is decided; ${first}`
+  const nothing = phrase`nothing is decided${ENDS.get(state) ?? []}`
+  return first === undefined ? phrase`${nothing}; no rule objects` : phrase`${nothing}; ${first}`
 }
 
 /** Acts that take a side, or abstain. */
@@ -230,29 +258,4 @@ function* turningPoint(
   const msBeforeCommitment = Date.parse(ts) - Date.parse(act.ts)
   if (!Number.isFinite(msBeforeCommitment)) return undefined
   return { seq: act.seq, index: act.index, ts: act.ts, msBeforeCommitment: Math.max(0, msBeforeCommitment) }
-}
-
-/**
- * "carried by 3 of 4; without b it would still stand". A policy that counts no votes is satisfied by other rules: "no
- * votes are counted: initiator_only lets lead commit".
- */
-const summaryOf = (
-  { commitment, participants }: Deliberation,
-  { mode, terms }: SessionRules,
-  acts: ReadonlyArray<Act>,
-  counterfactuals: ReadonlyArray<Counterfactual>,
-  positive: boolean
-): Phrase => {
-  const { commitment: rule, voting } = terms.policy.rules
-  const countsVotes = mode !== "decision" || voting.algorithm !== "none"
-  const supporters = new Set(counting(acts).flatMap((act) => (sideOf(act, positive) === "for" ? [act.by] : [])))
-  const carried = countsVotes
-    ? phrase`carried by ${supporters.size} of ${participants.length}`
-    : phrase`no votes are counted: ${rule.authority} lets ${commitment?.by || phrase`an unnamed participant`} commit`
-  const decisive = new Set(counterfactuals.flatMap((one) => (one.stillAllowed ? [] : [one.participantId])))
-  if (decisive.size === 1) return phrase`${carried}; without ${listed([...decisive])} it would not stand`
-  if (decisive.size > 1) return phrase`${carried}; without any one of ${listed([...decisive])} it would not stand`
-  if (!countsVotes) return carried
-  const last = counterfactuals.findLast(({ participantId }) => supporters.has(participantId))
-  return last === undefined ? carried : phrase`${carried}; without ${last.participantId} it would still stand`
 }

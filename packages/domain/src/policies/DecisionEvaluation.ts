@@ -9,17 +9,14 @@ export const refuseDecision = (
   outcomePositive: boolean
 ): ReadonlyArray<PolicyRefusal> => {
   const { rules } = terms.policy
-  const objectors = [...record.objections].filter(({ severity }) => severity === "critical").map(({ by }) => by)
+  const { critical_objection_action, veto_threshold } = rules.objection_handling
+  const { declines, isVetoed, objectors, suffices } = vetoOn(terms, record, outcomePositive)
+  if (suffices) return []
   const critical = objectors.length
-  const { critical_objection_action, critical_severity_vetoes, veto_threshold } = rules.objection_handling
-  const isVetoed = critical_severity_vetoes && critical >= veto_threshold
-  const declinedByVeto = isVetoed && !outcomePositive && critical_objection_action === "finalize_decline"
-  // The veto itself authorises the decline: from 0.7.6 neither a vote nor its preparation is required.
-  if (declinedByVeto && isReleaseFrom(terms.release, "0.7.6")) return []
   const votes = [...record.votes]
   return [
     missingEvaluation(rules, record),
-    isVetoed && !declinedByVeto
+    isVetoed && !declines
       ? {
           rule: "objection_handling.critical_severity_vetoes",
           code: critical_objection_action === "hold" ? ("veto_hold" as const) : ("veto" as const),
@@ -30,8 +27,31 @@ export const refuseDecision = (
         }
       : undefined,
     missingQuorum(terms, votes),
-    unsupportedOutcome(terms, tally(terms, votes), outcomePositive)
+    unsupportedOutcome(terms, countVotes(terms, votes), outcomePositive)
   ].filter((reason) => reason !== undefined)
+}
+
+/** The critical objections of a decision, and what they do to an outcome. */
+interface Veto {
+  /** The sender of each critical objection; empty for one that a forecast assumes. */
+  readonly objectors: ReadonlyArray<string>
+  readonly isVetoed: boolean
+  /** Whether the veto supports this outcome, a negative one. */
+  readonly declines: boolean
+  /** Whether the veto authorises it by itself: from 0.7.6 neither a vote nor its preparation is required then. */
+  readonly suffices: boolean
+}
+
+export const vetoOn = (
+  { policy: { rules }, release }: SessionTerms,
+  record: Pick<DecisionRecord, "objections">,
+  outcomePositive: boolean
+): Veto => {
+  const objectors = [...record.objections].filter(({ severity }) => severity === "critical").map(({ by }) => by)
+  const { critical_objection_action, critical_severity_vetoes, veto_threshold } = rules.objection_handling
+  const isVetoed = critical_severity_vetoes && objectors.length >= veto_threshold
+  const declines = isVetoed && !outcomePositive && critical_objection_action === "finalize_decline"
+  return { objectors, isVetoed, declines, suffices: declines && isReleaseFrom(release, "0.7.6") }
 }
 
 /** 2/3 when a supermajority names no threshold above one half. */
@@ -86,13 +106,15 @@ const missingQuorum = (
       }
 }
 
-interface Tally {
+/** Votes as a policy counts them: as weights under `weighted`, else one each. */
+export interface VoteCount {
   readonly approve: number
   readonly reject: number
   readonly passes: boolean
 }
 
-const tally = (terms: SessionTerms, votes: ReadonlyArray<Vote>): Tally => {
+/** Counts votes under a decision's policy. Of each voter and proposal `votes` has the one that counts. */
+export const countVotes = (terms: SessionTerms, votes: ReadonlyArray<Vote>): VoteCount => {
   const { algorithm, weights } = terms.policy.rules.voting
   const listed = new Map(Object.entries(weights))
   const unlisted = isReleaseFrom(terms.release, "0.7.6") ? 0 : 1
@@ -103,6 +125,10 @@ const tally = (terms: SessionTerms, votes: ReadonlyArray<Vote>): Tally => {
   const reject = sum("REJECT")
   return { approve, reject, passes: passes(terms, votes, approve, reject) }
 }
+
+/** Whether an empty tally passes: versions 1 and 2 of the rules allow it, version 3 does not. */
+export const passesEmpty = ({ policy: { rules, schemaVersion } }: SessionTerms): boolean =>
+  schemaVersion < 3 && !rules.commitment.require_vote_quorum
 
 const passes = (
   { participants, policy: { rules } }: SessionTerms,
@@ -129,18 +155,17 @@ const passes = (
 }
 
 const unsupportedOutcome = (
-  { participants, policy, release }: SessionTerms,
-  { approve, passes, reject }: Tally,
+  terms: SessionTerms,
+  { approve, passes, reject }: VoteCount,
   outcomePositive: boolean
 ): PolicyRefusal | undefined => {
+  const { participants, policy, release } = terms
   const { commitment, voting } = policy.rules
   if (voting.algorithm === "none") return undefined
-  const counted = `${approve} approve, ${reject} reject (${voting.algorithm})`
+  const counted = `${countText(voting, { approve, reject })} (${voting.algorithm})`
   const rule = "voting.algorithm"
   if (approve + reject === 0) {
-    // Versions 1 and 2 fail open for a positive outcome; version 3 closed that.
-    const failsOpen = policy.schemaVersion < 3 && !commitment.require_vote_quorum
-    if (outcomePositive && failsOpen) return undefined
+    if (outcomePositive && passesEmpty(terms)) return undefined
     const code = outcomePositive ? "no_votes" : "decline_not_backed"
     return { rule, code, have: 0, need: 1, text: "no votes cast" }
   }
@@ -175,8 +200,20 @@ const unsupportedOutcome = (
       }
 }
 
+/** The figures of a tally: "3 approve, 1 reject", or "weights 2 for, 5 against". */
+export const countText = (
+  { algorithm }: Pick<PolicyRules["voting"], "algorithm">,
+  { approve, reject }: Pick<VoteCount, "approve" | "reject">
+): string =>
+  algorithm === "weighted"
+    ? `weights ${figure(approve)} for, ${figure(reject)} against`
+    : `${approve} approve, ${reject} reject`
+
+/** A sum of weights without the rounding errors of its addition. */
+const figure = (value: number): number => Number(value.toPrecision(12))
+
 /** What a tally has to reach: a share of the votes cast, or in words where no share decides. */
-const needOf = (
+export const needOf = (
   { algorithm, threshold = MAJORITY_THRESHOLD }: PolicyRules["voting"],
   participants: number,
   reject: number

@@ -5,12 +5,31 @@ type Contribution = EventData<"proposal.created" | "proposal.updated">
 /** The end of a sentence with a reason: `: <reason>`, or nothing without one. */
 export type Because = (reason: string | undefined) => string
 
-/** The text of a contribution of any mode: the second half of a sentence that begins with its sender. */
-export const contributionText = (contribution: Contribution, because: Because): string => {
+/**
+ * The text of a contribution of any mode: the second half of a sentence that begins with its sender. `about` names the
+ * subject of an answer, where there are several: "votes REJECT on go".
+ */
+export const contributionText = (contribution: Contribution, because: Because, about?: string): string => {
   const { messageType, reason } = contribution
   // A sender may call its message whatever it likes, `constructor` included.
   const textOf = Object.hasOwn(TEXTS, messageType) ? TEXTS[messageType] : undefined
-  return textOf === undefined ? `answers ${messageType}${because(reason)}` : textOf(contribution, because)
+  const subject = about === undefined ? "" : ` ${aboutText(messageType, about)}`
+  const ending: Because = (stated) => `${subject}${because(stated)}`
+  return textOf === undefined ? `answers ${messageType}${ending(reason)}` : textOf(contribution, ending)
+}
+
+/** The subject of an answer with its preposition: "on go", "to go"; in brackets behind a verb that has an object. */
+export const aboutText = (messageType: string, name: string): string => {
+  switch (messageType) {
+    case "Vote":
+    case "Evaluation":
+    case "Abstain":
+      return `on ${name}`
+    case "Objection":
+      return `to ${name}`
+    default:
+      return `(${name})`
+  }
 }
 
 const proposes = ({ action, proposalId, rationale, summary, title }: Contribution, because: Because) =>

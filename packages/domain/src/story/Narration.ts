@@ -33,7 +33,8 @@ export const narrator = ({ because, text }: Wording) => {
   const normal = line("normal")
   const high = line("high")
 
-  const narrate = (event: CanonicalEvent): Line | undefined => {
+  /** `about` names the subject of an answer, where there are several (`subjectName`). */
+  const narrate = (event: CanonicalEvent, about?: string): Line | undefined => {
     switch (event.type) {
       case "run.created":
         return event.data.runtimeKind === OTLP_RUNTIME_KIND
@@ -51,7 +52,7 @@ export const narrator = ({ because, text }: Wording) => {
       }
       case "proposal.created":
       case "proposal.updated":
-        return normal(senderOf(event.data), contributionText(event.data, because))
+        return normal(senderOf(event.data), contributionText(event.data, because, about))
       case "signal.emitted": {
         const { signalType = "" } = event.data
         return REPEATED_SIGNALS.has(signalType) ? undefined : normal(senderOf(event.data), `signals ${signalType}`)

@@ -147,6 +147,24 @@ describe("a run as AG-UI events", () => {
     })
   })
 
+  it("names the proposal of a vote as soon as there are two, in batches of any size", async () => {
+    const events = eventsOf(
+      opened(),
+      says("a", "Proposal", { option: "go" }, "p1"),
+      votes("b", "REJECT", "p1"),
+      says("c", "Proposal", { option: "hold" }, "p2"),
+      votes("a", "REJECT", "p1"),
+      votes("a", "APPROVE", "p2")
+    )
+    for (const batches of [[events], events.map((event) => [event])]) {
+      const { messages } = await shownBy(streamOf(emptyRunState(RUN_ID), batches))
+      assert.deepStrictEqual(
+        messages.map(({ content }) => content),
+        ["a proposes go", "b votes REJECT", "c proposes hold", "a votes REJECT on go", "a votes APPROVE on hold"]
+      )
+    }
+  })
+
   it("says how it ended", () => {
     const lastOf = (...drafts: Drafts) =>
       decoded(streamOf(emptyRunState(RUN_ID), [eventsOf(opened(), ...drafts)])).at(-1)

@@ -35,7 +35,7 @@ describe("who has voted", () => {
     [
       "two proposals",
       [three, proposes("a", "p1"), proposes("b", "p2"), votes("a", "APPROVE", "p2")],
-      ["on p1: 3 of 3 have not voted: a, b, py-lead", "on p2: 2 of 3 have not voted: b, py-lead"]
+      ["on option of p1: 3 of 3 have not voted: a, b, py-lead", "on option of p2: 2 of 3 have not voted: b, py-lead"]
     ],
     [
       "an initiator that need not vote",

@@ -29,7 +29,10 @@ export const whyAnswer = (why: typeof DecisionWhy.Type): Answer => {
       outcome: outcome === null ? null : defined({ ...outcome, reason: undefined }),
       // The issuer and the reason are texts of the runtime.
       receipt: receipt && defined({ verified: receipt.verified, signed: receipt.signed, hash: receipt.hash }),
-      rules: rules.map(({ rule, satisfied, text }) => ({ rule, satisfied, text })),
+      warnings: why.warnings,
+      tallies: why.tallies?.map(({ option: _, ...tally }) => json(tally)),
+      counted: why.counted && json(why.counted),
+      rules: rules.map(({ have, need, rule, satisfied, text }) => defined({ rule, satisfied, text, have, need })),
       minimalSet: why.minimalSet,
       without: counterfactuals.map(({ participantId, seq, stillAllowed }) => ({ participantId, seq, stillAllowed })),
       decidedAt: why.decidedAt,

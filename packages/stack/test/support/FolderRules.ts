@@ -41,6 +41,7 @@ const VALUES = [
   "Outcome.ts",
   "ParticipantStatus.ts",
   "PayloadDecoder.ts",
+  "ProposalNames.ts",
   "RunStatus.ts",
   "RuntimeFrames.ts",
   "Sliced.ts",

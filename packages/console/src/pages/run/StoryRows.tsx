@@ -87,6 +87,7 @@ export const Item = memo(({ begin, isSelected, item, marks, onSelect, participan
               className={`font-semibold ${item.tone === "calm" ? "" : toneText[item.tone]}`}
             />
           )}
+          {item.about === undefined ? null : <UserText text={item.about} className="text-soft" />}
           {item.confidence === undefined ? null : <Confidence value={item.confidence} />}
           {item.isJoined ? <Chip tone="accent">from OpenTelemetry</Chip> : null}
           {item.changedFrom === undefined ? null : <Chip tone="warn">changed from {item.changedFrom}</Chip>}

@@ -1,6 +1,6 @@
-import { isTerminal, type RunStatus, type Why, why } from "@runplane/domain"
+import { isTerminal, type RunStatus, shownTallies, type Why, why } from "@runplane/domain"
 import { useQuery } from "@tanstack/react-query"
-import { Ban, CheckCircle2, Circle, CircleDashed, CircleHelp, XCircle } from "lucide-react"
+import { Ban, CheckCircle2, Circle, CircleDashed, CircleHelp, TriangleAlert, XCircle } from "lucide-react"
 import { memo, useMemo } from "react"
 import { callFor } from "../../client/Client.ts"
 import { UserText } from "../../ui/basics.tsx"
@@ -58,14 +58,27 @@ type Explanation = Pick<
   | "receipt"
   | "rules"
   | "summary"
+  | "tallies"
   | "voting"
->
+> &
+  Partial<Pick<Why, "warnings">> & { readonly counted?: object }
 
 const Card = ({ answer, onSelect, shown }: WhyCardProps & { readonly answer: Explanation }) => {
   const indexOf = useMemo(() => new Map(shown.events.map(({ index, seq }) => [seq, index])), [shown.events])
-  const { cost, counterfactuals, decidedAt, missing, outcome, receipt, rules, summary, voting = [] } = answer
+  const {
+    cost,
+    counterfactuals,
+    decidedAt,
+    missing,
+    outcome,
+    receipt,
+    rules,
+    summary,
+    voting = [],
+    warnings = []
+  } = answer
   const { status } = shown.state.run
-  const style = outcomeStyle(outcome?.positive, outcome !== null, status)
+  const style = outcomeStyle(outcome, status)
   const Icon = style.icon
   // The rules of an unfinished run can still be satisfied.
   const isOpen = outcome === null && !isTerminal(status)
@@ -87,7 +100,16 @@ const Card = ({ answer, onSelect, shown }: WhyCardProps & { readonly answer: Exp
           <p className="mt-1 text-soft">
             <UserText text={summary} />
           </p>
-          <Reasons texts={voting.map(({ text }) => text)} className="mt-1.5" />
+          {warnings.map((text) => (
+            <p key={text} className="mt-1.5 flex items-baseline gap-2 text-warn">
+              <TriangleAlert size={13} aria-hidden className="shrink-0 translate-y-0.5" />
+              <span className="min-w-0">
+                <span className="sr-only">Warning: </span>
+                <UserText text={text} />
+              </span>
+            </p>
+          ))}
+          <Reasons texts={[...shownTallies(answer), ...voting].map(({ text }) => text)} className="mt-1.5" />
           <Reasons texts={missing} className="mt-1.5" />
           {cost.byParticipant.length === 0 ? null : (
             <p className="mt-1 text-muted">
@@ -159,13 +181,18 @@ const Card = ({ answer, onSelect, shown }: WhyCardProps & { readonly answer: Exp
   )
 }
 
-const outcomeStyle = (positive: boolean | null | undefined, isDecided: boolean, status: RunStatus) => {
-  if (!isDecided) {
+const outcomeStyle = (outcome: Explanation["outcome"], status: RunStatus) => {
+  if (outcome === null) {
     if (status === "cancelled")
       return { icon: Ban, text: "text-calm", border: "border-l-line-strong", title: "None, cancelled" }
     return isTerminal(status)
       ? { icon: XCircle, text: "text-bad", border: "border-l-bad", title: "Ended without a decision" }
       : { icon: CircleDashed, text: "text-accent", border: "border-l-accent", title: "No decision yet" }
+  }
+  const { againstVotes, positive } = outcome
+  if (againstVotes === true) {
+    const title = `${positive === false ? "negative" : "positive"}, against its votes`
+    return { icon: TriangleAlert, text: "text-warn", border: "border-l-warn", title }
   }
   if (positive === true) return { icon: CheckCircle2, text: "text-good", border: "border-l-good", title: "positive" }
   if (positive === false) return { icon: XCircle, text: "text-bad", border: "border-l-bad", title: "negative" }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
-import { RunId, sessionBound } from "@runplane/domain"
+import { policyResolved, RunId, sessionBound } from "@runplane/domain"
 import { RuntimeFake } from "@runplane/runtime/testing"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
@@ -20,6 +20,7 @@ import {
   RISK,
   recorded,
   recordedAs,
+  said,
   session,
   votes
 } from "../../support/Committee.ts"
@@ -46,6 +47,41 @@ layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", 
       const before = yield* call("GET", `/runs/${runId}/forecast?atSeq=0`)
       assert.deepInclude(before.body, { runId, atSeq: 0, policySource: "unknown", outcomes: [] })
       assert.include(before.body.note, "no event names the policy")
+    })
+  )
+
+  it.effect("says of a commitment that its voters rejected that they did, in every form", () =>
+    Effect.gen(function* () {
+      const on = (proposalId: string, vote: string) =>
+        [LEAD, RISK, COST].map((by) => said("proposal.updated", "Vote", by, { proposalId, vote }))
+      const runId = yield* recorded(
+        sessionBound(AT, session("p.half")),
+        policyResolved(AT, session("p.half"), {
+          ...MAJORITY,
+          policyId: "p.half",
+          rules: JSON.stringify({ voting: { algorithm: "majority" } })
+        }),
+        said("proposal.created", "Proposal", LEAD, { proposalId: "p1", option: "go" }),
+        said("proposal.created", "Proposal", RISK, { proposalId: "p2", option: "hold" }),
+        ...on("p1", "REJECT"),
+        ...on("p2", "APPROVE"),
+        said("decision.finalized", "Commitment", LEAD, { action: "go", outcome_positive: true, proposalId: "c1" })
+      )
+      const json = yield* call("GET", `/runs/${runId}/decision/why`)
+      assert.strictEqual(json.status, 200, json.text)
+      assert.deepInclude(json.body.outcome, { action: "go", positive: true, proposalId: "p1", againstVotes: true })
+      assert.deepStrictEqual(json.body.warnings, [
+        "the voters rejected go (0 approve, 3 reject), and it was committed: the policy counts the votes on 2 proposals together"
+      ])
+      assert.deepInclude(json.body.tallies[0], { proposalId: "p1", option: "go", isCommitted: true, reject: 3 })
+      assert.deepInclude(json.body.counted, { proposals: 2, approve: 3, reject: 3, passes: true, threshold: 0.5 })
+      const votes = json.body.rules.find(({ rule }: { readonly rule: string }) => rule === "voting.algorithm")
+      assert.deepInclude(votes, { have: 0.5, need: 0.5 })
+      for (const media of ["text/markdown", "text/html"]) {
+        const page = yield* call("GET", `/runs/${runId}/decision/why`, { headers: { accept: media } })
+        assert.include(page.text, "Approved against its votes: go")
+        assert.include(page.text, "on hold: 3 approve, 0 reject")
+      }
     })
   )
 

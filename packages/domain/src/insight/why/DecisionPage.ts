@@ -78,7 +78,7 @@ ${sections.join("\n")}
 const titleOf = ({ outcome }: Why): string => {
   if (outcome === null) return "No decision"
   const verdict = outcome.positive === null ? "Decided" : outcome.positive ? "Approved" : "Declined"
-  return `${verdict}: ${shownText(outcome.action)}`
+  return `${verdict}${outcome.againstVotes ? " against its votes" : ""}: ${shownText(outcome.action)}`
 }
 
 const sectionsOf = (why: Why, subject: RecordSubject | undefined): ReadonlyArray<Section> => {
@@ -92,9 +92,10 @@ const sectionsOf = (why: Why, subject: RecordSubject | undefined): ReadonlyArray
       })
       .join(", ")
   return [
+    { title: "Warnings", lines: why.warnings },
     { title: "The run", lines: aboutOf(why, subject, cite) },
     { title: "Inputs", lines: inputsOf(subject?.context) },
-    { title: "Votes", lines: (why.voting ?? []).map(({ text }) => text) },
+    { title: "Votes", lines: [...(why.tallies ?? []), ...(why.voting ?? [])].map(({ text }) => text) },
     { title: "What was missing", lines: why.missing },
     {
       title: "Rules",
@@ -142,7 +143,7 @@ const aboutOf = (
     receipt !== undefined && `receipt of the runtime: ${receiptText(receipt)}`,
     decidedAt !== undefined &&
       `decided at ${decidedAt.ts}, ${(decidedAt.msBeforeCommitment / 1_000).toFixed(1)} s before the commitment`,
-    minimalSet.length > 0 && `carried by ${cite(minimalSet)}`,
+    minimalSet.length > 0 && `a smallest set of events that carries it: ${cite(minimalSet)}`,
     subject !== undefined && `printed at ${subject.printedAt} (UTC) for ${subject.printedBy}`
   ].filter((line) => line !== false)
 }

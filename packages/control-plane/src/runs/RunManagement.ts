@@ -13,6 +13,7 @@ import {
   runNotFound
 } from "@runplane/api"
 import { artifactCreated, isTerminal, isUuid, OTLP_RUNTIME_KIND, type RunDescriptor, RunId } from "@runplane/domain"
+import { withBudgetRetry } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -223,7 +224,8 @@ export const ManagementHttp = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const management = yield* RunManagement
     return handlers.handleAll({
-      clone: ({ params, payload }) => asCaller((caller) => management.clone(params.id, payload.tags, caller)),
+      clone: ({ params, payload }) =>
+        withBudgetRetry(asCaller((caller) => management.clone(params.id, payload.tags, caller))),
       archive: ({ params }) => asCaller((caller) => management.archive(params.id, caller)),
       unarchive: ({ params }) => asCaller((caller) => management.unarchive(params.id, caller)),
       remove: ({ params }) => asCaller((caller) => management.remove(params.id, caller)),

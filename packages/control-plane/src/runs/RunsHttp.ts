@@ -1,5 +1,6 @@
 import { ControlPlaneApi, DEFAULT_WAIT_MS, notArchived, runNotFound } from "@runplane/api"
 import type { RunId } from "@runplane/domain"
+import { withBudgetRetry } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { SqlError } from "effect/sql/SqlError"
@@ -62,7 +63,7 @@ export const RunsHttp = HttpApiBuilder.group(
       })
 
     return handlers.handleAll({
-      create: ({ payload }) => asCaller((caller) => runs.create(payload, caller)),
+      create: ({ payload }) => withBudgetRetry(asCaller((caller) => runs.create(payload, caller))),
       validate: ({ payload }) => runs.validate(payload),
       list: ({ query }) => orUnavailable(Effect.map(runs.list(query), jsonPages)),
       get: ({ params, query }) =>

@@ -346,8 +346,12 @@ layer(layerTestService(), { excludeTestServices: true })("POST /runs/validate", 
       const admitted = answers.filter(({ status }) => status === 202)
       const refused = answers.filter(({ status }) => status === 409)
       assert.deepStrictEqual([admitted.length, refused.length], [10, 190])
-      for (const { body } of refused) {
+      for (const { body, headers } of refused) {
         assert.strictEqual(body.errorCode, "BUDGET_EXHAUSTED")
+        const retryAfter = Number(headers.get("retry-after"))
+        const left = (Date.parse(body.metadata.endsAt) - Date.now()) / 1_000
+        assert.isAtLeast(retryAfter, Math.floor(left))
+        assert.isBelow(retryAfter, left + 120)
         const { endsAt, period, ...figures } = body.metadata
         assert.match(`${period} ${endsAt}`, /^\d{4}-\d\d \d{4}-\d\d-01T00:00:00\.000Z$/)
         assert.deepStrictEqual(figures, {
@@ -371,6 +375,10 @@ layer(layerTestService(), { excludeTestServices: true })("POST /runs/validate", 
       yield* sql`UPDATE alert_cursor SET seq = 1000000`
       assert.strictEqual((yield* createIn("limited")).status, 202)
       assert.strictEqual((yield* createIn("limited")).status, 409)
+      // In the next period the budget would admit no run of this expected cost either.
+      yield* addBudget("small", "small", 0.5)
+      const never = yield* until(createIn("small"), ({ status }) => status === 409)
+      assert.strictEqual(never.headers.get("retry-after"), null)
       yield* sql`DELETE FROM alert_rules`
     })
   )

@@ -54,8 +54,9 @@ export const processNotFound = (id: string) => launcherError("PROCESS_NOT_FOUND"
 export const launchesFull = (why: string, place: number) =>
   launcherError("LAUNCHES_FULL", `no free slots for the agents of another launch: ${why}`, { place })
 
-/** `message` is the control plane's. */
-export const launchUnaffordable = (message: string) => launcherError("BUDGET_EXHAUSTED", message)
+/** `message` and `metadata` (the rule, its figures and the end of its period) are the control plane's. */
+export const launchUnaffordable = (message: string, metadata?: JsonObject) =>
+  launcherError("BUDGET_EXHAUSTED", message, metadata)
 
 /** Another body under a key, as the control plane says it of its keys. */
 export const keyUsed = (key: string) =>

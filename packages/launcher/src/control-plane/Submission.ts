@@ -33,7 +33,13 @@ const Accepted = Schema.Struct({
 const decodeAccepted = Schema.decodeUnknownEffect(Accepted)
 
 const decodeError = Schema.decodeUnknownOption(
-  Schema.fromJsonString(Schema.Struct({ errorCode: Schema.String, message: Schema.String }))
+  Schema.fromJsonString(
+    Schema.Struct({
+      errorCode: Schema.String,
+      message: Schema.String,
+      metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
+    })
+  )
 )
 
 /** The run of the submitted session, or why the answer has none. */
@@ -45,7 +51,8 @@ export const acceptedRun = Effect.fnUntraced(function* (
   if (status < 200 || status > 299) {
     const text = yield* response.text
     const error = Option.getOrUndefined(decodeError(text))
-    if (status === 409 && error?.errorCode === "BUDGET_EXHAUSTED") return yield* launchUnaffordable(error.message)
+    if (status === 409 && error?.errorCode === "BUDGET_EXHAUSTED")
+      return yield* launchUnaffordable(error.message, error.metadata)
     const message = `it answered ${status}: ${wholeStart(text, MAX_LOGGED_LENGTH)}`
     return yield* REFUSALS.has(status)
       ? new SubmissionRefused({ message, isSessionTaken: error?.errorCode === "SESSION_ALREADY_EXISTS" })

@@ -1,4 +1,5 @@
 import { LauncherApi } from "@runplane/api"
+import { withBudgetRetry } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -15,7 +16,11 @@ export const LaunchHttp = HttpApiBuilder.group(
     const examples = yield* ExampleRuns
     return handlers.handleAll({
       compile: ({ payload }) => compiler.compile(payload),
-      runExample: ({ payload }) => examples.run(payload).pipe(Effect.tapErrorTag("LaunchesFull", () => retryLater)),
+      runExample: ({ payload }) =>
+        examples.run(payload).pipe(
+          withBudgetRetry,
+          Effect.tapErrorTag("LaunchesFull", () => retryLater)
+        ),
       queue: () => examples.queue
     })
   })

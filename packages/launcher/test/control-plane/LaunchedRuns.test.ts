@@ -68,10 +68,11 @@ describe("submission to the control plane", () => {
 
   it.effect("fails with the message of a budget that refuses the run", () => {
     const message = "budget support (Budget) of all admits no more runs"
-    const answer = json(409, { statusCode: 409, errorCode: "BUDGET_EXHAUSTED", message })
+    const metadata = { rule: "support", endsAt: "2026-08-01T00:00:00.000Z", expectedUsd: 1, limitUsd: 10 }
+    const answer = json(409, { statusCode: 409, errorCode: "BUDGET_EXHAUSTED", message, metadata })
     return Effect.gen(function* () {
       const failure = yield* Effect.flip(submit)
-      assert.deepInclude(failure, { errorCode: "BUDGET_EXHAUSTED", message, statusCode: 409 })
+      assert.deepInclude(failure, { errorCode: "BUDGET_EXHAUSTED", message, statusCode: 409, metadata })
     }).pipe(Effect.provide(withPlane(Effect.succeed(answer)).layer))
   })
 

@@ -45,6 +45,15 @@ export const runMarksQuery = querySchema({
 })
 export type RunMarksQuery = typeof runMarksQuery.Type
 
+/** The query of `DELETE /runs/:id/marks/:markId`. */
+export const removeMarkQuery = querySchema({
+  restore: withDefault(
+    Schema.Boolean.annotate(about("Whether the mark that it replaced is current again, as an undo does it", false)),
+    false
+  )
+})
+export type RemoveMarkQuery = typeof removeMarkQuery.Type
+
 /** The body of `PUT /marks/definitions/:name`. */
 export const NewMarkDefinition = Schema.Struct({
   kind: MarkDefinition.fields.kind,

@@ -7,7 +7,7 @@ import * as Failure from "../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { RunReference, UuidParam } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
-import { MarkPage, NewMarkDefinition, runMarksQuery } from "./Marks.ts"
+import { MarkPage, NewMarkDefinition, removeMarkQuery, runMarksQuery } from "./Marks.ts"
 
 const id = { id: RunReference }
 const name = { name: MarkName }
@@ -46,6 +46,7 @@ export class MarksGroup extends HttpApiGroup.make("marks")
     ),
     HttpApiEndpoint.delete("remove", "/runs/:id/marks/:markId", {
       params: { ...id, markId: UuidParam },
+      query: removeMarkQuery,
       success: HttpApiSchema.NoContent,
       error: [Failure.RunNotFound, Failure.RunReadOnly, Failure.MarkNotFound, Failure.MarkOfAnother]
     }).annotateMerge(
@@ -54,8 +55,8 @@ export class MarksGroup extends HttpApiGroup.make("marks")
         access: "operator",
         summary: "Delete a mark",
         description:
-          "By its author and administrators. Its value, its comment and its judge are erased; a tombstone stays. A " +
-          "repeated deletion changes nothing."
+          "By its author and administrators. Its value, its comment and its judge are erased; a tombstone stays. " +
+          "`restore=true` makes the mark that it replaced current again. A repeated deletion changes nothing."
       })
     ),
     HttpApiEndpoint.get("definitions", "/marks/definitions", {

@@ -150,10 +150,17 @@ const list = Command.make(
 
 const remove = Command.make(
   "delete",
-  { run, mark: Argument.String("mark").pipe(Argument.withDescription("Id of the mark")) },
-  ({ mark, run }) =>
+  {
+    run,
+    mark: Argument.String("mark").pipe(Argument.withDescription("Id of the mark")),
+    restore: Flag.Boolean("restore").pipe(
+      Flag.withDescription("Make the mark that it replaced current again"),
+      Flag.withDefault(false)
+    )
+  },
+  ({ mark, restore, run }) =>
     Effect.gen(function* () {
-      yield* withControlPlane(({ api }) => api.marks.remove({ params: { id: run, markId: mark } }))
+      yield* withControlPlane(({ api }) => api.marks.remove({ params: { id: run, markId: mark }, query: { restore } }))
       yield* printDone(`mark ${mark} is deleted`, { deleted: mark })
     })
 ).pipe(Command.withDescription("Erase the value, comment and judge of a mark"))

@@ -76,7 +76,11 @@ export const MarkList = ({ marks, shown }: { readonly marks: ReadonlyArray<Mark>
                         button="Delete"
                         fault="The mark was not deleted"
                         isHarmful
-                        act={() => call((api) => api.marks.remove({ params: { id: mark.runId, markId: id } }))}
+                        act={() =>
+                          call((api) =>
+                            api.marks.remove({ params: { id: mark.runId, markId: id }, query: { restore: false } })
+                          )
+                        }
                         renews={[marksKey(mark.runId), MARKS_OF_ME]}
                         onClose={close}
                       >

@@ -130,11 +130,26 @@ export const isSameTarget = (one: MarkTarget, other: MarkTarget): boolean =>
   one.kind === other.kind &&
   (one.id === other.id || (one.kind === "decision" && (one.id === undefined || other.id === undefined)))
 
-/** The marks that a reader of the blind mode may see: those of others appear after an own one of the name. */
-export const unblinded = (marks: ReadonlyArray<Mark>, me: string, name: string): ReadonlyArray<Mark> =>
-  marks.some((mark) => mark.author === me && mark.source === "human" && mark.name === name && isCurrent(mark))
-    ? marks
-    : marks.filter(({ author, source }) => author === me && source === "human")
+/**
+ * The marks that a reader of the blind mode may see: those of others appear after an own one of the name, and those of
+ * the name on another target after an own one there.
+ */
+export const unblinded = (marks: ReadonlyArray<Mark>, me: string, name: string): ReadonlyArray<Mark> => {
+  const isOwn = ({ author, source }: Mark) => author === me && source === "human"
+  const given = marks.filter((mark) => isOwn(mark) && mark.name === name && isCurrent(mark))
+  return marks.filter(
+    (mark) =>
+      isOwn(mark) ||
+      (given.length > 0 && (mark.name !== name || given.some(({ target }) => isSameTarget(target, mark.target))))
+  )
+}
+
+/**
+ * Whether a review is blind: as the reviewer has chosen, else where a judge has marked the run, whose value would
+ * become the reviewer's.
+ */
+export const isBlind = (chosen: boolean | undefined, marks: ReadonlyArray<Mark>): boolean =>
+  chosen ?? marks.some((mark) => mark.source === "judge" && isCurrent(mark))
 
 /** The author for readers. */
 export const authorText = ({ author, authorName, judge, source }: Mark): string =>

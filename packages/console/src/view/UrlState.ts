@@ -23,6 +23,12 @@ export const flagParam: Param<boolean> = {
   write: (value) => (value ? "true" : undefined)
 }
 
+/** A flag that may be left open. */
+export const choiceParam: Param<boolean | undefined> = {
+  read: (text) => (text === "true" ? true : text === "false" ? false : undefined),
+  write: (value) => (value === undefined ? undefined : String(value))
+}
+
 /** A whole number of at least `min`, or nothing. */
 export const numberParam = (min: number): Param<number | undefined> => ({
   read: (text) => {

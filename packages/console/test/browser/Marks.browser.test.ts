@@ -82,7 +82,7 @@ describe("the review queue", () => {
       await progress.getByText(`3 of ${RUNS}`).waitFor()
       await stored(page, "none")
       await page.keyboard.press("?")
-      await page.getByRole("dialog").getByText("Delete the mark just made").waitFor()
+      await page.getByRole("dialog").getByText("Undo the mark just made").waitFor()
       await page.keyboard.press("Escape")
       await page.getByRole("dialog").waitFor({ state: "detached" })
       await page.keyboard.press("1")
@@ -115,7 +115,7 @@ describe("the review queue", () => {
       await addMarkOfAnn(first, {
         target: { kind: "decision" },
         name: "correct",
-        value: "wait_for_it",
+        value: "decision.blocked",
         source: "human",
         comment: "ann knows"
       })
@@ -126,7 +126,7 @@ describe("the review queue", () => {
       await page.getByText("The question").waitFor()
       await page.locator("[data-index]").first().waitFor()
       const shown = ((await page.locator("#content").textContent()) ?? "").toLowerCase()
-      for (const text of [secret, "ann knows", "wait_for_it", "user:ann"]) assert.notInclude(shown, text)
+      for (const text of [secret, "ann knows", "decision.blocked", "user:ann"]) assert.notInclude(shown, text)
       await page.keyboard.press("2")
       await stored(page, "stored")
       await page.locator("[data-comment]").getByText(secret).waitFor()
@@ -135,6 +135,63 @@ describe("the review queue", () => {
       // Without the blind mode they are there at once.
       await go(page, `/review?name=quality&run=${first}`)
       await page.locator("[data-comment]").getByText(secret).waitFor()
+      await context.close()
+    },
+    4 * PATIENCE_MS
+  )
+
+  it(
+    "is blind by default where a judge has marked, until the reviewer marks or reveals, and undoes to the mark before",
+    async () => {
+      const { context, page } = await openPage()
+      const [, second = "", last = ""] = queued()
+      const secret = "the judge thinks so"
+      for (const run of [second, last]) {
+        await addMarkOfAnn(run, {
+          target: { kind: "run" },
+          name: "quality",
+          value: 0.25,
+          source: "judge",
+          judge: { name: "strict" },
+          comment: secret
+        })
+      }
+      const judged = page.locator("[data-comment]").getByText(secret)
+      await go(page, `/review?name=quality&run=${second}`)
+      await page.locator("[data-blind]").waitFor()
+      await page.locator("[data-index]").first().waitFor()
+      assert.notInclude((await page.locator("#content").textContent()) ?? "", secret)
+      await page.getByRole("button", { name: "Show them now" }).click()
+      await judged.waitFor()
+      // The next run is blind again, until there is an own mark.
+      await page.keyboard.press("n")
+      await page.locator("[data-blind]").waitFor()
+      assert.strictEqual(await judged.count(), 0)
+      await page.keyboard.press("2")
+      await stored(page, "stored")
+      await judged.waitFor()
+      const ownOf = async () => (await marksOf(last, "quality")).filter(({ comment }) => comment !== secret)
+      const [before] = await ownOf()
+      await page.keyboard.press("5")
+      await page.getByRole("button", { name: "0.8", pressed: true }).waitFor()
+      await stored(page, "stored")
+      assert.notStrictEqual((await ownOf())[0]?.value, before?.value)
+      await page.keyboard.press("u")
+      await page.getByRole("button", { name: String(before?.value), pressed: true }).waitFor()
+      await stored(page, "stored")
+      assert.deepStrictEqual(await ownOf(), [before])
+      // The button goes from blind where judges marked, to always, to off.
+      const mode = page.locator("[data-blind-mode]")
+      for (const [words, chosen] of [
+        ["Blind always", "blind=true"],
+        ["Not blind", "blind=false"]
+      ] as const) {
+        await page.keyboard.press("b")
+        await mode.getByText(words).waitFor()
+        assert.include(page.url(), chosen)
+      }
+      await go(page, `/review?name=quality&blind=false&run=${second}`)
+      await judged.waitFor()
       await context.close()
     },
     4 * PATIENCE_MS
@@ -266,11 +323,31 @@ describe("the marks of a run", () => {
       const [run = ""] = runs
       await go(page, `/runs/${run}`)
       await page
-        .getByText(/unreliable, κ -?0\.\d\d, n 3/)
+        .getByText(/κ -?0\.\d\d, n 3/)
+        .first()
+        .waitFor()
+      assert.strictEqual(await page.getByText("unreliable").count(), 0)
+      await go(page, "/marks")
+      const row = page.getByRole("row", { name: /tone.*judge harsh/ })
+      await row.getByText("no verdict with 3 of at least 20 common targets").waitFor()
+      const { body } = await ask("GET", `${CONTROL_PLANE}/runs/${run}/events?limit=20`)
+      const events: ReadonlyArray<{ readonly id: string }> = body.data ?? body
+      for (const [at, { id }] of events.entries()) {
+        const tone = { target: { kind: "event", id }, name: "tone" }
+        await addMark(run, { ...tone, value: at % 2 === 0 ? "kind" : "rude", source: "human" })
+        await addMark(run, {
+          ...tone,
+          value: at % 2 === 0 ? "rude" : "kind",
+          source: "judge",
+          judge: { name: "harsh" }
+        })
+      }
+      await go(page, `/runs/${run}`)
+      await page
+        .getByText(/unreliable, κ -?0\.\d\d, n 23/)
         .first()
         .waitFor()
       await go(page, "/marks")
-      const row = page.getByRole("row", { name: /tone.*judge harsh/ })
       await row.getByText("unreliable").waitFor()
       await row.getByText("Show").click()
       await page.locator("[data-confusion]").waitFor()

@@ -6,6 +6,7 @@ import { listQuery, markOrders, runParams, sortOfText, sortText } from "../../sr
 import {
   choicesOf,
   commentsOf,
+  isBlind,
   isSameTarget,
   kappaText,
   markText,
@@ -142,6 +143,22 @@ describe("the marks of a run", () => {
     assert.deepStrictEqual(unblinded([...others, deleted], "ann", "quality"), [deleted])
     const all = [...others, mark({})]
     assert.deepStrictEqual(unblinded(all, "ann", "quality"), all)
+  })
+
+  it("of others on another target are hidden from a blind reviewer until there is an own one there", () => {
+    const onAna = mark({ author: "bob", target: { kind: "participant", id: "ana" } })
+    const onRun = mark({ author: "bob" })
+    const own = mark({})
+    assert.deepStrictEqual(unblinded([onAna, onRun, own], "ann", "quality"), [onRun, own])
+  })
+
+  it("make a review blind where a judge has marked, unless the reviewer chose", () => {
+    const judged = mark({ source: "judge", judge: { name: "strict" } })
+    assert.isTrue(isBlind(undefined, [judged]))
+    assert.isFalse(isBlind(undefined, [mark({}), mark({ source: "api" })]))
+    assert.isFalse(isBlind(undefined, [{ ...judged, replacedBy: "m2" }]))
+    assert.isFalse(isBlind(false, [judged]))
+    assert.isTrue(isBlind(true, []))
   })
 
   it("have one target for a decision with and without its id", () => {

@@ -7,7 +7,7 @@ import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
 import { RunAdministration } from "../event-log/runs/RunAdministration.ts"
 import { MarkDefinitions } from "../marks/MarkDefinitions.ts"
-import { boundOf, MarkWriter } from "../marks/MarkWriter.ts"
+import { boundOf, MarkWriter, timeAfter } from "../marks/MarkWriter.ts"
 import { AuditTrail } from "../platform/audit/AuditTrail.ts"
 import { isDatabaseFailure } from "../platform/http/OutageAnswers.ts"
 import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
@@ -76,7 +76,8 @@ export class AlertCommands extends Context.Service<
         const caller = ruleCaller(firing.ruleName)
         const author = caller.actor.actorId
         const comment = reasonOf(firing)
-        yield* marks.add(chain, [{ id, runId, target, name, value, comment, source: "rule", author, createdAt: at }])
+        const createdAt = timeAfter(chain, at)
+        yield* marks.add(chain, [{ id, runId, target, name, value, comment, source: "rule", author, createdAt }])
         const details = { runId, name, source: "rule", target }
         yield* audit.record({ caller, action: "mark.add", resource: "mark", resourceId: id, details, at })
       }, sql.withTransaction)

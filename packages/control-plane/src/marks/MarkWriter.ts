@@ -49,7 +49,16 @@ export interface LockedChain {
   readonly marks: number
   readonly bytes: number
   readonly head: Uint8Array
+  /** Time of the latest mark; undefined without one. */
+  readonly lastAt: string | undefined
 }
+
+/**
+ * The time of a mark that is added to a locked chain: not before the marks that the run has. So the current mark of a
+ * rater is the latest one, also when callers waited for the lock, or came to processes whose clocks differ.
+ */
+export const timeAfter = ({ lastAt }: Pick<LockedChain, "lastAt">, at: string): string =>
+  lastAt !== undefined && lastAt > at ? lastAt : at
 
 /** A bound of a run that one more mark would exceed. */
 export const boundOf = ({ bytes, marks }: Pick<LockedChain, "bytes" | "marks">): string | undefined => {
@@ -77,6 +86,14 @@ export class MarkWriter extends Context.Service<
     ) => Effect.Effect<LockedChain, SqlError>
     /** Erases the content of a mark, also in deliveries of webhooks; a tombstone stays. */
     readonly erase: (chain: LockedChain, id: string, by: string, at: string) => Effect.Effect<LockedChain, SqlError>
+    /**
+     * Makes the mark before an erased one current again, or the one behind it replace that. Returns the id of the mark
+     * that is current again; undefined without one.
+     */
+    readonly restoreBefore: (
+      chain: LockedChain,
+      erased: { readonly id: string; readonly replacedBy?: string }
+    ) => Effect.Effect<string | undefined, SqlError>
   }
 >()("runplane/control-plane/MarkWriter") {
   static readonly layer = Layer.effect(
@@ -94,13 +111,16 @@ export class MarkWriter extends Context.Service<
         const [row] = yield* sql<ChainRow>`
           SELECT entries, marks, bytes, head FROM mark_chains WHERE run_id = ${runId}::uuid FOR UPDATE`
         if (row === undefined) return undefined
+        const [last] = yield* sql<{ readonly at: Date }>`
+          SELECT created_at AS at FROM marks WHERE run_id = ${runId}::uuid ORDER BY position DESC LIMIT 1`
         const chain: LockedChain = {
           runId,
           status: run.status,
           entries: row.entries,
           marks: row.marks,
           bytes: Number(row.bytes),
-          head: row.head === null ? marksStart(sha256, runId) : Result.getOrThrow(Hex.decode(row.head))
+          head: row.head === null ? marksStart(sha256, runId) : Result.getOrThrow(Hex.decode(row.head)),
+          lastAt: last?.at.toISOString()
         }
         return chain
       })
@@ -194,7 +214,21 @@ export class MarkWriter extends Context.Service<
           WHERE run_id = ${chain.runId}::uuid AND event = 'mark.added' AND payload->'data'->'mark'->>'id' = ${id}`
         return yield* append(chain, [{ action: "delete", id, deletedAt, deletedBy }], 0, 0)
       })
-      return MarkWriter.of({ lock, add, erase })
+
+      const restoreBefore = Effect.fn("MarkWriter.restoreBefore")(function* (
+        { runId }: LockedChain,
+        { id, replacedBy }: { readonly id: string; readonly replacedBy?: string }
+      ) {
+        const [before] = yield* sql<{ readonly id: string }>`
+          SELECT id::text AS id FROM marks
+          WHERE run_id = ${runId}::uuid AND replaced_by = ${id}::uuid AND deleted_at IS NULL
+          ORDER BY created_at DESC, position DESC LIMIT 1`
+        if (before === undefined) return undefined
+        yield* sql`
+          UPDATE marks SET replaced_by = ${replacedBy ?? null}::uuid WHERE id = ${before.id}::uuid`
+        return replacedBy === undefined ? before.id : undefined
+      })
+      return MarkWriter.of({ lock, add, erase, restoreBefore })
     })
   )
 }

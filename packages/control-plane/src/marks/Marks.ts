@@ -10,6 +10,7 @@ import {
   markOfAnother,
   mayDeleteMark,
   type NotFound,
+  type RemoveMarkQuery,
   type RunMarksQuery,
   runNotFound,
   tooManyMarks
@@ -48,7 +49,7 @@ import { MarkAppendices } from "./MarkAppendices.ts"
 import { MarkDefinitions } from "./MarkDefinitions.ts"
 import { LARGE_MARK_COLUMNS, type MarkRow, markColumns, toMark } from "./MarkRows.ts"
 import { makeMarkTargets, type ResolvedTarget } from "./MarkTargets.ts"
-import { type AddedMark, boundOf, type LockedChain, MarkWriter, requestSha256 } from "./MarkWriter.ts"
+import { type AddedMark, boundOf, type LockedChain, MarkWriter, requestSha256, timeAfter } from "./MarkWriter.ts"
 import { TelemetryMarks } from "./TelemetryMarks.ts"
 
 /** A mark, and whether an earlier request added it. */
@@ -68,9 +69,11 @@ export class Marks extends Context.Service<
     ) => Effect.Effect<AddAnswer, BadRequest | Conflict | NotFound | SqlError>
     /** A `MarkPage` as text, which is read as the client receives it. */
     readonly list: (reference: string, query: RunMarksQuery) => Effect.Effect<TextPage<SqlError>, NotFound | SqlError>
+    /** `restore` makes the mark before it current again: the one that it replaced. */
     readonly remove: (
       reference: string,
       id: string,
+      query: RemoveMarkQuery,
       caller: Caller
     ) => Effect.Effect<void, Conflict | Forbidden | NotFound | SqlError>
   }
@@ -103,8 +106,14 @@ export class Marks extends Context.Service<
           return (yield* writer.lock(runId)) ?? (yield* runNotFound(reference))
         })
 
-      const record = (action: string, { id, name, runId, source, target }: Mark, caller: Caller, at: string) => {
-        const details = { runId, name, source, target: { ...target } }
+      const record = (
+        action: string,
+        { id, name, runId, source, target }: Mark,
+        caller: Caller,
+        at: string,
+        more: Readonly<Record<string, string>> = {}
+      ) => {
+        const details = { runId, name, source, target: { ...target }, ...more }
         return audit.record({ caller, action: `mark.${action}`, resource: "mark", resourceId: id, details, at })
       }
 
@@ -153,9 +162,9 @@ export class Marks extends Context.Service<
         const { idempotencyKey: key, ...bodyOf } = given
         const body = canonicalJson({ ...bodyOf })
         const id = yield* ids.uuid
-        const at = yield* now
         const insert = Effect.gen(function* () {
           const chain = yield* lock(reference)
+          const at = timeAfter(chain, yield* now)
           const { runId } = chain
           const first = key === undefined ? undefined : yield* repeated(chain, key, body)
           if (first !== undefined) return { mark: first, isRepeated: true }
@@ -218,10 +227,15 @@ export class Marks extends Context.Service<
         return yield* listPage(found, read, (row) => JSON.stringify(toMark(row)), after)
       })
 
-      const remove = Effect.fn("Marks.remove")(function* (reference: string, id: string, caller: Caller) {
-        const at = yield* now
+      const remove = Effect.fn("Marks.remove")(function* (
+        reference: string,
+        id: string,
+        { restore }: RemoveMarkQuery,
+        caller: Caller
+      ) {
         const erase = Effect.gen(function* () {
           const chain = yield* lock(reference)
+          const at = yield* now
           const [row] = yield* sql<MarkRow>`
             SELECT ${columns} FROM marks WHERE id = ${id}::uuid AND run_id = ${chain.runId}::uuid`
           if (row === undefined) return yield* markNotFound(id)
@@ -230,7 +244,8 @@ export class Marks extends Context.Service<
           if (!mayDeleteMark(actorId, role, mark)) return yield* markOfAnother()
           if (mark.deletedAt !== undefined) return
           yield* writer.erase(chain, id, actorId, at)
-          yield* record("delete", mark, caller, at)
+          const restored = restore ? yield* writer.restoreBefore(chain, mark) : undefined
+          yield* record("delete", mark, caller, at, restored === undefined ? {} : { restored })
         })
         yield* sql.withTransaction(erase)
       })
@@ -259,7 +274,7 @@ export const MarksHttp = HttpApiBuilder.group(
           )
         ),
       list: ({ params, query }) => orUnavailable(Effect.map(marks.list(params.id, query), jsonPages)),
-      remove: ({ params }) => asCaller((caller) => marks.remove(params.id, params.markId, caller)),
+      remove: ({ params, query }) => asCaller((caller) => marks.remove(params.id, params.markId, query, caller)),
       definitions: () => orUnavailable(Effect.map(definitions.list, jsonPages)),
       definition: ({ params }) => orUnavailable(definitions.get(params.name)),
       define: ({ params, payload }) => asCaller((caller) => definitions.put(params.name, payload, caller)),

@@ -16,7 +16,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { makeDecisionNames } from "./DecisionNames.ts"
 import { MarkDefinitions } from "./MarkDefinitions.ts"
 import { makeMarkTargets, type ResolvedTarget } from "./MarkTargets.ts"
-import { type AddedMark, boundOf, MarkWriter } from "./MarkWriter.ts"
+import { type AddedMark, boundOf, MarkWriter, timeAfter } from "./MarkWriter.ts"
 
 /** A judgement of telemetry, with the hints at its target. */
 export interface TelemetryMark extends Judgement {
@@ -80,6 +80,7 @@ export class TelemetryMarks extends Context.Service<
       ) {
         const chain = yield* writer.lock(runId)
         if (chain === undefined) return 0
+        const createdAt = timeAfter(chain, at)
         const stored = yield* sql<{ readonly id: string }>`
           SELECT id::text AS id FROM marks WHERE id = ANY(${judgements.map(({ id }) => id)}::text[]::uuid[])`
         const known = new Set(stored.map(({ id }) => id))
@@ -109,7 +110,7 @@ export class TelemetryMarks extends Context.Service<
             ...(comment !== undefined && { comment }),
             source: "judge",
             author: `source:${source}`,
-            createdAt: at
+            createdAt
           })
         }
         const fitting = boundOf(chain) === undefined ? marks.slice(0, MAX_MARKS_OF_RUN - chain.marks) : []

@@ -67,14 +67,16 @@ export const forget = ({ key }: GivenMark): void => givenMarks.set(dropped(given
 export const retry = (mark: GivenMark, renew: (runId: string) => Promise<unknown>): void =>
   void inOrder(mark, () => store(mark.key, renew))
 
-/** Removes a mark: from the service when it is stored there. */
+/** Removes a mark: from the service when it is stored there, where the mark before it is current again. */
 export const undo = (mark: GivenMark, renew: (runId: string) => Promise<unknown>): void => {
   const { key, runId } = mark
   change(key, { isRemoving: true, problem: undefined })
   void inOrder(mark, async () => {
     const id = find(key)?.id
     try {
-      if (id !== undefined) await call((api) => api.marks.remove({ params: { id: runId, markId: id } }))
+      if (id !== undefined) {
+        await call((api) => api.marks.remove({ params: { id: runId, markId: id }, query: { restore: true } }))
+      }
       // The page shows the mark until it has read the marks without it.
       await renew(runId)
       givenMarks.set(dropped(givenMarks.get(), key))

@@ -46,11 +46,12 @@ export default function ReviewPage() {
 
   const goTo = (index: number) =>
     set({ run: index >= ids.length ? END : (ids[Math.max(0, index)] ?? "") }, { push: true })
+  const nextBlind = () => set({ blind: state.blind === undefined ? true : state.blind ? false : undefined })
   useShortcuts([
     { keys: "n", says: "Next run", group: "Review", run: () => goTo(at + 1) },
     { keys: "Enter", says: "Next run", group: "Review", run: () => goTo(at + 1) },
     { keys: "p", says: "Previous run", group: "Review", run: () => goTo(at - 1) },
-    { keys: "b", says: "Blind mode on or off", group: "Review", run: () => set({ blind: !state.blind }) }
+    { keys: "b", says: "Blind mode: where judges have marked, always, off", group: "Review", run: nextBlind }
   ])
   const names = [...new Set([name, CORRECT, ...definitions.map((definition) => definition.name)])]
   const total = queue.total ?? ids.length
@@ -79,12 +80,13 @@ export default function ReviewPage() {
             />
             <button
               type="button"
-              className={`btn ${state.blind ? "border-accent text-accent" : ""}`}
-              aria-pressed={state.blind}
+              className={`btn ${state.blind === false ? "" : "border-accent text-accent"}`}
               title="Hides the marks of others until you have given yours"
-              onClick={() => set({ blind: !state.blind })}
+              data-blind-mode={state.blind ?? "judged"}
+              onClick={nextBlind}
             >
-              <EyeOff size={14} aria-hidden /> Blind
+              <EyeOff size={14} aria-hidden />{" "}
+              {state.blind === undefined ? "Blind where judges marked" : state.blind ? "Blind always" : "Not blind"}
             </button>
             <TextLink href="/marks">Definitions</TextLink>
           </span>

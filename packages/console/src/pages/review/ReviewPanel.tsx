@@ -23,6 +23,8 @@ interface ReviewPanelProps extends ReviewRunProps {
   readonly shown: ShownRun
   /** Index of the event that is selected in the story. */
   readonly event: number | undefined
+  /** Shows the marks that the blind mode hides. */
+  readonly reveal: () => void
 }
 
 const isAction = Schema.is(MarkValue)
@@ -40,8 +42,8 @@ const otherActions = ({ decision }: RunState, events: ShownRun["events"]): Reado
 }
 
 /** The mark of the caller on the shown run: its target, value and comment, and the marks of others. */
-export const ReviewPanel = ({ event, given, goTo, me, renew, runId, set, shown, state }: ReviewPanelProps) => {
-  const { blind, name } = state
+export const ReviewPanel = ({ event, given, goTo, me, renew, reveal, runId, set, shown, state }: ReviewPanelProps) => {
+  const { name } = state
   const may = useMay()
   const definition = useDefinitions().data?.find((one) => one.name === name)
   const all = useRunMarks(runId)
@@ -81,6 +83,7 @@ export const ReviewPanel = ({ event, given, goTo, me, renew, runId, set, shown, 
       isCurrent(mark) &&
       isSameTarget(mark.target, target)
   )
+  const hidden = (all.data?.marks.length ?? 0) - (visible?.marks.length ?? 0)
   const held = pending?.isRemoving === true ? undefined : (pending?.mark ?? own)
   const value = held?.value
   const subject = JSON.stringify([runId, name, target])
@@ -132,7 +135,7 @@ export const ReviewPanel = ({ event, given, goTo, me, renew, runId, set, shown, 
                 ]
           ),
           { keys: "c", says: "Comment", group: "Mark", run: () => commentRef.current?.focus() },
-          { keys: "u", says: "Delete the mark just made", group: "Mark", run: undoLast }
+          { keys: "u", says: "Undo the mark just made", group: "Mark", run: undoLast }
         ]
       : []
   )
@@ -211,13 +214,16 @@ export const ReviewPanel = ({ event, given, goTo, me, renew, runId, set, shown, 
       </div>
       <section aria-label="Marks of the run" className="border-t border-line pt-2">
         <h3 className="label">Marks of the run</h3>
-        {blind && own === undefined ? (
+        {hidden > 0 ? (
           <p className="mt-1 text-muted" data-blind>
-            Blind: the marks of others are hidden until you have given yours.
+            Blind: the marks of others are hidden until you have given yours.{" "}
+            <button type="button" className="text-accent underline" onClick={reveal}>
+              Show them now
+            </button>
           </p>
         ) : null}
         {visible === undefined || visible.marks.length === 0 ? (
-          blind && own === undefined ? null : (
+          hidden > 0 ? null : (
             <p className="mt-1 text-muted">None yet.</p>
           )
         ) : (

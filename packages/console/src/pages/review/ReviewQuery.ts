@@ -1,7 +1,7 @@
 import type { Me } from "@runplane/api"
 import { CORRECT } from "@runplane/domain"
 import type { GivenMarks } from "../../view/Review.ts"
-import { flagParam, type Param, textParam, type ValuesOf } from "../../view/UrlState.ts"
+import { choiceParam, type Param, textParam, type ValuesOf } from "../../view/UrlState.ts"
 
 /** The name of the marks; `correct` unless the address has another one. */
 const nameParam: Param<string> = {
@@ -16,8 +16,8 @@ export const reviewParams = {
   name: nameParam,
   /** What is marked: `run`, `decision` or `participant:<id>`; empty for the usual one of the name. */
   target: textParam,
-  /** Whether the marks of others are hidden until there is an own one. */
-  blind: flagParam,
+  /** Whether the marks of others are hidden until there is an own one; where judges have marked unless it is chosen. */
+  blind: choiceParam,
   /** The run that is shown; empty for the first one without an own mark. */
   run: textParam
 }

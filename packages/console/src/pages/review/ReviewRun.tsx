@@ -12,7 +12,7 @@ import { TextLink } from "../../ui/kit.tsx"
 import { MarksContext } from "../../ui/MarksHere.ts"
 import { Failure, Skeleton } from "../../ui/States.tsx"
 import { useShownMarks } from "../../ui/useMarks.ts"
-import { unblinded } from "../../view/Marks.ts"
+import { isBlind, unblinded } from "../../view/Marks.ts"
 import { runFacts } from "../../view/RunFacts.ts"
 import StoryView from "../run/StoryView.tsx"
 import { useShown } from "../run/useShown.ts"
@@ -28,9 +28,14 @@ export default function ReviewRun(props: ReviewRunProps) {
   })
   const { again, log, view } = useRun(runId)
   const { blind, name } = state
+  // For this run alone: the component has the run as its key.
+  const [isRevealed, setRevealed] = useState(false)
   const shownMarks = useShownMarks(
     runId,
-    useCallback((marks: ReadonlyArray<Mark>) => (blind ? unblinded(marks, me.id, name) : marks), [blind, me.id, name])
+    useCallback(
+      (marks: ReadonlyArray<Mark>) => (!isRevealed && isBlind(blind, marks) ? unblinded(marks, me.id, name) : marks),
+      [blind, isRevealed, me.id, name]
+    )
   )
   if (record.data === undefined) {
     return record.isError ? (
@@ -44,7 +49,7 @@ export default function ReviewRun(props: ReviewRunProps) {
       {view.error === undefined ? null : (
         <Failure what="The events of the run cannot be followed" error={view.error} retry={again} />
       )}
-      <Position {...props} run={record.data} log={log} view={view} />
+      <Position {...props} run={record.data} log={log} view={view} reveal={() => setRevealed(true)} />
     </MarksContext>
   )
 }
@@ -53,6 +58,8 @@ interface PositionProps extends ReviewRunProps {
   readonly run: Run
   readonly log: RunLog | undefined
   readonly view: RunView
+  /** Shows the marks that the blind mode hides. */
+  readonly reveal: () => void
 }
 
 /** The run now, once its state is there. */

@@ -57,7 +57,7 @@ const marks = Layer.effect(
         orElse(reference, stored.list(reference, query), (head) =>
           Effect.flatMap(log.marks(head), (rows) => archivedMarks(rows, query))
         ),
-      remove: (reference, id, caller) => orElse(reference, stored.remove(reference, id, caller), refuse)
+      remove: (reference, id, query, caller) => orElse(reference, stored.remove(reference, id, query, caller), refuse)
     })
   })
 )

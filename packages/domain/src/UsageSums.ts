@@ -42,6 +42,10 @@ export type UsageSums = typeof UsageSums.Type
 /** Sums over no call. */
 export const noUsage: UsageSums = { promptTokens: 0, completionTokens: 0, totalTokens: 0, estimatedCostUsd: 0 }
 
+/** Whether tokens of the call are missing: it stated none, and had an answer. */
+export const lacksUsage = ({ answered, usage }: EventData<"llm.call.completed">): boolean =>
+  usage === "missing" && answered !== false
+
 /** Adds one recorded call. Money is added in whole billionths of a dollar. */
 export const addUsage = (sums: UsageSums, call: EventData<"llm.call.completed">): UsageSums => {
   const { costBasis, estimatedCostUsd = 0 } = call
@@ -50,7 +54,7 @@ export const addUsage = (sums: UsageSums, call: EventData<"llm.call.completed">)
   const reasoningTokens = (sums.reasoningTokens ?? 0) + (call.reasoningTokens ?? 0)
   const guess = costBasis === "fallback" ? estimatedCostUsd : 0
   const guessedCostUsd = addUsd(sums.guessedCostUsd ?? 0, guess)
-  const callsWithoutUsage = (sums.callsWithoutUsage ?? 0) + (call.usage === "missing" ? call.calls : 0)
+  const callsWithoutUsage = (sums.callsWithoutUsage ?? 0) + (lacksUsage(call) ? call.calls : 0)
   const uncountedCostUsd = addUsd(sums.uncountedCostUsd ?? 0, call.uncountedCostUsd ?? 0)
   return {
     promptTokens: sums.promptTokens + call.promptTokens,

@@ -82,6 +82,8 @@ export const LlmCallCompleted = eventType("llm.call.completed", {
   reasoningTokens: inPayload.number(),
   /** "missing" when the agent stated no count: the counts are 0 then, without a meaning. */
   usage: inPayload.text(),
+  /** False when the call failed without an answer: it is not one without usage then. */
+  answered: inPayload.flag(),
   /** Number of calls in the event; more than 1 only for calls beyond the bound of a message. */
   calls: member(Schema.Number, ({ payload }) => numberAt(payload, "calls") ?? 1),
   /** Duration of the call, milliseconds. */

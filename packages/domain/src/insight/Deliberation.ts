@@ -7,6 +7,7 @@ import { textAt } from "../JsonReader.ts"
 import { sumUsd } from "../Money.ts"
 import { boundName, boundProse } from "../projector/Bounds.ts"
 import type { ReceiptReport } from "../receipts/ReceiptReport.ts"
+import { lacksUsage } from "../UsageSums.ts"
 import { type Act, evaluateActs, type LogPosition, readAct, type StandardMode, standardMode } from "./Act.ts"
 
 /** The end of the deliberation, as the runtime accepted it; the last one where it accepted several. */
@@ -265,7 +266,7 @@ const boundOr = (text: string | undefined): string | undefined => (text === unde
 const spend = (spending: Map<string, Spending>, usage: EventData<"llm.call.completed">): void => {
   const { calls, costBasis, estimatedCostUsd = 0, sender, totalTokens } = usage
   const so = spending.get(sender)
-  const callsWithoutUsage = (so?.callsWithoutUsage ?? 0) + (usage.usage === "missing" ? calls : 0)
+  const callsWithoutUsage = (so?.callsWithoutUsage ?? 0) + (lacksUsage(usage) ? calls : 0)
   const guessedCostUsd = sumUsd([so?.guessedCostUsd ?? 0, costBasis === "fallback" ? estimatedCostUsd : 0])
   spending.set(sender, {
     participantId: sender,

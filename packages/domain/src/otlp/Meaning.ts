@@ -28,6 +28,7 @@ export type UsageBasis =
   | "exclusive:total"
   | "exclusive:cached"
   | "exclusive:reasoning"
+  | "exclusive:both"
 
 /** Tokens as stated, made inclusive. Counts that are absent beside others are 0. */
 export interface StatedUsage {

@@ -4,63 +4,33 @@ import { isJsonArray, isJsonObject } from "../JsonReader.ts"
 import type { JsonObject } from "../PayloadDecoder.ts"
 import { boundPayload } from "../projector/Bounds.ts"
 import type { Meaning, MeaningKind, RunClues, ToolMeaning } from "./Meaning.ts"
-import { aiSdk } from "./meaning/AiSdk.ts"
 import { contributionsOf, evaluationsOf, spanEvaluation } from "./meaning/Decisions.ts"
-import { delegation } from "./meaning/Delegation.ts"
-import { exceptionOf, failureOf } from "./meaning/Failures.ts"
-import type { Family, Kind, Named, Sides } from "./meaning/Family.ts"
-import { genAi } from "./meaning/GenAi.ts"
-import { graph } from "./meaning/Graph.ts"
+import { exceptionOf, statusFailure } from "./meaning/Failures.ts"
+import { detailsOf, firstOf } from "./meaning/Families.ts"
+import type { Kind, Named, Sides } from "./meaning/Family.ts"
 import { contentOf, type SpanTexts, textsOf } from "./meaning/Messages.ts"
-import { microsoft } from "./meaning/Microsoft.ts"
-import { openInference } from "./meaning/OpenInference.ts"
-import { claude, haystack, langfuse, mastra } from "./meaning/Others.ts"
-import { spanName } from "./meaning/SpanName.ts"
-import { traceloop } from "./meaning/Traceloop.ts"
+import { costIn } from "./meaning/StatedCost.ts"
 import { usageIn } from "./meaning/Usage.ts"
 import { ATTRIBUTES, FRAMEWORKS, NEVER_COUNTED } from "./Names.ts"
 import type { Attributes, LogRecord, Span } from "./Span.ts"
-import { isHidden, jsonAt, jsonOf, nameAt, nameOf, numberAt, numberOf, textsAt } from "./Values.ts"
-
-/** Families in the order in which they say the kind of a span. A new framework is a file, and an entry here. */
-const FAMILIES: ReadonlyArray<Family> = [
-  genAi,
-  graph,
-  openInference,
-  langfuse,
-  traceloop,
-  aiSdk,
-  microsoft,
-  mastra,
-  haystack,
-  claude,
-  delegation,
-  spanName
-]
-
-const firstOf = <A>(read: (family: Family) => A | undefined): A | undefined => {
-  for (const family of FAMILIES) {
-    const found = read(family)
-    if (found !== undefined) return found
-  }
-  return undefined
-}
+import { isHidden, jsonAt, jsonOf, nameAt, nameOf, numberAt, textsAt } from "./Values.ts"
 
 /** Characters of a span's name that are read. */
 const MAX_SPAN_NAME = 512
 
 /** What a span means (docs/reference/ingest.md#from-spans-to-events). Total over any attributes. */
 export const meaningOf = (span: Span): Meaning => {
-  const named: Named = {
+  const stated: Named = {
     name: span.name.slice(0, MAX_SPAN_NAME),
     attributes: withDetails(span),
     resource: span.resource,
     isRoot: span.parentSpanId === undefined
   }
-  const stated = firstOf(({ kind }) => kind?.(named)) ?? byEvidence(named.attributes)
-  const sides = firstOf(({ handoff }) => handoff?.(named, stated.kind))
-  const kind: Kind = sides === undefined ? stated : { ...stated, kind: "handoff" }
-  const failure = failureOf(span)
+  const named = { ...stated, attributes: { ...detailsOf(stated), ...stated.attributes } }
+  const found = firstOf(({ kind }) => kind?.(named)) ?? byEvidence(named.attributes)
+  const sides = firstOf(({ handoff }) => handoff?.(named, found.kind))
+  const kind: Kind = sides === undefined ? found : { ...found, kind: "handoff" }
+  const failure = statusFailure(span) ?? firstOf(({ failure }) => failure?.(named))
   const exception = exceptionOf(span)
   const texts = textsOf(named.attributes, span.events)
   const contributions = span.events.flatMap(({ at, attributes, name }, index) =>
@@ -127,8 +97,9 @@ const common = (named: Named, { kind, operation }: Kind, sides: Sides | undefine
   const conversation = nameAt(attributes, "conversation") ?? firstOf((family) => family.conversation?.(named))
   const model = nameAt(attributes, "model") ?? (kind === "model" ? nameOf(attributes["model"]) : undefined)
   const provider = providerOf(attributes)
-  const usage = kind === "agent" || kind === "workflow" ? undefined : usageIn(attributes)
-  const costUsd = numberAt(attributes, "cost") ?? langfuseCost(attributes)
+  const isSum = kind === "agent" || kind === "workflow"
+  const usage = isSum ? undefined : usageIn(attributes)
+  const costUsd = isSum ? undefined : costIn(attributes)
   const responseId = nameAt(attributes, "responseId")
   const finishReasons = textsAt(attributes, "finishReasons")
   const firstChunkMs = firstChunkOf(attributes)
@@ -182,11 +153,6 @@ const providerOf = (attributes: Attributes): string | undefined => {
     if (provider !== undefined && !FRAMEWORKS.has(provider.toLowerCase())) return provider
   }
   return undefined
-}
-
-const langfuseCost = (attributes: Attributes): number | undefined => {
-  const details = jsonOf(attributes["langfuse.observation.cost_details"])
-  return isJsonObject(details) ? numberOf(details["total"]) : undefined
 }
 
 const firstChunkOf = (attributes: Attributes): number | undefined => {

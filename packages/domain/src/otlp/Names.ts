@@ -206,6 +206,7 @@ export const CONTENT_NAMES: ReadonlyArray<string> = [
   ...["llm.tools.", "llm.invocation_parameters", "gen_ai.tool.definitions", "pydantic_ai.", "gen_ai.event.content"],
   ...["embedding.embeddings.", "retrieval.documents.", "reranker.", "ai.response.", "ai.prompt.", "ai.settings."],
   ...["gcp.vertex.agent.llm_request", "gcp.vertex.agent.llm_response", "gcp.vertex.agent.tool_call_args"],
+  ...["crew_agents", "crew_tasks", "crew_inputs", "formatted_description", "model_request_parameters"],
   ...["gcp.vertex.agent.tool_response", "input.mime_type", "output.mime_type", "content", "message"]
 ]
 

@@ -1,5 +1,6 @@
 import type * as Schema from "effect/Schema"
 import type { Redactor } from "../Redaction.ts"
+import { detailsOf, FAMILIES } from "./meaning/Families.ts"
 import { instructionsOf, messageOf, textsOf } from "./meaning/Messages.ts"
 import { ATTRIBUTES, CONTENT_NAMES } from "./Names.ts"
 import type { Attributes, Telemetry } from "./Span.ts"
@@ -21,7 +22,7 @@ export const receivedTelemetry = (options: ReceptionOptions, telemetry: Telemetr
   const read = (attributes: Attributes): Attributes => redacted(redactor, kept(options, attributes))
   const common = {
     resource: read(telemetry.resource),
-    attributes: { ...read(telemetry.attributes), ...hashOf(options, telemetry) }
+    attributes: { ...read({ ...factsOf(options, telemetry), ...telemetry.attributes }), ...hashOf(options, telemetry) }
   }
   const name = redactor.text(telemetry.name)
   if (telemetry.kind === "log") {
@@ -48,8 +49,9 @@ const redacted = (redactor: Redactor, attributes: Attributes): Attributes =>
   redactor.enabled ? redactor.payload(attributes) : attributes
 
 const USER_NAMES: ReadonlySet<string> = new Set(ATTRIBUTES.user.names)
-const CONTENT: ReadonlySet<string> = new Set(CONTENT_NAMES)
-const CONTENT_PREFIXES = CONTENT_NAMES.filter((name) => name.endsWith("."))
+const NAMES_OF_CONTENT = [...CONTENT_NAMES, ...FAMILIES.flatMap(({ content = [] }) => content)]
+const CONTENT: ReadonlySet<string> = new Set(NAMES_OF_CONTENT)
+const CONTENT_PREFIXES = NAMES_OF_CONTENT.filter((name) => name.endsWith("."))
 /** Names below a prefix of content that are counts, ids and reasons. */
 const NO_CONTENT: ReadonlySet<string> = new Set(
   [ATTRIBUTES.responseId, ATTRIBUTES.finishReasons, ATTRIBUTES.model, ATTRIBUTES.firstChunkMs].flatMap(
@@ -62,21 +64,38 @@ const kept = ({ content, keepUser }: ReceptionOptions, attributes: Attributes): 
   const result: Record<string, Schema.Json> = {}
   for (const [name, value] of Object.entries(attributes)) {
     if (!keepUser && USER_NAMES.has(name)) continue
-    if (content === "drop" && isContent(name)) continue
+    if (content === "drop" && isContent(name, value)) continue
     result[name] = value
   }
   return result
 }
 
-const isContent = (name: string): boolean =>
-  CONTENT.has(name) || (!NO_CONTENT.has(name) && CONTENT_PREFIXES.some((prefix) => name.startsWith(prefix)))
+const isContent = (name: string, value: Schema.Json): boolean =>
+  CONTENT.has(name) ||
+  (!NO_CONTENT.has(name) &&
+    (CONTENT_PREFIXES.some((prefix) => name.startsWith(prefix)) || (isText(value) && CONTENT_NAME.test(name))))
+
+/** Names of content with a prefix of any emitter: `llm.openai.messages`, `acme.agent_run.input`. */
+const CONTENT_NAME =
+  /^llm\.[\w-]+\.(?:system|content)$|[._](?:messages?|choices|tools|functions|inputs?|input_data|outputs?|output_data|prompts?|completions?|instructions|arguments|results?|span(?:Inputs|Outputs))$/
+
+/** Numbers under such a name are counts. */
+const isText = (value: Schema.Json): boolean => typeof value === "string" || typeof value === "object"
 
 const hasContent = (name: string): boolean =>
   messageOf(name, undefined, {}) !== undefined || name === "gen_ai.client.inference.operation.details"
 
+/** Model and counts that stand inside of dropped content. */
+const factsOf = ({ content }: ReceptionOptions, telemetry: Telemetry): Attributes =>
+  content === "keep" || telemetry.kind === "log"
+    ? {}
+    : detailsOf({ ...telemetry, isRoot: telemetry.parentSpanId === undefined })
+
 /** Versions of the instructions differ in their hash, also where their text is dropped. */
-const hashOf = ({ content, sha256 }: ReceptionOptions, telemetry: Telemetry): Attributes => {
+const hashOf = (options: ReceptionOptions, telemetry: Telemetry): Attributes => {
+  const { content, sha256 } = options
   if (content === "keep" || telemetry.kind === "log") return {}
-  const instructions = instructionsOf(textsOf(telemetry.attributes, telemetry.events))
+  const attributes = { ...factsOf(options, telemetry), ...telemetry.attributes }
+  const instructions = instructionsOf(textsOf(attributes, telemetry.events))
   return instructions === undefined ? {} : { "runplane.prompt.hash": sha256(instructions).slice(0, 16) }
 }

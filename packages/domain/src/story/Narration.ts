@@ -138,6 +138,7 @@ const REPEATED_SIGNALS = new Set(["", "session.started", "session.ended", "sessi
 const senderOf = ({ sender }: { readonly sender: string }) => (sender === "" ? "run" : sender)
 
 const usage = ({
+  answered,
   calls,
   completionTokens,
   model = "a model",
@@ -146,6 +147,7 @@ const usage = ({
   usage: usageState
 }: EventData<"llm.call.completed">) => {
   if (calls === 0) return `used ${model}, counted elsewhere`
+  if (answered === false) return `called ${model}, without an answer`
   if (usageState === "missing") return `used ${model}, tokens not stated`
   const parts = promptTokens + completionTokens
   return parts === totalTokens

@@ -21,7 +21,10 @@ const firstLine = (value: unknown): string | undefined => {
   return line === undefined || line === "" ? undefined : line.slice(0, MAX_MESSAGE_CHARACTERS)
 }
 
-const failure = (type: string | undefined, message: string | undefined): Failure => ({
+/** A failure with the members that the emitter states; a message is its first line. */
+export const failureOf = (type: unknown, message: unknown): Failure => made(typeOf(type), firstLine(message))
+
+const made = (type: string | undefined, message: string | undefined): Failure => ({
   ...(type !== undefined && { type }),
   ...(message !== undefined && { message })
 })
@@ -29,17 +32,17 @@ const failure = (type: string | undefined, message: string | undefined): Failure
 /** The last exception that the span recorded; undefined when it recorded none. */
 export const exceptionOf = ({ events }: Pick<Span, "events">): Failure | undefined => {
   const last = events.findLast(({ name }) => name === "exception")
-  return last && failure(typeOf(last.attributes["exception.type"]), firstLine(last.attributes["exception.message"]))
+  return last && failureOf(last.attributes["exception.type"], last.attributes["exception.message"])
 }
 
 /** Why the span has the status ERROR; undefined with another status. */
-export const failureOf = (span: Span): Failure | undefined => {
+export const statusFailure = (span: Span): Failure | undefined => {
   if (span.status !== "error") return undefined
   const exception = exceptionOf(span)
   const type = typeOf(span.attributes["error.type"]) ?? exception?.type
   const message = exception?.message ?? firstLine(span.statusMessage) ?? errorAttribute(span.attributes)
   // A repetition of the type says nothing more.
-  return failure(type, message === type ? undefined : message)
+  return made(type, message === type ? undefined : message)
 }
 
 const errorAttribute = (attributes: Attributes): string | undefined =>

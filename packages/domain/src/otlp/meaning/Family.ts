@@ -1,4 +1,4 @@
-import type { MeaningKind } from "../Meaning.ts"
+import type { Failure, MeaningKind } from "../Meaning.ts"
 import type { Attributes } from "../Span.ts"
 
 /** What a family of names reads of a span or log record. */
@@ -28,6 +28,13 @@ export interface Sides {
  * instead. Every reader returns undefined for spans of other families.
  */
 export interface Family {
+  /** Attributes under the names of the table, of what a span states inside of another value, such as a text of JSON. */
+  readonly details?: (span: Named) => Attributes | undefined
+  /**
+   * Names with the text of messages, arguments and results: `OTLP_CONTENT=drop` removes them. A name that ends in a dot
+   * stands for all names with that beginning.
+   */
+  readonly content?: ReadonlyArray<string>
   readonly kind?: (span: Named) => Kind | undefined
   /** Agent that the span names: for an agent or step, its own; for a call, the caller. */
   readonly agent?: (span: Named, kind: MeaningKind) => string | undefined
@@ -40,6 +47,8 @@ export interface Family {
   readonly hidesDelegate?: (span: Named, kind: MeaningKind) => boolean | undefined
   /** Agent that an agent received the work from. */
   readonly calledBy?: (span: Named, kind: MeaningKind) => string | undefined
+  /** Why the span failed, where its emitter says so beside the status. */
+  readonly failure?: (span: Named) => Failure | undefined
   readonly toolName?: (span: Named) => string | undefined
   readonly conversation?: (span: Named) => string | undefined
 }

@@ -1,5 +1,5 @@
-import type { MeaningKind } from "../Meaning.ts"
 import { nameOf } from "../Values.ts"
+import { failureOf } from "./Failures.ts"
 import { type Family, kindsBy } from "./Family.ts"
 
 const kindOfObservation = kindsBy({
@@ -23,6 +23,10 @@ export const langfuse: Family = {
   },
   agent: ({ attributes, name }, kind) =>
     kind === "agent" && attributes["langfuse.observation.type"] === "agent" ? nameOf(name) : undefined,
+  failure: ({ attributes }) =>
+    attributes["langfuse.observation.level"] === "ERROR"
+      ? failureOf(undefined, attributes["langfuse.observation.status_message"])
+      : undefined,
   toolName: ({ attributes, name }) => (attributes["langfuse.observation.type"] === "tool" ? nameOf(name) : undefined)
 }
 
@@ -38,27 +42,6 @@ const kindOfMastra = kindsBy({
 /** Mastra, where it states no operation of the conventions. */
 export const mastra: Family = {
   kind: ({ attributes }) => kindOfMastra(attributes["mastra.span.type"] ?? attributes["mastra.span_type"])
-}
-
-const kindOfComponent = (type: string): MeaningKind => {
-  if (/Generator$/.test(type)) return "model"
-  if (/Embedder$/.test(type)) return "model"
-  if (/(?:Retriever|Ranker)$/.test(type)) return "retrieval"
-  return type === "Agent" ? "agent" : "other"
-}
-
-/** Haystack: pipelines of components. */
-export const haystack: Family = {
-  kind: ({ attributes, name }) => {
-    if (name === "haystack.pipeline.run" || name === "haystack.async_pipeline.run") {
-      return { kind: "workflow", operation: name }
-    }
-    if (name === "haystack.agent.run") return { kind: "agent", operation: name }
-    const type = attributes["haystack.component.type"]
-    if (typeof type !== "string") return undefined
-    return { kind: kindOfComponent(type), operation: /Embedder$/.test(type) ? "embeddings" : type }
-  },
-  agent: ({ attributes }, kind) => (kind === "agent" ? nameOf(attributes["haystack.component.name"]) : undefined)
 }
 
 const kindOfClaude = kindsBy({

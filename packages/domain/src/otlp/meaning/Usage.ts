@@ -1,24 +1,15 @@
-import { isJsonObject } from "../../JsonReader.ts"
 import { MAX_TOKENS_PER_CALL, type TokenCounts } from "../../usage/TokenCounts.ts"
 import type { StatedUsage, UsageBasis } from "../Meaning.ts"
 import type { Attributes } from "../Span.ts"
-import { jsonOf, numberOf, tokensAt } from "../Values.ts"
-
-interface Counts {
-  readonly input: number
-  readonly output: number
-  readonly cacheRead: number
-  readonly cacheWrite: number
-  readonly reasoning: number
-  readonly total: number | undefined
-}
+import { numberOf, tokensAt } from "../Values.ts"
+import { type Counts, usageObject } from "./UsageObject.ts"
 
 /**
  * Tokens that a call states, input and output made inclusive (docs/reference/ingest.md#inclusive-or-not). Undefined
- * when it states no count at all.
+ * when it states no count at all. What plain attributes do not state comes from an object of usage.
  */
 export const usageIn = (attributes: Attributes): StatedUsage | undefined => {
-  const stated = {
+  const plain: Counts = {
     input: tokensAt(attributes, "input"),
     output: tokensAt(attributes, "output"),
     cacheRead: tokensAt(attributes, "cacheRead"),
@@ -26,23 +17,37 @@ export const usageIn = (attributes: Attributes): StatedUsage | undefined => {
     reasoning: tokensAt(attributes, "reasoning"),
     total: tokensAt(attributes, "total")
   }
-  if (Object.values(stated).every((tokens) => tokens === undefined)) return langfuseUsage(attributes)
-  return made({
-    input: stated.input ?? 0,
-    output: stated.output ?? 0,
-    cacheRead: stated.cacheRead ?? 0,
-    cacheWrite: stated.cacheWrite ?? 0,
-    reasoning: stated.reasoning ?? 0,
-    total: stated.total
-  })
+  const object = usageObject(attributes)
+  const bare = isEmpty(plain) && object === undefined ? bareCounts(attributes) : undefined
+  const stated = merged(plain, object ?? bare)
+  return isEmpty(stated) ? undefined : made(stated)
 }
 
-const made = (counts: Counts): StatedUsage => {
-  const { cacheRead, cacheWrite, input, output, reasoning } = counts
-  const basis = basisOf(counts)
-  const isExclusive = basis === "exclusive:total" || basis === "exclusive:cached"
-  const promptTokens = bounded(isExclusive ? input + cacheRead + cacheWrite : input)
-  const completionTokens = bounded(basis === "exclusive:reasoning" ? output + reasoning : output)
+const isEmpty = (counts: Counts): boolean => Object.values(counts).every((tokens) => tokens === undefined)
+
+/** The counts of both: an object beside other counts is of another call, unless its sides are the same. */
+const merged = (plain: Counts, object: Counts | undefined): Counts => {
+  if (object === undefined) return plain
+  const isOther = (["input", "output"] as const).some(
+    (side) => plain[side] !== undefined && object[side] !== undefined && plain[side] !== object[side]
+  )
+  if (isOther) return plain
+  const member = (name: keyof Counts) => plain[name] ?? object[name]
+  return {
+    input: member("input"),
+    output: member("output"),
+    cacheRead: member("cacheRead"),
+    cacheWrite: member("cacheWrite"),
+    reasoning: member("reasoning"),
+    total: member("total")
+  }
+}
+
+const made = (stated: Counts): StatedUsage => {
+  const { cacheRead = 0, cacheWrite = 0, reasoning = 0 } = stated
+  const { basis, input, output } = reading(stated)
+  const promptTokens = bounded(input)
+  const completionTokens = bounded(output)
   const cachedTokens = Math.min(cacheRead, promptTokens)
   const cacheWriteTokens = Math.min(cacheWrite, promptTokens - cachedTokens)
   const reasoningTokens = Math.min(reasoning, completionTokens)
@@ -59,45 +64,53 @@ const made = (counts: Counts): StatedUsage => {
 
 const bounded = (tokens: number): number => Math.min(tokens, MAX_TOKENS_PER_CALL)
 
-/** The total decides where it fits one reading; otherwise the input is inclusive unless its parts exceed it. */
-const basisOf = ({ cacheRead, cacheWrite, input, output, reasoning, total }: Counts): UsageBasis => {
-  const cached = cacheRead + cacheWrite
-  if (total !== undefined && total > 0) {
-    if (input + output === total) return "inclusive:total"
-    if (input + cached + output === total) return "exclusive:total"
-    if (input + output + reasoning === total) return "exclusive:reasoning"
-  }
-  return cached > input ? "exclusive:cached" : "inclusive"
+interface Reading {
+  readonly basis: UsageBasis
+  /** Both inclusive. */
+  readonly input: number
+  readonly output: number
 }
 
-/** Langfuse states its counts as one object, and so does Haystack. */
-const langfuseUsage = (attributes: Attributes): StatedUsage | undefined => {
-  const details = jsonOf(attributes["langfuse.observation.usage_details"])
-  const plain = isJsonObject(details) ? details : plainUsage(attributes)
-  if (plain === undefined) return undefined
-  const tokens = (...names: ReadonlyArray<string>) => {
-    for (const name of names) {
-      const found = numberOf(plain[name])
-      if (found !== undefined) return bounded(Math.trunc(found))
-    }
-    return undefined
+/**
+ * The total decides where it fits one reading. Otherwise a side is inclusive, unless the parts of it exceed it: they
+ * stand beside it then.
+ */
+const reading = ({
+  cacheRead = 0,
+  cacheWrite = 0,
+  input = 0,
+  output = 0,
+  reasoning = 0,
+  total = 0
+}: Counts): Reading => {
+  const cached = cacheRead + cacheWrite
+  const fitting: ReadonlyArray<Reading> = [
+    { basis: "inclusive:total", input, output },
+    { basis: "exclusive:total", input: input + cached, output },
+    { basis: "exclusive:total", input: input + cacheWrite, output },
+    { basis: "exclusive:reasoning", input, output: output + reasoning },
+    { basis: "exclusive:both", input: input + cached, output: output + reasoning },
+    { basis: "exclusive:both", input: input + cacheWrite, output: output + reasoning }
+  ]
+  const found = total > 0 ? fitting.find((each) => each.input + each.output === total) : undefined
+  if (found !== undefined) return found
+  const isCachedBeside = cached > input
+  const isReasoningBeside = reasoning > output
+  return {
+    basis: isCachedBeside
+      ? isReasoningBeside
+        ? "exclusive:both"
+        : "exclusive:cached"
+      : isReasoningBeside
+        ? "exclusive:reasoning"
+        : "inclusive",
+    input: isCachedBeside ? input + cached : input,
+    output: isReasoningBeside ? output + reasoning : output
   }
-  const input = tokens("input", "input_tokens", "prompt_tokens")
-  const output = tokens("output", "output_tokens", "completion_tokens")
-  const cacheRead = tokens("cache_read_input_tokens", "input_cached_tokens", "input_cache_read", "cache_read_tokens")
-  const cacheWrite = tokens("cache_creation_input_tokens", "input_cache_creation", "cache_creation_tokens")
-  const total = tokens("total", "total_tokens")
-  if (input === undefined && output === undefined && cacheRead === undefined && total === undefined) return undefined
-  return made({
-    input: input ?? 0,
-    output: output ?? 0,
-    cacheRead: cacheRead ?? 0,
-    cacheWrite: cacheWrite ?? 0,
-    reasoning: tokens("output_reasoning_tokens", "output_reasoning", "reasoning_tokens") ?? 0,
-    total
-  })
 }
 
 /** Names without a prefix count only beside a model, where they cannot be of something else. */
-const plainUsage = (attributes: Attributes): Attributes | undefined =>
-  attributes["model"] !== undefined && numberOf(attributes["input_tokens"]) !== undefined ? attributes : undefined
+const bareCounts = (attributes: Attributes): Counts | undefined => {
+  if (attributes["model"] === undefined || numberOf(attributes["input_tokens"]) === undefined) return undefined
+  return usageObject({ usage: attributes })
+}

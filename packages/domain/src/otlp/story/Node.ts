@@ -56,6 +56,8 @@ export const SpanNode = Schema.Struct({
   agent: text,
   delegate: text,
   hidesDelegate: flag,
+  /** Of a tool: the name of an agent without one that runs inside. */
+  callee: text,
   calledBy: text,
   tool: text,
   to: text,
@@ -133,6 +135,7 @@ export const nodeOf = (
   const { agent, calledBy, delegate, failure, kind, model, responseId, to, usage } = meaning
   const links = span.links.slice(0, MAX_LINKS).map(({ spanId, traceId }) => idOf(traceId, spanId))
   const clues = cluesOf(meaning, sha256)
+  const callee = kind === "tool" && meaning.tool !== undefined ? calleeOf(meaning.tool.name) : undefined
   const answer = answerOf(meaning)
   return {
     key,
@@ -149,6 +152,7 @@ export const nodeOf = (
     ...(agent !== undefined && { agent }),
     ...(delegate !== undefined && { delegate }),
     ...(meaning.hidesDelegate === true && { hidesDelegate: true as const }),
+    ...(callee !== undefined && { callee }),
     ...(calledBy !== undefined && { calledBy }),
     ...(kind === "tool" && meaning.tool !== undefined && { tool: meaning.tool.name }),
     ...(to !== undefined && { to }),
@@ -161,6 +165,12 @@ export const nodeOf = (
     ...(answer !== undefined && { answer })
   }
 }
+
+const CALLING = /^(?:ask|call|consult|invoke|query|run|delegate[_ -]to|send[_ -]to|talk[_ -]to|task)[_ -](?=.)/i
+const AGENT_TOOL = /(?<=.)[_ -](?:agent|assistant|tool)$/i
+
+/** The agent behind a tool: `ask_security` and `security_agent` are of `security`. */
+const calleeOf = (tool: string): string => tool.replace(CALLING, "").replace(AGENT_TOOL, "")
 
 const answerOf = ({ kind, output }: Meaning): string | undefined =>
   kind === "model" || kind === "agent" ? lastTextOf(output)?.slice(0, MAX_ANSWER_CHARACTERS) : undefined

@@ -7,7 +7,7 @@ import { MAX_COST_USD_PER_CALL } from "../../LlmUsage.ts"
 import type { JsonObject } from "../../PayloadDecoder.ts"
 import type { CallCost } from "../../pricing/ModelPrices.ts"
 import type { TokenCounts } from "../../usage/TokenCounts.ts"
-import type { Contribution } from "../Meaning.ts"
+import type { Contribution, Meaning } from "../Meaning.ts"
 import { lastTextOf } from "../meaning/Messages.ts"
 import type { Uncounted } from "./Counting.ts"
 import type { Handoff } from "./Handoffs.ts"
@@ -138,7 +138,7 @@ export const modelCalled = (origin: EventOrigin, uncounted: Uncounted | undefine
       ...(model !== undefined && { model }),
       ...(provider !== undefined && { provider }),
       ...(operation !== undefined && { operation }),
-      ...(uncounted !== undefined ? { calls: 0 } : usage === undefined ? MISSING : tokensOf(usage.counts)),
+      ...(uncounted !== undefined ? { calls: 0 } : tokensStated(meaning)),
       latencyMs: durationMs(node.startedAt, node.endedAt),
       ...(firstChunkMs !== undefined && { firstChunkMs }),
       ...(cost !== undefined && {
@@ -168,6 +168,12 @@ export const modelCalled = (origin: EventOrigin, uncounted: Uncounted | undefine
 }
 
 const MISSING = { promptTokens: 0, completionTokens: 0, totalTokens: 0, usage: "missing" }
+
+/** A call that failed without an answer, such as a refused one, may have used no tokens at all. */
+const tokensStated = ({ failure, output, usage }: Meaning): JsonObject => {
+  if (usage !== undefined) return tokensOf(usage.counts)
+  return failure !== undefined && output === undefined ? { ...MISSING, answered: false } : MISSING
+}
 
 const tokensOf = (counts: TokenCounts): JsonObject => ({ ...counts })
 

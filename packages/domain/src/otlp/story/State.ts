@@ -41,10 +41,12 @@ export interface Below {
   readonly hasOwnModel: boolean
   /** Agents with nothing but framework spans between; at most `MAX_NAMES`. */
   readonly agents: ReadonlyArray<string>
+  /** An agent without a name, with nothing but framework spans between. */
+  readonly hasNameless: boolean
 }
 
 const MAX_NAMES = 16
-export const NOTHING_BELOW: Below = { hasModel: false, hasOwnModel: false, agents: [] }
+export const NOTHING_BELOW: Below = { hasModel: false, hasOwnModel: false, agents: [], hasNameless: false }
 
 interface Siblings {
   readonly id: string
@@ -224,30 +226,44 @@ const propagate = (draft: Draft, from: string): void => {
 
 const contributionOf = (node: SpanNode, below: Below): Below => {
   const kind = kindOf(node)
-  const hasModel = below.hasModel || kind === "model"
-  const { agent, delegate } = node
-  if (kind === "agent" && agent !== undefined) return { hasModel, hasOwnModel: false, agents: [agent] }
+  const own: Below = { ...NOTHING_BELOW, hasModel: below.hasModel || kind === "model" }
+  const { agent } = node
+  if (kind === "agent" && agent !== undefined) return { ...own, agents: [agent] }
   if (kind === "step" && agent !== undefined) {
-    if (!isInvokedStep(node, below)) return { hasModel, hasOwnModel: false, agents: below.agents }
-    return { hasModel, hasOwnModel: false, agents: [agent, ...below.agents] }
+    if (!isInvokedStep(node, below)) return { ...own, agents: below.agents }
+    return { ...own, agents: [agent, ...below.agents] }
   }
-  if (delegate !== undefined) return { hasModel, hasOwnModel: false, agents: [delegate] }
-  if (kind === "model") return { hasModel, hasOwnModel: true, agents: [] }
-  if (kind === "tool" || kind === "retrieval") return { hasModel, hasOwnModel: false, agents: [] }
-  return { hasModel, hasOwnModel: below.hasOwnModel, agents: below.agents }
+  const delegate = delegateOf(node, below)
+  if (delegate !== undefined) return { ...own, agents: [delegate] }
+  if (kind === "model") return { ...own, hasOwnModel: true }
+  if (kind === "tool" || kind === "retrieval") return own
+  const { agents, hasOwnModel } = below
+  return { ...own, hasOwnModel, agents, hasNameless: below.hasNameless || kind === "agent" }
 }
 
 /** A step is an invocation with a model call of its own inside, or with the agent of its name. */
 export const isInvokedStep = ({ agent }: SpanNode, { agents, hasOwnModel }: Below): boolean =>
   agent !== undefined && (hasOwnModel || agents.includes(agent))
 
+/** The agent that a tool calls: the one that it names, or one without a name that runs inside of it. */
+export const delegateOf = ({ callee, delegate }: SpanNode, { agents, hasNameless }: Below): string | undefined =>
+  delegate ?? (hasNameless && agents.length === 0 ? callee : undefined)
+
 const merged = (current: Below, added: Below): Below => {
   const names = added.agents.filter((name) => !current.agents.includes(name))
   const agents = current.agents.length < MAX_NAMES ? names.slice(0, MAX_NAMES - current.agents.length) : []
-  const hasModel = current.hasModel || added.hasModel
-  const hasOwnModel = current.hasOwnModel || added.hasOwnModel
-  const isSame = agents.length === 0 && hasModel === current.hasModel && hasOwnModel === current.hasOwnModel
-  return isSame ? current : { hasModel, hasOwnModel, agents: [...current.agents, ...agents] }
+  const next: Below = {
+    hasModel: current.hasModel || added.hasModel,
+    hasOwnModel: current.hasOwnModel || added.hasOwnModel,
+    agents: agents.length === 0 ? current.agents : [...current.agents, ...agents],
+    hasNameless: current.hasNameless || added.hasNameless
+  }
+  const isSame =
+    agents.length === 0 &&
+    next.hasModel === current.hasModel &&
+    next.hasOwnModel === current.hasOwnModel &&
+    next.hasNameless === current.hasNameless
+  return isSame ? current : next
 }
 
 /** Records the decision about a span: its node then says what was decided. */

@@ -1,5 +1,5 @@
 import { byStart, idOf, kindOf, parentOf, type SpanNode } from "./Node.ts"
-import { belowOf, childrenOf, get, isInvokedStep, type StoryState } from "./State.ts"
+import { belowOf, childrenOf, delegateOf, get, isInvokedStep, type StoryState } from "./State.ts"
 
 /** Whose span it is, as far as its ancestors say. */
 export interface Scope {
@@ -122,7 +122,7 @@ const invokedAgent = (state: StoryState, node: SpanNode): string | undefined => 
     case "step":
       return isInvokedStep(node, belowOf(state, idOf(node.traceId, node.spanId))) ? node.agent : undefined
     case "tool":
-      return node.delegate
+      return delegateOf(node, belowOf(state, idOf(node.traceId, node.spanId)))
     default:
       return undefined
   }

@@ -18,6 +18,8 @@ export interface ExpectedUsage {
 
 export interface ExpectedRun {
   readonly conversation: string
+  /** US dollars, as the emitter states the cost of all calls. */
+  readonly costUsd?: number
   readonly traceIds: ReadonlyArray<string>
   readonly runName: string | null
   readonly status: "completed" | "failed"

@@ -83,6 +83,20 @@ export const DIFFERENCES: ReadonlyArray<Difference> = [
     )
   },
   {
+    folders: /^haystack\//,
+    why: "the emitter puts the error of a tool into a sentence",
+    lost: toolErrors(
+      (error) => `Failed to invoke Tool \`error_budget\` with parameters {'release': '2.4'}. Error: ${error}`
+    )
+  },
+  {
+    folders: /^haystack\//,
+    why: "the truth lacks the tools that call agents",
+    lost: ({ tools }) => ({
+      tools: tools.flatMap((tool) => [{ name: `ask_${tool.agent}`, agent: "coordinator", ok: true }, tool])
+    })
+  },
+  {
     folders: /^langgraph-openinference\//,
     why: "graph edges are not on the wire",
     lost: () => ({ handoffs: [] })
@@ -96,6 +110,11 @@ export const DIFFERENCES: ReadonlyArray<Difference> = [
     folders: /^openai-agents-openinference\//,
     why: "the group of the run is not exported",
     lost: () => ({ conversationId: undefined })
+  },
+  {
+    folders: /^langfuse\//,
+    why: "the truth has the letter of the conversation",
+    lost: (_, { conversation }) => ({ conversationId: `conv-${conversation}` })
   },
   {
     folders: /^pydantic-ai\/stream$/,
@@ -138,8 +157,8 @@ export const DIFFERENCES: ReadonlyArray<Difference> = [
     lost: callsOf(({ model, ok }) => ({ model: ok ? model : undefined }))
   },
   {
-    folders: /^openai-agents-openinference\/error$/,
-    why: "the class of the error is only in a text",
+    folders: /^(?:openai-agents-openinference|langfuse)\/error$/,
+    why: "the class of the error is not on the wire, or only in a text",
     lost: () => ({ errorCode: "APPLICATION_ERROR" })
   }
 ]

@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { assert, describe, it } from "@effect/vitest"
+import { FAMILIES } from "../../src/otlp/meaning/Families.ts"
+import { receivedTelemetry } from "../../src/otlp/Reception.ts"
+import { makeRedactor } from "../../src/Redaction.ts"
+import { goldenFolders, readGolden } from "./support/Golden.ts"
+import { runStory, sha256 } from "./support/Stories.ts"
+import { summaryOf } from "./support/Summary.ts"
+
+const folder = fileURLToPath(new URL("../../src/otlp/meaning/", import.meta.url))
+
+describe("families of names", () => {
+  it("are all in the list", async () => {
+    const files = readdirSync(folder).filter((file) => / Family = \{/.test(readFileSync(`${folder}${file}`, "utf8")))
+    const declared = await Promise.all(
+      files.map(async (file) => {
+        const names = [...readFileSync(`${folder}${file}`, "utf8").matchAll(/^export const (\w+): Family =/gm)]
+        const module = await import(`${folder}${file}`)
+        return names.map(([, name = ""]) => module[name])
+      })
+    )
+    assert.sameMembers(declared.flat(), [...FAMILIES])
+  })
+})
+
+/** Texts that agents and their users said in the recordings. */
+const SAID = /ship release|do not ship|0 critical|ROLE:|Check release/
+
+describe.skipIf(goldenFolders.length === 0)("content that is dropped", () => {
+  it.each(goldenFolders)("of %s leaves no text, and all calls with their tokens", (name) => {
+    const options = { redactor: makeRedactor("").redactor, content: "drop", keepUser: true, sha256 } as const
+    const { requests } = readGolden(name)
+    const dropped = requests.map((telemetry) => telemetry.map((each) => receivedTelemetry(options, each)))
+    const kept = JSON.stringify(dropped).match(SAID)
+    assert.isNull(kept, `... ${JSON.stringify(dropped).slice((kept?.index ?? 0) - 200, (kept?.index ?? 0) + 80)}`)
+    const totals = (each: typeof requests) =>
+      summaryOf(runStory(each.map((telemetry, nth) => ({ at: 1_000 + nth * 10, telemetry })))).totals
+    assert.deepStrictEqual(totals(dropped), totals(requests))
+  })
+})

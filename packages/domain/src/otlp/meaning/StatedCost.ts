@@ -13,7 +13,7 @@ const DETAILS = /(?:^|[._])cost_?details$/i
 
 /**
  * The cost of a call in US dollars as its span states it under any name, else the sum of its two sides. A stated 0 is
- * not a cost: emitters write it where they do not know the price (docs/reference/ingest.md#cost).
+ * not a cost: emitters write it where they do not know the price (docs/reference/ingest.md#attributes).
  */
 export const costIn = (attributes: Attributes): number | undefined =>
   known(numberAt(attributes, "cost")) ?? detailedCost(attributes) ?? namedCost(attributes)

@@ -15,7 +15,7 @@ export interface Counts {
   readonly total: number | undefined
 }
 
-/** The last part of a name whose value is an object of usage: `langfuse.observation.usage_details`, `llm.openai.usage`. */
+/** The end of a name whose value is an object of usage: `langfuse.observation.usage_details`, `llm.openai.usage`. */
 const USAGE_NAME = /(?:^|[._])(?:usage|usage_?details|usage_?metadata|usage_?object|token_?usage|token_?count)$/i
 
 /** Characters of a text that is read as an object of usage. */

@@ -2,28 +2,38 @@ import * as HashSet from "effect/HashSet"
 import type { Meaning } from "../Meaning.ts"
 import { byStart, idOf, parentOf, type SpanNode } from "./Node.ts"
 import type { StoryOptions } from "./Output.ts"
+import { type Repeats, type SameCalls, sameCallsOf } from "./SameCall.ts"
 import { belowOf, childrenOf, get, type StoryState } from "./State.ts"
 import type { Tree } from "./Tree.ts"
 
 /** Why the tokens of a model span are not counted. */
 export type Uncounted =
-  | "a model call inside repeats it"
-  | "a model call around it is counted"
+  | Repeats
   | "another span has the same response id"
   | "a model call beside it has the usage"
   | "a log record of the span was counted"
   | "the agents of the session may report it"
 
-/** The span that counts for each response id among the waiting spans: the same for every order of arrival. */
-export const winnersOf = (state: StoryState): ReadonlyMap<string, string> => {
+/** What the decisions of one step share about model calls. */
+export interface Counting {
+  readonly same: SameCalls
+  /** The span that counts for each response id among the waiting spans: the same for every order of arrival. */
+  readonly winners: ReadonlyMap<string, string>
+}
+
+export const countingOf = (state: StoryState, tree: Tree): Counting => {
+  const same = sameCallsOf(state, tree)
   const winners = new Map<string, SpanNode>()
   for (const [id, { node }] of state.waiting) {
     const responseId = node.kind === "model" ? node.responseId : undefined
-    if (responseId === undefined || belowOf(state, id).hasModel) continue
+    if (responseId === undefined || repeatsOf(state, tree, same, node, id) !== undefined) continue
     const best = winners.get(responseId)
     if (best === undefined || isBetter(node, best)) winners.set(responseId, node)
   }
-  return new Map([...winners].map(([responseId, node]) => [responseId, idOf(node.traceId, node.spanId)]))
+  return {
+    same,
+    winners: new Map([...winners].map(([responseId, node]) => [responseId, idOf(node.traceId, node.spanId)]))
+  }
 }
 
 /** A span with usage counts before one without; then the smaller key. */
@@ -32,11 +42,18 @@ const isBetter = (node: SpanNode, best: SpanNode): boolean => {
   return node.key < best.key
 }
 
+/** Of spans that are each other's ancestors one counts, unless a call hangs below them. */
+const repeatsOf = (state: StoryState, tree: Tree, same: SameCalls, node: SpanNode, id: string): Repeats | undefined => {
+  if (tree.cycleOf(node) === undefined) return same.of(node)
+  if (belowOf(state, id).hasModel && !isInnermost(state, tree, node)) return "a model call inside repeats it"
+  return tree.around(node).isInCountedModel ? "a model call around it is counted" : undefined
+}
+
 /** Whether a model span counts, once per call (docs/reference/ingest.md#counted-once); else why not. */
 export const uncountedBecause = (
   state: StoryState,
   tree: Tree,
-  winners: ReadonlyMap<string, string>,
+  { same, winners }: Counting,
   node: SpanNode,
   meaning: Meaning,
   options: StoryOptions
@@ -44,8 +61,8 @@ export const uncountedBecause = (
   const id = idOf(node.traceId, node.spanId)
   if (options.joined?.usage === false) return "the agents of the session may report it"
   if (HashSet.has(state.countedByLog, id)) return "a log record of the span was counted"
-  if (belowOf(state, id).hasModel && !isInnermost(state, tree, node)) return "a model call inside repeats it"
-  if (tree.around(node).isInCountedModel) return "a model call around it is counted"
+  const repeats = repeatsOf(state, tree, same, node, id)
+  if (repeats !== undefined) return repeats
   const { responseId } = node
   if (responseId !== undefined) {
     const counted = get(state.responses, responseId) ?? winners.get(responseId)

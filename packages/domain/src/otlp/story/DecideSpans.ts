@@ -4,7 +4,7 @@ import { OTLP_MODE_NAME } from "../../events/MessageHeader.ts"
 import type { Meaning } from "../Meaning.ts"
 import { lastTextOf } from "../meaning/Messages.ts"
 import { nameOf } from "../Values.ts"
-import { uncountedBecause, winnersOf } from "./Counting.ts"
+import { type Counting, countingOf, uncountedBecause } from "./Counting.ts"
 import { type Handoff, handoffsTo, statedHandoff } from "./Handoffs.ts"
 import { headOf } from "./Head.ts"
 import { consumeLogs, logNodeOf, withLogs } from "./Logs.ts"
@@ -32,7 +32,7 @@ interface Deciding {
   readonly tree: Tree
   readonly out: StepOutput
   readonly options: StoryOptions
-  readonly winners: ReadonlyMap<string, string>
+  readonly counting: Counting
 }
 
 /**
@@ -54,7 +54,7 @@ export const decideSpans = (
     else dueAt = Math.min(dueAt, readiness.dueAt(node))
   }
   const ready = firstToEnd(all, options.maxDecisions)
-  if (ready.size > 0) walk({ draft, tree, out, options, winners: winnersOf(draft) }, ready)
+  if (ready.size > 0) walk({ draft, tree, out, options, counting: countingOf(draft, tree) }, ready)
   if (ready.size < all.size) return now
   return Number.isFinite(dueAt) ? dueAt : undefined
 }
@@ -121,7 +121,7 @@ interface Events {
 const NOTHING: Events = { open: [], close: [] }
 
 const decide = (deciding: Deciding, node: SpanNode, id: string): Events => {
-  const { draft, options, out, tree, winners } = deciding
+  const { counting, draft, options, out, tree } = deciding
   const waiting = get(draft.waiting, id)
   if (waiting === undefined) return NOTHING
   const logs = consumeLogs(draft, id)
@@ -134,8 +134,8 @@ const decide = (deciding: Deciding, node: SpanNode, id: string): Events => {
     contributionEvents(writing, meaning.contributions ?? [], agent, node.spanId),
     ...logs.map((log) => contributionEvents(writing, log.meaning.contributions ?? [], agent, log.key))
   ]
-  addMarks(out, writing, meaning.evaluations ?? [], agent, node.key, winners)
-  for (const log of logs) addMarks(out, writing, log.meaning.evaluations ?? [], agent, log.key, winners)
+  addMarks(out, writing, meaning.evaluations ?? [], agent, node.key, counting.winners)
+  for (const log of logs) addMarks(out, writing, log.meaning.evaluations ?? [], agent, log.key, counting.winners)
   const policy = policyEvents(writing, node)
   const texts = parentOf(node) === undefined && options.joined === undefined ? rootTexts(deciding, node, meaning) : {}
   const { announced } = writing
@@ -160,7 +160,7 @@ const eventsOf = (
   writing: Writing,
   meaning: Meaning
 ): Events & { readonly decided?: Partial<SpanNode> } => {
-  const { draft, options, tree, winners } = deciding
+  const { counting, draft, options, tree } = deciding
   const { announce, node, originOf } = writing
   const kind = kindOf(node)
   const origin = originOf(tree.callerOf(node), tree.isGuess(node))
@@ -181,7 +181,7 @@ const eventsOf = (
       }
     }
     case "model": {
-      const uncounted = uncountedBecause(draft, tree, winners, node, meaning, options)
+      const uncounted = uncountedBecause(draft, tree, counting, node, meaning, options)
       const model = meaning.model ?? node.model
       return {
         open: announce(origin),

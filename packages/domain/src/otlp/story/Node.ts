@@ -34,6 +34,10 @@ const Clues = Schema.Struct({
   user: text
 })
 
+/** Tokens that a model call states, and how many further facts: cached and reasoning tokens, a cost. */
+export const CallUsage = Schema.Struct({ input: Schema.Number, output: Schema.Number, details: Schema.Number })
+export type CallUsage = typeof CallUsage.Type
+
 /** A consumed span: the members that decisions about other spans need. */
 export const SpanNode = Schema.Struct({
   key: Schema.String,
@@ -64,6 +68,9 @@ export const SpanNode = Schema.Struct({
   model: text,
   responseId: text,
   hasUsage: flag,
+  /** Of a model call with usage: the usage, and the scope of its instrumentation. */
+  usage: Schema.optionalKey(CallUsage),
+  scope: text,
   links: Schema.optionalKey(Schema.Array(Schema.String)),
   clues: Schema.optionalKey(Clues),
   emitter: Schema.optionalKey(EmitterFacts),
@@ -159,11 +166,25 @@ export const nodeOf = (
     ...(model !== undefined && { model }),
     ...(responseId !== undefined && { responseId }),
     ...(usage !== undefined && { hasUsage: true as const }),
+    ...(usage !== undefined && kind === "model" && callFacts(span, meaning, usage)),
     ...(links.length > 0 && { links }),
     ...(clues !== undefined && { clues }),
     emitter: emitterOf(span, kind),
     ...(answer !== undefined && { answer })
   }
+}
+
+const MAX_SCOPE_NAME = 128
+
+const callFacts = (
+  { scope }: Span,
+  { costUsd }: Meaning,
+  { counts }: NonNullable<Meaning["usage"]>
+): Pick<SpanNode, "scope" | "usage"> => {
+  const { cachedTokens, cacheWriteTokens, completionTokens, promptTokens, reasoningTokens } = counts
+  const further = [cachedTokens, cacheWriteTokens, reasoningTokens, costUsd]
+  const details = further.filter((fact) => fact !== undefined).length
+  return { usage: { input: promptTokens, output: completionTokens, details }, scope: scope.slice(0, MAX_SCOPE_NAME) }
 }
 
 const CALLING = /^(?:ask|call|consult|invoke|query|run|delegate[_ -]to|send[_ -]to|talk[_ -]to|task)[_ -](?=.)/i

@@ -1,3 +1,4 @@
+import type { MeaningKind } from "../Meaning.ts"
 import { byStart, idOf, kindOf, parentOf, type SpanNode } from "./Node.ts"
 import { belowOf, childrenOf, delegateOf, get, isInvokedStep, type StoryState } from "./State.ts"
 
@@ -17,6 +18,8 @@ export interface Scope {
   readonly isComplete: boolean
   /** Whether a model call lies around here that counts. */
   readonly isInCountedModel: boolean
+  /** The outermost model call around here, with nothing but framework spans and model calls between. */
+  readonly call: string | undefined
 }
 
 const OUTSIDE: Scope = {
@@ -26,7 +29,8 @@ const OUTSIDE: Scope = {
   tool: undefined,
   isGuess: false,
   isComplete: true,
-  isInCountedModel: false
+  isInCountedModel: false,
+  call: undefined
 }
 const UNKNOWN: Scope = { ...OUTSIDE, isComplete: false }
 
@@ -128,6 +132,9 @@ const invokedAgent = (state: StoryState, node: SpanNode): string | undefined => 
   }
 }
 
+/** Whether what runs inside of a span is no part of a model call around it. */
+export const endsCall = (kind: MeaningKind): boolean => kind === "tool" || kind === "retrieval" || kind === "handoff"
+
 const scopeOf = (state: StoryState, id: string, node: SpanNode, outer: Scope): Scope => {
   const invoked = invokedAgent(state, node)
   if (invoked !== undefined) {
@@ -139,7 +146,8 @@ const scopeOf = (state: StoryState, id: string, node: SpanNode, outer: Scope): S
       tool: node.tool,
       isGuess: false,
       isComplete: true,
-      isInCountedModel: outer.isInCountedModel
+      isInCountedModel: false,
+      call: undefined
     }
   }
   const kind = kindOf(node)
@@ -152,6 +160,7 @@ const scopeOf = (state: StoryState, id: string, node: SpanNode, outer: Scope): S
     tool: isBoundary ? node.tool : outer.tool,
     isGuess: stated === undefined && (outer.isGuess || node.hidesDelegate === true),
     isComplete: stated !== undefined || outer.isComplete,
-    isInCountedModel: outer.isInCountedModel || (kind === "model" && node.isCounted === true)
+    isInCountedModel: !endsCall(kind) && (outer.isInCountedModel || (kind === "model" && node.isCounted === true)),
+    call: endsCall(kind) ? undefined : (outer.call ?? (kind === "model" ? id : undefined))
   }
 }

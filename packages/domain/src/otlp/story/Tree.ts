@@ -132,7 +132,7 @@ const invokedAgent = (state: StoryState, node: SpanNode): string | undefined => 
   }
 }
 
-/** Whether what runs inside of a span is no part of a model call around it. */
+/** Whether a model call ends at a span: its inside is work of its own. */
 export const endsCall = (kind: MeaningKind): boolean => kind === "tool" || kind === "retrieval" || kind === "handoff"
 
 const scopeOf = (state: StoryState, id: string, node: SpanNode, outer: Scope): Scope => {

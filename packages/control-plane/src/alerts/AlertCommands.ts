@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { type AlertAction, type AlertFiring, RunId, targetProblem, valueProblem } from "@runplane/domain"
+import { type AlertAction, type AlertFiring, amountText, RunId, targetProblem, valueProblem } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -180,7 +180,7 @@ const reasonOf = ({ at, measure, ruleName, telemetry, value }: AlertFiring): str
     telemetry === undefined
       ? ""
       : `, reported by telemetry${telemetry.source === undefined ? "" : ` of ${telemetry.source}`}`
-  return `alert rule ${ruleName}: ${measure} is ${value}, the threshold is ${at}${by}`
+  return `alert rule ${ruleName}: ${measure} is ${amountText(measure, value, [at])}, the threshold is ${amountText(measure, at, [value])}${by}`
 }
 
 interface CommandRow extends FiringRow {

@@ -106,29 +106,35 @@ export const RECEIVERS: Readonly<Record<AlertFormat, object>> = {
       ["labels"]
     )
   },
-  pagerduty: object(
-    {
-      routing_key: { type: "string", minLength: 32, maxLength: 32 },
-      event_action: { enum: ["trigger", "acknowledge", "resolve"] },
-      dedup_key: text(255),
-      payload: object(
-        {
-          summary: text(1_024),
-          source: text(255),
-          severity: { enum: ["critical", "error", "warning", "info"] },
-          timestamp: time,
-          component: { type: "string", maxLength: 255 },
-          group: { type: "string", maxLength: 255 },
-          class: { type: "string", maxLength: 255 },
-          custom_details: { type: "object" }
-        },
-        ["summary", "source", "severity"]
-      ),
-      client: text(255),
-      client_url: uri(2_048),
-      links: { type: "array", items: object({ href: uri(2_048), text: text(255) }, ["href"]) }
-    },
-    ["routing_key", "event_action", "dedup_key"]
-  ),
+  pagerduty: {
+    // https://developer.pagerduty.com/docs/send-alert-event: acknowledge and resolve need no payload.
+    if: { properties: { event_action: { const: "trigger" } } },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+    then: { required: ["payload"] },
+    ...object(
+      {
+        routing_key: { type: "string", pattern: "^[A-Za-z0-9]{32}$" },
+        event_action: { enum: ["trigger", "acknowledge", "resolve"] },
+        dedup_key: text(255),
+        payload: object(
+          {
+            summary: text(1_024),
+            source: text(255),
+            severity: { enum: ["critical", "error", "warning", "info"] },
+            timestamp: time,
+            component: { type: "string", maxLength: 255 },
+            group: { type: "string", maxLength: 255 },
+            class: { type: "string", maxLength: 255 },
+            custom_details: { type: "object" }
+          },
+          ["summary", "source", "severity"]
+        ),
+        client: text(255),
+        client_url: uri(2_048),
+        links: { type: "array", items: object({ href: uri(2_048), text: text(255) }, ["href"]) }
+      },
+      ["routing_key", "event_action", "dedup_key"]
+    )
+  },
   mail: object({ subject: text(300), text: text(20_000), html: text(40_000) })
 }

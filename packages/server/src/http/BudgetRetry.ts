@@ -12,8 +12,8 @@ const Exhausted = Schema.Struct({
 const decode = Schema.decodeUnknownOption(Exhausted)
 
 /**
- * Adds `Retry-After` to the 409 of a budget: the seconds until its period ends (docs/reference/alerts.md#admission). A run
- * whose expected cost alone reaches the limit is refused in every period, so its answer has none.
+ * Adds `Retry-After` to the 409 of a budget: the seconds until its period ends (docs/reference/alerts.md#admission). A
+ * run whose expected cost alone reaches the limit is refused in every period, so its answer has none.
  */
 export const withBudgetRetry = <A, E, R>(handler: Effect.Effect<A, E, R>) =>
   Effect.tapError(handler, (error) =>

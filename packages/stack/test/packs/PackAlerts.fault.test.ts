@@ -116,8 +116,7 @@ const alertsFile = (url: string) => `
 const RULES = [...alertsFile("").matchAll(/^- id: (.+)$/gm)].map(([, id]) => id)
 
 /** A stack whose pack has alert rules, agents that never vote, and a policy under which the service may pause. */
-const stackWithAlerts = Effect.gen(function* () {
-  const { url } = yield* Notices
+const stackWithAlerts = Effect.fnUntraced(function* (url: string) {
   const packs = yield* packsWith(Object.fromEntries(SPECIALISTS.map((agentRef) => [agentRef, { idle: [] }])))
   writeFileSync(join(packs, "incident/alerts.yaml"), alertsFile(url))
   const policy = join(packs, "_policies/policy.incident.balanced.json")
@@ -157,7 +156,9 @@ const rulesAreStored = Effect.flatMap(ControlPlaneClient, ({ api }) =>
   until(api.alerts.rules({}), (rules) => rules.length === RULES.length)
 )
 
-layer(runningWith(stackWithAlerts).pipe(Layer.provideMerge(Notices.layer)), {
+const running = Layer.unwrap(Effect.map(Notices, ({ url }) => runningWith(stackWithAlerts(url))))
+
+layer(running.pipe(Layer.provideMerge(Notices.layer)), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("the alert rules of a pack", (it) => {

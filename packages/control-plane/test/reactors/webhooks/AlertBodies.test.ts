@@ -129,6 +129,36 @@ describe.each(FORMATS)("the format %s", (format) => {
   })
 })
 
+describe("the sentences of an alert", () => {
+  const mail = (notice: AlertNotice) => bodyOf("mail", notice)
+
+  it("speak of the value of the firing in the past, once the alert has fired", () => {
+    assert.include(mail(fired).subject, "costUsd is $96.40, threshold $95.00")
+    for (const notice of [repeated, resolved]) {
+      assert.include(mail(notice).subject, "costUsd was $96.40, threshold $95.00")
+    }
+  })
+
+  it.each([
+    ["value", "as the value is back on the other side of its bound"],
+    ["period", "as the period ended"],
+    ["run", "as the run ended"],
+    ["rule", "as the rule was changed, disabled or removed"]
+  ] as const)("say why it ended: %s", (resolvedBy, text) => {
+    const { text: body } = mail({ ...resolved, firing: { ...resolved.firing, resolvedBy } })
+    assert.include(body, `Resolved: 2026-07-31T22:00:00.000Z, ${text}`)
+  })
+
+  it("say of a rate that fires below its level that it is below, not at most", () => {
+    const measure = { measure: "agreementBelow", at: 0.8, value: 0.5 }
+    assert.include(
+      mail({ ...fired, firing: { ...firing, ...measure } }).text,
+      "agreementBelow: 50 % (level: below 80 %)"
+    )
+    assert.include(mail(fired).text, "(level: at least $95.00)")
+  })
+})
+
 describe("Slack", () => {
   it("cannot be made to mention people or to link elsewhere", () => {
     for (const text of HOSTILE) {

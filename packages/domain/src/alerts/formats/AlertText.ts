@@ -26,7 +26,9 @@ export const lineText = (text: string, most: number): string => {
 export const titleOf = ({ event, firing }: AlertNotice): string => {
   const { at, measure, ruleName, severity, value } = firing
   const state = event === "alert.fired" ? severity : `${STATES[event]} (${severity})`
-  const reached = `${measure} is ${amountText(measure, value, [at])}, threshold ${amountText(measure, at, [value])}`
+  // The value is the one at the firing: later notifications speak of the past.
+  const verb = event === "alert.fired" ? "is" : "was"
+  const reached = `${measure} ${verb} ${amountText(measure, value, [at])}, threshold ${amountText(measure, at, [value])}`
   return `${state}: ${lineText(`${lineText(ruleName, MAX_TITLE / 2)}: ${reached}`, MAX_TITLE)}`
 }
 
@@ -36,11 +38,19 @@ const STATES: Readonly<Record<Exclude<AlertEvent, "alert.fired">, string>> = {
   "alert.action_failed": "action failed"
 }
 
+/** Why a firing ended. */
+const ENDINGS: Readonly<Record<NonNullable<AlertFiring["resolvedBy"]>, string>> = {
+  value: "as the value is back on the other side of its bound",
+  period: "as the period ended",
+  run: "as the run ended",
+  rule: "as the rule was changed, disabled or removed"
+}
+
 /** What an alert says, in the order of reading. */
 export const factsOf = ({ failedAction, firing }: AlertNotice): ReadonlyArray<AlertFact> => {
   const { acknowledgedBy, at, endsAt, key, measure, note, per, period, periodEndsAt, resolvedBy, ruleName } = firing
   const { runId, scenarioRef, startsAt, value, window } = firing
-  const direction = firesBelow(measure) ? "at most" : "at least"
+  const direction = firesBelow(measure) ? "below" : "at least"
   const facts: ReadonlyArray<readonly [string, string | undefined]> = [
     ["Rule", ruleName],
     [
@@ -54,7 +64,7 @@ export const factsOf = ({ failedAction, firing }: AlertNotice): ReadonlyArray<Al
     ["Scenario", per === "scenario" ? undefined : scenarioRef],
     ["Run", runId],
     ["Since", startsAt],
-    ["Resolved", endsAt && (resolvedBy === undefined ? endsAt : `${endsAt}, by the ${resolvedBy}`)],
+    ["Resolved", endsAt && (resolvedBy === undefined ? endsAt : `${endsAt}, ${ENDINGS[resolvedBy]}`)],
     ["Acknowledged by", acknowledgedBy],
     ["Note", note]
   ]

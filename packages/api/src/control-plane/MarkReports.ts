@@ -1,4 +1,13 @@
-import { about, Field, LEAST_PAIRS, MarkName, MarkSource, MarkValue, UNRELIABLE_KAPPA } from "@runplane/domain"
+import {
+  about,
+  Field,
+  LEAST_PAIRS,
+  MarkName,
+  MarkSource,
+  MarkValue,
+  RECORD_GROUPS,
+  UNRELIABLE_KAPPA
+} from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { commaSeparated, integer, isoDate, withDefault } from "../validation/Fields.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
@@ -128,6 +137,11 @@ export type MarkAgreementQuery = typeof markAgreementQuery.Type
 export const agentRecordQuery = querySchema({
   since: optional(isoDate("Runs created since this time", "2026-07-01")),
   q: runSearch("Runs that this search finds"),
+  by: optional(
+    Schema.Literals(RECORD_GROUPS).annotate(
+      about("Also the record of each prompt, model, policy version or week", "prompt")
+    )
+  ),
   limit: withDefault(
     integer({ min: 1, max: MAX_RECORD_RUNS }).annotate(about("Most runs, the latest ones", DEFAULT_RECORD_RUNS)),
     DEFAULT_RECORD_RUNS
@@ -137,10 +151,7 @@ export type AgentRecordQuery = typeof agentRecordQuery.Type
 
 const share = (description: string) => optional(Field.number(`${description}; absent without any`, 0.8))
 
-/** The answer of `GET /agents/:id/record` (docs/reference/marks.md#record). */
-export const AgentVoteRecord = Schema.Struct({
-  participantId: Field.text("The agent", "risk-analyst"),
-  examined: Field.integer("Decided runs in which it took part that were read, the latest ones", 130),
+const recordFigures = {
   runs: Field.integer("Of these, runs in which it voted", 120),
   withOutcome: Field.integer("Of these, runs whose outcome its last vote supported", 100),
   judged: Field.integer("Runs in which it voted whose decision has a mark `correct`", 80),
@@ -161,6 +172,28 @@ export const AgentVoteRecord = Schema.Struct({
       n: Field.integer("Judged votes with a stated confidence", 70)
     }).annotate({ description: "Brier score; absent without a stated confidence" })
   ),
+  confidence: optional(
+    Schema.Struct({
+      n: Field.integer("Judged votes with a stated confidence", 70),
+      mean: Field.number("Mean of the confidences", 0.91),
+      right: Field.number("Share of right ones", 0.76),
+      gap: Schema.Struct({
+        value: Field.number("`mean` less `right`: above 0 is overconfident", 0.15),
+        low: Field.number("Lower end of its interval of 95 %", 0.04),
+        high: Field.number("Upper end", 0.26)
+      })
+    }).annotate({ description: "Whether its confidence fits; absent without a stated confidence" })
+  ),
+  costUsd: Field.number("Cost of its model calls in the runs counted by `runs`", 1.25),
+  guessedCostUsd: Field.number("Part of `costUsd` that is a guess", 0),
+  costPerRightUsd: optional(Field.number("Cost in judged runs for each right vote; absent without one", 0.02))
+}
+
+/** The answer of `GET /agents/:id/record` (docs/reference/marks.md#record). */
+export const AgentVoteRecord = Schema.Struct({
+  participantId: Field.text("The agent", "risk-analyst"),
+  examined: Field.integer("Decided runs in which it took part that were read, the latest ones", 130),
+  ...recordFigures,
   reliability: Schema.Array(
     Schema.Struct({
       low: Field.number("Lower end of the bin of confidences", 0.8),
@@ -170,9 +203,23 @@ export const AgentVoteRecord = Schema.Struct({
       right: Field.number("Share of right ones", 0.75)
     })
   ).annotate({ description: "Reliability curve: ten bins, the empty ones left out" }),
-  costUsd: Field.number("Cost of its model calls in the runs counted by `runs`", 1.25),
-  guessedCostUsd: Field.number("Part of `costUsd` that is a guess", 0),
-  costPerRightUsd: optional(Field.number("Cost in judged runs for each right vote; absent without one", 0.02)),
-  truncated: Field.flag("Whether there are more runs than the answer counts")
+  truncated: Field.flag("Whether there are more runs than the answer counts"),
+  summary: optional(
+    Field.text(
+      "The record in words, each number with its interval",
+      "Right in 76 % of 54 judged decisions since 2026-11-23 (63 % to 86 %)."
+    )
+  ),
+  by: optional(
+    Schema.Array(
+      Schema.Struct({
+        name: optional(
+          Field.text("The prompt, models, policy version or Monday of the week; absent where it is not known", "v2")
+        ),
+        ...recordFigures
+      })
+    ).annotate({ description: "Record of each group that `by` names, that of the latest run first, at most 100" })
+  ),
+  olderGroups: optional(Field.integer("Runs of older groups than `by` lists", 0))
 }).annotate({ identifier: "AgentVoteRecord", description: "How often the votes of an agent were right" })
 export type AgentVoteRecord = typeof AgentVoteRecord.Type

@@ -48,7 +48,8 @@ export class MarkReportsGroup extends HttpApiGroup.make("markReports")
         summary: "Count how often the votes of an agent were right",
         description:
           "Its votes in the latest decided runs, compared with the outcomes and with the marks `correct`; the Brier " +
-          "score and the reliability curve of its stated confidences; its cost."
+          "score and the reliability curve of its stated confidences; its cost. `summary` has it in words, and `by` adds " +
+          "the figures of each prompt, model, policy version or week."
       })
     )
   )

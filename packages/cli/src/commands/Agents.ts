@@ -1,5 +1,5 @@
 import type { AgentVoteRecord } from "@runplane/api"
-import { costText, usdText } from "@runplane/domain"
+import { costText, RECORD_GROUPS, type RecordGroup, usdText } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -7,7 +7,8 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { withControlPlane } from "../Connection.ts"
-import { printedAsJson, printFacts } from "../Output.ts"
+import { printedAsJson, printFacts, printRows } from "../Output.ts"
+import type { Column } from "../Table.ts"
 import { timeOf } from "./Since.ts"
 
 const DEFAULT_RUNS = 1_000
@@ -21,23 +22,39 @@ const record = Command.make(
       Flag.withDescription("Only runs created since this time: 30d, 12h, or a date"),
       Flag.optional
     ),
+    by: Flag.Literals("by", RECORD_GROUPS).pipe(
+      Flag.withDescription("Also the record of each prompt, model, policy version or week"),
+      Flag.optional
+    ),
     query: Flag.String("query").pipe(Flag.withDescription("Only runs that this search finds"), Flag.optional),
     limit: Flag.Int("limit").pipe(
       Flag.withDescription("Most runs, the latest ones; 1 to 10000"),
       Flag.withDefault(DEFAULT_RUNS)
     )
   },
-  ({ agent, limit, query, since }) =>
+  ({ agent, by, limit, query, since }) =>
     Effect.gen(function* () {
       const from = Option.isSome(since) ? { since: yield* timeOf(since.value) } : {}
       yield* withControlPlane(({ api }) =>
         Effect.gen(function* () {
           const found = yield* api.markReports.record({
             params: { participantId: agent },
-            query: { limit, ...from, ...(Option.isSome(query) && { q: query.value }) }
+            query: {
+              limit,
+              ...from,
+              ...(Option.isSome(query) && { q: query.value }),
+              ...(Option.isSome(by) && { by: by.value })
+            }
           })
           if (yield* printedAsJson(found)) return
+          if (found.summary !== undefined) yield* Console.log(`${found.summary}\n`)
           yield* printFacts(factsOf(found), found)
+          if (found.by !== undefined && Option.isSome(by)) {
+            yield* Console.log("")
+            yield* printRows(groupColumns(by.value), found.by)
+            const { olderGroups = 0 } = found
+            if (olderGroups > 0) yield* Console.log(`and ${olderGroups} runs of older ones`)
+          }
           if (found.reliability.length > 0) yield* Console.log(["", ...curveLines(found.reliability)].join("\n"))
         })
       )
@@ -48,6 +65,29 @@ export const agents = Command.make("agents").pipe(
   Command.withDescription("Show the records of agents"),
   Command.withSubcommands([record])
 )
+
+type Group = NonNullable<AgentVoteRecord["by"]>[number]
+
+const GROUP_TITLES = { prompt: "PROMPT", model: "MODEL", policyVersion: "POLICY", week: "WEEK" } as const
+
+const groupColumns = (by: RecordGroup): ReadonlyArray<Column<Group>> => [
+  { title: GROUP_TITLES[by], text: ({ name }) => name ?? "not recorded" },
+  { title: "VOTES", text: ({ runs }) => String(runs) },
+  {
+    title: "RIGHT",
+    text: ({ judged, right, rightInterval, rightShare }) =>
+      rightShare === undefined || rightInterval === undefined
+        ? "none judged"
+        : `${right} of ${judged}, ${percent(rightShare)} (${percent(rightInterval.low)} to ${percent(rightInterval.high)})`
+  },
+  {
+    title: "CONFIDENCE",
+    text: ({ confidence }) =>
+      confidence === undefined
+        ? ""
+        : `states ${percent(confidence.mean)} of ${confidence.n}, right ${percent(confidence.right)}`
+  }
+]
 
 const percent = (share: number) => `${Math.round(share * 100)} %`
 

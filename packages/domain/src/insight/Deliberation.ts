@@ -73,6 +73,8 @@ export interface Deliberation {
   readonly denials: ReadonlyArray<Denial>
   /** Up to the commitment, in order of first spending. */
   readonly spending: ReadonlyArray<Spending>
+  /** The models that each participant called up to the commitment, the first ones, in order of first use. */
+  readonly models: ReadonlyMap<string, ReadonlyArray<string>>
   readonly policyVersion: string | undefined
   readonly descriptor: EventData<"policy.resolved">["descriptor"]
   /** Version of the run's runtime, as recorded. */
@@ -96,6 +98,9 @@ const MAX_CONTEXT = 64 * 1024
 const MAX_SEEN = 1_000
 /** Refusals of one run that are kept, the first ones. */
 const MAX_DENIALS = 1_000
+
+/** Models of one participant that are kept, the first ones. */
+const MAX_MODELS = 8
 
 /** Reads a run's events one by one, so that they need not be in memory together. */
 export interface DeliberationReader {
@@ -140,6 +145,7 @@ const emptyDraft = () => ({
   spending: new Map<string, Spending>(),
   /** Up to the commitment. */
   spent: [] as ReadonlyArray<Spending>,
+  models: new Map<string, ReadonlyArray<string>>(),
   policyVersion: undefined as string | undefined,
   descriptor: undefined as Deliberation["descriptor"],
   runtimeVersion: undefined as string | undefined,
@@ -214,6 +220,7 @@ const take = (draft: Draft, event: KnownEvent): void => {
       return
     case "llm.call.completed":
       spend(draft.spending, event.data)
+      if (draft.commitment === undefined) noteModel(draft.models, event.data)
       return
     case "session.stream.opened":
       draft.hasGap ||= event.data.status === "gap"
@@ -263,6 +270,13 @@ const denialOf = (event: EventOf<"policy.denied">): Denial => {
 
 const boundOr = (text: string | undefined): string | undefined => (text === undefined ? undefined : boundProse(text))
 
+const noteModel = (models: Map<string, ReadonlyArray<string>>, usage: EventData<"llm.call.completed">): void => {
+  if (usage.model === undefined || usage.model === "") return
+  const model = boundName(usage.model)
+  const known = models.get(usage.sender) ?? []
+  if (known.length < MAX_MODELS && !known.includes(model)) models.set(usage.sender, [...known, model])
+}
+
 const spend = (spending: Map<string, Spending>, usage: EventData<"llm.call.completed">): void => {
   const { calls, costBasis, estimatedCostUsd = 0, sender, totalTokens } = usage
   const so = spending.get(sender)
@@ -298,6 +312,7 @@ const finished = (draft: Draft): Deliberation => {
     receipt: draft.receipt,
     denials,
     spending: commitment === undefined ? [...draft.spending.values()] : draft.spent,
+    models: draft.models,
     policyVersion: draft.policyVersion,
     descriptor,
     runtimeVersion: draft.runtimeVersion,

@@ -61,6 +61,13 @@ export const commits = (positive: boolean, by = "lead"): EventDraft =>
     reason: "counted"
   })
 
+/** A call of a language model. */
+export const draftLlmCall = (by: string, model: string): EventDraft =>
+  draft("llm.call.completed", {
+    sender: by,
+    decodedPayload: { model, promptTokens: 1, completionTokens: 1, totalTokens: 2 }
+  })
+
 export type Drafts = ReadonlyArray<EventDraft | ReadonlyArray<EventDraft>>
 
 export const eventsOf = (...drafts: Drafts): ReadonlyArray<CanonicalEvent> => number(drafts.flat())

@@ -155,7 +155,7 @@ const rows: ReadonlyArray<Row> = [
     args: () => ["--policy-version", policy.policyId],
     stranger: ["--policy-version", "policy.gone"]
   },
-  { name: "agents record", args: () => ["incident-commander"] },
+  { name: "agents record", args: () => ["incident-commander", "--by", "prompt"] },
   { name: "policies unregister", args: () => [policy.policyId], stranger: ["policy.gone"] },
   {
     name: "webhooks add",

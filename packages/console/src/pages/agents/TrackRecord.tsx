@@ -1,6 +1,9 @@
 import type { AgentVoteRecord } from "@runplane/api"
+import { RECORD_GROUPS, type RecordGroup } from "@runplane/domain"
+import { useState } from "react"
+import { UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
-import { Facts, Loaded, Panel, Select, TextLink } from "../../ui/kit.tsx"
+import { Facts, Loaded, Panel, Select, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { counted, dollars, percent, whole } from "../../view/Format.ts"
 import { queryValue } from "../../view/QueryCompletion.ts"
@@ -33,10 +36,11 @@ interface TrackRecordProps {
 /** How often the votes of an agent were right, by the marks `correct` (docs/reference/marks.md#record). */
 export default function TrackRecord({ onSince, participantId, since }: TrackRecordProps) {
   const from = startOf(since)
-  const record = useRead(["track record", participantId, since], (api) =>
+  const [by, setBy] = useState<RecordGroup>("prompt")
+  const record = useRead(["track record", participantId, since, by], (api) =>
     api.markReports.record({
       params: { participantId },
-      query: { limit: RUNS, ...(from !== undefined && { since: from }) }
+      query: { limit: RUNS, by, ...(from !== undefined && { since: from }) }
     })
   )
   return (
@@ -52,7 +56,19 @@ export default function TrackRecord({ onSince, participantId, since }: TrackReco
       }
     >
       <Loaded read={record} what="The track record cannot be read" rows={6} height={28}>
-        {(data) => <Figures record={data} />}
+        {(data) => (
+          <>
+            {data.summary === undefined ? null : (
+              <p className="border-b border-line p-3" data-record-summary>
+                <UserText text={data.summary} />
+              </p>
+            )}
+            <Figures record={data} />
+            {data.runs === 0 || data.by === undefined ? null : (
+              <Groups by={by} onBy={setBy} groups={data.by} older={data.olderGroups ?? 0} />
+            )}
+          </>
+        )}
       </Loaded>
     </Panel>
   )
@@ -138,6 +154,84 @@ const Figures = ({ record }: { readonly record: AgentVoteRecord }) => {
     </>
   )
 }
+
+type Group = NonNullable<AgentVoteRecord["by"]>[number]
+
+const GROUP_TITLES: Readonly<Record<RecordGroup, string>> = {
+  prompt: "Prompt",
+  model: "Model",
+  policyVersion: "Policy version",
+  week: "Week"
+}
+
+interface GroupsProps {
+  readonly by: RecordGroup
+  readonly onBy: (by: RecordGroup) => void
+  readonly groups: ReadonlyArray<Group>
+  /** Runs of older groups. */
+  readonly older: number
+}
+
+/** The record of each prompt, model, policy version or week, the latest first. */
+const Groups = ({ by, groups, older, onBy }: GroupsProps) => (
+  <section aria-label="Record by group" className="border-t border-line" data-record-by={by}>
+    <div className="flex items-center gap-2 p-3 pb-1">
+      <span className="label">By</span>
+      <Select
+        label="Record by"
+        value={by}
+        options={RECORD_GROUPS.map((one) => [one, GROUP_TITLES[one]] as const)}
+        onChange={onBy}
+      />
+    </div>
+    <Table
+      label="Record by group"
+      rows={groups}
+      keyOf={({ name }) => JSON.stringify(name ?? null)}
+      columns={[
+        {
+          title: GROUP_TITLES[by],
+          className: "max-w-[280px] min-w-[84px]",
+          cell: ({ name }) =>
+            name === undefined ? <span className="text-muted">not recorded</span> : <UserText text={name} />
+        },
+        ...GROUP_COLUMNS
+      ]}
+    />
+    {older === 0 ? null : <p className="px-3 py-2 text-muted">And {counted(older, "run")} of older ones.</p>}
+  </section>
+)
+
+const GROUP_COLUMNS: ReadonlyArray<TableColumn<Group>> = [
+  { title: "Votes", align: "right", cell: ({ runs }) => <span className="num">{whole(runs)}</span> },
+  {
+    title: "Right",
+    cell: ({ judged, right, rightInterval, rightShare }) =>
+      rightShare === undefined || rightInterval === undefined ? (
+        <span className="text-muted">none judged</span>
+      ) : (
+        <span className="num">
+          {percent(rightShare)} of {whole(judged)}{" "}
+          <span className="text-muted">
+            ({percent(rightInterval.low)} to {percent(rightInterval.high)})
+          </span>
+          <span className="sr-only">: {whole(right)}</span>
+        </span>
+      )
+  },
+  {
+    title: "Confidence",
+    from: "sm",
+    cell: ({ confidence }) =>
+      confidence === undefined ? (
+        <span className="text-muted">not stated</span>
+      ) : (
+        <span className="num">
+          {percent(confidence.mean)}, right {percent(confidence.right)}
+        </span>
+      )
+  }
+]
 
 /** Explains how the truth about decisions is stored, for an agent without any. */
 const NoTruth = ({ participantId }: { readonly participantId: string }) => (

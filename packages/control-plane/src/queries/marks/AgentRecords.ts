@@ -2,13 +2,16 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import type { AgentRecordQuery, AgentVoteRecord } from "@runplane/api"
 import {
   activePolicy,
-  addVote,
+  addGroupedVote,
   agentRecord,
   agentVote,
-  emptyTally,
+  emptyGroups,
+  groupRecords,
   policyReader,
+  promptText,
   RECORD_TYPES,
   RunId,
+  recordText,
   truthOf
 } from "@runplane/domain"
 import type { TurnRefused } from "@runplane/server"
@@ -25,8 +28,15 @@ import { DecisionTruths } from "../decisions/DecisionTruths.ts"
 /** Events in the logs of one record; a larger first run is read alone. */
 const MAX_EVENTS = 500_000
 
+/** What the record of a run knows about the votes in it. */
+interface RecordRun extends BacktestRun {
+  readonly prompt: string | undefined
+  /** The Monday of its creation, UTC. */
+  readonly week: string
+}
+
 /** The first runs whose logs have that many events together. */
-const withinEvents = (runs: ReadonlyArray<BacktestRun>): ReadonlyArray<BacktestRun> => {
+const withinEvents = (runs: ReadonlyArray<RecordRun>): ReadonlyArray<RecordRun> => {
   let events = 0
   const end = runs.findIndex((run) => {
     events += run.events
@@ -63,15 +73,33 @@ export class AgentRecords extends Context.Service<
       /** The latest decided runs in which the agent took part, at most one more than the limit. */
       const inScope = (participantId: string, { limit, q, since }: AgentRecordQuery) =>
         Effect.map(
-          sql<{ readonly id: string; readonly events: number }>`
-            SELECT r.id::text AS id, h.last_index AS events
+          sql<{
+            readonly id: string
+            readonly events: number
+            readonly week: string
+            readonly name: string | null
+            readonly version: string | null
+            readonly hash: string | null
+          }>`
+            SELECT r.id::text AS id, h.last_index AS events,
+                   to_char(date_trunc('week', r.created_at AT TIME ZONE 'UTC'), 'YYYY-MM-DD') AS week,
+                   left(r.metadata ->> 'promptName', 200) AS name, left(r.metadata ->> 'promptVersion', 200) AS version,
+                   left(r.metadata ->> 'promptHash', 200) AS hash
             FROM run_participants p JOIN runs r ON r.id = p.run_id JOIN run_heads h ON h.run_id = r.id
             WHERE p.participant_id = ${participantId}
               AND ${since === undefined ? sql`true` : sql`r.created_at >= ${since}::timestamptz`}
               AND EXISTS (SELECT FROM key_events d WHERE d.run_id = r.id AND d.type = 'decision.finalized')
               AND ${runsFound(sql, q, sql`r.id`)}
             ORDER BY r.created_at DESC, r.id DESC LIMIT ${BigInt(limit + 1)}`,
-          (rows) => rows.map(({ events, id }): BacktestRun => ({ runId: RunId.make(id), events }))
+          (rows) =>
+            rows.map(
+              ({ events, id, week, ...prompt }): RecordRun => ({
+                runId: RunId.make(id),
+                events,
+                week,
+                prompt: promptText(prompt)
+              })
+            )
         )
 
       const votesOf = Effect.fnUntraced(function* (
@@ -83,25 +111,40 @@ export class AgentRecords extends Context.Service<
         return yield* runs.evaluate(group, RECORD_TYPES, (run) => {
           const vote = agentVote(run, activePolicy(run, noRegistry, read), participantId)
           const truth = truthOf(marks.get(run.runId) ?? [], run)
-          return vote === undefined ? [] : [{ vote, truth }]
+          const models = run.models.get(participantId)
+          return vote === undefined
+            ? []
+            : [{ runId: run.runId, vote, truth, model: models?.join(", "), policyVersion: run.policyVersion }]
         })
       }, reader.turns.goOn)
 
       const record = Effect.fn("AgentRecords.record")(function* (participantId: string, query: AgentRecordQuery) {
         const found = yield* budget.inTurn(budget.limited(inScope(participantId, query)))
         const examined = withinEvents(found.slice(0, query.limit))
+        const isCut = examined.length < found.length
+        const { by } = query
         const read = policyReader()
-        let tally = emptyTally
+        const byId = new Map<string, RecordRun>(examined.map((run) => [run.runId, run]))
+        let tally = emptyGroups
         for (const group of groupsOf(examined)) {
-          for (const { truth, vote } of (yield* votesOf(participantId, group, read)).flat()) {
-            tally = addVote(tally, vote, truth)
+          const votes = (yield* votesOf(participantId, group, read)).flat()
+          // The latest run first, so that the groups are in that order.
+          const byRun = new Map(votes.map((vote) => [vote.runId, vote]))
+          for (const runId of group) {
+            const found = byRun.get(runId)
+            if (found === undefined) continue
+            const { model, policyVersion, truth, vote } = found
+            const { prompt, week } = byId.get(runId) ?? {}
+            tally = addGroupedVote(tally, vote, truth, { prompt, model, policyVersion, week })
           }
         }
         return {
           participantId,
           examined: examined.length,
-          ...agentRecord(tally),
-          truncated: examined.length < found.length
+          ...agentRecord(tally.all),
+          truncated: isCut,
+          summary: recordText(tally, { isCut, ...(query.since !== undefined && { since: query.since.slice(0, 10) }) }),
+          ...(by !== undefined && { by: groupRecords(tally, by), olderGroups: tally.older[by].runs })
         }
       })
       return AgentRecords.of({ record })

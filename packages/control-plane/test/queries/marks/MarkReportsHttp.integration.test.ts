@@ -262,8 +262,10 @@ layer(layerTestService(), { excludeTestServices: true })("GET /agents/:id/record
         reliability: [],
         costUsd: 0,
         guessedCostUsd: 0,
-        truncated: false
+        truncated: false,
+        summary: "It voted in no decided run."
       })
+      assert.deepInclude(yield* get(path, { by: "prompt" }), { by: [], olderGroups: 0 })
       // With the outcome, pivotal (two of three approve), and right: a judge says no, but a person says yes.
       const right = yield* committee(
         says(RISK, "Evaluation", { recommendation: "APPROVE", confidence: 0.9 }),
@@ -341,6 +343,46 @@ layer(layerTestService(), { excludeTestServices: true })("GET /agents/:id/record
         ]
       )
       assert.approximately(record.costPerRightUsd, 0.08 / 2, 1e-12)
+      assert.strictEqual(
+        record.summary,
+        "Right in 67 % of 3 judged decisions (21 % to 94 %). Its runs record no prompt. " +
+          "Whether its confidence fits is open with 3 of at least 20 votes that state one."
+      )
+      assert.approximately(record.confidence.mean, (0.9 + 0.6 + 0.8) / 3, 1e-12)
+      assert.approximately(record.confidence.gap.value, 2.3 / 3 - 2 / 3, 1e-12)
+      const sqlOfRuns = yield* PgClient.PgClient
+      const prompted = (run: { readonly runId: string }, metadata: object, createdAt: string) => sqlOfRuns`
+        UPDATE runs SET metadata = ${JSON.stringify(metadata)}::text::json, created_at = ${createdAt}::timestamptz
+        WHERE id = ${run.runId}::uuid`
+      const v2 = { promptName: "risk", promptVersion: 2, promptHash: "9f86d081884c7d659a2f" }
+      yield* prompted(right, v2, "2026-06-24T10:00:00Z")
+      yield* prompted(against, { promptHash: "0123456789abcdef" }, "2026-06-17T23:59:00Z")
+      yield* prompted(wrong, v2, "2026-06-28T23:59:00Z")
+      yield* prompted(open, { promptHash: { odd: true } }, "2026-06-16T10:00:00Z")
+      const groups = Effect.fnUntraced(function* (by: string) {
+        const found = yield* get(path, { by, since: "2026-06-01" })
+        return found.by.map((one: Record<string, unknown>) => [one["name"], one["runs"], one["judged"], one["right"]])
+      })
+      assert.deepStrictEqual((yield* groups("prompt")).slice(0, 2), [
+        ["risk 2 (9f86d081884c)", 2, 2, 1],
+        ["0123456789ab", 1, 1, 1]
+      ])
+      assert.deepStrictEqual(yield* groups("week"), [
+        ["2026-06-22", 2, 2, 1],
+        ["2026-06-15", 2, 1, 1]
+      ])
+      assert.deepStrictEqual(yield* groups("model"), [
+        ["m", 3, 2, 2],
+        [undefined, 1, 1, 0]
+      ])
+      assert.deepStrictEqual(yield* groups("policyVersion"), [["p.majority", 4, 3, 2]])
+      assert.include(
+        (yield* get(path, { since: "2026-06-01" })).summary,
+        "Right in 67 % of 3 judged decisions since 2026-06-01 (21 % to 94 %). With the latest prompt risk 2 (9f86d081884c) right in 50 % of 2"
+      )
+      const unknownGroup = yield* call("GET", `${path}?by=colour`)
+      assert.strictEqual(unknownGroup.status, 400)
+      assert.include(unknownGroup.text, "by")
       const narrowed = yield* get(path, { q: `id:(${right.runId},${against.runId})`, limit: "1" })
       assert.deepInclude(narrowed, { examined: 1, truncated: true })
       assert.deepInclude(yield* get(path, { since: "2026-07-02" }), { examined: 0 })

@@ -234,9 +234,9 @@ export class TraceRuns extends Context.Service<
         }
         const binding = bindingOf(rows.map(arrivalOf), now, options)
         if (binding.state === "waiting") return { _tag: "Due", at: Math.max(binding.until, now + 1) }
-        if (binding.state === "construction") {
+        if (binding.state !== "bound") {
           yield* inbox.remove(rows)
-          yield* drop("construction", rows.length, trace.source)
+          yield* drop(binding.state, rows.length, trace.source)
           return isCut ? { _tag: "Due", at: now } : { _tag: "Empty" }
         }
         const times = rows.map(({ receivedAt }) => receivedAt)

@@ -1,8 +1,9 @@
 import * as Schema from "effect/Schema"
 import { Field, isBlank } from "../Field.ts"
+import { saysSomething } from "./LogInterest.ts"
 import { meaningOf } from "./MeaningOf.ts"
 import { ATTRIBUTES } from "./Names.ts"
-import type { Telemetry } from "./Span.ts"
+import type { Attributes, Telemetry } from "./Span.ts"
 import { nameOf } from "./Values.ts"
 
 export { OTLP_MODE_NAME, OTLP_RUNTIME_KIND } from "../events/MessageHeader.ts"
@@ -48,7 +49,8 @@ export type TraceBinding =
       readonly sessionId?: string
       readonly links: ReadonlyArray<string>
     }
-  | { readonly state: "construction" }
+  /** Makes no run: it only builds agents, or has nothing of agents at all. */
+  | { readonly state: "construction" | "unrelated" }
 
 /** What lists and searches show of a run, as known so far. It grows until the run has ended. */
 export const RunFacts = Schema.Struct({
@@ -126,15 +128,29 @@ export const bindingOf = (arrivals: ReadonlyArray<Arrival>, now: number, options
   if (first === undefined || (key === undefined && sessionId === undefined && now < until)) {
     return { state: "waiting", until }
   }
-  if (key === undefined && sessionId === undefined && ordered.every(isConstruction)) return { state: "construction" }
+  const links = linksOf(ordered)
+  if (key === undefined && sessionId === undefined) {
+    if (ordered.every(isConstruction)) return { state: "construction" }
+    if (links.length === 0 && !ordered.some(isOfAgents)) return { state: "unrelated" }
+  }
   return {
     state: "bound",
     key: key ?? first.telemetry.traceId,
     isNamed: key !== undefined,
     ...(sessionId !== undefined && { sessionId }),
-    links: linksOf(ordered)
+    links
   }
 }
+
+/** Whether a span or log record is of agents: an agent, a model, a tool, a workflow, a decision, or named by us. */
+const isOfAgents = ({ telemetry }: Arrival): boolean => {
+  if (isOurs(telemetry.attributes) || isOurs(telemetry.resource)) return true
+  if (telemetry.kind === "log") return saysSomething(telemetry)
+  const { contributions, evaluations, kind } = meaningOf(telemetry)
+  return (kind !== "other" && kind !== "construction") || contributions !== undefined || evaluations !== undefined
+}
+
+const isOurs = (attributes: Attributes): boolean => Object.keys(attributes).some((name) => name.startsWith("runplane."))
 
 const byTelemetry = (left: Arrival, right: Arrival): number => {
   const [from, to] = [timeOf(left.telemetry), timeOf(right.telemetry)]

@@ -9,12 +9,13 @@ import {
   sessionStateChanged
 } from "../ControlPlaneEvents.ts"
 import { draftEvent, type EventDraft } from "../events/CanonicalEvent.ts"
+import { isOfInterest } from "./LogInterest.ts"
 import { meaningOf } from "./MeaningOf.ts"
 import { type Arrival, OTLP_MODE_NAME, OTLP_RUNTIME_KIND, type RunEnd, type RunFacts } from "./Run.ts"
 import { decideLogs } from "./story/DecideLogs.ts"
 import { decideSpans } from "./story/DecideSpans.ts"
 import { correctionOf, endOf, endsAt, factsOf } from "./story/End.ts"
-import { addLog, isOfInterest, logNodeOf, waitingLog } from "./story/Logs.ts"
+import { addLog, logNodeOf, waitingLog } from "./story/Logs.ts"
 import { idOf, nodeOf, StoryNode } from "./story/Node.ts"
 import {
   addArtifact,
@@ -152,7 +153,7 @@ const receive = (
   }
   draft.accepted += 1
   const log = waitingLog(arrival, telemetry)
-  const dropped = isOfInterest(log) ? (addLog(draft, log) ? undefined : "log_full") : "log_unread"
+  const dropped = isOfInterest(log.meaning, log.message) ? (addLog(draft, log) ? undefined : "log_full") : "log_unread"
   if (dropped !== undefined) consumed.push({ key, traceId, spanId, node: logNodeOf(draft, log), dropped })
 }
 

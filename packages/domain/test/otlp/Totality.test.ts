@@ -193,15 +193,23 @@ describe("a run", () => {
   const keyed = (attributes: Attributes) => boundTo([span("a", [0, 1], {}), span("b", [1, 2], attributes)])
 
   it("is named by any span of the trace, else by the trace", () => {
-    const plain = keyed({})
+    const plain = keyed(chat(1, 1))
     assert.deepStrictEqual(plain, { state: "bound", key: span("a", [0, 1], {}).traceId, isNamed: false, links: [] })
     const named = keyed({ "runplane.run.key": "order-7" })
     assert.deepStrictEqual(named.state === "bound" && [named.key, named.isNamed], ["order-7", true])
-    const blank = keyed({ "runplane.run.key": " \u2800" })
+    const blank = keyed({ ...chat(1, 1), "runplane.run.key": " \u2800" })
     assert.deepStrictEqual(blank, plain)
     const joined = keyed({ "macp.session.id": "s1" })
     assert.strictEqual(joined.state === "bound" && joined.sessionId, "s1")
     assert.strictEqual(options.settleMs, SETTLE_MS)
+  })
+
+  it.each<[string, Attributes, string]>([
+    ["a health check", { "http.request.method": "GET", "url.path": "/healthz" }, "unrelated"],
+    ["a span with a name of ours", { "runplane.scenario": "desk" }, "bound"],
+    ["a tool", { "gen_ai.operation.name": "execute_tool" }, "bound"]
+  ])("is decided for a trace of %s", (_, attributes, state) => {
+    assert.strictEqual(keyed(attributes).state, state)
   })
 
   it("has an id that depends on its source and key alone", () => {

@@ -315,10 +315,10 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
       meaning: "stability of decisions, verdicts of a gate",
       knows: ["marks", "insight", "statistics", "events", ...VALUES, "RunDescriptor.ts"]
     },
-    statistics: { meaning: "intervals, tests, resamples, agreement, calibration", knows: [] },
+    statistics: { meaning: "intervals, tests, resamples, agreement, calibration", knows: ["Sliced.ts"] },
     insight: {
       meaning: "forecast, what-if, divergence",
-      knows: ["projector", "policies", "events", "receipts", ...VALUES]
+      knows: ["projector", "policies", "events", "receipts", ...VALUES, "UsageSums.ts"]
     },
     projector: {
       meaning: "the fold of a run",

@@ -1,7 +1,7 @@
 /** Why ingest drops spans and log records (docs/reference/ingest.md#dropped). */
 export const dropReasons = [
   ...(["invalid", "run_full", "run_deleted", "without_span"] as const),
-  ...(["construction", "log_unread", "log_full"] as const),
+  ...(["construction", "unrelated", "log_unread", "log_full"] as const),
   // Parts beyond the limits of a request.
   ...(["groups", "attributes", "events", "links", "values"] as const)
 ]

@@ -195,7 +195,7 @@ const atStart: Readonly<Record<string, ReadonlyArray<string>>> = {
   otlp_duplicate_spans_total: [""],
   otlp_drained_total: [""],
   otlp_dropped_total: [
-    ...["invalid", "run_full", "run_deleted", "without_span", "construction", "log_unread", "log_full"],
+    ...["invalid", "run_full", "run_deleted", "without_span", "construction", "unrelated", "log_unread", "log_full"],
     ...["groups", "attributes", "events", "links", "values"]
   ].map((reason) => `reason="${reason}"`),
   otlp_join_refused_total: ["not_named", "other_session", "token_invalid", "token_expired"].map(

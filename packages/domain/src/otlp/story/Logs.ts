@@ -28,16 +28,6 @@ export const waitingLog = ({ at, key }: Arrival, log: LogRecord): WaitingLog => 
   }
 }
 
-/** Whether the record says anything beside what other programs log. */
-export const isOfInterest = ({ meaning, message }: WaitingLog): boolean =>
-  message !== undefined ||
-  meaning.usage !== undefined ||
-  meaning.input !== undefined ||
-  meaning.output !== undefined ||
-  meaning.instructions !== undefined ||
-  meaning.contributions !== undefined ||
-  meaning.evaluations !== undefined
-
 export const logsOf = (draft: Draft, id: string): ReadonlyArray<WaitingLog> => get(draft.logs, id) ?? []
 
 /** Lets the record wait for its span; false when too many wait for it. */

@@ -70,4 +70,78 @@ describe("the form of an alert rule", () => {
     assert.lengthOf(misdeeds.errors, 0)
     await context.close()
   })
+
+  it("adds a rule, and says which field the service refuses without losing the others", async () => {
+    const { context, misdeeds, page } = await openPage()
+    await go(page, "/alerts")
+    await page.getByRole("button", { name: "Add a rule" }).click()
+    const form = page.getByRole("dialog")
+    await form.getByLabel("Id", { exact: true }).fill("failing")
+    await form.getByLabel("Name", { exact: true }).fill("Runs that fail")
+    await form.getByText("Levels, ascending; each fires when the value reaches it").waitFor()
+    await form.getByLabel("Measure", { exact: true }).fill("failureRate")
+    await form.getByText("as shares: 0.5 is 50 %").waitFor()
+    await form.getByRole("combobox", { name: "Per", exact: true }).selectOption("environment")
+    await form.getByRole("combobox", { name: "Window", exact: true }).selectOption("day")
+    await form.getByLabel("Zone", { exact: true }).fill("Europe/Berlin")
+    await form.getByRole("combobox", { name: "What telemetry reports", exact: true }).selectOption("act")
+    await form.getByRole("button", { name: "Add", exact: true }).click()
+    await form
+      .getByText(/levels\.0\.at must be a share of at most 1 for the measure failureRate: 0\.5 is 50 %/)
+      .waitFor()
+    assert.strictEqual(await form.getByLabel("Name", { exact: true }).inputValue(), "Runs that fail")
+    assert.deepStrictEqual(await violationsOf(page), [])
+    assert.strictEqual((await ask("GET", `${RULES}/failing`)).status, 404)
+
+    await form.getByRole("button", { name: "Remove level 3" }).click()
+    await form.getByLabel("Threshold of level 1").fill("0.25")
+    await form.getByLabel("Threshold of level 2").fill("0.5")
+    await form.getByRole("combobox", { name: "Severity of level 2" }).selectOption("critical")
+    await form.getByLabel("Notify (URL").fill(PAGER)
+    await form.getByRole("combobox", { name: "Format", exact: true }).selectOption("pagerduty")
+    await form.getByLabel("Routing key", { exact: true }).fill("0123456789abcdef0123456789abcdef")
+    await form.getByRole("button", { name: "Add", exact: true }).click()
+    await form.waitFor({ state: "detached" })
+    await page.getByText("Runs that fail").first().waitFor()
+    const { levels, ...rule } = (await ask("GET", `${RULES}/failing`)).body
+    assert.deepInclude(rule, {
+      ...{ id: "failing", name: "Runs that fail", enabled: true, match: "", measure: "failureRate" },
+      ...{ per: "environment", window: "day", zone: "Europe/Berlin", telemetry: "act" }
+    })
+    assert.notProperty(rule, "admission")
+    assert.deepStrictEqual(
+      levels.map(({ at, severity, actions }: Record<string, ReadonlyArray<{ readonly format: string }>>) => [
+        at,
+        severity,
+        actions?.map(({ format }) => format)
+      ]),
+      [
+        [0.25, "info", ["pagerduty"]],
+        [0.5, "critical", ["pagerduty"]]
+      ]
+    )
+    assert.lengthOf(misdeeds.errors, 0)
+    await context.close()
+  })
+
+  it("adds a budget that refuses runs, with the cost that it expects of one", async () => {
+    const { context, misdeeds, page } = await openPage()
+    await go(page, "/alerts")
+    await page.getByRole("button", { name: "Add a rule" }).click()
+    const form = page.getByRole("dialog")
+    await form.getByLabel("Id", { exact: true }).fill("closed")
+    await form.getByLabel("Name", { exact: true }).fill("Closed budget")
+    await form.getByRole("combobox", { name: "Runs that count" }).fill("environment:closed")
+    await form.getByLabel("Refuse runs that would reach the limit").check()
+    await form.getByLabel("Dollars of a run").fill("0.25")
+    for (const [number, at] of ["0.1", "0.2", "0.25"].entries())
+      await form.getByLabel(`Threshold of level ${number + 1}`).fill(at)
+    await form.getByRole("button", { name: "Add", exact: true }).click()
+    await form.waitFor({ state: "detached" })
+    assert.deepInclude((await ask("GET", `${RULES}/closed`)).body, {
+      ...{ match: "environment:closed", measure: "costUsd", admission: true, expectedCostUsd: 0.25, window: "month" }
+    })
+    assert.lengthOf(misdeeds.errors, 0)
+    await context.close()
+  })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { AlertRuleState } from "@runplane/api"
 import type { AlertAction } from "@runplane/domain"
-import { actionText, changedRule, withTarget } from "../../src/view/RuleTargets.ts"
+import { actionText, changedRule, levelsLegend, withTarget } from "../../src/view/RuleTargets.ts"
 
 const slack: AlertAction = { type: "webhook", format: "slack", subscription: "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a10" }
 const pager: AlertAction = {
@@ -49,5 +49,14 @@ describe("the form of a rule", () => {
     [{ type: "cancel", allowCancel: true }, "cancel"]
   ] as ReadonlyArray<readonly [AlertAction, string]>)("shows %j", (action, text) => {
     expect(actionText(action)).toBe(text)
+  })
+
+  it.each([
+    ["costUsd", "Levels, ascending; each fires when the value reaches it"],
+    ["failureRate", "Levels, ascending; as shares: 0.5 is 50 %; each fires when the value reaches it"],
+    ["agreementBelow", "Levels, ascending; as shares: 0.5 is 50 %; each fires when the value is below it"],
+    ["markBelow:quality", "Levels, ascending; each fires when the value is below it"]
+  ])("says what the levels of %s mean", (measure, text) => {
+    expect(levelsLegend(measure)).toBe(text)
   })
 })

@@ -105,7 +105,7 @@ export const firesBelow = (measure: string): boolean => {
 }
 
 /** Whether the measure is a share, from 0 to 1. */
-const isShare = (measure: string): boolean => SHARES.has(measureKind(measure))
+export const isShare = (measure: string): boolean => SHARES.has(measureKind(measure))
 const SHARES: ReadonlySet<string> = new Set<PlainMeasure>([
   "failureRate",
   "negativeRate",

@@ -15,7 +15,7 @@ import { Chip, UserText } from "../../ui/basics.tsx"
 import { FormDialog, useChange } from "../../ui/Confirm.tsx"
 import { Select } from "../../ui/kit.tsx"
 import { QueryBar } from "../../ui/QueryBar.tsx"
-import { actionText, changedRule, type LevelFields, withTarget } from "../../view/RuleTargets.ts"
+import { actionText, changedRule, type LevelFields, levelsLegend, withTarget } from "../../view/RuleTargets.ts"
 
 const NEW_LEVELS: ReadonlyArray<LevelFields> = [
   { at: "80", severity: "info", actions: [] },
@@ -142,7 +142,7 @@ export const RuleForm = ({ onClose, rule }: { readonly rule?: AlertRuleState; re
         </Choice>
       </div>
       <fieldset className="flex flex-col gap-1.5">
-        <legend className="label">Levels, ascending; the last one is the limit</legend>
+        <legend className="label">{levelsLegend(measure)}</legend>
         {levels.map((level, number) => (
           <div key={number} className="flex flex-wrap items-center gap-2">
             <input

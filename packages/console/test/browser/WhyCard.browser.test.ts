@@ -1,0 +1,87 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import {
+  ask,
+  CONTROL_PLANE,
+  go,
+  openPage,
+  PATIENCE_MS,
+  picture,
+  startStackWith,
+  tearDown,
+  violationsOf
+} from "./Stage.ts"
+
+const BEGIN_MS = Date.now() - 60_000
+const VOTERS = ["ana", "bea", "cem"]
+
+const attributesOf = (values: Readonly<Record<string, string | boolean>>) =>
+  Object.entries(values).map(([key, value]) => ({
+    key,
+    value: typeof value === "boolean" ? { boolValue: value } : { stringValue: value }
+  }))
+
+let events = 0
+const said = (name: string, attributes: Readonly<Record<string, string | boolean>>) => ({
+  timeUnixNano: `${BEGIN_MS + 10 * events++}000000`,
+  name,
+  attributes: attributesOf(attributes)
+})
+const votes = (id: string, vote: string) =>
+  VOTERS.map((participant) => said("runplane.vote", { "proposal.id": id, participant, vote }))
+
+/** A session in which three voters reject "go" and approve "hold", and the coordinator commits "go". */
+const SPAN = {
+  traceId: "cd".repeat(16),
+  spanId: "1".padStart(16, "0"),
+  name: "invoke_agent coordinator",
+  kind: 1,
+  startTimeUnixNano: `${BEGIN_MS}000000`,
+  endTimeUnixNano: `${BEGIN_MS + 2_000}000000`,
+  attributes: attributesOf({ "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "coordinator" }),
+  events: [
+    said("runplane.proposal", { "proposal.id": "p1", participant: "ana", option: "go" }),
+    said("runplane.proposal", { "proposal.id": "p2", participant: "bea", option: "hold" }),
+    ...votes("p1", "REJECT"),
+    ...votes("p2", "APPROVE"),
+    said("runplane.decision", { action: "go", positive: true, participant: "coordinator" })
+  ],
+  status: {}
+}
+
+let runId = ""
+
+beforeAll(async () => {
+  await startStackWith({ OTLP_SETTLE_MS: "300" })
+  const resource = { attributes: attributesOf({ "service.name": "committee" }) }
+  const body = { resourceSpans: [{ resource, scopeSpans: [{ scope: { name: "test" }, spans: [SPAN] }] }] }
+  const sent = await ask("POST", `${CONTROL_PLANE}/v1/traces`, body)
+  assert.strictEqual(sent.status, 200, sent.text)
+  for (let left = 100; left > 0 && runId === ""; left--) {
+    const { body: runs } = await ask("GET", `${CONTROL_PLANE}/runs?q=status:completed`)
+    runId = runs.data.at(0)?.id ?? ""
+    if (runId === "") await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}, 4 * PATIENCE_MS)
+afterAll(tearDown)
+
+// docs/reference/decisions.md#tallies
+describe("the card of a decision", () => {
+  it("warns of a commitment that its voters rejected, and names the proposal of each vote", async () => {
+    const { context, misdeeds, page } = await openPage({ width: 1440 })
+    const why = (await ask("GET", `${CONTROL_PLANE}/runs/${runId}/decision/why`)).body
+    assert.deepInclude(why.outcome, { action: "go", positive: true, proposalId: "p1", againstVotes: true })
+    await go(page, `/runs/${runId}`)
+    const card = page.getByRole("region", { name: "Why" })
+    await card.getByText("positive, against its votes").waitFor()
+    await card.getByText("the voters rejected go (0 approve, 3 reject), and it was committed").waitFor()
+    await card.getByText("on go: 0 approve, 3 reject").waitFor()
+    await card.getByText("on hold: 3 approve, 0 reject").waitFor()
+    assert.notInclude(await card.textContent(), "carried by")
+    await page.getByText("on go", { exact: true }).first().waitFor()
+    assert.strictEqual(await page.getByText("on hold", { exact: true }).count(), VOTERS.length)
+    await picture(page, "why-against-votes-1440-light")
+    assert.deepStrictEqual(await violationsOf(page), [])
+    assert.lengthOf(misdeeds.errors, 0)
+    await context.close()
+  })
+})

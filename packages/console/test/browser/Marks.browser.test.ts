@@ -350,7 +350,7 @@ describe("the marks of a run", () => {
       await go(page, "/marks")
       await row.getByText("unreliable").waitFor()
       await row.getByText("Show").click()
-      await page.locator("[data-confusion]").waitFor()
+      await page.locator('[data-confusion="tone"]').waitFor()
       assert.deepStrictEqual(await violationsOf(page), [])
       await context.close()
     },

@@ -135,6 +135,12 @@ describe("the example flow", () => {
       yield* run({ inputs: { lag: 4 }, templateId: "fast" })
       assert.deepStrictEqual(submitted[0]?.session.metadata?.["launch"], { templateId: "fast", inputs: { lag: 4 } })
       const compiled = compiledLaunch()
+      const display = { ...compiled.display, expectedDecisionKinds: ["go", "no_go"] }
+      const withOutputs = stage({ compiled: { ...compiled, display } })
+      yield* withOutputs.run({})
+      assert.deepInclude(withOutputs.submitted[0]?.session.metadata?.["launch"], {
+        expectedDecisionKinds: ["go", "no_go"]
+      })
       const session = { ...compiled.runDescriptor.session, metadata: { launch: "own" } }
       const own = stage({ compiled: { ...compiled, runDescriptor: { ...compiled.runDescriptor, session } } })
       yield* own.run({ inputs: { lag: 4 } })

@@ -75,6 +75,19 @@ describe("the story of a run", () => {
     )
   })
 
+  it("names the first thousand proposals by their options, and later ones by their ids", () => {
+    const proposals = Array.from({ length: 1_100 }, (_, at) =>
+      said("proposal.created", "Proposal", "lead", { proposalId: `p${at}`, option: `option ${at}` })
+    )
+    const answers = Array.from({ length: 20_000 }, (_, at) =>
+      said("proposal.updated", "Vote", "ana", { proposalId: `p${at % 1_100}`, vote: "APPROVE" })
+    )
+    const events = eventsOf([...proposals, ...answers])
+    const story = storyOf(events)
+    assert.strictEqual(story.at(1_100)?.about, "on option 0")
+    assert.strictEqual(story.at(1_100 + 1_050)?.about, "on p1050")
+  })
+
   it("is at each index the begin of the whole story", () => {
     const whole = storyOf(decision)
     for (let index = 0; index <= decision.length + 1; index++) {

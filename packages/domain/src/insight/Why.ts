@@ -95,8 +95,10 @@ export function* whyInSlices(run: Deliberation, by: ActivePolicy): Sliced<Why> {
   const claims = claimsOf(run)
   yield
   const voting = votingOf(run, by)
+  yield
   const votes = votesOf(run, sessionRules)
   const warnings = warningsOf(commitment, sessionRules, votes)
+  yield
   const answer = {
     runId: run.runId,
     modeName: run.modeName,

@@ -24,5 +24,16 @@ export const withSubject = (subjects: Subjects, event: CanonicalEvent): Subjects
  */
 export const subjectName = (subjects: Subjects, event: CanonicalEvent): string | undefined => {
   if (event.type !== "proposal.updated" || subjects.size < 2 || event.data.proposalId === "") return undefined
-  return namesAmong(subjects)(event.data.proposalId)
+  return namerOf(subjects)(event.data.proposalId)
+}
+
+/** The names of the subjects, which are the same for all answers until another one is opened. */
+const namers = new WeakMap<Subjects, (proposalId: string) => string>()
+
+const namerOf = (subjects: Subjects) => {
+  const known = namers.get(subjects)
+  if (known !== undefined) return known
+  const nameOf = namesAmong(subjects)
+  namers.set(subjects, nameOf)
+  return nameOf
 }

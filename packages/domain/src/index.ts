@@ -287,6 +287,6 @@ export { type Interval, type ShareInterval, wilson } from "./statistics/Wilson.t
 export { aboutText, type Because, contributionText } from "./story/Contributions.ts"
 export { type Line, narrator, type Wording } from "./story/Narration.ts"
 export { noSubjects, type Subjects, subjectName, withSubject } from "./story/Subjects.ts"
-export { addUsage, guessedPart, noUsage, type UsageSums } from "./UsageSums.ts"
+export { addUsage, guessedPart, lacksUsage, noUsage, type UsageSums } from "./UsageSums.ts"
 export { MAX_TOKENS_PER_CALL, type TokenCounts } from "./usage/TokenCounts.ts"
 export * from "./VisibleText.ts"

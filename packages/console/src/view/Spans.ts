@@ -5,6 +5,7 @@ import {
   type EventOf,
   isJsonObject,
   type KnownEvent,
+  lacksUsage,
   spanTimes,
   storyBegin,
   sumUsd,
@@ -182,14 +183,14 @@ const errorOf = ({ recorded: { data } }: KnownEvent): string | undefined => {
 }
 
 const addCall = (draft: Draft, { data, recorded }: EventOf<"llm.call.completed">): void => {
-  const { calls, costBasis, estimatedCostUsd = 0, totalTokens, usage } = data
+  const { calls, costBasis, estimatedCostUsd = 0, totalTokens } = data
   const { own } = draft
   draft.own = {
     calls: own.calls + calls,
     tokens: own.tokens + totalTokens,
     costUsd: sumUsd([own.costUsd, estimatedCostUsd]),
     guessedCostUsd: sumUsd([own.guessedCostUsd, costBasis === "fallback" ? estimatedCostUsd : 0]),
-    callsWithoutUsage: own.callsWithoutUsage + (usage === "missing" ? calls : 0)
+    callsWithoutUsage: own.callsWithoutUsage + (lacksUsage(data) ? calls : 0)
   }
   draft.uncounted ??= textAt(recorded.data, "countedReason")
 }

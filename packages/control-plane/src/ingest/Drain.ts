@@ -102,6 +102,10 @@ export class Drain extends Context.Service<
           gone.length - (dropped.get("run_full")?.length ?? 0),
           step.consumed.filter(isRepeated).length
         )
+        for (const { node } of step.consumed) {
+          if (node === undefined || !("isUnread" in node) || node.scope === undefined) continue
+          if (!step.state.readScopes.has(node.scope)) metrics.otlpUnread(node.scope)
+        }
         open.set(runId, story)
         evict()
         return isCut ? 0 : step.nextAt

@@ -347,6 +347,12 @@ interface StoredRow {
   readonly ended_because: string | null
 }
 
+/** How many spans no event of the run says anything of, and the scopes of their instrumentations. */
+const unreadOf = (unread: NonNullable<RunFacts["unread"]>) => ({
+  count: Object.values(unread).reduce((sum, spans) => sum + spans, 0),
+  scopes: unread
+})
+
 /** The values of a run's row that follow from its spans. */
 const columnsOf = ({ linkedSession, runId, source }: OpenStory, facts: RunFacts) => {
   const columns = {
@@ -363,7 +369,8 @@ const columnsOf = ({ linkedSession, runId, source }: OpenStory, facts: RunFacts)
     ...(facts.startedAt !== undefined && { firstSpanAt: facts.startedAt }),
     ...(facts.name !== undefined && { scenarioRef: facts.name }),
     ...(facts.sourceRef !== undefined && { sourceRef: facts.sourceRef }),
-    ...(facts.models.length > 0 && { models: facts.models })
+    ...(facts.models.length > 0 && { models: facts.models }),
+    ...(facts.unread !== undefined && { unreadSpans: unreadOf(facts.unread) })
   }
   return { ...columns, metadata, searchText: searchTextOf({ id: runId, ...columns }) }
 }

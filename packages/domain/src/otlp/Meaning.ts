@@ -93,6 +93,8 @@ export interface Meaning {
   readonly kind: MeaningKind
   /** As the emitter calls it: `chat`, `embeddings`, `AGENT`. */
   readonly operation?: string
+  /** Whether no family knows the span, and it is not of HTTP, a database or another infrastructure. */
+  readonly isUnread?: true
   /** Agent that the span itself names. */
   readonly agent?: string
   /** Agent that a tool calls. */

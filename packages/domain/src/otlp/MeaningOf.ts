@@ -42,6 +42,7 @@ export const meaningOf = (span: Span): Meaning => {
   ]
   return {
     ...common(named, kind, sides),
+    ...(isUnread(named, kind) && contributions.length === 0 && evaluations.length === 0 && { isUnread: true as const }),
     ...(isTool(kind.kind) && { tool: toolOf(named, texts) }),
     ...texts,
     ...(failure !== undefined && { failure }),
@@ -77,6 +78,15 @@ const withBody = ({ attributes, body }: LogRecord): Attributes => {
   if (!isJsonObject(said)) return attributes
   return Object.keys(said).some((key) => key.startsWith("gen_ai.")) ? { ...said, ...attributes } : attributes
 }
+
+/** Names of spans that are not of agents: HTTP, databases, messages and calls of other services. */
+const INFRASTRUCTURE = /^(?:http|url|db|rpc|messaging|faas|net|peer|server|client|network|aws|k8s|graphql|file)\./
+
+const isUnread = ({ attributes }: Named, { kind, operation }: Kind): boolean =>
+  kind === "other" &&
+  operation === undefined &&
+  Object.keys(attributes).length > 0 &&
+  !Object.keys(attributes).some((name) => INFRASTRUCTURE.test(name))
 
 const isTool = (kind: MeaningKind): boolean => kind === "tool" || kind === "retrieval" || kind === "handoff"
 

@@ -64,6 +64,8 @@ export const RunFacts = Schema.Struct({
   policy: Schema.optionalKey(Schema.String),
   /** `conversationId`, `framework`, `promptName`, `promptVersion`, `promptHash`, `serviceVersion` and others. */
   metadata: Schema.Record(Schema.String, Schema.String),
+  /** Spans that were not understood, by their scope, of instrumentations of which no span was. */
+  unread: Schema.optionalKey(Schema.Record(Schema.String, Schema.Int)),
   /** Distinct models of counted calls, at most 32. */
   models: Schema.Array(Schema.String),
   /** Earliest start and latest end of a span. */

@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
+import type { Attributes } from "@runplane/domain"
 import { FAMILIES } from "../../src/otlp/meaning/Families.ts"
 import { receivedTelemetry } from "../../src/otlp/Reception.ts"
 import { makeRedactor } from "../../src/Redaction.ts"
 import { goldenFolders, readGolden } from "./support/Golden.ts"
+import { storyOf } from "./support/Read.ts"
+import { agent, span } from "./support/Spans.ts"
 import { runStory, sha256 } from "./support/Stories.ts"
 import { summaryOf } from "./support/Summary.ts"
 
@@ -37,5 +40,42 @@ describe.skipIf(goldenFolders.length === 0)("content that is dropped", () => {
     const totals = (each: typeof requests) =>
       summaryOf(runStory(each.map((telemetry, nth) => ({ at: 1_000 + nth * 10, telemetry })))).totals
     assert.deepStrictEqual(totals(dropped), totals(requests))
+  })
+})
+
+describe("spans that are not understood", () => {
+  const plain = (id: string, attributes: Attributes, scope = "acme.tracer") =>
+    span(id, [1, 2], attributes, { parent: "desk", scope })
+
+  it("are counted by the scope of their instrumentation", () => {
+    const { facts } = storyOf(
+      span("desk", [0, 9], agent("desk")),
+      plain("one", { "acme.kind": "llm" }),
+      plain("two", { "acme.kind": "llm" }, "other.tracer"),
+      plain("three", { "acme.kind": "llm" }),
+      plain("http", { "http.request.method": "GET", "acme.kind": "x" }),
+      plain("bare", {})
+    )
+    assert.deepStrictEqual(facts.unread, { "acme.tracer": 2, "other.tracer": 1 })
+  })
+
+  it("are none without one, and have a bounded number of scopes", () => {
+    assert.isUndefined(storyOf(span("desk", [0, 9], agent("desk"))).facts.unread)
+    const step = plain("step", { "acme.kind": "step" }, "test")
+    assert.isUndefined(storyOf(span("desk", [0, 9], agent("desk")), step).facts.unread)
+    const many = Array.from({ length: 40 }, (_, nth) => plain(`s${nth}`, { "acme.kind": "llm" }, `tracer-${nth}`))
+    const { unread = {} } = storyOf(span("desk", [0, 9], agent("desk")), ...many).facts
+    assert.lengthOf(Object.keys(unread), 17)
+    assert.strictEqual(unread["others"], 24)
+  })
+
+  it.skipIf(goldenFolders.length === 0)("are none of the recordings", () => {
+    const found = goldenFolders.flatMap((name) => {
+      const { facts } = runStory(
+        readGolden(name).requests.map((telemetry, nth) => ({ at: 1_000 + nth * 10, telemetry }))
+      )
+      return Object.entries(facts.unread ?? {}).map(([scope, spans]) => `${name} ${scope} ${spans}`)
+    })
+    assert.deepStrictEqual(found, [])
   })
 })

@@ -230,6 +230,8 @@ const makeMetrics = ({ observe, registry }: Pick<ServiceRegistry, "observe" | "r
     joinRefusals
   )
   const otlpDrained = counter("otlp_drained_total", "Spans and log records that became part of a run")
+  const otlpUnread = counter("otlp_unread_spans_total", "Spans that no event says anything of, by scope", "scope")
+  const unreadScopes = boundedLabel(MAX_FREE_LABEL_VALUES)
   const otlpMarks = counterOf("otlp_marks_total", "Judgements of telemetry that became marks, or not", "outcome", [
     "stored",
     "dropped"
@@ -321,6 +323,8 @@ const makeMetrics = ({ observe, registry }: Pick<ServiceRegistry, "observe" | "r
     },
     /** Ingest dropped spans, log records or parts of them (docs/reference/ingest.md#dropped). */
     otlpDropped: (reason: DropReason, count: number) => otlpDropped(reason, count),
+    /** A span that was not understood became part of a run. */
+    otlpUnread: (scope: string) => otlpUnread.labels(unreadScopes(scope === "" ? "none" : scope)).inc(),
     otlpJoinRefused: (reason: JoinRefusal) => otlpJoinRefused(reason, 1),
     otlpMarks: ({ dropped, stored }: { readonly stored: number; readonly dropped: number }) => {
       otlpMarks("stored", stored)

@@ -2,7 +2,7 @@ import * as HashMap from "effect/HashMap"
 import type { RunEnd, RunFacts } from "../Run.ts"
 import { byEnd, byStart, idOf, kindOf, parentOf, type SpanNode } from "./Node.ts"
 import type { StoryOptions } from "./Output.ts"
-import { childrenOf, get, type StoryState } from "./State.ts"
+import { childrenOf, get, type StoryState, unreadOf } from "./State.ts"
 import { isoOf, isoOfNanos, recordedTimes } from "./Times.ts"
 import type { Tree } from "./Tree.ts"
 
@@ -163,6 +163,7 @@ export const factsOf = (state: StoryState, tree: Tree): RunFacts => {
   const emitter = state.first?.emitter ?? {}
   const framework = state.firstOfFramework?.emitter?.framework
   const policy = clue("policy")
+  const unread = unreadOf(state)
   const metadata: Record<string, string | undefined> = {
     conversationId: conversation,
     framework,
@@ -183,6 +184,7 @@ export const factsOf = (state: StoryState, tree: Tree): RunFacts => {
     metadata: Object.fromEntries(
       Object.entries(metadata).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]))
     ),
+    ...(Object.keys(unread).length > 0 && { unread }),
     models: state.models,
     ...(state.startedAt !== undefined && { startedAt: isoOfNanos(state.startedAt) }),
     ...(state.endedAt !== undefined && { endedAt: isoOfNanos(state.endedAt) })

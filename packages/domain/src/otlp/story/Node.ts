@@ -68,9 +68,11 @@ export const SpanNode = Schema.Struct({
   model: text,
   responseId: text,
   hasUsage: flag,
-  /** Of a model call with usage: the usage, and the scope of its instrumentation. */
+  /** Of a model call: the usage that it states. */
   usage: Schema.optionalKey(CallUsage),
+  /** The scope of its instrumentation; absent of frameworks and infrastructure. */
   scope: text,
+  isUnread: flag,
   links: Schema.optionalKey(Schema.Array(Schema.String)),
   clues: Schema.optionalKey(Clues),
   emitter: Schema.optionalKey(EmitterFacts),
@@ -166,7 +168,9 @@ export const nodeOf = (
     ...(model !== undefined && { model }),
     ...(responseId !== undefined && { responseId }),
     ...(usage !== undefined && { hasUsage: true as const }),
-    ...(usage !== undefined && kind === "model" && callFacts(span, meaning, usage)),
+    ...(meaning.isUnread === true && { isUnread: true as const }),
+    ...((meaning.isUnread === true || kind !== "other") && { scope: span.scope.slice(0, MAX_SCOPE_NAME) }),
+    ...(usage !== undefined && kind === "model" && { usage: usageFacts(meaning, usage) }),
     ...(links.length > 0 && { links }),
     ...(clues !== undefined && { clues }),
     emitter: emitterOf(span, kind),
@@ -176,15 +180,14 @@ export const nodeOf = (
 
 const MAX_SCOPE_NAME = 128
 
-const callFacts = (
-  { scope }: Span,
-  { costUsd }: Meaning,
-  { counts }: NonNullable<Meaning["usage"]>
-): Pick<SpanNode, "scope" | "usage"> => {
+const usageFacts = ({ costUsd }: Meaning, { counts }: NonNullable<Meaning["usage"]>): CallUsage => {
   const { cachedTokens, cacheWriteTokens, completionTokens, promptTokens, reasoningTokens } = counts
   const further = [cachedTokens, cacheWriteTokens, reasoningTokens, costUsd]
-  const details = further.filter((fact) => fact !== undefined).length
-  return { usage: { input: promptTokens, output: completionTokens, details }, scope: scope.slice(0, MAX_SCOPE_NAME) }
+  return {
+    input: promptTokens,
+    output: completionTokens,
+    details: further.filter((fact) => fact !== undefined).length
+  }
 }
 
 const CALLING = /^(?:ask|call|consult|invoke|query|run|delegate[_ -]to|send[_ -]to|talk[_ -]to|task)[_ -](?=.)/i

@@ -80,6 +80,10 @@ export interface StoryState {
   /** Agents that spans name. */
   readonly agents: HashSet.HashSet<string>
   readonly models: ReadonlyArray<string>
+  /** Spans that were not understood, by the scope of their instrumentation; at most `MAX_SCOPES`. */
+  readonly unread: ReadonlyMap<string, number>
+  /** Scopes of understood spans; at most `MAX_SCOPES`. */
+  readonly readScopes: ReadonlySet<string>
   /** Root of each trace: the last one to end; null while none arrived. */
   readonly roots: HashMap.HashMap<string, string | null>
   /** First span by start, which says what the emitter is; the first with a framework. */
@@ -123,6 +127,8 @@ export const emptyState = (isCreated: boolean, isEnded: boolean, isProvisional: 
   targets: HashSet.empty(),
   agents: HashSet.empty(),
   models: [],
+  unread: new Map(),
+  readScopes: new Set(),
   roots: HashMap.empty(),
   first: undefined,
   firstOfFramework: undefined,
@@ -156,6 +162,7 @@ export const childrenOf = (state: StoryState, id: string): Array<SpanNode> => {
 }
 
 const MAX_MODELS = 32
+const MAX_SCOPES = 16
 
 /** Adds a span to the tree. */
 export const addSpan = (draft: Draft, node: SpanNode): void => {
@@ -288,6 +295,7 @@ const record = (draft: Draft, node: SpanNode, id: string): void => {
   for (const handoff of node.handoffs ?? []) draft.handoffs = HashSet.add(draft.handoffs, handoff)
   if (node.hasOutput === true) draft.hasOutput = true
   if (node.clues?.policy !== undefined) draft.isPolicyRecorded = true
+  addScope(draft, node)
   if (node.isCounted !== true) return
   const { model, responseId } = node
   if (responseId !== undefined && !HashMap.has(draft.responses, responseId)) {
@@ -297,6 +305,20 @@ const record = (draft: Draft, node: SpanNode, id: string): void => {
     draft.models = [...draft.models, model].toSorted()
   }
 }
+
+const addScope = (draft: Draft, { isUnread, scope }: SpanNode): void => {
+  if (scope === undefined) return
+  if (isUnread === true) {
+    const label = draft.unread.has(scope) || draft.unread.size < MAX_SCOPES ? scope : "others"
+    draft.unread = new Map(draft.unread).set(label, (draft.unread.get(label) ?? 0) + 1)
+  } else if (!draft.readScopes.has(scope) && draft.readScopes.size < MAX_SCOPES) {
+    draft.readScopes = new Set(draft.readScopes).add(scope)
+  }
+}
+
+/** Spans that were not understood, of instrumentations of which none was: others have steps between their calls. */
+export const unreadOf = ({ readScopes, unread }: StoryState): Readonly<Record<string, number>> =>
+  Object.fromEntries([...unread].filter(([scope]) => !readScopes.has(scope)))
 
 /** The state that stored nodes leave. */
 export const stateOf = (

@@ -181,7 +181,7 @@ const recordFigures = {
         value: Field.number("`mean` less `right`: above 0 is overconfident", 0.15),
         low: Field.number("Lower end of its interval of 95 %", 0.04),
         high: Field.number("Upper end", 0.26)
-      })
+      }).annotate({ description: "How far the confidences are from the share of right ones" })
     }).annotate({ description: "Whether its confidence fits; absent without a stated confidence" })
   ),
   costUsd: Field.number("Cost of its model calls in the runs counted by `runs`", 1.25),

@@ -9,5 +9,12 @@ export const AgentSettings = settingsOf(["agents"], {
     undefined,
     "How long an agent waits for its session to be opened."
   ),
+  OTEL_EXPORTER_OTLP_HEADERS: row(
+    text,
+    undefined,
+    "Headers of the spans that an example agent exports when `OTEL_EXPORTER_OTLP_ENDPOINT` is set, as `name=value,...`.",
+    { secret: true }
+  ),
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS: row(text, undefined, "The same for traces alone.", { secret: true }),
   TRACEPARENT: row(text, undefined, "The trace of the launch (W3C), when there is one; it goes with the agent's calls.")
 })

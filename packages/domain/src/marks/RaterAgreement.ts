@@ -8,7 +8,7 @@ import type { MarkDefinition } from "./MarkDefinition.ts"
 
 /** A judge whose kappa is under it is unreliable. */
 export const UNRELIABLE_KAPPA = 0.4
-/** Common targets without which there is no verdict about a judge. */
+/** Fewer common targets give no verdict about a judge. */
 export const LEAST_PAIRS = 20
 /** Intervals of the range of a number definition. */
 export const RATING_INTERVALS = 5

@@ -18,8 +18,11 @@ const VERSION = "4.32.5"
 const CANNOT_RUN = 77
 /** The first start makes a database. Milliseconds. */
 const START_LIMIT = 120_000
-/** An answer that takes longer counts as none: a request may wait 60 s for the end of a run. Seconds. */
-const ANSWER_LIMIT = 75
+/** An answer that takes longer fails, unless its request waits for the end of a run. Seconds. */
+const ANSWER_LIMIT = 20
+/** Such a request may wait for 60 s. Seconds. */
+const WAITING_LIMIT = 75
+const WAITING = /[?&]wait=/
 /** Fuzzed requests of each operation; the schemas require others, 4,000 of the control plane's. */
 const EXAMPLES = { "control-plane": 17, launcher: 200 }
 const LEAST_REQUESTS = 5_000
@@ -165,6 +168,17 @@ const failuresIn = (document, text) =>
       )
     })
 
+/** The answers that took too long, from the same events; and how many answers have a time. */
+const lateIn = (text) => {
+  const answers = text
+    .split("\n")
+    .filter((line) => line.startsWith('{"ScenarioFinished"'))
+    .flatMap((line) => Object.values(JSON.parse(line).ScenarioFinished.recorder?.interactions ?? {}))
+    .filter(({ response }) => typeof response?.elapsed === "number")
+  const late = answers.filter(({ request, response }) => response.elapsed > ANSWER_LIMIT && !WAITING.test(request.uri))
+  return { timed: answers.length, late: late.map(({ request, response }) => `${request.uri}: ${response.elapsed} s`) }
+}
+
 const matches = (pattern, text) => pattern === undefined || new RegExp(pattern).test(text)
 
 const accepts = (entry, failure) =>
@@ -183,7 +197,7 @@ const runDocument = async (name, url) => {
     header: name === "launcher" ? `x-api-key: ${KEY}` : `Authorization: Bearer ${KEY}`,
     checks: "all",
     "max-examples": given.examples ?? EXAMPLES[name],
-    "request-timeout": ANSWER_LIMIT,
+    "request-timeout": WAITING_LIMIT,
     "generation-database": "none",
     // Such texts are refused everywhere, which no schema says.
     "generation-allow-x00": "false",
@@ -214,7 +228,7 @@ const runDocument = async (name, url) => {
   if (!complete || errors.length > 0) throw new Error(`schemathesis could not finish:\n${output}`)
   // Failures of a kind that the events do not show must not be lost.
   if (code !== 0 && failures.length === 0) throw new Error(`schemathesis ended with exit code ${code}:\n${output}`)
-  return { name, failures, generated: cases.generated, seed }
+  return { name, failures, generated: cases.generated, seed, ...lateIn(readFileSync(events, "utf8")) }
 }
 
 const textOf = ({ answer, check, operation, says, sent, status, uri }) =>
@@ -226,7 +240,7 @@ const textOf = ({ answer, check, operation, says, sent, status, uri }) =>
   ].join("\n")
 
 /** Exit code of the whole: 0 when nothing failed but what may. */
-const judge = ({ failures, generated, name, seed }) => {
+const judge = ({ failures, generated, late, name, seed, timed }) => {
   const unexpected = failures.filter((failure) => !accepted.some((entry) => accepts(entry, failure)))
   const kinds = new Map(
     unexpected.map((failure) => [`${failure.operation} ${failure.check} ${failure.status}`, failure])
@@ -238,7 +252,10 @@ const judge = ({ failures, generated, name, seed }) => {
   )
   const tooFew = given.examples === undefined && generated < LEAST_REQUESTS
   if (tooFew) console.log(`FAILED  ${name}: at least ${LEAST_REQUESTS} requests were to be sent`)
-  return unexpected.length === 0 && !tooFew ? 0 : 1
+  for (const answer of late) console.log(`FAILED  ${name}: no answer within ${ANSWER_LIMIT} s: ${answer}`)
+  // Without times the limit would hold for nothing.
+  if (timed === 0) console.log(`FAILED  ${name}: no answer has a time`)
+  return unexpected.length === 0 && !tooFew && late.length === 0 && timed > 0 ? 0 : 1
 }
 
 const missing = ensureSchemathesis()

@@ -97,6 +97,8 @@ export interface Meaning {
   readonly isUnread?: true
   /** Agent that the span itself names. */
   readonly agent?: string
+  /** Of an agent that the span does not name: the name of the span, where it may be the agent's. */
+  readonly agentByName?: string
   /** Agent that a tool calls. */
   readonly delegate?: string
   /** Whether a tool calls an agent that the emitter does not name. */

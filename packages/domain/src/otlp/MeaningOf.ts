@@ -100,6 +100,7 @@ const byEvidence = (attributes: Attributes): Kind => {
 const common = (named: Named, { kind, operation }: Kind, sides: Sides | undefined): Meaning => {
   const { attributes } = named
   const agent = firstOf((family) => family.agent?.(named, kind))
+  const byName = agent === undefined && kind === "agent" ? agentName(named.name) : undefined
   const delegate = firstOf((family) => family.delegate?.(named, kind))
   const hides = delegate === undefined && firstOf((family) => family.hidesDelegate?.(named, kind)) === true
   const workflow = firstOf((family) => family.workflow?.(named, kind))
@@ -118,6 +119,7 @@ const common = (named: Named, { kind, operation }: Kind, sides: Sides | undefine
     kind,
     ...(operation !== undefined && { operation }),
     ...(agent !== undefined && { agent }),
+    ...(byName !== undefined && { agentByName: byName }),
     ...(delegate !== undefined && { delegate }),
     ...(hides && { hidesDelegate: true as const }),
     ...(workflow !== undefined && { workflow }),
@@ -134,6 +136,16 @@ const common = (named: Named, { kind, operation }: Kind, sides: Sides | undefine
     clues: cluesOf({ ...ownNames(named.resource), ...attributes }, workflow, conversation),
     ...(kept !== undefined && { attributes: kept })
   }
+}
+
+/** Names of classes and methods, and of what every agent does. */
+const NOT_AN_AGENT =
+  /^[\w$<>]+(?:(?:\.|::|#)[\w$<>]+)+(?:\(\))?$|\(|^(?:ai )?agent(?:[ _.-]?(?:run|executor|workflow|step|span|invoke))?$|^(?:invoke_agent|a?invoke|a?run|langgraph|execute|main)$/i
+
+/** The agent of a span that decorators named after its function; undefined for the names of classes and methods. */
+const agentName = (name: string): string | undefined => {
+  const found = nameOf(name)
+  return found === undefined || NOT_AN_AGENT.test(found) ? undefined : found
 }
 
 /** Emitters that state no arguments and no result may state messages: what the tool received, and what it answered. */

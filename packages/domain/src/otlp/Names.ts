@@ -155,13 +155,13 @@ export const ATTRIBUTES = {
   instructions: { unit: "messages", names: ["gen_ai.system_instructions"] },
   inputMessages: {
     unit: "messages",
-    names: ["gen_ai.input.messages", "ai.prompt.messages", "ai.prompt"]
+    names: ["gen_ai.input.messages", "ai.prompt.messages", "ai.prompt", "gen_ai.prompt"]
   },
   /** The input, the answer and all between them. */
   allMessages: { unit: "messages", names: ["pydantic_ai.all_messages"] },
   outputMessages: {
     unit: "messages",
-    names: ["gen_ai.output.messages", "ai.response.text", "ai.response.object", "final_result"]
+    names: ["gen_ai.output.messages", "ai.response.text", "ai.response.object", "final_result", "gen_ai.completion"]
   },
   inputValue: { unit: "JSON", names: ["input.value", "traceloop.entity.input", "langfuse.observation.input"] },
   outputValue: { unit: "JSON", names: ["output.value", "traceloop.entity.output", "langfuse.observation.output"] },

@@ -1,8 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
-import { activePolicy, decisionRecord, forecast, resumeStory, stepStory, why } from "@runplane/domain"
-import { ofType, storyOf } from "./support/Read.ts"
+import {
+  activePolicy,
+  decisionRecord,
+  forecast,
+  type KnownEvent,
+  objectAt,
+  resumeStory,
+  stepStory,
+  type Telemetry,
+  why
+} from "@runplane/domain"
+import { dataOf, ofType, storyOf } from "./support/Read.ts"
 import { agent, event, log, openInference, span } from "./support/Spans.ts"
 import { keyOf, OPTIONS } from "./support/Stories.ts"
+
+const payloadOf = (event: KnownEvent) => objectAt(dataOf(event), "decodedPayload") ?? {}
 
 describe("contributions", () => {
   const run = span("root", [0, 100], { "runplane.policy": "policy.default" })
@@ -173,5 +185,35 @@ describe("marks and signals", () => {
         ["approval", "info", "a"]
       ]
     )
+  })
+
+  it("give a vote without a proposal to the only one, and say where there are none or several", () => {
+    const vote = log("sre", 2, "runplane.vote", { vote: "reject", participant: "sre" })
+    const proposal = (id: string) => log("lead", 1, "runplane.proposal", { "proposal.id": id, participant: "lead" })
+    const votesOf = (...telemetry: ReadonlyArray<Telemetry>) =>
+      ofType(storyOf(span("lead", [0, 9], agent("lead")), ...telemetry).events, "proposal.updated").map((one) => [
+        one.data.proposalId,
+        payloadOf(one)["inferredBy"] ?? payloadOf(one)["problem"]
+      ])
+    assert.deepStrictEqual(votesOf(proposal("p1"), vote), [["p1", "only proposal"]])
+    assert.deepStrictEqual(votesOf(vote, proposal("p1")), [["p1", "only proposal"]])
+    const [two = []] = votesOf(proposal("p1"), proposal("p2"), vote)
+    assert.strictEqual(two[1], "the vote names no proposal, and the run has 2")
+    const [none = []] = votesOf(vote)
+    assert.strictEqual(none[1], "the vote names no proposal, and the run has 0")
+  })
+
+  it.each<[number | string, Readonly<Record<string, unknown>>]>([
+    [0.9, { confidence: 0.9 }],
+    [1, { confidence: 1 }],
+    [90, { confidence: 0.9, confidenceUnit: "percent" }],
+    ["85", { confidence: 0.85, confidenceUnit: "percent" }],
+    [250, { droppedConfidence: 250 }],
+    [-0.2, { droppedConfidence: -0.2 }]
+  ])("have the confidence %s as %o", (confidence, stated) => {
+    const vote = log("sre", 2, "runplane.vote", { "proposal.id": "p1", vote: "reject", confidence, participant: "sre" })
+    const [found] = ofType(storyOf(span("lead", [0, 9], agent("lead")), vote).events, "proposal.updated")
+    const { proposal_id: _, vote: __, ...said } = found === undefined ? {} : payloadOf(found)
+    assert.deepStrictEqual(said, stated)
   })
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { resumeStory, type Span, stepStory } from "@runplane/domain"
 import { storyOf, summary } from "./support/Read.ts"
-import { agent, chat, event, openInference, span, tool } from "./support/Spans.ts"
+import { agent, chat, event, openInference, span, spanId, TRACE_ID, tool } from "./support/Spans.ts"
 import { keyOf, OPTIONS, PARENT_WAIT_MS, SETTLE_MS } from "./support/Stories.ts"
 
 describe("the end of a run", () => {
@@ -73,6 +73,15 @@ describe("the end of a run", () => {
     assert.deepStrictEqual([end?.status, end?.endedBecause], ["failed", "idle"])
     assert.strictEqual(Date.parse(events.at(-1)?.ts ?? ""), 1_000 + PARENT_WAIT_MS)
     assert.strictEqual(storyOf(orphan("a", 1, "error"), orphan("b", 5, "unset")).end?.status, "completed")
+  })
+
+  it("judges linked traces by the last root with work inside, not by an acknowledgement that ends later", () => {
+    const other = { traceId: "1".repeat(32), links: [{ traceId: TRACE_ID, spanId: spanId("root"), attributes: {} }] }
+    const acknowledgement = span("ack", [150, 160], { "messaging.system": "x" }, other)
+    assert.strictEqual(storyOf(root("error"), acknowledgement).end?.status, "completed")
+    assert.strictEqual(storyOf(root("error"), ok("a", 1), acknowledgement).end?.status, "failed")
+    const work = span("work", [150, 160], agent("b"), other)
+    assert.strictEqual(storyOf(root("error"), ok("a", 1), work).end?.status, "completed")
   })
 
   const NOW = Date.parse("2026-11-25T14:18:31.000Z")

@@ -3,7 +3,7 @@ import { isJsonObject } from "../../JsonReader.ts"
 import type { JsonObject } from "../../PayloadDecoder.ts"
 import type { Contribution, Evaluation } from "../Meaning.ts"
 import type { Attributes, Span } from "../Span.ts"
-import { jsonOf, nameAt, nameOf, numberOf, spoken } from "../Values.ts"
+import { jsonOf, nameAt, nameOf, spoken } from "../Values.ts"
 import { lastTextOf } from "./Messages.ts"
 
 const booleanOf = (value: Schema.Json | undefined): boolean | undefined =>
@@ -48,13 +48,12 @@ export const contributionsOf = (
     }
     case "runplane.vote": {
       const vote = nameOf(read("vote"))?.toUpperCase()
-      const confidence = numberOf(read("confidence"))
-      if (proposalId === undefined || vote === undefined) return []
+      if (vote === undefined) return []
       return made("vote", {
-        proposal_id: proposalId,
+        ...(proposalId !== undefined && { proposal_id: proposalId }),
         vote,
         ...withReason,
-        ...(confidence !== undefined && { confidence: Math.min(confidence, 1) })
+        ...confidenceOf(read("confidence"))
       })
     }
     case "runplane.decision": {
@@ -71,6 +70,16 @@ export const contributionsOf = (
     default:
       return []
   }
+}
+
+/** Up to 1 a share, above up to 100 a percentage; every other number is left out, and kept as it was stated. */
+const confidenceOf = (stated: Schema.Json | undefined): JsonObject => {
+  const confidence = numberIn(stated)
+  if (confidence === undefined) return {}
+  if (confidence >= 0 && confidence <= 1) return { confidence }
+  return confidence > 1 && confidence <= 100
+    ? { confidence: confidence / 100, confidenceUnit: "percent" }
+    : { droppedConfidence: confidence }
 }
 
 /** The judgement of an event `gen_ai.evaluation.result`; none for other events. */

@@ -8,6 +8,7 @@ import { haystack } from "./Haystack.ts"
 import { microsoft } from "./Microsoft.ts"
 import { openInference } from "./OpenInference.ts"
 import { claude, langfuse, mastra } from "./Others.ts"
+import { spanKinds } from "./SpanKinds.ts"
 import { spanName } from "./SpanName.ts"
 import { traceloop } from "./Traceloop.ts"
 
@@ -23,6 +24,7 @@ export const FAMILIES: ReadonlyArray<Family> = [
   mastra,
   haystack,
   claude,
+  spanKinds,
   delegation,
   spanName
 ]

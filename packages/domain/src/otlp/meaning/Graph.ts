@@ -3,19 +3,13 @@ import type { Attributes } from "../Span.ts"
 import { memberOf, nameOf, spoken } from "../Values.ts"
 import type { Family } from "./Family.ts"
 
-/** Under which instrumentations put the metadata that LangChain and LangGraph state. */
-const PREFIXES = [
-  "metadata.",
-  "traceloop.association.properties.",
-  "langsmith.metadata.",
-  "langfuse.observation.metadata."
-]
-
+/** The metadata that LangChain and LangGraph state, which instrumentations put below `metadata` of a name of theirs. */
 const metadataAt = (attributes: Attributes, name: string): Schema.Json | undefined => {
-  for (const prefix of PREFIXES) {
-    const value = attributes[prefix + name]
-    if (value !== undefined) return value
-  }
+  const plain = attributes[`metadata.${name}`] ?? attributes[`traceloop.association.properties.${name}`]
+  if (plain !== undefined) return plain
+  const ending = `.metadata.${name}`
+  const found = Object.keys(attributes).find((each) => each.endsWith(ending))
+  if (found !== undefined) return attributes[found]
   const whole = attributes["metadata"] ?? attributes["langfuse.observation.metadata"]
   return typeof whole === "string" && !whole.includes(name) ? undefined : memberOf(whole, name)
 }
@@ -32,6 +26,9 @@ const firstSegment = (namespace: string): string | undefined => {
   return STEPS.has(name) && !namespace.includes("|") ? undefined : name
 }
 
+const KIND_NAME = /\.span\.kind$/
+const CHAINS: ReadonlySet<unknown> = new Set(["CHAIN", "chain", "task"])
+
 const graphAgent = (attributes: Attributes): string | undefined => {
   const agent = nameOf(metadataAt(attributes, "lc_agent_name"))
   if (agent !== undefined) return agent
@@ -46,7 +43,7 @@ const graphAgent = (attributes: Attributes): string | undefined => {
  */
 export const graph: Family = {
   kind: ({ attributes }) => {
-    const isChain = attributes["openinference.span.kind"] === "CHAIN" || attributes["traceloop.span.kind"] === "task"
+    const isChain = Object.entries(attributes).some(([name, value]) => KIND_NAME.test(name) && CHAINS.has(value))
     return isChain && graphAgent(attributes) !== undefined ? { kind: "step", operation: "CHAIN" } : undefined
   },
   agent: ({ attributes }) => graphAgent(attributes),

@@ -78,8 +78,11 @@ export const messageOf = (
   }
 }
 
-const listed = (messages: ReadonlyArray<LoggedMessage>): Schema.Json | undefined =>
-  messages.length === 0 ? undefined : messages.map(({ message }) => message)
+/** The messages that say more than their role. */
+const listed = (messages: ReadonlyArray<LoggedMessage>): Schema.Json | undefined => {
+  const saying = messages.map(({ message }) => message).filter((message) => Object.keys(message).length > 1)
+  return saying.length === 0 ? undefined : saying
+}
 
 /** What the last of a list of messages carries: its content, else the arguments or the response of its last part. */
 export const contentOf = (messages: Schema.Json | undefined): Schema.Json | undefined => {

@@ -1,8 +1,9 @@
 import * as HashMap from "effect/HashMap"
 import type { RunEnd, RunFacts } from "../Run.ts"
+import { agentOf, isWork } from "./Below.ts"
 import { byEnd, byStart, idOf, kindOf, parentOf, type SpanNode } from "./Node.ts"
 import type { StoryOptions } from "./Output.ts"
-import { childrenOf, get, type StoryState, unreadOf } from "./State.ts"
+import { belowOf, childrenOf, get, type StoryState, unreadOf } from "./State.ts"
 import { isoOf, isoOfNanos, recordedTimes } from "./Times.ts"
 import type { Tree } from "./Tree.ts"
 
@@ -83,7 +84,8 @@ const judged = (
   now: number,
   endedBecause: RunEnd["endedBecause"]
 ): RunEnd => {
-  const root = lastToEnd(roots.length > 0 ? roots : orphansOf(state))
+  const working = roots.filter((each) => hasWork(state, each))
+  const root = lastToEnd(working.length > 0 ? working : roots.length > 0 ? roots : orphansOf(state))
   const from = roots.toSorted(byStart)[0]?.startedAt ?? state.startedAt
   const to = roots.toSorted(byEnd).at(-1)?.endedAt ?? state.endedAt
   const times =
@@ -104,6 +106,10 @@ const judged = (
   }
 }
 
+/** Whether a trace is of agents: an acknowledgement that ends later does not judge the run. */
+const hasWork = (state: StoryState, root: SpanNode): boolean =>
+  isWork(kindOf(root)) || belowOf(state, idOf(root.traceId, root.spanId)).hasWork
+
 /**
  * The last agent directly below the root when it failed: some frameworks leave the root without an error. A later
  * agent, tool or model call answered an earlier failure.
@@ -118,7 +124,8 @@ const failedAgent = (state: StoryState, tree: Tree, root: SpanNode): SpanNode | 
     seen.add(id)
     for (const child of childrenOf(state, id)) {
       const kind = kindOf(child)
-      const isAgent = tree.invokedBy(child) !== undefined || (kind === "agent" && child.agent !== undefined)
+      const isAgent =
+        tree.invokedBy(child) !== undefined || (kind === "agent" && (child.agent ?? child.agentByName) !== undefined)
       if (isAgent || kind === "tool" || kind === "model" || kind === "retrieval") {
         if (last === undefined || byStart(child, last) > 0) last = child
       } else stack.push(child)
@@ -157,7 +164,7 @@ export const factsOf = (state: StoryState, tree: Tree): RunFacts => {
   const name =
     clue("scenario") ??
     (isOuter ? clue("workflow") : undefined) ??
-    (root?.kind === "agent" ? root.agent : undefined) ??
+    (root?.kind === "agent" ? agentOf(root, belowOf(state, idOf(root.traceId, root.spanId))) : undefined) ??
     root?.name.replace(SUFFIX, "")
   const conversation = root === undefined ? clue("conversation") : (root.clues?.conversation ?? outerClue(state, tree))
   const emitter = state.first?.emitter ?? {}

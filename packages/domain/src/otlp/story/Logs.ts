@@ -6,8 +6,8 @@ import { messageOf } from "../meaning/Messages.ts"
 import type { Arrival } from "../Run.ts"
 import type { LogRecord } from "../Span.ts"
 import { nameOf } from "../Values.ts"
-import { idOf, type LogNode } from "./Node.ts"
-import { addLogNode, type Draft, get, type WaitingLog } from "./State.ts"
+import { idOf, type LogNode, proposalsIn } from "./Node.ts"
+import { addLogNode, addProposals, type Draft, get, type WaitingLog } from "./State.ts"
 
 /** Log records that wait for one span; further ones are consumed without an effect. */
 const MAX_LOGS_PER_SPAN = 1_000
@@ -38,6 +38,7 @@ export const addLog = (draft: Draft, log: WaitingLog): boolean => {
   draft.logs = HashMap.set(draft.logs, id, [...waiting, log])
   draft.logKeys = HashSet.add(draft.logKeys, log.key)
   draft.lastAt = Math.max(draft.lastAt, log.at)
+  addProposals(draft, proposalsIn(log.meaning))
   draft.waitingLogs += 1
   return true
 }
@@ -59,7 +60,7 @@ export const consumeLogs = (
 
 export const logNodeOf = (draft: Draft, log: WaitingLog, more: Partial<LogNode> = {}): LogNode => {
   const { at, key, spanId, traceId } = log
-  const node: LogNode = { key, kind: "log", traceId, spanId, at, ...more }
+  const node: LogNode = { key, kind: "log", traceId, spanId, at, ...proposalsIn(log.meaning), ...more }
   addLogNode(draft, node)
   return node
 }

@@ -58,6 +58,7 @@ export const SpanNode = Schema.Struct({
   errorMessage: text,
   /** Name and kind of the agent that it states. */
   agent: text,
+  agentByName: text,
   delegate: text,
   hidesDelegate: flag,
   /** Of a tool: the name of an agent without one that runs inside. */
@@ -77,8 +78,9 @@ export const SpanNode = Schema.Struct({
   clues: Schema.optionalKey(Clues),
   emitter: Schema.optionalKey(EmitterFacts),
   answer: text,
-  /** Decisions: the participants that it announced, the handoffs that it made, its counting, the output of a root. */
+  /** `proposals` are those that it makes. Decisions: the participants that it announced, the handoffs that it made, its counting, the output of a root. */
   announced: Schema.optionalKey(Schema.Array(Schema.String)),
+  proposals: Schema.optionalKey(Schema.Array(Schema.String)),
   handoffs: Schema.optionalKey(Schema.Array(Schema.String)),
   isCounted: flag,
   hasOutput: flag
@@ -93,6 +95,7 @@ export const LogNode = Schema.Struct({
   spanId: Schema.String,
   at: Schema.Number,
   announced: Schema.optionalKey(Schema.Array(Schema.String)),
+  proposals: Schema.optionalKey(Schema.Array(Schema.String)),
   /** Whether the tokens of its span were counted from it. */
   isCounted: flag
 })
@@ -159,6 +162,7 @@ export const nodeOf = (
     ...(source !== undefined && { source }),
     ...(failure !== undefined && failureFacts(failure)),
     ...(agent !== undefined && { agent }),
+    ...(meaning.agentByName !== undefined && { agentByName: meaning.agentByName }),
     ...(delegate !== undefined && { delegate }),
     ...(meaning.hidesDelegate === true && { hidesDelegate: true as const }),
     ...(callee !== undefined && { callee }),
@@ -172,6 +176,7 @@ export const nodeOf = (
     ...((meaning.isUnread === true || kind !== "other") && { scope: span.scope.slice(0, MAX_SCOPE_NAME) }),
     ...(usage !== undefined && kind === "model" && { usage: usageFacts(meaning, usage) }),
     ...(links.length > 0 && { links }),
+    ...proposalsIn(meaning),
     ...(clues !== undefined && { clues }),
     emitter: emitterOf(span, kind),
     ...(answer !== undefined && { answer })
@@ -188,6 +193,16 @@ const usageFacts = ({ costUsd }: Meaning, { counts }: NonNullable<Meaning["usage
     output: completionTokens,
     details: further.filter((fact) => fact !== undefined).length
   }
+}
+
+const MAX_PROPOSALS = 16
+
+/** The proposals that a span or log record makes, as a member of its node. */
+export const proposalsIn = ({ contributions = [] }: Meaning): { readonly proposals?: ReadonlyArray<string> } => {
+  const proposals = contributions.flatMap(({ kind, payload }) =>
+    kind === "proposal" && typeof payload["proposal_id"] === "string" ? [payload["proposal_id"]] : []
+  )
+  return proposals.length === 0 ? {} : { proposals: [...new Set(proposals)].slice(0, MAX_PROPOSALS) }
 }
 
 const CALLING = /^(?:ask|call|consult|invoke|query|run|delegate[_ -]to|send[_ -]to|talk[_ -]to|task)[_ -](?=.)/i

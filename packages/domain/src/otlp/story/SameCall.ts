@@ -119,7 +119,8 @@ const nestedCalls = (state: StoryState, top: SpanNode): ReadonlyArray<Nested> =>
 }
 
 /** Agents and delegating tools begin a part of their own. */
-const isNamed = ({ agent, kind }: SpanNode): boolean => (kind === "agent" || kind === "step") && agent !== undefined
+const isNamed = ({ agent, agentByName, kind }: SpanNode): boolean =>
+  (kind === "agent" || kind === "step") && (agent ?? agentByName) !== undefined
 
 /** Whether a call counts itself rather than the calls inside of it: where the usage is the richest. */
 const countsBeforeInside = ({ calls, details, hasCounted, node, tokens, withUsage }: Nested): boolean => {

@@ -4,7 +4,8 @@ import * as Option from "effect/Option"
 import type { Meaning } from "../Meaning.ts"
 import type { LoggedMessage } from "../meaning/Messages.ts"
 import type { Span } from "../Span.ts"
-import { byEnd, byStart, idOf, isLogNode, kindOf, parentOf, type SpanNode, type StoryNode } from "./Node.ts"
+import { type Below, contributionOf, merged, NOTHING_BELOW } from "./Below.ts"
+import { byEnd, byStart, idOf, isLogNode, parentOf, type SpanNode, type StoryNode } from "./Node.ts"
 
 /** A span of the run, whether its events are appended already or not. */
 export interface Known {
@@ -33,21 +34,6 @@ export interface WaitingLog {
   readonly service?: string
 }
 
-/** Facts about the spans below a span, whether it arrived itself or not. */
-export interface Below {
-  /** A model call, at any depth. */
-  readonly hasModel: boolean
-  /** A model call with nothing but framework spans between. */
-  readonly hasOwnModel: boolean
-  /** Agents with nothing but framework spans between; at most `MAX_NAMES`. */
-  readonly agents: ReadonlyArray<string>
-  /** An agent without a name, with nothing but framework spans between. */
-  readonly hasNameless: boolean
-}
-
-const MAX_NAMES = 16
-export const NOTHING_BELOW: Below = { hasModel: false, hasOwnModel: false, agents: [], hasNameless: false }
-
 interface Siblings {
   readonly id: string
   readonly next: Siblings | undefined
@@ -74,6 +60,8 @@ export interface StoryState {
   /** Spans whose tokens were counted from a log record. */
   readonly countedByLog: HashSet.HashSet<string>
   readonly participants: HashSet.HashSet<string>
+  /** Proposals of the run, also of spans and log records that wait. */
+  readonly proposals: HashSet.HashSet<string>
   readonly handoffs: HashSet.HashSet<string>
   /** Agents that handoffs state as their target. */
   readonly targets: HashSet.HashSet<string>
@@ -123,6 +111,7 @@ export const emptyState = (isCreated: boolean, isEnded: boolean, isProvisional: 
   responses: HashMap.empty(),
   countedByLog: HashSet.empty(),
   participants: HashSet.empty(),
+  proposals: HashSet.empty(),
   handoffs: HashSet.empty(),
   targets: HashSet.empty(),
   agents: HashSet.empty(),
@@ -196,6 +185,7 @@ const addRoot = (draft: Draft, node: SpanNode, id: string): void => {
 
 /** Adds what the span says about the run as a whole. */
 export const addFacts = (draft: Draft, node: SpanNode): void => {
+  addProposals(draft, node)
   if (draft.first === undefined || byStart(node, draft.first) < 0) draft.first = node
   const isOfFramework = node.emitter?.framework !== undefined
   if (isOfFramework && (draft.firstOfFramework === undefined || byStart(node, draft.firstOfFramework) < 0)) {
@@ -207,6 +197,10 @@ export const addFacts = (draft: Draft, node: SpanNode): void => {
   }
   const hasAnswer = node.answer !== undefined && node.isError !== true
   if (hasAnswer && (draft.answer === undefined || byEnd(node, draft.answer) > 0)) draft.answer = node
+}
+
+export const addProposals = (draft: Draft, { proposals = [] }: Pick<SpanNode, "proposals">): void => {
+  for (const id of proposals) draft.proposals = HashSet.add(draft.proposals, id)
 }
 
 /** A root says more about the run than a span inside; of two of one sort, the earlier one. */
@@ -229,48 +223,6 @@ const propagate = (draft: Draft, from: string): void => {
     draft.below = HashMap.set(draft.below, parent, next)
     id = parent
   }
-}
-
-const contributionOf = (node: SpanNode, below: Below): Below => {
-  const kind = kindOf(node)
-  const own: Below = { ...NOTHING_BELOW, hasModel: below.hasModel || kind === "model" }
-  const { agent } = node
-  if (kind === "agent" && agent !== undefined) return { ...own, agents: [agent] }
-  if (kind === "step" && agent !== undefined) {
-    if (!isInvokedStep(node, below)) return { ...own, agents: below.agents }
-    return { ...own, agents: [agent, ...below.agents] }
-  }
-  const delegate = delegateOf(node, below)
-  if (delegate !== undefined) return { ...own, agents: [delegate] }
-  if (kind === "model") return { ...own, hasOwnModel: true }
-  if (kind === "tool" || kind === "retrieval") return own
-  const { agents, hasOwnModel } = below
-  return { ...own, hasOwnModel, agents, hasNameless: below.hasNameless || kind === "agent" }
-}
-
-/** A step is an invocation with a model call of its own inside, or with the agent of its name. */
-export const isInvokedStep = ({ agent }: SpanNode, { agents, hasOwnModel }: Below): boolean =>
-  agent !== undefined && (hasOwnModel || agents.includes(agent))
-
-/** The agent that a tool calls: the one that it names, or one without a name that runs inside of it. */
-export const delegateOf = ({ callee, delegate }: SpanNode, { agents, hasNameless }: Below): string | undefined =>
-  delegate ?? (hasNameless && agents.length === 0 ? callee : undefined)
-
-const merged = (current: Below, added: Below): Below => {
-  const names = added.agents.filter((name) => !current.agents.includes(name))
-  const agents = current.agents.length < MAX_NAMES ? names.slice(0, MAX_NAMES - current.agents.length) : []
-  const next: Below = {
-    hasModel: current.hasModel || added.hasModel,
-    hasOwnModel: current.hasOwnModel || added.hasOwnModel,
-    agents: agents.length === 0 ? current.agents : [...current.agents, ...agents],
-    hasNameless: current.hasNameless || added.hasNameless
-  }
-  const isSame =
-    agents.length === 0 &&
-    next.hasModel === current.hasModel &&
-    next.hasOwnModel === current.hasOwnModel &&
-    next.hasNameless === current.hasNameless
-  return isSame ? current : next
 }
 
 /** Records the decision about a span: its node then says what was decided. */
@@ -346,6 +298,7 @@ export const addLogNode = (draft: Draft, node: Extract<StoryNode, { readonly kin
   draft.logKeys = HashSet.add(draft.logKeys, node.key)
   draft.lastAt = Math.max(draft.lastAt, node.at)
   for (const name of node.announced ?? []) draft.participants = HashSet.add(draft.participants, name)
+  addProposals(draft, node)
   if (node.isCounted === true) {
     draft.countedByLog = HashSet.add(draft.countedByLog, idOf(node.traceId, node.spanId))
   }

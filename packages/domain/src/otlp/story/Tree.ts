@@ -1,6 +1,7 @@
 import type { MeaningKind } from "../Meaning.ts"
+import { agentOf, delegateOf, isInvokedStep } from "./Below.ts"
 import { byStart, idOf, kindOf, parentOf, type SpanNode } from "./Node.ts"
-import { belowOf, childrenOf, delegateOf, get, isInvokedStep, type StoryState } from "./State.ts"
+import { belowOf, childrenOf, get, type StoryState } from "./State.ts"
 
 /** Whose span it is, as far as its ancestors say. */
 export interface Scope {
@@ -122,7 +123,7 @@ const isAgentSpan = ({ kind }: SpanNode): boolean => kind === "agent" || kind ==
 const invokedAgent = (state: StoryState, node: SpanNode): string | undefined => {
   switch (kindOf(node)) {
     case "agent":
-      return node.agent
+      return agentOf(node, belowOf(state, idOf(node.traceId, node.spanId)))
     case "step":
       return isInvokedStep(node, belowOf(state, idOf(node.traceId, node.spanId))) ? node.agent : undefined
     case "tool":

@@ -62,12 +62,13 @@ export interface Contributed {
 
 /** The events of contributions to the decision. `agent` is the one that they are made in. */
 export const contributionEvents = (
-  { announce, options, originOf }: Writing,
-  contributions: ReadonlyArray<Contribution>,
+  { announce, draft, options, originOf }: Writing,
+  given: ReadonlyArray<Contribution>,
   agent: string | undefined,
   id: string
 ): Contributed => {
   if (options.joined !== undefined) return { announced: [], made: [] }
+  const contributions = given.map((contribution) => withProposal(draft, contribution))
   const origins = contributions.map((contribution) => originOf(contribution.agent ?? agent))
   return {
     announced: origins.flatMap((origin) => announce(origin)),
@@ -76,6 +77,18 @@ export const contributionEvents = (
       return origin === undefined ? [] : [{ at: contribution.at, event: contributed(origin, contribution, id) }]
     })
   }
+}
+
+/** A vote that names no proposal is about the only one of the run, and says so where there are none or several. */
+const withProposal = (draft: Draft, contribution: Contribution): Contribution => {
+  const { kind, payload } = contribution
+  if (kind !== "vote" || payload["proposal_id"] !== undefined) return contribution
+  const [only, ...others] = draft.proposals
+  const known =
+    only !== undefined && others.length === 0
+      ? { proposal_id: only, inferredBy: "only proposal" }
+      : { problem: `the vote names no proposal, and the run has ${others.length + (only === undefined ? 0 : 1)}` }
+  return { ...contribution, payload: { ...payload, ...known } }
 }
 
 /** Adds the marks of evaluations. `winners` are the spans that count for the response ids of waiting spans. */

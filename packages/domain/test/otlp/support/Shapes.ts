@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Attributes, Telemetry } from "@runplane/domain"
+import { type Attributes, makeRedactor, receivedTelemetry, type Telemetry } from "@runplane/domain"
 import { runStory } from "./Stories.ts"
 import { type StorySummary, summaryOf } from "./Summary.ts"
 
@@ -33,6 +33,16 @@ export const langGraph = (namespace: string, more: Attributes = {}): Attributes 
   metadata: JSON.stringify({ langgraph_checkpoint_ns: namespace, thread_id: "t1", ...more })
 })
 
+const DROPPING = {
+  redactor: makeRedactor("").redactor,
+  content: "drop",
+  keepUser: true,
+  sha256: (text: string) => text
+} as const
+
+/** Texts that users and agents say in the shapes. */
+const SAID = /\bship\?|\bhold\b/
+
 /** Compares what the story of each shape says. */
 export const describeShapes = (subject: string, shapes: Readonly<Record<string, Shape>>) =>
   describe(subject, () => {
@@ -41,4 +51,15 @@ export const describeShapes = (subject: string, shapes: Readonly<Record<string, 
       const compared = Object.fromEntries(Object.keys(says).map((key) => [key, found[key]]))
       assert.deepStrictEqual(compared, { ...says })
     })
+
+    it.each(Object.entries(shapes))(
+      "have no texts, and the same tokens, when content is dropped: %s",
+      (_, { spans }) => {
+        const dropped = spans.map((each) => receivedTelemetry(DROPPING, each))
+        const { finalAnswer, totals } = summaryOf(runStory([{ at: 1_000, telemetry: dropped }]))
+        assert.isUndefined(finalAnswer)
+        assert.notMatch(JSON.stringify(dropped), SAID)
+        assert.deepStrictEqual(totals, summaryOf(runStory([{ at: 1_000, telemetry: spans }])).totals)
+      }
+    )
   })

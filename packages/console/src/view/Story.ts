@@ -280,11 +280,12 @@ const addWork = (story: StoryBuilder, event: EventOf<"message.received">): void 
 
 const addTool = (story: StoryBuilder, event: EventOf<"tool.completed">): void => {
   const isOk = booleanAt(event.recorded.data, "ok") !== false
+  const isRefused = booleanAt(event.recorded.data, "refused") === true
   story.items.push(
     item(event, {
       kind: "work",
       who: event.data.sender,
-      verb: isOk ? "uses" : "fails to use",
+      verb: isRefused ? "is refused the use of" : isOk ? "uses" : "fails to use",
       tone: isOk ? "calm" : "bad",
       object: textAt(event.data.payload, "name") ?? "a tool",
       words: isOk ? undefined : errorOf(event),

@@ -42,6 +42,8 @@ export interface ToolMeaning {
   readonly type?: string
   readonly arguments?: Schema.Json
   readonly result?: Schema.Json
+  /** Whether a person or a permission refused the call: the tool did not run. */
+  readonly isRefused?: true
 }
 
 export interface Failure {
@@ -97,6 +99,8 @@ export interface Meaning {
   readonly isUnread?: true
   /** Agent that the span itself names. */
   readonly agent?: string
+  /** Whether `agent` is a guess: it stands only in a text. */
+  readonly isAgentAssumed?: true
   /** Of an agent that the span does not name: the name of the span, where it may be the agent's. */
   readonly agentByName?: string
   /** Agent that a tool calls. */

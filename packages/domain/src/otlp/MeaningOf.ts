@@ -9,7 +9,9 @@ import { exceptionOf, statusFailure } from "./meaning/Failures.ts"
 import { detailsOf, firstOf } from "./meaning/Families.ts"
 import type { Kind, Named, Sides } from "./meaning/Family.ts"
 import { contentOf, type SpanTexts, textsOf } from "./meaning/Messages.ts"
+import { agentInText } from "./meaning/OwnTexts.ts"
 import { costIn } from "./meaning/StatedCost.ts"
+import { toolOutcome } from "./meaning/ToolOutcome.ts"
 import { usageIn } from "./meaning/Usage.ts"
 import { ATTRIBUTES, FRAMEWORKS, NEVER_COUNTED } from "./Names.ts"
 import type { Attributes, LogRecord, Span } from "./Span.ts"
@@ -20,19 +22,22 @@ const MAX_SPAN_NAME = 512
 
 /** What a span means (docs/reference/ingest.md#from-spans-to-events). Total over any attributes. */
 export const meaningOf = (span: Span): Meaning => {
-  const stated: Named = {
+  const plain: Named = {
     name: span.name.slice(0, MAX_SPAN_NAME),
     attributes: withDetails(span),
     resource: span.resource,
     isRoot: span.parentSpanId === undefined
   }
-  const named = { ...stated, attributes: { ...detailsOf(stated), ...stated.attributes } }
+  const named = { ...plain, attributes: { ...detailsOf(plain), ...plain.attributes } }
   const found = firstOf(({ kind }) => kind?.(named)) ?? byEvidence(named.attributes)
   const sides = firstOf(({ handoff }) => handoff?.(named, found.kind))
   const kind: Kind = sides === undefined ? found : { ...found, kind: "handoff" }
-  const failure = statusFailure(span) ?? firstOf(({ failure }) => failure?.(named))
-  const exception = exceptionOf(span)
   const texts = textsOf(named.attributes, span.events)
+  const tool = isTool(kind.kind) ? toolOf(named, texts) : undefined
+  const outcome = tool === undefined ? undefined : toolOutcome(named.attributes, tool.result)
+  const stated = statusFailure(span) ?? firstOf(({ failure }) => failure?.(named))
+  const failure = outcome?.isRefused === true ? { ...stated, ...outcome.failure } : (stated ?? outcome?.failure)
+  const exception = exceptionOf(span)
   const contributions = span.events.flatMap(({ at, attributes, name }, index) =>
     contributionsOf(name, { at, index }, attributes, undefined)
   )
@@ -40,10 +45,13 @@ export const meaningOf = (span: Span): Meaning => {
     ...span.events.flatMap(({ attributes, name }, index) => evaluationsOf(name, index, attributes)),
     ...(kind.kind === "evaluation" ? spanEvaluation(span) : [])
   ]
+  const shared = common(named, kind, sides)
   return {
-    ...common(named, kind, sides),
-    ...(isUnread(named, kind) && contributions.length === 0 && evaluations.length === 0 && { isUnread: true as const }),
-    ...(isTool(kind.kind) && { tool: toolOf(named, texts) }),
+    ...shared,
+    ...(isUnread(named, { ...kind, kind: shared.kind }) &&
+      contributions.length === 0 &&
+      evaluations.length === 0 && { isUnread: true as const }),
+    ...(tool !== undefined && { tool: { ...tool, ...(outcome?.isRefused === true && { isRefused: true as const }) } }),
     ...texts,
     ...(failure !== undefined && { failure }),
     ...(exception !== undefined && { exception }),
@@ -100,7 +108,8 @@ const byEvidence = (attributes: Attributes): Kind => {
 const common = (named: Named, { kind, operation }: Kind, sides: Sides | undefined): Meaning => {
   const { attributes } = named
   const agent = firstOf((family) => family.agent?.(named, kind))
-  const byName = agent === undefined && kind === "agent" ? agentName(named.name) : undefined
+  const byText = agent === undefined && MAY_BE_AGENT.has(kind) ? agentInText(attributes) : undefined
+  const byName = agent === undefined && byText === undefined && kind === "agent" ? agentName(named.name) : undefined
   const delegate = firstOf((family) => family.delegate?.(named, kind))
   const hides = delegate === undefined && firstOf((family) => family.hidesDelegate?.(named, kind)) === true
   const workflow = firstOf((family) => family.workflow?.(named, kind))
@@ -116,9 +125,10 @@ const common = (named: Named, { kind, operation }: Kind, sides: Sides | undefine
   const firstChunkMs = firstChunkOf(attributes)
   const kept = unknownOf(attributes)
   return {
-    kind,
+    kind: kind === "other" && byText !== undefined ? "step" : kind,
     ...(operation !== undefined && { operation }),
     ...(agent !== undefined && { agent }),
+    ...(byText !== undefined && { agent: byText, isAgentAssumed: true as const }),
     ...(byName !== undefined && { agentByName: byName }),
     ...(delegate !== undefined && { delegate }),
     ...(hides && { hidesDelegate: true as const }),
@@ -137,6 +147,9 @@ const common = (named: Named, { kind, operation }: Kind, sides: Sides | undefine
     ...(kept !== undefined && { attributes: kept })
   }
 }
+
+/** Kinds of spans whose texts may name their agent. */
+const MAY_BE_AGENT: ReadonlySet<MeaningKind> = new Set(["agent", "step", "other"])
 
 /** Names of classes and methods, and of what every agent does. */
 const NOT_AN_AGENT =

@@ -65,7 +65,7 @@ export const narrator = ({ because, text }: Wording) => {
         return booleanAt(event.recorded.data, "ok") === false
           ? normal(
               senderOf(event.data),
-              `fails to use ${textAt(event.data.payload, "name") ?? "a tool"}${because(errorOf(event))}`
+              `${booleanAt(event.recorded.data, "refused") === true ? "is refused the use of" : "fails to use"} ${textAt(event.data.payload, "name") ?? "a tool"}${because(errorOf(event))}`
             )
           : undefined
       case "policy.denied": {

@@ -8,6 +8,7 @@ import { haystack } from "./Haystack.ts"
 import { microsoft } from "./Microsoft.ts"
 import { openInference } from "./OpenInference.ts"
 import { claude, langfuse, mastra } from "./Others.ts"
+import { ownTexts } from "./OwnTexts.ts"
 import { spanKinds } from "./SpanKinds.ts"
 import { spanName } from "./SpanName.ts"
 import { traceloop } from "./Traceloop.ts"
@@ -25,6 +26,7 @@ export const FAMILIES: ReadonlyArray<Family> = [
   haystack,
   claude,
   spanKinds,
+  ownTexts,
   delegation,
   spanName
 ]

@@ -206,7 +206,7 @@ const invocation = ({ draft, tree }: Deciding, { announce, node, originOf }: Wri
   const agent = tree.invokedBy(node)
   if (agent === undefined) return NOTHING
   const caller = (node.kind === "tool" ? tree.callerOf(node) : tree.around(node).agent) ?? USER
-  const origin = originOf(agent)
+  const origin = originOf(agent, node.isAgentAssumed === true)
   const handoffs = made(draft, handoffsTo(draft, tree, node, agent))
   return {
     open: [

@@ -59,6 +59,7 @@ export const SpanNode = Schema.Struct({
   /** Name and kind of the agent that it states. */
   agent: text,
   agentByName: text,
+  isAgentAssumed: flag,
   delegate: text,
   hidesDelegate: flag,
   /** Of a tool: the name of an agent without one that runs inside. */
@@ -163,6 +164,7 @@ export const nodeOf = (
     ...(failure !== undefined && failureFacts(failure)),
     ...(agent !== undefined && { agent }),
     ...(meaning.agentByName !== undefined && { agentByName: meaning.agentByName }),
+    ...(meaning.isAgentAssumed === true && { isAgentAssumed: true as const }),
     ...(delegate !== undefined && { delegate }),
     ...(meaning.hidesDelegate === true && { hidesDelegate: true as const }),
     ...(callee !== undefined && { callee }),

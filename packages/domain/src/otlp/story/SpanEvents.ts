@@ -93,8 +93,9 @@ export const toolCalled = (origin: EventOrigin): EventDraft => {
 }
 
 export const toolCompleted = (origin: EventOrigin): EventDraft => {
-  const { failure } = origin.meaning
+  const { failure, tool } = origin.meaning
   const { name, result, type } = toolOf(origin)
+  const isRefused = tool?.isRefused === true
   return event(
     "tool.completed",
     origin,
@@ -107,11 +108,12 @@ export const toolCompleted = (origin: EventOrigin): EventDraft => {
         toolCallId: callIdOf(origin),
         ...(type !== undefined && { toolType: type }),
         ok: failure === undefined,
+        ...(isRefused && { refused: true }),
         durationMs: durationMs(origin.node.startedAt, origin.node.endedAt),
         ...(result !== undefined && { result }),
         ...(failure !== undefined && { error: failureData(failure) })
       },
-      more: { ok: failure === undefined }
+      more: { ok: failure === undefined, ...(isRefused && { refused: true }) }
     },
     callIdOf(origin)
   )

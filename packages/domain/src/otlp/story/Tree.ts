@@ -145,7 +145,7 @@ const scopeOf = (state: StoryState, id: string, node: SpanNode, outer: Scope): S
       invocation: isNested ? (outer.invocation ?? id) : id,
       isDirect: true,
       tool: node.tool,
-      isGuess: false,
+      isGuess: node.isAgentAssumed === true,
       isComplete: true,
       isInCountedModel: false,
       call: undefined

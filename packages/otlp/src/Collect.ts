@@ -9,6 +9,7 @@ import {
   type Telemetry
 } from "@runplane/domain"
 import { boundSpanName, boundValue, type Dropped, type OtlpLimits, type RequestBounds } from "./Bounds.ts"
+import { spanOfSession } from "./SessionLogs.ts"
 
 /** What a request brings, and what it loses. */
 export interface ReadReport {
@@ -16,8 +17,10 @@ export interface ReadReport {
   readonly rejected: number
   /** Why the first of them was rejected; empty without any. */
   readonly message: string
-  /** Log records without a name or without a span: they belong to no run. */
-  readonly ignored: number
+  /** Log records that name neither a span nor a session: they belong to no run. */
+  readonly withoutSpan: number
+  /** Log records of a span without a name of their own: they say nothing beside their text. */
+  readonly nameless: number
   /** Parts of the others that are dropped. */
   readonly dropped: Dropped
 }
@@ -63,7 +66,8 @@ export class Collector {
   #scopes = 0
   #rejected = 0
   #message = ""
-  #ignored = 0
+  #withoutSpan = 0
+  #nameless = 0
 
   /** `now` stands for times that are absent, Unix nanoseconds. */
   constructor(bounds: RequestBounds, now: bigint, take: TakeTelemetry) {
@@ -113,13 +117,17 @@ export class Collector {
   }
 
   addLog({ name, observed, time, ...record }: RawLog): void {
-    if (name === "" || !isTraceId(record.traceId) || !isSpanId(record.spanId)) {
-      this.#bounds.pass()
-      this.#ignored++
+    const hasSpan = isTraceId(record.traceId) && isSpanId(record.spanId)
+    const at = String(time > 0n ? time : observed > 0n ? observed : this.#now)
+    const named = { ...record, name: boundSpanName(cleanText(name)), at }
+    const telemetry = hasSpan ? { kind: "log" as const, ...named } : spanOfSession(named)
+    if (telemetry !== undefined && telemetry.name !== "") {
+      this.#add(telemetry)
       return
     }
-    const at = time > 0n ? time : observed > 0n ? observed : this.#now
-    this.#add({ kind: "log", ...record, name: boundSpanName(cleanText(name)), at: String(at) })
+    this.#bounds.pass()
+    if (hasSpan) this.#nameless++
+    else this.#withoutSpan++
   }
 
   #add(telemetry: Telemetry): void {
@@ -141,7 +149,8 @@ export class Collector {
     return {
       rejected: this.#rejected,
       message: this.#message,
-      ignored: this.#ignored,
+      withoutSpan: this.#withoutSpan,
+      nameless: this.#nameless,
       dropped: { ...this.#bounds.dropped }
     }
   }

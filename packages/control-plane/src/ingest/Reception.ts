@@ -65,6 +65,8 @@ const REFUSED_TOKENS = {
 
 const BEYOND_BYTES = "the spans and log records of a request have too many bytes with their resources"
 
+const WITHOUT_SPAN = "log records that name neither a span nor a session (session.id) belong to no run"
+
 const PARTS = {
   groups: "groups of resources or scopes",
   attributes: "attributes",
@@ -188,12 +190,13 @@ export class Reception extends Context.Service<
         const { beyond, deleted, stored } =
           kept.length === 0 ? NOTHING_STORED : yield* inbox.store(source, kept, joins.sessionId)
         added(source, keptBytes)
-        const rejected = report.rejected + beyond + deleted
+        const rejected = report.rejected + report.withoutSpan + beyond + deleted
         const received = kept.length - beyond - deleted
         yield* drop("invalid", report.rejected, source)
         yield* drop("run_full", beyond, source)
         yield* drop("run_deleted", deleted, source)
-        yield* drop("without_span", report.ignored, source)
+        yield* drop("without_span", report.withoutSpan, source)
+        yield* drop("log_unread", report.nameless, source)
         for (const [part, count] of Record.toEntries(report.dropped)) yield* drop(part, count, source)
         const counted = { received, rejected, duplicates: received - stored }
         metrics.otlpReceived(counted)
@@ -203,6 +206,7 @@ export class Reception extends Context.Service<
         yield* drain.received([...traces.values()])
         const reasons = [
           report.message,
+          ...(report.withoutSpan > 0 ? [WITHOUT_SPAN] : []),
           ...(joins.refusal === undefined ? [] : [REFUSED_TOKENS[joins.refusal]]),
           ...(beyond > 0 ? [DROPPED_BECAUSE.run_full] : []),
           ...(deleted > 0 ? [DROPPED_BECAUSE.run_deleted] : []),

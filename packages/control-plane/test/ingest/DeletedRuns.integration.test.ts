@@ -138,6 +138,8 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("what inges
       yield* post(logOf(200, 1, "", { note: "x" }), { path: "/v1/logs" })
       yield* post(logOf(200, 1, "app.started", { note: "x" }), { path: "/v1/logs" })
       yield* until(dropped("log_unread"), (count) => count >= 1)
+      yield* until(dropped("log_unread"), (count) => count === 2)
+      yield* post(logOf(0, 1, "app.started", { note: "x" }, "0".repeat(32)), { path: "/v1/logs" })
       assert.strictEqual(yield* dropped("without_span"), 1)
     })
   )

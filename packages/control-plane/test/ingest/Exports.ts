@@ -72,7 +72,13 @@ export const exportOf = (
 })
 
 /** The request of a log record in the JSON of OTLP. */
-export const logOf = (trace: number, span: number, name: string, attributes: Readonly<Record<string, string>>) => ({
+export const logOf = (
+  trace: number,
+  span: number,
+  name: string,
+  attributes: Readonly<Record<string, string>>,
+  traceId = traceIdOf(trace)
+) => ({
   resourceLogs: [
     {
       resource: { attributes: attributesOf({ "service.name": "committee" }) },
@@ -81,7 +87,7 @@ export const logOf = (trace: number, span: number, name: string, attributes: Rea
           scope: { name: "test" },
           logRecords: [
             {
-              ...{ traceId: traceIdOf(trace), spanId: spanIdOf(span), eventName: name, timeUnixNano: nanos(span + 5) },
+              ...{ traceId, spanId: spanIdOf(span), eventName: name, timeUnixNano: nanos(span + 5) },
               attributes: attributesOf(attributes)
             }
           ]

@@ -1,5 +1,6 @@
 import type { Attributes } from "../Span.ts"
 import { aiSdk } from "./AiSdk.ts"
+import { codingAgents } from "./CodingAgents.ts"
 import { delegation } from "./Delegation.ts"
 import type { Family, Named } from "./Family.ts"
 import { genAi } from "./GenAi.ts"
@@ -25,6 +26,7 @@ export const FAMILIES: ReadonlyArray<Family> = [
   mastra,
   haystack,
   claude,
+  codingAgents,
   spanKinds,
   ownTexts,
   delegation,

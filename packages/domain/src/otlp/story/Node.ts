@@ -79,9 +79,10 @@ export const SpanNode = Schema.Struct({
   clues: Schema.optionalKey(Clues),
   emitter: Schema.optionalKey(EmitterFacts),
   answer: text,
-  /** `proposals` are those that it makes. Decisions: the participants that it announced, the handoffs that it made, its counting, the output of a root. */
-  announced: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** Proposals that it makes. */
   proposals: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** Decisions: the participants that it announced, the handoffs that it made, its counting, the output of a root. */
+  announced: Schema.optionalKey(Schema.Array(Schema.String)),
   handoffs: Schema.optionalKey(Schema.Array(Schema.String)),
   isCounted: flag,
   hasOutput: flag
@@ -161,7 +162,8 @@ export const nodeOf = (
     endedAt: span.endedAt,
     at,
     ...(source !== undefined && { source }),
-    ...(failure !== undefined && failureFacts(failure)),
+    // A tool that was refused is an answer, which the agent acts on.
+    ...(failure !== undefined && meaning.tool?.isRefused !== true && failureFacts(failure)),
     ...(agent !== undefined && { agent }),
     ...(meaning.agentByName !== undefined && { agentByName: meaning.agentByName }),
     ...(meaning.isAgentAssumed === true && { isAgentAssumed: true as const }),

@@ -1,0 +1,60 @@
+import { createHash } from "node:crypto"
+import {
+  type Attributes,
+  type AttributeValue,
+  isJsonObject,
+  type LogRecord,
+  nameOfSession,
+  type Span
+} from "@runplane/domain"
+
+/** A log record without a span. */
+export type SpanlessLog = Omit<LogRecord, "kind" | "traceId" | "spanId">
+
+const NANOS_PER_MS = 1_000_000
+/** A duration above it is not one: a day. Milliseconds. */
+const MAX_DURATION_MS = 86_400_000
+
+/**
+ * The span that stands for a log record without one: coding agents report each call and each tool as a log record that
+ * names its session alone (docs/reference/ingest.md#sessions-of-log-records). The session is its trace, and its root
+ * never comes. Equal records are one span. Undefined for a record that names no session.
+ */
+export const spanOfSession = ({ at, attributes, body, name, ...emitter }: SpanlessLog): Span | undefined => {
+  const session = nameOfSession(attributes, emitter.resource)
+  if (session === undefined) return undefined
+  const said = isJsonObject(body) ? { ...body, ...attributes } : attributes
+  const full = fullName(name, body)
+  const traceId = hexOf(["session", emitter.resource["service.name"] ?? "", session], 32)
+  return {
+    kind: "span",
+    ...emitter,
+    traceId,
+    spanId: hexOf([traceId, at, name, body ?? null, attributes], 16),
+    parentSpanId: hexOf([traceId], 16),
+    name: full,
+    startedAt: String(BigInt(at) - durationOf(said)),
+    endedAt: at,
+    status: "unset",
+    attributes: said,
+    // Contributions to a decision and judgements are events of a span.
+    events: /^(?:runplane|gen_ai)\./.test(full) ? [{ name: full, at, attributes: said }] : [],
+    links: []
+  }
+}
+
+const hexOf = (content: AttributeValue, digits: number): string =>
+  createHash("sha256").update(JSON.stringify(content)).digest("hex").slice(0, digits)
+
+const EVENT_NAME = /^[\w-]{1,64}\.[\w.-]{1,64}$/
+
+/** Some emitters state `api_request` as the name of the event, and `claude_code.api_request` as its body. */
+const fullName = (name: string, body: AttributeValue | undefined): string =>
+  typeof body === "string" && EVENT_NAME.test(body) && (name === "" || body.endsWith(`.${name}`)) ? body : name
+
+const durationOf = (attributes: Attributes): bigint => {
+  const duration = Number(attributes["duration_ms"])
+  return Number.isFinite(duration) && duration > 0 && duration <= MAX_DURATION_MS
+    ? BigInt(Math.round(duration * NANOS_PER_MS))
+    : 0n
+}

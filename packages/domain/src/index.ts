@@ -184,6 +184,9 @@ export type {
   Telemetry
 } from "./otlp/Span.ts"
 export * from "./otlp/Story.ts"
+export { callIdentityOf } from "./otlp/story/Counting.ts"
+export { isLogNode } from "./otlp/story/Node.ts"
+export { uuidOf } from "./otlp/story/Output.ts"
 export * from "./ParticipantStatus.ts"
 export * from "./PayloadDecoder.ts"
 export { type DecodedPayload, decodePayload, parseJsonObject, payloadTypeName } from "./PayloadTypes.ts"

@@ -88,7 +88,11 @@ export class Drain extends Context.Service<
           .map((row) => (hasJoined ? { ...arrivalOf(row), source: row.source } : arrivalOf(row)))
         for (const row of rows) story.pending.set(row.ordinal, row)
         const now = yield* Clock.currentTimeMillis
-        const step = yield* turn(() => stepStory(story.state, arrivals, now, story.options))
+        const first = yield* turn(() => stepStory(story.state, arrivals, now, story.options))
+        const elsewhere = yield* stories.countedElsewhere(story, first)
+        for (const identity of elsewhere) story.countedElsewhere.add(identity)
+        const step =
+          elsewhere.length === 0 ? first : yield* turn(() => stepStory(story.state, arrivals, now, story.options))
         const consumed = new Set(step.consumed.map(({ key }) => key))
         const gone = [...story.pending.values()].filter((row) => consumed.has(arrivalOf(row).key))
         const events = Math.min(Math.max(step.events.length, 1), EVENTS_AT_ONCE)
@@ -160,6 +164,7 @@ export class Drain extends Context.Service<
 
       /** Wakes runs with other rows than this process knows, and the runs that this process has to end. */
       const poll = Effect.gen(function* () {
+        yield* stories.removeOld
         const rowsOfRuns = new Map<RunId, { readonly rows: number; readonly source: string }>()
         for (const { rows, runId, ...trace } of yield* inbox.waiting) {
           if (runId !== undefined) {

@@ -33,6 +33,7 @@ import type { AppendFailed } from "../platform/postgres/AppendFailed.ts"
 import { batchedReads, batchedWrites } from "../platform/postgres/Batched.ts"
 import { idRows } from "../platform/postgres/KeptPlans.ts"
 import { unnestRows } from "../platform/postgres/UnnestRows.ts"
+import { countedCalls, makeCountedCalls } from "./CountedCalls.ts"
 import { type InboxRow, KEYS_PER_READ, MAX_SPANS_PER_RUN, removal, type TraceRef } from "./Inbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 
@@ -59,6 +60,8 @@ export interface OpenStory {
   isCreated: boolean
   /** The facts that the run's row has, as JSON. */
   facts: string
+  /** Identities of its model calls that other runs have counted. */
+  readonly countedElsewhere: Set<string>
   /** Rows of the inbox that the state has, by ordinal. */
   readonly pending: Map<bigint, InboxRow>
 }
@@ -81,6 +84,10 @@ export class Stories extends Context.Service<
       step: StoryStep,
       rows: ReadonlyArray<InboxRow>
     ) => Effect.Effect<StoredMarks, SqlError | AppendFailed | RunNotFound | RunAlreadyExists>
+    /** Identities of the model calls of a step that another run has counted: the step is to be made again then. */
+    readonly countedElsewhere: (story: OpenStory, step: StoryStep) => Effect.Effect<ReadonlyArray<string>, SqlError>
+    /** Removes what no later step needs. Call it every few seconds. */
+    readonly removeOld: Effect.Effect<void, SqlError>
     /** Releases the traces that were bound to a run while it was deleted, and returns them. */
     readonly release: (runId: RunId) => Effect.Effect<ReadonlyArray<TraceRef>, SqlError>
     /** Runs of OpenTelemetry that have not ended, with their sources. */
@@ -98,6 +105,7 @@ export class Stories extends Context.Service<
       const prices = yield* Prices
       const marks = yield* TelemetryMarks
       const repository = yield* RunRepository
+      const calls = yield* makeCountedCalls
       const { countsJoinedUsage, idleMs, maxStatedCostUsd, parentWaitMs, settleMs, truth } = yield* IngestSettings
 
       const readRow = batchedReads(sql, KEYS_PER_READ, (runIds: ReadonlyArray<RunId>) =>
@@ -136,7 +144,9 @@ export class Stories extends Context.Service<
           stored.push(decodeNode(node))
         }
         const isEnded = row.status !== null && isTerminal(row.status)
+        const countedElsewhere = new Set<string>()
         const options: StoryOptions = {
+          countedElsewhere,
           runId,
           sessionId: row.runtime_session_id ?? (row.is_taken || row.run_key === null ? runId : row.run_key),
           settleMs,
@@ -158,6 +168,7 @@ export class Stories extends Context.Service<
           positions: nodes.length,
           isCreated,
           facts: "",
+          countedElsewhere,
           pending: new Map()
         } satisfies OpenStory
       })
@@ -175,6 +186,12 @@ export class Stories extends Context.Service<
               ${removal(
                 sql,
                 taken.flatMap(({ rows }) => rows)
+              )}
+            ), claimed AS (
+              ${calls.claim(
+                taken.flatMap(({ step, story: { runId, source } }) =>
+                  countedCalls(source, step).map(({ call }) => ({ call, run_id: runId }))
+                )
               )}
             ), counted AS (
               UPDATE otlp_traces t SET bytes = t.bytes + r.bytes
@@ -303,7 +320,10 @@ export class Stories extends Context.Service<
         )
       )
 
-      return Stories.of({ open, append, release, unfinished })
+      const countedElsewhere = (story: OpenStory, step: StoryStep) =>
+        calls.countedElsewhere(story.runId, countedCalls(story.source, step))
+
+      return Stories.of({ open, append, countedElsewhere, removeOld: calls.removeOld, release, unfinished })
     })
   )
 }

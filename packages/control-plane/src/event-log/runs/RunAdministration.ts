@@ -181,6 +181,7 @@ export class RunAdministration extends Context.Service<
         yield* sql`DELETE FROM projections WHERE ${theirs}`
         yield* sql`DELETE FROM run_metrics WHERE ${theirs}`
         yield* sql`DELETE FROM otlp_seen WHERE ${theirs}`
+        yield* sql`DELETE FROM otlp_calls WHERE ${theirs}`
         yield* sql`
           DELETE FROM archive_changes c USING marks m WHERE c.table_name = 'marks' AND c.id = m.id AND m.${theirs}`
         yield* sql`

@@ -10,6 +10,7 @@ import type { Tree } from "./Tree.ts"
 export type Uncounted =
   | Repeats
   | "another span has the same response id"
+  | "another trace has counted the call"
   | "a model call beside it has the usage"
   | "a log record of the span was counted"
   | "the agents of the session may report it"
@@ -68,6 +69,10 @@ export const uncountedBecause = (
     const counted = get(state.responses, responseId) ?? winners.get(responseId)
     if (counted !== undefined && counted !== id) return "another span has the same response id"
   }
+  const identity = callIdentityOf(node)
+  if (identity !== undefined && options.countedElsewhere?.has(identity) === true) {
+    return "another trace has counted the call"
+  }
   const parent = parentOf(node)
   const isEmpty = meaning.usage === undefined && meaning.output === undefined && meaning.failure === undefined
   if (isEmpty && parent !== undefined && HashSet.has(state.withUsage, parent)) {
@@ -75,6 +80,10 @@ export const uncountedBecause = (
   }
   return undefined
 }
+
+/** What a model call has in every trace that reports it: the response id and the tokens; undefined without them. */
+export const callIdentityOf = ({ responseId, usage }: SpanNode): string | undefined =>
+  responseId === undefined || usage === undefined ? undefined : `${usage.input} ${usage.output} ${responseId}`
 
 /** Whether the model call below a span is only itself: of spans that are each other's ancestors the last to start. */
 const isInnermost = (state: StoryState, tree: Tree, node: SpanNode): boolean => {

@@ -26,6 +26,8 @@ export interface StoryOptions {
   readonly prices: ModelPrices
   /** SHA-256 of a text, hexadecimal. */
   readonly sha256: (text: string) => string
+  /** Identities of model calls that other runs have counted (`callIdentityOf`). */
+  readonly countedElsewhere?: ReadonlySet<string> | undefined
   /**
    * Set when the telemetry enriches the run of a session that a runtime hosts: the story then emits tool and model
    * events only, and neither creates nor ends the run. Tokens count when `usage` is true.

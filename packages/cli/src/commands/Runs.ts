@@ -1,5 +1,5 @@
 import { type Run, type RunListQuery, RunSort, runSortKeys } from "@runplane/api"
-import { RunDescriptor, RunStatus, runDuration, scenarioOfRecord } from "@runplane/domain"
+import { RunDescriptor, RunStatus, runDuration, scenarioOfRecord, unreadSpansText } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
@@ -12,6 +12,7 @@ import * as Schema from "effect/Schema"
 import { usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
 import { output, printDone, printedAsJson, printFacts, printRows } from "../Output.ts"
+import { plainText } from "../story/PlainText.ts"
 import { readOutcome } from "../story/RunOutcome.ts"
 import { outcomeText } from "../story/Story.ts"
 import { briefly, type Column } from "../Table.ts"
@@ -36,6 +37,13 @@ const runColumns = (now: number): ReadonlyArray<Column<Run>> => [
 const tookOf = (run: Run): string => {
   const took = runDuration(run)
   return took === undefined ? "" : briefly(took)
+}
+
+/** Whether the run has all that was sent. */
+const completeness = ({ historyGap, metadata }: Run): string => {
+  if (historyGap === true) return "no: messages are known to be missing"
+  const unread = unreadSpansText(metadata)
+  return unread === undefined ? "yes" : `no: ${plainText(unread)}`
 }
 
 const run = Argument.String("run").pipe(Argument.withDescription("Id of the run, or of its session"))
@@ -120,7 +128,7 @@ const show = Command.make("show", { run }, ({ run }) =>
           ["Created", record.createdAt],
           ["Ended", record.endedAt],
           ["Storage", record.storage === "archive" ? "archive, read-only" : undefined],
-          ["Complete", record.historyGap === true ? "no: messages are known to be missing" : "yes"]
+          ["Complete", completeness(record)]
         ],
         record
       )

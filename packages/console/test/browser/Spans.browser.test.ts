@@ -15,6 +15,7 @@ import {
 } from "./Stage.ts"
 
 const TRACE = "ab".repeat(16)
+const OTHER_TRACE = "cd".repeat(16)
 const BEGIN_MS = Date.now() - 60_000
 const idOf = (number: number) => number.toString(16).padStart(16, "0")
 
@@ -30,8 +31,8 @@ interface Sent {
 
 const otlpValue = (value: string | number) => (typeof value === "number" ? { intValue: value } : { stringValue: value })
 
-const spanOf = ({ attributes = {}, error, from, id, name, parent, to }: Sent) => ({
-  traceId: TRACE,
+const spanOf = ({ attributes = {}, error, from, id, name, parent, to }: Sent, traceId = TRACE) => ({
+  traceId,
   spanId: idOf(id),
   ...(parent !== undefined && { parentSpanId: idOf(parent) }),
   name,
@@ -73,19 +74,41 @@ const SPANS: ReadonlyArray<Sent> = [
   }
 ]
 
+/** Spans of an instrumentation that no family reads. */
+const UNREAD: ReadonlyArray<Sent> = [2, 3].map((id) => ({
+  ...{ id, parent: 1, name: "acme.step", from: 10, to: 20 },
+  attributes: { "acme.kind": "llm", "acme.tokens": 900 }
+}))
+
 let runId = ""
+let otherRunId = ""
+
+/** The id of the run of a root agent, when it has ended. */
+const endedRun = async (scenario: string): Promise<string> => {
+  for (let left = 100; left > 0; left--) {
+    const { body } = await ask("GET", `${CONTROL_PLANE}/runs?q=status:completed+scenario:${scenario}`)
+    const id: string | undefined = body.data.at(0)?.id
+    if (id !== undefined) return id
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  throw new Error(`no run of ${scenario} has ended`)
+}
 
 beforeAll(async () => {
   await startStackWith({ OTLP_SETTLE_MS: "300" })
   const resource = { attributes: [{ key: "service.name", value: { stringValue: "committee" } }] }
-  const body = { resourceSpans: [{ resource, scopeSpans: [{ scope: { name: "test" }, spans: SPANS.map(spanOf) }] }] }
-  const sent = await ask("POST", `${CONTROL_PLANE}/v1/traces`, body)
-  assert.strictEqual(sent.status, 200, sent.text)
-  for (let left = 100; left > 0 && runId === ""; left--) {
-    const { body: runs } = await ask("GET", `${CONTROL_PLANE}/runs?q=status:completed`)
-    runId = runs.data.at(0)?.id ?? ""
-    if (runId === "") await new Promise((resolve) => setTimeout(resolve, 200))
+  const send = async (...scopes: ReadonlyArray<readonly [name: string, spans: ReadonlyArray<object>]>) => {
+    const scopeSpans = scopes.map(([name, spans]) => ({ scope: { name }, spans }))
+    const sent = await ask("POST", `${CONTROL_PLANE}/v1/traces`, { resourceSpans: [{ resource, scopeSpans }] })
+    assert.strictEqual(sent.status, 200, sent.text)
   }
+  await send(["test", SPANS.map((span) => spanOf(span))])
+  await send(
+    ["test", [spanOf({ id: 1, name: "invoke_agent lone", from: 0, to: 90, attributes: agent("lone") }, OTHER_TRACE)]],
+    ["acme.tracer", UNREAD.map((span) => spanOf(span, OTHER_TRACE))]
+  )
+  runId = await endedRun("coordinator")
+  otherRunId = await endedRun("lone")
 }, 4 * PATIENCE_MS)
 afterAll(tearDown)
 
@@ -134,6 +157,25 @@ describe("the spans of a run in a browser", () => {
       await picture(page, "traces-tree")
       assert.deepStrictEqual(await violationsOf(page), [])
       assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+      await context.close()
+    },
+    2 * PATIENCE_MS
+  )
+
+  it(
+    "that were not understood are named above every view",
+    async () => {
+      const { context, page } = await openPage({ width: 1440 })
+      await go(page, `/runs/${otherRunId}`)
+      await light(page, "complete")
+      await page
+        .getByText("2 spans of acme.tracer were not understood: the agents, calls and costs that they report")
+        .waitFor()
+      await picture(page, "spans-not-understood")
+      await go(page, `/runs/${runId}`)
+      await light(page, "complete")
+      assert.strictEqual(await page.getByText("not understood").count(), 0)
+      assert.deepStrictEqual(await violationsOf(page), [])
       await context.close()
     },
     2 * PATIENCE_MS

@@ -1,4 +1,4 @@
-import { isTerminal, type RunStatus, runDuration } from "@runplane/domain"
+import { isTerminal, type RunStatus, runDuration, unreadSpansText } from "@runplane/domain"
 import { ArrowLeft } from "lucide-react"
 import { Suspense } from "react"
 import { Link } from "wouter"
@@ -38,6 +38,7 @@ export const Header = ({ shown }: { readonly shown: ShownRun }) => {
   const elapsed = runDuration(run, now)
   const left = HAS_SESSION.has(state.run.status) ? timeLeftOf(shown.events, run, now) : undefined
   const mode = state.run.modeName ?? facts.modeName
+  const unread = unreadSpansText(run.metadata)
   const { totals } = state.llm
   const { callCount, callsWithoutUsage = 0, totalTokens } = totals
   return (
@@ -120,6 +121,11 @@ export const Header = ({ shown }: { readonly shown: ShownRun }) => {
       {run.historyGap === true ? (
         <p className="mt-1.5 text-warn">The log has a gap: the runtime dropped messages before they were read.</p>
       ) : null}
+      {unread === undefined ? null : (
+        <p className="mt-1.5 text-warn">
+          <UserText text={unread} />: the agents, calls and costs that they report are not in this run.
+        </p>
+      )}
     </header>
   )
 }

@@ -1,4 +1,4 @@
-import { createGunzip } from "node:zlib"
+import { constants, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from "node:zlib"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -20,8 +20,12 @@ export class BodyMalformed extends Data.TaggedError("BodyMalformed")<{ readonly 
   }
 }
 
+/** How a body is compressed. */
+export const contentCodings = ["gzip", "deflate", "zstd"] as const
+export type ContentCoding = (typeof contentCodings)[number]
+
 export interface BodyOptions {
-  readonly gzip: boolean
+  readonly coding: ContentCoding | undefined
   /** Bound of the body as sent. */
   readonly maxBytes: number
   /** Bound of the inflated body. */
@@ -34,21 +38,34 @@ export interface BodyOptions {
  */
 export const readBody = Effect.fnUntraced(function* <E, R>(
   body: Stream.Stream<Uint8Array, E, R>,
-  { gzip, maxBytes, maxInflatedBytes }: BodyOptions
+  { coding, maxBytes, maxInflatedBytes }: BodyOptions
 ) {
   const sent = yield* receiveBody(body, maxBytes)
-  return gzip ? yield* inflateBody(sent, maxInflatedBytes) : sent
+  return coding === undefined ? sent : yield* inflateBody(sent, coding, maxInflatedBytes)
 })
 
-/** Reads a body as sent. */
-export const receiveBody = Effect.fnUntraced(function* <E, R>(body: Stream.Stream<Uint8Array, E, R>, maxBytes: number) {
+/** When more bytes arrive, the rest of the body waits for its turn. */
+export interface LargeBody<R> {
+  readonly above: number
+  readonly turn: Effect.Effect<void, never, R>
+}
+
+/** Reads a body as sent. `large` gives bodies of many bytes a turn before they are read further. */
+export const receiveBody = Effect.fnUntraced(function* <E, R, R2 = never>(
+  body: Stream.Stream<Uint8Array, E, R>,
+  maxBytes: number,
+  large?: LargeBody<R2>
+) {
   const chunks: Array<Uint8Array> = []
   let bytes = 0
-  yield* Stream.runForEach(body, (chunk) => {
+  let isLarge = false
+  yield* Stream.runForEach(body, (chunk): Effect.Effect<void, BodyTooLarge, R2> => {
     bytes += chunk.length
     if (bytes > maxBytes) return Effect.fail(new BodyTooLarge({ measured: "sent", limitBytes: maxBytes }))
     chunks.push(chunk)
-    return Effect.void
+    if (large === undefined || isLarge || bytes <= large.above) return Effect.void
+    isLarge = true
+    return large.turn
   })
   return Buffer.concat(chunks, bytes)
 })
@@ -57,10 +74,10 @@ export const receiveBody = Effect.fnUntraced(function* <E, R>(body: Stream.Strea
  * Inflates a body, on a thread of zlib and not on the thread of the service. The parts go into one buffer, so memory
  * never has the body twice: it has the size that gzip states at its end, and grows where that is not true.
  */
-export const inflateBody = (sent: Buffer, maxBytes: number) =>
+export const inflateBody = (sent: Buffer, coding: ContentCoding, maxBytes: number) =>
   Effect.callback<Buffer, BodyTooLarge | BodyMalformed>((resume) => {
-    const stream = createGunzip({ chunkSize: INFLATED_CHUNK_BYTES })
-    let inflated = Buffer.allocUnsafeSlow(Math.min(statedSize(sent), maxBytes))
+    const stream = inflater(coding, sent)
+    let inflated = Buffer.allocUnsafeSlow(coding === "gzip" ? Math.min(statedSize(sent), maxBytes) : 0)
     let bytes = 0
     const end = (result: Effect.Effect<Buffer, BodyTooLarge | BodyMalformed>) => {
       stream.removeAllListeners("data").destroy()
@@ -82,10 +99,30 @@ export const inflateBody = (sent: Buffer, maxBytes: number) =>
       bytes += chunk.length
     })
     stream.once("end", () => end(Effect.succeed(inflated.subarray(0, bytes))))
-    stream.once("error", () => end(Effect.fail(new BodyMalformed({ why: "it is not gzip" }))))
+    stream.once("error", () => end(Effect.fail(new BodyMalformed({ why: `it is not ${coding}` }))))
     stream.end(sent)
     return Effect.sync(() => void stream.destroy())
   })
+
+const inflater = (coding: ContentCoding, sent: Buffer) => {
+  const options = { chunkSize: INFLATED_CHUNK_BYTES }
+  switch (coding) {
+    case "gzip":
+      return createGunzip(options)
+    case "deflate":
+      // The name stands for the format of zlib, and some clients send the data of it alone.
+      return isZlib(sent) ? createInflate(options) : createInflateRaw(options)
+    case "zstd":
+      return createZstdDecompress({ ...options, params: { [constants.ZSTD_d_windowLogMax]: MOST_WINDOW_LOG } })
+  }
+}
+
+/** The two bytes before a body of zlib: the method, and a check of both. */
+const isZlib = (sent: Buffer): boolean =>
+  sent.length >= 2 && ((sent[0] ?? 0) & 0x0f) === 8 && sent.readUInt16BE(0) % 31 === 0
+
+/** The memory that a body of zstd may have for what it refers back to: 8 MiB, as encoders need at usual levels. */
+const MOST_WINDOW_LOG = 23
 
 /**
  * Gives the memory of an inflated body back at once. Without this: the bodies of some large requests in a row wait for

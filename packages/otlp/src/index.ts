@@ -9,6 +9,8 @@ export {
   BodyMalformed,
   type BodyOptions,
   BodyTooLarge,
+  type ContentCoding,
+  contentCodings,
   inflateBody,
   readBody,
   receiveBody,

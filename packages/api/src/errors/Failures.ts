@@ -187,6 +187,13 @@ export const unsupportedMediaType = (contentType: string) =>
     error: reasonPhrases[415]
   })
 
+export const unsupportedCoding = (coding: string, accepted: ReadonlyArray<string>) =>
+  new UnsupportedMediaType({
+    errorCode: "UNSUPPORTED_MEDIA_TYPE",
+    message: `unsupported content coding: ${coding}; accepted are ${accepted.join(", ")} and none`,
+    error: reasonPhrases[415]
+  })
+
 export const unauthenticated = (message: string) =>
   new Unauthenticated({ errorCode: "UNAUTHENTICATED", message, error: reasonPhrases[401] })
 

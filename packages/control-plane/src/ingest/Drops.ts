@@ -18,6 +18,10 @@ export const DROPPED_BECAUSE = {
   invalid: "their request does not have the form of OTLP, or is over its limits"
 } as const satisfies Partial<Record<DropReason, string>>
 
+const REMEDY = "let the exporter compress, send smaller batches, or raise OTLP_MAX_BODY_BYTES"
+/** Sources whose last line is known. */
+const MOST_SOURCES = 1_000
+
 const isSaid = (reason: DropReason): reason is keyof typeof DROPPED_BECAUSE => reason in DROPPED_BECAUSE
 
 /**
@@ -27,6 +31,8 @@ const isSaid = (reason: DropReason): reason is keyof typeof DROPPED_BECAUSE => r
 export class Drops extends Context.Service<
   Drops,
   {
+    /** An export of a source is refused because it is too large, for the reason that its sender gets. */
+    readonly refuse: (source: string, reason: string) => Effect.Effect<void>
     /** `count` spans, log records or parts of them of a source are dropped. */
     readonly drop: (reason: DropReason, count: number, source: string) => Effect.Effect<void>
   }
@@ -49,7 +55,18 @@ export class Drops extends Context.Service<
         const line = `dropped ${before + count} spans and log records of OpenTelemetry: ${DROPPED_BECAUSE[reason]}`
         yield* Effect.annotateLogs(Effect.logWarning(line), { reason, source })
       })
-      return Drops.of({ drop })
+      const refusedAt = new Map<string, number>()
+      const refuse = Effect.fnUntraced(function* (source: string, reason: string) {
+        metrics.otlpTooLarge(source)
+        const now = yield* Clock.currentTimeMillis
+        if (now - (refusedAt.get(source) ?? Number.NEGATIVE_INFINITY) < LOG_EVERY_MS) return
+        refusedAt.delete(source)
+        refusedAt.set(source, now)
+        for (const oldest of refusedAt.keys()) if (refusedAt.size > MOST_SOURCES) refusedAt.delete(oldest)
+        const line = `refused an export of OpenTelemetry, whose spans are lost: ${reason}; ${REMEDY}`
+        yield* Effect.annotateLogs(Effect.logWarning(line), { reason: "too_large", source })
+      })
+      return Drops.of({ drop, refuse })
     })
   )
 }

@@ -8,9 +8,11 @@ import {
   PROTOBUF_TYPE,
   payloadTooLarge,
   TooManyRequests,
+  unsupportedCoding,
   unsupportedMediaType
 } from "@runplane/api"
 import {
+  contentCodings,
   contentType,
   encodeExportAnswer,
   encodeStatus,
@@ -28,6 +30,7 @@ import { orUnavailable, RETRY_AFTER_SECONDS } from "../platform/http/OutageAnswe
 import type { ExportRefused } from "./ExportBudgets.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 import { JOIN_HEADER } from "./JoinTokens.ts"
+import { asExport } from "./OtherClients.ts"
 import { Reception } from "./Reception.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -38,6 +41,8 @@ const encodingOf = ({ headers }: Request): OtlpEncoding | undefined => {
   return type === "application/json" ? "json" : type === PROTOBUF_TYPE ? "protobuf" : undefined
 }
 
+/** Sources that are known to have the answer about metrics. */
+const MOST_SOURCES = 1_000
 const METRICS_ARE_NOT_STORED = "this service stores spans and log records, not metrics"
 
 /** The `ingest` group: OTLP over HTTP (docs/reference/ingest.md#endpoint). */
@@ -47,6 +52,7 @@ export const IngestHttp = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const { isEnabled } = yield* IngestSettings
     const reception = yield* Reception
+    const isFirst = firstTime(MOST_SOURCES)
 
     /** The encodings of a request; refuses other ones. */
     const accepted = Effect.fnUntraced(function* (request: Request) {
@@ -54,8 +60,10 @@ export const IngestHttp = HttpApiBuilder.group(
       const encoding = encodingOf(request)
       if (encoding === undefined) return yield* unsupportedMediaType(request.headers["content-type"] ?? "")
       const coding = request.headers["content-encoding"]?.trim().toLowerCase() ?? "identity"
-      if (coding !== "identity" && coding !== "gzip") return yield* unsupportedMediaType(`content coding ${coding}`)
-      return { encoding, gzip: coding === "gzip" }
+      if (coding === "" || coding === "identity") return { encoding, coding: undefined }
+      const known = contentCodings.find((each) => each === coding || `x-${each}` === coding)
+      if (known === undefined) return yield* unsupportedCoding(coding, contentCodings)
+      return { encoding, coding: known }
     })
 
     const answer = (
@@ -86,7 +94,7 @@ export const IngestHttp = HttpApiBuilder.group(
             }
             const rejected = yield* reception.receive(given).pipe(
               Effect.catchTags({
-                BodyTooLarge: () => Effect.fail(payloadTooLarge()),
+                BodyTooLarge: ({ message }) => Effect.fail(payloadTooLarge(message)),
                 TooManyParts: ({ message }) => Effect.fail(payloadTooLarge(message)),
                 BodyMalformed: ({ message }) => Effect.fail(badRequest(message)),
                 HttpServerError: () => Effect.fail(badRequest("the body did not arrive")),
@@ -101,12 +109,29 @@ export const IngestHttp = HttpApiBuilder.group(
       .handleRaw("traces", receive("traces"))
       .handleRaw("logs", receive("logs"))
       .handleRaw("metrics", ({ request }) =>
-        Effect.map(accepted(request), ({ encoding }) =>
-          answer("metrics", encoding, { rejected: 0, message: METRICS_ARE_NOT_STORED })
-        )
+        Effect.gen(function* () {
+          const { encoding } = yield* accepted(request)
+          const { actorId } = yield* CurrentActor
+          return answer(
+            "metrics",
+            encoding,
+            isFirst(actorId) ? { rejected: 0, message: METRICS_ARE_NOT_STORED } : undefined
+          )
+        })
       )
   })
 )
+
+/** Whether a name comes for the first time; of very many names it forgets the oldest. */
+const firstTime = (most: number) => {
+  const names = new Set<string>()
+  return (name: string): boolean => {
+    if (names.has(name)) return false
+    names.add(name)
+    for (const oldest of names) if (names.size > most) names.delete(oldest)
+    return true
+  }
+}
 
 /** 429 with the time after which the budget has room again. */
 const refusalOf = ({ message, retryAfterMs }: ExportRefused) => {
@@ -132,6 +157,7 @@ const messageOf = ({ body }: HttpServerResponse.HttpServerResponse): string => {
 
 /** Errors of the three paths as the `Status` message of OTLP, which exporters read. */
 export const layerExportErrors = Layer.succeed(RawRoutes, {
+  known: asExport,
   has: (path) => EXPORT_PATHS.has(path),
   refusal: (request, refused) => {
     const encoding = encodingOf(request) ?? "json"

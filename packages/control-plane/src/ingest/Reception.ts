@@ -3,7 +3,8 @@ import type { IngestHealth } from "@runplane/api"
 import { receivedTelemetry, type Telemetry } from "@runplane/domain"
 import {
   type BodyMalformed,
-  type BodyTooLarge,
+  BodyTooLarge,
+  type ContentCoding,
   type Dropped,
   inflateBody,
   OTLP_LIMITS,
@@ -12,7 +13,7 @@ import {
   readEach,
   receiveBody,
   releaseBody,
-  type TooManyParts
+  TooManyParts
 } from "@runplane/otlp"
 import { makeFairTurns, RequestFacts, type TurnRefused } from "@runplane/server"
 import * as Clock from "effect/Clock"
@@ -32,14 +33,18 @@ import { Inbox, type InboxEntry, inboxEntry, type SourceSize, type TraceRef } fr
 import { IngestSettings } from "./IngestSettings.ts"
 import { JoinTokens } from "./JoinTokens.ts"
 
-/** An inflated body may have so many times the bytes of the largest body as sent. */
+/** An inflated body may have so many times the bytes of the largest body as sent, up to a bound. */
 const INFLATED = 8
+const MOST_INFLATED_BYTES = 32 * 1024 * 1024
 /** Requests whose bodies are in memory at the same time. */
 const CONCURRENT_REQUESTS = 8
 /** Those of one caller: bodies that do not arrive leave others free. */
 const REQUESTS_OF_CALLER = 6
-/** A body that inflates to more is read alone: memory has one of them. */
+/** A body that inflates to more, or has more, is read alone: memory has the spans of one of them. */
 const LARGE_BODY_BYTES = 4 * 1024 * 1024
+/** Bodies with more bytes as sent that arrive at the same time, and those of one caller. */
+const LARGE_ARRIVALS = 3
+const LARGE_ARRIVALS_OF_CALLER = 2
 /** The spans of a request may have so many times the bytes of its largest inflated body: each repeats its resource. */
 const STORED = 2
 /** A body arrives within this time. */
@@ -90,7 +95,7 @@ export class InboxFull extends Data.TaggedError("InboxFull") {}
 export interface ExportRequest<E> {
   readonly signal: OtlpSignal
   readonly encoding: OtlpEncoding
-  readonly gzip: boolean
+  readonly coding: ContentCoding | undefined
   readonly body: Stream.Stream<Uint8Array, E>
   /** The name of the caller's key. */
   readonly source: string
@@ -124,7 +129,7 @@ export class Reception extends Context.Service<
     Reception,
     Effect.gen(function* () {
       const drain = yield* Drain
-      const { drop } = yield* Drops
+      const { drop, refuse } = yield* Drops
       const inbox = yield* Inbox
       const tokens = yield* JoinTokens
       const metrics = yield* Metrics
@@ -133,8 +138,9 @@ export class Reception extends Context.Service<
       const budgets = yield* makeExportBudgets
       const lane = makeFairTurns("exports", CONCURRENT_REQUESTS, { ofCaller: REQUESTS_OF_CALLER })
       const largeLane = makeFairTurns("large exports", 1)
+      const arrivals = makeFairTurns("large bodies", LARGE_ARRIVALS, { ofCaller: LARGE_ARRIVALS_OF_CALLER })
       const limits = { ...OTLP_LIMITS, traces: tracesPerRequest }
-      const maxInflatedBytes = INFLATED * maxBodyBytes
+      const maxInflatedBytes = Math.max(maxBodyBytes, Math.min(INFLATED * maxBodyBytes, MOST_INFLATED_BYTES))
       const options = {
         redactor,
         content: dropsContent ? ("drop" as const) : ("keep" as const),
@@ -216,43 +222,57 @@ export class Reception extends Context.Service<
         return message === "" ? undefined : { rejected, message }
       })
 
-      const receiveInTurn = Effect.fnUntraced(function* <E>({ body, ...request }: ExportRequest<E>) {
-        const sent = yield* receiveBody(body, maxBodyBytes).pipe(
-          Effect.timeoutOrElse({ duration: ARRIVAL, orElse: () => Effect.fail(new InboxFull()) })
-        )
-        if (!request.gzip) {
-          yield* budgets.spend(request.client, sent.length, 1)
-          return yield* read(request, sent)
-        }
-        const small = yield* inflateBody(sent, Math.min(LARGE_BODY_BYTES, maxInflatedBytes)).pipe(
-          Effect.catchIf(
-            (error) => error._tag === "BodyTooLarge" && maxInflatedBytes > LARGE_BODY_BYTES,
-            () => Effect.undefined
-          )
-        )
-        if (small !== undefined) {
-          yield* budgets.spend(request.client, small.length, 1)
-          return yield* read(request, small)
-        }
-        return yield* largeLane.run(
-          Effect.gen(function* () {
-            const inflated = yield* inflateBody(sent, maxInflatedBytes)
-            const whole = Effect.andThen(budgets.spend(request.client, inflated.length, 1), read(request, inflated))
-            return yield* Effect.ensuring(
-              whole,
-              Effect.sync(() => releaseBody(inflated))
-            )
-          })
+      /** Reads the bytes of a body, which `inflated` makes; a large body alone. */
+      const readAlone = Effect.fnUntraced(function* <E>(
+        request: Omit<ExportRequest<E>, "body">,
+        inflated: Effect.Effect<Buffer, BodyTooLarge | BodyMalformed>
+      ) {
+        const whole = yield* inflated
+        return yield* Effect.ensuring(
+          Effect.andThen(budgets.spend(request.client, whole.length, 1), read(request, whole)),
+          Effect.sync(() => releaseBody(whole))
         )
       })
+
+      const receiveInTurn = Effect.fnUntraced(function* <E>({ body, ...request }: ExportRequest<E>) {
+        const { client, coding } = request
+        // Bodies that do not arrive hold no turn that the large ones of another caller need.
+        const sent = yield* receiveBody(body, maxBodyBytes, { above: LARGE_BODY_BYTES, turn: arrivals.scoped }).pipe(
+          Effect.timeoutOrElse({ duration: ARRIVAL, orElse: () => Effect.fail(new InboxFull()) })
+        )
+        const isLarge = sent.length > LARGE_BODY_BYTES
+        if (coding === undefined) {
+          if (isLarge) return yield* largeLane.run(readAlone(request, Effect.succeed(sent)))
+          yield* budgets.spend(client, sent.length, 1)
+          return yield* read(request, sent)
+        }
+        const small = isLarge
+          ? undefined
+          : yield* inflateBody(sent, coding, Math.min(LARGE_BODY_BYTES, maxInflatedBytes)).pipe(
+              Effect.catchIf(
+                (error) => error._tag === "BodyTooLarge" && maxInflatedBytes > LARGE_BODY_BYTES,
+                () => Effect.undefined
+              )
+            )
+        if (small === undefined) {
+          return yield* largeLane.run(readAlone(request, inflateBody(sent, coding, maxInflatedBytes)))
+        }
+        yield* budgets.spend(client, small.length, 1)
+        return yield* read(request, small)
+      }, Effect.scoped)
 
       const receive = Effect.fn("Reception.receive")(function* <E>(request: ExportRequest<E>) {
         yield* budgets.spend(request.client, 1)
         yield* checkCapacity(request.source)
         // A request that waits for its turn has none of its body in memory.
-        return yield* lane
-          .run(receiveInTurn(request))
-          .pipe(Effect.updateService(RequestFacts, (facts) => ({ ...facts, client: request.client })))
+        return yield* lane.run(receiveInTurn(request)).pipe(
+          Effect.tapError((error) =>
+            error instanceof BodyTooLarge || error instanceof TooManyParts
+              ? refuse(request.source, error.message)
+              : Effect.void
+          ),
+          Effect.updateService(RequestFacts, (facts) => ({ ...facts, client: request.client }))
+        )
       })
       const health = Effect.suspend(() =>
         isEnabled

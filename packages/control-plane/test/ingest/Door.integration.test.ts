@@ -1,4 +1,4 @@
-import { gzipSync } from "node:zlib"
+import { deflateSync, gzipSync, zstdCompressSync } from "node:zlib"
 import { BinaryReader } from "@bufbuild/protobuf/wire"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
@@ -36,6 +36,7 @@ layer(layerTestService({ settings: { OTLP_MAX_BODY_BYTES: "20000" } }), { exclud
         const metrics = yield* post({}, { path: "/v1/metrics" })
         assert.strictEqual(metrics.status, 200)
         assert.include(metrics.text, "not metrics")
+        assert.strictEqual((yield* post({}, { path: "/v1/metrics" })).text, "{}")
       })
     )
 
@@ -76,7 +77,7 @@ layer(layerTestService({ settings: { OTLP_MAX_BODY_BYTES: "20000" } }), { exclud
 
     it.effect("refuses other bodies with a status that exporters do not retry", () =>
       Effect.gen(function* () {
-        const refused = [
+        const refused: ReadonlyArray<{ body: Buffer; headers: Record<string, string>; status: number }> = [
           { body: Buffer.from("{"), headers: { "content-type": "application/json" }, status: 400 },
           { body: Buffer.from("[".repeat(9_000)), headers: { "content-type": "application/json" }, status: 400 },
           { body: Buffer.from("<xml/>"), headers: { "content-type": "text/xml" }, status: 415 },
@@ -94,6 +95,28 @@ layer(layerTestService({ settings: { OTLP_MAX_BODY_BYTES: "20000" } }), { exclud
           assert.isNull(answer.headers.get("retry-after"))
           const message = isBinary ? statusMessage(answer.bytes) : JSON.parse(answer.text).message
           assert.isNotEmpty(message)
+          if (headers["content-encoding"] === "br") assert.include(message, "accepted are gzip, deflate, zstd and none")
+          if (status === 413) assert.include(message, "larger than")
+        }
+        const { text } = yield* call("GET", "/metrics")
+        assert.match(text, /otlp_too_large_total\{[^}]*source="anonymous"[^}]*\} 2/)
+      })
+    )
+
+    it.effect("inflates gzip, deflate and zstd, under their older names too", () =>
+      Effect.gen(function* () {
+        const body = JSON.stringify(one)
+        const sent = [
+          ["gzip", gzipSync(body)],
+          ["x-gzip", gzipSync(body)],
+          ["deflate", deflateSync(body)],
+          ["zstd", zstdCompressSync(body)],
+          ["identity", Buffer.from(body)]
+        ] as const
+        for (const [coding, bytes] of sent) {
+          const headers = { "content-type": "application/json", "content-encoding": coding }
+          const { status, text } = yield* post(Uint8Array.from(bytes), { headers })
+          assert.deepStrictEqual([coding, status, text], [coding, 200, "{}"])
         }
       })
     )
@@ -148,6 +171,32 @@ layer(layerTestService({ settings: keys }), { excludeTestServices: true })("a ke
         const answer = yield* call("GET", path, { headers: { "x-api-key": "sender" } })
         assert.strictEqual(answer.status, 403, path)
       }
+    })
+  )
+
+  it.effect("is accepted as the clients of other products send it", () =>
+    Effect.gen(function* () {
+      const basic = (pair: string) => ({ authorization: `Basic ${Buffer.from(pair).toString("base64")}` })
+      const sent: ReadonlyArray<[number, string, Record<string, string>]> = [
+        [200, "/api/public/otel/v1/traces", basic("pk-lf-1:sender")],
+        [200, "/api/public/otel/v1/logs", basic(":sender")],
+        [200, "/otel/v1/traces", { "x-api-key": "sender" }],
+        [200, "/v1/traces", basic("anything:sender")],
+        [200, "/v1/traces", { api_key: "sender" }],
+        [200, "/v1/traces", { "api-key": "sender" }],
+        [401, "/api/public/otel/v1/traces", basic("sender:wrong")],
+        [401, "/api/public/otel/v1/traces", basic("sender")],
+        [401, "/v1/traces", { api_key: "wrong" }],
+        [403, "/v1/traces", { api_key: "reader" }],
+        [404, "/api/public/otel/v1/other", basic("pk:sender")],
+        [404, "/api/public/otel/runs", basic("pk:operator")]
+      ]
+      for (const [status, path, headers] of sent) {
+        const answer = yield* post(path.endsWith("logs") ? {} : one, { path, headers })
+        assert.deepStrictEqual([path, headers, answer.status], [path, headers, status], answer.text)
+      }
+      const runs = yield* call("GET", "/runs", { headers: { "api-key": "operator" } })
+      assert.strictEqual(runs.status, 401)
     })
   )
 

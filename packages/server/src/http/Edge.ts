@@ -93,7 +93,7 @@ export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
         Effect.gen(function* () {
           const received = yield* HttpServerRequest.HttpServerRequest
           const redirect = basePathRedirect(received.url, basePath)
-          const request = withoutBasePath(received, basePath)
+          const request = raw.known(withoutBasePath(received, basePath))
           const given = request.headers["x-request-id"]
           const requestId = given !== undefined && ACCEPTED_REQUEST_ID.test(given) ? given : randomUUID()
           const origin = request.headers["origin"]
@@ -117,7 +117,7 @@ export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
                   : Effect.succeed(redirect)
           const via = viaOf(request.headers["x-runplane-via"])
           const facts: Facts = { client: "", actor: undefined, address: addressOf(request, proxies), via }
-          const surrounded = answered(route, request, { form, methods, observer, facts, requestId }).pipe(
+          const surrounded = answered(route, request, { form, methods, observer, facts, requestId, isRaw }).pipe(
             Effect.provideService(RequestFacts, facts),
             Effect.provideService(RequestId, requestId),
             Effect.annotateLogs("requestId", requestId)
@@ -145,18 +145,20 @@ interface Surroundings {
   readonly observer: typeof HttpObserver.Service
   readonly facts: Facts
   readonly requestId: string
+  /** Whether the handler reads the body itself, and says which form of it is not accepted. */
+  readonly isRaw: boolean
 }
 
 const answered = <E, R>(
   httpEffect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   request: HttpServerRequest.HttpServerRequest,
-  { facts, form, methods, observer, requestId }: Surroundings
+  { facts, form, isRaw, methods, observer, requestId }: Surroundings
 ) =>
   Effect.gen(function* () {
     const start = yield* Clock.currentTimeNanos
     const response = yield* Effect.catchCause(httpEffect, (cause) => fallback(cause, request, form, methods)).pipe(
       Effect.map((answer) =>
-        answer.status === 415 ? form.unsupportedMediaType(request.headers["content-type"] ?? "") : answer
+        answer.status === 415 && !isRaw ? form.unsupportedMediaType(request.headers["content-type"] ?? "") : answer
       )
     )
     // The router leaves the matched route in the context of the request's fiber.

@@ -258,8 +258,8 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   }),
   OTLP_MAX_BODY_BYTES: row(
     bytes(1_024),
-    4_194_304,
-    "Largest body of an export as sent; inflated it may have eight times as many bytes."
+    20_971_520,
+    "Largest body of an export as sent; inflated it may have eight times as many bytes, up to 32 MiB."
   ),
   OTLP_INBOX_BYTES: row(
     bytes(65_536),

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Counter, Gauge, Histogram, Registry } from "prom-client"
 import { type DropReason, dropReasons, type JoinRefusal, joinRefusals } from "./IngestReasons.ts"
-import { makeSourceLag, type WaitingSource } from "./SourceLag.ts"
+import { makeSourceLag, sourceLabel, type WaitingSource } from "./SourceLag.ts"
 
 /** The value of a label that is beyond a bound. */
 const OTHER_LABEL = "other"
@@ -223,6 +223,8 @@ const makeMetrics = ({ observe, registry }: Pick<ServiceRegistry, "observe" | "r
     "reason",
     dropReasons
   )
+  const otlpTooLarge = counter("otlp_too_large_total", "Exports that were refused as too large, by source", "source")
+  const tooLargeSources = boundedLabel(MAX_FREE_LABEL_VALUES)
   const otlpJoinRefused = counterOf(
     "otlp_join_refused_total",
     "Traces that may not join the run of their session, and requests with a token that is not valid, by reason",
@@ -323,6 +325,8 @@ const makeMetrics = ({ observe, registry }: Pick<ServiceRegistry, "observe" | "r
     },
     /** Ingest dropped spans, log records or parts of them (docs/reference/ingest.md#dropped). */
     otlpDropped: (reason: DropReason, count: number) => otlpDropped(reason, count),
+    /** An export of a source was refused with 413. */
+    otlpTooLarge: (source: string) => otlpTooLarge.labels(sourceLabel(source, tooLargeSources)).inc(),
     /** A span that was not understood became part of a run. */
     otlpUnread: (scope: string) => otlpUnread.labels(unreadScopes(scope === "" ? "none" : scope)).inc(),
     otlpJoinRefused: (reason: JoinRefusal) => otlpJoinRefused(reason, 1),

@@ -10,6 +10,9 @@ export interface WaitingSource {
 /** The begin of the name of a token's holder. Holders share a label: metrics name no persons. */
 const HOLDER = "user:"
 
+export const sourceLabel = (source: string, bounded: (source: string) => string): string =>
+  source.startsWith(HOLDER) ? "users" : bounded(source)
+
 /** The lag of each source of telemetry, as read last (docs/reference/ingest.md#turns). */
 export const makeSourceLag = (registers: Array<Registry>, bounded: (source: string) => string) => {
   const gauge = new Gauge({
@@ -21,7 +24,7 @@ export const makeSourceLag = (registers: Array<Registry>, bounded: (source: stri
   return (sources: ReadonlyArray<WaitingSource>) => {
     const lags = new Map<string, number>()
     for (const { lagSeconds, source } of sources) {
-      const label = source.startsWith(HOLDER) ? "users" : bounded(source)
+      const label = sourceLabel(source, bounded)
       lags.set(label, Math.max(lagSeconds, lags.get(label) ?? 0))
     }
     gauge.reset()

@@ -26,6 +26,7 @@ const table: ReadonlyArray<readonly [name: string, type: string, sample: string,
   ["otlp_rejected_total", "counter", " 2"],
   ["otlp_duplicate_spans_total", "counter", " 4"],
   ["otlp_drained_total", "counter", " 5"],
+  ["otlp_too_large_total", "counter", '{source="users"} 1'],
   ["otlp_unread_spans_total", "counter", '{scope="acme.tracer"} 1'],
   ["otlp_dropped_total", "counter", '{reason="run_deleted"} 3'],
   ["otlp_join_refused_total", "counter", '{reason="not_named"} 1'],
@@ -121,6 +122,7 @@ const everything = Effect.gen(function* () {
   metrics.otlpReceived({ received: 9, rejected: 2, duplicates: 3 })
   metrics.otlpDrained(6, 1)
   metrics.otlpUnread("acme.tracer")
+  metrics.otlpTooLarge("user:ada")
   metrics.otlpJoinRefused("not_named")
   metrics.otlpMarks({ stored: 2, dropped: 1 })
   metrics.otlpDropped("run_deleted", 3)
@@ -209,6 +211,7 @@ const atStart: Readonly<Record<string, ReadonlyArray<string>>> = {
   runplane_loop_failures_total: [],
   // Their labels name what a client or an agent chose.
   otlp_unread_spans_total: [],
+  otlp_too_large_total: [],
   http_requests_total: [],
   proto_inbound_messages_total: [],
   proto_signals_total: []

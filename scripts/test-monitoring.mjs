@@ -35,6 +35,7 @@ const start = async () => {
   const ports = {
     LAUNCHER_PORT: await freePort(),
     CONTROL_PLANE_PORT: await freePort(),
+    OTLP_GRPC_PORT: 0,
     SANDBOX_PORT: await freePort()
   }
   const env = { ...process.env, ...ports, RUNPLANE_DATA_DIR: join(folder, "data") }

@@ -82,6 +82,7 @@ const startServices = async () => {
       ...process.env,
       LAUNCHER_PORT: launcher,
       CONTROL_PLANE_PORT: controlPlane,
+      OTLP_GRPC_PORT: 0,
       SANDBOX_PORT: sandbox,
       AUTH_PORT: auth,
       RUNPLANE_POSTGRES_PORT: postgres,

@@ -146,6 +146,7 @@ export const startStack = async (command, args, cwd, environment, attempts = 3) 
   const ports = {
     LAUNCHER_PORT: await freePort(),
     CONTROL_PLANE_PORT: await freePort(),
+    OTLP_GRPC_PORT: 0,
     SANDBOX_PORT: await freePort()
   }
   const set = Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, String(port)]))

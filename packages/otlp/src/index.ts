@@ -18,6 +18,7 @@ export {
 } from "./Body.ts"
 export { type Dropped, OTLP_LIMITS, type OtlpLimits } from "./Bounds.ts"
 export { type ReadReport, type TakeTelemetry, telemetryKey } from "./Collect.ts"
+export { codeOf, framed, GrpcCode, messageIn, PREFIX_BYTES, readPrefix, retryDetails, trailerText } from "./Grpc.ts"
 export {
   type OtlpEncoding,
   type OtlpRequest,

@@ -28,6 +28,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 import { DevelopmentAuth, TOKEN_AUDIENCE, TOKEN_ISSUER } from "./auth/DevelopmentAuth.ts"
@@ -49,8 +50,8 @@ export interface Addresses {
   readonly keyed: boolean
   /** Whether the control plane serves the web console. */
   readonly console: boolean
-  /** Whether the control plane receives OpenTelemetry. */
-  readonly ingests: boolean
+  /** Where the control plane receives OpenTelemetry by gRPC, or why not; undefined when it receives none at all. */
+  readonly ingest: { readonly grpc: string } | undefined
   /** Whether the API is documented at /docs. */
   readonly docs: boolean
   /** The registration of the policies of the packs; empty when the stack does not register them. */
@@ -145,7 +146,7 @@ const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
     keyed: settings.apiKey !== undefined,
     docs: (yield* readSetting(ServiceSettings.NODE_ENV)) === DEVELOPMENT,
     console: yield* hasConsole(controlPlaneUrl),
-    ingests: yield* isIngesting(controlPlaneUrl),
+    ingest: yield* ingestOf(controlPlaneUrl),
     policies
   })
 })
@@ -209,11 +210,14 @@ const greetRuntime = Effect.gen(function* () {
   yield* Effect.mapError(initialize, (error) => new RuntimeUnusable({ address, reason: oneLine(error) }))
 })
 
-const isIngesting = (controlPlaneUrl: string) =>
+const Ingesting = Schema.Struct({ ingest: Schema.optionalKey(Schema.Struct({ grpc: Schema.String })) })
+
+const ingestOf = (controlPlaneUrl: string) =>
   HttpClient.get(`${controlPlaneUrl}/readyz`).pipe(
     Effect.flatMap(({ json }) => json),
-    Effect.map((body) => typeof body === "object" && body !== null && "ingest" in body),
-    Effect.orElseSucceed(() => false),
+    Effect.flatMap(Schema.decodeUnknownEffect(Ingesting)),
+    Effect.map(({ ingest }) => ingest),
+    Effect.orElseSucceed(() => undefined),
     Effect.provide(NodeHttpClient.layerNodeHttp)
   )
 

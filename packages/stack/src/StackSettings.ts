@@ -1,5 +1,6 @@
 import { existsSync, statSync } from "node:fs"
 import { resolve } from "node:path"
+import type { Role } from "@runplane/api"
 import { OWN_PACKS } from "@runplane/launcher"
 import {
   readSetting,
@@ -46,7 +47,7 @@ export const readStackSettings: Effect.Effect<StackSettings, SettingsRefused> = 
   if (!isFolder(packsDir)) {
     return yield* settingRefused("PACKS_DIR", `names no folder: ${packsDir}`)
   }
-  const key = given.AUTH_API_KEYS.at(0)
+  const key = yield* ownKey(given.AUTH_API_KEYS)
   if (key === undefined && (yield* readSetting(ServiceSettings.OIDC_ISSUER)) !== undefined) {
     return yield* settingRefused("AUTH_API_KEYS", "must hold a key for the stack's own calls when OIDC_ISSUER is set")
   }
@@ -66,6 +67,19 @@ export const readStackSettings: Effect.Effect<StackSettings, SettingsRefused> = 
     apiKey: key === undefined ? undefined : Redacted.make(key),
     logLevel: given.LOG_LEVEL
   }
+})
+
+/** The key of the stack's own calls: the first of an administrator, else of an operator; others may not launch. */
+const ownKey = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
+  if (keys.length === 0) return undefined
+  const roles = yield* readSetting(ServiceSettings.AUTH_API_KEY_ROLES)
+  const keyOf = (role: Role) => keys.find((_, index) => (roles[index] ?? "admin") === role)
+  const key = keyOf("admin") ?? keyOf("operator")
+  if (key !== undefined) return key
+  return yield* settingRefused(
+    "AUTH_API_KEY_ROLES",
+    "must give one key the role admin or operator: the stack's own calls need it"
+  )
 })
 
 const isFolder = (path: string) => existsSync(path) && statSync(path).isDirectory()

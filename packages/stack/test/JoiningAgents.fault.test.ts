@@ -12,6 +12,7 @@ const startExporting = Effect.gen(function* () {
   const [controlPlane = 0] = yield* freePorts(1)
   return yield* startServing({
     CONTROL_PLANE_PORT: String(controlPlane),
+    OTLP_GRPC_PORT: "0",
     AUTH_API_KEYS: "operator-key,agents-key",
     AUTH_API_KEY_NAMES: "operator,agents",
     AUTH_API_KEY_ROLES: "admin,ingest",

@@ -198,3 +198,18 @@ it.effect("a given runtime is called as the settings say", () =>
     }
   })
 )
+
+it.effect("the stack's own calls take the first key whose role is enough", () =>
+  Effect.gen(function* () {
+    const keyWith = (roles: string) =>
+      Effect.map(read({ AUTH_API_KEYS: "first,second,third", AUTH_API_KEY_ROLES: roles }), ({ apiKey }) =>
+        apiKey === undefined ? undefined : Redacted.value(apiKey)
+      )
+    assert.strictEqual(yield* keyWith(""), "first")
+    assert.strictEqual(yield* keyWith("ingest,operator,admin"), "third")
+    assert.strictEqual(yield* keyWith("ingest,viewer,operator"), "third")
+    assert.strictEqual(yield* keyWith("ingest"), "second")
+    const { message } = yield* Effect.flip(keyWith("ingest,viewer,ingest"))
+    assert.include(message, "AUTH_API_KEY_ROLES must give one key the role admin or operator")
+  })
+)

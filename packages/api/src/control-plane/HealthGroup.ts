@@ -31,6 +31,7 @@ export const IngestHealth = Schema.Struct({
   waitingBytes: Field.integer("Bytes of these; beyond `OTLP_INBOX_BYTES` exporters get 503"),
   limitBytes: Field.integer("`OTLP_INBOX_BYTES`", 67_108_864),
   lagSeconds: Field.number("How long the oldest of these has waited"),
+  grpc: Schema.optionalKey(Field.text("Where exports are received by gRPC, or why they are not", "127.0.0.1:4317")),
   received: Field.integer("Spans and log records that this process has received since it started"),
   rejected: Field.integer("Those that it has rejected"),
   duplicates: Field.integer("Those that the inbox had already")

@@ -53,6 +53,7 @@ export const startStackWith = async (settings: Readonly<Record<string, string>>)
     ...program.env,
     LAUNCHER_PORT: String(launcher),
     CONTROL_PLANE_PORT: String(controlPlane),
+    OTLP_GRPC_PORT: "0",
     SANDBOX_PORT: String(sandbox),
     AUTH_PORT: String(auth),
     RUNPLANE_POSTGRES_PORT: String(postgres),

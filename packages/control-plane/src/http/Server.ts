@@ -23,6 +23,7 @@ import { RuntimeHttp } from "../admin/health/RuntimeHttp.ts"
 import { layerRequestCounts } from "../admin/limits/RequestCounts.ts"
 import { PoliciesHttp } from "../admin/policies/Policies.ts"
 import { AlertsHttp } from "../alerts/Alerts.ts"
+import { layerGrpcDoor } from "../ingest/GrpcDoor.ts"
 import { IngestHttp, layerExportErrors } from "../ingest/IngestHttp.ts"
 import { MarksHttp } from "../marks/Marks.ts"
 import { mcpRoutes } from "../mcp/McpHttp.ts"
@@ -131,7 +132,12 @@ const endStreamsFirst = Layer.effectDiscard(
  */
 export const layer = (options: ListenOptions) =>
   endStreamsFirst.pipe(
-    Layer.provideMerge(HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })),
+    Layer.provideMerge(
+      HttpRouter.serve(Layer.merge(routes, layerGrpcDoor(options.host)), {
+        disableLogger: true,
+        disableListenLog: true
+      })
+    ),
     Layer.provide(edgeServices),
     Layer.provideMerge(layerHttpServer(options, { form: controlPlaneForm, graceMs: GRACEFUL_SHUTDOWN_MS }))
   )

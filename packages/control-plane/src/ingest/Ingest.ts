@@ -1,6 +1,7 @@
 import * as Layer from "effect/Layer"
 import { Drain } from "./Drain.ts"
 import { Drops } from "./Drops.ts"
+import { GrpcState } from "./GrpcDoor.ts"
 import { Inbox } from "./Inbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 import { JoinTokens } from "./JoinTokens.ts"
@@ -14,5 +15,6 @@ export const layer = Reception.layer.pipe(
   Layer.provide([Stories.layer, TraceRuns.layer]),
   Layer.provide([Drops.layer, Inbox.layer]),
   Layer.provideMerge(JoinTokens.layer),
+  Layer.provideMerge(GrpcState.layer),
   Layer.provideMerge(IngestSettings.layer)
 )

@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 const settings = {
   enabled: ControlPlaneSettings.OTLP_INGEST_ENABLED,
   maxBodyBytes: ControlPlaneSettings.OTLP_MAX_BODY_BYTES,
+  grpcPort: ControlPlaneSettings.OTLP_GRPC_PORT,
   inboxBytes: ControlPlaneSettings.OTLP_INBOX_BYTES,
   exportLimit: ControlPlaneSettings.OTLP_EXPORT_LIMIT,
   exportWindowMs: ServiceSettings.THROTTLE_TTL_MS,
@@ -23,6 +24,9 @@ const settings = {
 }
 
 const authentication = { keys: ServiceSettings.AUTH_API_KEYS, issuer: ServiceSettings.OIDC_ISSUER }
+
+/** The port that exporters of gRPC use unless said otherwise. */
+export const GRPC_PORT = 4_317
 
 const LOOPBACK = /^(127\.|::1$|localhost$)/
 

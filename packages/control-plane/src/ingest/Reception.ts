@@ -29,6 +29,7 @@ import { Metrics } from "../platform/metrics/Metrics.ts"
 import { Drain } from "./Drain.ts"
 import { DROPPED_BECAUSE, Drops } from "./Drops.ts"
 import { type ExportRefused, makeExportBudgets } from "./ExportBudgets.ts"
+import { GrpcState } from "./GrpcDoor.ts"
 import { Inbox, type InboxEntry, inboxEntry, type SourceSize, type TraceRef } from "./Inbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 import { JoinTokens } from "./JoinTokens.ts"
@@ -131,6 +132,7 @@ export class Reception extends Context.Service<
       const drain = yield* Drain
       const { drop, refuse } = yield* Drops
       const inbox = yield* Inbox
+      const grpc = yield* GrpcState
       const tokens = yield* JoinTokens
       const metrics = yield* Metrics
       const redactor = yield* Redactor
@@ -281,6 +283,7 @@ export class Reception extends Context.Service<
               waitingBytes: bytes,
               limitBytes: inboxBytes,
               lagSeconds,
+              grpc: grpc.text,
               ...counts
             }))
           : Effect.undefined

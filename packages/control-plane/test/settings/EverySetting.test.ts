@@ -29,6 +29,7 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
   OIDC_ROLE_CLAIM: ["two words", 'must be one word, got "two words"'],
   THROTTLE_STORE: ["redis", 'must be one of memory, postgres, got "redis"'],
   SHUTDOWN_DELAY_MS: ["600001", 'must be a whole number from 0 to 600000, got "600001"'],
+  OTLP_GRPC_PORT: ["x", 'must be a whole number from 0 to 65535, got "x"'],
   OTLP_MAX_BODY_BYTES: ["1000", 'must be a whole number of at least 1024, got "1000"'],
   OTLP_INBOX_BYTES: ["1000", 'must be a whole number of at least 65536, got "1000"'],
   OTLP_EXPORT_LIMIT: ["0", 'must be a whole number of at least 1, got "0"'],

@@ -91,7 +91,11 @@ export const layerTestService = ({ database, observer, port, settings }: TestSer
     // Without it the files of one worker would share the level that one of them has left.
     Layer.provideMerge(Layer.sync(LogLevelSwitch, () => ({ level: "Info" as const }))),
     Layer.provide(
-      ConfigProvider.layer(ConfigProvider.fromEnv({ env: { NODE_ENV: "test", THROTTLE_LIMIT: "100000", ...settings } }))
+      ConfigProvider.layer(
+        ConfigProvider.fromEnv({
+          env: { NODE_ENV: "test", THROTTLE_LIMIT: "100000", OTLP_GRPC_PORT: "0", ...settings }
+        })
+      )
     )
   )
 

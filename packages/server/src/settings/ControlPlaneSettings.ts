@@ -256,6 +256,12 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   OTLP_INGEST_ENABLED: row(flag, undefined, "Whether `POST /v1/traces` and `/v1/logs` receive OpenTelemetry.", {
     shownDefault: "true with API keys, with an issuer, or on the loopback, else false"
   }),
+  OTLP_GRPC_PORT: row(
+    listenPort(),
+    undefined,
+    "Port on which exports are received by gRPC; 0 receives none. When the default port is in use, the service starts without.",
+    { shownDefault: "4317 where telemetry is received" }
+  ),
   OTLP_MAX_BODY_BYTES: row(
     bytes(1_024),
     20_971_520,

@@ -13,11 +13,20 @@ export const showAddresses = (addresses: Addresses, { bold }: Style) =>
       row("runtime", addresses.runtime),
       row("control plane", addresses.controlPlaneUrl),
       row("launch service", addresses.launcherUrl),
-      ...(addresses.ingests ? [row("OpenTelemetry", `OTEL_EXPORTER_OTLP_ENDPOINT=${addresses.controlPlaneUrl}`)] : []),
+      ...telemetryRows(addresses),
       row("packs", addresses.packs),
       ...policyRows(addresses)
     ].join("\n")
   )
+
+/** Where exporters send to. */
+const telemetryRows = ({ controlPlaneUrl, ingest }: Addresses) =>
+  ingest === undefined
+    ? []
+    : [
+        row("OpenTelemetry", `OTEL_EXPORTER_OTLP_ENDPOINT=${controlPlaneUrl}`),
+        row("", ingest.grpc.startsWith("off") ? `gRPC ${ingest.grpc}` : `or by gRPC http://${ingest.grpc}`)
+      ]
 
 /** The number of registered policies, and the reason for each missing one. */
 const policyRows = ({ policies }: Addresses) => {

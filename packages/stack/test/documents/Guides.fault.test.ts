@@ -43,6 +43,7 @@ layer(Layer.empty, { excludeTestServices: true })("the guides", (it) => {
             DATABASE_URL: yield* createDatabase,
             LAUNCHER_PORT: String(launcher),
             CONTROL_PLANE_PORT: String(controlPlane),
+            OTLP_GRPC_PORT: "0",
             SANDBOX_PORT: String(runtime)
           })
         }

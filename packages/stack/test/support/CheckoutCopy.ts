@@ -48,6 +48,7 @@ const UNWANTED = /^(DATABASE_URL|RUNTIME_ADDRESS|AUTH_|DEV_AUTH|NODE_ENV|LOG_LEV
 export const portSettings = Effect.map(freePorts(3), ([launcher, controlPlane, sandbox]) => ({
   LAUNCHER_PORT: String(launcher),
   CONTROL_PLANE_PORT: String(controlPlane),
+  OTLP_GRPC_PORT: "0",
   SANDBOX_PORT: String(sandbox)
 }))
 

@@ -30,7 +30,7 @@ const UNWANTED = [
 
 /** Runs the program as `npm start` does, on free ports; it is killed with the scope if it still runs. */
 export const startStack = Effect.fnUntraced(function* ({ args = [], env = {} }: StackProcessOptions = {}) {
-  const [launcher = 0, controlPlane = 0, sandbox = 0] = yield* freePorts(3)
+  const [launcher = 0, controlPlane = 0, sandbox = 0, grpc = 0] = yield* freePorts(4)
   const given = Object.entries(process.env).filter(([name]) => !UNWANTED.includes(name))
   const file = programFile("all-in-one", MAIN)
   const program = yield* startProgram(file.main, {
@@ -41,6 +41,7 @@ export const startStack = Effect.fnUntraced(function* ({ args = [], env = {} }: 
       LAUNCHER_PORT: String(launcher),
       CONTROL_PLANE_PORT: String(controlPlane),
       SANDBOX_PORT: String(sandbox),
+      OTLP_GRPC_PORT: String(grpc),
       ...env
     }
   })

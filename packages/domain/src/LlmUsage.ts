@@ -4,6 +4,7 @@ import type * as Schema from "effect/Schema"
 import { isJsonArray, isJsonObject, numberAt, objectAt, textAt } from "./JsonReader.ts"
 import type { JsonObject } from "./PayloadDecoder.ts"
 import { parseJsonObject, textOf } from "./PayloadTypes.ts"
+import { tierOf } from "./pricing/Doubts.ts"
 import { countsIn, isUsageName, type TokenCounts } from "./usage/TokenCounts.ts"
 
 /** US dollars that one call may claim. */
@@ -31,6 +32,8 @@ interface CallMembers {
   readonly artifactId?: string
   /** Whether the provider ran the call as part of a batch, at its price for batches. */
   readonly batch?: true
+  /** Another service tier than the usual one, as the agent names it. */
+  readonly serviceTier?: string
 }
 
 /** Signal type under which the example agents report their calls. */
@@ -223,9 +226,18 @@ const readMembers = (object: JsonObject): CallMembers => {
     ...(response !== undefined && { response }),
     ...(cost !== undefined && cost >= 0 && { estimatedCostUsd: Math.min(cost, MAX_COST_USD_PER_CALL) }),
     ...(artifactId !== undefined && { artifactId }),
-    ...(tier?.toLowerCase() === "batch" && { batch: true })
+    ...(tier?.toLowerCase() === "batch" && { batch: true }),
+    ...(isOwnTier(tier) && { serviceTier: tier.slice(0, MAX_TIER) })
   }
 }
+
+const MAX_TIER = 32
+
+/** Whether a service tier has a price of its own; that of a batch is in `batch`. */
+const isOwnTier = (tier: string | undefined): tier is string =>
+  tier !== undefined &&
+  tierOf({ input: 0, output: 0, serviceTier: tier }) !== undefined &&
+  tier.toLowerCase() !== "batch"
 
 const contentAt = (candidate: JsonObject, key: string): Schema.Json | undefined => {
   const value = candidate[key]

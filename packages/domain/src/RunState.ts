@@ -211,7 +211,10 @@ export const LlmCall = Schema.Struct({
   costBasis: optional(
     Field.text("Where the cost comes from: supplied, override, builtin, catalogue, or fallback (a guess)", "catalogue")
   ),
-  priceKey: optional(Field.text("Entry of the price list that the cost comes from", "openai/gpt-4o@0.1.8"))
+  priceKey: optional(Field.text("Entry of the price list that the cost comes from", "openai/gpt-4o@0.1.8")),
+  costDoubt: optional(
+    Field.text("Why the price of the entry is a guess: latest, provider, region, tier, audio, image or cache", "latest")
+  )
 }).annotate({ identifier: "LlmCall", description: "A call of a language model, as an agent reported it" })
 export type LlmCall = typeof LlmCall.Type
 

@@ -208,6 +208,7 @@ export { policyRuleFaults } from "./policies/RuleFaults.ts"
 export { PolicyRules } from "./policies/RuleSchemas.ts"
 export { highestSchemaVersion } from "./policies/SchemaVersions.ts"
 export type * from "./policies/SessionRecord.ts"
+export { type PriceDoubt, priceDoubts } from "./pricing/Doubts.ts"
 export { type ModelName, modelNames } from "./pricing/ModelNames.ts"
 export * from "./pricing/ModelPrices.ts"
 export {

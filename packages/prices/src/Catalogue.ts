@@ -9,6 +9,7 @@ import {
 import { type ModelCatalogue, patternFault, type Rates, type RateTier } from "@runplane/domain"
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
+import { SERVICE_TIERS } from "./ServiceTiers.ts"
 
 /** The version of the bundled data. A test holds it against the package. */
 export const CATALOGUE_VERSION = "0.1.8"
@@ -53,7 +54,10 @@ const catalogueWith = (providers: ReadonlyArray<Provider>, version: string): Mod
     if (provider === "openrouter" && model.endsWith(":free")) return { id: `openrouter/${model}`, rates: FREE }
     const found = lookUp(model, provider, at)
     const rates = found && ratesOf(found.model_price)
-    return found && rates && { id: `${found.provider.id}/${found.model.id}`, rates }
+    if (found === undefined || rates === undefined) return undefined
+    const id = `${found.provider.id}/${found.model.id}`
+    const tierFactors = SERVICE_TIERS[id]
+    return { id, rates: tierFactors === undefined ? rates : { ...rates, tierFactors } }
   }
 })
 
@@ -195,7 +199,12 @@ const ratesOf = (prices: Prices): Rates | undefined => {
     input: input ?? 0,
     output: output ?? 0,
     cacheRead: prices["cache_read_mtok"],
-    cacheWrite: prices["cache_write_mtok"]
+    cacheWrite: prices["cache_write_mtok"],
+    cacheWriteHour: prices["cache_write_1h_mtok"],
+    audioInput: prices["input_audio_mtok"],
+    audioOutput: prices["output_audio_mtok"],
+    imageInput: prices["input_image_mtok"],
+    imageOutput: prices["output_image_mtok"]
   }
   const tiers = new Map<number, Record<string, number>>()
   const base: Record<string, number> = {}

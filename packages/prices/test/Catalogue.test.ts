@@ -85,7 +85,6 @@ const PRICES: ReadonlyArray<Listed> = [
   ["grok-4", "xai", "xaiCopies", 3, 15, 0.75],
   ["grok-3-mini", "x_ai", "xai", 0.3, 0.5, 0.075],
   ["mistral-large-2411", "mistral_ai", "mistral", 2, 6],
-  ["codestral-latest", "mistral", "mistral", 0.3, 0.9],
   ["command-r-plus-08-2024", "cohere", "cohere", 2.5, 10],
   ["llama-3.3-70b-versatile", "groq", "groq", 0.59, 0.79],
   ["sonar-pro", "perplexity", "perplexity", 3, 15]
@@ -113,8 +112,16 @@ describe("the bundled catalogue", () => {
     ["deepseek-reasoner", "deepseek", { input: 0.55, output: 2.19, cacheRead: 0.14 }],
     ["deepseek-flash", "deepseek", { input: 1, output: 3 }],
     ["mistral-large-latest", "mistral", { input: 2, output: 6 }],
+    ["codestral-latest", "mistral", { input: 0.3, output: 0.9 }],
     ["claude-haiku-5-5", "anthropic", { input: 1, output: 3 }],
-    ["claude-sonnet-5-5", "anthropic", { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 }]
+    [
+      "claude-sonnet-5-5",
+      "anthropic",
+      {
+        ...{ input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5, cacheWriteHour: 4 },
+        tierFactors: { batch: 0.5 }
+      }
+    ]
   ])("has the documented gap of %s", (model, provider, rates) => {
     assert.deepStrictEqual(prices.find({ model, provider, at: AT }).rates, rates)
   })
@@ -138,8 +145,52 @@ describe("the bundled catalogue", () => {
     assert.strictEqual(costOf(model, provider, { input: 1 }).basis, "fallback")
   })
 
-  it("prices the model of a gateway that it does not know", () => {
-    assert.strictEqual(costOf("gpt-4o", "our-gateway", { input: 1 }).key, `openai/gpt-4o@${CATALOGUE_VERSION}`)
+  it.each([
+    ["gpt-4o", "our-gateway", "openai/gpt-4o", "provider"],
+    ["openrouter/anthropic/claude-sonnet-4-5", undefined, "anthropic/claude-sonnet-4-5", "provider"],
+    ["gemini-pro-latest", "google", "google/gemini-pro", "latest"],
+    ["mistral-small-latest", "mistral", "mistral/mistral-small-latest", "latest"],
+    ["ministral-3b-latest", "mistral", "mistral/ministral-3b", "latest"],
+    ["eu.amazon.nova-pro-v1:0", "bedrock", "aws/amazon.nova-pro-v1:0", "region"]
+  ])("marks the price of %s by %s, which is that of %s, as doubtful", (model, provider, entry, doubt) => {
+    const { basis, key, ...found } = costOf(model, provider, { input: 1 })
+    assert.deepStrictEqual([basis, key?.split("@")[0], found.doubt], ["fallback", entry, doubt])
+  })
+
+  it.each([
+    ["claude-3-5-haiku-latest", "anthropic"],
+    ["gpt-5-chat-latest", "openai"],
+    ["together_ai/meta-llama/Llama-3.3-70B-Instruct-Turbo", undefined],
+    ["groq/llama-3.3-70b-versatile", undefined],
+    ["vertex_ai/claude-sonnet-4-5@20250929", undefined],
+    ["global.anthropic.claude-sonnet-4-5-20250929-v1:0", undefined],
+    ["eu.anthropic.claude-sonnet-4-5-20250929-v1:0", undefined],
+    ["azure/gpt-4o", undefined]
+  ])("does not doubt the price of %s by %s", (model, provider) => {
+    assert.strictEqual(costOf(model, provider, { input: 1 }).basis, "catalogue")
+  })
+
+  it("prices service tiers, audio and caches of an hour by their own prices", () => {
+    const million = { input: MILLION }
+    const cost = (model: string, provider: string, usage: Partial<PricedUsage>) => {
+      const { basis, costUsd, doubt } = costOf(model, provider, usage)
+      return [costUsd, basis === "catalogue" ? undefined : doubt]
+    }
+    assert.deepStrictEqual(cost("gpt-5", "openai", million), [1.25, undefined])
+    assert.deepStrictEqual(cost("gpt-5", "openai", { ...million, serviceTier: "flex" }), [0.625, undefined])
+    assert.deepStrictEqual(cost("gpt-5", "openai", { ...million, serviceTier: "Priority" }), [2.5, undefined])
+    assert.deepStrictEqual(cost("gpt-5", "openai", { ...million, batch: true }), [0.625, undefined])
+    assert.deepStrictEqual(cost("gpt-5", "openai", { ...million, serviceTier: "default" }), [1.25, undefined])
+    assert.deepStrictEqual(cost("gpt-5", "openai", { ...million, serviceTier: "turbo" }), [1.25, "tier"])
+    assert.deepStrictEqual(cost("gpt-4-turbo", "openai", { ...million, serviceTier: "flex" }), [10, "tier"])
+    const writing = { ...million, cacheWrite: MILLION }
+    assert.deepStrictEqual(cost("claude-sonnet-4-5", "anthropic", { ...writing, cacheWriteHour: 0 })[1], undefined)
+    const [five] = cost("claude-haiku-4-5", "anthropic", writing)
+    const [hour, doubt] = cost("claude-haiku-4-5", "anthropic", { ...writing, cacheWriteHour: MILLION })
+    assert.deepStrictEqual([five, hour, doubt], [1.25, 2, undefined])
+    assert.strictEqual(cost("gpt-4o", "openai", { ...million, audioInput: 10 })[1], "audio")
+    assert.deepStrictEqual(cost("gpt-4o-audio-preview", "openai", { ...million, audioInput: 10 })[1], "audio")
+    assert.strictEqual(cost("gpt-4o", "openai", { output: 100, imageOutput: 10 })[1], "image")
   })
 
   it("takes counts that contradict each other", () => {

@@ -1,4 +1,4 @@
-import { about, costBases, Field } from "@runplane/domain"
+import { about, costBases, Field, priceDoubts } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
@@ -19,12 +19,18 @@ export const ModelPriceAnswer = Schema.Struct({
   costBasis: Schema.Literals(costBases.filter((basis) => basis !== "supplied")).annotate(
     about("The list that has the price. `fallback` is a guess", "catalogue")
   ),
-  priceKey: optional(Field.text("The entry of the list; absent for a guess", "openai/gpt-4o@0.1.8")),
+  priceKey: optional(Field.text("The entry of the list; absent where no list has a price", "openai/gpt-4o@0.1.8")),
+  costDoubt: optional(Schema.Literals(priceDoubts).annotate(about("Why the price of the entry is a guess", "latest"))),
   input: rate("input tokens", 2.5),
   output: rate("output tokens", 10),
   cacheRead: optional(rate("input tokens that were read from a cache", 1.25)),
   cacheWrite: optional(rate("input tokens that were written to a cache", 3.75)),
   reasoning: optional(rate("output tokens of reasoning", 10)),
+  cacheWriteHour: optional(rate("input tokens that were written to a cache for an hour", 6)),
+  audioInput: optional(rate("input tokens of audio", 40)),
+  audioOutput: optional(rate("output tokens of audio", 80)),
+  imageInput: optional(rate("input tokens of images", 5)),
+  imageOutput: optional(rate("output tokens of images", 40)),
   tiers: optional(
     Schema.Array(
       Schema.Struct({
@@ -36,7 +42,12 @@ export const ModelPriceAnswer = Schema.Struct({
       })
     ).annotate({ description: "Prices of long calls" })
   ),
-  batchFactor: optional(Field.number("The cost of a call in a batch is multiplied by it", 0.5))
+  batchFactor: optional(Field.number("The cost of a call in a batch is multiplied by it", 0.5)),
+  tierFactors: optional(
+    Schema.Record(Schema.String, Schema.Number).annotate(
+      about("The cost of a call in a service tier is multiplied by its factor", { flex: 0.5, priority: 2 })
+    )
+  )
 }).annotate({ identifier: "ModelPrice", description: "The price of a model, and the list that has it" })
 export type ModelPriceAnswer = typeof ModelPriceAnswer.Type
 

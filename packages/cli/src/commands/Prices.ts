@@ -1,4 +1,5 @@
-import { usdText } from "@runplane/domain"
+import type { ModelPriceAnswer } from "@runplane/api"
+import { type PriceDoubt, usdText } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -13,6 +14,19 @@ import { sinceFlag, timeOf } from "./Since.ts"
 
 const rate = (usd: number | undefined) => (usd === undefined ? undefined : `${usdText(usd, 2)} for 1,000,000 tokens`)
 
+const DOUBTS: Readonly<Record<PriceDoubt, string>> = {
+  latest: "the name stands for the newest model, and the entry for one that was it",
+  provider: "the entry is of another provider",
+  region: "the entry has no premium of the region",
+  tier: "the entry has no price of the service tier",
+  audio: "the entry has no price of audio",
+  image: "the entry has no price of images",
+  cache: "the entry has no price of a cache for an hour"
+}
+
+const guessText = ({ costDoubt }: ModelPriceAnswer): string =>
+  `fallback: ${costDoubt === undefined ? "no price is known" : DOUBTS[costDoubt]}, so costs are a guess`
+
 const show = Command.make(
   "show",
   {
@@ -26,8 +40,7 @@ const show = Command.make(
     Effect.gen(function* () {
       const query = { model, ...(Option.isSome(provider) && { provider: provider.value }) }
       const price = yield* withControlPlane(({ api: { pricing } }) => pricing.price({ query }))
-      const basis =
-        price.costBasis === "fallback" ? "fallback: no price is known, so costs are a guess" : price.costBasis
+      const basis = price.costBasis === "fallback" ? guessText(price) : price.costBasis
       yield* printFacts(
         [
           ["Basis", basis],

@@ -96,6 +96,8 @@ export const LlmCallCompleted = eventType("llm.call.completed", {
   costBasis: inPayload.text(),
   /** Entry of the price list behind the cost. */
   priceKey: inPayload.text(),
+  /** Why the price of the entry is a guess: one of `priceDoubts`. */
+  costDoubt: inPayload.text(),
   /** Artifact that holds prompt or response. */
   artifactId: inPayload.text()
 })

@@ -123,7 +123,8 @@ const llmEvents = (context: EnvelopeContext, prices: ModelPrices): ReadonlyArray
       ...(cost !== undefined && {
         estimatedCostUsd: cost.costUsd,
         costBasis: cost.basis,
-        ...(cost.key !== undefined && { priceKey: cost.key })
+        ...(cost.key !== undefined && { priceKey: cost.key }),
+        ...(cost.doubt !== undefined && { costDoubt: cost.doubt })
       })
     })
     return draftEvent("llm.call.completed", headOf(context, "message", context.messageId), {
@@ -148,7 +149,8 @@ const costOfCall = (prices: ModelPrices, usage: LlmUsage, at: string): CallCost 
       cacheRead: cachedTokens,
       cacheWrite: cacheWriteTokens,
       reasoning: reasoningTokens,
-      batch: usage.batch
+      batch: usage.batch,
+      serviceTier: usage.serviceTier
     }
   })
 }

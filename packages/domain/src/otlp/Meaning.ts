@@ -31,6 +31,17 @@ export type UsageBasis =
   | "exclusive:both"
 
 /** Tokens as stated, made inclusive. Counts that are absent beside others are 0. */
+/** Parts of the counts of a call that may have prices of their own. */
+export interface UsageParts {
+  /** Part of the tokens that were written to a cache. */
+  readonly cacheWriteHourTokens?: number
+  /** Parts of the input and of the output. */
+  readonly audioInputTokens?: number
+  readonly audioOutputTokens?: number
+  readonly imageInputTokens?: number
+  readonly imageOutputTokens?: number
+}
+
 export interface StatedUsage {
   readonly counts: TokenCounts
   readonly basis: UsageBasis
@@ -116,6 +127,9 @@ export interface Meaning {
   readonly provider?: string
   readonly model?: string
   readonly usage?: StatedUsage
+  readonly usageParts?: UsageParts
+  /** As the provider names it: `flex`, `priority`, `batch`. */
+  readonly serviceTier?: string
   /** US dollars, as the emitter states it. */
   readonly costUsd?: number
   readonly responseId?: string

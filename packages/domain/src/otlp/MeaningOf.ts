@@ -13,6 +13,7 @@ import { agentInText } from "./meaning/OwnTexts.ts"
 import { costIn } from "./meaning/StatedCost.ts"
 import { toolOutcome } from "./meaning/ToolOutcome.ts"
 import { usageIn } from "./meaning/Usage.ts"
+import { serviceTierIn, usageParts } from "./meaning/UsageParts.ts"
 import { ATTRIBUTES, FRAMEWORKS, NEVER_COUNTED } from "./Names.ts"
 import type { Attributes, LogRecord, Span } from "./Span.ts"
 import { isHidden, jsonAt, jsonOf, nameAt, nameOf, numberAt, textsAt } from "./Values.ts"
@@ -119,6 +120,8 @@ const common = (named: Named, { kind, operation }: Kind, sides: Sides | undefine
   const provider = providerOf(attributes)
   const isSum = kind === "agent" || kind === "workflow"
   const usage = isSum ? undefined : usageIn(attributes)
+  const parts = usage === undefined ? undefined : usageParts(attributes)
+  const serviceTier = kind === "model" ? serviceTierIn(attributes) : undefined
   const costUsd = isSum ? undefined : costIn(attributes)
   const responseId = nameAt(attributes, "responseId")
   const finishReasons = textsAt(attributes, "finishReasons")
@@ -139,6 +142,8 @@ const common = (named: Named, { kind, operation }: Kind, sides: Sides | undefine
     ...(provider !== undefined && { provider }),
     ...(model !== undefined && { model }),
     ...(usage !== undefined && { usage }),
+    ...(parts !== undefined && { usageParts: parts }),
+    ...(serviceTier !== undefined && { serviceTier }),
     ...(costUsd !== undefined && { costUsd }),
     ...(responseId !== undefined && { responseId }),
     ...(finishReasons.length > 0 && { finishReasons }),

@@ -1,9 +1,13 @@
+import { nameDoubt, type PriceDoubt, usageDoubt } from "./Doubts.ts"
 import { keepPrices } from "./KeptPrices.ts"
 import { MAX_MODEL_NAME, type ModelName } from "./ModelNames.ts"
 import { BUILTIN_RATES, emptyPriceList, namesOf, type PriceList } from "./PriceFile.ts"
 import { costOf, type PricedUsage, type Rates } from "./Rates.ts"
 
-/** Where the cost of a call comes from, the most certain first. A `fallback` is a guess. */
+/**
+ * Where the cost of a call comes from, the most certain first. A `fallback` is a guess: by the price of all models that
+ * no list has, or by one of a list that is doubtful.
+ */
 export const costBases = ["supplied", "override", "builtin", "catalogue", "fallback"] as const
 export type CostBasis = (typeof costBases)[number]
 
@@ -20,8 +24,10 @@ export interface PricedCall {
 export interface ModelPrice {
   readonly rates: Rates
   readonly basis: Exclude<CostBasis, "supplied">
-  /** The entry that has the price, such as `openai/gpt-4o@0.1.8`; absent for a guess. */
+  /** The entry that has the price, such as `openai/gpt-4o@0.1.8`; absent where no list has one. */
   readonly key?: string
+  /** Why the price of the entry is a guess. */
+  readonly doubt?: PriceDoubt
 }
 
 /** The cost of a call. */
@@ -29,6 +35,7 @@ export interface CallCost {
   readonly costUsd: number
   readonly basis: CostBasis
   readonly key?: string
+  readonly doubt?: PriceDoubt
 }
 
 /** A list of prices of models in the world (docs/reference/prices.md#catalogue). */
@@ -65,7 +72,9 @@ export const makeModelPrices = (list: PriceList = emptyPriceList, catalogue?: Mo
     for (const name of names) {
       const found = catalogue?.find(name, at)
       if (found !== undefined) {
-        return { rates: found.rates, basis: "catalogue", key: `${found.id}@${catalogue?.version}` }
+        const doubt = nameDoubt(model, provider, found.id)
+        const price = { rates: found.rates, key: `${found.id}@${catalogue?.version}` }
+        return doubt === undefined ? { ...price, basis: "catalogue" } : { ...price, basis: "fallback", doubt }
       }
     }
     return guess
@@ -75,9 +84,11 @@ export const makeModelPrices = (list: PriceList = emptyPriceList, catalogue?: Mo
   return {
     find,
     price: (call) => {
-      const { basis, key, rates } = find(call)
+      const { basis, key, rates, ...found } = find(call)
       const costUsd = costOf(rates, call.usage)
-      return key === undefined ? { costUsd, basis } : { costUsd, basis, key }
+      if (key === undefined) return { costUsd, basis }
+      const doubt = found.doubt ?? usageDoubt(rates, call.usage)
+      return doubt === undefined ? { costUsd, basis, key } : { costUsd, basis: "fallback", key, doubt }
     }
   }
 }

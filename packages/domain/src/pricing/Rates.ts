@@ -1,4 +1,5 @@
 import { usdOfNano } from "../Money.ts"
+import { factorOf, tierOf } from "./Doubts.ts"
 
 /** What one call used. Whole numbers. */
 export interface PricedUsage {
@@ -12,8 +13,17 @@ export interface PricedUsage {
   readonly cacheWrite?: number | undefined
   /** Part of `output`. */
   readonly reasoning?: number | undefined
+  /** Part of `cacheWrite` that the provider keeps for an hour. */
+  readonly cacheWriteHour?: number | undefined
+  /** Parts of `input` and of `output` that are not text; none of `cacheRead`, `cacheWrite` or `reasoning`. */
+  readonly audioInput?: number | undefined
+  readonly audioOutput?: number | undefined
+  readonly imageInput?: number | undefined
+  readonly imageOutput?: number | undefined
   /** Whether the provider ran the call as part of a batch. */
   readonly batch?: boolean | undefined
+  /** The service tier as the provider names it: `flex`, `priority`. */
+  readonly serviceTier?: string | undefined
 }
 
 /**
@@ -35,9 +45,16 @@ export interface Rates {
   readonly cacheRead?: number
   readonly cacheWrite?: number
   readonly reasoning?: number
+  readonly cacheWriteHour?: number
+  readonly audioInput?: number
+  readonly audioOutput?: number
+  readonly imageInput?: number
+  readonly imageOutput?: number
   readonly tiers?: ReadonlyArray<RateTier>
   /** The cost of a call that ran in a batch is multiplied by it. */
   readonly batchFactor?: number
+  /** The same for other service tiers, by their names. */
+  readonly tierFactors?: Readonly<Record<string, number>>
 }
 
 /** Rates are counted in whole millionths of a dollar per 1,000,000 tokens, so a token costs whole picodollars. */
@@ -53,15 +70,26 @@ export const costOf = (rates: Rates, usage: PricedUsage): number => {
   const cacheRead = Math.min(usage.cacheRead ?? 0, input)
   const cacheWrite = Math.min(usage.cacheWrite ?? 0, input - cacheRead)
   const reasoning = Math.min(usage.reasoning ?? 0, output)
+  const cacheWriteHour = Math.min(usage.cacheWriteHour ?? 0, cacheWrite)
+  const audioInput = Math.min(usage.audioInput ?? 0, input - cacheRead - cacheWrite)
+  const imageInput = Math.min(usage.imageInput ?? 0, input - cacheRead - cacheWrite - audioInput)
+  const audioOutput = Math.min(usage.audioOutput ?? 0, output - reasoning)
+  const imageOutput = Math.min(usage.imageOutput ?? 0, output - reasoning - audioOutput)
   const at = ratesAt(rates, input)
   // Exact while the sum is below 2^53 picodollars, which are 9,007 dollars; beyond, to the nearest double.
   const pico =
-    (input - cacheRead - cacheWrite) * picoOf(at.input) +
+    (input - cacheRead - cacheWrite - audioInput - imageInput) * picoOf(at.input) +
+    audioInput * picoOf(at.audioInput ?? at.input) +
+    imageInput * picoOf(at.imageInput ?? at.input) +
     cacheRead * picoOf(Math.min(at.cacheRead ?? at.input, at.input)) +
-    cacheWrite * picoOf(at.cacheWrite ?? at.input) +
-    (output - reasoning) * picoOf(at.output) +
+    (cacheWrite - cacheWriteHour) * picoOf(at.cacheWrite ?? at.input) +
+    cacheWriteHour * picoOf(at.cacheWriteHour ?? at.cacheWrite ?? at.input) +
+    (output - reasoning - audioOutput - imageOutput) * picoOf(at.output) +
+    audioOutput * picoOf(at.audioOutput ?? at.output) +
+    imageOutput * picoOf(at.imageOutput ?? at.output) +
     reasoning * picoOf(at.reasoning ?? at.output)
-  const factor = usage.batch === true ? (rates.batchFactor ?? 1) : 1
+  const tier = tierOf(usage)
+  const factor = tier === undefined ? 1 : (factorOf(rates, tier) ?? 1)
   return usdOfNano(Math.round((pico * factor) / PICO_PER_NANO))
 }
 

@@ -148,6 +148,7 @@ const llmCallOf = (data: EventData<"llm.call.completed">, ts: string): LlmCall =
     ...(data.cacheWriteTokens !== undefined && { cacheWriteTokens: data.cacheWriteTokens }),
     ...(data.reasoningTokens !== undefined && { reasoningTokens: data.reasoningTokens }),
     ...(data.costBasis !== undefined && { costBasis: boundName(data.costBasis) }),
-    ...(data.priceKey !== undefined && { priceKey: boundName(data.priceKey) })
+    ...(data.priceKey !== undefined && { priceKey: boundName(data.priceKey) }),
+    ...(data.costDoubt !== undefined && { costDoubt: boundName(data.costDoubt) })
   }
 }

@@ -22,8 +22,14 @@ export const PricingHttp = HttpApiBuilder.group(
     return handlers.handleAll({
       price: ({ query }) =>
         Effect.map(Clock.currentTimeMillis, (at) => {
-          const { basis, key, rates } = prices.find({ ...query, at })
-          return { ...query, costBasis: basis, ...(key !== undefined && { priceKey: key }), ...rates }
+          const { basis, doubt, key, rates } = prices.find({ ...query, at })
+          return {
+            ...query,
+            costBasis: basis,
+            ...(key !== undefined && { priceKey: key }),
+            ...(doubt !== undefined && { costDoubt: doubt }),
+            ...rates
+          }
         }),
       unknown: ({ query }) => orUnavailable(orSearchRefused([])(unpriced.since(query.since))),
       models: ({ query }) => orUnavailable(orSearchRefused(runQueryFields)(costs.find(query))),

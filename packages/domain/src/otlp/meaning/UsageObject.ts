@@ -54,11 +54,17 @@ const MEMBERS: Readonly<Record<keyof Counts, ReadonlyArray<string>>> = {
 /** The counts of the first attribute that is an object of usage: of OpenAI's form, or of a form that emitters made. */
 export const usageObject = (attributes: Attributes): Counts | undefined => {
   for (const [name, value] of Object.entries(attributes)) {
-    if (!USAGE_NAME.test(name) || name.startsWith(NEVER_COUNTED)) continue
-    const counts = countsIn(objectOf(value))
+    const counts = countsIn(objectIn(name, value))
     if (counts !== undefined) return counts
   }
   return undefined
+}
+
+/** The object that an attribute states as usage; undefined for other attributes. */
+export const objectIn = (name: string, value: Schema.Json | undefined) => {
+  if (!USAGE_NAME.test(name) || name.startsWith(NEVER_COUNTED)) return undefined
+  const object = objectOf(value)
+  return isJsonObject(object) ? object : undefined
 }
 
 /** The counts that an object of usage states; undefined when it has no input, output, cached or total count. */

@@ -140,13 +140,14 @@ export const modelCalled = (origin: EventOrigin, uncounted: Uncounted | undefine
       ...(model !== undefined && { model }),
       ...(provider !== undefined && { provider }),
       ...(operation !== undefined && { operation }),
-      ...(uncounted !== undefined ? { calls: 0 } : tokensStated(meaning)),
+      ...(uncounted !== undefined ? { calls: 0 } : { ...tokensStated(meaning), ...priceFacts(meaning) }),
       latencyMs: durationMs(node.startedAt, node.endedAt),
       ...(firstChunkMs !== undefined && { firstChunkMs }),
       ...(cost !== undefined && {
         estimatedCostUsd: cost.costUsd,
         costBasis: cost.basis,
-        ...(cost.key !== undefined && { priceKey: cost.key })
+        ...(cost.key !== undefined && { priceKey: cost.key }),
+        ...(cost.doubt !== undefined && { costDoubt: cost.doubt })
       }),
       ok: failure === undefined,
       ...(failure !== undefined && { error: failureData(failure) }),
@@ -177,6 +178,12 @@ const tokensStated = ({ failure, output, usage }: Meaning): JsonObject => {
   return failure !== undefined && output === undefined ? { ...MISSING, answered: false } : MISSING
 }
 
+/** Parts and tier that decide about the price, beside the counts. */
+const priceFacts = ({ serviceTier, usageParts = {} }: Meaning): JsonObject => ({
+  ...usageParts,
+  ...(serviceTier !== undefined && { serviceTier })
+})
+
 const tokensOf = (counts: TokenCounts): JsonObject => ({ ...counts })
 
 /** Whether the span states a cost that one call cannot have. */
@@ -186,7 +193,7 @@ const isAboveBound = ({ meaning: { costUsd = 0 }, options }: EventOrigin): boole
 /** As the span states it, else by its tokens. */
 const costOf = (origin: EventOrigin): CallCost | undefined => {
   const { meaning, node, options } = origin
-  const { costUsd, model, provider, usage } = meaning
+  const { costUsd, model, provider, serviceTier, usage, usageParts = {} } = meaning
   if (costUsd !== undefined && !isAboveBound(origin))
     return { costUsd: Math.min(costUsd, MAX_COST_USD_PER_CALL), basis: "supplied" }
   if (usage === undefined) return undefined
@@ -200,7 +207,13 @@ const costOf = (origin: EventOrigin): CallCost | undefined => {
       output: completionTokens,
       ...(cachedTokens !== undefined && { cacheRead: cachedTokens }),
       ...(cacheWriteTokens !== undefined && { cacheWrite: cacheWriteTokens }),
-      ...(reasoningTokens !== undefined && { reasoning: reasoningTokens })
+      ...(reasoningTokens !== undefined && { reasoning: reasoningTokens }),
+      cacheWriteHour: usageParts.cacheWriteHourTokens,
+      audioInput: usageParts.audioInputTokens,
+      audioOutput: usageParts.audioOutputTokens,
+      imageInput: usageParts.imageInputTokens,
+      imageOutput: usageParts.imageOutputTokens,
+      serviceTier
     }
   })
 }

@@ -55,20 +55,21 @@ export class IngestGroup extends HttpApiGroup.make("ingest")
       "traces",
       "exportTraces",
       "Send spans",
-      "The OTLP/HTTP endpoint of spans, in protobuf or JSON, also with `Content-Encoding: gzip`. 200 follows the commit; " +
+      "The OTLP/HTTP endpoint of spans, in protobuf or JSON, also compressed by gzip, deflate or zstd. 200 follows the commit; " +
         "a repeated span changes nothing. Errors of protobuf requests are a `Status` message in protobuf."
     ),
     exportOf(
       "logs",
       "exportLogs",
       "Send log records",
-      "The OTLP/HTTP endpoint of log records, as of spans. A log record without a span belongs to no run and is dropped."
+      "The OTLP/HTTP endpoint of log records, as of spans. A log record without a span belongs to the run of the session " +
+        "that it names; one without both is rejected, in the partial success."
     ),
     exportOf(
       "metrics",
       "exportMetrics",
       "Send metrics",
-      "Exporters with one base address also send metrics. They are not stored, and a partial success says so."
+      "Exporters with one base address also send metrics. They are not stored, and the first answer to a source says so."
     )
   )
   .annotateMerge(tag("Ingest", "OpenTelemetry: spans and log records become runs")) {}

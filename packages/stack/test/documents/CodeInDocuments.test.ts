@@ -84,6 +84,27 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/guides/opentelemetry/openai-agents.md: import telemetry": BY_HAND,
   "docs/guides/opentelemetry/plain.md: import telemetry": BY_HAND,
   "docs/guides/opentelemetry/pydantic-ai.md: import telemetry": BY_HAND,
+  "docs/guides/opentelemetry/agno.md: import telemetry": BY_HAND,
+  'docs/guides/opentelemetry/claude-agent-sdk.md: import { createSdkMcpServer, query, tool } from "@anthropic-ai/claude-agent-sdk"':
+    BY_HAND,
+  "docs/guides/opentelemetry/claude-agent-sdk.md: export CLAUDE_CODE_ENABLE_TELEMETRY=1 OTEL_LOGS_EXPORTER=otlp OTEL_LOG_TOOL_DETAILS=1":
+    BY_HAND,
+  "docs/guides/opentelemetry/haystack.md: import telemetry": BY_HAND,
+  "docs/guides/opentelemetry/langfuse.md: from langfuse import get_client, observe": BY_HAND,
+  "docs/guides/opentelemetry/langfuse.md: export LANGFUSE_BASE_URL=http://127.0.0.1:3001 LANGFUSE_PUBLIC_KEY=any LANGFUSE_SECRET_KEY=KEY":
+    BY_HAND,
+  "docs/guides/opentelemetry/langsmith.md: from langchain.agents import create_agent": BY_HAND,
+  "docs/guides/opentelemetry/langsmith.md: export LANGSMITH_TRACING=true LANGSMITH_OTEL_ENABLED=true LANGSMITH_OTEL_ONLY=true LANGSMITH_API_KEY=KEY":
+    BY_HAND,
+  "docs/guides/opentelemetry/litellm.md: import litellm": BY_HAND,
+  'docs/guides/opentelemetry/mastra.md: import { Agent } from "@mastra/core/agent"': BY_HAND,
+  'docs/guides/opentelemetry/openai-agents-js.md: import { Agent, Runner, tool } from "@openai/agents"': BY_HAND,
+  "docs/guides/opentelemetry/phoenix.md: from openai import OpenAI": BY_HAND,
+  "docs/guides/opentelemetry/phoenix.md: export PHOENIX_COLLECTOR_ENDPOINT=http://127.0.0.1:3001 PHOENIX_API_KEY=KEY":
+    BY_HAND,
+  "docs/guides/opentelemetry/semantic-kernel.md: import telemetry": BY_HAND,
+  "docs/guides/opentelemetry/semantic-kernel.md: export SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS=true":
+    BY_HAND,
   "docs/guides/opentelemetry/setup.md: from opentelemetry import trace": BY_HAND,
   'docs/guides/opentelemetry/setup.md: import { NodeSDK } from "@opentelemetry/sdk-node"': BY_HAND,
   'docs/reference/alerts.md: {"id": "support-budget", "name": "Budget of support", "match": "environment:production",':

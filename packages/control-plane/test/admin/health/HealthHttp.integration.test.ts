@@ -40,7 +40,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /readyz", (it) => 
       assert.strictEqual(ok, true)
       const limitBytes = 64 * 1024 * 1024
       const counts = { received: 0, rejected: 0, duplicates: 0 }
-      assert.deepStrictEqual(ingest, { waiting: 0, waitingBytes: 0, limitBytes, lagSeconds: 0, ...counts })
+      assert.deepStrictEqual(ingest, { waiting: 0, waitingBytes: 0, limitBytes, lagSeconds: 0, grpc: "off", ...counts })
       assert.strictEqual(word, "ok")
       assert.deepStrictEqual(checks, flat)
       assert.deepInclude(checks, { database: "ok", streamConsumer: "ok", circuitBreaker: "CLOSED" })

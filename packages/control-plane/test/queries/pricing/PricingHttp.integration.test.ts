@@ -203,7 +203,7 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
           ...openai,
           reasoningTokens: 1,
           batch: true,
-          estimatedCostUsd: 0.000_07,
+          estimatedCostUsd: 0.000_035,
           costBasis: "catalogue",
           calls: 1
         },

@@ -4,7 +4,7 @@ import type * as Schema from "effect/Schema"
 import { isJsonArray, isJsonObject, numberAt, objectAt, textAt } from "./JsonReader.ts"
 import type { JsonObject } from "./PayloadDecoder.ts"
 import { parseJsonObject, textOf } from "./PayloadTypes.ts"
-import { tierOf } from "./pricing/Doubts.ts"
+import { tierOf } from "./pricing/Rates.ts"
 import { countsIn, isUsageName, type TokenCounts } from "./usage/TokenCounts.ts"
 
 /** US dollars that one call may claim. */

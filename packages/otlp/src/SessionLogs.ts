@@ -4,8 +4,9 @@ import {
   type AttributeValue,
   isJsonObject,
   type LogRecord,
-  nameOfSession,
-  type Span
+  SESSION_PARENT,
+  type Span,
+  sessionOfRecord
 } from "@runplane/domain"
 
 /** A log record without a span. */
@@ -18,20 +19,20 @@ const MAX_DURATION_MS = 86_400_000
 /**
  * The span that stands for a log record without one: coding agents report each call and each tool as a log record that
  * names its session alone (docs/reference/ingest.md#sessions-of-log-records). The session is its trace, and its root
- * never comes. Equal records are one span. Undefined for a record that names no session.
+ * never comes. Equal records are one span. Undefined for a record that names no session, or is not of an agent.
  */
 export const spanOfSession = ({ at, attributes, body, name, ...emitter }: SpanlessLog): Span | undefined => {
-  const session = nameOfSession(attributes, emitter.resource)
-  if (session === undefined) return undefined
   const said = isJsonObject(body) ? { ...body, ...attributes } : attributes
   const full = fullName(name, body)
+  const session = sessionOfRecord(full, said, emitter.resource)
+  if (session === undefined) return undefined
   const traceId = hexOf(["session", emitter.resource["service.name"] ?? "", session], 32)
   return {
     kind: "span",
     ...emitter,
     traceId,
     spanId: hexOf([traceId, at, name, body ?? null, attributes], 16),
-    parentSpanId: hexOf([traceId], 16),
+    parentSpanId: SESSION_PARENT,
     name: full,
     startedAt: String(BigInt(at) - durationOf(said)),
     endedAt: at,

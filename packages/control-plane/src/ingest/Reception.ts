@@ -71,7 +71,7 @@ const REFUSED_TOKENS = {
 
 const BEYOND_BYTES = "the spans and log records of a request have too many bytes with their resources"
 
-const WITHOUT_SPAN = "log records that name neither a span nor a session (session.id) belong to no run"
+const WITHOUT_SPAN = "log records without a span, and without the session (session.id) of an agent, belong to no run"
 
 const PARTS = {
   groups: "groups of resources or scopes",

@@ -101,7 +101,7 @@ const isTool = (kind: MeaningKind): boolean => kind === "tool" || kind === "retr
 
 /** A span of an unknown family is a model call when it names a model and its tokens, and a tool when it names one. */
 const byEvidence = (attributes: Attributes): Kind => {
-  const hasModel = ATTRIBUTES.model.names.some((name) => nameOf(attributes[name]) !== undefined)
+  const hasModel = [...ATTRIBUTES.model.names, "model"].some((name) => nameOf(attributes[name]) !== undefined)
   if (hasModel && usageIn(attributes) !== undefined) return { kind: "model" }
   return nameAt(attributes, "toolName") === undefined ? { kind: "other" } : { kind: "tool" }
 }

@@ -138,7 +138,8 @@ export const ATTRIBUTES = {
       "tool_arguments",
       "traceloop.entity.input",
       "langfuse.observation.input",
-      "input.value"
+      "input.value",
+      "gen_ai.prompt"
     ]
   },
   toolResult: {
@@ -149,7 +150,8 @@ export const ATTRIBUTES = {
       "tool_response",
       "traceloop.entity.output",
       "langfuse.observation.output",
-      "output.value"
+      "output.value",
+      "gen_ai.completion"
     ]
   },
   instructions: { unit: "messages", names: ["gen_ai.system_instructions"] },

@@ -1,5 +1,5 @@
 import { modelNames } from "./ModelNames.ts"
-import type { PricedUsage, Rates } from "./Rates.ts"
+import { factorOf, type PricedUsage, type Rates, tierOf } from "./Rates.ts"
 
 /**
  * Why a price is a guess though a list has one (docs/reference/prices.md#doubts): it is that of the newest model that
@@ -9,10 +9,9 @@ import type { PricedUsage, Rates } from "./Rates.ts"
 export const priceDoubts = ["latest", "provider", "region", "tier", "audio", "image", "cache"] as const
 export type PriceDoubt = (typeof priceDoubts)[number]
 
-/** Providers whose models have their names for themselves: a name alone says whose price it is. */
-const VENDORS: ReadonlySet<string> = new Set([
-  ...["openai", "anthropic", "google", "mistral", "x-ai", "deepseek", "cohere", "perplexity", "aws", "moonshotai"]
-])
+/** Providers that serve models of others: the name of a model alone does not say that it ran there. */
+const HOST =
+  /^(?:avian|azure|cerebras|deepinfra|fireworks|groq|huggingface.*|hyperbolic|nebius|novita|openrouter|ovhcloud|sambanova|together)$/
 
 /** `3b`, `8x7b`: how large a model is, not its version. */
 const SIZES = /\d+(?:x\d+)?b\b/g
@@ -24,20 +23,11 @@ const REGIONAL = /(?:^|[/:])(?:us-gov|eu|apac|jp|au|ca|sa|me|af)\.(?=[a-z0-9-]+\
 export const nameDoubt = (model: string, provider: string | undefined, id: string): PriceDoubt | undefined => {
   const [of = ""] = id.split("/")
   const stated = modelNames(model, provider).find((name) => name.provider !== undefined)?.provider
-  if (stated === undefined ? !VENDORS.has(of) : stated !== of) return "provider"
+  if (stated === undefined ? HOST.test(of) : stated !== of) return "provider"
   const plain = model.trim().toLowerCase()
   // A list names the model that was the newest when it was made, unless the name has a version.
   if (LATEST.test(plain) && !/\d/.test(plain.replace(SIZES, ""))) return "latest"
   return REGIONAL.test(plain) && !id.includes("regional.") && !REGIONAL.test(id) ? "region" : undefined
-}
-
-/** Service tiers that every list states. */
-const PLAIN_TIERS: ReadonlySet<string> = new Set(["", "default", "standard", "auto", "on_demand", "standard_only"])
-
-/** The service tier of a call as the lists name it; undefined for the usual one. */
-export const tierOf = ({ batch, serviceTier }: PricedUsage): string | undefined => {
-  const tier = batch === true ? "batch" : (serviceTier?.trim().toLowerCase() ?? "")
-  return PLAIN_TIERS.has(tier) ? undefined : tier
 }
 
 /** The doubt about the cost of a call by rates that lack the price of a part of it; undefined without one. */
@@ -51,7 +41,3 @@ export const usageDoubt = (rates: Rates, usage: PricedUsage): PriceDoubt | undef
 
 const lacks = (tokens: number | undefined, rate: number | undefined): boolean =>
   tokens !== undefined && tokens > 0 && rate === undefined
-
-/** What the cost of a call in a service tier is multiplied by; undefined where the list does not say. */
-export const factorOf = ({ batchFactor, tierFactors }: Rates, tier: string): number | undefined =>
-  (tier === "batch" ? batchFactor : undefined) ?? tierFactors?.[tier]

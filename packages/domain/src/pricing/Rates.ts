@@ -1,5 +1,4 @@
 import { usdOfNano } from "../Money.ts"
-import { factorOf, tierOf } from "./Doubts.ts"
 
 /** What one call used. Whole numbers. */
 export interface PricedUsage {
@@ -110,3 +109,16 @@ const ratesAt = (rates: Rates, input: number): Rates => {
   }
   return reached
 }
+
+/** Service tiers that every list states. */
+const PLAIN_TIERS: ReadonlySet<string> = new Set(["", "default", "standard", "auto", "on_demand", "standard_only"])
+
+/** The service tier of a call as the lists name it; undefined for the usual one. */
+export const tierOf = ({ batch, serviceTier }: PricedUsage): string | undefined => {
+  const tier = batch === true ? "batch" : (serviceTier?.trim().toLowerCase() ?? "")
+  return PLAIN_TIERS.has(tier) ? undefined : tier
+}
+
+/** What the cost of a call in a service tier is multiplied by; undefined where the list does not say. */
+export const factorOf = ({ batchFactor, tierFactors }: Rates, tier: string): number | undefined =>
+  (tier === "batch" ? batchFactor : undefined) ?? tierFactors?.[tier]

@@ -1,11 +1,12 @@
 import type * as Schema from "effect/Schema"
 import type { Attributes } from "../Span.ts"
-import { nameOf, numberOf } from "../Values.ts"
+import { memberOf, nameOf, numberOf } from "../Values.ts"
 import { failureOf } from "./Failures.ts"
 import { type Family, type Kind, kindsBy } from "./Family.ts"
 
 /** `claude_code.api_request`, `codex.sse_event`, `gemini_cli.tool_call`: the emitter, and what happened. */
-const EVENT = /^(?:claude_code|codex|gemini_cli|qwen-code|opencode|cline|copilot_chat)\.([\w.]+)$/
+const EVENT =
+  /^[\w-]+\.(api_request|api_response|api_error|sse_event|tool_result|tool_call|tool_decision|user_prompt|conversation_starts)$/
 
 const kindOfEvent = kindsBy({ tool_result: "tool", tool_call: "tool", user_prompt: "workflow" })
 const CALLS = new Set(["api_request", "api_response", "sse_event"])
@@ -42,12 +43,14 @@ const withTotal = (name: string, counts: Record<string, number>): Record<string,
 
 const RENAMED: ReadonlyArray<readonly [ours: string, theirs: string]> = [
   ["gen_ai.request.model", "model"],
+  ["gen_ai.tool.name", "mcp_tool_name"],
   ["gen_ai.tool.name", "tool_name"],
   ["gen_ai.tool.name", "function_name"],
   ["gen_ai.tool.call.id", "call_id"],
   ["gen_ai.tool.call.id", "tool_use_id"],
   ["gen_ai.tool.call.arguments", "arguments"],
   ["gen_ai.tool.call.arguments", "function_args"],
+  ["gen_ai.tool.call.arguments", "tool_input"],
   ["gen_ai.tool.call.arguments", "tool_parameters"],
   ["gen_ai.tool.call.result", "output"],
   ["output.value", "response_text"],
@@ -76,8 +79,11 @@ export const codingAgents: Family = {
   details: ({ attributes, name }) => {
     if (eventIn(name) === undefined) return undefined
     const details: Record<string, Schema.Json> = {}
+    // A tool of an MCP server has its name among the parameters.
+    const mcpTool = memberOf(attributes["tool_parameters"], "mcp_tool_name")
+    const stated = mcpTool === undefined ? attributes : { ...attributes, mcp_tool_name: mcpTool }
     for (const [ours, theirs] of RENAMED) {
-      const value = attributes[theirs]
+      const value = stated[theirs]
       if (value !== undefined && attributes[ours] === undefined) details[ours] ??= value
     }
     const counts = countsOf(attributes)
@@ -91,16 +97,32 @@ export const codingAgents: Family = {
   }
 }
 
+/** The parent of each span of such a session: it never comes, and the run does not wait for it. */
+export const SESSION_PARENT = "ffffffffffffffff"
+
 /** Names of the session of a log record without a span, the first that it states. */
 const SESSION_NAMES = [
   ...["runplane.run.key", "macp.session.id", "session.id", "conversation.id", "gen_ai.conversation.id"],
   ...["thread.id"]
 ]
 
-/** The session that a log record names, itself or on its resource. */
-export const nameOfSession = (attributes: Attributes, resource: Attributes): string | undefined => {
-  for (const name of SESSION_NAMES) {
-    const session = nameOf(attributes[name] ?? resource[name])
+/** Counts of tokens, beside the model that they are of. */
+const COUNT = /(?:^|[._])(?:tokens?|token_count)$/
+
+const isOfAgents = (name: string, attributes: Attributes): boolean =>
+  EVENT.test(name) ||
+  /^(?:runplane|gen_ai)\./.test(name) ||
+  ((attributes["model"] ?? attributes["gen_ai.request.model"]) !== undefined &&
+    Object.keys(attributes).some((each) => COUNT.test(each)))
+
+/**
+ * The session that a log record of an agent names, itself or on its resource; undefined for other records: those of an
+ * application that names the sessions of its users are not runs.
+ */
+export const sessionOfRecord = (name: string, attributes: Attributes, resource: Attributes): string | undefined => {
+  if (!isOfAgents(name, attributes)) return undefined
+  for (const each of SESSION_NAMES) {
+    const session = nameOf(attributes[each] ?? resource[each])
     if (session !== undefined) return session
   }
   return undefined

@@ -1,4 +1,5 @@
 import * as HashMap from "effect/HashMap"
+import { SESSION_PARENT } from "../meaning/CodingAgents.ts"
 import type { RunEnd, RunFacts } from "../Run.ts"
 import { agentOf, isWork } from "./Below.ts"
 import { byEnd, byStart, idOf, kindOf, parentOf, type SpanNode } from "./Node.ts"
@@ -42,7 +43,8 @@ export const endsAt = (state: StoryState, now: number, options: StoryOptions): n
 /** When silence ends a run without all its roots. Its spans are only searched when the shorter time is over. */
 const silentUntil = (state: StoryState, now: number, { idleMs, parentWaitMs }: StoryOptions): number => {
   const idleAt = state.lastAt + idleMs
-  return now < idleAt || orphansOf(state).length === 0 ? idleAt : state.lastAt + Math.max(idleMs, parentWaitMs)
+  const awaited = () => orphansOf(state).some(({ parentSpanId }) => parentSpanId !== SESSION_PARENT)
+  return now < idleAt || !awaited() ? idleAt : state.lastAt + Math.max(idleMs, parentWaitMs)
 }
 
 /** Whether each trace of the run has its root. */

@@ -94,7 +94,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/guides/opentelemetry/langfuse.md: export LANGFUSE_BASE_URL=http://127.0.0.1:3001 LANGFUSE_PUBLIC_KEY=any LANGFUSE_SECRET_KEY=KEY":
     BY_HAND,
   "docs/guides/opentelemetry/langsmith.md: from langchain.agents import create_agent": BY_HAND,
-  "docs/guides/opentelemetry/langsmith.md: export LANGSMITH_TRACING=true LANGSMITH_OTEL_ENABLED=true LANGSMITH_OTEL_ONLY=true LANGSMITH_API_KEY=KEY":
+  "docs/guides/opentelemetry/langsmith.md: export LANGSMITH_TRACING=true LANGSMITH_OTEL_ENABLED=true LANGSMITH_OTEL_ONLY=true LANGSMITH_API_KEY=any":
     BY_HAND,
   "docs/guides/opentelemetry/litellm.md: import litellm": BY_HAND,
   'docs/guides/opentelemetry/mastra.md: import { Agent } from "@mastra/core/agent"': BY_HAND,

@@ -34,7 +34,7 @@ export const spanOfSession = ({ at, attributes, body, name, ...emitter }: Spanle
     spanId: hexOf([traceId, at, name, body ?? null, attributes], 16),
     parentSpanId: SESSION_PARENT,
     name: full,
-    startedAt: String(BigInt(at) - durationOf(said)),
+    startedAt: String(startOf(BigInt(at), durationOf(said))),
     endedAt: at,
     status: "unset",
     attributes: said,
@@ -52,6 +52,9 @@ const EVENT_NAME = /^[\w-]{1,64}\.[\w.-]{1,64}$/
 /** Some emitters state `api_request` as the name of the event, and `claude_code.api_request` as its body. */
 const fullName = (name: string, body: AttributeValue | undefined): string =>
   typeof body === "string" && EVENT_NAME.test(body) && (name === "" || body.endsWith(`.${name}`)) ? body : name
+
+/** Never before 1970: a record may have a time near it. */
+const startOf = (end: bigint, duration: bigint): bigint => (duration < end ? end - duration : end)
 
 const durationOf = (attributes: Attributes): bigint => {
   const duration = Number(attributes["duration_ms"])

@@ -183,6 +183,8 @@ describe("the bundled catalogue", () => {
     assert.deepStrictEqual(cost("gpt-5", "openai", { ...million, serviceTier: "default" }), [1.25, undefined])
     assert.deepStrictEqual(cost("gpt-5", "openai", { ...million, serviceTier: "turbo" }), [1.25, "tier"])
     assert.deepStrictEqual(cost("gpt-4-turbo", "openai", { ...million, serviceTier: "flex" }), [10, "tier"])
+    assert.deepStrictEqual(cost("gpt-5", "openai", { ...million, serviceTier: "constructor" }), [1.25, "tier"])
+    assert.deepStrictEqual(cost("gpt-5", "openai", { ...million, serviceTier: "__proto__" }), [1.25, "tier"])
     const writing = { ...million, cacheWrite: MILLION }
     assert.deepStrictEqual(cost("claude-sonnet-4-5", "anthropic", { ...writing, cacheWriteHour: 0 })[1], undefined)
     const [five] = cost("claude-haiku-4-5", "anthropic", writing)

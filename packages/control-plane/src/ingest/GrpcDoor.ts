@@ -30,7 +30,7 @@ export class GrpcState extends Context.Service<GrpcState, { text: string }>()("r
 }
 
 /** The methods of OTLP, and the paths of HTTP that do the same. */
-const PATHS: Readonly<Record<string, string>> = Object.fromEntries(
+const PATHS: ReadonlyMap<string, string> = new Map(
   (["Trace", "Logs", "Metrics"] as const).map((signal) => [
     `/opentelemetry.proto.collector.${signal.toLowerCase()}.v1.${signal}Service/Export`,
     signal === "Trace" ? "/v1/traces" : `/v1/${signal.toLowerCase()}`
@@ -92,6 +92,8 @@ export const layerGrpcDoor = (host: string) =>
       })
       const listening = yield* Effect.result(listen(server, host, port))
       if (listening._tag === "Success") {
+        // A connection that cannot be accepted, for lack of descriptors, must not end the process.
+        server.on("error", ({ message }) => run(Effect.logWarning(`gRPC accepts no connection: ${message}`)))
         state.text = `${host}:${port}`
         return yield* Effect.logInfo(`receives OpenTelemetry by gRPC on ${host}:${port}`)
       }
@@ -142,7 +144,7 @@ type App = ReturnType<(typeof HttpRouter.HttpRouter)["Service"]["asHttpEffect"]>
 /** Runs a call as a request of the routes. */
 const answerOf = (app: App, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Effect.Effect<Answer> =>
   Effect.gen(function* (): Effect.fn.Return<Answer, NotOneMessage, Scope.Scope> {
-    const path = PATHS[String(headers[":path"])]
+    const path = PATHS.get(String(headers[":path"]))
     if (path === undefined) return { code: GrpcCode.unimplemented, message: "this service has no such method" }
     const { coding, parts } = yield* messageOf(stream, headers)
     const request = HttpServerRequest.fromWeb(

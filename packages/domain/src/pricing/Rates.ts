@@ -121,4 +121,6 @@ export const tierOf = ({ batch, serviceTier }: PricedUsage): string | undefined 
 
 /** What the cost of a call in a service tier is multiplied by; undefined where the list does not say. */
 export const factorOf = ({ batchFactor, tierFactors }: Rates, tier: string): number | undefined =>
-  (tier === "batch" ? batchFactor : undefined) ?? tierFactors?.[tier]
+  (tier === "batch" ? batchFactor : undefined) ??
+  // A caller chooses the name of the tier.
+  (tierFactors !== undefined && Object.hasOwn(tierFactors, tier) ? tierFactors[tier] : undefined)

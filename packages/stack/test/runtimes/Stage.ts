@@ -145,7 +145,7 @@ export const setStage = Effect.fnUntraced(function* (script: Script) {
 })
 
 /**
- * A stage whose run follows the open session: what happens from now on is in the log in the order in which it happened,
+ * A stage whose run follows the open session and has its policy: what happens from now on is in the log in the order in which it happened,
  * also where the runtime drops the history of a session as soon as it ends.
  */
 export const openStage = Effect.fnUntraced(function* (script: Script) {
@@ -153,5 +153,7 @@ export const openStage = Effect.fnUntraced(function* (script: Script) {
   yield* stage.post
   yield* stage.start
   yield* stage.seen(({ recorded: { data } }) => data["messageType"] === "SessionStart")
+  // The policy is resolved beside the session; a session that ends before has no policy in its log.
+  yield* stage.seen(({ type }) => type === "policy.resolved")
   return stage
 })

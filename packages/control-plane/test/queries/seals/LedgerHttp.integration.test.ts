@@ -24,12 +24,13 @@ const page = Effect.fnUntraced(function* (query = "") {
   return yield* Schema.decodeUnknownEffect(LedgerPage)(body)
 })
 
-/** The contents of all entries of the ledger. */
+/** The contents of all entries of the ledger, and its head after each. */
 const walked = Effect.gen(function* () {
   const walk = walkLedger(sha256, yield* publishedKeys)
   const { data } = yield* page()
-  const mismatches = data.map(walk.take).filter((state): state is Mismatch => typeof state !== "string")
-  return { data, mismatch: mismatches[0], head: walk.head() }
+  const states = data.map((entry) => ({ state: walk.take(entry), head: walk.head() }))
+  const mismatches = states.map(({ state }) => state).filter((state): state is Mismatch => typeof state !== "string")
+  return { data, mismatch: mismatches[0], head: walk.head(), heads: states.map(({ head }) => head) }
 })
 
 const contents = Effect.map(page(), ({ data }) => data.map(({ content, kind }) => `${kind} ${content}`))
@@ -130,13 +131,18 @@ layer(layerTestService({ settings: { SEAL_HEADS_FILE } }), { excludeTestServices
       yield* numbered
       assert.deepInclude((yield* walked).data.at(-1), { kind: "audit", vouched: false, content: "changed" })
       // A ledger that was cut goes on; what was published shows it.
-      const { head } = yield* walked
+      const { head, heads } = yield* walked
+      assert.deepInclude(heads, head)
       yield* sql`DELETE FROM ledger WHERE number >= ${head.number - 1}`
       yield* endedRun
       yield* numbered
       const cut = yield* walked
       assert.isUndefined(cut.mismatch)
-      assert.isBelow(cut.head.number, head.number)
+      assert.isAtLeast(cut.head.number, head.number - 1)
+      assert.notInclude(
+        cut.heads.map(({ hash }) => hash),
+        head.hash
+      )
     })
   )
 

@@ -8,6 +8,7 @@ import { failureOf } from "../client/Client.ts"
 import { lostStream, sawAnswer, sawStream } from "../client/Connection.ts"
 import { RequestId } from "../client/Http.ts"
 import { CallFailed, isPassing, problemOf, UNREACHABLE } from "../client/Problem.ts"
+import { pastEvents } from "./PastEvents.ts"
 
 /** Which events of the whole log are followed. */
 export interface LogFilter {
@@ -24,8 +25,6 @@ export interface LogListener {
   readonly away: (error: CallFailed | undefined) => void
 }
 
-/** Past events that are shown first. */
-const PAST = 500
 const HEARTBEAT_MS = 5_000
 
 /**
@@ -53,13 +52,12 @@ export const followLog = ({ q }: LogFilter, { away, failed, receive, reset }: Lo
     const { ControlPlaneClient, runtime } = yield* persist(Effect.tryPromise(() => import("../client/WholeClient.ts")))
     const { api, streamLog } = yield* Effect.provide(ControlPlaneClient, yield* runtime.contextEffect)
     const readPast = (seq: number) =>
-      persist(api.crossRunEvents.list({ query: { ...search, afterSeq: Math.max(0, seq - PAST), limit: PAST } })).pipe(
-        Effect.map(({ data }) =>
-          receive(
-            data.filter((event) => event.seq <= seq),
-            true
-          )
-        )
+      Effect.map(
+        pastEvents(
+          (afterSeq, limit) => persist(api.crossRunEvents.list({ query: { ...search, afterSeq, limit } })),
+          seq
+        ),
+        (events) => receive(events, true)
       )
     let hasPast = false
     const handle = Effect.fnUntraced(function* (frame: LogStreamEvent) {

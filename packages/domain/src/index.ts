@@ -21,18 +21,21 @@ export * from "./archive/EventRow.ts"
 export * from "./archive/Files.ts"
 export * from "./archive/Range.ts"
 export * from "./archive/Tables.ts"
-export { type DenialDetails, denialsIn, readDenialDetails } from "./BoundDenials.ts"
-export { canonicalJson } from "./CanonicalJson.ts"
 export {
-  cleanJson,
-  cleanNumber,
-  cleanObject,
-  cleanText,
-  isDeeperThan,
-  MAX_JSON_DEPTH,
-  type Unstorable,
-  unstorableIn
-} from "./CleanJson.ts"
+  CanonicalEvent,
+  decodeEvent,
+  decodeEventText,
+  draftEvent,
+  type EventData,
+  type EventDraft,
+  type EventOf,
+  type EventPosition,
+  EventUnreadable,
+  type KnownEvent,
+  recordEvent,
+  type UnknownEvent
+} from "./events/CanonicalEvent.ts"
+export * from "./events/CanonicalEventType.ts"
 export {
   artifactCreated,
   type ControlPlaneSource,
@@ -50,35 +53,10 @@ export {
   sessionBound,
   sessionStateChanged,
   streamOpened
-} from "./ControlPlaneEvents.ts"
-export { DenialReason } from "./Denials.ts"
-export { denialText } from "./DenialText.ts"
-export * from "./Enrichment.ts"
-export {
-  type Altered,
-  isExactNumber,
-  type JsonFault,
-  jsonFault,
-  jsonFaultText,
-  parseExactJson
-} from "./ExactJson.ts"
-export {
-  CanonicalEvent,
-  decodeEvent,
-  decodeEventText,
-  draftEvent,
-  type EventData,
-  type EventDraft,
-  type EventOf,
-  type EventPosition,
-  EventUnreadable,
-  type KnownEvent,
-  recordEvent,
-  type UnknownEvent
-} from "./events/CanonicalEvent.ts"
-export * from "./events/CanonicalEventType.ts"
+} from "./events/ControlPlaneEvents.ts"
 export type { DraftHead } from "./events/EventType.ts"
 export { loggedDecision } from "./events/LoggedDecision.ts"
+export * from "./events/OutboundMessage.ts"
 export {
   EVENT_SCHEMA_VERSION,
   type EventCore,
@@ -88,12 +66,21 @@ export {
   Subject,
   SubjectKind
 } from "./events/RecordedEvent.ts"
-export * from "./FailureCodes.ts"
-export { type FairQueue, makeFairQueue } from "./FairQueue.ts"
-export { about, Field, idempotencyKey, isBlank, isOfForm, isOneLine } from "./Field.ts"
-export { foldText } from "./FoldedText.ts"
-export * from "./Graphemes.ts"
-export * from "./GrpcCodes.ts"
+export {
+  countedAt,
+  eventTime,
+  isDiscoveredRun,
+  runDuration,
+  type SpanTimes,
+  spanTimes,
+  storyBegin,
+  storyClock,
+  storyTime,
+  type TimedRun
+} from "./events/RunTimes.ts"
+export * from "./events/Scenario.ts"
+export { type DecodedPayload, decodePayload, parseJsonObject, payloadTypeName } from "./frames/PayloadTypes.ts"
+export * from "./frames/RuntimeFrames.ts"
 export * from "./gate/Baseline.ts"
 export * from "./gate/CaseFile.ts"
 export * from "./gate/Flips.ts"
@@ -102,7 +89,6 @@ export * from "./gate/Stability.ts"
 export * from "./gate/Trial.ts"
 export * from "./gate/TypicalRun.ts"
 export * from "./gate/Verdict.ts"
-export * from "./Ids.ts"
 export {
   type Act,
   counting,
@@ -150,10 +136,6 @@ export type { Claim } from "./insight/why/Claims.ts"
 export type { Counterfactual } from "./insight/why/Counterfactual.ts"
 export { type RecordSubject, recordSubject, whyHtml, whyMarkdown } from "./insight/why/DecisionPage.ts"
 export type { RuleVerdict } from "./insight/why/Rules.ts"
-export * from "./JsonReader.ts"
-export * from "./LlmUsage.ts"
-export * from "./Metrics.ts"
-export { costText, nanoUsd, sumUsd, usdOfNano, usdText, usdTexts } from "./Money.ts"
 export * from "./marks/AgentRecord.ts"
 export { type AgentVote, agentVote, RECORD_TYPES } from "./marks/AgentVote.ts"
 export { type CorrectValue, correctFlag, correctValue, type DecisionNames, decisionNames } from "./marks/Correct.ts"
@@ -163,10 +145,7 @@ export * from "./marks/MarkRules.ts"
 export * from "./marks/RaterAgreement.ts"
 export * from "./marks/RecordGroups.ts"
 export { type TruthMark, truthOf } from "./marks/Truth.ts"
-export { meantName, nearestName } from "./NearestName.ts"
-export * from "./Normaliser.ts"
-export * from "./OutboundMessage.ts"
-export * from "./Outcome.ts"
+export * from "./normaliser/Normaliser.ts"
 export * from "./otlp/Judgement.ts"
 export { meaningOf, meaningOfLog } from "./otlp/MeaningOf.ts"
 export { SESSION_PARENT, sessionOfRecord } from "./otlp/meaning/CodingAgents.ts"
@@ -188,10 +167,6 @@ export { callIdentityOf } from "./otlp/story/Counting.ts"
 export { isLogNode } from "./otlp/story/Node.ts"
 export { uuidOf } from "./otlp/story/Output.ts"
 export { unreadSpansText } from "./otlp/UnreadSpans.ts"
-export * from "./ParticipantStatus.ts"
-export * from "./PayloadDecoder.ts"
-export { type DecodedPayload, decodePayload, parseJsonObject, payloadTypeName } from "./PayloadTypes.ts"
-export * from "./Projector.ts"
 export {
   denyCommitment,
   isAgreed,
@@ -223,28 +198,15 @@ export {
 export { costOf, type PricedUsage, type Rates, type RateTier } from "./pricing/Rates.ts"
 export * from "./pricing/Repricing.ts"
 export { patternFault } from "./pricing/SafePattern.ts"
-export { boundName, boundPayload, boundProse, bytesOfText } from "./projector/Bounds.ts"
 export { statedReason } from "./projector/Decision.ts"
+export * from "./projector/Enrichment.ts"
+export * from "./projector/Metrics.ts"
+export * from "./projector/Projector.ts"
+export * from "./projector/RunMetrics.ts"
+export * from "./projector/RunState.ts"
+export { addUsage, guessedPart, lacksUsage, noUsage, type UsageSums } from "./projector/UsageSums.ts"
 export { parseQuery } from "./query/Parser.ts"
 export * from "./query/Query.ts"
-export * from "./Redaction.ts"
-export * from "./RunDescriptor.ts"
-export * from "./RunMetrics.ts"
-export * from "./RunState.ts"
-export * from "./RunStatus.ts"
-export {
-  countedAt,
-  eventTime,
-  isDiscoveredRun,
-  runDuration,
-  type SpanTimes,
-  spanTimes,
-  storyBegin,
-  storyClock,
-  storyTime,
-  type TimedRun
-} from "./RunTimes.ts"
-export * from "./RuntimeFrames.ts"
 export {
   type Commitment as WireCommitment,
   commitmentHash,
@@ -260,9 +222,15 @@ export * from "./receipts/ReceiptKeys.ts"
 export * from "./receipts/ReceiptReport.ts"
 export { receiptText } from "./receipts/ReceiptText.ts"
 export * from "./receipts/StoredReceipt.ts"
-export * from "./Scenario.ts"
-export type { Sha256 } from "./Sha256.ts"
-export * from "./Sliced.ts"
+export * from "./redaction/Redaction.ts"
+export { type DenialDetails, denialsIn, readDenialDetails } from "./run/BoundDenials.ts"
+export { DenialReason } from "./run/Denials.ts"
+export { denialText } from "./run/DenialText.ts"
+export * from "./run/FailureCodes.ts"
+export * from "./run/Outcome.ts"
+export * from "./run/ParticipantStatus.ts"
+export * from "./run/RunDescriptor.ts"
+export * from "./run/RunStatus.ts"
 export * from "./seal/Chain.ts"
 export {
   ExportDigest,
@@ -293,6 +261,38 @@ export { type Interval, type ShareInterval, wilson } from "./statistics/Wilson.t
 export { aboutText, type Because, contributionText } from "./story/Contributions.ts"
 export { type Line, narrator, type Wording } from "./story/Narration.ts"
 export { noSubjects, type Subjects, subjectName, withSubject } from "./story/Subjects.ts"
-export { addUsage, guessedPart, lacksUsage, noUsage, type UsageSums } from "./UsageSums.ts"
+export * from "./usage/LlmUsage.ts"
 export { MAX_TOKENS_PER_CALL, type TokenCounts } from "./usage/TokenCounts.ts"
-export * from "./VisibleText.ts"
+export { boundName, boundPayload, boundProse, bytesOfText } from "./values/Bounds.ts"
+export { canonicalJson } from "./values/CanonicalJson.ts"
+export {
+  cleanJson,
+  cleanNumber,
+  cleanObject,
+  cleanText,
+  isDeeperThan,
+  MAX_JSON_DEPTH,
+  type Unstorable,
+  unstorableIn
+} from "./values/CleanJson.ts"
+export {
+  type Altered,
+  isExactNumber,
+  type JsonFault,
+  jsonFault,
+  jsonFaultText,
+  parseExactJson
+} from "./values/ExactJson.ts"
+export { type FairQueue, makeFairQueue } from "./values/FairQueue.ts"
+export { about, Field, idempotencyKey, isBlank, isOfForm, isOneLine } from "./values/Field.ts"
+export { foldText } from "./values/FoldedText.ts"
+export * from "./values/Graphemes.ts"
+export * from "./values/GrpcCodes.ts"
+export * from "./values/Ids.ts"
+export * from "./values/JsonReader.ts"
+export { costText, nanoUsd, sumUsd, usdOfNano, usdText, usdTexts } from "./values/Money.ts"
+export { meantName, nearestName } from "./values/NearestName.ts"
+export * from "./values/PayloadDecoder.ts"
+export type { Sha256 } from "./values/Sha256.ts"
+export * from "./values/Sliced.ts"
+export * from "./values/VisibleText.ts"

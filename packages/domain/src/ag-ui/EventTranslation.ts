@@ -1,11 +1,11 @@
 import type * as Schema from "effect/Schema"
 import type { CanonicalEvent, EventOf } from "../events/CanonicalEvent.ts"
-import { textAt } from "../JsonReader.ts"
 import { derivesEvent } from "../normaliser/DerivedEvents.ts"
-import type { JsonObject } from "../PayloadDecoder.ts"
-import { boundName, boundPayload, boundProse } from "../projector/Bounds.ts"
 import { narrator } from "../story/Narration.ts"
-import { shownText } from "../VisibleText.ts"
+import { boundName, boundPayload, boundProse } from "../values/Bounds.ts"
+import { textAt } from "../values/JsonReader.ts"
+import type { JsonObject } from "../values/PayloadDecoder.ts"
+import { shownText } from "../values/VisibleText.ts"
 import type { AgUiEvent } from "./AgUiEvent.ts"
 
 /** Bounds of what an AG-UI event copies from a canonical event, bytes of JSON (docs/reference/ag-ui.md#bounds). */

@@ -1,5 +1,5 @@
 import type * as Schema from "effect/Schema"
-import { isJsonArray, isJsonObject } from "../JsonReader.ts"
+import { isJsonArray, isJsonObject } from "../values/JsonReader.ts"
 import type { PatchOperation } from "./AgUiEvent.ts"
 
 /** Items that leave a list at its front before the patch replaces the whole list. */

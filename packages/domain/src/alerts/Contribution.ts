@@ -1,7 +1,7 @@
 import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
-import { foldText } from "../FoldedText.ts"
-import { textAt } from "../JsonReader.ts"
-import { nanoUsd, usdOfNano } from "../Money.ts"
+import { foldText } from "../values/FoldedText.ts"
+import { textAt } from "../values/JsonReader.ts"
+import { nanoUsd, usdOfNano } from "../values/Money.ts"
 import { type AlertRule, measureKind, minRunsOf } from "./Rule.ts"
 import type { EventFacts } from "./RunMemory.ts"
 

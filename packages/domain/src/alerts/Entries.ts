@@ -1,5 +1,5 @@
 import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
-import { countedAt } from "../RunTimes.ts"
+import { countedAt } from "../events/RunTimes.ts"
 import {
   type CountedMark,
   type CounterChange,

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { Field } from "../Field.ts"
+import { Field } from "../values/Field.ts"
 import { AlertPer, AlertSeverity, AlertTelemetry, AlertWindow } from "./Rule.ts"
 
 const optional = Schema.optionalKey

@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
-import { about, Field, isOfForm, isOneLine } from "../Field.ts"
 import { MAX_MARK_COMMENT, MarkName, MarkValue } from "../marks/Mark.ts"
 import { MAX_QUERY_LENGTH } from "../query/Query.ts"
+import { about, Field, isOfForm, isOneLine } from "../values/Field.ts"
 
 const optional = Schema.optionalKey
 

@@ -1,12 +1,12 @@
 import * as Hash from "effect/Hash"
-import { canonicalJson } from "../CanonicalJson.ts"
 import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
 import { OTLP_RUNTIME_KIND } from "../events/MessageHeader.ts"
+import { spanTimes } from "../events/RunTimes.ts"
 import { outcomeKey, type TrialOutcome } from "../gate/Trial.ts"
 import { readAct } from "../insight/Act.ts"
 import { ballotOf } from "../insight/Ballots.ts"
-import { isJsonArray, isJsonObject, objectAt, textAt } from "../JsonReader.ts"
-import { spanTimes } from "../RunTimes.ts"
+import { canonicalJson } from "../values/CanonicalJson.ts"
+import { isJsonArray, isJsonObject, objectAt, textAt } from "../values/JsonReader.ts"
 
 /** What the evaluator of alerts keeps of a run between two events: plain JSON, bounded. Times are Unix milliseconds. */
 export interface RunMemory {

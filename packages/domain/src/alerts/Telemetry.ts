@@ -1,6 +1,6 @@
 import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
 import { OTLP_SOURCE_NAME } from "../events/MessageHeader.ts"
-import { textAt } from "../JsonReader.ts"
+import { textAt } from "../values/JsonReader.ts"
 import { type AlertAction, type AlertRule, measureKind } from "./Rule.ts"
 
 /** What is known of a run for the origin of its events. */

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
-import { numberAt, textAt } from "../JsonReader.ts"
-import type { JsonObject } from "../PayloadDecoder.ts"
+import { numberAt, textAt } from "../values/JsonReader.ts"
+import type { JsonObject } from "../values/PayloadDecoder.ts"
 import { eventType } from "./EventType.ts"
 import { inData, inPayload, member, textOr, wholePayload } from "./Members.ts"
 import { messageHeader } from "./MessageHeader.ts"

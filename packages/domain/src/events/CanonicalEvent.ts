@@ -4,8 +4,8 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as SchemaTransformation from "effect/SchemaTransformation"
-import type { RunId } from "../Ids.ts"
-import type { JsonObject } from "../PayloadDecoder.ts"
+import type { RunId } from "../values/Ids.ts"
+import type { JsonObject } from "../values/PayloadDecoder.ts"
 import {
   LlmCallCompleted,
   ProgressReported,

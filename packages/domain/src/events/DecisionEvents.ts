@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
-import { objectAt, textAt } from "../JsonReader.ts"
-import { outcomeOf } from "../Outcome.ts"
+import { outcomeOf } from "../run/Outcome.ts"
+import { objectAt, textAt } from "../values/JsonReader.ts"
 import { eventType } from "./EventType.ts"
 import { inData, inPayload, member } from "./Members.ts"
 import { messageHeader } from "./MessageHeader.ts"

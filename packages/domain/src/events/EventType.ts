@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
-import { objectAt } from "../JsonReader.ts"
-import type { JsonObject } from "../PayloadDecoder.ts"
+import { objectAt } from "../values/JsonReader.ts"
+import type { JsonObject } from "../values/PayloadDecoder.ts"
 import type { CanonicalEventType } from "./CanonicalEventType.ts"
 import { type Members, membersOf } from "./Members.ts"
 import { type EventSource, type EventTrace, envelopeFields, RecordedEvent, type Subject } from "./RecordedEvent.ts"

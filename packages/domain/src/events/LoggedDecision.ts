@@ -1,5 +1,5 @@
-import { objectAt } from "../JsonReader.ts"
 import type { LoggedDecision } from "../receipts/ReceiptComparison.ts"
+import { objectAt } from "../values/JsonReader.ts"
 import type { EventOf } from "./CanonicalEvent.ts"
 
 /** The decision of an event, as a receipt is compared with it. */

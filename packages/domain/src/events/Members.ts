@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
-import { booleanAt, numberAt, textAt, textsAt } from "../JsonReader.ts"
-import type { JsonObject } from "../PayloadDecoder.ts"
+import { booleanAt, numberAt, textAt, textsAt } from "../values/JsonReader.ts"
+import type { JsonObject } from "../values/PayloadDecoder.ts"
 
 /** The JSON from which the members of an event are read. */
 export interface EventJson {

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { textAt, textsAt } from "../JsonReader.ts"
+import { textAt, textsAt } from "../values/JsonReader.ts"
 import { eventType } from "./EventType.ts"
 import { inData, inPayload, member, membersOf, wholePayload } from "./Members.ts"
 import { messageHeader, ofTypes } from "./MessageHeader.ts"

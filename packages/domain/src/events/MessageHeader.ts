@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { textAt } from "../JsonReader.ts"
+import { textAt } from "../values/JsonReader.ts"
 import { inData, type Member, member, textOr } from "./Members.ts"
 
 const header = textOr(inData.text(), "")

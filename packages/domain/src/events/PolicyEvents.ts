@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
-import { DenialReason, denialsOf } from "../Denials.ts"
-import { arrayAt, isJsonObject, numberAt, objectAt, textAt } from "../JsonReader.ts"
+import { DenialReason, denialsOf } from "../run/Denials.ts"
+import { arrayAt, isJsonObject, numberAt, objectAt, textAt } from "../values/JsonReader.ts"
 import { eventType } from "./EventType.ts"
 import { inData, inPayload, member, membersIn, membersOf, textOr } from "./Members.ts"
 import { messageHeader } from "./MessageHeader.ts"

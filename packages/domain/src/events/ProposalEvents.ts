@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { booleanAt, textAt } from "../JsonReader.ts"
+import { booleanAt, textAt } from "../values/JsonReader.ts"
 import { eventType } from "./EventType.ts"
 import { inPayload, member, membersOf, textOr } from "./Members.ts"
 import { messageHeader, ofTypes } from "./MessageHeader.ts"

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
-import { Field } from "../Field.ts"
-import { RunId } from "../Ids.ts"
+import { Field } from "../values/Field.ts"
+import { RunId } from "../values/Ids.ts"
 import { CanonicalEventType } from "./CanonicalEventType.ts"
 
 export const SubjectKind = Schema.Literals([

@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
-import { textAt } from "../JsonReader.ts"
-import { ParticipantStatus } from "../ParticipantStatus.ts"
-import { STREAM_STATUSES } from "../RuntimeFrames.ts"
+import { STREAM_STATUSES } from "../frames/RuntimeFrames.ts"
+import { ParticipantStatus } from "../run/ParticipantStatus.ts"
+import { textAt } from "../values/JsonReader.ts"
 import { eventType } from "./EventType.ts"
 import { inData, member, textOr } from "./Members.ts"
 

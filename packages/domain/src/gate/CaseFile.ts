@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
-import { isOneLine } from "../Field.ts"
 import { MarkName } from "../marks/Mark.ts"
-import { MAX_TAG_LENGTH } from "../RunDescriptor.ts"
+import { MAX_TAG_LENGTH } from "../run/RunDescriptor.ts"
+import { isOneLine } from "../values/Field.ts"
 
 const optional = Schema.optionalKey
 const text = Schema.String.check(Schema.isNonEmpty(), Schema.isMaxLength(1_024))

@@ -1,5 +1,5 @@
 import { divergenceCostInSlices, partingInSlices, type RunOutline } from "../insight/Divergence.ts"
-import { runSliced, type Sliced } from "../Sliced.ts"
+import { runSliced, type Sliced } from "../values/Sliced.ts"
 
 /** A run with its steps. */
 export interface Course {

@@ -1,9 +1,9 @@
 import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
 import type { CanonicalEventType } from "../events/CanonicalEventType.ts"
 import { readAct } from "../insight/Act.ts"
-import { sumUsd } from "../Money.ts"
 import type { MarkValue } from "../marks/Mark.ts"
-import type { RunStatus } from "../RunStatus.ts"
+import type { RunStatus } from "../run/RunStatus.ts"
+import { sumUsd } from "../values/Money.ts"
 
 /** The outcome of a run: the action of its commitment, and whether it was a yes (null: not stated). */
 export interface TrialOutcome {

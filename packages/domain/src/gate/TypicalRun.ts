@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { runSliced } from "../Sliced.ts"
+import { runSliced } from "../values/Sliced.ts"
 import { type Course, medoidCandidates, medoidInSlices } from "./Flips.ts"
 
 /** Characters of a typical run, as JSON. */

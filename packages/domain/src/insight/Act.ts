@@ -1,9 +1,9 @@
 import type { EventOf } from "../events/CanonicalEvent.ts"
 import { OTLP_MODE_NAME } from "../events/MessageHeader.ts"
-import { voteOf } from "../Outcome.ts"
 import type { PolicyRules } from "../policies/RuleSchemas.ts"
 import type { SessionRecord } from "../policies/SessionRecord.ts"
-import { boundName, boundProse } from "../projector/Bounds.ts"
+import { voteOf } from "../run/Outcome.ts"
+import { boundName, boundProse } from "../values/Bounds.ts"
 import { refusalUnder } from "./RefusedActs.ts"
 
 /** A mode whose commitments policies govern. */

@@ -1,6 +1,6 @@
 import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
-import { sumUsd } from "../Money.ts"
-import { runSliced, type Sliced } from "../Sliced.ts"
+import { sumUsd } from "../values/Money.ts"
+import { runSliced, type Sliced } from "../values/Sliced.ts"
 import { type RunStep, stepReader } from "./RunSteps.ts"
 
 interface RunPosition {

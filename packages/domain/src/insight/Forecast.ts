@@ -1,6 +1,6 @@
 import { isAgreed, refuseCommitment } from "../policies/Evaluation.ts"
 import type { ProposalRecord, RuleRefusal, SessionTerms } from "../policies/SessionRecord.ts"
-import { runSliced, type Sliced } from "../Sliced.ts"
+import { runSliced, type Sliced } from "../values/Sliced.ts"
 import { counting, type Statement } from "./Act.ts"
 import { actionLog } from "./ActionLog.ts"
 import { type ActivePolicy, isAllowed, objectionsTo, type PolicySource, type SessionRules } from "./ActivePolicy.ts"

@@ -1,4 +1,4 @@
-import { namesAmong, wordKey } from "../ProposalNames.ts"
+import { namesAmong, wordKey } from "../run/ProposalNames.ts"
 import { type Act, counting, evaluateActs } from "./Act.ts"
 import { subjectsOf } from "./Ballots.ts"
 import type { Deliberation } from "./Deliberation.ts"

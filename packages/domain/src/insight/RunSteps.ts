@@ -1,5 +1,5 @@
 import type { CanonicalEvent, EventOf } from "../events/CanonicalEvent.ts"
-import { boundName, boundProse } from "../projector/Bounds.ts"
+import { boundName, boundProse } from "../values/Bounds.ts"
 import { readAct } from "./Act.ts"
 import { saysOf } from "./why/Claims.ts"
 

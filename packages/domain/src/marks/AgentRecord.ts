@@ -1,4 +1,3 @@
-import { sumUsd } from "../Money.ts"
 import {
   addToCalibration,
   brierScore,
@@ -8,6 +7,7 @@ import {
   reliabilityCurve
 } from "../statistics/Calibration.ts"
 import { type Interval, twoSidedZ, wilson } from "../statistics/Wilson.ts"
+import { sumUsd } from "../values/Money.ts"
 import type { AgentVote } from "./AgentVote.ts"
 
 /** Sums over the votes of an agent; their size does not grow with the runs. */

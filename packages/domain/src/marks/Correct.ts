@@ -1,6 +1,6 @@
 import { isOpening, STANDARD_MODES } from "../insight/Act.ts"
 import type { Commitment, Deliberation } from "../insight/Deliberation.ts"
-import { inferOutcome } from "../Outcome.ts"
+import { inferOutcome } from "../run/Outcome.ts"
 import { CORRECT, type MarkValue } from "./Mark.ts"
 
 /** Texts that say whether a decision was right, in any case (docs/reference/marks.md#truth). */

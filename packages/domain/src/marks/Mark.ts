@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { about, Field, idempotencyKey, isOfForm, isOneLine } from "../Field.ts"
+import { about, Field, idempotencyKey, isOfForm, isOneLine } from "../values/Field.ts"
 
 const optional = Schema.optionalKey
 

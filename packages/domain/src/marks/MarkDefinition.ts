@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { Field, isOneLine } from "../Field.ts"
+import { Field, isOneLine } from "../values/Field.ts"
 import { MAX_MARK_CATEGORY, MarkName } from "./Mark.ts"
 
 const optional = Schema.optionalKey

@@ -1,7 +1,7 @@
-import type { Sliced } from "../Sliced.ts"
 import { type AlphaMetric, reliabilityInSlices } from "../statistics/Alpha.ts"
 import { type Agreement, type KappaWeights, kappaOf } from "../statistics/Kappa.ts"
 import type { Interval } from "../statistics/Wilson.ts"
+import type { Sliced } from "../values/Sliced.ts"
 import { correctFlag } from "./Correct.ts"
 import { CORRECT, type MarkValue } from "./Mark.ts"
 import type { MarkDefinition } from "./MarkDefinition.ts"

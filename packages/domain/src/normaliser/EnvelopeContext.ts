@@ -1,11 +1,11 @@
-import { cleanText } from "../CleanJson.ts"
-import type { Altered } from "../ExactJson.ts"
 import type { DraftHead } from "../events/EventType.ts"
 import type { EventSource, SubjectKind } from "../events/RecordedEvent.ts"
-import { textAt } from "../JsonReader.ts"
-import type { JsonObject } from "../PayloadDecoder.ts"
-import type { DecodedPayload } from "../PayloadTypes.ts"
-import type { RawEnvelope } from "../RuntimeFrames.ts"
+import type { DecodedPayload } from "../frames/PayloadTypes.ts"
+import type { RawEnvelope } from "../frames/RuntimeFrames.ts"
+import { cleanText } from "../values/CleanJson.ts"
+import type { Altered } from "../values/ExactJson.ts"
+import { textAt } from "../values/JsonReader.ts"
+import type { JsonObject } from "../values/PayloadDecoder.ts"
 
 /** The source of events and raw events of the runtime. */
 export const RUNTIME_SOURCE_NAME = "rust-runtime"

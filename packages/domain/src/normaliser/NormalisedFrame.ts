@@ -1,6 +1,6 @@
 import type { EventDraft } from "../events/CanonicalEvent.ts"
-import type { OutboundMessageDraft } from "../OutboundMessage.ts"
-import type { JsonObject } from "../PayloadDecoder.ts"
+import type { OutboundMessageDraft } from "../events/OutboundMessage.ts"
+import type { JsonObject } from "../values/PayloadDecoder.ts"
 import { RUNTIME_SOURCE_NAME } from "./EnvelopeContext.ts"
 
 /** A raw event before the store numbers it: the received frame after redaction. */

@@ -1,4 +1,3 @@
-import { toOneLine } from "../Field.ts"
 import { correctFlag } from "../marks/Correct.ts"
 import {
   CORRECT,
@@ -9,6 +8,7 @@ import {
   type MarkJudge,
   type MarkValue
 } from "../marks/Mark.ts"
+import { toOneLine } from "../values/Field.ts"
 import { type StoryMark, type StoryOptions, uuidOf } from "./story/Output.ts"
 
 /** A judgement of telemetry as a mark (docs/reference/ingest.md#judgements). */

@@ -1,6 +1,6 @@
 import type * as Schema from "effect/Schema"
-import type { JsonObject } from "../PayloadDecoder.ts"
 import type { TokenCounts } from "../usage/TokenCounts.ts"
+import type { JsonObject } from "../values/PayloadDecoder.ts"
 
 /**
  * What a span is. `step` is a part of a graph or workflow that names a participant, which it is only with an agent or a

@@ -1,5 +1,5 @@
 import type * as Schema from "effect/Schema"
-import type { Redactor } from "../Redaction.ts"
+import type { Redactor } from "../redaction/Redaction.ts"
 import { detailsOf, FAMILIES } from "./meaning/Families.ts"
 import { instructionsOf, messageOf, textsOf } from "./meaning/Messages.ts"
 import { ATTRIBUTES, CONTENT_NAMES } from "./Names.ts"

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { Field, isBlank } from "../Field.ts"
+import { Field, isBlank } from "../values/Field.ts"
 import { saysSomething } from "./LogInterest.ts"
 import { meaningOf } from "./MeaningOf.ts"
 import { ATTRIBUTES } from "./Names.ts"

@@ -1,5 +1,6 @@
 import * as HashMap from "effect/HashMap"
 import * as HashSet from "effect/HashSet"
+import { draftEvent, type EventDraft } from "../events/CanonicalEvent.ts"
 import {
   runCompleted,
   runCorrected,
@@ -7,8 +8,7 @@ import {
   runFailed,
   runStarted,
   sessionStateChanged
-} from "../ControlPlaneEvents.ts"
-import { draftEvent, type EventDraft } from "../events/CanonicalEvent.ts"
+} from "../events/ControlPlaneEvents.ts"
 import { isOfInterest } from "./LogInterest.ts"
 import { meaningOf } from "./MeaningOf.ts"
 import { type Arrival, OTLP_MODE_NAME, OTLP_RUNTIME_KIND, type RunEnd, type RunFacts } from "./Run.ts"

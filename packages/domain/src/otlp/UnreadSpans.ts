@@ -1,5 +1,5 @@
-import { isJsonObject, numberAt, objectAt } from "../JsonReader.ts"
-import type { JsonObject } from "../PayloadDecoder.ts"
+import { isJsonObject, numberAt, objectAt } from "../values/JsonReader.ts"
+import type { JsonObject } from "../values/PayloadDecoder.ts"
 
 /** Scopes that a text names. */
 const MOST_SCOPES = 3

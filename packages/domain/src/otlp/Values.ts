@@ -1,7 +1,7 @@
 import type * as Schema from "effect/Schema"
-import { isJsonArray, isJsonObject } from "../JsonReader.ts"
-import { parseJsonText } from "../PayloadTypes.ts"
+import { parseJsonText } from "../frames/PayloadTypes.ts"
 import { MAX_TOKENS_PER_CALL } from "../usage/TokenCounts.ts"
+import { isJsonArray, isJsonObject } from "../values/JsonReader.ts"
 import { ATTRIBUTES, type AttributeName } from "./Names.ts"
 import type { Attributes } from "./Span.ts"
 

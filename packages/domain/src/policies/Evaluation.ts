@@ -1,4 +1,4 @@
-import type { DenialReason } from "../Denials.ts"
+import type { DenialReason } from "../run/Denials.ts"
 import { refuseDecision } from "./DecisionEvaluation.ts"
 import { isReleaseFrom } from "./Release.ts"
 import type {

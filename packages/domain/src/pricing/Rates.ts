@@ -1,4 +1,4 @@
-import { usdOfNano } from "../Money.ts"
+import { usdOfNano } from "../values/Money.ts"
 
 /** What one call used. Whole numbers. */
 export interface PricedUsage {

@@ -1,4 +1,4 @@
-import { nanoUsd, usdOfNano } from "../Money.ts"
+import { nanoUsd, usdOfNano } from "../values/Money.ts"
 import type { ModelPrices } from "./ModelPrices.ts"
 
 /** Recorded calls with equal values. */

@@ -1,10 +1,10 @@
 import type { EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
-import { voteOf } from "../Outcome.ts"
-import { type Contribution, type DecisionCurrent, MAX_DECISION_PROPOSALS, type RunState } from "../RunState.ts"
 import { isCommitmentHash } from "../receipts/Commitment.ts"
 import type { ReceiptReport } from "../receipts/ReceiptReport.ts"
-import { appendCapped, boundName, boundProse, boundTexts } from "./Bounds.ts"
+import { voteOf } from "../run/Outcome.ts"
+import { appendCapped, boundName, boundProse, boundTexts } from "../values/Bounds.ts"
 import type { ContributionEvent } from "./EventView.ts"
+import { type Contribution, type DecisionCurrent, MAX_DECISION_PROPOSALS, type RunState } from "./RunState.ts"
 
 type Decision = RunState["decision"]
 

@@ -1,5 +1,5 @@
 import type { EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
-import { boundName } from "./Bounds.ts"
+import { boundName } from "../values/Bounds.ts"
 
 /** What several sections of the projection read of an event, whatever its type; bounded as the state keeps it. */
 export interface EventView {

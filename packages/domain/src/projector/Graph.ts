@@ -1,7 +1,7 @@
-import type { ParticipantStatus } from "../ParticipantStatus.ts"
-import { type GraphEdge, type GraphNode, MAX_GRAPH_EDGES, type RunState } from "../RunState.ts"
-import { replaceAt } from "./Bounds.ts"
+import type { ParticipantStatus } from "../run/ParticipantStatus.ts"
+import { replaceAt } from "../values/Bounds.ts"
 import type { EventView } from "./EventView.ts"
+import { type GraphEdge, type GraphNode, MAX_GRAPH_EDGES, type RunState } from "./RunState.ts"
 
 type Graph = RunState["graph"]
 type Nodes = Graph["nodes"]

@@ -1,10 +1,10 @@
 import type { EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
 import { OTLP_MODE_NAME } from "../events/MessageHeader.ts"
-import type { ParticipantStatus } from "../ParticipantStatus.ts"
-import { MAX_TRACKED_PARTICIPANTS, type ParticipantState, type RunState } from "../RunState.ts"
-import { isTerminal, type RunStatus } from "../RunStatus.ts"
-import { boundName, replaceAt } from "./Bounds.ts"
+import type { ParticipantStatus } from "../run/ParticipantStatus.ts"
+import { isTerminal, type RunStatus } from "../run/RunStatus.ts"
+import { boundName, replaceAt } from "../values/Bounds.ts"
 import type { EventView } from "./EventView.ts"
+import { MAX_TRACKED_PARTICIPANTS, type ParticipantState, type RunState } from "./RunState.ts"
 
 type Participants = RunState["participants"]
 

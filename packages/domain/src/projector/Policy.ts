@@ -1,16 +1,7 @@
-import { boundDenials } from "../BoundDenials.ts"
 import type { EventData, EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
-import { type Vote, voteOf } from "../Outcome.ts"
-import {
-  type ExpectedCommitment,
-  MAX_COMMITMENT_EVALUATIONS,
-  MAX_POLICY_DENIALS,
-  MAX_VOTE_TALLY_BYTES,
-  type PolicyDenialEntry,
-  type RunState,
-  type VoteTallyEntry
-} from "../RunState.ts"
-import type { RunStatus } from "../RunStatus.ts"
+import { boundDenials } from "../run/BoundDenials.ts"
+import { type Vote, voteOf } from "../run/Outcome.ts"
+import type { RunStatus } from "../run/RunStatus.ts"
 import {
   appendCapped,
   boundName,
@@ -19,7 +10,16 @@ import {
   bytesOfText,
   MAX_STATE_NAME_BYTES,
   replaceAt
-} from "./Bounds.ts"
+} from "../values/Bounds.ts"
+import {
+  type ExpectedCommitment,
+  MAX_COMMITMENT_EVALUATIONS,
+  MAX_POLICY_DENIALS,
+  MAX_VOTE_TALLY_BYTES,
+  type PolicyDenialEntry,
+  type RunState,
+  type VoteTallyEntry
+} from "./RunState.ts"
 
 type Policy = RunState["policy"]
 type Participants = RunState["participants"]

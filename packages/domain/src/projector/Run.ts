@@ -1,7 +1,7 @@
 import type { EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
-import type { RunState } from "../RunState.ts"
-import { isTerminal, type RunStatus } from "../RunStatus.ts"
-import { boundName, boundTexts } from "./Bounds.ts"
+import { isTerminal, type RunStatus } from "../run/RunStatus.ts"
+import { boundName, boundTexts } from "../values/Bounds.ts"
+import type { RunState } from "./RunState.ts"
 
 type Run = RunState["run"]
 

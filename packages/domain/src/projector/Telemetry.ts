@@ -1,5 +1,6 @@
 import type { EventData, EventOf, KnownEvent, UnknownEvent } from "../events/CanonicalEvent.ts"
-import { outboundChangeOf } from "../OutboundMessage.ts"
+import { outboundChangeOf } from "../events/OutboundMessage.ts"
+import { appendCapped, boundName, boundPayload, boundProse, replaceAt } from "../values/Bounds.ts"
 import {
   type LlmCall,
   MAX_LINKED_ARTIFACTS,
@@ -9,9 +10,8 @@ import {
   MAX_TIMELINE_RECENT,
   type RunState,
   type SignalEntry
-} from "../RunState.ts"
-import { addUsage } from "../UsageSums.ts"
-import { appendCapped, boundName, boundPayload, boundProse, replaceAt } from "./Bounds.ts"
+} from "./RunState.ts"
+import { addUsage } from "./UsageSums.ts"
 
 /** The sections that only collect observations: signals, progress, timeline, trace, outbound messages, llm. */
 

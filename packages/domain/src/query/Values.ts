@@ -1,5 +1,5 @@
 import * as Result from "effect/Result"
-import { isUuid } from "../Ids.ts"
+import { isUuid } from "../values/Ids.ts"
 import { type QueryField, QueryRefused, type QueryValue } from "./Query.ts"
 import type { Token } from "./Tokens.ts"
 

@@ -1,7 +1,7 @@
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import { canonicalJson } from "../CanonicalJson.ts"
-import type { Sha256 } from "../Sha256.ts"
+import { canonicalJson } from "../values/CanonicalJson.ts"
+import type { Sha256 } from "../values/Sha256.ts"
 import { type Field, readFields, textOfField } from "./WireFields.ts"
 
 /** The fields of a Commitment that its hash covers. */

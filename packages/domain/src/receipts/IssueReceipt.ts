@@ -1,9 +1,9 @@
 import * as Base64 from "effect/encoding/Base64"
 import * as Base64Url from "effect/encoding/Base64Url"
 import * as Result from "effect/Result"
-import { canonicalJson } from "../CanonicalJson.ts"
-import type { JsonObject } from "../PayloadDecoder.ts"
-import type { Sha256 } from "../Sha256.ts"
+import { canonicalJson } from "../values/CanonicalJson.ts"
+import type { JsonObject } from "../values/PayloadDecoder.ts"
+import type { Sha256 } from "../values/Sha256.ts"
 import { commitmentHash, commitmentJson, readCommitment } from "./Commitment.ts"
 import { RECEIPT_FORMAT } from "./Receipt.ts"
 

@@ -1,7 +1,7 @@
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import { parseExactJson } from "../ExactJson.ts"
-import { arrayAt, isJsonObject, textAt } from "../JsonReader.ts"
+import { parseExactJson } from "../values/ExactJson.ts"
+import { arrayAt, isJsonObject, textAt } from "../values/JsonReader.ts"
 
 /** Public Ed25519 keys: of each key id the `x` of its JSON Web Key, base64url. */
 export type ReceiptKeys = ReadonlyMap<string, string>

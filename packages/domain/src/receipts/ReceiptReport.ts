@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
-import { Field } from "../Field.ts"
-import { booleanAt, objectAt, textAt, textsAt } from "../JsonReader.ts"
-import type { JsonObject } from "../PayloadDecoder.ts"
+import { Field } from "../values/Field.ts"
+import { booleanAt, objectAt, textAt, textsAt } from "../values/JsonReader.ts"
+import type { JsonObject } from "../values/PayloadDecoder.ts"
 
 const optional = Schema.optionalKey
 

@@ -1,6 +1,6 @@
 import * as Result from "effect/Result"
-import { isJsonObject, objectAt, textAt } from "../JsonReader.ts"
-import type { JsonObject } from "../PayloadDecoder.ts"
+import { isJsonObject, objectAt, textAt } from "../values/JsonReader.ts"
+import type { JsonObject } from "../values/PayloadDecoder.ts"
 import { type LoggedDecision, type ReceiptCrypto, receiptReport } from "./ReceiptComparison.ts"
 import { NO_RECEIPT_KEYS, type ReceiptKeys, receiptKeysOf } from "./ReceiptKeys.ts"
 import type { ReceiptReport } from "./ReceiptReport.ts"

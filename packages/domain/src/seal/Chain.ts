@@ -1,4 +1,4 @@
-import type { Sha256 } from "../Sha256.ts"
+import type { Sha256 } from "../values/Sha256.ts"
 
 const PREFIX = "runplane-seal-v1\n"
 const utf8 = new TextEncoder()

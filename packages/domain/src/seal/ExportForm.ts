@@ -1,8 +1,8 @@
 import * as Hex from "effect/encoding/Hex"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { canonicalJson } from "../CanonicalJson.ts"
-import { isJsonObject } from "../JsonReader.ts"
+import { canonicalJson } from "../values/CanonicalJson.ts"
+import { isJsonObject } from "../values/JsonReader.ts"
 import { SEAL_ALGORITHMS, type Seal, type Signer } from "./Seal.ts"
 
 /**

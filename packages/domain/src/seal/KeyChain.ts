@@ -1,8 +1,8 @@
 import * as Base64Url from "effect/encoding/Base64Url"
 import * as Hex from "effect/encoding/Hex"
 import * as Result from "effect/Result"
-import { canonicalJson } from "../CanonicalJson.ts"
-import type { Sha256 } from "../Sha256.ts"
+import { canonicalJson } from "../values/CanonicalJson.ts"
+import type { Sha256 } from "../values/Sha256.ts"
 import { eventBytes } from "./Chain.ts"
 import type { SignatureCheck, Signer } from "./Seal.ts"
 

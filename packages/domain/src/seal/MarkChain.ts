@@ -1,9 +1,9 @@
 import * as Hex from "effect/encoding/Hex"
 import * as Schema from "effect/Schema"
-import { canonicalJson } from "../CanonicalJson.ts"
-import { Field } from "../Field.ts"
 import { Mark } from "../marks/Mark.ts"
-import type { Sha256 } from "../Sha256.ts"
+import { canonicalJson } from "../values/CanonicalJson.ts"
+import { Field } from "../values/Field.ts"
+import type { Sha256 } from "../values/Sha256.ts"
 import type { Signer } from "./Seal.ts"
 
 const { author, authorName, comment, createdAt, id, index, judge, name, source, target, value } = Mark.fields

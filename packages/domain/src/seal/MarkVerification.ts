@@ -1,7 +1,7 @@
 import * as Hex from "effect/encoding/Hex"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { Sha256 } from "../Sha256.ts"
+import type { Sha256 } from "../values/Sha256.ts"
 import {
   type ExportedMarkEntry,
   MarkAppendix,

@@ -1,7 +1,7 @@
 import * as Hex from "effect/encoding/Hex"
 import * as Schema from "effect/Schema"
-import { canonicalJson } from "../CanonicalJson.ts"
-import { Field } from "../Field.ts"
+import { canonicalJson } from "../values/CanonicalJson.ts"
+import { Field } from "../values/Field.ts"
 
 /** A chain of SHA-256 over the run's events, its head signed with Ed25519, or not signed at all. */
 export const SEAL_ALGORITHMS = ["sha256-ed25519", "sha256"] as const

@@ -1,4 +1,4 @@
-import { runSliced, type Sliced } from "../Sliced.ts"
+import { runSliced, type Sliced } from "../values/Sliced.ts"
 import { type Interval, twoSidedZ, wilson } from "./Wilson.ts"
 
 const Z = twoSidedZ(0.95)

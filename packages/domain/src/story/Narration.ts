@@ -1,8 +1,8 @@
-import { denialText } from "../DenialText.ts"
 import type { CanonicalEvent, EventData, EventOf } from "../events/CanonicalEvent.ts"
 import { OTLP_RUNTIME_KIND } from "../events/MessageHeader.ts"
-import { booleanAt, isJsonObject, textAt } from "../JsonReader.ts"
 import { lastTextOf } from "../otlp/meaning/Messages.ts"
+import { denialText } from "../run/DenialText.ts"
+import { booleanAt, isJsonObject, textAt } from "../values/JsonReader.ts"
 import { type Because, contributionText } from "./Contributions.ts"
 
 /** One line of the story of a run. */

@@ -1,5 +1,5 @@
 import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
-import { namesAmong } from "../ProposalNames.ts"
+import { namesAmong } from "../run/ProposalNames.ts"
 
 /** What a run's story is about so far: its proposals, requests, tasks and offers by id, each with its option. */
 export type Subjects = ReadonlyMap<string, string>

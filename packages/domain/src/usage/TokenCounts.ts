@@ -1,6 +1,6 @@
 import type * as Schema from "effect/Schema"
-import { isJsonObject } from "../JsonReader.ts"
-import type { JsonObject } from "../PayloadDecoder.ts"
+import { isJsonObject } from "../values/JsonReader.ts"
+import type { JsonObject } from "../values/PayloadDecoder.ts"
 import { LEFT_OUT, USAGE_NAMES, type UsageCount } from "./UsageNames.ts"
 
 /** Tokens that one call may claim; a larger count is taken for this many, so that sums stay exact integers. */

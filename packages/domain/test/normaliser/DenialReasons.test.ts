@@ -8,8 +8,8 @@ import {
   MAX_DENIAL_PARTICIPANTS,
   MAX_DENIALS,
   readDenialDetails
-} from "../../src/BoundDenials.ts"
-import { denialText } from "../../src/DenialText.ts"
+} from "../../src/run/BoundDenials.ts"
+import { denialText } from "../../src/run/DenialText.ts"
 import { sha256 } from "../support/digests.ts"
 import { ack, envelopeFrame, fakeDecoder, json, NOW, normalise } from "../support/frames.ts"
 

@@ -10,7 +10,7 @@ import {
   MAX_STATE_NAME_BYTES,
   MAX_STATE_PAYLOAD_BYTES,
   MAX_STATE_TEXT_BYTES
-} from "../../src/projector/Bounds.ts"
+} from "../../src/values/Bounds.ts"
 import { nastyText, payload, pick } from "../support/arbitraries.ts"
 import { bound, derived, draft, fold, given, received, running, seen } from "../support/events.ts"
 

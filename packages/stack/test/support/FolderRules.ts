@@ -27,29 +27,8 @@ const BENCH = [
   "Statistics.ts"
 ]
 
-/** Values of the domain that every folder of it may know. */
-const VALUES = [
-  "CleanJson.ts",
-  "BoundDenials.ts",
-  "DenialText.ts",
-  "Denials.ts",
-  "ExactJson.ts",
-  "Field.ts",
-  "Ids.ts",
-  "JsonReader.ts",
-  "Money.ts",
-  "Outcome.ts",
-  "ParticipantStatus.ts",
-  "PayloadDecoder.ts",
-  "ProposalNames.ts",
-  "RunStatus.ts",
-  "RuntimeFrames.ts",
-  "Sliced.ts",
-  "VisibleText.ts"
-]
-
-/** Canonical texts and their digests. */
-const DIGESTS = ["CanonicalJson.ts", "Sha256.ts"]
+/** What every folder of the domain may know. */
+const BASE = ["run", "frames", "values"]
 
 /**
  * The order of knowledge inside a package, or inside a folder of one, from the top to the bottom. A key is a folder, or
@@ -290,69 +269,46 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     story: { meaning: "events as lines of text", knows: ["TextWidth.ts"] }
   },
   domain: {
-    "ag-ui": {
-      meaning: "a run as events of AG-UI",
-      knows: ["story", "normaliser", "projector", "events", ...VALUES, "Projector.ts", "RunState.ts", "UsageSums.ts"]
-    },
-    story: { meaning: "a run as lines of text", knows: ["otlp", "events", ...VALUES] },
+    "ag-ui": { meaning: "a run as events of AG-UI", knows: ["story", "normaliser", "projector", "events", ...BASE] },
+    story: { meaning: "a run as lines of text", knows: ["otlp", "events", ...BASE] },
     alerts: {
       meaning: "rules, windows, evaluation and formats of alerts",
-      knows: [
-        ...["gate", "marks", "insight", "policies", "query", "events", ...VALUES],
-        ...["Graphemes.ts", "CanonicalJson.ts", "FoldedText.ts", "RunTimes.ts"]
-      ]
+      knows: ["gate", "marks", "insight", "policies", "query", "events", ...BASE]
     },
-    seal: {
-      meaning: "hash chain and proofs",
-      knows: ["marks", "events", "receipts", ...VALUES, ...DIGESTS, "Metrics.ts", "Projector.ts"]
-    },
-    marks: {
-      meaning: "judgements, their agreement, the record of an agent",
-      knows: ["insight", "policies", "events", "statistics", ...VALUES]
-    },
-    archive: { meaning: "columns, files and ranges of the archive", knows: ["events", ...VALUES] },
+    seal: { meaning: "hash chain and proofs", knows: ["marks", "projector", "events", "receipts", ...BASE] },
+    archive: { meaning: "columns, files and ranges of the archive", knows: ["events", ...BASE] },
     gate: {
       meaning: "stability of decisions, verdicts of a gate",
-      knows: ["marks", "insight", "statistics", "events", ...VALUES, "RunDescriptor.ts"]
-    },
-    statistics: { meaning: "intervals, tests, resamples, agreement, calibration", knows: ["Sliced.ts"] },
-    insight: {
-      meaning: "forecast, what-if, divergence",
-      knows: ["projector", "policies", "events", "receipts", ...VALUES, "UsageSums.ts"]
-    },
-    projector: {
-      meaning: "the fold of a run",
-      knows: ["events", "receipts", ...VALUES, "OutboundMessage.ts", "RunState.ts", "UsageSums.ts"]
-    },
-    normaliser: {
-      meaning: "frames become canonical events",
-      knows: [
-        ...["events", "receipts", ...VALUES, "LlmUsage.ts", "OutboundMessage.ts", "PayloadTypes.ts", "pricing"],
-        ...["Redaction.ts", "Sha256.ts"]
-      ]
+      knows: ["marks", "insight", "statistics", "events", ...BASE]
     },
     otlp: {
       meaning: "spans of OpenTelemetry become canonical events",
-      knows: [
-        "events",
-        "marks",
-        "projector",
-        "usage",
-        "pricing",
-        ...VALUES,
-        "ControlPlaneEvents.ts",
-        "LlmUsage.ts",
-        "PayloadTypes.ts",
-        "Redaction.ts"
-      ]
+      knows: ["marks", "projector", "events", "redaction", "usage", "pricing", ...BASE]
     },
-    events: { meaning: "the typed events", knows: ["receipts", ...VALUES] },
-    receipts: { meaning: "hashes of commitments, receipts of runtimes", knows: [...VALUES, ...DIGESTS] },
-    redaction: { meaning: "patterns of redaction, and the texts that they search", knows: [] },
-    usage: { meaning: "token usage in payloads", knows: VALUES },
-    pricing: { meaning: "prices of model calls", knows: VALUES },
-    policies: { meaning: "policy rules and their evaluation", knows: VALUES },
-    query: { meaning: "the search language", knows: VALUES }
+    marks: {
+      meaning: "judgements, their agreement, the record of an agent",
+      knows: ["insight", "policies", "events", "statistics", ...BASE]
+    },
+    insight: {
+      meaning: "forecast, what-if, divergence",
+      knows: ["projector", "policies", "events", "receipts", ...BASE]
+    },
+    projector: { meaning: "the fold of a run: state, metrics, usage", knows: ["events", "receipts", ...BASE] },
+    normaliser: {
+      meaning: "frames become canonical events",
+      knows: ["events", "receipts", "redaction", "usage", "pricing", ...BASE]
+    },
+    events: { meaning: "the typed events", knows: ["receipts", ...BASE] },
+    redaction: { meaning: "patterns of redaction, and the texts that they search", knows: ["usage", ...BASE] },
+    usage: { meaning: "token usage in payloads", knows: ["pricing", ...BASE] },
+    receipts: { meaning: "hashes of commitments, receipts of runtimes", knows: BASE },
+    pricing: { meaning: "prices of model calls", knows: BASE },
+    policies: { meaning: "policy rules and their evaluation", knows: BASE },
+    statistics: { meaning: "intervals, tests, resamples, agreement, calibration", knows: ["values"] },
+    query: { meaning: "the search language", knows: BASE },
+    run: { meaning: "descriptor, status, participants, denials, outcome", knows: ["frames", "values"] },
+    frames: { meaning: "what a runtime sends", knows: ["values"] },
+    values: { meaning: "JSON, texts, ids, money, digests", knows: [] }
   },
   runtime: {
     testing: {

@@ -1,6 +1,6 @@
-import { wholeStart } from "../../Graphemes.ts"
-import { usdText } from "../../Money.ts"
-import { withoutInvisible } from "../../VisibleText.ts"
+import { wholeStart } from "../../values/Graphemes.ts"
+import { usdText } from "../../values/Money.ts"
+import { withoutInvisible } from "../../values/VisibleText.ts"
 import type { AlertEvent, AlertFiring, AlertNotice } from "../Firing.ts"
 import { firesBelow, measureKind } from "../Rule.ts"
 

@@ -1,5 +1,5 @@
 import type * as Schema from "effect/Schema"
-import { isJsonArray, isJsonObject } from "../../JsonReader.ts"
+import { isJsonArray, isJsonObject } from "../../values/JsonReader.ts"
 import type { AlertNotice } from "../Firing.ts"
 import { lineText, linkOf } from "./AlertText.ts"
 

@@ -1,5 +1,5 @@
 import type * as Schema from "effect/Schema"
-import { escapeHtml } from "../../VisibleText.ts"
+import { escapeHtml } from "../../values/VisibleText.ts"
 import type { AlertNotice } from "../Firing.ts"
 import { factsOf, linkOf, titleOf } from "./AlertText.ts"
 

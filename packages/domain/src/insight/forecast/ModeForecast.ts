@@ -1,5 +1,5 @@
 import type { SessionRecord } from "../../policies/SessionRecord.ts"
-import { runSliced, type Sliced } from "../../Sliced.ts"
+import { runSliced, type Sliced } from "../../values/Sliced.ts"
 import type { Statement } from "../Act.ts"
 
 /** Up to this many open acts every set of them is tried; beyond it the heaviest come first. */

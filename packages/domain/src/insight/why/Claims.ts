@@ -1,4 +1,4 @@
-import type { DenialReason } from "../../Denials.ts"
+import type { DenialReason } from "../../run/Denials.ts"
 import type { Act } from "../Act.ts"
 import type { Deliberation } from "../Deliberation.ts"
 

@@ -1,4 +1,4 @@
-import type { Sliced } from "../../Sliced.ts"
+import type { Sliced } from "../../values/Sliced.ts"
 import { type Act, counting, isOpening, type StandardMode } from "../Act.ts"
 import { MAX_ENUMERATED, smallestSetsInSlices } from "../forecast/ModeForecast.ts"
 import { type Position, sideOf, trialsOf } from "../Position.ts"

@@ -1,4 +1,4 @@
-import { wordKey } from "../../ProposalNames.ts"
+import { wordKey } from "../../run/ProposalNames.ts"
 import type { SessionRules } from "../ActivePolicy.ts"
 import type { Commitment } from "../Deliberation.ts"
 import { ballotsText, isOutvoted, ruleText, type Tally, type Votes } from "../Tally.ts"

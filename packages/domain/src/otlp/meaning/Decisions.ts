@@ -1,6 +1,6 @@
 import type * as Schema from "effect/Schema"
-import { isJsonObject } from "../../JsonReader.ts"
-import type { JsonObject } from "../../PayloadDecoder.ts"
+import { isJsonObject } from "../../values/JsonReader.ts"
+import type { JsonObject } from "../../values/PayloadDecoder.ts"
 import type { Contribution, Evaluation } from "../Meaning.ts"
 import type { Attributes, Span } from "../Span.ts"
 import { jsonOf, nameAt, nameOf, spoken } from "../Values.ts"

@@ -1,5 +1,5 @@
 import type * as Schema from "effect/Schema"
-import { isJsonObject } from "../../JsonReader.ts"
+import { isJsonObject } from "../../values/JsonReader.ts"
 import type { MeaningKind } from "../Meaning.ts"
 import { jsonAt, nameAt, nameOf } from "../Values.ts"
 import type { Family, Named } from "./Family.ts"

@@ -1,6 +1,6 @@
 import type * as Schema from "effect/Schema"
-import { isJsonArray, isJsonObject, textAt as textOfObject } from "../../JsonReader.ts"
-import type { JsonObject } from "../../PayloadDecoder.ts"
+import { isJsonArray, isJsonObject, textAt as textOfObject } from "../../values/JsonReader.ts"
+import type { JsonObject } from "../../values/PayloadDecoder.ts"
 import type { Attributes, SpanEvent } from "../Span.ts"
 import { isHidden, jsonAt, jsonOf, spoken } from "../Values.ts"
 

@@ -1,5 +1,5 @@
 import type * as Schema from "effect/Schema"
-import { isJsonObject } from "../../JsonReader.ts"
+import { isJsonObject } from "../../values/JsonReader.ts"
 import type { Attributes } from "../Span.ts"
 import { jsonOf, numberAt, numberOf } from "../Values.ts"
 

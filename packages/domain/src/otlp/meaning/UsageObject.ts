@@ -1,6 +1,6 @@
 import type * as Schema from "effect/Schema"
-import { isJsonObject } from "../../JsonReader.ts"
 import { MAX_TOKENS_PER_CALL } from "../../usage/TokenCounts.ts"
+import { isJsonObject } from "../../values/JsonReader.ts"
 import { NEVER_COUNTED } from "../Names.ts"
 import type { Attributes } from "../Span.ts"
 import { jsonOf, numberOf } from "../Values.ts"

@@ -1,6 +1,6 @@
 import type * as Schema from "effect/Schema"
-import { isJsonArray, isJsonObject } from "../../JsonReader.ts"
 import { MAX_TOKENS_PER_CALL } from "../../usage/TokenCounts.ts"
+import { isJsonArray, isJsonObject } from "../../values/JsonReader.ts"
 import type { UsageParts } from "../Meaning.ts"
 import { NEVER_COUNTED } from "../Names.ts"
 import type { Attributes } from "../Span.ts"

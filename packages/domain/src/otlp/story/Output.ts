@@ -1,5 +1,5 @@
-import { artifactCreated } from "../../ControlPlaneEvents.ts"
 import type { EventDraft } from "../../events/CanonicalEvent.ts"
+import { artifactCreated } from "../../events/ControlPlaneEvents.ts"
 import type { ModelPrices } from "../../pricing/ModelPrices.ts"
 import type { StoryNode } from "./Node.ts"
 import { isoOf } from "./Times.ts"

@@ -16,7 +16,7 @@ const MOST_REPEATED = 3
 /** How a script says that it cannot be done on this machine. */
 const CANNOT_RUN = 77
 /** Characters of a failure that are reported. */
-const LONGEST_REASON = 300
+const LONGEST_REASON = 800
 
 const [report, script, ...given] = process.argv.slice(2)
 if (report === undefined || script === undefined) {

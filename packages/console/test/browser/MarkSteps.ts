@@ -30,6 +30,12 @@ export const marksOf = async (
 
 export const stored = (page: Page, state: string) => page.locator(`[data-stored="${state}"]`).waitFor()
 
+/** Presses the key of a value as soon as the page offers the value. */
+export const pressChoice = async (page: Page, key: string) => {
+  await page.locator("button kbd").getByText(key, { exact: true }).waitFor()
+  await page.keyboard.press(key)
+}
+
 /** Answers reads of the marks of a run with one mark of an event. */
 export const serveMark = (page: Page, run: string, event: { readonly id: string; readonly index: number }) => {
   const mark = {

@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { looksRight } from "./Looks.ts"
-import { addMark, addMarkOfAnn, define, marksOf, serveMark, stored } from "./MarkSteps.ts"
+import { addMark, addMarkOfAnn, define, marksOf, pressChoice, serveMark, stored } from "./MarkSteps.ts"
 import { longRun, numbered, recordedEvents, serveRun } from "./Served.ts"
 import {
   ask,
@@ -47,7 +47,7 @@ describe("the review queue", () => {
       await page.getByText("The question").waitFor()
       await stored(page, "none")
       // `correct` marks the decision: 1 is right.
-      await page.keyboard.press("1")
+      await pressChoice(page, "1")
       await stored(page, "stored")
       await progress.getByText("1 reviewed by you").waitFor()
       const [first = "", second = "", last = ""] = queued()
@@ -65,13 +65,12 @@ describe("the review queue", () => {
       await page.keyboard.press("n")
       await progress.getByText(`2 of ${RUNS}`).waitFor()
       await stored(page, "none")
-      await page.getByRole("button", { name: "wrong" }).waitFor()
-      await page.keyboard.press("2")
+      await pressChoice(page, "2")
       await stored(page, "stored")
       await page.keyboard.press("u")
       await stored(page, "none")
       assert.deepStrictEqual(await marksOf(second, "correct"), [])
-      await page.keyboard.press("2")
+      await pressChoice(page, "2")
       await stored(page, "stored")
       await page.keyboard.press("p")
       await progress.getByText(`1 of ${RUNS}`).waitFor()
@@ -85,7 +84,7 @@ describe("the review queue", () => {
       await page.getByRole("dialog").getByText("Undo the mark just made").waitFor()
       await page.keyboard.press("Escape")
       await page.getByRole("dialog").waitFor({ state: "detached" })
-      await page.keyboard.press("1")
+      await pressChoice(page, "1")
       await stored(page, "stored")
       await page.keyboard.press("n")
       await page.getByRole("heading", { name: `All ${RUNS} runs are reviewed` }).waitFor()
@@ -127,7 +126,7 @@ describe("the review queue", () => {
       await page.locator("[data-index]").first().waitFor()
       const shown = ((await page.locator("#content").textContent()) ?? "").toLowerCase()
       for (const text of [secret, "ann knows", "decision.blocked", "user:ann"]) assert.notInclude(shown, text)
-      await page.keyboard.press("2")
+      await pressChoice(page, "2")
       await stored(page, "stored")
       await page.locator("[data-comment]").getByText(secret).waitFor()
       await page.locator("[data-comment]").getByText("ann knows").waitFor()
@@ -167,12 +166,12 @@ describe("the review queue", () => {
       await page.keyboard.press("n")
       await page.locator("[data-blind]").waitFor()
       assert.strictEqual(await judged.count(), 0)
-      await page.keyboard.press("2")
+      await pressChoice(page, "2")
       await stored(page, "stored")
       await judged.waitFor()
       const ownOf = async () => (await marksOf(last, "quality")).filter(({ comment }) => comment !== secret)
       const [before] = await ownOf()
-      await page.keyboard.press("5")
+      await pressChoice(page, "5")
       await page.getByRole("button", { name: "0.8", pressed: true }).waitFor()
       await stored(page, "stored")
       assert.notStrictEqual((await ownOf())[0]?.value, before?.value)
@@ -210,7 +209,7 @@ describe("the review queue", () => {
         if (route.request().method() === "POST") await route.fetch()
         await route.abort()
       })
-      await page.keyboard.press("6")
+      await pressChoice(page, "6")
       await stored(page, "failed")
       const lost = page.locator(`[data-not-stored="${first}"]`)
       await lost.getByText("quality 1").waitFor()

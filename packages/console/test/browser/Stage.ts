@@ -9,6 +9,7 @@ import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
+import { onTestFailed } from "vitest"
 import { type Issuer, startIssuer } from "./Issuer.ts"
 
 const STACK = fileURLToPath(new URL("../../../stack/src/main.ts", import.meta.url))
@@ -144,7 +145,28 @@ export const openPage = async ({
     const isOurs = [CONTROL_PLANE, LAUNCHER, proxy].includes(origin) || protocol === "data:" || protocol === "blob:"
     if (!isOurs) misdeeds.foreign.push(sent.url())
   })
+  describeFailure(page)
   return { context, page, misdeeds }
+}
+
+/** Answers and requests that a report has at most, and characters of the page. */
+const MOST_FAILED = 5
+const MOST_SHOWN = 500
+
+/** Adds what the page shows, and the last requests that failed, to the failure of the test that opened it. */
+const describeFailure = (page: Page) => {
+  const failed: Array<string> = []
+  page.on("requestfailed", (sent) => failed.push(`${sent.url()} ${sent.failure()?.errorText}`))
+  page.on("response", (answer) => {
+    if (answer.status() >= 400) failed.push(`${answer.url()} ${answer.status()}`)
+  })
+  onTestFailed(async ({ task }) => {
+    const text = (await page.locator("body, #content").last().textContent({ timeout: 5_000 }).catch(String)) ?? ""
+    const shown = `${page.url()} shows: ${text.replaceAll(/\s+/g, " ").slice(0, MOST_SHOWN)}`
+    for (const error of task.result?.errors ?? []) {
+      error.stack = [error.message, shown, ...failed.slice(-MOST_FAILED), error.stack].join("\n")
+    }
+  })
 }
 
 /** Opens a page of the console, and waits until it is loaded, or only until it has begun (`commit`). */

@@ -39,6 +39,7 @@ import { layerHeadsFile } from "./platform/ledger/HeadsFile.ts"
 import { LedgerWriter } from "./platform/ledger/LedgerWriter.ts"
 import { layerSealKeys } from "./platform/ledger/SealKeys.ts"
 import { Metrics } from "./platform/metrics/Metrics.ts"
+import { Outbox } from "./platform/outbox/Outbox.ts"
 import { type DatabaseOptions, databaseSettings, layerDatabase } from "./platform/postgres/Database.ts"
 import * as Queries from "./queries/Queries.ts"
 import * as Reactions from "./reactors/Reactions.ts"
@@ -78,7 +79,7 @@ export const layerControlPlane = (options: ControlPlaneOptions) =>
     Layer.provide(Reactions.layer),
     Layer.merge(LedgerWriter.layerForever),
     Layer.provide(LedgerWriter.layer.pipe(Layer.provide(layerHeadsFile))),
-    Layer.provide([AuditTrail.layer, AuditLog.layer, RuntimeHealth.layer, Shutdown.layer]),
+    Layer.provide([AuditTrail.layer, AuditLog.layer, Outbox.layer, RuntimeHealth.layer, Shutdown.layer]),
     Layer.provide(Metrics.layer),
     Layer.provide([
       ObserverSettings.layer,

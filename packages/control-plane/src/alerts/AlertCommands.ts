@@ -10,8 +10,8 @@ import { MarkDefinitions } from "../marks/MarkDefinitions.ts"
 import { boundOf, MarkWriter, timeAfter } from "../marks/MarkWriter.ts"
 import { AuditTrail } from "../platform/audit/AuditTrail.ts"
 import { isDatabaseFailure } from "../platform/http/OutageAnswers.ts"
+import { Outbox } from "../platform/outbox/Outbox.ts"
 import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
-import { WebhookDispatcher } from "../reactors/webhooks/WebhookDispatcher.ts"
 import { Runs } from "../runs/Runs.ts"
 import { AlertNotices, ruleCaller } from "./AlertNotices.ts"
 import { actionsOf, type FiringRow, firingColumns, toFiring } from "./AlertRows.ts"
@@ -55,7 +55,7 @@ export class AlertCommands extends Context.Service<
       const notices = yield* AlertNotices
       const runs = yield* Runs
       const upkeep = yield* RunAdministration
-      const webhooks = yield* WebhookDispatcher
+      const outbox = yield* Outbox
 
       const addMark = Effect.fnUntraced(function* (
         id: string,
@@ -131,7 +131,7 @@ export class AlertCommands extends Context.Service<
         const outcome = yield* Effect.result(perform(row, action, firing, at))
         if (Result.isSuccess(outcome)) {
           yield* sql`UPDATE alert_commands SET done_at = ${at}::timestamptz WHERE id = ${row.command_id}::uuid`
-          webhooks.wake()
+          outbox.wake()
           return
         }
         const { failure } = outcome
@@ -152,7 +152,7 @@ export class AlertCommands extends Context.Service<
             yield* notices.send([{ event: "alert.action_failed", firing, actions, failedAction }], at)
           })
         )
-        webhooks.wake()
+        outbox.wake()
         yield* Effect.logWarning(
           `the alert rule ${firing.ruleId} cannot ${action.type} run ${row.run_id}: ${failure.message}`
         )

@@ -17,10 +17,10 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { callsKeptMs } from "../platform/CallsKept.ts"
+import { Outbox } from "../platform/outbox/Outbox.ts"
 import { READ_BYTES } from "../platform/postgres/BoundedRows.ts"
 import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
 import { describeSqlError, isContention, isOutage, isTimeout } from "../platform/postgres/SqlFailures.ts"
-import { WebhookDispatcher } from "../reactors/webhooks/WebhookDispatcher.ts"
 import { releaseSettled } from "../runs/Reservations.ts"
 import { makeAlertClock } from "./AlertClock.ts"
 import { type RuleRow, ruleColumns, storedRule } from "./AlertRows.ts"
@@ -75,7 +75,7 @@ export class AlertEvaluator extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const clock = yield* DatabaseClock
-      const webhooks = yield* WebhookDispatcher
+      const outbox = yield* Outbox
       const matchRuns = yield* makeRuleMatches
       const store = yield* makeAlertStore
       const writer = yield* makeFiringWriter
@@ -354,7 +354,7 @@ export class AlertEvaluator extends Context.Service<
             Effect.failCause(cause)
           )
         )
-        webhooks.wake()
+        outbox.wake()
         const last = events.at(-1)
         return isMoved
           ? { upTo, isEnd, lagMs: isEnd || last === undefined ? 0 : Math.max(0, now - Date.parse(last.ts)) }

@@ -1,4 +1,3 @@
-import * as PgClient from "@effect/sql-pg/PgClient"
 import {
   type AlertAction,
   type AlertEvent,
@@ -13,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
-import { unnestRows } from "../platform/postgres/UnnestRows.ts"
+import { Outbox } from "../platform/outbox/Outbox.ts"
 
 /** A notification of a firing, for all webhooks of its level. */
 export interface DueNotice {
@@ -47,8 +46,8 @@ export class AlertNotices extends Context.Service<
   static readonly layer = Layer.effect(
     AlertNotices,
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
       const audit = yield* AuditTrail
+      const outbox = yield* Outbox
       const publicUrl = yield* readSetting(ControlPlaneSettings.CONTROL_PLANE_PUBLIC_URL)
 
       const linkOf = ({ id, runId }: AlertFiring): string | undefined => {
@@ -70,7 +69,7 @@ export class AlertNotices extends Context.Service<
             ...(action.routingKey !== undefined && { routingKey: action.routingKey })
           }
           const payload = JSON.stringify(alertBody(action.format, notice))
-          return [{ webhook_id: action.subscription, lane: firing.runId ?? firing.id, event, payload, at }]
+          return [{ subscription: action.subscription, lane: firing.runId ?? firing.id, event, payload, at }]
         })
 
       const send = Effect.fn("AlertNotices.send")(function* (notices: ReadonlyArray<DueNotice>, at: string) {
@@ -100,16 +99,9 @@ export class AlertNotices extends Context.Service<
           .filter(({ isDelivered = true }) => isDelivered)
           .flatMap((notice) => deliveriesOf(notice, at))
         if (deliveries.length === 0) return
-        yield* sql`
-          INSERT INTO webhook_deliveries (webhook_id, run_id, event, payload, next_attempt_at, created_at)
-          SELECT w.id, due.lane, due.event, due.payload, now(), due.at
-          FROM ${unnestRows(sql, deliveries, DELIVERY, { ordinal: true })} AS due
-          JOIN webhooks w ON w.id = due.webhook_id AND w.active
-          ORDER BY due.ordinal FOR KEY SHARE OF w`
+        yield* outbox.enqueue(deliveries)
       })
       return AlertNotices.of({ send })
     })
   )
 }
-
-const DELIVERY = { webhook_id: "uuid", lane: "uuid", event: "text", payload: "json", at: "timestamptz" } as const

@@ -28,8 +28,8 @@ import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
 import { hasStatus } from "../event-log/runs/RunSearch.ts"
 import { AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
+import { Outbox } from "../platform/outbox/Outbox.ts"
 import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
-import { WebhookDispatcher } from "../reactors/webhooks/WebhookDispatcher.ts"
 import { type RuleRow, ruleColumns, ruleState, storedRule, withStoredKeys } from "./AlertRows.ts"
 import { makeChangedRules } from "./ChangedRules.ts"
 import { makeFiringWriter } from "./FiringWriter.ts"
@@ -61,7 +61,7 @@ export class AlertRules extends Context.Service<
       const sql = yield* PgClient.PgClient
       const audit = yield* AuditTrail
       const clock = yield* DatabaseClock
-      const dispatcher = yield* WebhookDispatcher
+      const outbox = yield* Outbox
       const seqAt = yield* makeSeqAt
       const ruleWebhooks = yield* makeRuleWebhooks
       const removeUnused = yield* makeUnusedWebhooks
@@ -232,7 +232,7 @@ export class AlertRules extends Context.Service<
           return ruleState(rule, changed)
         })
         const state = yield* sql.withTransaction(write)
-        dispatcher.wake()
+        outbox.wake()
         return state
       })
 
@@ -250,7 +250,7 @@ export class AlertRules extends Context.Service<
           yield* removeUnused(caller, at)
         })
         yield* sql.withTransaction(erase)
-        dispatcher.wake()
+        outbox.wake()
       })
       return AlertRules.of({ list, get, add, put, remove })
     })

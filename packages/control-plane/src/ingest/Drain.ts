@@ -9,7 +9,7 @@ import { ProcessChannel } from "../event-log/ProcessChannel.ts"
 import { Placement } from "../observe/placement/Placement.ts"
 import { forever } from "../platform/loop/Forever.ts"
 import { Metrics } from "../platform/metrics/Metrics.ts"
-import { WebhookDispatcher } from "../reactors/webhooks/WebhookDispatcher.ts"
+import { Outbox } from "../platform/outbox/Outbox.ts"
 import { Drops } from "./Drops.ts"
 import { makeDueKeys } from "./DueKeys.ts"
 import { Inbox, type InboxRow, type TraceRef, traceKey, traceOfKey } from "./Inbox.ts"
@@ -54,7 +54,7 @@ export class Drain extends Context.Service<
       const placement = yield* Placement
       const stories = yield* Stories
       const traceRuns = yield* TraceRuns
-      const webhooks = yield* WebhookDispatcher
+      const outbox = yield* Outbox
       const isOurs = (runId: RunId) => placement.has(placement.shardOf(runId))
       /** The process of the run that the trace has when nothing else names one. */
       const isHome = ({ source, traceId }: TraceRef) => isOurs(runOfKey(source, traceId))
@@ -98,7 +98,7 @@ export class Drain extends Context.Service<
         const events = Math.min(Math.max(step.events.length, 1), EVENTS_AT_ONCE)
         const marks = yield* appends.withPermits(events)(stories.append(story, step, gone))
         metrics.otlpMarks(marks)
-        if (marks.stored > 0) webhooks.wake()
+        if (marks.stored > 0) outbox.wake()
         const dropped = Map.groupBy(step.consumed, ({ dropped }) => dropped)
         for (const [reason, { length }] of dropped) if (reason !== undefined) yield* drop(reason, length, story.source)
         const isRepeated = ({ dropped, node }: Consumed) => node === undefined && dropped === undefined

@@ -25,8 +25,8 @@ import { contentDigest } from "../event-log/seal/HashChain.ts"
 import { Ids } from "../platform/Ids.ts"
 import { SealKeys } from "../platform/ledger/SealKeys.ts"
 import { sha256 } from "../platform/ledger/Sha256.ts"
+import { Outbox } from "../platform/outbox/Outbox.ts"
 import { unnestRows } from "../platform/postgres/UnnestRows.ts"
-import { enqueueDeliveries } from "../reactors/webhooks/WebhookOutbox.ts"
 import { valueColumns } from "./MarkRows.ts"
 
 /** A mark with its value, before it is stored. */
@@ -100,6 +100,7 @@ export class MarkWriter extends Context.Service<
     MarkWriter,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const outbox = yield* Outbox
       const ids = yield* Ids
       const { current: key } = yield* SealKeys
 
@@ -172,10 +173,9 @@ export class MarkWriter extends Context.Service<
         yield* sql`
           INSERT INTO marks (run_id, ${sql.literal(Object.keys(MARK_COLUMNS).join(", "))})
           SELECT ${chain.runId}::uuid, new.* FROM ${unnestRows(sql, rows, MARK_COLUMNS)} AS new`
-        yield* enqueueDeliveries(
-          sql,
+        yield* outbox.enqueue(
           marks.map((mark) => ({
-            run_id: chain.runId,
+            lane: chain.runId,
             event: "mark.added",
             payload: JSON.stringify({
               event: "mark.added",
@@ -208,10 +208,13 @@ export class MarkWriter extends Context.Service<
                            slot = NULL, deleted_at = ${deletedAt}::timestamptz, deleted_by = ${deletedBy},
                            deleted_position = ${chain.entries + 1}
           WHERE id = ${id}::uuid`
-        yield* sql`
-          UPDATE webhook_deliveries
-          SET payload = (payload::jsonb #- '{data,mark,value}' #- '{data,mark,comment}' #- '{data,mark,judge}')::json
-          WHERE run_id = ${chain.runId}::uuid AND event = 'mark.added' AND payload->'data'->'mark'->>'id' = ${id}`
+        yield* outbox.erase({
+          lane: chain.runId,
+          event: "mark.added",
+          path: ["data", "mark", "id"],
+          id,
+          members: ["value", "comment", "judge"].map((name) => ["data", "mark", name])
+        })
         return yield* append(chain, [{ action: "delete", id, deletedAt, deletedBy }], 0, 0)
       })
 

@@ -41,9 +41,9 @@ import { asCaller } from "../platform/http/CurrentCaller.ts"
 import { jsonPages, jsonText, listPage, type TextPage } from "../platform/http/JsonAnswer.ts"
 import { orUnavailable } from "../platform/http/OutageAnswers.ts"
 import { Ids } from "../platform/Ids.ts"
+import { Outbox } from "../platform/outbox/Outbox.ts"
 import { readBounded } from "../platform/postgres/BoundedRows.ts"
 import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
-import { WebhookDispatcher } from "../reactors/webhooks/WebhookDispatcher.ts"
 import { makeDecisionNames } from "./DecisionNames.ts"
 import { MarkAppendices } from "./MarkAppendices.ts"
 import { MarkDefinitions } from "./MarkDefinitions.ts"
@@ -85,7 +85,7 @@ export class Marks extends Context.Service<
       const audit = yield* AuditTrail
       const clock = yield* DatabaseClock
       const definitions = yield* MarkDefinitions
-      const dispatcher = yield* WebhookDispatcher
+      const outbox = yield* Outbox
       const ids = yield* Ids
       const redactor = yield* Redactor
       const runs = yield* RunRepository
@@ -192,7 +192,7 @@ export class Marks extends Context.Service<
           return { mark, isRepeated: false }
         })
         const answer = yield* sql.withTransaction(insert)
-        if (!answer.isRepeated) dispatcher.wake()
+        if (!answer.isRepeated) outbox.wake()
         return answer
       })
 

@@ -10,7 +10,7 @@ import { makeEventTallies } from "./tallies/EventTally.ts"
 import { makeLateChanges, RunTallies } from "./tallies/RunTallies.ts"
 import { makeRunSpans } from "./traces/RunSpans.ts"
 import { DeliveryQueue, WebhookBacklog } from "./webhooks/DeliveryQueue.ts"
-import { WebhookDispatcher } from "./webhooks/WebhookDispatcher.ts"
+import { layerWebhookDispatcher } from "./webhooks/WebhookDispatcher.ts"
 import { makeWebhookOutbox } from "./webhooks/WebhookOutbox.ts"
 import { WebhookRepository } from "./webhooks/WebhookRepository.ts"
 import { WebhookSettings } from "./webhooks/WebhookSettings.ts"
@@ -103,7 +103,7 @@ const makeRunLog = Effect.gen(function* () {
 
 /** The webhooks and their worker. Needs the database, the audit log and the metrics. */
 const webhooks = Webhooks.layer.pipe(
-  Layer.provideMerge(WebhookDispatcher.layer),
+  Layer.merge(layerWebhookDispatcher),
   Layer.provide([Ids.layer, WebhookTransport.layer, DeliveryQueue.layer, WebhookRepository.layer]),
   Layer.provide(WebhookSettings.layer)
 )
@@ -111,11 +111,10 @@ const webhooks = Webhooks.layer.pipe(
 const reactors = Layer.effect(
   Reactors,
   Effect.gen(function* () {
-    const { wake } = yield* WebhookDispatcher
     return [
       yield* makeEventTallies,
       yield* makeLateChanges,
-      yield* makeWebhookOutbox(wake),
+      yield* makeWebhookOutbox,
       countAppends(yield* Metrics),
       yield* makeReceiptOutbox,
       yield* makeRunLog,

@@ -9,6 +9,7 @@ import { Reactors } from "../../src/event-log/append/Reactors.ts"
 import { Redactor } from "../../src/event-log/append/Redactor.ts"
 import * as Log from "../../src/event-log/Log.ts"
 import { SealKeys, sealKeyOf } from "../../src/platform/ledger/SealKeys.ts"
+import { Outbox } from "../../src/platform/outbox/Outbox.ts"
 import { DatabaseClock } from "../../src/platform/postgres/DatabaseClock.ts"
 import { makeEventTallies } from "../../src/reactors/tallies/EventTally.ts"
 import { makeLateChanges } from "../../src/reactors/tallies/RunTallies.ts"
@@ -27,8 +28,8 @@ export const layerTestNormaliser = FrameNormaliser.layer.pipe(
 /** The reactors that write: webhooks are put into the outbox, and not delivered. */
 const layerTestReactors = Layer.effect(
   Reactors,
-  Effect.all([makeEventTallies, makeLateChanges, makeWebhookOutbox(() => undefined)])
-)
+  Effect.all([makeEventTallies, makeLateChanges, makeWebhookOutbox])
+).pipe(Layer.provide(Outbox.layer))
 
 const layerSurroundings = Layer.merge(layerTestNormaliser, Layer.succeed(SealKeys, { current: testSealKey }))
 

@@ -24,6 +24,7 @@ import { layerHeadsFile } from "../../src/platform/ledger/HeadsFile.ts"
 import { LedgerWriter } from "../../src/platform/ledger/LedgerWriter.ts"
 import { SealKeys } from "../../src/platform/ledger/SealKeys.ts"
 import { Metrics } from "../../src/platform/metrics/Metrics.ts"
+import { Outbox } from "../../src/platform/outbox/Outbox.ts"
 import * as Queries from "../../src/queries/Queries.ts"
 import * as Reactions from "../../src/reactors/Reactions.ts"
 import * as RunActions from "../../src/runs/RunActions.ts"
@@ -83,7 +84,7 @@ export const layerTestService = ({ database, observer, port, settings }: TestSer
     ),
     Layer.provideMerge(Reactions.layer),
     Layer.provideMerge(LedgerWriter.layer.pipe(Layer.provide(layerHeadsFile), Layer.provide(NodeFileSystem.layer))),
-    Layer.provideMerge(Layer.merge(AuditTrail.layer, AuditLog.layer)),
+    Layer.provideMerge(Layer.mergeAll(AuditTrail.layer, AuditLog.layer, Outbox.layer)),
     Layer.provideMerge(Layer.succeed(SealKeys, { current: testSealKey })),
     Layer.provideMerge(CircuitBreaker.layer()),
     Layer.provide(Metrics.layer),

@@ -1,14 +1,13 @@
 import { jitteredBackoff } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
-import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import { forever } from "../../platform/loop/Forever.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
+import { Outbox } from "../../platform/outbox/Outbox.ts"
 import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
 import { type ClaimedDelivery, DeliveryQueue, type FailedAnswer, SLOWED_AFTER } from "./DeliveryQueue.ts"
 import { makeDeliverySlots } from "./DeliverySlots.ts"
@@ -35,57 +34,43 @@ const GONE = 410
  * once;
  * `webhook-id` identifies a repetition.
  */
-export class WebhookDispatcher extends Context.Service<
-  WebhookDispatcher,
-  {
-    /** There may be something to deliver. Returns at once. */
-    readonly wake: () => void
-  }
->()("runplane/control-plane/WebhookDispatcher") {
-  static readonly layer = Layer.effect(
-    WebhookDispatcher,
-    Effect.gen(function* () {
-      const queue = yield* DeliveryQueue
-      const settings = yield* WebhookSettings
-      const deliver = yield* makeDeliver
-      const fibers = yield* FiberSet.make<void, never>()
-      const signal = yield* Queue.sliding<void>(1)
-      const wake = () => {
-        Queue.offerUnsafe(signal, undefined)
-      }
-      const slots = makeDeliverySlots(settings.totalConcurrency, settings.concurrency)
+export const layerWebhookDispatcher = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const queue = yield* DeliveryQueue
+    const settings = yield* WebhookSettings
+    const deliver = yield* makeDeliver
+    const fibers = yield* FiberSet.make<void, never>()
+    const { wake, woken } = yield* Outbox
+    const slots = makeDeliverySlots(settings.totalConcurrency, settings.concurrency)
 
-      const start = (delivery: ClaimedDelivery) => {
-        slots.take(delivery.slot)
-        // The next delivery of the run or of the subscription may be due.
-        const ended = Effect.sync(() => {
-          slots.release(delivery.slot)
-          wake()
-        })
-        return FiberSet.run(fibers, Effect.ensuring(deliver(delivery), ended))
-      }
-
-      const limits = { perSubscription: settings.concurrency, leaseMs: settings.timeoutMs + CLAIM_MARGIN_MS }
-      /** Starts the due deliveries and returns the time until the next ones. Milliseconds. */
-      const startDue = Effect.gen(function* () {
-        const free = slots.free()
-        if (free.alerts.all === 0 && free.others.all === 0) return settings.pollMs
-        // A poll every second would fill every trace.
-        const claims = yield* Effect.withTracerEnabled(queue.claim({ ...limits, free }), false)
-        for (const delivery of claims.deliveries) yield* start(delivery)
-        if (claims.more) return 0
-        return Math.min(settings.pollMs, Math.ceil(claims.nextDueMs ?? settings.pollMs))
+    const start = (delivery: ClaimedDelivery) => {
+      slots.take(delivery.slot)
+      // The next delivery of the run or of the subscription may be due.
+      const ended = Effect.sync(() => {
+        slots.release(delivery.slot)
+        wake()
       })
-      const round = startDue.pipe(
-        Effect.uninterruptible,
-        Effect.map((pauseMs) => ({ pauseMs }))
-      )
-      yield* Effect.forkScoped(forever("webhooks", round, { wake: Queue.take(signal) }))
+      return FiberSet.run(fibers, Effect.ensuring(deliver(delivery), ended))
+    }
 
-      return WebhookDispatcher.of({ wake })
+    const limits = { perSubscription: settings.concurrency, leaseMs: settings.timeoutMs + CLAIM_MARGIN_MS }
+    /** Starts the due deliveries and returns the time until the next ones. Milliseconds. */
+    const startDue = Effect.gen(function* () {
+      const free = slots.free()
+      if (free.alerts.all === 0 && free.others.all === 0) return settings.pollMs
+      // A poll every second would fill every trace.
+      const claims = yield* Effect.withTracerEnabled(queue.claim({ ...limits, free }), false)
+      for (const delivery of claims.deliveries) yield* start(delivery)
+      if (claims.more) return 0
+      return Math.min(settings.pollMs, Math.ceil(claims.nextDueMs ?? settings.pollMs))
     })
-  )
-}
+    const round = startDue.pipe(
+      Effect.uninterruptible,
+      Effect.map((pauseMs) => ({ pauseMs }))
+    )
+    yield* Effect.forkScoped(forever("webhooks", round, { wake: woken }))
+  })
+)
 
 const succeeded = (answer: WebhookAnswer) => answer._tag === "Answered" && answer.status >= 200 && answer.status <= 299
 

@@ -27,7 +27,7 @@ import { asCaller } from "../../platform/http/CurrentCaller.ts"
 import { jsonPages, listPage, type TextPage } from "../../platform/http/JsonAnswer.ts"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { Ids } from "../../platform/Ids.ts"
-import { WebhookDispatcher } from "./WebhookDispatcher.ts"
+import { Outbox } from "../../platform/outbox/Outbox.ts"
 import { WebhookRepository } from "./WebhookRepository.ts"
 import { masked, originOf, withoutPath } from "./WebhookRows.ts"
 import { WebhookTransport } from "./WebhookTransport.ts"
@@ -72,7 +72,7 @@ export class Webhooks extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const audit = yield* AuditTrail
-      const dispatcher = yield* WebhookDispatcher
+      const outbox = yield* Outbox
       const ids = yield* Ids
       const repository = yield* WebhookRepository
       const transport = yield* WebhookTransport
@@ -118,7 +118,7 @@ export class Webhooks extends Context.Service<
         })
         const changed = yield* sql.withTransaction(apply)
         if (changed === undefined) return yield* webhookNotFound(id)
-        dispatcher.wake()
+        outbox.wake()
         return masked(changed)
       })
 
@@ -153,7 +153,7 @@ export class Webhooks extends Context.Service<
           case "Inactive":
             return yield* webhookInactive(id)
           case "Queued":
-            dispatcher.wake()
+            outbox.wake()
             return queued.delivery
         }
       })
@@ -172,7 +172,7 @@ export class Webhooks extends Context.Service<
           case "Inactive":
             return yield* webhookInactive(id)
           case "Requeued":
-            dispatcher.wake()
+            outbox.wake()
             return requeued.delivery
         }
       })

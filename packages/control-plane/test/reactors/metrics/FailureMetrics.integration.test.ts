@@ -13,6 +13,7 @@ import { LiveEvents } from "../../../src/event-log/subscribe/LiveEvents.ts"
 import { AuditTrail } from "../../../src/platform/audit/AuditTrail.ts"
 import { Ids } from "../../../src/platform/Ids.ts"
 import { Metrics, type SideEffectStep } from "../../../src/platform/metrics/Metrics.ts"
+import { Outbox } from "../../../src/platform/outbox/Outbox.ts"
 import { layerDatabase } from "../../../src/platform/postgres/Database.ts"
 import * as Reactions from "../../../src/reactors/Reactions.ts"
 import * as Tracing from "../../../src/reactors/traces/Tracing.ts"
@@ -147,7 +148,7 @@ it.live("a span that cannot be made is counted, and the run ends all the same", 
     const env = { OTEL_ENABLED: "true", OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }
     const log = layerReactingLog.pipe(
       Layer.provideMerge(Reactions.layer),
-      Layer.provide([AuditTrail.layer, RuntimeFake.layer]),
+      Layer.provide([AuditTrail.layer, Outbox.layer, RuntimeFake.layer]),
       Layer.provideMerge(Tracing.layer),
       Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
     )

@@ -20,6 +20,7 @@ import * as Observation from "../../../src/observe/Observation.ts"
 import { ObserverSettings } from "../../../src/observe/ObserverSettings.ts"
 import { Observers } from "../../../src/observe/Observers.ts"
 import { AuditTrail } from "../../../src/platform/audit/AuditTrail.ts"
+import { Outbox } from "../../../src/platform/outbox/Outbox.ts"
 import * as Reactions from "../../../src/reactors/Reactions.ts"
 import * as Tracing from "../../../src/reactors/traces/Tracing.ts"
 import { layerTracedRuntime } from "../../../src/runs/RunActions.ts"
@@ -41,6 +42,7 @@ const inService = <A, E, R>(env: Readonly<Record<string, string>>, effect: Effec
     Layer.provide(Reactions.layer),
     Layer.provide([
       AuditTrail.layer,
+      Outbox.layer,
       ObserverSettings.layerFrom({ discoveryEnabled: true, endCheckDelayMs: 20, recoveryIntervalMs: 50 })
     ]),
     Layer.provideMerge(Tracing.layer),

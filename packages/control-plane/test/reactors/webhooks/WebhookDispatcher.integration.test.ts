@@ -7,8 +7,9 @@ import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Scope from "effect/Scope"
 import { Metrics } from "../../../src/platform/metrics/Metrics.ts"
+import { Outbox } from "../../../src/platform/outbox/Outbox.ts"
 import { DeliveryQueue } from "../../../src/reactors/webhooks/DeliveryQueue.ts"
-import { WebhookDispatcher } from "../../../src/reactors/webhooks/WebhookDispatcher.ts"
+import { layerWebhookDispatcher } from "../../../src/reactors/webhooks/WebhookDispatcher.ts"
 import { WebhookRepository } from "../../../src/reactors/webhooks/WebhookRepository.ts"
 import { WebhookSettings } from "../../../src/reactors/webhooks/WebhookSettings.ts"
 import { WebhookTransport } from "../../../src/reactors/webhooks/WebhookTransport.ts"
@@ -31,8 +32,8 @@ const options = {
 /** The worker of one process; several share the database of the test. */
 const worker = (over: Partial<typeof options> = {}) =>
   Layer.fresh(
-    WebhookDispatcher.layer.pipe(
-      Layer.provide([WebhookTransport.layer, DeliveryQueue.layer, Metrics.layer]),
+    layerWebhookDispatcher.pipe(
+      Layer.provide([WebhookTransport.layer, DeliveryQueue.layer, Outbox.layer, Metrics.layer]),
       Layer.provide(Layer.succeed(WebhookSettings, { ...options, ...over }))
     )
   )

@@ -4,7 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
 import { Metrics } from "../../../src/platform/metrics/Metrics.ts"
-import { CLAIM_MARGIN_MS, WebhookDispatcher } from "../../../src/reactors/webhooks/WebhookDispatcher.ts"
+import { Outbox } from "../../../src/platform/outbox/Outbox.ts"
+import { CLAIM_MARGIN_MS, layerWebhookDispatcher } from "../../../src/reactors/webhooks/WebhookDispatcher.ts"
 import { WebhookSettings } from "../../../src/reactors/webhooks/WebhookSettings.ts"
 import { MemoryDeliveries } from "../../support/MemoryDeliveries.ts"
 import { idle } from "../../support/ScrapedValues.ts"
@@ -23,11 +24,16 @@ const options = {
   allowPrivateTargets: true
 }
 
+/** The worker of these tests is woken by the clock alone. */
+const idleOutbox = Layer.mock(Outbox)({ wake: () => undefined, woken: Effect.never })
+
 /** A worker over an outbox in memory; it has had its first look. */
 const workingWith = Effect.fnUntraced(function* (metrics: Layer.Layer<never>) {
   const deliveries = new MemoryDeliveries()
   yield* Layer.build(
-    WebhookDispatcher.layer.pipe(Layer.provide([deliveries.layer, metrics, Layer.succeed(WebhookSettings, options)]))
+    layerWebhookDispatcher.pipe(
+      Layer.provide([deliveries.layer, metrics, idleOutbox, Layer.succeed(WebhookSettings, options)])
+    )
   )
   yield* TestClock.adjust(0)
   return deliveries

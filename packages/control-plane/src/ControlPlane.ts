@@ -14,25 +14,24 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Admin from "./admin/Admin.ts"
 import { Health } from "./admin/health/Health.ts"
-import * as AlertLoop from "./alerts/AlertLoop.ts"
-import * as Archive from "./archive/Archive.ts"
-import { ArchivedLog } from "./archive/read/ArchivedLog.ts"
-import * as ArchivedReads from "./archive/read/ArchivedReads.ts"
-import * as ReadOnlyRuns from "./archive/read/ReadOnlyRuns.ts"
-import { FrameNormaliser } from "./event-log/append/FrameNormaliser.ts"
-import { Prices } from "./event-log/append/Prices.ts"
-import { Redactor } from "./event-log/append/Redactor.ts"
 import { layerLogSettings } from "./event-log/EventLogSettings.ts"
 import * as Log from "./event-log/Log.ts"
 import { layerProjectionSettings } from "./event-log/projection/ProjectionSettings.ts"
 import * as EventNotices from "./event-log/subscribe/EventNotices.ts"
+import { fieldsOf } from "./Feature.ts"
+import { ArchivedLog } from "./features/archive/read/ArchivedLog.ts"
+import * as ArchivedReads from "./features/archive/read/ArchivedReads.ts"
+import * as ReadOnlyRuns from "./features/archive/read/ReadOnlyRuns.ts"
+import { features } from "./features.ts"
 import * as Server from "./http/Server.ts"
-import * as Ingest from "./ingest/Ingest.ts"
 import * as Marks from "./marks/Marks.ts"
 import * as Observation from "./observe/Observation.ts"
 import { ObserverSettings } from "./observe/ObserverSettings.ts"
 import { AuditLog } from "./platform/audit/AuditLog.ts"
 import { AuditTrail } from "./platform/audit/AuditTrail.ts"
+import { FrameNormaliser } from "./platform/deployment/FrameNormaliser.ts"
+import { Prices } from "./platform/deployment/Prices.ts"
+import { Redactor } from "./platform/deployment/Redactor.ts"
 import { layerRuntime } from "./platform/http/RuntimeFromSettings.ts"
 import { RuntimeHealth } from "./platform/http/RuntimeHealth.ts"
 import { layerHeadsFile } from "./platform/ledger/HeadsFile.ts"
@@ -42,9 +41,8 @@ import { Metrics } from "./platform/metrics/Metrics.ts"
 import { Outbox } from "./platform/outbox/Outbox.ts"
 import { type DatabaseOptions, databaseSettings, layerDatabase } from "./platform/postgres/Database.ts"
 import * as Queries from "./queries/Queries.ts"
-import * as Reactions from "./reactors/Reactions.ts"
+import * as Reactions from "./Reactions.ts"
 import * as Tracing from "./reactors/traces/Tracing.ts"
-import * as Receipts from "./receipts/Receipts.ts"
 import * as RunActions from "./runs/RunActions.ts"
 import { checkControlPlaneSettings } from "./SettingsCheck.ts"
 import * as Streams from "./streams/Streams.ts"
@@ -66,10 +64,7 @@ export const layerControlPlane = (options: ControlPlaneOptions) =>
     Layer.provide(ReadOnlyRuns.layer.pipe(Layer.provide(reads))),
     Layer.provide([
       Streams.layer.pipe(Layer.provideMerge(Queries.layer), Layer.provide(reads)),
-      AlertLoop.layer,
-      Archive.layer,
-      Ingest.layer,
-      Receipts.layer
+      ...fieldsOf(features, "layer")
     ]),
     Layer.provide(RunActions.layer.pipe(Layer.provide(reads))),
     Layer.provide(Marks.layer),

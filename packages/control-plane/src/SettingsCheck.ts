@@ -10,7 +10,7 @@ import {
 } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { readCatalogue, readPrices } from "./event-log/append/Prices.ts"
+import { readCatalogue, readPrices } from "./platform/deployment/Prices.ts"
 import { readSealKey } from "./platform/ledger/SealKeys.ts"
 import { readDatabaseTls } from "./platform/postgres/DatabaseTls.ts"
 

@@ -1,6 +1,6 @@
-export { archiveOnce, compactArchive } from "./archive/ArchiveOnce.ts"
 export { type ControlPlaneOptions, layerControlPlane, layerFromSettings } from "./ControlPlane.ts"
 export { emptyChain, extendChain } from "./event-log/seal/HashChain.ts"
+export { archiveOnce, compactArchive } from "./features/archive/ArchiveOnce.ts"
 export { layerRuntime } from "./platform/http/RuntimeFromSettings.ts"
 export { TALLY_LOCK } from "./platform/postgres/AdvisoryLocks.ts"
 export type { BackupProgress } from "./platform/postgres/backup/Backup.ts"

@@ -16,8 +16,8 @@ const BUNDLER = join(import.meta.dirname, "../../../scripts/bundle.mjs")
 /** Programs that only the tests have. */
 const CHILDREN = {
   "crash-child": "packages/control-plane/test/crash/CrashChild.ts",
-  "archive-child": "packages/control-plane/test/archive/ArchiveChild.ts",
-  "receipt-child": "packages/control-plane/test/receipts/ReceiptChild.ts"
+  "archive-child": "packages/control-plane/test/features/archive/ArchiveChild.ts",
+  "receipt-child": "packages/control-plane/test/features/receipts/ReceiptChild.ts"
 }
 
 /** The optional package of `runplane query`, which a user installs beside the programs. */

@@ -4,9 +4,9 @@ import { assert, layer } from "@effect/vitest"
 import { OTLP_RUNTIME_KIND, scenarioOf } from "@runplane/domain"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { runOfKey } from "../../src/ingest/TraceRuns.ts"
-import { exportOf, post, span, traceIdOf } from "../ingest/Exports.ts"
-import { CURRENT, connect } from "../mcp/Clients.ts"
+import { runOfKey } from "../../src/features/ingest/TraceRuns.ts"
+import { exportOf, post, span, traceIdOf } from "../features/ingest/Exports.ts"
+import { CURRENT, connect } from "../features/mcp/Clients.ts"
 import { baseUrl, call, descriptor, layerTestService } from "../support/HttpService.ts"
 
 const SETTINGS = { OTLP_SETTLE_MS: "300", OTLP_IDLE_MS: "2000" }

@@ -7,18 +7,17 @@ import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Operations from "../../src/admin/Admin.ts"
-import * as AlertLoop from "../../src/alerts/AlertLoop.ts"
-import * as Archive from "../../src/archive/Archive.ts"
-import { ArchivedLog } from "../../src/archive/read/ArchivedLog.ts"
-import * as ArchivedReads from "../../src/archive/read/ArchivedReads.ts"
-import * as ReadOnlyRuns from "../../src/archive/read/ReadOnlyRuns.ts"
-import { Redactor } from "../../src/event-log/append/Redactor.ts"
+import { fieldsOf } from "../../src/Feature.ts"
+import { ArchivedLog } from "../../src/features/archive/read/ArchivedLog.ts"
+import * as ArchivedReads from "../../src/features/archive/read/ArchivedReads.ts"
+import * as ReadOnlyRuns from "../../src/features/archive/read/ReadOnlyRuns.ts"
+import { features } from "../../src/features.ts"
 import * as Server from "../../src/http/Server.ts"
-import * as Ingest from "../../src/ingest/Ingest.ts"
 import * as Marks from "../../src/marks/Marks.ts"
 import type { ObserverOptions } from "../../src/observe/ObserverSettings.ts"
 import { AuditLog } from "../../src/platform/audit/AuditLog.ts"
 import { AuditTrail } from "../../src/platform/audit/AuditTrail.ts"
+import { Redactor } from "../../src/platform/deployment/Redactor.ts"
 import { RuntimeHealth } from "../../src/platform/http/RuntimeHealth.ts"
 import { layerHeadsFile } from "../../src/platform/ledger/HeadsFile.ts"
 import { LedgerWriter } from "../../src/platform/ledger/LedgerWriter.ts"
@@ -26,7 +25,7 @@ import { SealKeys } from "../../src/platform/ledger/SealKeys.ts"
 import { Metrics } from "../../src/platform/metrics/Metrics.ts"
 import { Outbox } from "../../src/platform/outbox/Outbox.ts"
 import * as Queries from "../../src/queries/Queries.ts"
-import * as Reactions from "../../src/reactors/Reactions.ts"
+import * as Reactions from "../../src/Reactions.ts"
 import * as RunActions from "../../src/runs/RunActions.ts"
 import * as Streams from "../../src/streams/Streams.ts"
 import { layerReactingLog, layerTestPrices, testSealKey } from "./ControlPlane.ts"
@@ -59,9 +58,7 @@ export const layerTestService = ({ database, observer, port, settings }: TestSer
     Layer.provideMerge(
       Layer.mergeAll(
         Streams.layer.pipe(Layer.provideMerge(Queries.layer), Layer.provide(reads)),
-        AlertLoop.layer,
-        Archive.layer,
-        Ingest.layer
+        ...fieldsOf(features, "layer")
       )
     ),
     Layer.provideMerge(RunActions.layer.pipe(Layer.provide(reads))),

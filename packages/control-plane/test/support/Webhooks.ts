@@ -4,7 +4,7 @@ import { type RunId, type RunStatus, runResumed, runSuspended } from "@runplane/
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { EventLog } from "../../src/event-log/EventLog.ts"
-import { WebhookRepository } from "../../src/reactors/webhooks/WebhookRepository.ts"
+import { WebhookRepository } from "../../src/features/webhooks/WebhookRepository.ts"
 import { call } from "./HttpService.ts"
 import { createRun } from "./Runs.ts"
 

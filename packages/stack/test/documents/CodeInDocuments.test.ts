@@ -25,12 +25,12 @@ const RUN_BY: Readonly<Record<string, string>> = {
   'docs/reference/clients.md: import { createServer } from "node:http"': "scripts/packages/receivers.mjs",
   "docs/reference/clients.md: import os": "scripts/packages/receivers.mjs",
   'docs/guides/opentelemetry/plain.md: import { type Span, SpanStatusCode, trace } from "@opentelemetry/api"':
-    "packages/control-plane/test/ingest/Guides.integration.test.ts",
+    "packages/control-plane/test/features/ingest/Guides.integration.test.ts",
   'docs/guides/opentelemetry/decisions.md: import { type Attributes, trace } from "@opentelemetry/api"':
-    "packages/control-plane/test/ingest/Guides.integration.test.ts",
+    "packages/control-plane/test/features/ingest/Guides.integration.test.ts",
   "docs/guides/consensus.md: from typing import TypedDict": "packages/stack/test/clients/Clients.runtime.test.ts",
   "docs/guides/consensus.md: import asyncio": "packages/stack/test/clients/Clients.runtime.test.ts",
-  "docs/guides/mcp.md: import asyncio": "packages/control-plane/test/mcp/McpAnswers.integration.test.ts",
+  "docs/guides/mcp.md: import asyncio": "packages/control-plane/test/features/mcp/McpAnswers.integration.test.ts",
   "docs/guides/ci.md: name: gate": "packages/cli/test/gate/CiGuide.test.ts",
   "docs/guides/ci.md: gate:": "packages/cli/test/gate/CiGuide.test.ts",
   "docs/reference/deploy.md: [Unit]": "scripts/rehearse-deploy.mjs",

@@ -145,8 +145,8 @@ export const setStage = Effect.fnUntraced(function* (script: Script) {
 })
 
 /**
- * A stage whose run follows the open session and has its policy: what happens from now on is in the log in the order in which it happened,
- * also where the runtime drops the history of a session as soon as it ends.
+ * A stage whose run follows the open session and has its policy: what happens from now on is in the log in the order in
+ * which it happened, also where the runtime drops the history of a session as soon as it ends.
  */
 export const openStage = Effect.fnUntraced(function* (script: Script) {
   const stage = yield* setStage(script)

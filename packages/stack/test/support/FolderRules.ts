@@ -40,32 +40,11 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     http: {
       meaning: "composition of the handlers",
       knows: [
-        ...[
-          "admin",
-          "mcp",
-          "alerts",
-          "archive",
-          "streams",
-          "queries",
-          "runs",
-          "ingest",
-          "marks",
-          "receipts",
-          "reactors"
-        ],
-        "observe",
-        ...["event-log", "platform"]
-      ]
-    },
-    mcp: { meaning: "the MCP endpoint: its tools call the service in the process", knows: ["platform"] },
-    admin: {
-      meaning: "health, drift, retention, policies, batches, audit",
-      knows: [
-        "archive",
+        "admin",
+        "features",
         "streams",
         "queries",
         "runs",
-        "ingest",
         "marks",
         "reactors",
         "observe",
@@ -73,36 +52,37 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
         "platform"
       ]
     },
-    archive: {
-      meaning: "files of the log in a directory or a bucket, and the runs that only they have",
-      knows: ["queries", "runs", "marks", "observe", "event-log", "platform"]
+    admin: {
+      meaning: "health, drift, retention, policies, batches, audit",
+      knows: ["features", "streams", "queries", "runs", "marks", "reactors", "observe", "event-log", "platform"]
     },
-    alerts: {
-      meaning: "rules over the log: evaluation, firings, commands",
-      knows: ["runs", "marks", "reactors", "observe", "event-log", "platform"]
+    features: {
+      meaning: "one folder a feature: alerts, archive, ingest, MCP, receipts, webhooks",
+      knows: ["Feature.ts", "queries", "runs", "marks", "observe", "event-log", "platform"]
     },
-    receipts: {
-      meaning: "receipts of decisions: read from the runtime, checked, recorded",
-      knows: ["reactors", "event-log", "platform"]
-    },
-    marks: { meaning: "judgements beside the log, and their chain", knows: ["reactors", "event-log", "platform"] },
-    reactors: { meaning: "effects of a commit: webhooks, metrics, traces, tallies", knows: ["event-log", "platform"] },
     streams: {
       meaning: "the event streams of a run, of the log and of a replay",
       knows: ["queries", "event-log", "platform"]
     },
     queries: { meaning: "one folder a page of the API that reads", knows: ["marks", "event-log", "platform"] },
+    marks: { meaning: "judgements beside the log, and their chain", knows: ["event-log", "platform"] },
     runs: {
       meaning: "the commands: create, cancel, pause, claim, clone, delete",
       knows: ["observe", "event-log", "platform"]
     },
-    ingest: {
-      meaning: "spans and log records of OpenTelemetry: the inbox, and the drain into runs",
-      knows: ["marks", "reactors", "observe", "event-log", "platform"]
-    },
+    reactors: { meaning: "effects of a commit: metrics, traces, tallies", knows: ["event-log", "platform"] },
     observe: { meaning: "one observer a run, the watches, the placement of runs", knows: ["event-log", "platform"] },
+    "Feature.ts": { meaning: "what a feature adds to the core, and by which ports", knows: ["event-log"] },
     "event-log": { meaning: "append, project, subscribe, seal, read", knows: ["platform"] },
     platform: { meaning: "the database, the HTTP edge, the audit trail", knows: [] }
+  },
+  "control-plane/src/features": {
+    alerts: { meaning: "rules over the log: evaluation, firings, commands", knows: [] },
+    archive: { meaning: "files of the log, and the runs that only they have", knows: [] },
+    ingest: { meaning: "spans and log records of OpenTelemetry: the inbox, and the drain into runs", knows: [] },
+    mcp: { meaning: "the MCP endpoint: its tools call the service in the process", knows: [] },
+    receipts: { meaning: "receipts of decisions: read from the runtime, checked, recorded", knows: [] },
+    webhooks: { meaning: "subscriptions, and the delivery of the outbox", knows: [] }
   },
   "control-plane/src/event-log": {
     append: {
@@ -338,7 +318,10 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
 /**
  * Arrows of today that the tables do not allow, as `package: from > to`. One that no longer occurs has to go from here.
  */
-export const FOLDER_EXCEPTIONS: ReadonlyArray<string> = []
+export const FOLDER_EXCEPTIONS: ReadonlyArray<string> = [
+  // A rule makes the subscription of its own action.
+  "control-plane/src/features: alerts > webhooks"
+]
 
 /** Circles of files of today, each as `circlesOf` names it. One that no longer occurs has to go from here. */
 export const CIRCLE_EXCEPTIONS: ReadonlyArray<string> = []

@@ -4,10 +4,10 @@ import { readinessAnswer, Shutdown } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AppendQueue } from "../../event-log/append/AppendQueue.ts"
+import { WebhookBacklog } from "../../features/webhooks/DeliveryQueue.ts"
 import { Observers } from "../../observe/Observers.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { PoolUse } from "../../platform/postgres/PoolUse.ts"
-import { WebhookBacklog } from "../../reactors/webhooks/DeliveryQueue.ts"
 import { Health } from "./Health.ts"
 
 /** The public probes and the metrics (docs/reference/admin.md#readiness, docs/reference/admin.md#metrics-endpoint). */

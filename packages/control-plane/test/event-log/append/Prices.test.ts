@@ -4,7 +4,7 @@ import { CATALOGUE_VERSION } from "@runplane/prices"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { Prices } from "../../../src/event-log/append/Prices.ts"
+import { Prices } from "../../../src/platform/deployment/Prices.ts"
 
 const AT = Date.parse("2026-06-01T00:00:00Z")
 

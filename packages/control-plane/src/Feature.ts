@@ -1,0 +1,32 @@
+import type * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import type { Reactor } from "./event-log/append/Reactors.ts"
+
+/**
+ * A feature as the service composes it: what it adds to the core, each by a port of the core. Its file is
+ * `<Name>.feature.ts`, and `features.ts` lists it. A record is checked by `satisfies`, since an annotation would erase
+ * the services of its layers.
+ */
+export interface Feature {
+  readonly name: string
+  /** The tables that the feature owns: only its folder writes them. */
+  readonly tables: ReadonlyArray<string>
+  /** Services of its reactor. They know the platform alone, because the log waits for them. */
+  // biome-ignore lint/suspicious/noExplicitAny: the services and errors of the layer stay exact by `satisfies`
+  readonly base?: Layer.Layer<never, any, any>
+  /** Follows the appends of the log. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly reactor?: Effect.Effect<Reactor, any, any>
+  /** Services and loops above the log and the observers. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly layer?: Layer.Layer<never, any, any>
+}
+
+type FieldOf<F, K extends string> = F extends { readonly [key in K]: infer V } ? V : never
+
+/** The values of a field, of the features that have it, with their exact types. */
+export const fieldsOf = <const F extends ReadonlyArray<Feature>, K extends keyof Feature>(
+  features: F,
+  field: K
+): ReadonlyArray<FieldOf<F[number], K>> =>
+  features.flatMap((feature) => (feature[field] === undefined ? [] : [feature[field] as FieldOf<F[number], K>]))

@@ -1,0 +1,30 @@
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Reactors } from "./event-log/append/Reactors.ts"
+import { RunTraces } from "./event-log/runs/RunTraces.ts"
+import { fieldsOf } from "./Feature.ts"
+import { features } from "./features.ts"
+import { Metrics } from "./platform/metrics/Metrics.ts"
+import { countAppends } from "./reactors/metrics/CountAppends.ts"
+import { makeRunLog } from "./reactors/runs/RunLog.ts"
+import { makeEventTallies } from "./reactors/tallies/EventTally.ts"
+import { makeLateChanges, RunTallies } from "./reactors/tallies/RunTallies.ts"
+import { makeRunSpans } from "./reactors/traces/RunSpans.ts"
+
+const reactors = Layer.effect(
+  Reactors,
+  Effect.all([
+    makeEventTallies,
+    makeLateChanges,
+    ...fieldsOf(features, "reactor"),
+    Effect.map(Metrics, countAppends),
+    makeRunLog,
+    makeRunSpans
+  ])
+)
+
+/** The reactors of the log, and the services of features that stand beside them. */
+export const layer = reactors.pipe(
+  Layer.provide(RunTraces.layer),
+  Layer.provideMerge(Layer.mergeAll(RunTallies.layer, ...fieldsOf(features, "base")))
+)

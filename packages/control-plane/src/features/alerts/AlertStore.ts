@@ -1,0 +1,188 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import {
+  type AlertRule,
+  type CounterRow,
+  isRollingWindow,
+  type KnownFiring,
+  minutesOf,
+  type Period,
+  type RunMemory
+} from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
+
+/** A counter of a rule that a step reads. */
+export interface NeededCounter {
+  readonly rule: AlertRule
+  readonly key: string
+  readonly period: Period
+  /** Of a call that arrived late in a rolling window: the minute of its arrival, which ends the window. */
+  readonly firesIn?: Period | undefined
+}
+
+/** The rows of the evaluator: all for use inside the transaction of a step. */
+export const makeAlertStore = Effect.map(PgClient.PgClient, (sql) => {
+  /** The counters, with the earlier minutes of rolling windows, and the firings that may not repeat. */
+  const load = Effect.fnUntraced(function* (needed: ReadonlyArray<NeededCounter>) {
+    const ranges = new Map<string, Range>()
+    for (const { firesIn, key, period: counted, rule } of needed) {
+      const isRolling = isRollingWindow(rule.window)
+      const period = isRolling ? (firesIn ?? counted) : counted
+      const name = JSON.stringify([rule.id, key, isRolling ? "" : period.key])
+      const minutes = isRollingWindow(rule.window) ? minutesOf(rule.window) : 0
+      const first = isRolling ? minuteKey(period.end - minutes * 60_000) : period.key
+      const found = ranges.get(name)
+      if (found === undefined) {
+        const range = { rule_id: rule.id, key, first, fired: period.key, last: period.key, is_rolling: isRolling }
+        ranges.set(name, range)
+      } else {
+        if (first < found.first) found.first = first
+        if (period.key < found.fired) found.fired = period.key
+        if (period.key > found.last) found.last = period.key
+      }
+    }
+    const rows = [...ranges.values()]
+    if (rows.length === 0) return { counters: [], firings: [] }
+    const counters = yield* sql<StoredCounter>`
+      SELECT c.rule_id, c.key, c.label, c.period, c.part, c.value, c.n, c.ends_at
+      FROM ${unnestRows(sql, rows, RANGE)} AS w
+      JOIN alert_counters c ON c.rule_id = w.rule_id AND c.key = w.key AND c.period >= w.first
+        AND (w.is_rolling OR c.period = w.last)`
+    const firings = yield* sql<StoredFiring>`
+      SELECT DISTINCT f.id::text AS id, f.rule_id, f.key, f.period, f.level, f.resolved_at IS NULL AS is_open
+      FROM ${unnestRows(sql, rows, RANGE)} AS w
+      JOIN alert_firings f ON f.rule_id = w.rule_id AND f.key = w.key
+        AND (f.period BETWEEN w.fired AND w.last OR f.resolved_at IS NULL AND w.is_rolling)`
+    return { counters: counters.map(toCounter), firings: firings.map(toKnown) }
+  })
+
+  const saveCounters = (rows: ReadonlyArray<CounterRow>) =>
+    rows.length === 0
+      ? Effect.void
+      : Effect.asVoid(sql`
+          INSERT INTO alert_counters (rule_id, key, label, period, part, value, n, ends_at)
+          SELECT * FROM ${unnestRows(sql, rows.map(ofCounter), COUNTER)} AS new
+          ON CONFLICT (rule_id, key, period, part)
+          DO UPDATE SET value = excluded.value, n = excluded.n, ends_at = excluded.ends_at`)
+
+  const loadMemories = (runIds: ReadonlyArray<string>) =>
+    Effect.map(
+      sql<{ readonly run_id: string; readonly memory: RunMemory }>`
+        SELECT run_id::text AS run_id, memory FROM alert_memories WHERE run_id = ANY(${runIds}::text[]::uuid[])`,
+      (rows) => new Map(rows.map(({ memory, run_id }) => [run_id, memory]))
+    )
+
+  const saveMemories = (memories: ReadonlyMap<string, RunMemory>, at: string) => {
+    const rows = Array.from(memories, ([run_id, memory]) => ({
+      run_id,
+      memory: JSON.stringify(memory),
+      updated_at: at
+    }))
+    return rows.length === 0
+      ? Effect.void
+      : Effect.asVoid(sql`
+          INSERT INTO alert_memories (run_id, memory, updated_at)
+          SELECT new.run_id, new.memory, new.updated_at FROM ${unnestRows(sql, rows, MEMORY)} AS new
+          WHERE EXISTS (SELECT FROM runs r WHERE r.id = new.run_id)
+          ON CONFLICT (run_id) DO UPDATE SET memory = excluded.memory, updated_at = excluded.updated_at`)
+  }
+
+  /** Sets the time at which a rule is to look at a run; null removes it. */
+  const saveDeadlines = Effect.fnUntraced(function* (
+    deadlines: ReadonlyArray<{ readonly rule_id: string; readonly run_id: string; readonly due_at: string | null }>
+  ) {
+    const gone = deadlines.filter(({ due_at }) => due_at === null)
+    const due = deadlines.filter(({ due_at }) => due_at !== null)
+    if (gone.length > 0) {
+      yield* sql`
+        DELETE FROM alert_deadlines d USING ${unnestRows(sql, gone, DEADLINE)} AS gone
+        WHERE d.rule_id = gone.rule_id AND d.run_id = gone.run_id`
+    }
+    if (due.length === 0) return
+    yield* sql`
+      INSERT INTO alert_deadlines (rule_id, run_id, due_at)
+      SELECT new.rule_id, new.run_id, new.due_at FROM ${unnestRows(sql, due, DEADLINE)} AS new
+      WHERE EXISTS (SELECT FROM runs r WHERE r.id = new.run_id)
+      ON CONFLICT (rule_id, run_id) DO UPDATE SET due_at = excluded.due_at`
+  })
+
+  return { load, saveCounters, loadMemories, saveMemories, saveDeadlines }
+})
+
+/** The key of the period of a rolling window: its last minute. */
+const minuteKey = (at: number): string => `${new Date(at).toISOString().slice(0, 16)}Z`
+
+interface Range {
+  readonly rule_id: string
+  readonly key: string
+  /** The first period whose counters are read, and the first and the last one in which a level can fire. */
+  first: string
+  fired: string
+  last: string
+  readonly is_rolling: boolean
+}
+
+const RANGE = { rule_id: "text", key: "text", first: "text", fired: "text", last: "text", is_rolling: "bool" } as const
+const COUNTER = {
+  rule_id: "text",
+  key: "text",
+  label: "text",
+  period: "text",
+  part: "text",
+  value: "float8",
+  n: "bigint",
+  ends_at: "timestamptz"
+} as const
+const MEMORY = { run_id: "uuid", memory: "json", updated_at: "timestamptz" } as const
+const DEADLINE = { rule_id: "text", run_id: "uuid", due_at: "timestamptz" } as const
+
+interface StoredCounter {
+  readonly rule_id: string
+  readonly key: string
+  readonly label: string | null
+  readonly period: string
+  readonly part: string
+  readonly value: number
+  readonly n: bigint
+  readonly ends_at: Date
+}
+
+interface StoredFiring {
+  readonly id: string
+  readonly rule_id: string
+  readonly key: string
+  readonly period: string
+  readonly level: number
+  readonly is_open: boolean
+}
+
+const toCounter = (row: StoredCounter): CounterRow => ({
+  ruleId: row.rule_id,
+  key: row.key,
+  label: row.label ?? row.key,
+  period: row.period,
+  part: row.part,
+  value: row.value,
+  n: Number(row.n),
+  endsAt: row.ends_at.getTime()
+})
+
+const ofCounter = (row: CounterRow) => ({
+  rule_id: row.ruleId,
+  key: row.key,
+  label: row.label === row.key ? null : row.label,
+  period: row.period,
+  part: row.part,
+  value: row.value,
+  n: row.n,
+  ends_at: new Date(row.endsAt).toISOString()
+})
+
+const toKnown = (row: StoredFiring): KnownFiring => ({
+  id: row.id,
+  ruleId: row.rule_id,
+  key: row.key,
+  period: row.period,
+  level: row.level,
+  isOpen: row.is_open
+})

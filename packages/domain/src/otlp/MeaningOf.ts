@@ -16,7 +16,7 @@ import { usageIn } from "./meaning/Usage.ts"
 import { serviceTierIn, usageParts } from "./meaning/UsageParts.ts"
 import { ATTRIBUTES, FRAMEWORKS, NEVER_COUNTED } from "./Names.ts"
 import type { Attributes, LogRecord, Span } from "./Span.ts"
-import { isHidden, jsonAt, jsonOf, nameAt, nameOf, numberAt, textsAt } from "./Values.ts"
+import { isHidden, jsonAt, jsonOf, nameAt, nameOf, numberAt, textsAt, withoutMethod } from "./Values.ts"
 
 /** Characters of a span's name that are read. */
 const MAX_SPAN_NAME = 512
@@ -177,7 +177,7 @@ const toolOf = (named: Named, { input, output }: SpanTexts): ToolMeaning => {
     name:
       nameAt(attributes, "toolName") ??
       firstOf((family) => family.toolName?.(named)) ??
-      nameOf(named.name.replace(/\.a?run$/, "")) ??
+      nameOf(withoutMethod(named.name)) ??
       "tool",
     ...(callId !== undefined && { callId }),
     ...(type !== undefined && { type }),
@@ -228,8 +228,7 @@ const cluesOf = (attributes: Attributes, workflow: string | undefined, conversat
 /** Names of the table, whose values are read; the others of the conventions are kept as they are. */
 const READ: ReadonlySet<string> = new Set([
   ...Object.values(ATTRIBUTES).flatMap(({ names }): ReadonlyArray<string> => names),
-  "gen_ai.operation.name",
-  "gen_ai.tool.definitions"
+  ...["gen_ai.operation.name", "gen_ai.tool.definitions", "gen_ai.usage"]
 ])
 const INDEXED = ["gen_ai.prompt.", "gen_ai.completion.", "gen_ai.usage.", NEVER_COUNTED]
 

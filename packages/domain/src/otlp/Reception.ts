@@ -75,9 +75,9 @@ const isContent = (name: string, value: Schema.Json): boolean =>
   (!NO_CONTENT.has(name) &&
     (CONTENT_PREFIXES.some((prefix) => name.startsWith(prefix)) || (isText(value) && CONTENT_NAME.test(name))))
 
-/** Names of content with a prefix of any emitter: `llm.openai.messages`, `acme.agent_run.input`. */
+/** Names of content, of any emitter: `llm.openai.messages`, `acme.agent_run.input`, `tools`. */
 const CONTENT_NAME =
-  /^llm\.[\w-]+\.(?:system|content)$|[._](?:messages?|choices|tools|functions|inputs?|input_data|outputs?|output_data|prompts?|completions?|instructions|arguments|results?|span(?:Inputs|Outputs))$/
+  /^llm\.[\w-]+\.(?:system|content)$|(?:^|[._])(?:messages?|choices|tools|functions|inputs?|input_data|outputs?|output_data|prompts?|completions?|instructions|arguments|results?|span(?:Inputs|Outputs))$/
 
 /** Numbers under such a name are counts. */
 const isText = (value: Schema.Json): boolean => typeof value === "string" || typeof value === "object"

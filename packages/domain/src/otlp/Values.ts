@@ -26,6 +26,12 @@ export const nameOf = (value: Schema.Json | undefined): string | undefined => {
   return (end < 0 ? text : text.slice(0, end)).slice(0, MAX_NAME_CHARACTERS)
 }
 
+/** Methods that run a crew, a module or a tool: instrumentations name the span after both. */
+const METHOD = /\.(?:a?kickoff|a?run|a?forward|__call__|acall)$/
+
+/** The name of a span without the method that it is of. */
+export const withoutMethod = (name: string): string => name.replace(METHOD, "")
+
 /** The first of the attribute's names with a text. */
 export const textAt = (attributes: Attributes, name: AttributeName): string | undefined => {
   for (const each of ATTRIBUTES[name].names) {

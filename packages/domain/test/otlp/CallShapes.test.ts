@@ -16,7 +16,7 @@ describeShapes("calls of emitters without a recording", {
       })
     ],
     says: {
-      name: "RAG.forward",
+      name: "RAG",
       participants: ["shop"],
       finalAnswer: "because",
       calls: [call("shop", usage(2, 0), "emb"), call("shop", usage(7, 0))],

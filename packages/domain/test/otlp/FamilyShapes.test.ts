@@ -76,6 +76,56 @@ describeShapes("families that name the kind of a span after themselves", {
       finalAnswer: "hold"
     }
   },
+  "MLflow: parameters of the request and parts of a stream, as its release 3.17 writes them": {
+    spans: [
+      span("desk", [0, 99], {
+        "mlflow.spanType": '"AGENT"',
+        "mlflow.spanInputs": json({ question: "ship?" }),
+        "mlflow.spanOutputs": '"hold"'
+      }),
+      span(
+        "llm",
+        [1, 40],
+        {
+          ...{ "mlflow.spanType": '"CHAT_MODEL"', "mlflow.llm.model": '"gpt-4o"', model: '"gpt-4o"' },
+          "mlflow.spanInputs": json({ model: "gpt-4o", input: "ship?", instructions: "Be brief." }),
+          ...{ instructions: '"hold"', tools: json([{ description: "hold" }]), prediction: '"hold"' },
+          ...{ "mlflow.chat.tools": json([{ description: "hold" }]), "mlflow.spanLogLevel": "20" },
+          "mlflow.chat.tokenUsage": json({
+            ...{ input_tokens: 100, output_tokens: 10, total_tokens: 110, cache_read_input_tokens: 60 }
+          }),
+          "mlflow.spanOutputs": json({
+            ...{ id: "r1", model: "gpt-4o", choices: [{ message: { content: "hold" } }] },
+            usage: {
+              ...{ prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 },
+              prompt_tokens_details: { cached_tokens: 60 },
+              completion_tokens_details: { reasoning_tokens: 6 }
+            }
+          })
+        },
+        {
+          ...{ parent: "desk", name: "Completions" },
+          events: [
+            { name: "mlflow.chunk.item.0", at: "1", attributes: { "mlflow.chunk.value": json({ delta: "hold" }) } }
+          ]
+        }
+      ),
+      span(
+        "failing",
+        [50, 60],
+        { "mlflow.spanType": '"CHAT_MODEL"', model: '"gpt-4o"', "mlflow.spanInputs": json({ model: "gpt-4o" }) },
+        { parent: "desk", name: "Completions", status: "error", statusMessage: "Error code: 500" }
+      )
+    ],
+    says: {
+      name: "desk",
+      calls: [
+        call("desk", usage(100, 10, { cacheRead: 60, reasoning: 6 })),
+        { agent: "desk", model: "gpt-4o", ok: false, usage: undefined }
+      ],
+      finalAnswer: "hold"
+    }
+  },
   "An emitter of its own: usage and model in the answer of the API": {
     spans: [
       span("desk", [0, 99], { "acme.span_type": "agent" }),
@@ -90,6 +140,33 @@ describeShapes("families that name the kind of a span after themselves", {
       )
     ],
     says: { participants: ["desk"], calls: [call("desk", usage(100, 10))] }
+  }
+})
+
+describeShapes("spans that are named after a class and its method", {
+  "DSPy: modules, with a tool and calls without tokens": {
+    spans: [
+      span("root", [0, 99], openInference("CHAIN", { "output.value": json({ answer: "hold" }) }), {
+        name: "ReAct.forward"
+      }),
+      span("predict", [1, 40], openInference("CHAIN"), { parent: "root", name: "Predict.forward" }),
+      span("llm", [2, 39], openInference("LLM", { "llm.model_name": "gpt-4o" }), {
+        parent: "predict",
+        name: "LM.__call__"
+      }),
+      span("tool", [41, 45], openInference("TOOL", { "input.value": json({ kwargs: {} }) }), {
+        ...{ parent: "root", name: "cve_scan.__call__", status: "error", statusMessage: "no route" }
+      }),
+      span("later", [46, 47], openInference("TOOL"), { parent: "root", name: "finish.acall" })
+    ],
+    says: {
+      ...{ name: "ReAct", participants: ["shop"] },
+      calls: [call("shop", undefined)],
+      tools: [
+        { name: "cve_scan", agent: "shop", ok: false, error: "no route" },
+        { name: "finish", agent: "shop", ok: true }
+      ]
+    }
   }
 })
 

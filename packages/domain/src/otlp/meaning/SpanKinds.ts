@@ -64,6 +64,8 @@ export const spanKinds: Family = {
   agent: ({ attributes }, kind) =>
     kind === "agent" && statedIn(attributes) !== undefined ? nameAt(attributes, "agent") : undefined,
   toolName: ({ attributes, name }) => (statedIn(attributes)?.type === "tool" ? nameOf(name) : undefined),
+  // A parameter of the request, and the parts of a streamed answer in events.
+  content: ["prediction", "mlflow.chunk.value"],
   details: ({ attributes }) => {
     const stated = statedIn(attributes)
     return stated === undefined ? undefined : detailsOf(attributes, stated)
@@ -86,10 +88,19 @@ const detailsOf = (attributes: Attributes, { prefix, type }: Stated): Attributes
     if (said === undefined) continue
     if (MODEL.test(last)) details["gen_ai.request.model"] ??= said
     else if (PROVIDER.test(last)) details["gen_ai.provider.name"] ??= said
-    else if (INPUT.test(last)) details["input.value"] ??= said
+    else if (INPUT.test(last)) Object.assign(details, { "input.value": said }, isCall ? requestOf(said) : {})
     else if (OUTPUT.test(last)) Object.assign(details, { "output.value": said }, isCall ? answerOf(said) : {})
   }
+  // Until a model answers, its name is known from the parameters of the request alone.
+  const requested = isCall ? plain(attributes["model"]) : undefined
+  if (requested !== undefined) details["gen_ai.request.model"] ??= requested
   return details
+}
+
+/** The request of a model as its API takes it: the instructions may stand beside the messages. */
+const requestOf = (input: Schema.Json): Attributes => {
+  const instructions = isJsonObject(input) ? input["instructions"] : undefined
+  return typeof instructions === "string" ? { "gen_ai.system_instructions": instructions } : {}
 }
 
 /** The answer of a model as its API gives it: the name of the model, the id and the usage stand in it. */

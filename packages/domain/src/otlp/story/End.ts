@@ -1,6 +1,7 @@
 import * as HashMap from "effect/HashMap"
 import { SESSION_PARENT } from "../meaning/CodingAgents.ts"
 import type { RunEnd, RunFacts } from "../Run.ts"
+import { withoutMethod } from "../Values.ts"
 import { agentOf, isWork } from "./Below.ts"
 import { byEnd, byStart, idOf, kindOf, parentOf, type SpanNode } from "./Node.ts"
 import type { StoryOptions } from "./Output.ts"
@@ -151,8 +152,6 @@ const failureChain = (state: StoryState, failing: SpanNode): ReadonlyArray<SpanN
   return chain
 }
 
-const SUFFIX = /\.(?:a?kickoff|a?run)$/
-
 /** What lists and searches show of the run so far. */
 export const factsOf = (state: StoryState, tree: Tree): RunFacts => {
   const clue = (name: keyof NonNullable<SpanNode["clues"]>): string | undefined => {
@@ -167,7 +166,7 @@ export const factsOf = (state: StoryState, tree: Tree): RunFacts => {
     clue("scenario") ??
     (isOuter ? clue("workflow") : undefined) ??
     (root?.kind === "agent" ? agentOf(root, belowOf(state, idOf(root.traceId, root.spanId))) : undefined) ??
-    root?.name.replace(SUFFIX, "")
+    (root === undefined ? undefined : withoutMethod(root.name))
   const conversation = root === undefined ? clue("conversation") : (root.clues?.conversation ?? outerClue(state, tree))
   const emitter = state.first?.emitter ?? {}
   const framework = state.firstOfFramework?.emitter?.framework

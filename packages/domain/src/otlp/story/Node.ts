@@ -256,6 +256,7 @@ const FRAMEWORK_BY_SCOPE: ReadonlyMap<string, string> = new Map([
   ["agent_framework", "agent-framework"],
   ["Microsoft.Agents.AI", "agent-framework"],
   ["langfuse-sdk", "langfuse"],
+  ["mlflow.tracing.provider", "mlflow"],
   ["strands.telemetry.tracer", "strands-agents"]
 ])
 const SCOPE_PREFIX = /^(?:openinference|opentelemetry)\.instrumentation\.|^@/

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Telemetry } from "@runplane/domain"
 import { at, committee, dataOf, ofType, storyOf, summary } from "./support/Read.ts"
-import { agent, chat, log, span, spanId } from "./support/Spans.ts"
+import { agent, chat, log, openInference, span, spanId } from "./support/Spans.ts"
 import { OPTIONS, runStory } from "./support/Stories.ts"
 
 describe("counting", () => {
@@ -48,6 +48,27 @@ describe("counting", () => {
     const [one, two] = cycle("one", "two")
     const later = [one, two].flatMap((each, nth) => (each === undefined ? [] : [at(1_000 + nth * 60_000, each)]))
     assert.strictEqual(runStory(later).state.llm.totals.callCount, 1)
+  })
+
+  it.each([
+    ["a chat completion", { id: "r1", choices: [{ message: { content: "hold" } }] }, 1],
+    ["a response", { id: "r1", object: "response", output: [] }, 1],
+    ["a message", { id: "r1", type: "message", content: [] }, 1],
+    ["a text of a framework, whose id is its own", { id: "r1", generations: [] }, 2]
+  ])("reads the response id of a client in %s, and counts the call of its gateway once", (_, answer, calls) => {
+    const root = span("root", [0, 10], {})
+    const client = span(
+      "client",
+      [1, 9],
+      openInference("LLM", {
+        ...{ "llm.model_name": "gpt-4o", "llm.token_count.prompt": 10, "llm.token_count.completion": 1 },
+        "output.value": JSON.stringify(answer)
+      }),
+      { parent: "root" }
+    )
+    const server = span("server", [2, 8], { "http.request.method": "POST" }, { parent: "root" })
+    const gateway = span("gateway", [3, 7], chat(10, 1, { "gen_ai.response.id": "r1" }), { parent: "server" })
+    assert.strictEqual(storyOf(root, client, server, gateway).state.llm.totals.callCount, calls)
   })
 
   it("counts one of two spans with a response id, the same in any order", () => {

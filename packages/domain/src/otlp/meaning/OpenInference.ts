@@ -1,5 +1,7 @@
+import type * as Schema from "effect/Schema"
+import { isJsonArray, isJsonObject } from "../../JsonReader.ts"
 import type { MeaningKind } from "../Meaning.ts"
-import { nameAt, nameOf } from "../Values.ts"
+import { jsonOf, nameAt, nameOf } from "../Values.ts"
 import { type Family, kindsBy } from "./Family.ts"
 
 const kindOfSpan = kindsBy({
@@ -51,7 +53,19 @@ export const openInference: Family = {
     if (to === undefined || !mayBeHandoff(kind)) return undefined
     return { from: sideOf(attributes["input.value"]), to: sideOf(attributes["output.value"]) ?? nameOf(to) }
   },
-  calledBy: ({ attributes }, kind) => (kind === "agent" ? nodeName(attributes["graph.node.parent_id"]) : undefined)
+  calledBy: ({ attributes }, kind) => (kind === "agent" ? nodeName(attributes["graph.node.parent_id"]) : undefined),
+  details: ({ attributes }) => {
+    const id = attributes["openinference.span.kind"] === "LLM" ? answerId(attributes["output.value"]) : undefined
+    return id === undefined ? undefined : { "gen_ai.response.id": id }
+  }
+}
+
+/** The id of an answer of a model as the API of OpenAI or Anthropic gives it; texts of frameworks have other ids. */
+const answerId = (output: Schema.Json | undefined): string | undefined => {
+  const answer = jsonOf(output)
+  if (!isJsonObject(answer)) return undefined
+  const isAnswer = isJsonArray(answer["choices"]) || answer["object"] === "response" || answer["type"] === "message"
+  return isAnswer ? nameOf(answer["id"]) : undefined
 }
 
 const HANDOFF_NAME = /^handoff to (.+)$/i

@@ -108,6 +108,8 @@ export interface Meaning {
   readonly operation?: string
   /** Whether no family knows the span, and it is not of HTTP, a database or another infrastructure. */
   readonly isUnread?: true
+  /** Of an unread span: whether it names nothing that events have. As a wrapper of understood spans it lacks nothing. */
+  readonly isBare?: true
   /** Agent that the span itself names. */
   readonly agent?: string
   /** Whether `agent` is a guess: it stands only in a text. */

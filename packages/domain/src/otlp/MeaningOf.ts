@@ -49,9 +49,7 @@ export const meaningOf = (span: Span): Meaning => {
   const shared = common(named, kind, sides)
   return {
     ...shared,
-    ...(isUnread(named, { ...kind, kind: shared.kind }) &&
-      contributions.length === 0 &&
-      evaluations.length === 0 && { isUnread: true as const }),
+    ...(contributions.length === 0 && evaluations.length === 0 && unreadIn(named, { ...kind, kind: shared.kind })),
     ...(tool !== undefined && { tool: { ...tool, ...(outcome?.isRefused === true && { isRefused: true as const }) } }),
     ...texts,
     ...(failure !== undefined && { failure }),
@@ -91,11 +89,21 @@ const withBody = ({ attributes, body }: LogRecord): Attributes => {
 /** Names of spans that are not of agents: HTTP, databases, messages and calls of other services. */
 const INFRASTRUCTURE = /^(?:http|url|db|rpc|messaging|faas|net|peer|server|client|network|aws|k8s|graphql|file)\./
 
-const isUnread = ({ attributes }: Named, { kind, operation }: Kind): boolean =>
-  kind === "other" &&
-  operation === undefined &&
-  Object.keys(attributes).length > 0 &&
-  !Object.keys(attributes).some((name) => INFRASTRUCTURE.test(name))
+/** Names of where a span was made: they say nothing of it. */
+const ORIGIN = /^(?:code|thread|process)\./
+
+/** Parts of names under which emitters state what events have. */
+const SAYING =
+  /(?:agent|model|llm|tool|prompt|completion|message|input|output|argument|result|answer|question|token|usage|cost)/i
+const KIND = /(?:^|[._])(?:kind|type|role|operation)$/i
+
+const unreadIn = ({ attributes }: Named, { kind, operation }: Kind): Pick<Meaning, "isUnread" | "isBare"> => {
+  const names = Object.keys(attributes).filter((name) => !ORIGIN.test(name))
+  const isKnown = kind !== "other" || operation !== undefined || names.some((name) => INFRASTRUCTURE.test(name))
+  if (isKnown || names.length === 0) return {}
+  const isBare = !names.some((name) => SAYING.test(name) || KIND.test(name))
+  return { isUnread: true, ...(isBare && { isBare }) }
+}
 
 const isTool = (kind: MeaningKind): boolean => kind === "tool" || kind === "retrieval" || kind === "handoff"
 

@@ -7,7 +7,7 @@ import { receivedTelemetry } from "../../src/otlp/Reception.ts"
 import { makeRedactor } from "../../src/redaction/Redaction.ts"
 import { goldenFolders, readGolden } from "./support/Golden.ts"
 import { storyOf } from "./support/Read.ts"
-import { agent, span } from "./support/Spans.ts"
+import { agent, chat, span } from "./support/Spans.ts"
 import { runStory, sha256 } from "./support/Stories.ts"
 import { summaryOf } from "./support/Summary.ts"
 
@@ -67,6 +67,29 @@ describe("spans that are not understood", () => {
     const { unread = {} } = storyOf(span("desk", [0, 9], agent("desk")), ...many).facts
     assert.lengthOf(Object.keys(unread), 17)
     assert.strictEqual(unread["others"], 24)
+  })
+
+  it.each<[string, Attributes, boolean]>([
+    ["names nothing of them", { "sk.available_functions": "find_invoice" }, false],
+    ["has an input", { "acme.input": "ship?" }, true],
+    ["names an agent", { "acme.agent.id": "lead" }, true],
+    ["has a kind of its own", { "acme.kind": "llm" }, true]
+  ])("are counted around understood ones, unless the wrapper says nothing: it %s", (_, attributes, isCounted) => {
+    const loop = plain("loop", attributes)
+    const inner = span("inner", [1, 2], chat(10, 1), { parent: "loop" })
+    const leaf = plain("leaf", attributes, "other.tracer")
+    for (const spans of [
+      [loop, inner, leaf],
+      [leaf, inner, loop]
+    ]) {
+      const { unread } = storyOf(span("desk", [0, 9], agent("desk")), ...spans).facts
+      assert.deepStrictEqual(unread, { ...(isCounted && { "acme.tracer": 1 }), "other.tracer": 1 })
+    }
+  })
+
+  it("are not those that say only which code made them", () => {
+    const endpoint = plain("endpoint", { "code.function.name": "app.answer", "thread.id": 7 }, "fastapi")
+    assert.isUndefined(storyOf(span("desk", [0, 9], agent("desk")), endpoint).facts.unread)
   })
 
   it.skipIf(goldenFolders.length === 0)("are none of the recordings", () => {

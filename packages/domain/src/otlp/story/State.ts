@@ -229,7 +229,7 @@ const propagate = (draft: Draft, from: string): void => {
 export const decideSpan = (draft: Draft, node: SpanNode): SpanNode => {
   const id = idOf(node.traceId, node.spanId)
   // Only one span says what the emitter is; the others need not keep it, nor an answer that is not the last one.
-  const { answer, emitter, ...rest } = node
+  const { answer, emitter, ...rest } = isEmptyWrapper(draft, id) ? withoutUnread(node) : node
   const isFirst = draft.first?.key === node.key || draft.firstOfFramework?.key === node.key
   const kept: SpanNode = {
     ...rest,
@@ -241,6 +241,12 @@ export const decideSpan = (draft: Draft, node: SpanNode): SpanNode => {
   record(draft, kept, id)
   return kept
 }
+
+/** Whether a span that is not understood says nothing itself, around spans that are: the run lacks nothing with it. */
+const isEmptyWrapper = (draft: Draft, id: string): boolean =>
+  get(draft.waiting, id)?.meaning.isBare === true && belowOf(draft, id).hasWork
+
+const withoutUnread = ({ isUnread: _unread, scope: _scope, ...rest }: SpanNode): SpanNode => rest
 
 const record = (draft: Draft, node: SpanNode, id: string): void => {
   for (const name of node.announced ?? []) draft.participants = HashSet.add(draft.participants, name)

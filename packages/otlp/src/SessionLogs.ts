@@ -6,7 +6,8 @@ import {
   type LogRecord,
   SESSION_PARENT,
   type Span,
-  sessionOfRecord
+  sessionOfRecord,
+  subAgentsOf
 } from "@runplane/domain"
 
 /** A log record without a span. */
@@ -19,7 +20,7 @@ const MAX_DURATION_MS = 86_400_000
 /**
  * The span that stands for a log record without one: coding agents report each call and each tool as a log record that
  * names its session alone (docs/reference/ingest.md#sessions-of-log-records). The session is its trace, and its root
- * never comes. Equal records are one span. Undefined for a record that names no session, or is not of an agent.
+ * never comes. Records of a sub-agent are inside of the one that ends it. Equal records are one span. Undefined for a record that names no session, or is not of an agent.
  */
 export const spanOfSession = ({ at, attributes, body, name, ...emitter }: SpanlessLog): Span | undefined => {
   const said = isJsonObject(body) ? { ...body, ...attributes } : attributes
@@ -27,12 +28,14 @@ export const spanOfSession = ({ at, attributes, body, name, ...emitter }: Spanle
   const session = sessionOfRecord(full, said, emitter.resource)
   if (session === undefined) return undefined
   const traceId = hexOf(["session", emitter.resource["service.name"] ?? "", session], 32)
+  const { around, ended } = subAgentsOf(full, said)
+  const idOfAgent = (agent: string) => hexOf([traceId, "agent", agent], 16)
   return {
     kind: "span",
     ...emitter,
     traceId,
-    spanId: hexOf([traceId, at, name, body ?? null, attributes], 16),
-    parentSpanId: SESSION_PARENT,
+    spanId: ended === undefined ? hexOf([traceId, at, name, body ?? null, attributes], 16) : idOfAgent(ended),
+    parentSpanId: around === undefined ? SESSION_PARENT : idOfAgent(around),
     name: full,
     startedAt: String(startOf(BigInt(at), durationOf(said))),
     endedAt: at,

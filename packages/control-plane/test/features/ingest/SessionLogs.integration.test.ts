@@ -90,6 +90,33 @@ const CLAUDE = [
   })
 ]
 
+/** A main agent that gives work to `billing`, as Claude Code 2.1.332 reports it. */
+const SUB_AGENT = (() => {
+  const key = { "session.id": "s2" }
+  const inside = { ...key, agent_id: "a6a0" }
+  const request = (atMs: number, of: Values) =>
+    record(atMs, "claude_code.api_request", {
+      ...{ "event.name": "api_request", ...of, model: "claude-sonnet-4-5", duration_ms: 200 },
+      ...{ input_tokens: 200, output_tokens: 80, cache_read_tokens: 0, cache_creation_tokens: 0 }
+    })
+  return [
+    request(300, key),
+    request(900, { ...inside, "agent.name": "billing" }),
+    record(1_300, "claude_code.tool_result", {
+      ...{ "event.name": "tool_result", ...inside, tool_name: "mcp_tool", success: "true", duration_ms: "300" },
+      tool_parameters: '{"mcp_server_name":"shop","mcp_tool_name":"find_invoice"}'
+    }),
+    record(1_500, "claude_code.subagent_completed", {
+      ...{ "event.name": "subagent_completed", ...inside, agent_type: "billing", duration_ms: 1_000 },
+      ...{ total_tokens: 280, model: "claude-sonnet-4-5" }
+    }),
+    record(1_600, "claude_code.tool_result", {
+      ...{ "event.name": "tool_result", ...key, tool_name: "Agent", success: "true", duration_ms: "1200" },
+      tool_parameters: '{"subagent_type":"billing"}'
+    })
+  ]
+})()
+
 layer(layerTestService({ settings }), { excludeTestServices: true })("log records without a span", (it) => {
   it.effect("of a session are a run with model, tokens, cost and tools, once, however they are sent", () =>
     Effect.gen(function* () {
@@ -117,6 +144,28 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("log record
         ]
       )
       assert.strictEqual(metrics.totalTokens, 1_650)
+    })
+  )
+
+  it.effect("of a sub-agent are its own, and the main agent invokes it, in any order", () =>
+    Effect.gen(function* () {
+      yield* send("claude-code", ...SUB_AGENT.slice(3).toReversed())
+      yield* send("claude-code", ...SUB_AGENT)
+      const { events, metrics } = yield* runOf("s2")
+      const said = events.flatMap(({ data, type }) =>
+        type === "message.received" || type === "tool.completed" || type === "llm.call.completed"
+          ? [[data["messageType"], data["sender"], data["to"] ?? data["name"] ?? data["model"]]]
+          : []
+      )
+      assert.sameDeepMembers(said, [
+        ["ModelCall", "claude-code", "claude-sonnet-4-5"],
+        ["AgentInvoked", "claude-code", "billing"],
+        ["ModelCall", "billing", "claude-sonnet-4-5"],
+        ["ToolResult", "billing", "find_invoice"],
+        ["AgentAnswered", "billing", "claude-code"],
+        ["ToolResult", "claude-code", "Agent"]
+      ])
+      assert.strictEqual(metrics.totalTokens, 560)
     })
   )
 

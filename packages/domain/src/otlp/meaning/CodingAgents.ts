@@ -6,7 +6,7 @@ import { type Family, type Kind, kindsBy } from "./Family.ts"
 
 /** `claude_code.api_request`, `codex.sse_event`, `gemini_cli.tool_call`: the emitter, and what happened. */
 const EVENT =
-  /^[\w-]+\.(api_request|api_response|api_error|sse_event|tool_result|tool_call|tool_decision|user_prompt|conversation_starts)$/
+  /^[\w-]+\.(api_request|api_response|api_error|sse_event|tool_result|tool_call|tool_decision|user_prompt|conversation_starts|subagent_completed)$/
 
 const kindOfEvent = kindsBy({ tool_result: "tool", tool_call: "tool", user_prompt: "workflow" })
 const CALLS = new Set(["api_request", "api_response", "sse_event"])
@@ -76,6 +76,8 @@ export const codingAgents: Family = {
     if (CALLS.has(event) && "output_tokens" in countsOf(attributes)) return CALL
     return kindOfEvent(event) ?? { kind: "other", operation: event }
   },
+  // The end of a sub-agent is no call: its records are inside, and the tool that started it is its invocation.
+  agent: ({ attributes, name }) => (isSubAgentsEnd(name) ? nameOf(attributes["agent_type"]) : undefined),
   details: ({ attributes, name }) => {
     if (eventIn(name) === undefined) return undefined
     const details: Record<string, Schema.Json> = {}
@@ -97,8 +99,26 @@ export const codingAgents: Family = {
   }
 }
 
+const isSubAgentsEnd = (name: string): boolean => eventIn(name) === "subagent_completed"
+
 /** The parent of each span of such a session: it never comes, and the run does not wait for it. */
 export const SESSION_PARENT = "ffffffffffffffff"
+
+/** Where a record is in the tree of its session: ids of sub-agents, undefined of the main agent. */
+export interface SubAgents {
+  /** The sub-agent that the record ends and names: the others of it are inside. */
+  readonly ended: string | undefined
+  readonly around: string | undefined
+}
+
+/** The sub-agents that a record of a session names by their ids. */
+export const subAgentsOf = (name: string, attributes: Attributes): SubAgents => {
+  const id = nameOf(attributes["agent_id"])
+  if (eventIn(name) === undefined || id === undefined) return { ended: undefined, around: undefined }
+  return isSubAgentsEnd(name)
+    ? { ended: id, around: nameOf(attributes["parent_agent_id"]) }
+    : { ended: undefined, around: id }
+}
 
 /** Names of the session of a log record without a span, the first that it states. */
 const SESSION_NAMES = [

@@ -205,16 +205,19 @@ const eventsOf = (
 const invocation = ({ draft, tree }: Deciding, { announce, node, originOf }: Writing) => {
   const agent = tree.invokedBy(node)
   if (agent === undefined) return NOTHING
-  const caller = (node.kind === "tool" ? tree.callerOf(node) : tree.around(node).agent) ?? USER
   const origin = originOf(agent, node.isAgentAssumed === true)
+  // A tool is called by a participant, also where only the service is known: an agent outside of all is the user's.
+  const calling = node.kind === "tool" ? originOf(tree.callerOf(node), tree.isGuess(node)) : undefined
+  const caller = calling?.sender ?? tree.around(node).agent ?? USER
+  const message = { ...origin, isAssumed: origin.isAssumed || calling?.isAssumed === true }
   const handoffs = made(draft, handoffsTo(draft, tree, node, agent))
   return {
     open: [
       ...announce(origin),
       ...handoffs.map((each, nth) => handedOff(origin, each, nth)),
-      agentInvoked(origin, caller, agent)
+      agentInvoked(message, caller, agent)
     ],
-    close: [agentAnswered(origin, caller, agent)],
+    close: [agentAnswered(message, caller, agent)],
     decided: handoffs.length === 0 ? {} : { handoffs: handoffs.map(({ key }) => key) }
   }
 }

@@ -20,7 +20,8 @@ const MAX_DURATION_MS = 86_400_000
 /**
  * The span that stands for a log record without one: coding agents report each call and each tool as a log record that
  * names its session alone (docs/reference/ingest.md#sessions-of-log-records). The session is its trace, and its root
- * never comes. Records of a sub-agent are inside of the one that ends it. Equal records are one span. Undefined for a record that names no session, or is not of an agent.
+ * never comes. Records of a sub-agent are inside of the one that ends it. Equal records are one span.
+ * Undefined for a record that names no session, or is not of an agent.
  */
 export const spanOfSession = ({ at, attributes, body, name, ...emitter }: SpanlessLog): Span | undefined => {
   const said = isJsonObject(body) ? { ...body, ...attributes } : attributes

@@ -108,7 +108,7 @@ export interface Meaning {
   readonly operation?: string
   /** Whether no family knows the span, and it is not of HTTP, a database or another infrastructure. */
   readonly isUnread?: true
-  /** Of an unread span: whether it names nothing that events have. As a wrapper of understood spans it lacks nothing. */
+  /** Of an unread span: whether it names nothing that events have. The run lacks nothing where it is a wrapper. */
   readonly isBare?: true
   /** Agent that the span itself names. */
   readonly agent?: string

@@ -41,6 +41,23 @@ describe("the end of a run", () => {
     assert.strictEqual(summary(...spans).status, status)
   })
 
+  it("takes code and message of the call inside, where the root is a request that states its HTTP status", () => {
+    const { end } = storyOf(
+      span("root", [0, 100], { "http.request.method": "POST", "error.type": "500" }, { status: "error" }),
+      span("handler", [1, 90], { "code.function.name": "chat" }, { parent: "root" }),
+      span("call", [2, 40], chat(1, 1, { "error.type": "<class 'litellm.InternalServerError'>" }), {
+        ...{ parent: "handler", status: "error", statusMessage: "no capacity" }
+      }),
+      span("end", [91, 95], { "error.type": "acme.ProxyException" }, { parent: "root", status: "error" })
+    )
+    assert.deepInclude(end, { status: "failed", errorCode: "InternalServerError", errorMessage: "no capacity" })
+    const alone = storyOf(
+      span("root", [0, 100], { "http.request.method": "POST", "error.type": "500" }, { status: "error" }),
+      ok("a", 1)
+    )
+    assert.deepInclude(alone.end, { status: "failed", errorCode: "500" })
+  })
+
   it("takes the code of the deepest failure that the root's comes from, without its module path", () => {
     const { end } = storyOf(
       root("error", { statusMessage: "boom\nTraceback (most recent call last)" }),

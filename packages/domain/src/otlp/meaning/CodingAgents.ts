@@ -76,7 +76,7 @@ export const codingAgents: Family = {
     if (CALLS.has(event) && "output_tokens" in countsOf(attributes)) return CALL
     return kindOfEvent(event) ?? { kind: "other", operation: event }
   },
-  // The end of a sub-agent is no call: its records are inside, and the tool that started it is its invocation.
+  // The end of a sub-agent is not a call: its records are inside, and the tool that started it is its invocation.
   agent: ({ attributes, name }) => (isSubAgentsEnd(name) ? nameOf(attributes["agent_type"]) : undefined),
   details: ({ attributes, name }) => {
     if (eventIn(name) === undefined) return undefined

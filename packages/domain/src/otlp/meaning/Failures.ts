@@ -7,8 +7,11 @@ const MAX_MESSAGE_CHARACTERS = 1_024
 /** Class names come with their module path. */
 const MODULE_PATH = /^(?:[A-Za-z_]\w*\.)+(?=[A-Za-z_]\w*$)/
 
+/** A class of Python as a text. */
+const CLASS_TEXT = /^<class '(.+)'>$/
+
 const typeOf = (value: unknown): string | undefined =>
-  typeof value === "string" ? nameOf(value)?.replace(MODULE_PATH, "") : undefined
+  typeof value === "string" ? nameOf(value)?.replace(CLASS_TEXT, "$1").replace(MODULE_PATH, "") : undefined
 
 /** A message is its first line: some emitters glue the stack trace to it. */
 const firstLine = (value: unknown): string | undefined => {

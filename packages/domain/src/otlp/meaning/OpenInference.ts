@@ -1,7 +1,8 @@
 import type * as Schema from "effect/Schema"
 import { isJsonArray, isJsonObject } from "../../JsonReader.ts"
 import type { MeaningKind } from "../Meaning.ts"
-import { jsonOf, nameAt, nameOf } from "../Values.ts"
+import type { Attributes } from "../Span.ts"
+import { jsonOf, memberOf, nameAt, nameOf } from "../Values.ts"
 import { type Family, kindsBy } from "./Family.ts"
 
 const kindOfSpan = kindsBy({
@@ -55,10 +56,19 @@ export const openInference: Family = {
   },
   calledBy: ({ attributes }, kind) => (kind === "agent" ? nodeName(attributes["graph.node.parent_id"]) : undefined),
   details: ({ attributes }) => {
-    const id = attributes["openinference.span.kind"] === "LLM" ? answerId(attributes["output.value"]) : undefined
-    return id === undefined ? undefined : { "gen_ai.response.id": id }
+    if (attributes["openinference.span.kind"] !== "LLM") return undefined
+    const id = answerId(attributes["output.value"])
+    // Until a model answers, some instrumentations have its name in the request alone.
+    const model = attributes["llm.model_name"] === undefined ? requestedModel(attributes) : undefined
+    return {
+      ...(id !== undefined && { "gen_ai.response.id": id }),
+      ...(model !== undefined && { "gen_ai.request.model": model })
+    }
   }
 }
+
+const requestedModel = (attributes: Attributes): string | undefined =>
+  nameOf(memberOf(attributes["llm.invocation_parameters"], "model") ?? memberOf(attributes["input.value"], "model"))
 
 /** The id of an answer of a model as the API of OpenAI or Anthropic gives it; texts of frameworks have other ids. */
 const answerId = (output: Schema.Json | undefined): string | undefined => {

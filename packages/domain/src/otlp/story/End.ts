@@ -99,14 +99,31 @@ const judged = (
   const failing = root?.isError === true ? root : root && failedAgent(state, tree, root)
   if (root === undefined || failing === undefined) return { status: "completed", ...end }
   const chain = [root, ...failureChain(state, failing)].filter(({ isError }) => isError === true)
-  const errorMessage = chain.find((node) => node.errorMessage !== undefined)?.errorMessage
-  const errorCode = root.errorType ?? chain.findLast((node) => node.errorType !== undefined)?.errorType
+  // A request of HTTP says no more than its status: the last failure inside says why.
+  const isExplained = chain.some(({ errorMessage }) => errorMessage !== undefined)
+  const inside = isExplained ? undefined : lastFailure(state)
+  const all = inside === undefined ? chain : [...chain, inside]
+  const errorMessage = all.find((node) => node.errorMessage !== undefined)?.errorMessage
+  const typed = hasType(root) ? root : all.findLast(hasType)
   return {
     status: "failed",
-    errorCode: errorCode ?? UNKNOWN_ERROR,
+    errorCode: typed?.errorType ?? root.errorType ?? UNKNOWN_ERROR,
     ...(errorMessage !== undefined && { errorMessage }),
     ...end
   }
+}
+
+const STATUS_OF_HTTP = /^\d{3}$/
+
+const hasType = ({ errorType }: SpanNode): boolean => errorType !== undefined && !STATUS_OF_HTTP.test(errorType)
+
+/** The last agent, model call or tool of the run to end that failed with a message. */
+const lastFailure = (state: StoryState): SpanNode | undefined => {
+  const failed: Array<SpanNode> = []
+  for (const { node } of HashMap.values(state.spans)) {
+    if (node.isError === true && node.errorMessage !== undefined && isWork(kindOf(node))) failed.push(node)
+  }
+  return lastToEnd(failed)
 }
 
 /** Whether a trace is of agents: an acknowledgement that ends later does not judge the run. */

@@ -152,7 +152,7 @@ export const DIFFERENCES: ReadonlyArray<Difference> = [
     lost: callsOf(() => ({ model: undefined }))
   },
   {
-    folders: /^(?:crewai-openinference\/(?:error|failed)|openai-agents-openinference\/error)$/,
+    folders: /^openai-agents-openinference\/error$/,
     why: "a failed call names no model",
     lost: callsOf(({ model, ok }) => ({ model: ok ? model : undefined }))
   },

@@ -89,8 +89,8 @@ const withBody = ({ attributes, body }: LogRecord): Attributes => {
 /** Names of spans that are not of agents: HTTP, databases, messages and calls of other services. */
 const INFRASTRUCTURE = /^(?:http|url|db|rpc|messaging|faas|net|peer|server|client|network|aws|k8s|graphql|file)\./
 
-/** Names of where a span was made: they say nothing of it. */
-const ORIGIN = /^(?:code|thread|process)\./
+/** Names of where a span was made and that it failed: they say nothing of its work. */
+const ORIGIN = /^(?:code|thread|process|error)\./
 
 /** Parts of names under which emitters state what events have. */
 const SAYING =

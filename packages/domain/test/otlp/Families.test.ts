@@ -88,7 +88,7 @@ describe("spans that are not understood", () => {
   })
 
   it("are not those that say only which code made them", () => {
-    const endpoint = plain("endpoint", { "code.function.name": "app.answer", "thread.id": 7 }, "fastapi")
+    const endpoint = plain("endpoint", { "code.function.name": "app.answer", "error.type": "Refused" }, "fastapi")
     assert.isUndefined(storyOf(span("desk", [0, 9], agent("desk")), endpoint).facts.unread)
   })
 

@@ -77,8 +77,10 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/guides/opentelemetry/agent-framework.md: import asyncio": BY_HAND,
   'docs/guides/opentelemetry/ai-sdk.md: import { openai } from "@ai-sdk/openai"': BY_HAND,
   "docs/guides/opentelemetry/collector.md: receivers:": BY_HAND,
+  "docs/guides/opentelemetry/collector.md: exporters:": BY_HAND,
   "docs/guides/opentelemetry/crewai.md: import telemetry": BY_HAND,
   "docs/guides/opentelemetry/decisions.md: import telemetry": BY_HAND,
+  "docs/guides/opentelemetry/dspy.md: import telemetry": BY_HAND,
   "docs/guides/opentelemetry/google-adk.md: import asyncio": BY_HAND,
   "docs/guides/opentelemetry/langgraph.md: import telemetry": BY_HAND,
   "docs/guides/opentelemetry/openai-agents.md: import telemetry": BY_HAND,
@@ -97,7 +99,9 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/guides/opentelemetry/langsmith.md: export LANGSMITH_TRACING=true LANGSMITH_OTEL_ENABLED=true LANGSMITH_OTEL_ONLY=true LANGSMITH_API_KEY=any":
     BY_HAND,
   "docs/guides/opentelemetry/litellm.md: import litellm": BY_HAND,
+  "docs/guides/opentelemetry/litellm.md: model_list:": BY_HAND,
   'docs/guides/opentelemetry/mastra.md: import { Agent } from "@mastra/core/agent"': BY_HAND,
+  "docs/guides/opentelemetry/mlflow.md: import json": BY_HAND,
   'docs/guides/opentelemetry/openai-agents-js.md: import { Agent, Runner, tool } from "@openai/agents"': BY_HAND,
   "docs/guides/opentelemetry/phoenix.md: from openai import OpenAI": BY_HAND,
   "docs/guides/opentelemetry/phoenix.md: export PHOENIX_COLLECTOR_ENDPOINT=http://127.0.0.1:3001 PHOENIX_API_KEY=KEY":

@@ -1,5 +1,5 @@
 import type * as Schema from "effect/Schema"
-import { isJsonArray, isJsonObject } from "../../JsonReader.ts"
+import { isJsonArray, isJsonObject } from "../../values/JsonReader.ts"
 import type { MeaningKind } from "../Meaning.ts"
 import type { Attributes } from "../Span.ts"
 import { jsonOf, memberOf, nameAt, nameOf } from "../Values.ts"

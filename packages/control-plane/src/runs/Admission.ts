@@ -28,7 +28,7 @@ import { isSettled } from "./Reservations.ts"
 
 /** A rule with admission is in force after this time in every process. Milliseconds. */
 const RULES_TTL_MS = 1_000
-/** Recent runs of a scenario that its expected cost is of, and how long that figure is used. Milliseconds. */
+/** The expected cost of a scenario is that of so many recent runs, and is used for so many milliseconds. */
 const EXPECTED_OF = 50
 const EXPECTED_TTL_MS = 30_000
 const EXPECTED_SCENARIOS = 256

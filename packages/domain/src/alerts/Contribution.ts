@@ -107,13 +107,13 @@ const ofEnd = (
   }
 }
 
-/** The end of a run counts once: a run that failed after all is a further failure, of no further run. */
+/** The end of a run counts once. A correction to failed adds a failure, and no run. */
 const ofCorrection = (kind: string, { isFailedAfterAll }: EventFacts): ReadonlyArray<CounterChange> => {
   if (!isFailedAfterAll) return NOTHING
   return kind === "failedRuns" ? add(1) : kind === "failureRate" ? add(1, 0) : NOTHING
 }
 
-/** The fields of a run that keys are of. */
+/** The fields of a run from which keys are made. */
 export interface KeyedRun {
   readonly id: string
   readonly scenarioRef: string | undefined
@@ -174,7 +174,7 @@ export interface Sum {
   readonly n: number
 }
 
-/** The measure that sums are of; undefined while a rate or a mean has too few values. */
+/** The value of the measure by its sums; undefined while a rate or a mean has too few values. */
 export const measured = (rule: AlertRule, parts: Iterable<Sum>): number | undefined => {
   const { measure } = rule
   const minRuns = minRunsOf(rule)

@@ -76,7 +76,7 @@ export const coveringFiles = (paths: ReadonlyArray<string>): ReadonlyArray<Cover
   let group: string | undefined
   let end = 0
   for (const { file, group: of, path } of known) {
-    // The last one ends behind all before it, and starts at this position or before.
+    // The last file ends behind all earlier ones, and starts at this position or before.
     if (of === group && file.to <= end) current.at(-1)?.covered.push(path)
     else {
       current.push({ path, covered: [] })
@@ -93,7 +93,7 @@ export const currentFiles = (paths: ReadonlyArray<string>): ReadonlyArray<string
 
 const compareTexts = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
-/** The files of a cell that count and that nothing of its database names. */
+/** The current files of a cell that its database does not list. */
 export const unknownFiles = (
   paths: ReadonlyArray<string>,
   cell: string,

@@ -16,7 +16,7 @@ export interface Judgement {
   /** A UUID that depends on the run, the span or log record, and the position of the judgement in it. */
   readonly id: string
   readonly name: string
-  /** The values that it states, the preferred one first; none that the name can have is an empty list. */
+  /** The stated values that the name allows, the preferred one first. */
   readonly values: ReadonlyArray<MarkValue>
   readonly comment?: string
   readonly judge: MarkJudge

@@ -76,7 +76,7 @@ interface PathState {
   readonly changedAt: number | undefined
 }
 
-/** Never there: as good as unchanged since the beginning of time. */
+/** A path without a file. It counts as unchanged. */
 const ABSENT: PathState = { text: "absent", changedAt: 0 }
 
 const stateOf = (fs: FileSystem.FileSystem, path: string): Effect.Effect<PathState> =>

@@ -168,7 +168,7 @@ const LISTED = "the tokens of its list as a bearer token or in x-macp-token"
 /** Such as 20260701T100000Z. */
 const basicTime = (time: Date): string => time.toISOString().replace(/[-:]|\.\d+/g, "")
 
-/** Says what would be taken, and nothing of why this credential was not. */
+/** Names the accepted credentials, and not the reason of the refusal. */
 const refuse = (taking: string) =>
   Effect.fail(new CredentialRefused({ message: `missing or unknown credential - this runtime takes ${taking}` }))
 

@@ -2,9 +2,9 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
 
 /**
- * The position in the log before which, as good as all, events are older than a time (Unix milliseconds): times of
- * different runs interleave by less than a transaction lasts. A binary search by the primary key, because the index of
- * times is a BRIN, which reads every later event.
+ * The position in the log up to which nearly all events are older than a time (Unix milliseconds): times of different
+ * runs interleave by less than the duration of a transaction. A binary search by the primary key finds it, because the
+ * index of times is a BRIN, which reads every later event.
  */
 export const makeSeqAt = Effect.map(PgClient.PgClient, (sql) =>
   Effect.fnUntraced(function* (time: number) {

@@ -11,21 +11,21 @@ import type { Acquirer, Connection } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 
-/** DEFERRABLE means nothing to a transaction of this kind: it is what `isInside` knows it by. */
+/** DEFERRABLE has no effect on a transaction that writes, so it marks a pipelined one for `isInside`. */
 const BEGIN = "BEGIN DEFERRABLE"
 
 /**
- * Holds inside of a pipelined transaction and nowhere else (`Database` sees to it that no transaction is deferrable
- * unless it says so). A statement that is sent along with its BEGIN has this for a condition, so that it does nothing
- * if that BEGIN fails.
+ * True inside of a pipelined transaction, and false outside: `Database` sets the default of all transactions to not
+ * deferrable. A statement that is sent along with its BEGIN has this condition, so that it changes nothing if that
+ * BEGIN fails.
  */
 export const isInside = (sql: SqlClient): Fragment => sql`current_setting('transaction_deferrable') = 'on'`
 
 /** A transaction whose statements need not wait for the answers to those before them. */
 export interface PipelinedTransaction {
   /**
-   * Succeeds once the transaction has begun. To be waited for before the first statement that changes anything and is
-   * not guarded by `isInside`.
+   * Succeeds once the transaction has begun. A caller waits for it before its first statement that changes rows without
+   * the condition `isInside`.
    */
   readonly begun: Effect.Effect<void, SqlError>
   /**

@@ -10,7 +10,7 @@ const MAX_FACT = 300
 /** Characters of a link; a longer one is left out, because a part of it leads elsewhere. */
 const MAX_LINK = 2_000
 
-/** A line of an alert: a name of ours and a text that may be of others. */
+/** A line of an alert: a fixed name, and a text that an agent may have written. */
 export interface AlertFact {
   readonly name: string
   readonly text: string

@@ -113,11 +113,11 @@ export const launcherAnswers = {
     launcherError("AUTH_MINT_FAILED", "auth-service returned 503", { status: 503 })
   ),
   LaunchesFull: errorAnswer(
-    "too many launches wait for capacity for their agents, or this one waited too long; `metadata.place` is its position",
+    "too many launches wait for capacity for their agents, or this one waited too long; `metadata.position` is its position",
     launcherError(
       "LAUNCHES_FULL",
       "no free slots for the agents of another launch: 16 agents run and 32 launches wait already",
-      { place: 32 }
+      { position: 32 }
     )
   ),
   ProcessNotFound: errorAnswer(

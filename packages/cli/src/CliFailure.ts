@@ -1,7 +1,7 @@
 import { rootCauseOf } from "@runplane/api"
 import * as Data from "effect/Data"
 import { errorDetails } from "./ErrorDetails.ts"
-import { oneLine, plainText } from "./story/PlainText.ts"
+import { oneLine, plainText } from "./narrative/PlainText.ts"
 import { type Service, whyUnreachable } from "./Unreachable.ts"
 
 /** The exit codes of a command (docs/reference/cli.md#exit-codes). */

@@ -3,7 +3,7 @@ import * as Cause from "effect/Cause"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import { EXIT_CODES, exitCodeOf } from "./CliFailure.ts"
-import { oneLine } from "./story/PlainText.ts"
+import { oneLine } from "./narrative/PlainText.ts"
 
 const hasMessage = (error: unknown): error is { readonly message: string } =>
   typeof error === "object" && error !== null && "message" in error && typeof error.message === "string"

@@ -12,7 +12,7 @@ import * as Logger from "effect/Logger"
 import * as References from "effect/References"
 import { usageProblem } from "./CliFailure.ts"
 import { WholeCommand } from "./commands/ClientCommands.ts"
-import { plainText } from "./story/PlainText.ts"
+import { plainText } from "./narrative/PlainText.ts"
 
 /** Standard output is for data, so log lines go to standard error. A service has a log of its own. */
 const logBesideData = Layer.merge(

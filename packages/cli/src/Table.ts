@@ -1,4 +1,4 @@
-import { plainText } from "./story/PlainText.ts"
+import { plainText } from "./narrative/PlainText.ts"
 import { cutToWidth, padToWidth, widthOf } from "./TextWidth.ts"
 
 /** A column of a table. */

@@ -1,5 +1,5 @@
 import { rootCauseOf } from "@runplane/api"
-import { plainText } from "./story/PlainText.ts"
+import { plainText } from "./narrative/PlainText.ts"
 
 /** A service as the command line names it. */
 export interface Service {

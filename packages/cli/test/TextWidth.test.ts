@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { because, plainText } from "../src/story/PlainText.ts"
+import { because, plainText } from "../src/narrative/PlainText.ts"
 import { tableLines } from "../src/Table.ts"
 import { cutToWidth, padToWidth, widthOf } from "../src/TextWidth.ts"
 

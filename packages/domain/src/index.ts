@@ -150,7 +150,7 @@ export * from "./otlp/Judgement.ts"
 export { meaningOf, meaningOfLog } from "./otlp/MeaningOf.ts"
 export { SESSION_PARENT, sessionOfRecord, subAgentsOf } from "./otlp/meaning/CodingAgents.ts"
 export { lastTextOf } from "./otlp/meaning/Messages.ts"
-export * from "./otlp/Reception.ts"
+export * from "./otlp/ReceivedTelemetry.ts"
 export * from "./otlp/Run.ts"
 export type {
   Attributes,
@@ -162,10 +162,10 @@ export type {
   SpanLink,
   Telemetry
 } from "./otlp/Span.ts"
-export * from "./otlp/Story.ts"
-export { callIdentityOf } from "./otlp/story/Counting.ts"
-export { isLogNode } from "./otlp/story/Node.ts"
-export { uuidOf } from "./otlp/story/Output.ts"
+export * from "./otlp/TraceFold.ts"
+export { callIdentityOf } from "./otlp/fold/Counting.ts"
+export { isLogNode } from "./otlp/fold/Node.ts"
+export { uuidOf } from "./otlp/fold/Output.ts"
 export { unreadSpansText } from "./otlp/UnreadSpans.ts"
 export {
   denyCommitment,
@@ -258,9 +258,9 @@ export * from "./statistics/Looks.ts"
 export * from "./statistics/Mean.ts"
 export * from "./statistics/Power.ts"
 export { type Interval, type ShareInterval, wilson } from "./statistics/Wilson.ts"
-export { aboutText, type Because, contributionText } from "./story/Contributions.ts"
-export { type Line, narrator, type Wording } from "./story/Narration.ts"
-export { noSubjects, type Subjects, subjectName, withSubject } from "./story/Subjects.ts"
+export { aboutText, type Because, contributionText } from "./narrative/Contributions.ts"
+export { type Line, narrator, type Wording } from "./narrative/Narration.ts"
+export { noSubjects, type Subjects, subjectName, withSubject } from "./narrative/Subjects.ts"
 export * from "./usage/LlmUsage.ts"
 export { MAX_TOKENS_PER_CALL, type TokenCounts } from "./usage/TokenCounts.ts"
 export { boundName, boundPayload, boundProse, bytesOfText } from "./values/Bounds.ts"

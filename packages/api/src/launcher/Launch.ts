@@ -73,11 +73,11 @@ export const LaunchQueue = Schema.Struct({
   agents: Schema.Struct({
     running: Field.integer("Agent processes that run or are about to"),
     limit: Field.integer("Most agent processes at a time", 16)
-  }).annotate({ description: "Room for agents" }),
+  }).annotate({ description: "Capacity for agents" }),
   limit: Field.integer("Most launches that wait", 32),
   waiting: Schema.Array(
     Schema.Struct({
-      place: Field.integer("Position in the queue, from 1"),
+      position: Field.integer("Position in the queue, from 1"),
       sessionId: Field.text("The session that the launch has allocated"),
       scenarioRef: Field.text("The scenario: pack/scenario@version", "incident/region-failover@1.0.0"),
       runLabel: absent(Field.text("The label that the caller gave the run")),
@@ -104,7 +104,7 @@ export const ExampleRun = Schema.Struct({
   ),
   queue: absent(
     Schema.Struct({
-      place: Field.integer("Position in the queue when the launch began to wait, from 1"),
+      position: Field.integer("Position in the queue when the launch began to wait, from 1"),
       waitedMs: Field.integer("How long it waited, milliseconds")
     }).annotate({ description: "The wait of the launch for capacity for its agents; absent when it did not wait" })
   )

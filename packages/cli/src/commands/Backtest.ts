@@ -10,7 +10,7 @@ import { failed, usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
 import { jsonText } from "../JsonText.ts"
 import { output, printFacts } from "../Output.ts"
-import { plainText } from "../story/PlainText.ts"
+import { plainText } from "../narrative/PlainText.ts"
 import { policyFlags, readPolicyFlags } from "./PolicyFlags.ts"
 
 const text = (name: string, description: string) =>

@@ -9,9 +9,9 @@ import * as Option from "effect/Option"
 import { usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
 import { output, printedAsJson, printFacts } from "../Output.ts"
-import { amongCommitments, lacking } from "../story/Outcome.ts"
-import { plainText } from "../story/PlainText.ts"
-import { row } from "../story/Story.ts"
+import { amongCommitments, lacking } from "../narrative/Outcome.ts"
+import { plainText } from "../narrative/PlainText.ts"
+import { row } from "../narrative/Story.ts"
 import { policyFlags, readPolicyFlags } from "./PolicyFlags.ts"
 
 const runNamed = (name: string) =>

@@ -10,8 +10,8 @@ import { usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
 import { jsonText } from "../JsonText.ts"
 import { output } from "../Output.ts"
-import { plainText } from "../story/PlainText.ts"
-import { narrate } from "../story/Story.ts"
+import { plainText } from "../narrative/PlainText.ts"
+import { narrate } from "../narrative/Story.ts"
 import { printInterruption } from "./Watch.ts"
 
 const PAGE = 500

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { usageProblem } from "../CliFailure.ts"
-import { plainText } from "../story/PlainText.ts"
+import { plainText } from "../narrative/PlainText.ts"
 import { bytesOf } from "./Download.ts"
 
 /** Largest file with seals. */

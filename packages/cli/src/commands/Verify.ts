@@ -5,7 +5,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { printFacts } from "../Output.ts"
-import { plainText } from "../story/PlainText.ts"
+import { plainText } from "../narrative/PlainText.ts"
 import { bytesOf } from "./Download.ts"
 import { keptSeal, sealFlag } from "./KeptSeals.ts"
 import {

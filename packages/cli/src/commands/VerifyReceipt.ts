@@ -20,7 +20,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { failed, failedAndPrinted, usageProblem } from "../CliFailure.ts"
 import { printedAsJson, printFacts } from "../Output.ts"
-import { plainText } from "../story/PlainText.ts"
+import { plainText } from "../narrative/PlainText.ts"
 import { bytesOf } from "./Download.ts"
 import { sha256, UNSIGNED } from "./SealKeys.ts"
 

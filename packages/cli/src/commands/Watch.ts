@@ -6,10 +6,10 @@ import * as Stream from "effect/Stream"
 import { failed } from "../CliFailure.ts"
 import { jsonText } from "../JsonText.ts"
 import { output } from "../Output.ts"
-import { plainText } from "../story/PlainText.ts"
-import { readOutcome } from "../story/RunOutcome.ts"
-import { printSilences } from "../story/Silences.ts"
-import { makeEventPrinter, outcomeText } from "../story/Story.ts"
+import { plainText } from "../narrative/PlainText.ts"
+import { readOutcome } from "../narrative/RunOutcome.ts"
+import { printSilences } from "../narrative/Silences.ts"
+import { makeEventPrinter, outcomeText } from "../narrative/Story.ts"
 
 /** Prints on standard error why the connection of a stream was lost, before it is made again. */
 export const printInterruption = (failure: LogStreamFailure | RunStreamFailure) =>

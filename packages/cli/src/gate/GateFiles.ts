@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import { JSON_SCHEMA, load } from "js-yaml"
 import { usageProblem } from "../CliFailure.ts"
 import { readText } from "../FileText.ts"
-import { plainText } from "../story/PlainText.ts"
+import { plainText } from "../narrative/PlainText.ts"
 
 /** Thousands of cases. */
 const MOST_BYTES = 1024 * 1024

@@ -10,8 +10,8 @@ import {
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as TestConsole from "effect/testing/TestConsole"
-import { plainText } from "../../src/story/PlainText.ts"
-import { makeEventPrinter, narrate, styleFor } from "../../src/story/Story.ts"
+import { plainText } from "../../src/narrative/PlainText.ts"
+import { makeEventPrinter, narrate, styleFor } from "../../src/narrative/Story.ts"
 
 const runId = Schema.decodeUnknownSync(RunId)("3fa85f64-5717-4562-b3fc-2c963f66afa6")
 

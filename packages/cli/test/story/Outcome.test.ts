@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { emptyRunState, RunId, type RunMetrics, type RunState } from "@runplane/domain"
 import * as Schema from "effect/Schema"
-import { describeOutcome, isDecided } from "../../src/story/Outcome.ts"
-import { styleFor } from "../../src/story/Story.ts"
+import { describeOutcome, isDecided } from "../../src/narrative/Outcome.ts"
+import { styleFor } from "../../src/narrative/Story.ts"
 
 const runId = Schema.decodeUnknownSync(RunId)("3fa85f64-5717-4562-b3fc-2c963f66afa6")
 const open = emptyRunState(runId)

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import * as TestConsole from "effect/testing/TestConsole"
-import { printSilences, SILENCE_MS } from "../../src/story/Silences.ts"
+import { printSilences, SILENCE_MS } from "../../src/narrative/Silences.ts"
 
 // docs/reference/cli.md#story
 describe("the silence of a watched run", () => {

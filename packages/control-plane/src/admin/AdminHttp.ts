@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ArchiveStatus } from "../features/archive/ArchiveStatus.ts"
 import { JoinTokens } from "../features/ingest/JoinTokens.ts"
-import { Reception } from "../features/ingest/Reception.ts"
+import { Receiver } from "../features/ingest/Receiver.ts"
 import { Observers } from "../observe/Observers.ts"
 import { AuditTrail } from "../platform/audit/AuditTrail.ts"
 import { asCaller, currentCaller } from "../platform/http/CurrentCaller.ts"
@@ -58,7 +58,7 @@ export const AdminHttp = HttpApiBuilder.group(
     const observers = yield* Observers
     const processes = yield* Processes
     const archiveStatus = yield* ArchiveStatus
-    const reception = yield* Reception
+    const receiver = yield* Receiver
     const tokens = yield* JoinTokens
     // What cannot be read has stopped the start.
     const settings = yield* Effect.orDie(settingsInForce("control-plane"))
@@ -87,7 +87,7 @@ export const AdminHttp = HttpApiBuilder.group(
       return yield* archiveStatus.unarchivedBefore(new Date(cutoff).toISOString())
     })
 
-    const ingest = Effect.map(reception.sources, (sources) => ({
+    const ingest = Effect.map(receiver.sources, (sources) => ({
       data: sources.map(({ bytes, lagSeconds, rows, source }) => ({
         ...{ source, waiting: rows, waitingBytes: bytes, lagSeconds }
       }))

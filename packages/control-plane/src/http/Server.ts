@@ -23,7 +23,7 @@ import { RuntimeHttp } from "../admin/health/RuntimeHttp.ts"
 import { layerRequestCounts } from "../admin/limits/RequestCounts.ts"
 import { PoliciesHttp } from "../admin/policies/Policies.ts"
 import { AlertsHttp } from "../features/alerts/Alerts.ts"
-import { layerGrpcDoor } from "../features/ingest/GrpcDoor.ts"
+import { layerGrpcReceiver } from "../features/ingest/GrpcReceiver.ts"
 import { IngestHttp, layerExportErrors } from "../features/ingest/IngestHttp.ts"
 import { mcpRoutes } from "../features/mcp/McpHttp.ts"
 import { WebhooksHttp } from "../features/webhooks/Webhooks.ts"
@@ -133,7 +133,7 @@ const endStreamsFirst = Layer.effectDiscard(
 export const layer = (options: ListenOptions) =>
   endStreamsFirst.pipe(
     Layer.provideMerge(
-      HttpRouter.serve(Layer.merge(routes, layerGrpcDoor(options.host)), {
+      HttpRouter.serve(Layer.merge(routes, layerGrpcReceiver(options.host)), {
         disableLogger: true,
         disableListenLog: true
       })

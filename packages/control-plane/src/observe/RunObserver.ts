@@ -17,7 +17,7 @@ import { parentSpan, type RunTrace, RunTraces } from "../event-log/runs/RunTrace
 import { Metrics } from "../platform/metrics/Metrics.ts"
 import type { AppendFailed } from "../platform/postgres/AppendFailed.ts"
 import { type Adoption, decide, observing, writesBefore } from "./decide.ts"
-import { makeInbox } from "./Inbox.ts"
+import { makeMailbox } from "./Mailbox.ts"
 import { makePerform } from "./interpret.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
@@ -29,7 +29,7 @@ import { SessionDirectory } from "./sessions/SessionDirectory.ts"
 export const restarts = jitteredBackoff(500, 30_000)
 
 /**
- * Observes one run to its end. Messages arrive in one inbox, `decide` returns the actions for each, and the observer
+ * Observes one run to its end. Messages arrive in one mailbox, `decide` returns the actions for each, and the observer
  * performs them before the next message. The log's transition table allows only one end of a run.
  */
 export class RunObserver extends Context.Service<
@@ -87,21 +87,21 @@ export class RunObserver extends Context.Service<
         )
         yield* ready
         if (run === undefined) return
-        const inbox = yield* makeInbox({
+        const mailbox = yield* makeMailbox({
           budget: yield* budget.share,
           appendBytes,
           delay
         })
-        const perform = yield* makePerformer(run, inbox)
-        yield* directory.subscribe(new Set([run.sessionId, runId]), inbox.update)
+        const perform = yield* makePerformer(run, mailbox)
+        yield* directory.subscribe(new Set([run.sessionId, runId]), mailbox.update)
 
-        inbox.reply({ _tag: "Started" })
+        mailbox.reply({ _tag: "Started" })
         const known = early.viewOf(run.sessionId)
-        if (known !== undefined) inbox.reply({ _tag: "State", ...known })
+        if (known !== undefined) mailbox.reply({ _tag: "State", ...known })
         // A loop, because thousands of observers wait here and a stream takes several times the memory.
         let observation = observing(run, settings)
         while (true) {
-          const [next, actions] = decide(observation, { ...(yield* inbox.next), watched: directory.isWatching() })
+          const [next, actions] = decide(observation, { ...(yield* mailbox.next), watched: directory.isWatching() })
           observation = next
           for (const action of actions) {
             yield* perform(action)

@@ -14,7 +14,7 @@ import type { AppendFailed } from "../platform/postgres/AppendFailed.ts"
 import type { Action, Idleness } from "./decide/Action.ts"
 import type { Message } from "./decide/Input.ts"
 import type { ObservedRun } from "./decide/ObservedRun.ts"
-import type { Inbox } from "./Inbox.ts"
+import type { Mailbox } from "./Mailbox.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
 import { RunWriter } from "./RunWriter.ts"
@@ -23,8 +23,8 @@ import { IdleChecks } from "./sessions/IdleChecks.ts"
 import { SessionDirectory } from "./sessions/SessionDirectory.ts"
 
 /**
- * Performs the actions of one observation, in order. It awaits appends and reads of the log and replies to the inbox;
- * queries, the subscription and the timer run concurrently until the scope ends, and answer through the inbox.
+ * Performs the actions of one observation, in order. It awaits appends and reads of the log and replies to the mailbox;
+ * queries, the subscription and the timer run concurrently until the scope ends, and answer through the mailbox.
  */
 export const makePerform = Effect.gen(function* () {
   const runtime = yield* RuntimeClient
@@ -35,7 +35,7 @@ export const makePerform = Effect.gen(function* () {
   const idleChecks = yield* IdleChecks
   const { policyReadTimeoutMs } = yield* ObserverSettings
 
-  return Effect.fnUntraced(function* (run: ObservedRun, inbox: Inbox) {
+  return Effect.fnUntraced(function* (run: ObservedRun, mailbox: Mailbox) {
     const scope = yield* Effect.scope
     const subscription = slotIn(scope)
     const timer = slotIn(scope)
@@ -57,7 +57,7 @@ export const makePerform = Effect.gen(function* () {
     let alarm: { readonly at: number; readonly isIdle: boolean } | undefined
     const ring = Effect.suspend(() => {
       alarm = undefined
-      return inbox.put({ _tag: "Tick" })
+      return mailbox.put({ _tag: "Tick" })
     })
     const setAlarm = Effect.fnUntraced(function* (at: number, isIdle: boolean) {
       alarm = { at, isIdle }
@@ -79,30 +79,30 @@ export const makePerform = Effect.gen(function* () {
     ) =>
       Effect.gen(function* () {
         const message = yield* operation
-        if (message !== undefined) inbox.reply(message)
+        if (message !== undefined) mailbox.reply(message)
       }).pipe(
         Effect.catchTags({
-          StreamCursorMoved: ({ message }) => Effect.sync(() => inbox.reply({ _tag: "CursorLost", reason: message })),
-          RunNotFound: () => Effect.sync(() => inbox.reply({ _tag: "RunDeleted" }))
+          StreamCursorMoved: ({ message }) => Effect.sync(() => mailbox.reply({ _tag: "CursorLost", reason: message })),
+          RunNotFound: () => Effect.sync(() => mailbox.reply({ _tag: "RunDeleted" }))
         })
       )
 
     const send = (query: Effect.Effect<Message>) => {
       // Without an answer the observation would wait for ever.
-      const answered = Effect.onExit(Effect.flatMap(query, inbox.put), (exit) =>
-        Exit.isFailure(exit) ? inbox.die(Cause.squash(exit.cause)) : Effect.void
+      const answered = Effect.onExit(Effect.flatMap(query, mailbox.put), (exit) =>
+        Exit.isFailure(exit) ? mailbox.die(Cause.squash(exit.cause)) : Effect.void
       )
       return Effect.asVoid(Effect.forkIn(step === undefined ? answered : Effect.withParentSpan(answered, step), scope))
     }
 
     const subscribe = ({ after, subscription: number }: ActionOf<"Subscribe">) =>
       early.follow(run.sessionId, after).pipe(
-        Stream.runForEach((frames) => inbox.putFrames(number, frames)),
+        Stream.runForEach((frames) => mailbox.putFrames(number, frames)),
         Effect.matchEffect({
-          onSuccess: () => inbox.put({ _tag: "StreamEnded", subscription: number, error: undefined }),
-          onFailure: (error) => inbox.put({ _tag: "StreamEnded", subscription: number, error })
+          onSuccess: () => mailbox.put({ _tag: "StreamEnded", subscription: number, error: undefined }),
+          onFailure: (error) => mailbox.put({ _tag: "StreamEnded", subscription: number, error })
         }),
-        Effect.catchDefect(inbox.die),
+        Effect.catchDefect(mailbox.die),
         subscription.run
       )
 

@@ -9,7 +9,7 @@ import {
   type MarkValue
 } from "../marks/Mark.ts"
 import { toOneLine } from "../values/Field.ts"
-import { type StoryMark, type StoryOptions, uuidOf } from "./story/Output.ts"
+import { type TraceFoldMark, type TraceFoldOptions, uuidOf } from "./fold/Output.ts"
 
 /** A judgement of telemetry as a mark (docs/reference/ingest.md#judgements). */
 export interface Judgement {
@@ -25,7 +25,7 @@ export interface Judgement {
 /** Name of a judgement whose own name has no letter. */
 const NAMELESS = "evaluation"
 
-export const judgementOf = (mark: StoryMark, { runId, sha256 }: Pick<StoryOptions, "runId" | "sha256">): Judgement => {
+export const judgementOf = (mark: TraceFoldMark, { runId, sha256 }: Pick<TraceFoldOptions, "runId" | "sha256">): Judgement => {
   const name = markNameOf(mark.name)
   const stated = [mark.value, ...(mark.label === undefined ? [] : [mark.label])].flatMap(markValueOf)
   const comment = mark.explanation?.slice(0, MAX_MARK_COMMENT).toWellFormed()

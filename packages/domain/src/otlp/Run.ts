@@ -8,7 +8,7 @@ import { nameOf } from "./Values.ts"
 
 export { OTLP_MODE_NAME, OTLP_RUNTIME_KIND } from "../events/MessageHeader.ts"
 
-/** A span or log record with its reception. */
+/** A span or log record with the time of its arrival. */
 export interface Arrival {
   /**
    * Identity within the run: equal for a repetition of the same span or log record. A span has

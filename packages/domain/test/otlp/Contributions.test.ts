@@ -5,14 +5,14 @@ import {
   forecast,
   type KnownEvent,
   objectAt,
-  resumeStory,
-  stepStory,
+  resumeTraceFold,
+  stepTraceFold,
   type Telemetry,
   why
 } from "@runplane/domain"
-import { dataOf, ofType, storyOf } from "./support/Read.ts"
+import { dataOf, ofType, foldOf } from "./support/Read.ts"
 import { agent, event, log, openInference, span } from "./support/Spans.ts"
-import { keyOf, OPTIONS } from "./support/Stories.ts"
+import { keyOf, OPTIONS } from "./support/TraceFolds.ts"
 
 const payloadOf = (event: KnownEvent) => objectAt(dataOf(event), "decodedPayload") ?? {}
 
@@ -30,7 +30,7 @@ describe("contributions", () => {
   ]
 
   it("become a proposal, a vote and a decision of the agents that they are made in", () => {
-    const { events, state } = storyOf(...contributions, ...spans)
+    const { events, state } = foldOf(...contributions, ...spans)
     const [proposal] = ofType(events, "proposal.created")
     const [vote] = ofType(events, "proposal.updated")
     const [decision] = ofType(events, "decision.finalized")
@@ -47,7 +47,7 @@ describe("contributions", () => {
   })
 
   it("are a deliberation under the registered policy", () => {
-    const record = decisionRecord(storyOf(...contributions, ...spans).events)
+    const record = decisionRecord(foldOf(...contributions, ...spans).events)
     assert.deepStrictEqual([record.mode, record.participants.toSorted()], ["decision", ["lead", "sre"]])
     assert.strictEqual(record.commitment?.action, "hold")
     const policy = activePolicy(record)
@@ -60,12 +60,12 @@ describe("contributions", () => {
   })
 
   it("have the participant of the first proposal as their initiator", () => {
-    assert.strictEqual(decisionRecord(storyOf(...contributions, ...spans).events).initiator, "lead")
+    assert.strictEqual(decisionRecord(foldOf(...contributions, ...spans).events).initiator, "lead")
   })
 
   it("of a span that has others inside are in the order of their times", () => {
     const vote = (at: number) => ({ events: [event("runplane.vote", { "proposal.id": "p1", vote: "approve" }, at)] })
-    const { events } = storyOf(
+    const { events } = foldOf(
       span("root", [0, 100], agent("lead"), {
         events: [
           event("runplane.proposal", { "proposal.id": "p1", option: "ship" }, 5),
@@ -89,8 +89,8 @@ describe("contributions", () => {
 
   it("do not wait when they name their participant, and come as span events too", () => {
     const stated = log("lead", 1, "runplane.proposal", { "proposal.id": "p1", option: "x", participant: "sre" })
-    const first = stepStory(
-      resumeStory({ nodes: [], isCreated: false, isEnded: false, isProvisional: false }),
+    const first = stepTraceFold(
+      resumeTraceFold({ nodes: [], isCreated: false, isEnded: false, isProvisional: false }),
       [{ key: keyOf(stated), at: 1_000, telemetry: stated }],
       1_000,
       OPTIONS
@@ -102,7 +102,7 @@ describe("contributions", () => {
     const asEvent = span("lead", [0, 9], agent("lead"), {
       events: [event("runplane.vote", { "proposal.id": "p1", vote: "APPROVE" })]
     })
-    assert.strictEqual(ofType(storyOf(asEvent).events, "proposal.updated")[0]?.data.sender, "lead")
+    assert.strictEqual(ofType(foldOf(asEvent).events, "proposal.updated")[0]?.data.sender, "lead")
   })
 })
 
@@ -114,7 +114,7 @@ describe("marks and signals", () => {
         "gen_ai.evaluation.score.value": 1,
         ...over
       })
-    const { marks } = storyOf(
+    const { marks } = foldOf(
       span("a", [0, 20], agent("a"), { events: [result(), result({ "gen_ai.response.id": "r1" })] }),
       span(
         "call",
@@ -138,7 +138,7 @@ describe("marks and signals", () => {
   })
 
   it("makes marks of evaluation results and evaluators", () => {
-    const { marks } = storyOf(
+    const { marks } = foldOf(
       span("a", [0, 9], agent("a"), {
         events: [
           event("gen_ai.evaluation.result", {
@@ -164,7 +164,7 @@ describe("marks and signals", () => {
   })
 
   it("reports plans, guardrails and approvals", () => {
-    const { events } = storyOf(
+    const { events } = foldOf(
       span("a", [0, 9], agent("a")),
       span(
         "plan",
@@ -191,7 +191,7 @@ describe("marks and signals", () => {
     const vote = log("sre", 2, "runplane.vote", { vote: "reject", participant: "sre" })
     const proposal = (id: string) => log("lead", 1, "runplane.proposal", { "proposal.id": id, participant: "lead" })
     const votesOf = (...telemetry: ReadonlyArray<Telemetry>) =>
-      ofType(storyOf(span("lead", [0, 9], agent("lead")), ...telemetry).events, "proposal.updated").map((one) => [
+      ofType(foldOf(span("lead", [0, 9], agent("lead")), ...telemetry).events, "proposal.updated").map((one) => [
         one.data.proposalId,
         payloadOf(one)["inferredBy"] ?? payloadOf(one)["problem"]
       ])
@@ -212,7 +212,7 @@ describe("marks and signals", () => {
     [-0.2, { droppedConfidence: -0.2 }]
   ])("have the confidence %s as %o", (confidence, stated) => {
     const vote = log("sre", 2, "runplane.vote", { "proposal.id": "p1", vote: "reject", confidence, participant: "sre" })
-    const [found] = ofType(storyOf(span("lead", [0, 9], agent("lead")), vote).events, "proposal.updated")
+    const [found] = ofType(foldOf(span("lead", [0, 9], agent("lead")), vote).events, "proposal.updated")
     const { proposal_id: _, vote: __, ...said } = found === undefined ? {} : payloadOf(found)
     assert.deepStrictEqual(said, stated)
   })

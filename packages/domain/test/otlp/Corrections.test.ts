@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { emptyRunMetrics, measure, RunId, type Span } from "@runplane/domain"
-import { at, ofType, storyOf } from "./support/Read.ts"
+import { at, ofType, foldOf } from "./support/Read.ts"
 import { agent, chat, span } from "./support/Spans.ts"
-import { IDLE_MS, OPTIONS, PARENT_WAIT_MS, type Request, RUN_ID, runStory, SETTLE_MS } from "./support/Stories.ts"
+import { IDLE_MS, OPTIONS, PARENT_WAIT_MS, type Request, RUN_ID, runFold, SETTLE_MS } from "./support/TraceFolds.ts"
 
 const HOUR = 3_600_000
 const OTHER_TRACE = "b".repeat(32)
@@ -13,8 +13,8 @@ const root = (status: Span["status"], more: Parameters<typeof span>[3] = {}) =>
 const failing = root("error", { statusMessage: "boom" })
 
 const typesOf = (requests: ReadonlyArray<Request>, isKilled?: (drain: number) => boolean) => {
-  const story = runStory(requests, OPTIONS, isKilled)
-  return { ...story, types: story.events.map(({ type }) => type) }
+  const fold = runFold(requests, OPTIONS, isKilled)
+  return { ...fold, types: fold.events.map(({ type }) => type) }
 }
 
 describe("a root that comes after the run ended by silence", () => {
@@ -85,7 +85,7 @@ describe("a root that comes after the run ended by silence", () => {
 })
 
 describe("a run without a root", () => {
-  const endOf = (...spans: ReadonlyArray<Span>) => Date.parse(storyOf(...spans).events.at(-1)?.ts ?? "") - 1_000
+  const endOf = (...spans: ReadonlyArray<Span>) => Date.parse(foldOf(...spans).events.at(-1)?.ts ?? "") - 1_000
 
   it("stays open longer while a parent has not come", () => {
     assert.strictEqual(endOf(child("a", 1)), PARENT_WAIT_MS)

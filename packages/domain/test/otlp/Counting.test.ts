@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Telemetry } from "@runplane/domain"
-import { at, committee, dataOf, ofType, storyOf, summary } from "./support/Read.ts"
+import { at, committee, dataOf, ofType, foldOf, summary } from "./support/Read.ts"
 import { agent, chat, log, openInference, span, spanId } from "./support/Spans.ts"
-import { OPTIONS, runStory } from "./support/Stories.ts"
+import { OPTIONS, runFold } from "./support/TraceFolds.ts"
 
 describe("counting", () => {
   const uncounted = (...spans: ReadonlyArray<Telemetry>) =>
-    ofType(storyOf(...spans).events, "llm.call.completed").flatMap((call) => {
+    ofType(foldOf(...spans).events, "llm.call.completed").flatMap((call) => {
       const { countedReason } = dataOf(call)
       return countedReason === undefined ? [] : [[dataOf(call)["spanId"], countedReason]]
     })
@@ -18,7 +18,7 @@ describe("counting", () => {
       span("inner", [2, 7], chat(10, 1), { parent: "http" })
     ]
     assert.deepStrictEqual(uncounted(...spans), [[spanId("outer"), "a model call inside repeats it"]])
-    const { state } = storyOf(...spans)
+    const { state } = foldOf(...spans)
     assert.deepStrictEqual(
       [state.llm.totals.callCount, state.llm.totals.promptTokens, state.llm.calls.length],
       [1, 10, 1]
@@ -31,7 +31,7 @@ describe("counting", () => {
     for (const spans of [cycle("one", "two"), cycle("one", "two", "three")]) {
       const last = spans.length - 1
       for (const given of [spans, spans.toReversed()]) {
-        assert.strictEqual(storyOf(...given).state.llm.totals.callCount, 1)
+        assert.strictEqual(foldOf(...given).state.llm.totals.callCount, 1)
         assert.strictEqual(uncounted(...given).length, last)
         assert.notInclude(
           uncounted(...given).map(([id]) => id),
@@ -40,14 +40,14 @@ describe("counting", () => {
       }
     }
     const inside = span("inside", [3, 4], chat(10, 1), { parent: "one" })
-    assert.strictEqual(storyOf(...cycle("one", "two"), inside).state.llm.totals.callCount, 1)
+    assert.strictEqual(foldOf(...cycle("one", "two"), inside).state.llm.totals.callCount, 1)
     assert.notInclude(
       uncounted(...cycle("one", "two"), inside).map(([id]) => id),
       inside.spanId
     )
     const [one, two] = cycle("one", "two")
     const later = [one, two].flatMap((each, nth) => (each === undefined ? [] : [at(1_000 + nth * 60_000, each)]))
-    assert.strictEqual(runStory(later).state.llm.totals.callCount, 1)
+    assert.strictEqual(runFold(later).state.llm.totals.callCount, 1)
   })
 
   it.each([
@@ -68,7 +68,7 @@ describe("counting", () => {
     )
     const server = span("server", [2, 8], { "http.request.method": "POST" }, { parent: "root" })
     const gateway = span("gateway", [3, 7], chat(10, 1, { "gen_ai.response.id": "r1" }), { parent: "server" })
-    assert.strictEqual(storyOf(root, client, server, gateway).state.llm.totals.callCount, calls)
+    assert.strictEqual(foldOf(root, client, server, gateway).state.llm.totals.callCount, calls)
   })
 
   it("counts one of two spans with a response id, the same in any order", () => {
@@ -77,7 +77,7 @@ describe("counting", () => {
     const spans = [root, twin("one"), twin("two")]
     assert.lengthOf(uncounted(...spans), 1)
     assert.deepStrictEqual(uncounted(...spans), uncounted(...spans.toReversed()))
-    const later = runStory([at(1_000, twin("one")), at(100_000, twin("two"))])
+    const later = runFold([at(1_000, twin("one")), at(100_000, twin("two"))])
     assert.strictEqual(later.state.llm.totals.callCount, 1)
   })
 
@@ -96,7 +96,7 @@ describe("counting", () => {
     const bare = span("c", [0, 9], { "gen_ai.operation.name": "chat" })
     assert.deepStrictEqual(summary(details, bare).totals, { input: 10, output: 1 })
     assert.deepStrictEqual(summary(details, span("c", [0, 9], chat(10, 1))).totals, { input: 10, output: 1 })
-    const alone = runStory([at(1_000, details), at(400_000, span("c", [0, 9], chat(10, 1)))])
+    const alone = runFold([at(1_000, details), at(400_000, span("c", [0, 9], chat(10, 1)))])
     assert.deepStrictEqual(alone.state.llm.totals.promptTokens, 10)
     assert.deepStrictEqual(alone.state.llm.totals.callCount, 1)
   })
@@ -109,7 +109,7 @@ describe("counting", () => {
   it("counts joined calls only when the setting says so", () => {
     const spans = [at(1_000, ...committee())]
     const counts = (usage: boolean) => {
-      const { end, events, state } = runStory(spans, { ...OPTIONS, joined: { usage } })
+      const { end, events, state } = runFold(spans, { ...OPTIONS, joined: { usage } })
       assert.isUndefined(end)
       assert.deepStrictEqual([...new Set(events.map(({ type }) => type))].toSorted(), [
         "llm.call.completed",

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { resumeStory, type Span, stepStory } from "@runplane/domain"
-import { storyOf, summary } from "./support/Read.ts"
+import { resumeTraceFold, type Span, stepTraceFold } from "@runplane/domain"
+import { foldOf, summary } from "./support/Read.ts"
 import { agent, chat, event, openInference, span, spanId, TRACE_ID, tool } from "./support/Spans.ts"
-import { keyOf, OPTIONS, PARENT_WAIT_MS, SETTLE_MS } from "./support/Stories.ts"
+import { keyOf, OPTIONS, PARENT_WAIT_MS, SETTLE_MS } from "./support/TraceFolds.ts"
 
 describe("the end of a run", () => {
   const root = (status: Span["status"], more: Partial<Parameters<typeof span>[3]> = {}) =>
@@ -42,7 +42,7 @@ describe("the end of a run", () => {
   })
 
   it("takes code and message of the call inside, where the root is a request that states its HTTP status", () => {
-    const { end } = storyOf(
+    const { end } = foldOf(
       span("root", [0, 100], { "http.request.method": "POST", "error.type": "500" }, { status: "error" }),
       span("handler", [1, 90], { "code.function.name": "chat" }, { parent: "root" }),
       span("call", [2, 40], chat(1, 1, { "error.type": "<class 'litellm.InternalServerError'>" }), {
@@ -51,7 +51,7 @@ describe("the end of a run", () => {
       span("end", [91, 95], { "error.type": "acme.ProxyException" }, { parent: "root", status: "error" })
     )
     assert.deepInclude(end, { status: "failed", errorCode: "InternalServerError", errorMessage: "no capacity" })
-    const alone = storyOf(
+    const alone = foldOf(
       span("root", [0, 100], { "http.request.method": "POST", "error.type": "500" }, { status: "error" }),
       ok("a", 1)
     )
@@ -59,7 +59,7 @@ describe("the end of a run", () => {
   })
 
   it("takes the code of the deepest failure that the root's comes from, without its module path", () => {
-    const { end } = storyOf(
+    const { end } = foldOf(
       root("error", { statusMessage: "boom\nTraceback (most recent call last)" }),
       failed("a", 1, { statusMessage: "x" }),
       span("c", [2, 3], chat(1, 1), {
@@ -78,7 +78,7 @@ describe("the end of a run", () => {
   it("takes the code of the root first, and has one when nothing says any", () => {
     const coded = root("error", { events: [exception("ValueError", "no\nyes")] })
     assert.deepStrictEqual(
-      [storyOf(coded).end?.errorCode, storyOf(coded).end?.errorMessage, storyOf(root("error")).end?.errorCode],
+      [foldOf(coded).end?.errorCode, foldOf(coded).end?.errorMessage, foldOf(root("error")).end?.errorCode],
       ["ValueError", "no", "APPLICATION_ERROR"]
     )
   })
@@ -86,26 +86,26 @@ describe("the end of a run", () => {
   it("judges spans whose root never came by the last of them, after the idle time", () => {
     const orphan = (id: string, from: number, status: Span["status"]) =>
       span(id, [from, from + 1], agent(id), { parent: "never", status })
-    const { end, events } = storyOf(orphan("a", 1, "unset"), orphan("b", 5, "error"))
+    const { end, events } = foldOf(orphan("a", 1, "unset"), orphan("b", 5, "error"))
     assert.deepStrictEqual([end?.status, end?.endedBecause], ["failed", "idle"])
     assert.strictEqual(Date.parse(events.at(-1)?.ts ?? ""), 1_000 + PARENT_WAIT_MS)
-    assert.strictEqual(storyOf(orphan("a", 1, "error"), orphan("b", 5, "unset")).end?.status, "completed")
+    assert.strictEqual(foldOf(orphan("a", 1, "error"), orphan("b", 5, "unset")).end?.status, "completed")
   })
 
   it("judges linked traces by the last root with work inside, not by an acknowledgement that ends later", () => {
     const other = { traceId: "1".repeat(32), links: [{ traceId: TRACE_ID, spanId: spanId("root"), attributes: {} }] }
     const acknowledgement = span("ack", [150, 160], { "messaging.system": "x" }, other)
-    assert.strictEqual(storyOf(root("error"), acknowledgement).end?.status, "completed")
-    assert.strictEqual(storyOf(root("error"), ok("a", 1), acknowledgement).end?.status, "failed")
+    assert.strictEqual(foldOf(root("error"), acknowledgement).end?.status, "completed")
+    assert.strictEqual(foldOf(root("error"), ok("a", 1), acknowledgement).end?.status, "failed")
     const work = span("work", [150, 160], agent("b"), other)
-    assert.strictEqual(storyOf(root("error"), ok("a", 1), work).end?.status, "completed")
+    assert.strictEqual(foldOf(root("error"), ok("a", 1), work).end?.status, "completed")
   })
 
   const NOW = Date.parse("2026-11-25T14:18:31.000Z")
   const endAt = (now: number, ...spans: ReadonlyArray<Span>) => {
     const arrivals = spans.map((telemetry) => ({ key: keyOf(telemetry), at: now - SETTLE_MS, telemetry }))
-    const step = stepStory(
-      resumeStory({ nodes: [], isCreated: false, isEnded: false, isProvisional: false }),
+    const step = stepTraceFold(
+      resumeTraceFold({ nodes: [], isCreated: false, isEnded: false, isProvisional: false }),
       arrivals,
       now,
       OPTIONS

@@ -3,12 +3,12 @@ import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import type { Attributes } from "@runplane/domain"
 import { FAMILIES } from "../../src/otlp/meaning/Families.ts"
-import { receivedTelemetry } from "../../src/otlp/Reception.ts"
+import { receivedTelemetry } from "../../src/otlp/ReceivedTelemetry.ts"
 import { makeRedactor } from "../../src/redaction/Redaction.ts"
 import { goldenFolders, readGolden } from "./support/Golden.ts"
-import { storyOf } from "./support/Read.ts"
+import { foldOf } from "./support/Read.ts"
 import { agent, chat, span } from "./support/Spans.ts"
-import { runStory, sha256 } from "./support/Stories.ts"
+import { runFold, sha256 } from "./support/TraceFolds.ts"
 import { summaryOf } from "./support/Summary.ts"
 
 const folder = fileURLToPath(new URL("../../src/otlp/meaning/", import.meta.url))
@@ -38,7 +38,7 @@ describe.skipIf(goldenFolders.length === 0)("content that is dropped", () => {
     const kept = JSON.stringify(dropped).match(SAID)
     assert.isNull(kept, `... ${JSON.stringify(dropped).slice((kept?.index ?? 0) - 200, (kept?.index ?? 0) + 80)}`)
     const totals = (each: typeof requests) =>
-      summaryOf(runStory(each.map((telemetry, nth) => ({ at: 1_000 + nth * 10, telemetry })))).totals
+      summaryOf(runFold(each.map((telemetry, nth) => ({ at: 1_000 + nth * 10, telemetry })))).totals
     assert.deepStrictEqual(totals(dropped), totals(requests))
   })
 })
@@ -48,7 +48,7 @@ describe("spans that are not understood", () => {
     span(id, [1, 2], attributes, { parent: "desk", scope })
 
   it("are counted by the scope of their instrumentation", () => {
-    const { facts } = storyOf(
+    const { facts } = foldOf(
       span("desk", [0, 9], agent("desk")),
       plain("one", { "acme.kind": "llm" }),
       plain("two", { "acme.kind": "llm" }, "other.tracer"),
@@ -60,11 +60,11 @@ describe("spans that are not understood", () => {
   })
 
   it("are none without one, and have a bounded number of scopes", () => {
-    assert.isUndefined(storyOf(span("desk", [0, 9], agent("desk"))).facts.unread)
+    assert.isUndefined(foldOf(span("desk", [0, 9], agent("desk"))).facts.unread)
     const step = plain("step", { "acme.kind": "step" }, "test")
-    assert.isUndefined(storyOf(span("desk", [0, 9], agent("desk")), step).facts.unread)
+    assert.isUndefined(foldOf(span("desk", [0, 9], agent("desk")), step).facts.unread)
     const many = Array.from({ length: 40 }, (_, nth) => plain(`s${nth}`, { "acme.kind": "llm" }, `tracer-${nth}`))
-    const { unread = {} } = storyOf(span("desk", [0, 9], agent("desk")), ...many).facts
+    const { unread = {} } = foldOf(span("desk", [0, 9], agent("desk")), ...many).facts
     assert.lengthOf(Object.keys(unread), 17)
     assert.strictEqual(unread["others"], 24)
   })
@@ -82,19 +82,19 @@ describe("spans that are not understood", () => {
       [loop, inner, leaf],
       [leaf, inner, loop]
     ]) {
-      const { unread } = storyOf(span("desk", [0, 9], agent("desk")), ...spans).facts
+      const { unread } = foldOf(span("desk", [0, 9], agent("desk")), ...spans).facts
       assert.deepStrictEqual(unread, { ...(isCounted && { "acme.tracer": 1 }), "other.tracer": 1 })
     }
   })
 
   it("are not those that say only which code made them", () => {
     const endpoint = plain("endpoint", { "code.function.name": "app.answer", "error.type": "Refused" }, "fastapi")
-    assert.isUndefined(storyOf(span("desk", [0, 9], agent("desk")), endpoint).facts.unread)
+    assert.isUndefined(foldOf(span("desk", [0, 9], agent("desk")), endpoint).facts.unread)
   })
 
   it.skipIf(goldenFolders.length === 0)("are none of the recordings", () => {
     const found = goldenFolders.flatMap((name) => {
-      const { facts } = runStory(
+      const { facts } = runFold(
         readGolden(name).requests.map((telemetry, nth) => ({ at: 1_000 + nth * 10, telemetry }))
       )
       return Object.entries(facts.unread ?? {}).map(([scope, spans]) => `${name} ${scope} ${spans}`)

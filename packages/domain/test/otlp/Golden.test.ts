@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { goldenFolders, readGolden } from "./support/Golden.ts"
-import { boundTo, type Request, runStory, tracesOf } from "./support/Stories.ts"
+import { boundTo, type Request, runFold, tracesOf } from "./support/TraceFolds.ts"
 import { isCounted, summaryOf } from "./support/Summary.ts"
 import { DIFFERENCES, expectedSummary } from "./support/Truth.ts"
 
@@ -25,7 +25,7 @@ describe.skipIf(goldenFolders.length === 0)("recorded exports of real emitters",
     const { expected } = readGolden(name)
     for (const run of expected.runs) {
       const { idle, summary } = expectedSummary(name, run, expected)
-      assert.deepStrictEqual(summaryOf(runStory(requestsOf(name, run.traceIds))), summary)
+      assert.deepStrictEqual(summaryOf(runFold(requestsOf(name, run.traceIds))), summary)
       if (run === expected.runs[0]) assert.deepStrictEqual(idle, [], "differences that the folder does not have")
     }
   })
@@ -34,8 +34,8 @@ describe.skipIf(goldenFolders.length === 0)("recorded exports of real emitters",
     const { expected } = readGolden(name)
     const [run] = expected.runs
     const traces = run?.traceIds ?? []
-    const stories = traces.map((traceId) => runStory(requestsOf(name, [traceId])))
-    const summaries = stories.map(summaryOf)
+    const folds = traces.map((traceId) => runFold(requestsOf(name, [traceId])))
+    const summaries = folds.map(summaryOf)
     assert.deepStrictEqual(
       summaries.map(({ calls, participants, status }) => [calls.length, participants, status]),
       traces.map(() => [1, ["release-committee"], "completed"])
@@ -45,7 +45,7 @@ describe.skipIf(goldenFolders.length === 0)("recorded exports of real emitters",
       assert.strictEqual(sum, run?.totals[side])
     }
     if (run?.costUsd === undefined) return
-    const calls = stories.flatMap(({ events }) => events.filter(isCounted))
+    const calls = folds.flatMap(({ events }) => events.filter(isCounted))
     assert.isTrue(calls.every(({ data }) => data.costBasis === "supplied"))
     assert.closeTo(
       calls.reduce((sum, { data }) => sum + Number(data.estimatedCostUsd), 0),
@@ -62,7 +62,7 @@ describe.skipIf(goldenFolders.length === 0)("recorded exports of real emitters",
   it.each(goldenFolders)("%s counts a call without tokens as one whose tokens are unknown", (name) => {
     const { expected } = readGolden(name)
     for (const { traceIds } of expected.runs) {
-      const { events, state } = runStory(requestsOf(name, traceIds))
+      const { events, state } = runFold(requestsOf(name, traceIds))
       const calls = events.filter(isCounted)
       const missing = calls.filter(({ data }) => data.usage === "missing")
       assert.isTrue(missing.every(({ data }) => data.totalTokens === 0 && data.estimatedCostUsd === undefined))

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
-import { isUuid, judgementOf, MarkJudge, MarkName, MarkValue, type StoryMark } from "@runplane/domain"
+import { isUuid, judgementOf, MarkJudge, MarkName, MarkValue, type TraceFoldMark } from "@runplane/domain"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import { pick } from "../support/arbitraries.ts"
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 const options = { runId: "run", sha256 }
-const stated = (over: Partial<StoryMark> = {}): StoryMark => ({
+const stated = (over: Partial<TraceFoldMark> = {}): TraceFoldMark => ({
   id: "a/b#0",
   name: "relevance",
   value: 0.5,
@@ -45,7 +45,7 @@ describe("a judgement of telemetry", () => {
     assert.strictEqual(judgement.judge.name, name)
   })
 
-  it.each<[Partial<StoryMark>, ReadonlyArray<MarkValue>]>([
+  it.each<[Partial<TraceFoldMark>, ReadonlyArray<MarkValue>]>([
     [{ value: 1 }, [true]],
     [{ value: 0, label: "incorrect" }, [false, false]],
     [{ value: 0.7 }, []],

@@ -4,11 +4,11 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import { goldenFolders, readGolden } from "./support/Golden.ts"
 import { agent, chat, openInference, span, tool } from "./support/Spans.ts"
-import { IDLE_MS, OPTIONS, type Request, runStory, SETTLE_MS, type StoryResult } from "./support/Stories.ts"
+import { IDLE_MS, OPTIONS, type Request, runFold, SETTLE_MS, type TraceFoldResult } from "./support/TraceFolds.ts"
 import { isCounted, summaryOf } from "./support/Summary.ts"
 
 /** What no order of requests may change. */
-const outcomeOf = (result: StoryResult) => {
+const outcomeOf = (result: TraceFoldResult) => {
   const { conversationId, finalAnswer, handoffs, invocations, name, participants, status, errorCode, totals, tools } =
     summaryOf(result)
   const calls = result.events
@@ -116,11 +116,11 @@ describe("any order of requests", () => {
     "makes the same run of a generated trace, also in slices and when the process is killed before any drain",
     { telemetry: generated, drawn: scattering, kill: Arbitrary.schema(below(6)) },
     ({ drawn, kill, telemetry }) => {
-      const expected = outcomeOf(runStory(together(telemetry)))
-      assert.deepStrictEqual(outcomeOf(runStory(scattered(telemetry, drawn))), expected)
-      const killed = runStory(scattered(telemetry, drawn), undefined, (drain) => drain % (kill + 1) === 0)
+      const expected = outcomeOf(runFold(together(telemetry)))
+      assert.deepStrictEqual(outcomeOf(runFold(scattered(telemetry, drawn))), expected)
+      const killed = runFold(scattered(telemetry, drawn), undefined, (drain) => drain % (kill + 1) === 0)
       assert.deepStrictEqual(outcomeOf(killed), expected)
-      const sliced = runStory(
+      const sliced = runFold(
         scattered(telemetry, drawn),
         { ...OPTIONS, maxDecisions: kill + 1 },
         (drain) => drain === 9
@@ -138,7 +138,7 @@ describe("any order of requests", () => {
         at: 10_000 + at * (at % 3 === 0 ? 2 * SETTLE_MS : 700),
         telemetry: each
       }))
-      const { events, state } = runStory(slow)
+      const { events, state } = runFold(slow)
       const counted = events.filter(isCounted)
       assert.strictEqual(new Set(counted.map(({ recorded }) => recorded.data["spanId"])).size, counted.length)
       const responses = counted.flatMap(({ data: _, recorded }) => {
@@ -153,10 +153,10 @@ describe("any order of requests", () => {
 
   it("consumes all telemetry in the end", () => {
     const telemetry = [span("a", [0, 1], agent("a"), { parent: "b" }), span("b", [0, 1], chat(1, 1), { parent: "a" })]
-    const { end, story } = runStory(together(telemetry))
+    const { end, fold } = runFold(together(telemetry))
     assert.strictEqual(end?.endedBecause, "idle")
     assert.isAtLeast(IDLE_MS, SETTLE_MS)
-    assert.strictEqual(story.waitingLogs, 0)
+    assert.strictEqual(fold.waitingLogs, 0)
   })
 
   describe.skipIf(goldenFolders.length === 0)("of recorded exports", () => {
@@ -168,8 +168,8 @@ describe("any order of requests", () => {
           const { expected, requests } = readGolden(name)
           for (const { traceIds } of expected.runs) {
             const telemetry = requests.flat().filter(({ traceId }) => traceIds.includes(traceId))
-            const whole = outcomeOf(runStory(together(telemetry)))
-            const scatteredRun = runStory(scattered(telemetry, drawn), undefined, (drain) => drain % (kill + 2) === 0)
+            const whole = outcomeOf(runFold(together(telemetry)))
+            const scatteredRun = runFold(scattered(telemetry, drawn), undefined, (drain) => drain % (kill + 2) === 0)
             assert.deepStrictEqual(outcomeOf(scatteredRun), whole)
           }
         },

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Attributes, objectAt } from "@runplane/domain"
-import { dataOf, ofType, storyOf } from "./support/Read.ts"
+import { dataOf, ofType, foldOf } from "./support/Read.ts"
 import { agent, chat, span } from "./support/Spans.ts"
 
 const json = (value: unknown) => JSON.stringify(value)
@@ -8,7 +8,7 @@ const json = (value: unknown) => JSON.stringify(value)
 /** What the call of a span has beside its counts and its cost. */
 const factsOf = (attributes: Attributes) => {
   const call = span("c", [1, 2], { ...chat(1_000, 100), ...attributes }, { parent: "lead" })
-  const [event] = ofType(storyOf(span("lead", [0, 9], agent("lead")), call).events, "llm.call.completed")
+  const [event] = ofType(foldOf(span("lead", [0, 9], agent("lead")), call).events, "llm.call.completed")
   const payload = event === undefined ? {} : (objectAt(dataOf(event), "decodedPayload") ?? {})
   const names = ["serviceTier", "cacheWriteHourTokens", "audioInputTokens", "audioOutputTokens", "imageInputTokens"]
   return Object.fromEntries(

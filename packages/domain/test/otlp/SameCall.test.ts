@@ -1,19 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Attributes, Span, Telemetry } from "@runplane/domain"
 import { goldenFolders, readGolden } from "./support/Golden.ts"
-import { at, dataOf, ofType, storyOf } from "./support/Read.ts"
+import { at, dataOf, ofType, foldOf } from "./support/Read.ts"
 import { agent, chat, span, tool } from "./support/Spans.ts"
-import { runStory } from "./support/Stories.ts"
+import { runFold } from "./support/TraceFolds.ts"
 
 const totalsOf = (...spans: ReadonlyArray<Telemetry>) => {
-  const { cachedTokens, callCount, completionTokens, promptTokens } = storyOf(...spans).state.llm.totals
+  const { cachedTokens, callCount, completionTokens, promptTokens } = foldOf(...spans).state.llm.totals
   return [callCount, promptTokens, completionTokens, ...(cachedTokens === undefined ? [] : [cachedTokens])]
 }
 
 /** The totals, and the reasons, by span; the same for each order of arrival. */
 const decided = (...spans: ReadonlyArray<Span>) => {
   const reasons = Object.fromEntries(
-    ofType(storyOf(...spans).events, "llm.call.completed").map((call) => [
+    ofType(foldOf(...spans).events, "llm.call.completed").map((call) => [
       spans.find(({ spanId }) => spanId === dataOf(call)["spanId"])?.name,
       dataOf(call)["countedReason"] ?? "counted"
     ])
@@ -77,7 +77,7 @@ describe("calls of two instrumentations inside of each other", () => {
   it("keep what an earlier step has counted", () => {
     const inner = span("inner", [3, 48], { ...chat(1_000, 100), "gen_ai.agent.name": "desk" }, { parent: "outer" })
     const outer = span("outer", [1, 50], chat(1_000, 100, cached(900)), { parent: "desk" })
-    const { state } = runStory([at(1_000, inner), at(60_000, outer, desk)])
+    const { state } = runFold([at(1_000, inner), at(60_000, outer, desk)])
     assert.deepStrictEqual([state.llm.totals.callCount, state.llm.totals.promptTokens], [1, 1_000])
   })
 
@@ -131,7 +131,7 @@ describe("calls of two instrumentations beside each other", () => {
   it("keep what an earlier step has counted", () => {
     const named = { "gen_ai.agent.name": "desk" }
     const first = client("c1", [9, 21], named)
-    const { state } = runStory([at(1_000, first), at(60_000, native("n1", [10, 20], cached(900)), desk)])
+    const { state } = runFold([at(1_000, first), at(60_000, native("n1", [10, 20], cached(900)), desk)])
     assert.deepStrictEqual([state.llm.totals.callCount, state.llm.totals.promptTokens], [1, 1_000])
   })
 
@@ -180,7 +180,7 @@ describe.skipIf(goldenFolders.length === 0)("a recording with the instrumentatio
     const { requests } = readGolden(name)
     const billOf = (change: (telemetry: ReadonlyArray<Telemetry>) => ReadonlyArray<Telemetry>) => {
       const sent = requests.map((telemetry, nth) => ({ at: 1_000 + nth * 10, telemetry: change(telemetry) }))
-      return runStory(sent).state.llm.totals
+      return runFold(sent).state.llm.totals
     }
     const bill = billOf((telemetry) => telemetry)
     assert.deepStrictEqual(

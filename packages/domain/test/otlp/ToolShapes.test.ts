@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { booleanAt, type KnownEvent, objectAt, textAt } from "@runplane/domain"
-import { dataOf, ofType, storyOf, summary } from "./support/Read.ts"
+import { dataOf, ofType, foldOf, summary } from "./support/Read.ts"
 import { agent, chat, openInference, span, tool } from "./support/Spans.ts"
 
 const outcomeOf = (event: KnownEvent | undefined) => {
@@ -23,13 +23,13 @@ describe("a tool call", () => {
     ["a result of MCP", { "gen_ai.tool.call.result": JSON.stringify({ isError: true, content: [] }) }, undefined]
   ])("has failed by %s, though its span is not ERROR", (_, attributes, message) => {
     const called = span("t", [1, 2], { ...tool("scan"), ...attributes }, { parent: "lead" })
-    const [completed] = ofType(storyOf(span("lead", [0, 9], agent("lead")), called).events, "tool.completed")
+    const [completed] = ofType(foldOf(span("lead", [0, 9], agent("lead")), called).events, "tool.completed")
     assert.deepStrictEqual(outcomeOf(completed), [false, undefined, undefined, message])
   })
 
   it("has the type of its error", () => {
     const called = span("t", [1, 2], { ...tool("scan"), "error.type": "net.TimeoutError" }, { parent: "lead" })
-    const [completed] = ofType(storyOf(span("lead", [0, 9], agent("lead")), called).events, "tool.completed")
+    const [completed] = ofType(foldOf(span("lead", [0, 9], agent("lead")), called).events, "tool.completed")
     assert.deepStrictEqual(outcomeOf(completed), [false, undefined, "TimeoutError", undefined])
   })
 
@@ -39,7 +39,7 @@ describe("a tool call", () => {
     ["a flag", { "acme.approved": false, "acme.error": "not on a Friday" }]
   ])("was refused by %s", (_, attributes) => {
     const called = span("t", [1, 2], { ...tool("deploy"), ...attributes }, { parent: "lead" })
-    const [completed] = ofType(storyOf(span("lead", [0, 9], agent("lead")), called).events, "tool.completed")
+    const [completed] = ofType(foldOf(span("lead", [0, 9], agent("lead")), called).events, "tool.completed")
     assert.deepStrictEqual(outcomeOf(completed), [false, true, "ToolRefused", "not on a Friday"])
   })
 
@@ -50,7 +50,7 @@ describe("a tool call", () => {
     ["texts", { "acme.error": "none so far", status: 200 }]
   ])("has not failed by %s", (_, attributes) => {
     const called = span("t", [1, 2], { ...tool("scan"), ...attributes }, { parent: "lead" })
-    const [completed] = ofType(storyOf(span("lead", [0, 9], agent("lead")), called).events, "tool.completed")
+    const [completed] = ofType(foldOf(span("lead", [0, 9], agent("lead")), called).events, "tool.completed")
     assert.deepStrictEqual(outcomeOf(completed), [true, undefined, undefined, undefined])
   })
 })
@@ -62,7 +62,7 @@ describe("an agent that stands only in a text", () => {
   const call = (id: string, parent: string) => span(id, [2, 9], chat(10, 1), { parent })
 
   it("is a participant, marked as assumed", () => {
-    const found = storyOf(
+    const found = foldOf(
       flow,
       step("one", { ev: "AgentSetup(input=[...], current_agent_name='security')" }),
       call("c1", "one"),
@@ -102,7 +102,7 @@ describe("texts of an agent under a name of its emitter", () => {
       "acme.agent_run.input": "ship?",
       "acme.agent_run.output": JSON.stringify([{ role: "assistant", content: "hold" }])
     })
-    const { events } = storyOf(desk)
+    const { events } = foldOf(desk)
     const texts = ofType(events, "message.received").map(({ recorded }) => {
       const payload = objectAt(recorded.data, "decodedPayload") ?? {}
       return payload["input"] ?? payload["output"]

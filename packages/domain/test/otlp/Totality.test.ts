@@ -8,17 +8,17 @@ import {
   meaningOfLog,
   noRedactor,
   receivedTelemetry,
-  resumeStory,
+  resumeTraceFold,
   runIdOf,
   type Span,
-  StoryNode,
-  stepStory,
+  TraceFoldNode,
+  stepTraceFold,
   type Telemetry
 } from "@runplane/domain"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import { agent, chat, event, log, span, spanId, tool } from "./support/Spans.ts"
-import { boundTo, keyOf, OPTIONS, runStory, SETTLE_MS, sha256 } from "./support/Stories.ts"
+import { boundTo, keyOf, OPTIONS, runFold, SETTLE_MS, sha256 } from "./support/TraceFolds.ts"
 import { isCounted } from "./support/Summary.ts"
 
 const NAMES = [
@@ -82,7 +82,7 @@ const fromJunk = ({ attributes, times }: { attributes: Attributes; times: Readon
   endedAt: times[1] ?? ""
 })
 
-describe("a story is total", () => {
+describe("a fold is total", () => {
   it.prop(
     "over attributes of any name and type",
     { drawn: junk },
@@ -94,8 +94,8 @@ describe("a story is total", () => {
       const { redactor } = makeRedactor("a,\\d+")
       const options = { redactor, content: "drop" as const, keepUser: false, sha256 }
       const received = [whole, record].map((each) => receivedTelemetry(options, each))
-      const { events, nodes } = runStory([{ at: 1_000, telemetry: received }])
-      assert.isTrue(nodes.every(Schema.is(StoryNode)))
+      const { events, nodes } = runFold([{ at: 1_000, telemetry: received }])
+      assert.isTrue(nodes.every(Schema.is(TraceFoldNode)))
       for (const { recorded } of events) {
         assert.deepStrictEqual(JSON.parse(JSON.stringify(recorded)), recorded)
         assert.notInclude(JSON.stringify(recorded), "\\u0000")
@@ -108,7 +108,7 @@ describe("a story is total", () => {
   it("over texts of a megabyte", () => {
     const text = "[{".repeat(500_000)
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`gen_ai.prompt.${at}.content`, "x"]))
-    const { events, nodes } = runStory([
+    const { events, nodes } = runFold([
       {
         at: 1_000,
         telemetry: [
@@ -135,7 +135,7 @@ describe("a story is total", () => {
       })
     )
     for (const telemetry of [chain, chain.toReversed()]) {
-      const { events, state } = runStory([{ at: 1_000, telemetry }])
+      const { events, state } = runFold([{ at: 1_000, telemetry }])
       assert.deepStrictEqual(
         events.filter(isCounted).map(({ data }) => data.sender),
         ["deep"]
@@ -149,7 +149,7 @@ describe("a story is total", () => {
     const children = Array.from({ length: count }, (_, at) =>
       span(`c${at}`, [at, at + 1], at % 2 === 0 ? chat(1, 1) : tool("transfer_to_agent"), { parent: "root" })
     )
-    const { state } = runStory([{ at: 1_000, telemetry: [...children, span("root", [0, count], agent("wide"))] }])
+    const { state } = runFold([{ at: 1_000, telemetry: [...children, span("root", [0, count], agent("wide"))] }])
     assert.strictEqual(state.llm.totals.callCount, count / 2)
   })
 
@@ -160,7 +160,7 @@ describe("a story is total", () => {
       span("c", [2, 7], tool("t"), { parent: "b" }),
       span("self", [3, 4], chat(2, 2), { parent: "self" })
     ]
-    const { end, events } = runStory([{ at: 1_000, telemetry: cycle }])
+    const { end, events } = runFold([{ at: 1_000, telemetry: cycle }])
     assert.lengthOf(
       events.filter(({ type }) => type === "llm.call.completed"),
       2
@@ -174,16 +174,16 @@ describe("repetitions", () => {
     const one = span("a", [0, 9], chat(1, 1))
     const other: Span = { ...one, name: "another text" }
     const given = (telemetry: Telemetry, at: number) => ({ key: keyOf(telemetry), at, telemetry })
-    const fresh = resumeStory({ nodes: [], isCreated: false, isEnded: false, isProvisional: false })
-    const first = stepStory(fresh, [given(one, 1_000)], 1_000, OPTIONS)
-    const second = stepStory(first.state, [{ ...given(other, 1_100), key: "other" }, given(one, 1_100)], 1_100, OPTIONS)
+    const fresh = resumeTraceFold({ nodes: [], isCreated: false, isEnded: false, isProvisional: false })
+    const first = stepTraceFold(fresh, [given(one, 1_000)], 1_000, OPTIONS)
+    const second = stepTraceFold(first.state, [{ ...given(other, 1_100), key: "other" }, given(one, 1_100)], 1_100, OPTIONS)
     assert.deepStrictEqual(second.consumed, [{ key: "other", traceId: one.traceId, spanId: one.spanId }])
-    const third = stepStory(second.state, [], 1_000 + SETTLE_MS, OPTIONS)
+    const third = stepTraceFold(second.state, [], 1_000 + SETTLE_MS, OPTIONS)
     assert.lengthOf(
       third.events.filter(({ type }) => type === "llm.call.completed"),
       1
     )
-    const fourth = stepStory(third.state, [given(one, 9_000)], 9_000, OPTIONS)
+    const fourth = stepTraceFold(third.state, [given(one, 9_000)], 9_000, OPTIONS)
     assert.deepStrictEqual([fourth.events.length, fourth.consumed.length, fourth.waiting], [0, 1, 0])
   })
 })
@@ -220,7 +220,7 @@ describe("a run", () => {
   })
 })
 
-describe("reception", () => {
+describe("the receiver of telemetry", () => {
   const instructed = span("a", [0, 1], {
     ...chat(1, 1),
     "gen_ai.system_instructions": '[{"type":"text","content":"be brief"}]',
@@ -239,10 +239,10 @@ describe("reception", () => {
       [attributes["gen_ai.usage.input_tokens"], attributes["gen_ai.response.id"], attributes["runplane.prompt.hash"]],
       [1, "r1", sha256("be brief").slice(0, 16)]
     )
-    const { facts } = runStory([{ at: 1, telemetry: [receive("drop")] }])
+    const { facts } = runFold([{ at: 1, telemetry: [receive("drop")] }])
     assert.strictEqual(facts.metadata["promptHash"], sha256("be brief").slice(0, 16))
     assert.strictEqual(
-      runStory([{ at: 1, telemetry: [receive("keep")] }]).facts.metadata["promptHash"],
+      runFold([{ at: 1, telemetry: [receive("keep")] }]).facts.metadata["promptHash"],
       facts.metadata["promptHash"]
     )
   })

@@ -3,7 +3,7 @@ import type { Attributes } from "@runplane/domain"
 import { meaningOf } from "../../src/otlp/MeaningOf.ts"
 import { at, ofType } from "./support/Read.ts"
 import { chat, span } from "./support/Spans.ts"
-import { runStory } from "./support/Stories.ts"
+import { runFold } from "./support/TraceFolds.ts"
 
 const call = (attributes: Attributes) =>
   meaningOf(span("t", [0, 1], { "gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-5.2", ...attributes }))
@@ -126,7 +126,7 @@ describe("a stated cost", () => {
   })
 
   it("of 0 beside tokens is unknown: the call has the price of its model", () => {
-    const { events } = runStory([at(1_000, span("c", [0, 9], chat(1_000, 100, { "gen_ai.usage.cost": 0 })))])
+    const { events } = runFold([at(1_000, span("c", [0, 9], chat(1_000, 100, { "gen_ai.usage.cost": 0 })))])
     const [priced] = ofType(events, "llm.call.completed")
     assert.notStrictEqual(priced?.data.costBasis, "supplied")
     assert.isAbove(priced?.data.estimatedCostUsd ?? 0, 0)
@@ -135,7 +135,7 @@ describe("a stated cost", () => {
 
 describe("a refused call", () => {
   const refused = (more: Attributes) =>
-    runStory([
+    runFold([
       at(
         1_000,
         span("c", [0, 9], { "gen_ai.operation.name": "chat", "error.type": "429", ...more }, { status: "error" })

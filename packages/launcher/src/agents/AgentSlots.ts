@@ -19,7 +19,7 @@ export interface QueuedLaunch {
 /** The slots of one launch, one for each of its agents. */
 export interface AgentLease {
   /** How the launch waited; undefined when enough slots were free at once. */
-  readonly waited: { readonly place: number; readonly waitedMs: number } | undefined
+  readonly waited: { readonly position: number; readonly waitedMs: number } | undefined
   /** Releases the slots of so many agents. */
   readonly release: (agents: number) => Effect.Effect<void>
 }
@@ -113,7 +113,7 @@ export class AgentSlots extends Context.Service<
           })
         )
         const waitedMs = (yield* Clock.currentTimeMillis) - since
-        return { waited: { place: position, waitedMs }, release }
+        return { waited: { position, waitedMs }, release }
         // Only the waiting may be interrupted: slots without a caller would stay in use.
       }, Effect.uninterruptible)
 
@@ -123,7 +123,7 @@ export class AgentSlots extends Context.Service<
           agents: { running: used, limit: maxAgents },
           limit: maxWaitingLaunches,
           waiting: waiters.map(({ agents, runLabel, scenarioRef, sessionId, since }, index) => ({
-            place: index + 1,
+            position: index + 1,
             sessionId,
             scenarioRef,
             ...(runLabel ? { runLabel } : {}),

@@ -50,9 +50,9 @@ export const templateNotFound = (template: string, { pack, scenario, version }: 
 
 export const processNotFound = (id: string) => launcherError("PROCESS_NOT_FOUND", `no agent process has the id ${id}`)
 
-/** `place` is the position of the launch in the queue, from 1, or the length of the queue. */
-export const launchesFull = (why: string, place: number) =>
-  launcherError("LAUNCHES_FULL", `no free slots for the agents of another launch: ${why}`, { place })
+/** `position` is that of the launch in the queue, from 1, or the length of the queue. */
+export const launchesFull = (why: string, position: number) =>
+  launcherError("LAUNCHES_FULL", `no free slots for the agents of another launch: ${why}`, { position })
 
 /** `message` and `metadata` (the rule, its figures and the end of its period) are the control plane's. */
 export const launchUnaffordable = (message: string, metadata?: JsonObject) =>

@@ -40,16 +40,16 @@ describe("slots for agents", () => {
         agents: { running: 3, limit: 4 },
         limit: 2,
         waiting: [
-          { place: 1, sessionId: "second", scenarioRef: "a/b@1", agents: 2, waitingMs: 2_000 },
-          { place: 2, sessionId: "third", scenarioRef: "a/b@1", agents: 1, waitingMs: 2_000 }
+          { position: 1, sessionId: "second", scenarioRef: "a/b@1", agents: 2, waitingMs: 2_000 },
+          { position: 2, sessionId: "third", scenarioRef: "a/b@1", agents: 1, waitingMs: 2_000 }
         ]
       })
       yield* first.release(1)
       const { release, waited } = yield* Fiber.join(second)
-      assert.deepStrictEqual(waited, { place: 1, waitedMs: 2_000 })
+      assert.deepStrictEqual(waited, { position: 1, waitedMs: 2_000 })
       assert.deepStrictEqual(yield* queued, ["third"])
       yield* release(2)
-      assert.deepStrictEqual((yield* Fiber.join(third)).waited, { place: 2, waitedMs: 2_000 })
+      assert.deepStrictEqual((yield* Fiber.join(third)).waited, { position: 2, waitedMs: 2_000 })
       assert.strictEqual(pressure.waiting, 0)
       assert.strictEqual((yield* slots.queue).agents.running, 3)
     })
@@ -65,7 +65,7 @@ describe("slots for agents", () => {
         refused.message,
         "no free slots for the agents of another launch: 4 agents run and 2 launches wait already"
       )
-      assert.deepStrictEqual(refused.metadata, { place: 2 })
+      assert.deepStrictEqual(refused.metadata, { position: 2 })
       yield* TestClock.adjust("10 seconds")
       const late = yield* Effect.flip(Fiber.join(waiting[1] ?? waiting[0] ?? (yield* acquire(1, "none"))))
       assert.match(late.message, /: still at position [12] after 10000 ms$/)
@@ -80,7 +80,7 @@ describe("slots for agents", () => {
       const second = yield* acquire(2, "second")
       const third = yield* acquire(1, "third")
       yield* Fiber.interrupt(second)
-      assert.deepStrictEqual((yield* Fiber.join(third)).waited, { place: 2, waitedMs: 0 })
+      assert.deepStrictEqual((yield* Fiber.join(third)).waited, { position: 2, waitedMs: 0 })
       assert.strictEqual((yield* slots.queue).agents.running, 4)
     })
   )

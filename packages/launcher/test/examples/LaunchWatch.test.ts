@@ -196,11 +196,11 @@ describe("slots for agents", () => {
         const { agents, waiting } = yield* runs.queue
         assert.deepStrictEqual(agents, { running: 3, limit: 3 })
         assert.deepStrictEqual(
-          waiting.map(({ place, runLabel }) => [place, runLabel]),
+          waiting.map(({ position, runLabel }) => [position, runLabel]),
           [[1, "later"]]
         )
         yield* Deferred.succeed(ends, { code: 0, signal: null, lastLines: [] })
-        assert.deepStrictEqual((yield* Fiber.join(second)).queue, { place: 1, waitedMs: 3_000 })
+        assert.deepStrictEqual((yield* Fiber.join(second)).queue, { position: 1, waitedMs: 3_000 })
       }).pipe(Effect.provide(service))
     })
   )

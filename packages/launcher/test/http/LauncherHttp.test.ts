@@ -57,7 +57,7 @@ const serve = (
     queue: Effect.succeed({
       agents: { running: 4, limit: 4 },
       limit: 2,
-      waiting: [{ place: 1, sessionId: "s", scenarioRef: "a/b@1", agents: 2, waitingMs: 5 }]
+      waiting: [{ position: 1, sessionId: "s", scenarioRef: "a/b@1", agents: 2, waitingMs: 5 }]
     }),
     processes: Effect.succeed([shownProcess]),
     stopProcess: (id) => (id === shownProcess.id ? Effect.void : Effect.fail(processNotFound(id))),
@@ -327,7 +327,7 @@ describe("GET /examples/queue", () => {
         body: {
           agents: { running: 4, limit: 4 },
           limit: 2,
-          waiting: [{ place: 1, sessionId: "s", scenarioRef: "a/b@1", agents: 2, waitingMs: 5 }]
+          waiting: [{ position: 1, sessionId: "s", scenarioRef: "a/b@1", agents: 2, waitingMs: 5 }]
         }
       })
     })
@@ -341,7 +341,7 @@ describe("POST /examples/run", () => {
     [authMintFailed("auth-service response missing token"), 502, "AUTH_MINT_FAILED", undefined],
     [agentAttachFailed("s", failed), 502, "AGENT_ATTACH_FAILED", { sessionId: "s", failedParticipants: failed }],
     [invalidConfig("agent manifest missing for x"), 500, "INVALID_CONFIG", undefined],
-    [launchesFull("2 launches wait", 2), 503, "LAUNCHES_FULL", { place: 2 }]
+    [launchesFull("2 launches wait", 2), 503, "LAUNCHES_FULL", { position: 2 }]
   ] as const)("answers the failures of the flow (%#)", ([failure, status, errorCode, metadata]) =>
     Effect.gen(function* () {
       const call = yield* serve({ run: () => Effect.fail(failure) })

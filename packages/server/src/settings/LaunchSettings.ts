@@ -58,7 +58,7 @@ export const LaunchSettings = settingsOf(
     REGISTER_POLICIES_ON_LAUNCH: row(
       flag,
       true,
-      "Whether those policies are registered at the start, through the control plane."
+      "Whether those policies, and the alert rules of the packs, are registered at the start, through the control plane."
     ),
     SERVICE_ROOT: row(
       path,

@@ -231,7 +231,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
       knows: [
         "gate",
         "query",
-        "story",
+        "narrative",
         "CliFailure.ts",
         "Connection.ts",
         "FileText.ts",
@@ -243,14 +243,14 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     },
     query: {
       meaning: "SQL over the files of an archive",
-      knows: ["story", "CliFailure.ts", "JsonText.ts", "Output.ts", "TextWidth.ts"]
+      knows: ["narrative", "CliFailure.ts", "JsonText.ts", "Output.ts", "TextWidth.ts"]
     },
-    gate: { meaning: "the runs of a gate and its reports", knows: ["story", "CliFailure.ts", "FileText.ts"] },
-    story: { meaning: "events as lines of text", knows: ["TextWidth.ts"] }
+    gate: { meaning: "the runs of a gate and its reports", knows: ["narrative", "CliFailure.ts", "FileText.ts"] },
+    narrative: { meaning: "events as lines of text", knows: ["TextWidth.ts"] }
   },
   domain: {
-    "ag-ui": { meaning: "a run as events of AG-UI", knows: ["story", "normaliser", "projector", "events", ...BASE] },
-    story: { meaning: "a run as lines of text", knows: ["otlp", "events", ...BASE] },
+    "ag-ui": { meaning: "a run as events of AG-UI", knows: ["narrative", "normaliser", "projector", "events", ...BASE] },
+    narrative: { meaning: "a run as lines of text", knows: ["otlp", "events", ...BASE] },
     alerts: {
       meaning: "rules, windows, evaluation and formats of alerts",
       knows: ["gate", "marks", "insight", "policies", "query", "events", ...BASE]

@@ -46,7 +46,7 @@ export const useLaunch = (call: CallLauncher, order: LaunchOrder) => {
   const progress: LaunchProgress = {
     isAsked: !launch.isIdle,
     problem: launch.error instanceof CallFailed ? launch.error.problem : undefined,
-    queuePosition: launch.isPending ? waiting?.at(-1)?.place : undefined,
+    queuePosition: launch.isPending ? waiting?.at(-1)?.position : undefined,
     agents: launch.data?.hostedAgents.length,
     hasRun: runId !== undefined,
     run:

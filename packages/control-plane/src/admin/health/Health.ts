@@ -9,7 +9,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { AppendQueue, type FailingAppends, type OldestAppend } from "../../event-log/append/AppendQueue.ts"
 import { EventLogSettings } from "../../event-log/EventLogSettings.ts"
 import { type ArchivePosition, ArchiveStatus } from "../../features/archive/ArchiveStatus.ts"
-import { Reception } from "../../features/ingest/Reception.ts"
+import { Receiver } from "../../features/ingest/Receiver.ts"
 import { Observers, type RecoveryProgress } from "../../observe/Observers.ts"
 import { Placement } from "../../observe/placement/Placement.ts"
 import { CHECK_TIMEOUT_MS, RuntimeHealth } from "../../platform/http/RuntimeHealth.ts"
@@ -44,7 +44,7 @@ export class Health extends Context.Service<
       const observers = yield* Observers
       const placement = yield* Placement
       const appends = yield* AppendQueue
-      const reception = yield* Reception
+      const receiver = yield* Receiver
       const archiveStatus = yield* ArchiveStatus
       const { oldestAppendMs } = yield* EventLogSettings
       const { remarks, troubles } = yield* Loops
@@ -102,7 +102,7 @@ export class Health extends Context.Service<
       const loops = Effect.map(Clock.currentTimeMillis, (now) => loopHealth(troubles(now), remarks(), now))
 
       // It waits for spans that are still to come, so no lag of it makes the service degraded.
-      const ingest = reception.health.pipe(
+      const ingest = receiver.health.pipe(
         Effect.orElseSucceed(() => undefined),
         Effect.timeoutOrElse(tooSlow(undefined))
       )

@@ -15,9 +15,9 @@ export const PACE_MS = 8
 export const WORTH_ANOTHER = 64
 
 /**
- * Decides when the frames of a run are taken from its inbox (docs/reference/events.md#one-append). Frames that arrive
+ * Decides when the frames of a run are taken from its mailbox (docs/reference/events.md#one-append). Frames that arrive
  * one by one, soon after a transaction has begun, wait for others that share the next one: PACE_MS at most, and not at
- * all when the log was idle or when many arrive. They wait in the inbox and not in the queue of the log, so frames that
+ * all when the log was idle or when many arrive. They wait in the mailbox and not in the queue of the log, so frames that
  * arrive meanwhile join them.
  */
 export class BatchDelay extends Context.Service<
@@ -25,7 +25,7 @@ export class BatchDelay extends Context.Service<
   {
     /** A transaction of small appends begins. */
     readonly begun: () => void
-    /** Frames have arrived in an inbox. */
+    /** Frames have arrived in a mailbox. */
     readonly come: (frames: number) => void
     /** Waits until the received frames may begin a transaction. */
     readonly due: Effect.Effect<void>

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { callIdentityOf, isLogNode, type RunId, type StoryStep, uuidOf } from "@runplane/domain"
+import { callIdentityOf, isLogNode, type RunId, type TraceFoldStep, uuidOf } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
@@ -14,14 +14,14 @@ const CALLS_PER_READ = 1_000
 const KEPT = "1 hour"
 const REMOVED_AT_ONCE = 20_000
 
-/** A call that a step counts: its identity in the story, and its id in the table. */
+/** A call that a step counts: its identity in the fold, and its id in the table. */
 export interface CountedCall {
   readonly identity: string
   readonly call: string
 }
 
 /** The calls that a step counts and that another trace may repeat: those with a response id. */
-export const countedCalls = (source: string, { consumed }: StoryStep): ReadonlyArray<CountedCall> => {
+export const countedCalls = (source: string, { consumed }: TraceFoldStep): ReadonlyArray<CountedCall> => {
   const identities = consumed.flatMap(({ node }) =>
     node === undefined || isLogNode(node) || node.isCounted !== true ? [] : (callIdentityOf(node) ?? [])
   )

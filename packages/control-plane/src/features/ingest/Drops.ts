@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { DropReason } from "../../platform/metrics/IngestReasons.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
-import { MAX_BYTES_PER_RUN, MAX_SPANS_PER_RUN } from "./Inbox.ts"
+import { MAX_BYTES_PER_RUN, MAX_SPANS_PER_RUN } from "./SpanInbox.ts"
 
 /** Of one reason the log has a line at most so often. Milliseconds. */
 const LOG_EVERY_MS = 60_000

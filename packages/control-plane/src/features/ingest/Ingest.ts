@@ -1,19 +1,19 @@
 import * as Layer from "effect/Layer"
-import { Drain } from "./Drain.ts"
+import { SpanProcessor } from "./SpanProcessor.ts"
 import { Drops } from "./Drops.ts"
-import { GrpcState } from "./GrpcDoor.ts"
-import { Inbox } from "./Inbox.ts"
+import { GrpcState } from "./GrpcReceiver.ts"
+import { SpanInbox } from "./SpanInbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 import { JoinTokens } from "./JoinTokens.ts"
-import { Reception } from "./Reception.ts"
-import { Stories } from "./Stories.ts"
+import { Receiver } from "./Receiver.ts"
+import { TraceFolds } from "./TraceFolds.ts"
 import { TraceRuns } from "./TraceRuns.ts"
 
 /** Receives OpenTelemetry and drains it into runs. Requires the log, the placement and the prices. */
-export const layer = Reception.layer.pipe(
-  Layer.provide(Drain.layer),
-  Layer.provide([Stories.layer, TraceRuns.layer]),
-  Layer.provide([Drops.layer, Inbox.layer]),
+export const layer = Receiver.layer.pipe(
+  Layer.provide(SpanProcessor.layer),
+  Layer.provide([TraceFolds.layer, TraceRuns.layer]),
+  Layer.provide([Drops.layer, SpanInbox.layer]),
   Layer.provideMerge(JoinTokens.layer),
   Layer.provideMerge(GrpcState.layer),
   Layer.provideMerge(IngestSettings.layer)

@@ -31,7 +31,7 @@ import type { ExportRefused } from "./ExportBudgets.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 import { JOIN_HEADER } from "./JoinTokens.ts"
 import { asExport } from "./OtherClients.ts"
-import { Reception } from "./Reception.ts"
+import { Receiver } from "./Receiver.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -51,7 +51,7 @@ export const IngestHttp = HttpApiBuilder.group(
   "ingest",
   Effect.fn(function* (handlers) {
     const { isEnabled } = yield* IngestSettings
-    const reception = yield* Reception
+    const receiver = yield* Receiver
     const isFirst = firstTime(MOST_SOURCES)
 
     /** The encodings of a request; refuses other ones. */
@@ -92,7 +92,7 @@ export const IngestHttp = HttpApiBuilder.group(
               client: facts.client,
               joinToken: request.headers[JOIN_HEADER]
             }
-            const rejected = yield* reception.receive(given).pipe(
+            const rejected = yield* receiver.receive(given).pipe(
               Effect.catchTags({
                 BodyTooLarge: ({ message }) => Effect.fail(payloadTooLarge(message)),
                 TooManyParts: ({ message }) => Effect.fail(payloadTooLarge(message)),

@@ -11,7 +11,7 @@ import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { batched, batchedReads } from "../../platform/postgres/Batched.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 import { Drops } from "./Drops.ts"
-import { Inbox, type InboxRow, KEYS_PER_READ, type TraceRef, traceKey, traceOfKey } from "./Inbox.ts"
+import { SpanInbox, type SpanInboxRow, KEYS_PER_READ, type TraceRef, traceKey, traceOfKey } from "./SpanInbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 
 /** How soon a trace that waits for another trace, or for the run of its session, is bound again. Milliseconds. */
@@ -56,7 +56,7 @@ export const runOfKey = (source: string, key: string, life = 0): RunId => RunId.
 /** Lives of a key that one statement compares with the deleted runs. */
 const LIVES_PER_READ = 16
 
-export const arrivalOf = ({ kind, receivedAt, spanId, telemetry, traceId }: InboxRow): Arrival => ({
+export const arrivalOf = ({ kind, receivedAt, spanId, telemetry, traceId }: SpanInboxRow): Arrival => ({
   key: kind.replace(/^[a-z]+/, (label) => `${label}:${traceId}:${spanId}`),
   at: receivedAt,
   telemetry
@@ -75,7 +75,7 @@ export class TraceRuns extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const { drop } = yield* Drops
-      const inbox = yield* Inbox
+      const inbox = yield* SpanInbox
       const metrics = yield* Metrics
       const { joinsEverything, runKey, settleMs } = yield* IngestSettings
       const options = { settleMs, ...(runKey !== "" && { runKeyAttribute: runKey }) }

@@ -100,39 +100,39 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
 
   // Another process works on a locked one; the end of that work triggers the next read.
   const lock = (ids: ReadonlyArray<string>, limit: number) => sql<{ readonly id: string }>`
-    SELECT w.id::text AS id FROM unnest(${ids}::text[]::uuid[]) WITH ORDINALITY AS named (id, place)
+    SELECT w.id::text AS id FROM unnest(${ids}::text[]::uuid[]) WITH ORDINALITY AS named (id, position)
     JOIN webhooks w USING (id) WHERE w.active AND NOT ${isHeld}
-    ORDER BY named.place LIMIT ${limit} FOR NO KEY UPDATE OF w SKIP LOCKED`
+    ORDER BY named.position LIMIT ${limit} FOR NO KEY UPDATE OF w SKIP LOCKED`
 
   /** Each subscription gets its first attempt before any gets its second. */
   const take = (
     ids: ReadonlyArray<string>,
     { extra, isSlow, lane, leaseMs, limit, perSubscription }: Group
   ) => sql<ClaimedRow>`
-    WITH rooms AS MATERIALIZED (
+    WITH receivers AS MATERIALIZED (
       SELECT w.id, w.url, w.secret, w.served_at, ${underWay} AS under_way
       FROM webhooks w WHERE w.id = ANY(${ids}::text[]::uuid[]) AND ${isSlowed} = ${isSlow}::boolean
     ), candidates AS MATERIALIZED (
-      SELECT rooms.id AS webhook_id, due.id, due.next_attempt_at, due.ordinal, head.id AS head_id,
+      SELECT receivers.id AS webhook_id, due.id, due.next_attempt_at, due.ordinal, head.id AS head_id,
              greatest(head.next_attempt_at, head.claimed_until) AS head_at
-      FROM rooms CROSS JOIN LATERAL (
+      FROM receivers CROSS JOIN LATERAL (
         SELECT d.id, d.run_id, d.next_attempt_at, d.ordinal FROM webhook_deliveries d
-        WHERE d.webhook_id = rooms.id AND ${isFree} AND ${isOf[lane]}
+        WHERE d.webhook_id = receivers.id AND ${isFree} AND ${isOf[lane]}
         ORDER BY d.next_attempt_at, d.ordinal LIMIT ${READ_PER_CLAIM}
       ) due CROSS JOIN LATERAL (
         SELECT h.id, h.next_attempt_at, h.claimed_until FROM webhook_deliveries h
-        WHERE h.webhook_id = rooms.id AND h.run_id = due.run_id AND h.status = 'pending'
+        WHERE h.webhook_id = receivers.id AND h.run_id = due.run_id AND h.status = 'pending'
         ORDER BY h.ordinal LIMIT 1
       ) head
     ), heads AS (
       SELECT webhook_id, head_id, row_number() OVER (
-               PARTITION BY webhook_id ORDER BY min(next_attempt_at), min(ordinal)) AS place
+               PARTITION BY webhook_id ORDER BY min(next_attempt_at), min(ordinal)) AS position
       FROM candidates WHERE head_at <= now() GROUP BY webhook_id, head_id
     ), ranked AS (
-      SELECT heads.head_id AS id, rooms.under_way + heads.place AS rank, rooms.served_at, rooms.id AS webhook_id,
-             row_number() OVER (PARTITION BY rooms.under_way + heads.place > 1
-                                ORDER BY rooms.under_way + heads.place, rooms.served_at NULLS FIRST, rooms.id) AS number
-      FROM heads JOIN rooms ON rooms.id = heads.webhook_id
+      SELECT heads.head_id AS id, r.under_way + heads.position AS rank, r.served_at, r.id AS webhook_id,
+             row_number() OVER (PARTITION BY r.under_way + heads.position > 1
+                                ORDER BY r.under_way + heads.position, r.served_at NULLS FIRST, r.id) AS number
+      FROM heads JOIN receivers r ON r.id = heads.webhook_id
     ), chosen AS (
       SELECT id, rank > 1 AS is_extra FROM ranked
       WHERE rank <= ${perSubscription}::int AND (rank = 1 OR number <= ${extra}::int)
@@ -141,12 +141,12 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
       SELECT d.id, chosen.is_extra FROM webhook_deliveries d JOIN chosen USING (id) WHERE ${isFree} FOR UPDATE OF d SKIP LOCKED
     ), behind AS MATERIALIZED (
       SELECT d.id, CASE WHEN free.id IS NULL THEN candidates.head_at
-                        ELSE now() + make_interval(secs => ${leaseMs / 1_000}::float8) END AS put_off
+                        ELSE now() + make_interval(secs => ${leaseMs / 1_000}::float8) END AS postponed_until
       FROM webhook_deliveries d JOIN candidates USING (id) LEFT JOIN free ON free.id = candidates.head_id
       WHERE candidates.id <> candidates.head_id AND (free.id IS NOT NULL OR candidates.head_at > now())
       FOR UPDATE OF d SKIP LOCKED
-    ), parked AS (
-      UPDATE webhook_deliveries d SET next_attempt_at = behind.put_off FROM behind WHERE d.id = behind.id
+    ), delayed AS (
+      UPDATE webhook_deliveries d SET next_attempt_at = behind.postponed_until FROM behind WHERE d.id = behind.id
     ), claimed AS (
       UPDATE webhook_deliveries d
       SET attempts = d.attempts + 1, tries = d.tries + 1, last_attempt_at = now(),
@@ -157,11 +157,11 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
     ), served AS (
       UPDATE webhooks w SET served_at = now() WHERE w.id IN (SELECT webhook_id FROM claimed)
     )
-    SELECT claimed.id::text AS id, claimed.webhook_id::text AS webhook_id, rooms.url, rooms.secret, claimed.event,
+    SELECT claimed.id::text AS id, claimed.webhook_id::text AS webhook_id, receivers.url, receivers.secret, claimed.event,
            claimed.body, claimed.attempts, claimed.tries, claimed.age_ms, claimed.is_extra,
-           parked.count AS parked
-    FROM (SELECT count(*)::int AS count FROM behind) AS parked
-    LEFT JOIN claimed ON true LEFT JOIN rooms ON rooms.id = claimed.webhook_id`
+           delayed.count AS delayed
+    FROM (SELECT count(*)::int AS count FROM behind) AS delayed
+    LEFT JOIN claimed ON true LEFT JOIN receivers ON receivers.id = claimed.webhook_id`
 
   const claimGroup = Effect.fnUntraced(function* (named: ReadonlyArray<string>, group: Group) {
     if (named.length === 0 || group.limit <= 0) return { deliveries: [], more: false }
@@ -172,7 +172,7 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
       })
     )
     const deliveries = rows.flatMap((row) => (row.id === null ? [] : [toClaimed(row, group)]))
-    return { deliveries, more: (rows[0]?.parked ?? 0) > 0 && deliveries.length < group.limit }
+    return { deliveries, more: (rows[0]?.delayed ?? 0) > 0 && deliveries.length < group.limit }
   })
 
   return Effect.fn("DeliveryQueue.claim")(function* (limits: ClaimLimits) {
@@ -222,10 +222,10 @@ type Columns = Omit<ClaimedDelivery, "webhookId" | "ageMs" | "slot"> & {
 }
 
 /** The claimed deliveries, or one empty row; both have the number of delayed ones. */
-type ClaimedRow = (Columns | { readonly [column in keyof Columns]: null }) & { readonly parked: number }
+type ClaimedRow = (Columns | { readonly [column in keyof Columns]: null }) & { readonly delayed: number }
 
 const toClaimed = (
-  { age_ms, is_extra, parked: _, webhook_id, ...row }: Columns & { readonly parked: number },
+  { age_ms, is_extra, delayed: _, webhook_id, ...row }: Columns & { readonly delayed: number },
   { isSlow, lane }: Group
 ): ClaimedDelivery => ({
   ...row,

@@ -123,7 +123,7 @@ export class EarlySubscriptions extends Context.Service<
 
         const capacity = new Permits(CAPACITY_BYTES)
         const offer = (frames: ReadonlyArray<ObservedFrame>) => {
-          // A claimed subscription passes one batch at a time: the inbox of the observer is the buffer then.
+          // A claimed subscription passes one batch at a time: the mailbox of the observer is the buffer then.
           const bytes = early.isClaimed ? CAPACITY_BYTES : totalBytes(frames)
           const batch: Batch = { frames, release: () => capacity.release(bytes) }
           return Effect.map(capacity.take(bytes), () => void Queue.offerUnsafe(queue, batch))

@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { type NotFound, notArchived, type RunSpans, runNotFound, type SpansQuery, type TraceSpan } from "@runplane/api"
-import { StoryNode } from "@runplane/domain"
+import { TraceFoldNode } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 
-const decodeNode = Schema.decodeUnknownSync(Schema.fromJsonString(StoryNode))
+const decodeNode = Schema.decodeUnknownSync(Schema.fromJsonString(TraceFoldNode))
 
 /** The spans that were received for a run (docs/reference/runs.md#traces). */
 export class ReceivedSpans extends Context.Service<
@@ -44,7 +44,7 @@ export class ReceivedSpans extends Context.Service<
 }
 
 /** The span of a node; nothing for a log record. */
-const spanOf = (node: StoryNode): ReadonlyArray<TraceSpan> => {
+const spanOf = (node: TraceFoldNode): ReadonlyArray<TraceSpan> => {
   if (!("startedAt" in node)) return []
   const { agent, endedAt, errorMessage, errorType, isError, kind, model, name, parentSpanId, spanId, tool } = node
   const startedAtUnixMs = millisOf(node.startedAt)

@@ -99,7 +99,7 @@ const silent = Effect.fnUntraced(function* (url: string, address: string) {
 layer(layerTestService({ settings: { TRUST_PROXY: "1" } }), { excludeTestServices: true })(
   "a caller whose bodies do not arrive",
   (it) => {
-    it.effect("leaves slots of the reception for another one", () =>
+    it.effect("leaves slots of the receiver for another one", () =>
       Effect.gen(function* () {
         const url = yield* baseUrl
         for (let sent = 0; sent < 40; sent++) yield* silent(url, "203.0.113.1")

@@ -1,13 +1,13 @@
 import type { EventOf, KnownEvent, Span, Telemetry } from "@runplane/domain"
 import { agent, chat, span, tool } from "./Spans.ts"
-import { type Request, runStory } from "./Stories.ts"
+import { type Request, runFold } from "./TraceFolds.ts"
 import { summaryOf } from "./Summary.ts"
 
 export const at = (ms: number, ...telemetry: ReadonlyArray<Telemetry>): Request => ({ at: ms, telemetry })
 
-/** The story of telemetry that arrives together. */
-export const storyOf = (...telemetry: ReadonlyArray<Telemetry>) => runStory([at(1_000, ...telemetry)])
-export const summary = (...telemetry: ReadonlyArray<Telemetry>) => summaryOf(storyOf(...telemetry))
+/** The fold of telemetry that arrives together. */
+export const foldOf = (...telemetry: ReadonlyArray<Telemetry>) => runFold([at(1_000, ...telemetry)])
+export const summary = (...telemetry: ReadonlyArray<Telemetry>) => summaryOf(foldOf(...telemetry))
 
 export const dataOf = ({ recorded: { data } }: KnownEvent) => data
 export const ofType = <Type extends KnownEvent["type"]>(events: ReadonlyArray<KnownEvent>, type: Type) =>

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Attributes, makeRedactor, receivedTelemetry, type Telemetry } from "@runplane/domain"
-import { runStory } from "./Stories.ts"
-import { type StorySummary, summaryOf } from "./Summary.ts"
+import { runFold } from "./TraceFolds.ts"
+import { type TraceFoldSummary, summaryOf } from "./Summary.ts"
 
 /** A trace in the shape of an emitter of which no recording exists, made by hand from its names. */
 export interface Shape {
   readonly spans: ReadonlyArray<Telemetry>
-  readonly says: Partial<StorySummary>
+  readonly says: Partial<TraceFoldSummary>
 }
 
 export const usage = (
@@ -43,11 +43,11 @@ const DROPPING = {
 /** Texts that users and agents say in the shapes. */
 const SAID = /\bship\?|\bhold\b/
 
-/** Compares what the story of each shape says. */
+/** Compares what the fold of each shape says. */
 export const describeShapes = (subject: string, shapes: Readonly<Record<string, Shape>>) =>
   describe(subject, () => {
     it.each(Object.entries(shapes))("%s", (_, { says, spans }) => {
-      const found: Readonly<Record<string, unknown>> = { ...summaryOf(runStory([{ at: 1_000, telemetry: spans }])) }
+      const found: Readonly<Record<string, unknown>> = { ...summaryOf(runFold([{ at: 1_000, telemetry: spans }])) }
       const compared = Object.fromEntries(Object.keys(says).map((key) => [key, found[key]]))
       assert.deepStrictEqual(compared, { ...says })
     })
@@ -56,10 +56,10 @@ export const describeShapes = (subject: string, shapes: Readonly<Record<string, 
       "have no texts, and the same tokens, when content is dropped: %s",
       (_, { spans }) => {
         const dropped = spans.map((each) => receivedTelemetry(DROPPING, each))
-        const { finalAnswer, totals } = summaryOf(runStory([{ at: 1_000, telemetry: dropped }]))
+        const { finalAnswer, totals } = summaryOf(runFold([{ at: 1_000, telemetry: dropped }]))
         assert.isUndefined(finalAnswer)
         assert.notMatch(JSON.stringify(dropped), SAID)
-        assert.deepStrictEqual(totals, summaryOf(runStory([{ at: 1_000, telemetry: spans }])).totals)
+        assert.deepStrictEqual(totals, summaryOf(runFold([{ at: 1_000, telemetry: spans }])).totals)
       }
     )
   })

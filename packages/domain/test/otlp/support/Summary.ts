@@ -1,8 +1,8 @@
 import { type EventOf, isJsonObject, type JsonObject, type KnownEvent, textAt } from "@runplane/domain"
-import type { StoryResult } from "./Stories.ts"
+import type { TraceFoldResult } from "./TraceFolds.ts"
 
-/** What a story says, in the form in which the recordings state their truth. */
-export interface StorySummary {
+/** What a fold says, in the form in which the recordings state their truth. */
+export interface TraceFoldSummary {
   readonly name: string | undefined
   readonly status: string
   readonly errorCode: string | undefined
@@ -51,7 +51,7 @@ const callOf = ({ data, ...event }: EventOf<"llm.call.completed">): CallSummary 
 export const isCounted = (event: KnownEvent): event is EventOf<"llm.call.completed"> =>
   event.type === "llm.call.completed" && event.recorded.data["counted"] !== false
 
-export const summaryOf = ({ artifacts, end, events, facts, state }: StoryResult): StorySummary => {
+export const summaryOf = ({ artifacts, end, events, facts, state }: TraceFoldResult): TraceFoldSummary => {
   const messages = events.filter((event) => event.type === "message.received").toSorted(byStart)
   const invoked = messages.filter(({ data }) => data.messageType === "AgentInvoked")
   const handoffs = [

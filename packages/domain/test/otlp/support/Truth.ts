@@ -1,11 +1,11 @@
 import type { Expected, ExpectedRun } from "./Golden.ts"
-import type { CallSummary, StorySummary } from "./Summary.ts"
+import type { CallSummary, TraceFoldSummary } from "./Summary.ts"
 
 /** What the wire of some emitters does not say: the part of the summary that differs from the truth, and why. */
 interface Difference {
   readonly folders: RegExp
   readonly why: string
-  readonly lost: (truth: StorySummary, run: ExpectedRun) => Partial<StorySummary>
+  readonly lost: (truth: TraceFoldSummary, run: ExpectedRun) => Partial<TraceFoldSummary>
 }
 
 const callsOf =
@@ -184,7 +184,7 @@ const usageOf = (run: ExpectedRun, at: number, notOnTheWire: Expected["tokensNot
 }
 
 /** The summary that the truth of a run makes, before differences. */
-const truthOf = (run: ExpectedRun, { tokensNotOnTheWire }: Expected): StorySummary => {
+const truthOf = (run: ExpectedRun, { tokensNotOnTheWire }: Expected): TraceFoldSummary => {
   const calls = run.llmCalls.map(
     ({ agent, ok, requestModel, responseModel }, at): CallSummary => ({
       agent,
@@ -216,7 +216,7 @@ const truthOf = (run: ExpectedRun, { tokensNotOnTheWire }: Expected): StorySumma
   }
 }
 
-/** What a story of the run must say, and the differences of its folder that change nothing. */
+/** What a fold of the run must say, and the differences of its folder that change nothing. */
 export const expectedSummary = (folder: string, run: ExpectedRun, expected: Expected) => {
   let summary = truthOf(run, expected)
   const idle: Array<string> = []

@@ -9,7 +9,7 @@ import type {
   Telemetry
 } from "@runplane/domain"
 
-/** A reader of OTLP bodies for tests: only the fields of a story, no limits. */
+/** A reader of OTLP bodies for tests: only the fields of a fold, no limits. */
 
 interface Field {
   readonly number: number

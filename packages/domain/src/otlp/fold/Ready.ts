@@ -1,8 +1,8 @@
 import * as HashMap from "effect/HashMap"
 import { followerOf } from "./Handoffs.ts"
 import { parentOf, type SpanNode } from "./Node.ts"
-import type { StoryOptions } from "./Output.ts"
-import { get, type StoryState } from "./State.ts"
+import type { TraceFoldOptions } from "./Output.ts"
+import { get, type TraceFold } from "./State.ts"
 import type { Tree } from "./Tree.ts"
 
 /** When a span is decided (docs/reference/ingest.md#when-a-span-is-decided). */
@@ -14,7 +14,7 @@ export interface Readiness {
   readonly dueAt: (node: SpanNode) => number
 }
 
-export const readinessOf = (state: StoryState, tree: Tree, now: number, { settleMs }: StoryOptions): Readiness => {
+export const readinessOf = (state: TraceFold, tree: Tree, now: number, { settleMs }: TraceFoldOptions): Readiness => {
   const silentAt = state.lastAt + settleMs
   const isSilent = now >= silentAt
   const hasWaited = ({ at }: SpanNode): boolean => now >= at + settleMs
@@ -35,7 +35,7 @@ export const readinessOf = (state: StoryState, tree: Tree, now: number, { settle
 }
 
 /** Whether the spans that decide about this one have arrived. */
-const isKnown = (state: StoryState, tree: Tree, node: SpanNode, hasWaited: (node: SpanNode) => boolean): boolean => {
+const isKnown = (state: TraceFold, tree: Tree, node: SpanNode, hasWaited: (node: SpanNode) => boolean): boolean => {
   const { isComplete } = tree.around(node)
   switch (node.kind) {
     case "other":

@@ -1,9 +1,9 @@
 import * as HashSet from "effect/HashSet"
 import type { Meaning } from "../Meaning.ts"
 import { byStart, idOf, parentOf, type SpanNode } from "./Node.ts"
-import type { StoryOptions } from "./Output.ts"
+import type { TraceFoldOptions } from "./Output.ts"
 import { type Repeats, type SameCalls, sameCallsOf } from "./SameCall.ts"
-import { belowOf, childrenOf, get, type StoryState } from "./State.ts"
+import { belowOf, childrenOf, get, type TraceFold } from "./State.ts"
 import type { Tree } from "./Tree.ts"
 
 /** Why the tokens of a model span are not counted. */
@@ -22,7 +22,7 @@ export interface Counting {
   readonly winners: ReadonlyMap<string, string>
 }
 
-export const countingOf = (state: StoryState, tree: Tree): Counting => {
+export const countingOf = (state: TraceFold, tree: Tree): Counting => {
   const same = sameCallsOf(state, tree)
   const winners = new Map<string, SpanNode>()
   for (const [id, { node }] of state.waiting) {
@@ -44,7 +44,7 @@ const isBetter = (node: SpanNode, best: SpanNode): boolean => {
 }
 
 /** Of spans that are each other's ancestors one counts, unless a call hangs below them. */
-const repeatsOf = (state: StoryState, tree: Tree, same: SameCalls, node: SpanNode, id: string): Repeats | undefined => {
+const repeatsOf = (state: TraceFold, tree: Tree, same: SameCalls, node: SpanNode, id: string): Repeats | undefined => {
   if (tree.cycleOf(node) === undefined) return same.of(node)
   if (belowOf(state, id).hasModel && !isInnermost(state, tree, node)) return "a model call inside repeats it"
   return tree.around(node).isInCountedModel ? "a model call around it is counted" : undefined
@@ -52,12 +52,12 @@ const repeatsOf = (state: StoryState, tree: Tree, same: SameCalls, node: SpanNod
 
 /** Whether a model span counts, once per call (docs/reference/ingest.md#counted-once); else why not. */
 export const uncountedBecause = (
-  state: StoryState,
+  state: TraceFold,
   tree: Tree,
   { same, winners }: Counting,
   node: SpanNode,
   meaning: Meaning,
-  options: StoryOptions
+  options: TraceFoldOptions
 ): Uncounted | undefined => {
   const id = idOf(node.traceId, node.spanId)
   if (options.joined?.usage === false) return "the agents of the session may report it"
@@ -86,7 +86,7 @@ export const callIdentityOf = ({ responseId, usage }: SpanNode): string | undefi
   responseId === undefined || usage === undefined ? undefined : `${usage.input} ${usage.output} ${responseId}`
 
 /** Whether the model call below a span is only itself: of spans that are each other's ancestors the last to start. */
-const isInnermost = (state: StoryState, tree: Tree, node: SpanNode): boolean => {
+const isInnermost = (state: TraceFold, tree: Tree, node: SpanNode): boolean => {
   const cycle = tree.cycleOf(node)
   if (cycle === undefined) return false
   const calls = cycle.filter(({ kind }) => kind === "model").toSorted(byStart)

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { resumeStory, stepStory } from "@runplane/domain"
-import { at, committee, dataOf, ofType, storyOf, summary } from "./support/Read.ts"
+import { resumeTraceFold, stepTraceFold } from "@runplane/domain"
+import { at, committee, dataOf, ofType, foldOf, summary } from "./support/Read.ts"
 import { agent, chat, openInference, span, spanId, TRACE_ID, tool } from "./support/Spans.ts"
-import { keyOf, OPTIONS, runStory, SETTLE_MS, sha256 } from "./support/Stories.ts"
+import { keyOf, OPTIONS, runFold, SETTLE_MS, sha256 } from "./support/TraceFolds.ts"
 import { isCounted } from "./support/Summary.ts"
 
-describe("a story", () => {
+describe("a fold", () => {
   it("is in the order of the tree, with the times of the spans", () => {
-    const { events } = storyOf(...committee().toReversed())
+    const { events } = foldOf(...committee().toReversed())
     assert.deepStrictEqual(
       events.map(({ type, recorded: { data } }) => [type, data["messageType"] ?? data["participantId"] ?? ""]),
       [
@@ -63,7 +63,7 @@ describe("a story", () => {
   })
 
   it("has no participant for the user who gave the work, and no edge to it", () => {
-    const { events, state } = storyOf(...committee())
+    const { events, state } = foldOf(...committee())
     assert.deepStrictEqual(
       ofType(events, "message.received").map(({ data }) => [data.sender, ...data.to]),
       [
@@ -92,7 +92,7 @@ describe("a story", () => {
       "runplane.scenario": "release"
     }
     const inner = { ...agent("sre"), "gen_ai.conversation.id": "inner", "gen_ai.system_instructions": "be strict" }
-    const { facts } = runStory([
+    const { facts } = runFold([
       at(
         1_000,
         span("sre", [1, 9], inner, { parent: "lead", resource }),
@@ -125,8 +125,8 @@ describe("a story", () => {
   it("shows a call before its run ends, once its agent is known", () => {
     const named = span("c1", [1, 2], chat(1, 1, { "gen_ai.agent.name": "lead" }), { parent: "lead" })
     const unnamed = span("c2", [2, 3], chat(1, 1), { parent: "lead" })
-    const first = stepStory(
-      resumeStory({ nodes: [], isCreated: false, isEnded: false, isProvisional: false }),
+    const first = stepTraceFold(
+      resumeTraceFold({ nodes: [], isCreated: false, isEnded: false, isProvisional: false }),
       [named, unnamed].map((telemetry) => ({ key: keyOf(telemetry), at: 1_000, telemetry })),
       1_000,
       OPTIONS
@@ -137,8 +137,8 @@ describe("a story", () => {
     )
     assert.deepStrictEqual([first.waiting, first.nextAt], [2, 1_000 + SETTLE_MS])
     const other = span("x", [3, 4], {}, { parent: "lead" })
-    const second = stepStory(first.state, [{ key: keyOf(other), at: 5_900, telemetry: other }], 5_900, OPTIONS)
-    const third = stepStory(second.state, [], 6_000, OPTIONS)
+    const second = stepTraceFold(first.state, [{ key: keyOf(other), at: 5_900, telemetry: other }], 5_900, OPTIONS)
+    const third = stepTraceFold(second.state, [], 6_000, OPTIONS)
     assert.deepStrictEqual(
       third.consumed.map(({ spanId: id }) => id),
       [named.spanId]
@@ -151,7 +151,7 @@ describe("a story", () => {
   })
 
   it("assumes the service where no agent is known when the trace is silent", () => {
-    const { events, end } = runStory([at(1_000, span("c", [1, 2], chat(1, 1), { parent: "gone" }))])
+    const { events, end } = runFold([at(1_000, span("c", [1, 2], chat(1, 1), { parent: "gone" }))])
     const [call] = ofType(events, "llm.call.completed")
     assert.strictEqual(call?.data.sender, "shop")
     assert.strictEqual(call && dataOf(call)["attribution"], "assumed")
@@ -160,7 +160,7 @@ describe("a story", () => {
 
   it("never attributes again what is appended", () => {
     const child = span("c", [1, 2], chat(1, 1), { parent: "lead" })
-    const { events } = runStory([at(1_000, child), at(1_000 + 2 * SETTLE_MS, span("lead", [0, 9], agent("lead")))])
+    const { events } = runFold([at(1_000, child), at(1_000 + 2 * SETTLE_MS, span("lead", [0, 9], agent("lead")))])
     assert.deepStrictEqual(
       ofType(events, "llm.call.completed").map(({ data }) => data.sender),
       ["shop"]
@@ -173,7 +173,7 @@ describe("a story", () => {
 
   it("appends later spans as late, and does not end again", () => {
     const late = span("late", [5, 6], chat(7, 7), { parent: "lead" })
-    const { end, events, state } = runStory([at(1_000, span("lead", [0, 9], agent("lead"))), at(60_000, late)])
+    const { end, events, state } = runFold([at(1_000, span("lead", [0, 9], agent("lead"))), at(60_000, late)])
     const types = events.map(({ type }) => type)
     assert.isBelow(types.indexOf("run.completed"), types.indexOf("llm.call.completed"))
     assert.lengthOf(
@@ -187,8 +187,8 @@ describe("a story", () => {
   it("counts spans beyond the limit of a run, and appends only those within it", () => {
     const options = { ...OPTIONS, maxSpans: 3 }
     const spans = committee()
-    const { events, story } = runStory([at(1_000, ...spans)], options)
-    assert.strictEqual(story.overflow, spans.length - 3)
+    const { events, fold } = runFold([at(1_000, ...spans)], options)
+    assert.strictEqual(fold.overflow, spans.length - 3)
     assert.lengthOf(events.filter(isCounted), 1)
   })
 })
@@ -202,7 +202,7 @@ describe("handoffs", () => {
       span("c", [30, 40], agent("c"), { parent: "root" }),
       span("b", [20, 25], agent("b"), { parent: "root" })
     ]
-    const { events } = storyOf(...spans)
+    const { events } = foldOf(...spans)
     const handoffs = events.filter((each) => dataOf(each)["messageType"] === "Handoff")
     assert.deepStrictEqual(
       handoffs.map((each) => [dataOf(each)["sender"], dataOf(each)["to"], dataOf(each)["attribution"]]),

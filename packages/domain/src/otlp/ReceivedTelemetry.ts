@@ -6,7 +6,7 @@ import { ATTRIBUTES, CONTENT_NAMES } from "./Names.ts"
 import type { Attributes, Telemetry } from "./Span.ts"
 
 /** What happens to texts before anything is stored. */
-export interface ReceptionOptions {
+export interface ReceiverOptions {
   readonly redactor: Redactor
   /** `OTLP_CONTENT`: `drop` removes messages, arguments and results; instructions leave their hash. */
   readonly content: "keep" | "drop"
@@ -17,7 +17,7 @@ export interface ReceptionOptions {
 }
 
 /** A span or log record as it may be stored. The door applies it before the inbox. */
-export const receivedTelemetry = (options: ReceptionOptions, telemetry: Telemetry): Telemetry => {
+export const receivedTelemetry = (options: ReceiverOptions, telemetry: Telemetry): Telemetry => {
   const { redactor } = options
   const read = (attributes: Attributes): Attributes => redacted(redactor, kept(options, attributes))
   const common = {
@@ -59,7 +59,7 @@ const NO_CONTENT: ReadonlySet<string> = new Set(
   )
 )
 
-const kept = ({ content, keepUser }: ReceptionOptions, attributes: Attributes): Attributes => {
+const kept = ({ content, keepUser }: ReceiverOptions, attributes: Attributes): Attributes => {
   if (keepUser && content === "keep") return attributes
   const result: Record<string, Schema.Json> = {}
   for (const [name, value] of Object.entries(attributes)) {
@@ -86,13 +86,13 @@ const hasContent = (name: string): boolean =>
   messageOf(name, undefined, {}) !== undefined || name === "gen_ai.client.inference.operation.details"
 
 /** Model and counts that stand inside of dropped content. */
-const factsOf = ({ content }: ReceptionOptions, telemetry: Telemetry): Attributes =>
+const factsOf = ({ content }: ReceiverOptions, telemetry: Telemetry): Attributes =>
   content === "keep" || telemetry.kind === "log"
     ? {}
     : detailsOf({ ...telemetry, isRoot: telemetry.parentSpanId === undefined })
 
 /** Versions of the instructions differ in their hash, also where their text is dropped. */
-const hashOf = (options: ReceptionOptions, telemetry: Telemetry): Attributes => {
+const hashOf = (options: ReceiverOptions, telemetry: Telemetry): Attributes => {
   const { content, sha256 } = options
   if (content === "keep" || telemetry.kind === "log") return {}
   const attributes = { ...factsOf(options, telemetry), ...telemetry.attributes }

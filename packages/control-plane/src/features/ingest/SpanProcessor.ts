@@ -1,4 +1,4 @@
-import { type Consumed, RunId, stepStory } from "@runplane/domain"
+import { type Consumed, RunId, stepTraceFold } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -12,8 +12,8 @@ import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { Outbox } from "../../platform/outbox/Outbox.ts"
 import { Drops } from "./Drops.ts"
 import { makeDueKeys } from "./DueKeys.ts"
-import { Inbox, type InboxRow, type TraceRef, traceKey, traceOfKey } from "./Inbox.ts"
-import { type OpenStory, Stories } from "./Stories.ts"
+import { SpanInbox, type SpanInboxRow, type TraceRef, traceKey, traceOfKey } from "./SpanInbox.ts"
+import { type OpenTraceFold, TraceFolds } from "./TraceFolds.ts"
 import { arrivalOf, runOfKey, TraceRuns } from "./TraceRuns.ts"
 
 /** Traces, and runs, that are processed at the same time: they share statements and transactions. */
@@ -24,7 +24,7 @@ const EVENTS_AT_ONCE = 1_000
 const RETRY_MS = 1_000
 /** How often the inbox is read for rows whose notice was lost. Milliseconds. */
 const POLL_MS = 5_000
-/** Open stories that a process keeps; others are read from the database again. */
+/** Open folds that a process keeps; others are read from the database again. */
 const MOST_STORIES = 2_000
 /** Subjects of the messages between processes: names of traces, and a run with the source that has sent. */
 const TRACES = "otlp.traces"
@@ -34,25 +34,25 @@ const NAMES_PER_MESSAGE = 6_000
 
 /**
  * Appends what waits in the inbox to the runs (docs/reference/ingest.md#exactly-once). The process that has the shard
- * of a trace decides the run of the trace; the process that has the shard of the run continues its story. A notice
+ * of a trace decides the run of the trace; the process that has the shard of the run continues its fold. A notice
  * wakes them after a commit of the inbox, and a poll finds what no notice reached.
  */
-export class Drain extends Context.Service<
-  Drain,
+export class SpanProcessor extends Context.Service<
+  SpanProcessor,
   {
     /** Rows of these traces are committed. Returns at once. */
     readonly received: (traces: ReadonlyArray<TraceRef>) => Effect.Effect<void>
   }
->()("runplane/control-plane/Drain") {
+>()("runplane/control-plane/SpanProcessor") {
   static readonly layer = Layer.effect(
-    Drain,
+    SpanProcessor,
     Effect.gen(function* () {
       const channel = yield* ProcessChannel
       const { drop } = yield* Drops
-      const inbox = yield* Inbox
+      const inbox = yield* SpanInbox
       const metrics = yield* Metrics
       const placement = yield* Placement
-      const stories = yield* Stories
+      const folds = yield* TraceFolds
       const traceRuns = yield* TraceRuns
       const outbox = yield* Outbox
       const isOurs = (runId: RunId) => placement.has(placement.shardOf(runId))
@@ -61,10 +61,10 @@ export class Drain extends Context.Service<
 
       const appends = yield* Semaphore.make(EVENTS_AT_ONCE)
       const steps = yield* Semaphore.make(1)
-      /** Gives the thread back before each step: the stories of one read would hold it together. */
+      /** Gives the thread back before each step: the folds of one read would hold it together. */
       const turn = <A>(step: () => A) => steps.withPermits(1)(Effect.andThen(Effect.yieldNow, Effect.sync(step)))
 
-      const open = new Map<string, OpenStory>()
+      const open = new Map<string, OpenTraceFold>()
       const evict = () => {
         for (const runId of open.keys()) {
           if (open.size <= MOST_STORIES) return
@@ -72,35 +72,35 @@ export class Drain extends Context.Service<
         }
       }
 
-      const continueStory = Effect.fnUntraced(function* (runId: RunId) {
-        const story = open.get(runId) ?? (yield* stories.open(runId))
-        if (story === undefined) return undefined
-        if (story === "deleted") {
-          yield* received(yield* stories.release(runId))
+      const continueFold = Effect.fnUntraced(function* (runId: RunId) {
+        const fold = open.get(runId) ?? (yield* folds.open(runId))
+        if (fold === undefined) return undefined
+        if (fold === "deleted") {
+          yield* received(yield* folds.release(runId))
           return undefined
         }
-        // The least recently used story is the first.
+        // The least recently used fold is the first.
         open.delete(runId)
-        const { isCut, rows } = yield* inbox.ofRun({ runId, without: story.pending.keys() })
-        const hasJoined = story.options.joined !== undefined
+        const { isCut, rows } = yield* inbox.ofRun({ runId, without: fold.pending.keys() })
+        const hasJoined = fold.options.joined !== undefined
         const arrivals = rows
           .toSorted(byEnd)
           .map((row) => (hasJoined ? { ...arrivalOf(row), source: row.source } : arrivalOf(row)))
-        for (const row of rows) story.pending.set(row.ordinal, row)
+        for (const row of rows) fold.pending.set(row.ordinal, row)
         const now = yield* Clock.currentTimeMillis
-        const first = yield* turn(() => stepStory(story.state, arrivals, now, story.options))
-        const elsewhere = yield* stories.countedElsewhere(story, first)
-        for (const identity of elsewhere) story.countedElsewhere.add(identity)
+        const first = yield* turn(() => stepTraceFold(fold.state, arrivals, now, fold.options))
+        const elsewhere = yield* folds.countedElsewhere(fold, first)
+        for (const identity of elsewhere) fold.countedElsewhere.add(identity)
         const step =
-          elsewhere.length === 0 ? first : yield* turn(() => stepStory(story.state, arrivals, now, story.options))
+          elsewhere.length === 0 ? first : yield* turn(() => stepTraceFold(fold.state, arrivals, now, fold.options))
         const consumed = new Set(step.consumed.map(({ key }) => key))
-        const gone = [...story.pending.values()].filter((row) => consumed.has(arrivalOf(row).key))
+        const gone = [...fold.pending.values()].filter((row) => consumed.has(arrivalOf(row).key))
         const events = Math.min(Math.max(step.events.length, 1), EVENTS_AT_ONCE)
-        const marks = yield* appends.withPermits(events)(stories.append(story, step, gone))
+        const marks = yield* appends.withPermits(events)(folds.append(fold, step, gone))
         metrics.otlpMarks(marks)
         if (marks.stored > 0) outbox.wake()
         const dropped = Map.groupBy(step.consumed, ({ dropped }) => dropped)
-        for (const [reason, { length }] of dropped) if (reason !== undefined) yield* drop(reason, length, story.source)
+        for (const [reason, { length }] of dropped) if (reason !== undefined) yield* drop(reason, length, fold.source)
         const isRepeated = ({ dropped, node }: Consumed) => node === undefined && dropped === undefined
         metrics.otlpDrained(
           gone.length - (dropped.get("run_full")?.length ?? 0),
@@ -110,7 +110,7 @@ export class Drain extends Context.Service<
           if (node === undefined || !("isUnread" in node) || node.scope === undefined) continue
           if (!step.state.readScopes.has(node.scope)) metrics.otlpUnread(node.scope)
         }
-        open.set(runId, story)
+        open.set(runId, fold)
         evict()
         return isCut ? 0 : step.nextAt
       })
@@ -121,7 +121,7 @@ export class Drain extends Context.Service<
         process: (key) =>
           Effect.suspend(() => {
             const runId = RunId.make(key)
-            if (isOurs(runId)) return continueStory(runId)
+            if (isOurs(runId)) return continueFold(runId)
             open.delete(key)
             return Effect.undefined
           })
@@ -164,7 +164,7 @@ export class Drain extends Context.Service<
 
       /** Wakes runs with other rows than this process knows, and the runs that this process has to end. */
       const poll = Effect.gen(function* () {
-        yield* stories.removeOld
+        yield* folds.removeOld
         const rowsOfRuns = new Map<RunId, { readonly rows: number; readonly source: string }>()
         for (const { rows, runId, ...trace } of yield* inbox.waiting) {
           if (runId !== undefined) {
@@ -174,7 +174,7 @@ export class Drain extends Context.Service<
         for (const [runId, { rows, source }] of rowsOfRuns) {
           if (isOurs(runId) && open.get(runId)?.pending.size !== rows) runs.wake(runId, source)
         }
-        for (const { runId, source } of yield* stories.unfinished) {
+        for (const { runId, source } of yield* folds.unfinished) {
           if (isOurs(runId) && !runs.has(runId)) runs.wake(runId, source)
         }
       })
@@ -193,16 +193,16 @@ export class Drain extends Context.Service<
         }
       })
 
-      return Drain.of({ received })
+      return SpanProcessor.of({ received })
     })
   )
 }
 
 /** Unix nanoseconds, a decimal text. */
-const endOf = ({ telemetry }: InboxRow) => (telemetry.kind === "span" ? telemetry.endedAt : telemetry.at)
+const endOf = ({ telemetry }: SpanInboxRow) => (telemetry.kind === "span" ? telemetry.endedAt : telemetry.at)
 
 /** Times as texts of any length. */
-const byEnd = (left: InboxRow, right: InboxRow): number => {
+const byEnd = (left: SpanInboxRow, right: SpanInboxRow): number => {
   const [a, b] = [endOf(left), endOf(right)]
   return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0)
 }

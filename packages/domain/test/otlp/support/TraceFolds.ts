@@ -12,14 +12,14 @@ import {
   RunId,
   type RunState,
   recordEvent,
-  resumeStory,
-  type StoryArtifact,
-  type StoryMark,
-  type StoryNode,
-  type StoryOptions,
-  type StoryState,
+  resumeTraceFold,
+  type TraceFoldArtifact,
+  type TraceFoldMark,
+  type TraceFoldNode,
+  type TraceFoldOptions,
+  type TraceFold,
   specifiedPrices,
-  stepStory,
+  stepTraceFold,
   type Telemetry
 } from "@runplane/domain"
 
@@ -31,7 +31,7 @@ export const PARENT_WAIT_MS = 900_000
 
 export const RUN_ID = "6f0f7c1a-8f52-5d0e-9d5e-3f2a7c3b9a11"
 
-export const OPTIONS: StoryOptions = {
+export const OPTIONS: TraceFoldOptions = {
   runId: RUN_ID,
   sessionId: "key",
   settleMs: SETTLE_MS,
@@ -54,37 +54,37 @@ export interface Request {
   readonly telemetry: ReadonlyArray<Telemetry>
 }
 
-/** All that a story wrote. */
-export interface StoryResult {
+/** All that a fold wrote. */
+export interface TraceFoldResult {
   readonly events: ReadonlyArray<KnownEvent>
   readonly state: RunState
-  readonly artifacts: ReadonlyArray<StoryArtifact>
-  readonly marks: ReadonlyArray<StoryMark>
+  readonly artifacts: ReadonlyArray<TraceFoldArtifact>
+  readonly marks: ReadonlyArray<TraceFoldMark>
   readonly facts: RunFacts
   readonly end: RunEnd | undefined
-  readonly story: StoryState
-  readonly nodes: ReadonlyArray<StoryNode>
+  readonly fold: TraceFold
+  readonly nodes: ReadonlyArray<TraceFoldNode>
 }
 
 /**
- * The story of requests, with a drain after each of them and whenever one is due, until nothing is. `isKilled` decides
+ * The fold of requests, with a drain after each of them and whenever one is due, until nothing is. `isKilled` decides
  * before each drain whether the process starts anew from what is stored.
  */
-export const runStory = (
+export const runFold = (
   requests: ReadonlyArray<Request>,
-  options: StoryOptions = OPTIONS,
+  options: TraceFoldOptions = OPTIONS,
   isKilled: (drain: number) => boolean = () => false
-): StoryResult => {
-  let story = resumeStory({ nodes: [], isCreated: false, isEnded: false, isProvisional: false })
+): TraceFoldResult => {
+  let fold = resumeTraceFold({ nodes: [], isCreated: false, isEnded: false, isProvisional: false })
   let state = emptyRunState(options.runId)
   let facts: RunFacts = { tags: [], metadata: {}, models: [] }
   let end: RunEnd | undefined
   let drains = 0
   const inbox = new Map<string, Arrival>()
-  const nodes = new Map<string, StoryNode>()
+  const nodes = new Map<string, TraceFoldNode>()
   const events: Array<KnownEvent> = []
-  const artifacts: Array<StoryArtifact> = []
-  const marks: Array<StoryMark> = []
+  const artifacts: Array<TraceFoldArtifact> = []
+  const marks: Array<TraceFoldMark> = []
   const record = (draft: EventDraft): CanonicalEvent => {
     const index = events.length + 1
     const position = { id: `event-${index}`, runId: RunId.make(options.runId), seq: index, index }
@@ -96,7 +96,7 @@ export const runStory = (
     let given = arrivals
     if (isKilled(drains++)) {
       const isCreated = events.some(({ type }) => type === "run.created")
-      story = resumeStory({
+      fold = resumeTraceFold({
         nodes: nodes.values(),
         isCreated,
         isEnded: end !== undefined,
@@ -104,8 +104,8 @@ export const runStory = (
       })
       given = [...inbox.values()]
     }
-    const step = stepStory(story, given, now, options)
-    story = step.state
+    const step = stepTraceFold(fold, given, now, options)
+    fold = step.state
     facts = step.facts
     end = step.correction ?? step.end ?? end
     for (const draft of step.events) state = project(state, record(draft))
@@ -126,7 +126,7 @@ export const runStory = (
     nextAt = drain(fresh, at)
   }
   while (nextAt !== undefined) nextAt = drain([], nextAt)
-  return { events, state, artifacts, marks, facts, end, story, nodes: [...nodes.values()] }
+  return { events, state, artifacts, marks, facts, end, fold, nodes: [...nodes.values()] }
 }
 
 /** The runs of telemetry, by the binding of its traces. */

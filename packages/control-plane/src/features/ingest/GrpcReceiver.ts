@@ -69,7 +69,7 @@ interface Answer {
  * OTLP over gRPC, without TLS (docs/reference/ingest.md#grpc). A call becomes a request of the routes of HTTP, in this
  * process: bounds, keys, budgets, partial answers and the access log are the same by construction.
  */
-export const layerGrpcDoor = (host: string) =>
+export const layerGrpcReceiver = (host: string) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const { grpcPort, isEnabled } = yield* IngestSettings

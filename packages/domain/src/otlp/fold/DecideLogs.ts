@@ -2,7 +2,7 @@ import * as HashMap from "effect/HashMap"
 import type { Meaning } from "../Meaning.ts"
 import { consumeLogs, logNodeOf, withLogs } from "./Logs.ts"
 import type { SpanNode } from "./Node.ts"
-import type { StepOutput, StoryOptions } from "./Output.ts"
+import type { StepOutput, TraceFoldOptions } from "./Output.ts"
 import { modelCalled } from "./SpanEvents.ts"
 import { type Draft, get, type WaitingLog } from "./State.ts"
 import type { Tree } from "./Tree.ts"
@@ -18,7 +18,7 @@ export const decideLogs = (
   now: number,
   isFinal: boolean,
   out: StepOutput,
-  options: StoryOptions
+  options: TraceFoldOptions
 ): number | undefined => {
   if (draft.waitingLogs === 0) return undefined
   const silentAt = draft.lastAt + options.settleMs
@@ -49,7 +49,7 @@ const write = (
   logs: ReadonlyArray<WaitingLog>,
   isDecided: boolean,
   out: StepOutput,
-  options: StoryOptions
+  options: TraceFoldOptions
 ): void => {
   const [first] = logs
   if (first === undefined) return

@@ -1,6 +1,6 @@
 import * as HashSet from "effect/HashSet"
 import { compareTimes, parentOf, type SpanNode } from "./Node.ts"
-import { get, type StoryState } from "./State.ts"
+import { get, type TraceFold } from "./State.ts"
 import type { Tree } from "./Tree.ts"
 
 /** A change of the agent. */
@@ -14,7 +14,7 @@ export interface Handoff {
 }
 
 /** The next sibling that invokes an agent, of a handoff without a target: of its own, else of its sender's span. */
-export const followerOf = (state: StoryState, tree: Tree, node: SpanNode): SpanNode | undefined => {
+export const followerOf = (state: TraceFold, tree: Tree, node: SpanNode): SpanNode | undefined => {
   const from = node.agent ?? tree.around(node).agent
   const beside = nextAgent(tree, parentOf(node), node, from)
   if (beside !== undefined) return beside
@@ -46,7 +46,7 @@ const nextAgent = (
 
 /** The handoff that a span of kind `handoff` is; undefined while a side is unknown, or when it goes nowhere. */
 export const statedHandoff = (
-  state: StoryState,
+  state: TraceFold,
   tree: Tree,
   node: SpanNode,
   from: string,
@@ -67,7 +67,7 @@ export const statedHandoff = (
  * The handoffs to an invocation that only the invocation states: links to spans of other agents, and the agent that it
  * names as the one before.
  */
-export const handoffsTo = (state: StoryState, tree: Tree, node: SpanNode, agent: string): ReadonlyArray<Handoff> => {
+export const handoffsTo = (state: TraceFold, tree: Tree, node: SpanNode, agent: string): ReadonlyArray<Handoff> => {
   const { calledBy, links = [] } = node
   const linked = links.flatMap((link): ReadonlyArray<Handoff> => {
     const sender = get(state.spans, link)?.node

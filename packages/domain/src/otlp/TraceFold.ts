@@ -12,35 +12,35 @@ import {
 import { isOfInterest } from "./LogInterest.ts"
 import { meaningOf } from "./MeaningOf.ts"
 import { type Arrival, OTLP_MODE_NAME, OTLP_RUNTIME_KIND, type RunEnd, type RunFacts } from "./Run.ts"
-import { decideLogs } from "./story/DecideLogs.ts"
-import { decideSpans } from "./story/DecideSpans.ts"
-import { correctionOf, endOf, endsAt, factsOf } from "./story/End.ts"
-import { addLog, logNodeOf, waitingLog } from "./story/Logs.ts"
-import { idOf, nodeOf, StoryNode } from "./story/Node.ts"
+import { decideLogs } from "./fold/DecideLogs.ts"
+import { decideSpans } from "./fold/DecideSpans.ts"
+import { correctionOf, endOf, endsAt, factsOf } from "./fold/End.ts"
+import { addLog, logNodeOf, waitingLog } from "./fold/Logs.ts"
+import { idOf, nodeOf, TraceFoldNode } from "./fold/Node.ts"
 import {
   addArtifact,
   type Consumed,
   type StepOutput,
-  type StoryArtifact,
-  type StoryMark,
-  type StoryOptions
-} from "./story/Output.ts"
-import { addSpan, type Draft, get, type StoryState, stateOf } from "./story/State.ts"
-import { isoOf, recordedTimes } from "./story/Times.ts"
-import { treeOf } from "./story/Tree.ts"
+  type TraceFoldArtifact,
+  type TraceFoldMark,
+  type TraceFoldOptions
+} from "./fold/Output.ts"
+import { addSpan, type Draft, get, type TraceFold, stateOf } from "./fold/State.ts"
+import { isoOf, recordedTimes } from "./fold/Times.ts"
+import { treeOf } from "./fold/Tree.ts"
 
-export { type Consumed, type StoryArtifact, type StoryMark, StoryNode, type StoryOptions, type StoryState }
+export { type Consumed, type TraceFoldArtifact, type TraceFoldMark, TraceFoldNode, type TraceFoldOptions, type TraceFold }
 
-/** What one step of a story decided. */
-export interface StoryStep {
-  readonly state: StoryState
+/** What one step of a fold decided. */
+export interface TraceFoldStep {
+  readonly state: TraceFold
   /**
    * In the order in which they are appended. The first step begins with `run.created`, `run.started` and the state
    * OPEN of the session. `run.completed` or `run.failed` comes last in the step that ends the run.
    */
   readonly events: ReadonlyArray<EventDraft>
-  readonly artifacts: ReadonlyArray<StoryArtifact>
-  readonly marks: ReadonlyArray<StoryMark>
+  readonly artifacts: ReadonlyArray<TraceFoldArtifact>
+  readonly marks: ReadonlyArray<TraceFoldMark>
   readonly consumed: ReadonlyArray<Consumed>
   /** Number of arrivals that wait in the state; their rows stay in the inbox. */
   readonly waiting: number
@@ -58,10 +58,10 @@ export interface StoryStep {
   readonly overflow: number
 }
 
-/** What is stored of a run whose story is resumed. */
-export interface StoredStory {
+/** What is stored of a run whose fold is resumed. */
+export interface StoredTraceFold {
   /** The nodes of `otlp_seen`, in any order. */
-  readonly nodes: Iterable<StoryNode>
+  readonly nodes: Iterable<TraceFoldNode>
   /** Whether `run.created` is in the log. */
   readonly isCreated: boolean
   /** Whether the run has ended. */
@@ -71,25 +71,25 @@ export interface StoredStory {
 }
 
 /**
- * The story of a run from what is stored of it. After a kill, a process resumes the stored nodes and gives all rows
- * that the inbox has of the run to the next step, with their first times of reception. The step then decides what the
+ * The fold of a run from what is stored of it. After a kill, a process resumes the stored nodes and gives all rows
+ * that the inbox has of the run to the next step, with the times of their first arrival. The step then decides what the
  * killed process would have decided: the state is the fold of the nodes, and waiting telemetry is only in the inbox.
  * A new run has no nodes, is not created and not ended.
  */
-export const resumeStory = ({ isCreated, isEnded, isProvisional, nodes }: StoredStory): StoryState =>
+export const resumeTraceFold = ({ isCreated, isEnded, isProvisional, nodes }: StoredTraceFold): TraceFold =>
   stateOf(nodes, isCreated, isEnded, isProvisional)
 
 /**
- * The next step of a story: new arrivals and the time (Unix milliseconds) in, decided events out. Pure and total. Call
+ * The next step of a fold: new arrivals and the time (Unix milliseconds) in, decided events out. Pure and total. Call
  * it for each drained batch and at `nextAt`. The drain appends `events`, inserts `consumed` into `otlp_seen` and
  * deletes those rows from the inbox in one transaction, and only then keeps `state`.
  */
-export const stepStory = (
-  state: StoryState,
+export const stepTraceFold = (
+  state: TraceFold,
   arrivals: ReadonlyArray<Arrival>,
   now: number,
-  options: StoryOptions
-): StoryStep => {
+  options: TraceFoldOptions
+): TraceFoldStep => {
   const draft: Draft = { ...state }
   const out: StepOutput = { events: [], artifacts: [], marks: [], consumed: [] }
   for (const arrival of arrivals) receive(draft, arrival, out, options)
@@ -124,7 +124,7 @@ const receive = (
   draft: Draft,
   arrival: Arrival,
   { consumed }: StepOutput,
-  { maxSpans, sha256 }: StoryOptions
+  { maxSpans, sha256 }: TraceFoldOptions
 ): void => {
   const { key, telemetry } = arrival
   const { spanId, traceId } = telemetry
@@ -161,7 +161,7 @@ const isWaitingLog = (draft: Draft, id: string, key: string): boolean =>
   get(draft.logs, id)?.some((log) => log.key === key) === true
 
 /** Begins the run; returns its start, which a span that arrives later may precede: the end of the run has it again. */
-const begin = (draft: Draft, now: number, { events }: StepOutput, { runId, sessionId }: StoryOptions): string => {
+const begin = (draft: Draft, now: number, { events }: StepOutput, { runId, sessionId }: TraceFoldOptions): string => {
   const traceId = draft.first?.traceId ?? ""
   const ts = isoOf(draft.lastAt === 0 ? now : draft.lastAt)
   const identity = { ts, runId, traceId, modeName: OTLP_MODE_NAME, runtimeKind: OTLP_RUNTIME_KIND }
@@ -176,7 +176,7 @@ const begin = (draft: Draft, now: number, { events }: StepOutput, { runId, sessi
   return startedAt
 }
 
-const finish = (draft: Draft, end: RunEnd, now: number, out: StepOutput, options: StoryOptions): void => {
+const finish = (draft: Draft, end: RunEnd, now: number, out: StepOutput, options: TraceFoldOptions): void => {
   const { runId, sessionId } = options
   draft.isEnded = true
   draft.isProvisional = end.endedBecause === "idle"
@@ -207,7 +207,7 @@ const correct = (
   { name }: RunFacts,
   now: number,
   { events }: StepOutput,
-  { runId, sessionId }: StoryOptions
+  { runId, sessionId }: TraceFoldOptions
 ): void => {
   draft.isProvisional = false
   const event = { ts: isoOf(now), runId, traceId: draft.first?.traceId ?? "", runtimeSessionId: sessionId }

@@ -4,15 +4,15 @@ import type { RunEnd, RunFacts } from "../Run.ts"
 import { withoutMethod } from "../Values.ts"
 import { agentOf, isWork } from "./Below.ts"
 import { byEnd, byStart, idOf, kindOf, parentOf, type SpanNode } from "./Node.ts"
-import type { StoryOptions } from "./Output.ts"
-import { belowOf, childrenOf, get, type StoryState, unreadOf } from "./State.ts"
+import type { TraceFoldOptions } from "./Output.ts"
+import { belowOf, childrenOf, get, type TraceFold, unreadOf } from "./State.ts"
 import { isoOf, isoOfNanos, recordedTimes } from "./Times.ts"
 import type { Tree } from "./Tree.ts"
 
 const UNKNOWN_ERROR = "APPLICATION_ERROR"
 
 /** The end of the run when it has come: by its roots, or by silence (docs/reference/ingest.md#the-end-of-a-run). */
-export const endOf = (state: StoryState, tree: Tree, now: number, options: StoryOptions): RunEnd | undefined => {
+export const endOf = (state: TraceFold, tree: Tree, now: number, options: TraceFoldOptions): RunEnd | undefined => {
   const { joined, settleMs } = options
   if (state.isEnded || !state.isCreated || joined !== undefined || HashMap.size(state.waiting) > 0) return undefined
   const roots = rootsOf(state)
@@ -23,10 +23,10 @@ export const endOf = (state: StoryState, tree: Tree, now: number, options: Story
 
 /** The end by the roots, once they came, of a run that ended by silence (docs/reference/ingest.md#corrections). */
 export const correctionOf = (
-  state: StoryState,
+  state: TraceFold,
   tree: Tree,
   now: number,
-  { joined, settleMs }: StoryOptions
+  { joined, settleMs }: TraceFoldOptions
 ): RunEnd | undefined => {
   if (!state.isEnded || !state.isProvisional || joined !== undefined || HashMap.size(state.waiting) > 0)
     return undefined
@@ -35,25 +35,25 @@ export const correctionOf = (
 }
 
 /** When the run ends, or its end is corrected, without new telemetry; Unix milliseconds. */
-export const endsAt = (state: StoryState, now: number, options: StoryOptions): number | undefined => {
+export const endsAt = (state: TraceFold, now: number, options: TraceFoldOptions): number | undefined => {
   if (!state.isCreated || options.joined !== undefined) return undefined
   if (isRooted(state)) return !state.isEnded || state.isProvisional ? state.lastAt + options.settleMs : undefined
   return state.isEnded ? undefined : silentUntil(state, now, options)
 }
 
 /** When silence ends a run without all its roots. Its spans are only searched when the shorter time is over. */
-const silentUntil = (state: StoryState, now: number, { idleMs, parentWaitMs }: StoryOptions): number => {
+const silentUntil = (state: TraceFold, now: number, { idleMs, parentWaitMs }: TraceFoldOptions): number => {
   const idleAt = state.lastAt + idleMs
   const awaited = () => orphansOf(state).some(({ parentSpanId }) => parentSpanId !== SESSION_PARENT)
   return now < idleAt || !awaited() ? idleAt : state.lastAt + Math.max(idleMs, parentWaitMs)
 }
 
 /** Whether each trace of the run has its root. */
-const isRooted = (state: StoryState): boolean =>
+const isRooted = (state: TraceFold): boolean =>
   HashMap.size(state.roots) > 0 && rootsOf(state).length === HashMap.size(state.roots)
 
 /** The roots of the traces of the run, as far as they have arrived. */
-const rootsOf = (state: StoryState): ReadonlyArray<SpanNode> => {
+const rootsOf = (state: TraceFold): ReadonlyArray<SpanNode> => {
   const roots: Array<SpanNode> = []
   for (const id of HashMap.values(state.roots)) {
     const root = id === null ? undefined : get(state.spans, id)?.node
@@ -63,7 +63,7 @@ const rootsOf = (state: StoryState): ReadonlyArray<SpanNode> => {
 }
 
 /** The spans whose parent never came. */
-const orphansOf = (state: StoryState): ReadonlyArray<SpanNode> => {
+const orphansOf = (state: TraceFold): ReadonlyArray<SpanNode> => {
   const orphans: Array<SpanNode> = []
   for (const { node } of HashMap.values(state.spans)) {
     const parent = parentOf(node)
@@ -81,7 +81,7 @@ const lastToEnd = (nodes: ReadonlyArray<SpanNode>): SpanNode | undefined => {
 }
 
 const judged = (
-  state: StoryState,
+  state: TraceFold,
   tree: Tree,
   roots: ReadonlyArray<SpanNode>,
   now: number,
@@ -118,7 +118,7 @@ const STATUS_OF_HTTP = /^\d{3}$/
 const hasType = ({ errorType }: SpanNode): boolean => errorType !== undefined && !STATUS_OF_HTTP.test(errorType)
 
 /** The last agent, model call or tool of the run to end that failed with a message. */
-const lastFailure = (state: StoryState): SpanNode | undefined => {
+const lastFailure = (state: TraceFold): SpanNode | undefined => {
   const failed: Array<SpanNode> = []
   for (const { node } of HashMap.values(state.spans)) {
     if (node.isError === true && node.errorMessage !== undefined && isWork(kindOf(node))) failed.push(node)
@@ -127,14 +127,14 @@ const lastFailure = (state: StoryState): SpanNode | undefined => {
 }
 
 /** Whether a trace is of agents: an acknowledgement that ends later does not judge the run. */
-const hasWork = (state: StoryState, root: SpanNode): boolean =>
+const hasWork = (state: TraceFold, root: SpanNode): boolean =>
   isWork(kindOf(root)) || belowOf(state, idOf(root.traceId, root.spanId)).hasWork
 
 /**
  * The last agent directly below the root when it failed: some frameworks leave the root without an error. A later
  * agent, tool or model call answered an earlier failure.
  */
-const failedAgent = (state: StoryState, tree: Tree, root: SpanNode): SpanNode | undefined => {
+const failedAgent = (state: TraceFold, tree: Tree, root: SpanNode): SpanNode | undefined => {
   let last: SpanNode | undefined
   const seen = new Set<string>()
   const stack = [root]
@@ -156,7 +156,7 @@ const failedAgent = (state: StoryState, tree: Tree, root: SpanNode): SpanNode | 
 }
 
 /** A failure and the failures inside it that it comes from: at each level the last one to end. */
-const failureChain = (state: StoryState, failing: SpanNode): ReadonlyArray<SpanNode> => {
+const failureChain = (state: TraceFold, failing: SpanNode): ReadonlyArray<SpanNode> => {
   const chain: Array<SpanNode> = []
   const seen = new Set<string>()
   for (let node: SpanNode | undefined = failing; node !== undefined; ) {
@@ -170,7 +170,7 @@ const failureChain = (state: StoryState, failing: SpanNode): ReadonlyArray<SpanN
 }
 
 /** What lists and searches show of the run so far. */
-export const factsOf = (state: StoryState, tree: Tree): RunFacts => {
+export const factsOf = (state: TraceFold, tree: Tree): RunFacts => {
   const clue = (name: keyof NonNullable<SpanNode["clues"]>): string | undefined => {
     const value = state.clues[name]?.clues?.[name]
     return typeof value === "string" ? value : undefined
@@ -217,7 +217,7 @@ export const factsOf = (state: StoryState, tree: Tree): RunFacts => {
 }
 
 /** The conversation of the first span that no agent gave to another: a delegated agent has one of its own. */
-const outerClue = (state: StoryState, tree: Tree): string | undefined => {
+const outerClue = (state: TraceFold, tree: Tree): string | undefined => {
   const node = state.clues["conversation"]
   return node !== undefined && tree.around(node).agent === undefined ? node.clues?.conversation : undefined
 }

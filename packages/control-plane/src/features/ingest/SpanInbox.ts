@@ -48,7 +48,7 @@ export const inboxEntry = (telemetry: Telemetry): InboxEntry => {
 }
 
 /** A received span or log record. */
-export interface InboxRow extends TraceRef {
+export interface SpanInboxRow extends TraceRef {
   readonly spanId: string
   readonly kind: string
   /** Position in the inbox; later rows have larger ones, but may be visible earlier. */
@@ -77,7 +77,7 @@ export interface SourceSize {
 }
 
 /** What waits in the inbox of all processes. */
-export interface InboxSize {
+export interface SpanInboxSize {
   readonly rows: number
   readonly bytes: number
   /** The same of each source with rows. */
@@ -87,7 +87,7 @@ export interface InboxSize {
 }
 
 export interface RowsRead {
-  readonly rows: ReadonlyArray<InboxRow>
+  readonly rows: ReadonlyArray<SpanInboxRow>
   /** Whether more rows wait. */
   readonly isCut: boolean
 }
@@ -131,8 +131,8 @@ export interface RunRows {
 }
 
 /** Spans and log records that are received and have no run yet (docs/reference/ingest.md#exactly-once). */
-export class Inbox extends Context.Service<
-  Inbox,
+export class SpanInbox extends Context.Service<
+  SpanInbox,
   {
     /** Stores what the inbox does not have, in one statement. */
     readonly store: (
@@ -141,17 +141,17 @@ export class Inbox extends Context.Service<
       /** The session that a token of the request allows the entries to join. */
       joins?: string
     ) => Effect.Effect<StoredEntries, SqlError>
-    readonly size: Effect.Effect<InboxSize, SqlError>
+    readonly size: Effect.Effect<SpanInboxSize, SqlError>
     readonly waiting: Effect.Effect<ReadonlyArray<WaitingTrace>, SqlError>
     /** The first rows of a trace. Callers that read at the same time share a statement. */
     readonly ofTrace: (trace: TraceRef) => Effect.Effect<RowsRead, SqlError>
     /** The same of a run's traces, without the rows that the caller has. */
     readonly ofRun: (run: RunRows) => Effect.Effect<RowsRead, SqlError>
-    readonly remove: (rows: ReadonlyArray<InboxRow>) => Effect.Effect<void, SqlError>
+    readonly remove: (rows: ReadonlyArray<SpanInboxRow>) => Effect.Effect<void, SqlError>
   }
->()("runplane/control-plane/Inbox") {
+>()("runplane/control-plane/SpanInbox") {
   static readonly layer = Layer.effect(
-    Inbox,
+    SpanInbox,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
@@ -189,7 +189,7 @@ export class Inbox extends Context.Service<
       }
 
       /** In parts, each of which is copied for its statement: memory does not have twice a large request. */
-      const store = Effect.fn("Inbox.store")((source: string, entries: ReadonlyArray<InboxEntry>, joins?: string) => {
+      const store = Effect.fn("SpanInbox.store")((source: string, entries: ReadonlyArray<InboxEntry>, joins?: string) => {
         const parts = partsOf(entries)
         const [first = [], ...others] = parts
         if (others.length === 0) return storePart(source, first, joins)
@@ -211,7 +211,7 @@ export class Inbox extends Context.Service<
           SELECT source, count(*)::int AS rows, sum(bytes)::float8 AS bytes,
                  extract(epoch FROM now() - min(received_at))::float8 AS "lagSeconds"
           FROM otlp_inbox GROUP BY source`,
-        (sources): InboxSize => ({
+        (sources): SpanInboxSize => ({
           rows: sources.reduce((sum, { rows }) => sum + rows, 0),
           bytes: sources.reduce((sum, { bytes }) => sum + bytes, 0),
           lagSeconds: sources.reduce((most, { lagSeconds }) => Math.max(most, lagSeconds), 0),
@@ -254,7 +254,7 @@ export class Inbox extends Context.Service<
             const byKey = Map.groupBy(rows, ({ number }) => number)
             return Array.from({ length: count }, (_, index) => {
               const own = byKey.get(index + 1) ?? []
-              return { rows: own.map(toInboxRow), isCut: own.length === ROWS_PER_READ || index + 1 >= last }
+              return { rows: own.map(toSpanInboxRow), isCut: own.length === ROWS_PER_READ || index + 1 >= last }
             })
           }
         ).pipe(Effect.withTracerEnabled(false))
@@ -273,7 +273,7 @@ export class Inbox extends Context.Service<
             sql`SELECT i.* FROM otlp_inbox i WHERE i.source = k.source AND i.trace_id = k.trace_id`
           )
       })
-      const ofTrace = Effect.fn("Inbox.ofTrace")((trace: TraceRef) => readTraces(trace))
+      const ofTrace = Effect.fn("SpanInbox.ofTrace")((trace: TraceRef) => readTraces(trace))
 
       const readRuns = batched<RunRows, RowsRead>(sql, {
         isShared: true,
@@ -292,11 +292,11 @@ export class Inbox extends Context.Service<
                   WHERE w.ordinal = i.ordinal)`
           )
       })
-      const ofRun = Effect.fn("Inbox.ofRun")((run: RunRows) => readRuns(run))
+      const ofRun = Effect.fn("SpanInbox.ofRun")((run: RunRows) => readRuns(run))
 
-      const remove = Effect.fn("Inbox.remove")((rows: ReadonlyArray<InboxRow>) => Effect.asVoid(removal(sql, rows)))
+      const remove = Effect.fn("SpanInbox.remove")((rows: ReadonlyArray<SpanInboxRow>) => Effect.asVoid(removal(sql, rows)))
 
-      return Inbox.of({ store, size, waiting, ofTrace, ofRun, remove })
+      return SpanInbox.of({ store, size, waiting, ofTrace, ofRun, remove })
     })
   )
 }
@@ -308,10 +308,10 @@ const kindOf = (telemetry: Telemetry): string =>
 const ROW_COLUMNS = { trace_id: "text", span_id: "text", kind: "text", bytes: "int", span: "json" } as const
 const KEY_COLUMNS = { source: "text", trace_id: "text", span_id: "text", kind: "text" } as const
 
-const keyRow = ({ kind, source, spanId, traceId }: InboxRow) => ({ source, trace_id: traceId, span_id: spanId, kind })
+const keyRow = ({ kind, source, spanId, traceId }: SpanInboxRow) => ({ source, trace_id: traceId, span_id: spanId, kind })
 
 /** The statement that removes rows from the inbox; it returns their traces and bytes. */
-export const removal = (sql: PgClient.PgClient, rows: ReadonlyArray<InboxRow>) =>
+export const removal = (sql: PgClient.PgClient, rows: ReadonlyArray<SpanInboxRow>) =>
   sql`DELETE FROM otlp_inbox i USING ${unnestRows(sql, rows.map(keyRow), KEY_COLUMNS)} AS k
       WHERE i.source = k.source AND i.trace_id = k.trace_id AND i.span_id = k.span_id AND i.kind = k.kind
       RETURNING i.source, i.trace_id, i.bytes`
@@ -331,7 +331,7 @@ interface StoredRow {
   readonly found: number
 }
 
-const toInboxRow = (row: StoredRow): InboxRow => ({
+const toSpanInboxRow = (row: StoredRow): SpanInboxRow => ({
   source: row.source,
   traceId: row.trace_id,
   spanId: row.span_id,

@@ -9,11 +9,11 @@ import {
   type RunFacts,
   type RunId,
   type RunStatus,
-  resumeStory,
-  StoryNode,
-  type StoryOptions,
-  type StoryState,
-  type StoryStep
+  resumeTraceFold,
+  TraceFoldNode,
+  type TraceFoldOptions,
+  type TraceFold,
+  type TraceFoldStep
 } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -34,7 +34,7 @@ import { batchedReads, batchedWrites } from "../../platform/postgres/Batched.ts"
 import { idRows } from "../../platform/postgres/KeptPlans.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 import { countedCalls, makeCountedCalls } from "./CountedCalls.ts"
-import { type InboxRow, KEYS_PER_READ, MAX_SPANS_PER_RUN, removal, type TraceRef } from "./Inbox.ts"
+import { type SpanInboxRow, KEYS_PER_READ, MAX_SPANS_PER_RUN, removal, type TraceRef } from "./SpanInbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 
 /** Nodes that are decoded at a time, before the thread is given back. */
@@ -43,18 +43,18 @@ const NODES_PER_SLICE = 500
 /** Spans that one step decides: it holds the thread for some 10 ms, and the next one begins at once. */
 const DECISIONS_PER_STEP = 250
 
-const decodeNode = Schema.decodeUnknownSync(Schema.fromJsonString(StoryNode))
+const decodeNode = Schema.decodeUnknownSync(Schema.fromJsonString(TraceFoldNode))
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 
-/** The story of a run as this process continues it. */
-export interface OpenStory {
+/** The fold of a run as this process continues it. */
+export interface OpenTraceFold {
   readonly runId: RunId
   readonly source: string
   /** The session that its spans name and may not join. */
   readonly linkedSession: string | undefined
-  readonly options: StoryOptions
-  state: StoryState
+  readonly options: TraceFoldOptions
+  state: TraceFold
   /** Spans and log records of the run that are stored. */
   positions: number
   isCreated: boolean
@@ -63,29 +63,29 @@ export interface OpenStory {
   /** Identities of its model calls that other runs have counted. */
   readonly countedElsewhere: Set<string>
   /** Rows of the inbox that the state has, by ordinal. */
-  readonly pending: Map<bigint, InboxRow>
+  readonly pending: Map<bigint, SpanInboxRow>
 }
 
 /**
- * The stories of runs: read from the stored nodes, and continued by appends
+ * The folds of runs: read from the stored nodes, and continued by appends
  * (docs/reference/ingest.md#exactly-once).
  */
-export class Stories extends Context.Service<
-  Stories,
+export class TraceFolds extends Context.Service<
+  TraceFolds,
   {
     /** `deleted` when the run is deleted: its traces need another. Undefined when no trace is bound to the run. */
-    readonly open: (runId: RunId) => Effect.Effect<OpenStory | "deleted" | undefined, SqlError>
+    readonly open: (runId: RunId) => Effect.Effect<OpenTraceFold | "deleted" | undefined, SqlError>
     /**
      * Appends what a step decided, stores its marks, and removes the consumed rows from the inbox in the same
-     * transaction. Fails when another process has continued the story: it is opened again then.
+     * transaction. Fails when another process has continued the fold: it is opened again then.
      */
     readonly append: (
-      story: OpenStory,
-      step: StoryStep,
-      rows: ReadonlyArray<InboxRow>
+      fold: OpenTraceFold,
+      step: TraceFoldStep,
+      rows: ReadonlyArray<SpanInboxRow>
     ) => Effect.Effect<StoredMarks, SqlError | AppendFailed | RunNotFound | RunAlreadyExists>
     /** Identities of the model calls of a step that another run has counted: the step is to be made again then. */
-    readonly countedElsewhere: (story: OpenStory, step: StoryStep) => Effect.Effect<ReadonlyArray<string>, SqlError>
+    readonly countedElsewhere: (fold: OpenTraceFold, step: TraceFoldStep) => Effect.Effect<ReadonlyArray<string>, SqlError>
     /** Removes what no later step needs. Call it every few seconds. */
     readonly removeOld: Effect.Effect<void, SqlError>
     /** Releases the traces that were bound to a run while it was deleted, and returns them. */
@@ -93,9 +93,9 @@ export class Stories extends Context.Service<
     /** Runs of OpenTelemetry that have not ended, with their sources. */
     readonly unfinished: Effect.Effect<ReadonlyArray<{ readonly runId: RunId; readonly source: string }>, SqlError>
   }
->()("runplane/control-plane/Stories") {
+>()("runplane/control-plane/TraceFolds") {
   static readonly layer = Layer.effect(
-    Stories,
+    TraceFolds,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const keptMs = yield* callsKeptMs
@@ -132,20 +132,20 @@ export class Stories extends Context.Service<
         sql<{ readonly node: string }>`
           SELECT node::text AS node FROM otlp_seen WHERE run_id = ${runId}::uuid ORDER BY position`
 
-      const open = Effect.fn("Stories.open")(function* (runId: RunId) {
+      const open = Effect.fn("TraceFolds.open")(function* (runId: RunId) {
         const row = yield* readRow(runId)
         if (row === undefined) return undefined
         if (row.status === null && (row.is_deleted || row.run_key === null)) return "deleted" as const
         const isCreated = row.status !== null
         const nodes = isCreated ? yield* readNodes(runId) : []
-        const stored: Array<StoryNode> = []
+        const stored: Array<TraceFoldNode> = []
         for (const { node } of nodes) {
           if (stored.length % NODES_PER_SLICE === NODES_PER_SLICE - 1) yield* Effect.yieldNow
           stored.push(decodeNode(node))
         }
         const isEnded = row.status !== null && isTerminal(row.status)
         const countedElsewhere = new Set<string>()
-        const options: StoryOptions = {
+        const options: TraceFoldOptions = {
           countedElsewhere,
           runId,
           sessionId: row.runtime_session_id ?? (row.is_taken || row.run_key === null ? runId : row.run_key),
@@ -164,18 +164,18 @@ export class Stories extends Context.Service<
           source: row.source,
           linkedSession: row.linked_session ?? undefined,
           options,
-          state: resumeStory({ nodes: stored, isCreated, isEnded, isProvisional: row.ended_because === "idle" }),
+          state: resumeTraceFold({ nodes: stored, isCreated, isEnded, isProvisional: row.ended_because === "idle" }),
           positions: nodes.length,
           isCreated,
           facts: "",
           countedElsewhere,
           pending: new Map()
-        } satisfies OpenStory
+        } satisfies OpenTraceFold
       })
 
-      /** Rows of the inbox become rows of the story. A position that is taken fails the transaction. */
+      /** Rows of the inbox become rows of the fold. A position that is taken fails the transaction. */
       const consume = batchedWrites(sql, (taken: ReadonlyArray<Taken>) => {
-        const seen = taken.flatMap(({ step: { consumed }, story: { positions, runId } }) =>
+        const seen = taken.flatMap(({ step: { consumed }, fold: { positions, runId } }) =>
           consumed
             .flatMap(({ key, node }) => (node === undefined ? [] : [{ key, node: JSON.stringify(node) }]))
             .map((one, index) => ({ ...one, run_id: runId, position: positions + index }))
@@ -189,7 +189,7 @@ export class Stories extends Context.Service<
               )}
             ), claimed AS (
               ${calls.claim(
-                taken.flatMap(({ step, story: { runId, source } }) =>
+                taken.flatMap(({ step, fold: { runId, source } }) =>
                   countedCalls(source, step).map(({ call }) => ({ call, run_id: runId }))
                 )
               )}
@@ -205,9 +205,9 @@ export class Stories extends Context.Service<
         )
       })
 
-      const update = (story: OpenStory, facts: RunFacts, at: string) => {
+      const update = (fold: OpenTraceFold, facts: RunFacts, at: string) => {
         const { environment, metadata, policyVersion, scenarioRef, searchText, sourceRef, tags } = columnsOf(
-          story,
+          fold,
           facts
         )
         return sql`
@@ -217,7 +217,7 @@ export class Stories extends Context.Service<
                           metadata = (metadata::jsonb || ${JSON.stringify(metadata)}::text::jsonb)::json,
                           search_text = fold_text(${searchText}::text),
                           updated_at = greatest(updated_at, ${at}::timestamptz)
-          WHERE id = ${story.runId}::uuid`
+          WHERE id = ${fold.runId}::uuid`
       }
 
       /** Sums count the run at its first span, like its calls (docs/reference/alerts.md#late). */
@@ -227,35 +227,35 @@ export class Stories extends Context.Service<
           AND ${firstSpanAt}::timestamptz < created_at
           AND ${firstSpanAt}::timestamptz > created_at - make_interval(secs => ${keptMs / 1_000}::float8)`
 
-      const append = Effect.fn("Stories.append")(function* (
-        story: OpenStory,
-        step: StoryStep,
-        rows: ReadonlyArray<InboxRow>
+      const append = Effect.fn("TraceFolds.append")(function* (
+        fold: OpenTraceFold,
+        step: TraceFoldStep,
+        rows: ReadonlyArray<SpanInboxRow>
       ) {
-        const { runId } = story
+        const { runId } = fold
         const facts = JSON.stringify(step.facts)
-        const isNew = !story.isCreated && step.events.length > 0
-        const judgements = step.marks.map((mark) => ({ ...mark, ...judgementOf(mark, story.options) }))
-        const statesTruth = truth === "all" || (truth === "own" && story.options.joined === undefined)
+        const isNew = !fold.isCreated && step.events.length > 0
+        const judgements = step.marks.map((mark) => ({ ...mark, ...judgementOf(mark, fold.options) }))
+        const statesTruth = truth === "all" || (truth === "own" && fold.options.joined === undefined)
         const stated = statesTruth ? judgements : judgements.filter(({ name }) => name !== CORRECT)
         let storedMarks = 0
         let areFactsStored = isNew
         const also = (at: string) =>
           Effect.gen(function* () {
-            if (rows.length > 0) yield* consume({ story, step, rows })
+            if (rows.length > 0) yield* consume({ fold, step, rows })
             for (const { artifactId: id, content, kind, label } of step.artifacts) {
               yield* artifacts.insert({ id, runId, kind, label, inline: { text: content }, createdAt: at })
             }
-            const isChanged = story.isCreated && story.options.joined === undefined && facts !== story.facts
-            if (isChanged) yield* update(story, step.facts, at)
+            const isChanged = fold.isCreated && fold.options.joined === undefined && facts !== fold.facts
+            if (isChanged) yield* update(fold, step.facts, at)
             if ((isNew || isChanged) && step.facts.startedAt !== undefined) yield* count(runId, step.facts.startedAt)
             areFactsStored ||= isChanged
-            if (stated.length > 0) storedMarks = yield* marks.add(runId, story.source, stated, at)
+            if (stated.length > 0) storedMarks = yield* marks.add(runId, fold.source, stated, at)
           })
         if (isNew) {
           // The end of a run is a change of its status, so it follows in an append of its own.
           const events = step.end === undefined ? step.events : step.events.slice(0, -1)
-          const run = yield* newRun(story, step, rows)
+          const run = yield* newRun(fold, step, rows)
           yield* log.create({ runId, insert: repository.insert(run), events, also })
         }
         const events = isNew ? step.events.slice(-1) : step.events
@@ -272,28 +272,28 @@ export class Stories extends Context.Service<
           })
         } else if (!isNew && (events.length > 0 || rows.length > 0)) {
           const correction = correctionOf(step)
-          yield* story.isCreated
+          yield* fold.isCreated
             ? log.record({ runId, events, also, ...(correction !== undefined && { correction }) })
             : sql.withTransaction(also(""))
         }
-        story.positions += step.consumed.filter(({ node }) => node !== undefined).length
-        story.isCreated ||= isNew
+        fold.positions += step.consumed.filter(({ node }) => node !== undefined).length
+        fold.isCreated ||= isNew
         // A step without events writes nothing: the next one that does has these facts.
-        if (areFactsStored) story.facts = facts
-        story.state = step.state
-        for (const { ordinal } of rows) story.pending.delete(ordinal)
+        if (areFactsStored) fold.facts = facts
+        fold.state = step.state
+        for (const { ordinal } of rows) fold.pending.delete(ordinal)
         return { stored: storedMarks, dropped: judgements.length - storedMarks }
       })
 
-      const newRun = Effect.fnUntraced(function* (story: OpenStory, step: StoryStep, rows: ReadonlyArray<InboxRow>) {
+      const newRun = Effect.fnUntraced(function* (fold: OpenTraceFold, step: TraceFoldStep, rows: ReadonlyArray<SpanInboxRow>) {
         const run: NewRun = {
-          ...columnsOf(story, step.facts),
-          id: story.runId,
+          ...columnsOf(fold, step.facts),
+          id: fold.runId,
           mode: "live",
           modeName: OTLP_MODE_NAME,
           runtimeKind: OTLP_RUNTIME_KIND,
           runtimeVersion: undefined,
-          sessionId: story.options.sessionId,
+          sessionId: fold.options.sessionId,
           traceId: rows[0]?.traceId ?? (yield* ids.traceId),
           spanId: yield* ids.spanId,
           traceParent: undefined,
@@ -311,7 +311,7 @@ export class Stories extends Context.Service<
         (rows) => rows.map(({ id, source }) => ({ runId: id, source: source ?? "" }))
       ).pipe(Effect.withTracerEnabled(false))
 
-      const release = Effect.fn("Stories.release")((runId: RunId) =>
+      const release = Effect.fn("TraceFolds.release")((runId: RunId) =>
         Effect.map(
           sql<{ readonly source: string; readonly trace_id: string }>`
             DELETE FROM otlp_traces t WHERE run_id = ${runId}::uuid AND NOT EXISTS (SELECT FROM runs r WHERE r.id = t.run_id)
@@ -320,16 +320,16 @@ export class Stories extends Context.Service<
         )
       )
 
-      const countedElsewhere = (story: OpenStory, step: StoryStep) =>
-        calls.countedElsewhere(story.runId, countedCalls(story.source, step))
+      const countedElsewhere = (fold: OpenTraceFold, step: TraceFoldStep) =>
+        calls.countedElsewhere(fold.runId, countedCalls(fold.source, step))
 
-      return Stories.of({ open, append, countedElsewhere, removeOld: calls.removeOld, release, unfinished })
+      return TraceFolds.of({ open, append, countedElsewhere, removeOld: calls.removeOld, release, unfinished })
     })
   )
 }
 
 /** The other end that a step gives the run. */
-const correctionOf = ({ correction }: StoryStep): Correction | undefined => {
+const correctionOf = ({ correction }: TraceFoldStep): Correction | undefined => {
   if (correction === undefined) return undefined
   const { endedAt, errorCode = "APPLICATION_ERROR", errorMessage = errorCode, startedAt, status } = correction
   return {
@@ -339,11 +339,11 @@ const correctionOf = ({ correction }: StoryStep): Correction | undefined => {
   }
 }
 
-/** Rows of the inbox that a step of a story takes. */
+/** Rows of the inbox that a step of a fold takes. */
 interface Taken {
-  readonly story: OpenStory
-  readonly step: StoryStep
-  readonly rows: ReadonlyArray<InboxRow>
+  readonly fold: OpenTraceFold
+  readonly step: TraceFoldStep
+  readonly rows: ReadonlyArray<SpanInboxRow>
 }
 
 /** Judgements of a step. A repetition counts as dropped. */
@@ -374,7 +374,7 @@ const unreadOf = (unread: NonNullable<RunFacts["unread"]>) => ({
 })
 
 /** The values of a run's row that follow from its spans. */
-const columnsOf = ({ linkedSession, runId, source }: OpenStory, facts: RunFacts) => {
+const columnsOf = ({ linkedSession, runId, source }: OpenTraceFold, facts: RunFacts) => {
   const columns = {
     scenarioRef: facts.name,
     sourceRef: facts.sourceRef,

@@ -24,17 +24,17 @@ interface Frame {
  * their share of the budget until the observation takes the next message, so a stream waits while the log is slow
  * (docs/reference/events.md#bounds). Effect's Queue has neither the bound in bytes nor the merging of updates.
  */
-export interface Inbox {
-  /** Waits while the inbox is full. */
+export interface Mailbox {
+  /** Waits while the mailbox is full. */
   readonly put: (message: Message) => Effect.Effect<void>
   readonly putFrames: (subscription: number, frames: ReadonlyArray<ObservedFrame>) => Effect.Effect<void>
   /**
-   * Never waits. A full inbox keeps only the newest update: the current state of the session, or a reason to query it.
+   * Never waits. A full mailbox keeps only the newest update: the current state of the session, or a reason to query it.
    */
   readonly update: (update: SessionUpdate) => void
-  /** For the observation itself, which must not wait for its own inbox. */
+  /** For the observation itself, which must not wait for its own mailbox. */
   readonly reply: (message: Message) => void
-  /** A producer is broken: the observation fails after the messages in the inbox. */
+  /** A producer is broken: the observation fails after the messages in the mailbox. */
   readonly die: (defect: unknown) => Effect.Effect<void>
   readonly next: Effect.Effect<Message & Omit<Moment, "watched">>
 }
@@ -46,18 +46,18 @@ interface Taken {
   readonly others: number
 }
 
-export interface InboxOptions {
+export interface MailboxOptions {
   readonly budget: BudgetShare
   readonly delay: Pick<BatchDelay["Service"], "come" | "due">
   /** Most bytes of a batch. */
   readonly appendBytes: number
 }
 
-export const makeInbox = Effect.fnUntraced(function* ({
+export const makeMailbox = Effect.fnUntraced(function* ({
   appendBytes,
   budget,
   delay
-}: InboxOptions): Effect.fn.Return<Inbox> {
+}: MailboxOptions): Effect.fn.Return<Mailbox> {
   const others = new Permits(OTHER_MESSAGES)
   const queue = yield* Queue.unbounded<Frame | Message>()
   const replies: Array<Message> = []

@@ -5,7 +5,7 @@ import type { Meaning } from "../Meaning.ts"
 import type { LoggedMessage } from "../meaning/Messages.ts"
 import type { Span } from "../Span.ts"
 import { type Below, contributionOf, merged, NOTHING_BELOW } from "./Below.ts"
-import { byEnd, byStart, idOf, isLogNode, parentOf, type SpanNode, type StoryNode } from "./Node.ts"
+import { byEnd, byStart, idOf, isLogNode, parentOf, type SpanNode, type TraceFoldNode } from "./Node.ts"
 
 /** A span of the run, whether its events are appended already or not. */
 export interface Known {
@@ -40,10 +40,10 @@ interface Siblings {
 }
 
 /**
- * The story of a run so far. Nodes of decided spans, and whole spans and log records that still wait. A value; the maps
+ * The fold of a run so far. Nodes of decided spans, and whole spans and log records that still wait. A value; the maps
  * are persistent.
  */
-export interface StoryState {
+export interface TraceFold {
   readonly spans: HashMap.HashMap<string, Known>
   readonly children: HashMap.HashMap<string, Siblings>
   readonly below: HashMap.HashMap<string, Below>
@@ -97,7 +97,7 @@ export interface StoryState {
 }
 
 /** A state that a step changes. */
-export type Draft = { -readonly [Name in keyof StoryState]: StoryState[Name] }
+export type Draft = { -readonly [Name in keyof TraceFold]: TraceFold[Name] }
 
 export const emptyState = (isCreated: boolean, isEnded: boolean, isProvisional: boolean): Draft => ({
   spans: HashMap.empty(),
@@ -138,10 +138,10 @@ export const emptyState = (isCreated: boolean, isEnded: boolean, isProvisional: 
 export const get = <V>(map: HashMap.HashMap<string, V>, key: string): V | undefined =>
   Option.getOrUndefined(HashMap.get(map, key))
 
-export const belowOf = (state: StoryState, id: string): Below => get(state.below, id) ?? NOTHING_BELOW
+export const belowOf = (state: TraceFold, id: string): Below => get(state.below, id) ?? NOTHING_BELOW
 
 /** The children of a span, in no order. */
-export const childrenOf = (state: StoryState, id: string): Array<SpanNode> => {
+export const childrenOf = (state: TraceFold, id: string): Array<SpanNode> => {
   const nodes: Array<SpanNode> = []
   for (let each = get(state.children, id); each !== undefined; each = each.next) {
     const known = get(state.spans, each.id)
@@ -275,16 +275,16 @@ const addScope = (draft: Draft, { isUnread, scope }: SpanNode): void => {
 }
 
 /** Spans that were not understood, of instrumentations of which none was: others have steps between their calls. */
-export const unreadOf = ({ readScopes, unread }: StoryState): Readonly<Record<string, number>> =>
+export const unreadOf = ({ readScopes, unread }: TraceFold): Readonly<Record<string, number>> =>
   Object.fromEntries([...unread].filter(([scope]) => !readScopes.has(scope)))
 
 /** The state that stored nodes leave. */
 export const stateOf = (
-  nodes: Iterable<StoryNode>,
+  nodes: Iterable<TraceFoldNode>,
   isCreated: boolean,
   isEnded: boolean,
   isProvisional: boolean
-): StoryState => {
+): TraceFold => {
   const draft = emptyState(isCreated, isEnded, isProvisional)
   for (const node of nodes) {
     if (isLogNode(node)) {
@@ -300,7 +300,7 @@ export const stateOf = (
 }
 
 /** Records a consumed log record. */
-export const addLogNode = (draft: Draft, node: Extract<StoryNode, { readonly kind: "log" }>): void => {
+export const addLogNode = (draft: Draft, node: Extract<TraceFoldNode, { readonly kind: "log" }>): void => {
   draft.logKeys = HashSet.add(draft.logKeys, node.key)
   draft.lastAt = Math.max(draft.lastAt, node.at)
   for (const name of node.announced ?? []) draft.participants = HashSet.add(draft.participants, name)

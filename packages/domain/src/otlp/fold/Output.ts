@@ -1,11 +1,11 @@
 import type { EventDraft } from "../../events/CanonicalEvent.ts"
 import { artifactCreated } from "../../events/ControlPlaneEvents.ts"
 import type { ModelPrices } from "../../pricing/ModelPrices.ts"
-import type { StoryNode } from "./Node.ts"
+import type { TraceFoldNode } from "./Node.ts"
 import { isoOf } from "./Times.ts"
 
-/** The settings of a story, and the functions that the domain does not have. */
-export interface StoryOptions {
+/** The settings of a fold, and the functions that the domain does not have. */
+export interface TraceFoldOptions {
   readonly runId: string
   /** The key of the run, which is its session id too. */
   readonly sessionId: string
@@ -29,7 +29,7 @@ export interface StoryOptions {
   /** Identities of model calls that other runs have counted (`callIdentityOf`). */
   readonly countedElsewhere?: ReadonlySet<string> | undefined
   /**
-   * Set when the telemetry enriches the run of a session that a runtime hosts: the story then emits tool and model
+   * Set when the telemetry enriches the run of a session that a runtime hosts: the fold then emits tool and model
    * events only, and neither creates nor ends the run. Tokens count when `usage` is true.
    */
   readonly joined?: { readonly usage: boolean } | undefined
@@ -41,7 +41,7 @@ export interface Consumed {
   readonly traceId: string
   readonly spanId: string
   /** Absent for a repetition, whose first text is stored already, and beyond the limit of the run. */
-  readonly node?: StoryNode
+  readonly node?: TraceFoldNode
   /**
    * Why it is dropped: the run has its limit of spans and log records, a log record says nothing that is read, too many
    * of them wait for one span.
@@ -50,7 +50,7 @@ export interface Consumed {
 }
 
 /** A text of the run that is stored as an artifact. Its `artifact.created` is among the events. */
-export interface StoryArtifact {
+export interface TraceFoldArtifact {
   /** A UUID that depends on the run, the span and the kind. */
   readonly artifactId: string
   readonly kind: "otlp.input" | "otlp.output"
@@ -62,7 +62,7 @@ export interface StoryArtifact {
 }
 
 /** A judgement that came as a span, a span event or a log record. */
-export interface StoryMark {
+export interface TraceFoldMark {
   /** The same judgement has the same id. */
   readonly id: string
   readonly name: string
@@ -80,23 +80,23 @@ export interface StoryMark {
 /** What a step writes. */
 export interface StepOutput {
   readonly events: Array<EventDraft>
-  readonly artifacts: Array<StoryArtifact>
-  readonly marks: Array<StoryMark>
+  readonly artifacts: Array<TraceFoldArtifact>
+  readonly marks: Array<TraceFoldMark>
   readonly consumed: Array<Consumed>
 }
 
 /** Adds an artifact with its event. */
 export const addArtifact = (
   { artifacts, events }: StepOutput,
-  { runId, sha256 }: Pick<StoryOptions, "runId" | "sha256">,
-  kind: StoryArtifact["kind"],
+  { runId, sha256 }: Pick<TraceFoldOptions, "runId" | "sha256">,
+  kind: TraceFoldArtifact["kind"],
   traceId: string,
   spanId: string,
   content: string,
   at: number
 ): void => {
   const artifactId = uuidOf(sha256(`${runId} ${kind} ${traceId} ${spanId}`))
-  const artifact: StoryArtifact = {
+  const artifact: TraceFoldArtifact = {
     artifactId,
     kind,
     label: kind === "otlp.input" ? "Input" : "Output",

@@ -26,11 +26,11 @@ import type * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import { Redactor } from "../../platform/deployment/Redactor.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
-import { Drain } from "./Drain.ts"
+import { SpanProcessor } from "./SpanProcessor.ts"
 import { DROPPED_BECAUSE, Drops } from "./Drops.ts"
 import { type ExportRefused, makeExportBudgets } from "./ExportBudgets.ts"
-import { GrpcState } from "./GrpcDoor.ts"
-import { Inbox, type InboxEntry, inboxEntry, type SourceSize, type TraceRef } from "./Inbox.ts"
+import { GrpcState } from "./GrpcReceiver.ts"
+import { SpanInbox, type InboxEntry, inboxEntry, type SourceSize, type TraceRef } from "./SpanInbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 import { JoinTokens } from "./JoinTokens.ts"
 
@@ -116,8 +116,8 @@ export interface Rejected {
 }
 
 /** Receives export requests: reads them, stores them in the inbox, and wakes the drain after the commit. */
-export class Reception extends Context.Service<
-  Reception,
+export class Receiver extends Context.Service<
+  Receiver,
   {
     readonly receive: <E>(request: ExportRequest<E>) => Effect.Effect<Rejected | undefined, E | Refusal>
     /** What waits of each source, the one that has waited the longest first. */
@@ -125,13 +125,13 @@ export class Reception extends Context.Service<
     /** The inbox of all processes; undefined where nothing is received. */
     readonly health: Effect.Effect<IngestHealth | undefined, SqlError>
   }
->()("runplane/control-plane/Reception") {
+>()("runplane/control-plane/Receiver") {
   static readonly layer = Layer.effect(
-    Reception,
+    Receiver,
     Effect.gen(function* () {
-      const drain = yield* Drain
+      const drain = yield* SpanProcessor
       const { drop, refuse } = yield* Drops
-      const inbox = yield* Inbox
+      const inbox = yield* SpanInbox
       const grpc = yield* GrpcState
       const tokens = yield* JoinTokens
       const metrics = yield* Metrics
@@ -263,7 +263,7 @@ export class Reception extends Context.Service<
         return yield* read(request, small)
       }, Effect.scoped)
 
-      const receive = Effect.fn("Reception.receive")(function* <E>(request: ExportRequest<E>) {
+      const receive = Effect.fn("Receiver.receive")(function* <E>(request: ExportRequest<E>) {
         yield* budgets.spend(request.client, 1)
         yield* checkCapacity(request.source)
         // A request that waits for its turn has none of its body in memory.
@@ -291,7 +291,7 @@ export class Reception extends Context.Service<
       const sources = Effect.map(size, (read) =>
         read.sources.toSorted((one, other) => other.lagSeconds - one.lagSeconds)
       )
-      return Reception.of({ receive, sources, health })
+      return Receiver.of({ receive, sources, health })
     })
   )
 }

@@ -3,7 +3,7 @@ import type { EventDraft } from "../../events/CanonicalEvent.ts"
 import type { Contribution, Evaluation, Meaning } from "../Meaning.ts"
 import type { EventOrigin } from "./Head.ts"
 import { idOf, parentOf, type SpanNode } from "./Node.ts"
-import type { StepOutput, StoryOptions } from "./Output.ts"
+import type { StepOutput, TraceFoldOptions } from "./Output.ts"
 import { contributed, participantSeen } from "./SpanEvents.ts"
 import { type Draft, get } from "./State.ts"
 
@@ -14,7 +14,7 @@ const NAMELESS = "application"
 export interface Writing {
   readonly draft: Draft
   readonly node: SpanNode
-  readonly options: StoryOptions
+  readonly options: TraceFoldOptions
   /** Participants that it announced. */
   readonly announced: Array<string>
   /** The origin of events of an agent, else of the service, which is then a guess. */
@@ -28,7 +28,7 @@ export const writingOf = (
   node: SpanNode,
   meaning: Meaning,
   service: string | undefined,
-  options: StoryOptions
+  options: TraceFoldOptions
 ): Writing => {
   const announced: Array<string> = []
   const isLate = draft.isEnded

@@ -6,14 +6,14 @@ import { cleanObject } from "../../values/CleanJson.ts"
 import type { JsonObject } from "../../values/PayloadDecoder.ts"
 import type { Failure, Meaning } from "../Meaning.ts"
 import type { SpanNode } from "./Node.ts"
-import type { StoryOptions } from "./Output.ts"
+import type { TraceFoldOptions } from "./Output.ts"
 import { isoOf, isoOfNanos } from "./Times.ts"
 
 /** What events of one span share. */
 export interface EventOrigin {
   readonly node: SpanNode
   readonly meaning: Meaning
-  readonly options: StoryOptions
+  readonly options: TraceFoldOptions
   /** Participant that the events are of. */
   readonly sender: string
   /** Whether the participant is a guess. */

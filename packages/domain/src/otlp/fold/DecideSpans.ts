@@ -9,7 +9,7 @@ import { type Handoff, handoffsTo, statedHandoff } from "./Handoffs.ts"
 import { headOf } from "./Head.ts"
 import { consumeLogs, logNodeOf, withLogs } from "./Logs.ts"
 import { byEnd, byStart, compareTimes, idOf, kindOf, loggedFacts, parentOf, type SpanNode } from "./Node.ts"
-import { addArtifact, type StepOutput, type StoryOptions } from "./Output.ts"
+import { addArtifact, type StepOutput, type TraceFoldOptions } from "./Output.ts"
 import { readinessOf } from "./Ready.ts"
 import {
   agentAnswered,
@@ -31,7 +31,7 @@ interface Deciding {
   readonly draft: Draft
   readonly tree: Tree
   readonly out: StepOutput
-  readonly options: StoryOptions
+  readonly options: TraceFoldOptions
   readonly counting: Counting
 }
 
@@ -44,7 +44,7 @@ export const decideSpans = (
   tree: Tree,
   now: number,
   out: StepOutput,
-  options: StoryOptions
+  options: TraceFoldOptions
 ): number | undefined => {
   const readiness = readinessOf(draft, tree, now, options)
   const all = new Map<string, SpanNode>()

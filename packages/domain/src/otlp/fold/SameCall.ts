@@ -1,5 +1,5 @@
 import { byStart, type CallUsage, compareTimes, idOf, kindOf, parentOf, type SpanNode } from "./Node.ts"
-import { childrenOf, get, type StoryState } from "./State.ts"
+import { childrenOf, get, type TraceFold } from "./State.ts"
 import { endsCall, type Tree } from "./Tree.ts"
 
 /** Why another span counts the call of a span. */
@@ -18,7 +18,7 @@ export interface SameCalls {
 const MOST_BESIDE = 64
 
 /** Reads of the state as it is; valid until a span is added. */
-export const sameCallsOf = (state: StoryState, tree: Tree): SameCalls => {
+export const sameCallsOf = (state: TraceFold, tree: Tree): SameCalls => {
   const nested = new Map<string, Repeats | undefined>()
   const beside = new Map<string, ReadonlyMap<string, string>>()
 
@@ -67,7 +67,7 @@ interface Nested {
 }
 
 /** Which of the nested calls count, from the outermost one: iterative, because they may be deeper than the stack. */
-const decideNested = (state: StoryState, top: SpanNode): ReadonlyMap<string, Repeats | undefined> => {
+const decideNested = (state: TraceFold, top: SpanNode): ReadonlyMap<string, Repeats | undefined> => {
   const found = nestedCalls(state, top)
   const countsItself: Array<boolean> = []
   // Each call stands behind the one around it.
@@ -99,7 +99,7 @@ const decideNested = (state: StoryState, top: SpanNode): ReadonlyMap<string, Rep
 }
 
 /** The model calls from `top` inwards, with framework spans between. */
-const nestedCalls = (state: StoryState, top: SpanNode): ReadonlyArray<Nested> => {
+const nestedCalls = (state: TraceFold, top: SpanNode): ReadonlyArray<Nested> => {
   const found: Array<Nested> = []
   const seen = new Set<string>()
   const stack: Array<readonly [node: SpanNode, around: number | undefined]> = [[top, undefined]]

@@ -1,7 +1,7 @@
 import type { MeaningKind } from "../Meaning.ts"
 import { agentOf, delegateOf, isInvokedStep } from "./Below.ts"
 import { byStart, idOf, kindOf, parentOf, type SpanNode } from "./Node.ts"
-import { belowOf, childrenOf, get, type StoryState } from "./State.ts"
+import { belowOf, childrenOf, get, type TraceFold } from "./State.ts"
 
 /** Whose span it is, as far as its ancestors say. */
 export interface Scope {
@@ -53,7 +53,7 @@ export interface Tree {
   readonly invocationsIn: (id: string) => ReadonlyArray<SpanNode>
 }
 
-export const treeOf = (state: StoryState): Tree => {
+export const treeOf = (state: TraceFold): Tree => {
   const known = new Map<string, Scope>()
   const cycles = new Map<string, ReadonlyArray<SpanNode>>()
   const noteCycle = (path: ReadonlyArray<readonly [id: string, node: SpanNode]>, from: string) => {
@@ -120,7 +120,7 @@ export const treeOf = (state: StoryState): Tree => {
 const isAgentSpan = ({ kind }: SpanNode): boolean => kind === "agent" || kind === "step"
 
 /** The agent whose boundary a span is: a named agent, a step with an agent or model inside, a tool that delegates. */
-const invokedAgent = (state: StoryState, node: SpanNode): string | undefined => {
+const invokedAgent = (state: TraceFold, node: SpanNode): string | undefined => {
   switch (kindOf(node)) {
     case "agent":
       return agentOf(node, belowOf(state, idOf(node.traceId, node.spanId)))
@@ -136,7 +136,7 @@ const invokedAgent = (state: StoryState, node: SpanNode): string | undefined => 
 /** Whether a model call ends at a span: its inside is work of its own. */
 export const endsCall = (kind: MeaningKind): boolean => kind === "tool" || kind === "retrieval" || kind === "handoff"
 
-const scopeOf = (state: StoryState, id: string, node: SpanNode, outer: Scope): Scope => {
+const scopeOf = (state: TraceFold, id: string, node: SpanNode, outer: Scope): Scope => {
   const invoked = invokedAgent(state, node)
   if (invoked !== undefined) {
     const isNested = outer.agent === invoked && outer.isDirect

@@ -104,10 +104,10 @@ export const LogNode = Schema.Struct({
 export type LogNode = typeof LogNode.Type
 
 /** What a consumed span or log record leaves for later decisions. It is stored with `otlp_seen`. */
-export const StoryNode = Schema.Union([LogNode, SpanNode])
-export type StoryNode = typeof StoryNode.Type
+export const TraceFoldNode = Schema.Union([LogNode, SpanNode])
+export type TraceFoldNode = typeof TraceFoldNode.Type
 
-export const isLogNode = (node: StoryNode): node is LogNode => node.kind === "log"
+export const isLogNode = (node: TraceFoldNode): node is LogNode => node.kind === "log"
 
 export const kindOf = (node: SpanNode): MeaningKind => {
   const kind = KINDS.find((each) => each === node.kind)

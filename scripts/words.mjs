@@ -25,6 +25,10 @@ const PATTERNS = [
   [/\bto be had\b|\bbe had\b/i, "available"],
   [/\bhand(?:s|ed|ing)? (?:on|over)\b/i, "deliver, pass, forward"],
   [/\b(?:a|the|its|their|this|that|each|last|first|next|same|one) places?\b/i, "position, index, offset, slot, cursor"],
+  [
+    /\b(?:const|let|function|interface|type|class|readonly|AS) (?!\w*[Rr]eplace)\w*?(?:[Pp]laces?|[Rr]ooms?|[Dd]oors?|[Pp]arked|put_off)\b/,
+    "position, capacity, receiver, delayed, postponed"
+  ],
   [/\bwhat (?:has|comes|came|goes|stands|is there)\b/i, "name the thing: events, rows, the remaining frames"],
   [/\b(?:look|looks|looked|looking) (?:again|whether|into|after)\b/i, "check, poll, read"]
 ]

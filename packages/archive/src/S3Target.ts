@@ -17,7 +17,7 @@ export interface S3Access {
 }
 
 /** The bucket and the prefix of keys, which is empty or ends with a slash. */
-export interface S3Place {
+export interface S3Location {
   readonly bucket: string
   readonly prefix: string
 }
@@ -32,7 +32,7 @@ const FIRST_PAUSE_MS = 200
  * An archive below a prefix of a bucket. The store makes an object visible as a whole; the request states the digest of
  * the bytes, so an object that arrives with other bytes is refused.
  */
-export const s3Target = ({ bucket, prefix }: S3Place, access: S3Access): ArchiveTarget => {
+export const s3Target = ({ bucket, prefix }: S3Location, access: S3Access): ArchiveTarget => {
   const client = new AwsClient({
     ...{ accessKeyId: access.accessKeyId, secretAccessKey: access.secretAccessKey, service: "s3", retries: 0 },
     region: access.region,

@@ -38,10 +38,10 @@ const jwk = { ...publicKey.export({ format: "jwk" }), alg: "EdDSA", use: "sig", 
 
 const textsOf = (runId: string, from: number) =>
   Array.from({ length: 30 }, (_, at) => {
-    const place = { id: `e${at}`, runId, seq: from + at * 2, index: at + 1 }
+    const ids = { id: `e${at}`, runId, seq: from + at * 2, index: at + 1 }
     const source = { kind: "control-plane", name: "runplane" }
     return JSON.stringify({
-      ...place,
+      ...ids,
       schemaVersion: 3,
       ts: AT,
       type: "run.started",

@@ -31,9 +31,9 @@ const signer = { keyId: "key-1", sign: (message: Uint8Array) => sign(null, messa
 const jwk = { ...publicKey.export({ format: "jwk" }), alg: "EdDSA", use: "sig", kid: "key-1", firstUsedAt: "then" }
 
 const texts = Array.from({ length: EVENTS }, (_, at) => {
-  const place = { id: `e${at}`, runId: RUN, seq: 10 + at, index: at + 1 }
+  const position = { id: `e${at}`, runId: RUN, seq: 10 + at, index: at + 1 }
   const source = { kind: "control-plane", name: "runplane" }
-  return JSON.stringify({ ...place, schemaVersion: 3, ts: AT, type: "run.started", source, data: { text: "naïve 🦊" } })
+  return JSON.stringify({ ...position, schemaVersion: 3, ts: AT, type: "run.started", source, data: { text: "naïve 🦊" } })
 })
 
 const sealOf = (

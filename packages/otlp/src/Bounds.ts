@@ -107,7 +107,7 @@ export class RequestBounds {
   #passed = 0
   #fields = 0
   #at = 0
-  #room = 0
+  #allowance = 0
   #least = 0
 
   constructor(limits: OtlpLimits) {
@@ -142,8 +142,8 @@ export class RequestBounds {
 
   /** A resource, a span or a log record begins: its values share a bound of bytes and one of fields. */
   begin(what: "item" | "resource"): void {
-    this.#room = what === "item" ? this.limits.itemBytes : this.limits.resourceBytes
-    this.#least = -this.#room / 4
+    this.#allowance = what === "item" ? this.limits.itemBytes : this.limits.resourceBytes
+    this.#least = -this.#allowance / 4
     this.valueFields = this.limits.valueFields
   }
 
@@ -158,12 +158,12 @@ export class RequestBounds {
 
   /** The bytes that a value may have now. */
   bytesFor({ bytes }: BoundedName): number {
-    if (this.#room >= bytes) return bytes
-    return Math.min(bytes, this.#room > this.#least ? Math.max(this.#room, LEAST_BYTES) : LAST_BYTES)
+    if (this.#allowance >= bytes) return bytes
+    return Math.min(bytes, this.#allowance > this.#least ? Math.max(this.#allowance, LEAST_BYTES) : LAST_BYTES)
   }
 
   spend(bytes: number): void {
-    this.#room -= bytes
+    this.#allowance -= bytes
   }
 
   /**

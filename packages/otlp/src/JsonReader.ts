@@ -224,7 +224,7 @@ export const readJsonLog: ReadFields = function* (record, emitter, collector, bo
   const attributes = yield* readAttributes(record["attributes"], bounds, texts)
   const { contentBytes } = bounds.limits
   const body = isFields(record["body"])
-    ? boundContent(readValue(record["body"], roomFor(contentBytes, bounds, texts), bounds), bounds.limits)
+    ? boundContent(readValue(record["body"], allowanceFor(contentBytes, bounds, texts), bounds), bounds.limits)
     : undefined
   collector.addLog({
     ...emitter,
@@ -250,85 +250,85 @@ function* readAttributes(pairs: unknown, bounds: RequestBounds, texts: ReadonlyA
     if (longOf(key, texts) !== undefined) bounds.drop("attributes")
     if (typeof key !== "string" || key === "" || key === "__proto__") continue
     const bounded = bounds.of(key)
-    const room = roomFor(bounds.bytesFor(bounded), bounds, texts)
-    attributes.add(bounded, readValue(value, room, bounds), bounds)
-    if (bounds.isDueAfter(MOST_TEXT_BYTES - room.textBytes)) yield
+    const allowance = allowanceFor(bounds.bytesFor(bounded), bounds, texts)
+    attributes.add(bounded, readValue(value, allowance, bounds), bounds)
+    if (bounds.isDueAfter(MOST_TEXT_BYTES - allowance.textBytes)) yield
   }
   return bounds.within(attributes)
 }
 
 /** What a value may still have: members of lists and maps, and bytes of texts in it. */
-interface Room {
+interface Allowance {
   fields: number
   textBytes: number
   readonly bytes: number
   readonly texts: ReadonlyArray<LongText>
 }
 
-const roomFor = (bytes: number, { valueFields }: RequestBounds, texts: ReadonlyArray<LongText>): Room => ({
+const allowanceFor = (bytes: number, { valueFields }: RequestBounds, texts: ReadonlyArray<LongText>): Allowance => ({
   fields: Math.min(bytes, valueFields),
   textBytes: MOST_TEXT_BYTES,
   bytes,
   texts
 })
 
-const isSpent = (room: Room): boolean => room.fields <= 0 || room.textBytes <= 0
+const isSpent = (allowance: Allowance): boolean => allowance.fields <= 0 || allowance.textBytes <= 0
 
-const readValue = (value: unknown, room: Room, bounds: RequestBounds): AttributeValue => {
-  const { fields } = room
-  const read = readAny(value, bounds.limits.nesting, room)
-  bounds.valueFields -= fields - room.fields
-  if (room.textBytes <= 0 || (room.fields <= 0 && fields > 0)) bounds.drop("values")
+const readValue = (value: unknown, allowance: Allowance, bounds: RequestBounds): AttributeValue => {
+  const { fields } = allowance
+  const read = readAny(value, bounds.limits.nesting, allowance)
+  bounds.valueFields -= fields - allowance.fields
+  if (allowance.textBytes <= 0 || (allowance.fields <= 0 && fields > 0)) bounds.drop("values")
   return read
 }
 
 /** A value of OTLP; null when it has no content. */
-const readAny = (value: unknown, levels: number, room: Room): AttributeValue => {
+const readAny = (value: unknown, levels: number, allowance: Allowance): AttributeValue => {
   const fields = fieldsOf(value)
   const text = fields["stringValue"]
-  if (typeof text === "string" || longOf(text, room.texts) !== undefined) return readText(text, room)
+  if (typeof text === "string" || longOf(text, allowance.texts) !== undefined) return readText(text, allowance)
   if (typeof fields["boolValue"] === "boolean") return fields["boolValue"]
   if (fields["intValue"] !== undefined) return wholeNumber(fields["intValue"])
   if (fields["doubleValue"] !== undefined) return decimalNumber(fields["doubleValue"])
   const bytes = fields["bytesValue"]
-  if (typeof bytes === "string" || longOf(bytes, room.texts) !== undefined) return readText(bytes, room)
+  if (typeof bytes === "string" || longOf(bytes, allowance.texts) !== undefined) return readText(bytes, allowance)
   const list = fields["arrayValue"]
   const map = fields["kvlistValue"]
   if (levels <= 0 && (list ?? map) !== undefined) return TOO_DEEP
-  if (list !== undefined) return readList(listOf(fieldsOf(list)["values"]), levels, room)
-  return map === undefined ? null : readMap(listOf(fieldsOf(map)["values"]), levels, room)
+  if (list !== undefined) return readList(listOf(fieldsOf(list)["values"]), levels, allowance)
+  return map === undefined ? null : readMap(listOf(fieldsOf(map)["values"]), levels, allowance)
 }
 
 /** A text in a list fits beside others when it is cut. */
-const readText = (value: unknown, room: Room): string => {
-  const text = cleanText(textOf(value, room.texts, room.bytes / 4))
-  room.textBytes -= longOf(value, room.texts)?.bytes ?? text.length
+const readText = (value: unknown, allowance: Allowance): string => {
+  const text = cleanText(textOf(value, allowance.texts, allowance.bytes / 4))
+  allowance.textBytes -= longOf(value, allowance.texts)?.bytes ?? text.length
   return text
 }
 
 /** Whether a member stands for all that were cut before they were parsed. */
 const isCut = (member: unknown): boolean => fieldsOf(member)[CUT_KEY] === -1
 
-const readList = (values: ReadonlyArray<unknown>, levels: number, room: Room): AttributeValue => {
+const readList = (values: ReadonlyArray<unknown>, levels: number, allowance: Allowance): AttributeValue => {
   const list: Array<AttributeValue> = []
   for (const member of values) {
-    if (isSpent(room) || isCut(member)) return [...list, TOO_MANY]
-    room.fields--
-    list.push(readAny(member, levels - 1, room))
+    if (isSpent(allowance) || isCut(member)) return [...list, TOO_MANY]
+    allowance.fields--
+    list.push(readAny(member, levels - 1, allowance))
   }
   return list
 }
 
-const readMap = (pairs: ReadonlyArray<unknown>, levels: number, room: Room): AttributeValue => {
+const readMap = (pairs: ReadonlyArray<unknown>, levels: number, allowance: Allowance): AttributeValue => {
   const map = new Map<string, AttributeValue>()
   for (const pair of pairs) {
-    if (isSpent(room) || isCut(pair)) {
+    if (isSpent(allowance) || isCut(pair)) {
       map.set("…", TOO_MANY)
       break
     }
-    room.fields--
+    allowance.fields--
     const { key, value } = fieldsOf(pair)
-    if (key !== "__proto__") map.set(readText(key, room), readAny(value, levels - 1, room))
+    if (key !== "__proto__") map.set(readText(key, allowance), readAny(value, levels - 1, allowance))
   }
   return Object.fromEntries(map)
 }

@@ -2,7 +2,7 @@ import { BinaryReader, WireType } from "@bufbuild/protobuf/wire"
 import type { Attributes, AttributeValue, Emitter, Sliced } from "@runplane/domain"
 import { boundContent, ReadAttributes, type RequestBounds } from "./Bounds.ts"
 import { type Collector, emitterOf, logName, statusOf } from "./Collect.ts"
-import { checkEnd, endOf, hexOf, readAttribute, readValue, roomFor, skip, textOf } from "./ProtobufValues.ts"
+import { checkEnd, endOf, hexOf, readAttribute, readValue, allowanceFor, skip, textOf } from "./ProtobufValues.ts"
 
 /**
  * Reads the fields of OTLP that runs are made of, straight from the bytes. It holds none of what it has read of a
@@ -275,7 +275,7 @@ export const readProtobufLog: ReadItem = function* (reader, end, emitter, collec
       return true
     }
     if (wire !== LengthDelimited) return false
-    if (field === 5) body = boundContent(readValue(reader, roomFor(contentBytes, bounds), bounds), bounds.limits)
+    if (field === 5) body = boundContent(readValue(reader, allowanceFor(contentBytes, bounds), bounds), bounds.limits)
     else if (field === 6) readAttribute(reader, attributes, bounds)
     else if (field === 9) traceId = hexOf(reader)
     else if (field === 10) spanId = hexOf(reader)

@@ -45,14 +45,14 @@ export const textOf = (reader: BinaryReader, bytes: number): string => {
 }
 
 /** What a value may still have: fields, bytes of texts in it, and levels of lists and maps below it. */
-interface Room {
+interface Allowance {
   fields: number
   textBytes: number
   levels: number
   readonly bytes: number
 }
 
-export const roomFor = (bytes: number, { limits, valueFields }: RequestBounds): Room => ({
+export const allowanceFor = (bytes: number, { limits, valueFields }: RequestBounds): Allowance => ({
   // A value of one text or number always fits.
   fields: Math.max(LEAST_FIELDS, Math.min(bytes, valueFields)),
   textBytes: MOST_TEXT_BYTES,
@@ -60,7 +60,7 @@ export const roomFor = (bytes: number, { limits, valueFields }: RequestBounds): 
   bytes
 })
 
-const isSpent = (room: Room): boolean => room.fields <= 0 || room.textBytes <= 0
+const isSpent = (allowance: Allowance): boolean => allowance.fields <= 0 || allowance.textBytes <= 0
 
 /** One without a name is left out; of two with one name the last counts. */
 export const readAttribute = (reader: BinaryReader, into: ReadAttributes, bounds: RequestBounds): void => {
@@ -77,7 +77,7 @@ export const readAttribute = (reader: BinaryReader, into: ReadAttributes, bounds
     reader.pos = value
     into.add(
       bounded,
-      value === end ? null : readValue(reader, roomFor(bounds.bytesFor(bounded), bounds), bounds),
+      value === end ? null : readValue(reader, allowanceFor(bounds.bytesFor(bounded), bounds), bounds),
       bounds
     )
   } else bounds.pass()
@@ -114,31 +114,31 @@ const readPair = (reader: BinaryReader, end: number, bounds: RequestBounds) => {
 }
 
 /** A value without content is null, as OTLP defines it. */
-export const readValue = (reader: BinaryReader, room: Room, bounds: RequestBounds): AttributeValue => {
-  const { fields } = room
-  const value = readAny(reader, room)
-  bounds.valueFields -= fields - room.fields
-  if (isSpent(room)) bounds.drop("values")
+export const readValue = (reader: BinaryReader, allowance: Allowance, bounds: RequestBounds): AttributeValue => {
+  const { fields } = allowance
+  const value = readAny(reader, allowance)
+  bounds.valueFields -= fields - allowance.fields
+  if (isSpent(allowance)) bounds.drop("values")
   return value
 }
 
-const readAny = (reader: BinaryReader, room: Room): AttributeValue => {
+const readAny = (reader: BinaryReader, allowance: Allowance): AttributeValue => {
   const end = endOf(reader)
   let value: AttributeValue = null
   while (reader.pos < end) {
-    if (isSpent(room)) {
+    if (isSpent(allowance)) {
       reader.pos = end
       return value ?? TOO_MANY
     }
-    room.fields--
+    allowance.fields--
     const [field, wire] = reader.tag()
-    if (field === 1 && wire === LengthDelimited) value = readText(reader, room)
+    if (field === 1 && wire === LengthDelimited) value = readText(reader, allowance)
     else if (field === 2 && wire === Varint) value = reader.bool()
     else if (field === 3 && wire === Varint) value = integerOf(BigInt(reader.int64()))
     else if (field === 4 && wire === Bit64) value = doubleOf(reader.double())
-    else if (field === 5 && wire === LengthDelimited) value = readNested(reader, room, readList)
-    else if (field === 6 && wire === LengthDelimited) value = readNested(reader, room, readMap)
-    else if (field === 7 && wire === LengthDelimited) value = readBytes(reader, room)
+    else if (field === 5 && wire === LengthDelimited) value = readNested(reader, allowance, readList)
+    else if (field === 6 && wire === LengthDelimited) value = readNested(reader, allowance, readMap)
+    else if (field === 7 && wire === LengthDelimited) value = readBytes(reader, allowance)
     else skip(reader, wire)
   }
   checkEnd(reader, end)
@@ -146,77 +146,77 @@ const readAny = (reader: BinaryReader, room: Room): AttributeValue => {
 }
 
 /** A text in a list fits beside others when it is cut. */
-const readText = (reader: BinaryReader, room: Room): string => {
+const readText = (reader: BinaryReader, allowance: Allowance): string => {
   const { pos } = reader
-  const text = cleanText(textOf(reader, room.bytes / 4))
-  room.textBytes -= reader.pos - pos
+  const text = cleanText(textOf(reader, allowance.bytes / 4))
+  allowance.textBytes -= reader.pos - pos
   return text
 }
 
-const readBytes = (reader: BinaryReader, room: Room): string => {
+const readBytes = (reader: BinaryReader, allowance: Allowance): string => {
   const bytes = reader.bytes()
-  room.textBytes -= bytes.length
+  allowance.textBytes -= bytes.length
   const text = Buffer.from(bytes.subarray(0, MOST_TEXT_BYTES)).toString("base64")
-  return bytes.length > MOST_TEXT_BYTES ? beginningOf(text, bytes.length, room.bytes / 4) : text
+  return bytes.length > MOST_TEXT_BYTES ? beginningOf(text, bytes.length, allowance.bytes / 4) : text
 }
 
 const readNested = (
   reader: BinaryReader,
-  room: Room,
-  read: (reader: BinaryReader, end: number, room: Room) => AttributeValue
+  allowance: Allowance,
+  read: (reader: BinaryReader, end: number, allowance: Allowance) => AttributeValue
 ): AttributeValue => {
   const end = endOf(reader)
-  if (room.levels <= 0) {
+  if (allowance.levels <= 0) {
     reader.pos = end
     return TOO_DEEP
   }
-  room.levels--
-  const value = read(reader, end, room)
-  room.levels++
+  allowance.levels--
+  const value = read(reader, end, allowance)
+  allowance.levels++
   checkEnd(reader, end)
   return value
 }
 
-const readList = (reader: BinaryReader, end: number, room: Room): AttributeValue => {
+const readList = (reader: BinaryReader, end: number, allowance: Allowance): AttributeValue => {
   const list: Array<AttributeValue> = []
   while (reader.pos < end) {
-    if (isSpent(room)) {
+    if (isSpent(allowance)) {
       list.push(TOO_MANY)
       reader.pos = end
       break
     }
-    room.fields--
+    allowance.fields--
     const [field, wire] = reader.tag()
-    if (field === 1 && wire === LengthDelimited) list.push(readAny(reader, room))
+    if (field === 1 && wire === LengthDelimited) list.push(readAny(reader, allowance))
     else skip(reader, wire)
   }
   return list
 }
 
-const readMap = (reader: BinaryReader, end: number, room: Room): AttributeValue => {
+const readMap = (reader: BinaryReader, end: number, allowance: Allowance): AttributeValue => {
   const map = new Map<string, AttributeValue>()
   while (reader.pos < end) {
-    if (isSpent(room)) {
+    if (isSpent(allowance)) {
       map.set("…", TOO_MANY)
       reader.pos = end
       break
     }
-    room.fields--
+    allowance.fields--
     const [field, wire] = reader.tag()
-    if (field === 1 && wire === LengthDelimited) readMember(reader, map, room)
+    if (field === 1 && wire === LengthDelimited) readMember(reader, map, allowance)
     else skip(reader, wire)
   }
   return Object.fromEntries(map)
 }
 
-const readMember = (reader: BinaryReader, map: Map<string, AttributeValue>, room: Room) => {
+const readMember = (reader: BinaryReader, map: Map<string, AttributeValue>, allowance: Allowance) => {
   const end = endOf(reader)
   let name = ""
   let value = end
-  while (reader.pos < end && !isSpent(room)) {
-    room.fields--
+  while (reader.pos < end && !isSpent(allowance)) {
+    allowance.fields--
     const [field, wire] = reader.tag()
-    if (field === 1 && wire === LengthDelimited) name = readText(reader, room)
+    if (field === 1 && wire === LengthDelimited) name = readText(reader, allowance)
     else if (field === 2 && wire === LengthDelimited) {
       value = reader.pos
       reader.pos = endOf(reader)
@@ -224,7 +224,7 @@ const readMember = (reader: BinaryReader, map: Map<string, AttributeValue>, room
   }
   if (name !== "__proto__") {
     reader.pos = value
-    map.set(name, value === end ? null : readAny(reader, room))
+    map.set(name, value === end ? null : readAny(reader, allowance))
   }
   reader.pos = end
 }

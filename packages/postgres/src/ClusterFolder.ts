@@ -16,7 +16,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { attempt, DataFolderUnusable, makeFolder } from "./DataFolder.ts"
 import { runToEnd } from "./Programs.ts"
-import type { ServerPlace } from "./ServerPlace.ts"
+import type { ServerLocation } from "./ServerLocation.ts"
 
 /** Major version of the data format that the embedded server reads. */
 const FORMAT = "18"
@@ -56,7 +56,7 @@ export const holdsCluster = Effect.fn("ClusterFolder.holdsCluster")(function* (c
  * it is to be durable.
  */
 export const initialise = Effect.fn("ClusterFolder.initialise")(function* (
-  { binaries, cluster, user }: ServerPlace,
+  { binaries, cluster, user }: ServerLocation,
   { durable }: { readonly durable: boolean }
 ) {
   const draft = `${cluster}.new`

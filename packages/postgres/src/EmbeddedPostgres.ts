@@ -10,7 +10,7 @@ import { type PortUnavailable, probePort } from "./FreePort.ts"
 import { type KeptServer, keepServer } from "./KeptServer.ts"
 import { findPostgresBinaries, type PostgresNotInstalled } from "./PostgresBinaries.ts"
 import { PostgresStartFailed, type ServerOptions, startServer } from "./PostgresServer.ts"
-import { chooseServerPlace } from "./ServerPlace.ts"
+import { chooseServerLocation } from "./ServerLocation.ts"
 import type { NoServerUser } from "./ServerUser.ts"
 import { temporaryFolder } from "./TemporaryFolder.ts"
 
@@ -72,11 +72,11 @@ export class EmbeddedPostgres extends Context.Service<
 }
 
 const make = Effect.fn("EmbeddedPostgres.make")(function* (options: EmbeddedPostgresOptions) {
-  const place = yield* openCluster(options)
-  const { cluster } = place
+  const location = yield* openCluster(options)
+  const { cluster } = location
   const password = yield* readPassword(cluster)
   const startOn = (port: number) => {
-    const server = { ...place, port, parameters: options.parameters }
+    const server = { ...location, port, parameters: options.parameters }
     return Effect.map(options.keep === true ? keepServer(server) : runServer(server), (started) => ({
       ...started,
       port
@@ -104,9 +104,9 @@ const openCluster = Effect.fn("EmbeddedPostgres.openCluster")(function* ({
 }: EmbeddedPostgresOptions) {
   const folder = join(resolve(dataDir), "postgres")
   yield* ensureParent(folder)
-  const place = yield* chooseServerPlace(folder, yield* findPostgresBinaries)
-  if (!(yield* holdsCluster(place.cluster))) yield* initialise(place, { durable: parameters?.["fsync"] !== "off" })
-  return place
+  const location = yield* chooseServerLocation(folder, yield* findPostgresBinaries)
+  if (!(yield* holdsCluster(location.cluster))) yield* initialise(location, { durable: parameters?.["fsync"] !== "off" })
+  return location
 })
 
 interface StartedServer extends KeptServer {

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { follow, launch, type Output } from "./Programs.ts"
-import type { ServerPlace } from "./ServerPlace.ts"
+import type { ServerLocation } from "./ServerLocation.ts"
 
 /** The server of the data folder did not start. */
 export class PostgresStartFailed extends Data.TaggedError("PostgresStartFailed")<{ readonly reason: string }> {
@@ -30,7 +30,7 @@ const PREDECESSOR_TIMEOUT = Duration.seconds(10)
 
 const READY = "database system is ready to accept connections"
 
-export interface ServerOptions extends ServerPlace {
+export interface ServerOptions extends ServerLocation {
   readonly port: number
   /** Configuration parameters of PostgreSQL, on top of ours. */
   readonly parameters?: Readonly<Record<string, string>> | undefined

@@ -82,7 +82,7 @@ const readRun = Effect.gen(function* () {
   const indexes = frames.flatMap((frame) => (frame.event === "canonical_event" ? [frame.data.index] : []))
   assert.deepStrictEqual(
     indexes,
-    Array.from({ length: metrics.eventCount }, (_, place) => place + 1)
+    Array.from({ length: metrics.eventCount }, (_, position) => position + 1)
   )
   return String(run.id)
 })

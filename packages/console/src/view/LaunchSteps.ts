@@ -20,7 +20,7 @@ export interface LaunchStep {
 export interface LaunchProgress {
   readonly isAsked: boolean
   readonly problem: Refusal | undefined
-  /** Place in the queue for agents, while it waits. */
+  /** Position in the queue for agents, while it waits. */
   readonly queuePosition: number | undefined
   readonly agents: number | undefined
   readonly hasRun: boolean

@@ -35,10 +35,10 @@ describe("a control plane that is away for a while", () => {
     const events = recorded.slice(0, recorded.findIndex(({ type }) => type === "run.completed") + 1)
     await serveRun(page, decided, events)
     const [late] = events.filter(({ type }) => type === "message.received")
-    const place = events.length + 1
+    const position = events.length + 1
     const { body } = await ask("GET", `${CONTROL_PLANE}/runs/${decided}`)
     await page.route(`${CONTROL_PLANE}/runs/${decided}`, (route) =>
-      route.fulfill({ json: { ...body, lastEventIndex: place, lastEventSeq: place } })
+      route.fulfill({ json: { ...body, lastEventIndex: position, lastEventSeq: position } })
     )
     const rest = (url: URL) => url.origin === CONTROL_PLANE && url.pathname === `/runs/${decided}/events`
     await page.route(rest, (route) => route.abort("connectionreset"))
@@ -50,9 +50,9 @@ describe("a control plane that is away for a while", () => {
     await page.route(rest, (route) => {
       askedAt.push(performance.now())
       // An answer after a gap is dropped, and not read again at once.
-      return route.fulfill({ json: lateAt(askedAt.length < 3 ? place + 1 : place) })
+      return route.fulfill({ json: lateAt(askedAt.length < 3 ? position + 1 : position) })
     })
-    await lightOf("complete").getByText(`Complete · ${place} events`).waitFor()
+    await lightOf("complete").getByText(`Complete · ${position} events`).waitFor()
     const [first = 0, second = 0, third = 0] = askedAt
     assert.isAtLeast(second - first, 900)
     assert.isAtLeast(third - second, 900)

@@ -146,7 +146,7 @@ describe("pages that have nothing, or cannot have it", () => {
     "show the error and its request id, and continue when the service answers again",
     async () => {
       const [left, right] = [await decided(), await completedExample()]
-      const places = Object.entries(CASES).map(
+      const positions = Object.entries(CASES).map(
         ([name, kind], number) =>
           [
             name,
@@ -154,7 +154,7 @@ describe("pages that have nothing, or cannot have it", () => {
             name === "compare" ? { ...kind, path: `/compare?left=${left}&right=${right}` } : kind
           ] as const
       )
-      await sideBySide(places, async ([name, passing, { broken, calls, path }]) => {
+      await sideBySide(positions, async ([name, passing, { broken, calls, path }]) => {
         const { context, misdeeds, page } = await openPage()
         for (const [said, breaks] of [REFUSED, FAILED, passing]) {
           const at = `${name} ${said}`

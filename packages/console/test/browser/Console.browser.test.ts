@@ -150,11 +150,11 @@ describe("the console in a browser", () => {
 
   it("shows the run at any index, as the API replays it", async () => {
     const { context, page } = await openPage()
-    for (const place of [1, 20, 60]) {
-      await go(page, `/runs/${decided}?at=${place}`)
+    for (const position of [1, 20, 60]) {
+      await go(page, `/runs/${decided}?at=${position}`)
       await light(page, "complete")
-      await page.getByText(`as of event ${place},`).waitFor()
-      const events = (await ask("GET", `${CONTROL_PLANE}/runs/${decided}/events?limit=${place}`)).body
+      await page.getByText(`as of event ${position},`).waitFor()
+      const events = (await ask("GET", `${CONTROL_PLANE}/runs/${decided}/events?limit=${position}`)).body
       const replayed = await ask("GET", `${CONTROL_PLANE}/runs/${decided}/replay/state?seq=${events.at(-1).seq}`)
       assert.strictEqual(replayed.status, 200)
       const status = await page.locator("header [data-status]").getAttribute("data-status")
@@ -353,7 +353,7 @@ describe("the console in a browser", () => {
     const seen = await follow(path)
     assert.deepStrictEqual(seen, {
       opened: 1,
-      indexes: Array.from({ length: lastEventIndex }, (_, place) => place + 1),
+      indexes: Array.from({ length: lastEventIndex }, (_, position) => position + 1),
       status: "completed"
     })
     assert.deepStrictEqual(await follow(path), nothing, "a second time")

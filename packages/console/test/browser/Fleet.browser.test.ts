@@ -37,7 +37,7 @@ describe("many runs", () => {
         const { searchParams } = new URL(route.request().url())
         const [first, limit] = [Number(searchParams.get("cursor")), Number(searchParams.get("limit"))]
         const next = Math.min(RUNS, first + limit)
-        const ids = Array.from({ length: next - first }, (_, place) => idOf(first + place))
+        const ids = Array.from({ length: next - first }, (_, position) => idOf(first + position))
         const data = ids.map((id) => ({ ...run, id, runId: id }))
         const nextCursor = next < RUNS ? { nextCursor: String(next) } : {}
         return route.fulfill({ json: { data, total: RUNS, limit, offset: 0, ...nextCursor } })
@@ -162,4 +162,4 @@ describe("a large event among those of all runs", () => {
 })
 
 /** A different UUID for each index. */
-const idOf = (place: number) => `00000000-0000-4000-8000-${String(place).padStart(12, "0")}`
+const idOf = (position: number) => `00000000-0000-4000-8000-${String(position).padStart(12, "0")}`

@@ -292,8 +292,8 @@ describe("the marks of a run", () => {
       await serveMark(page, run, event)
       await go(page, `/runs/${run}`)
       await light(page, "complete")
-      const place = page.getByRole("tabpanel").locator(`[data-index="${event.index}"]`)
-      await place.getByText("far back").waitFor()
+      const position = page.getByRole("tabpanel").locator(`[data-index="${event.index}"]`)
+      await position.getByText("far back").waitFor()
       // Before it and behind it the story leaves messages out.
       assert.strictEqual(await page.getByText(/\d messages? not shown/).count(), 2)
       assert.isBelow(await page.getByRole("tabpanel").locator("li").count(), 300)

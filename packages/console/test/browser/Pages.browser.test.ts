@@ -40,7 +40,7 @@ const withTextsIn = (value: unknown, names: ReadonlyArray<string>, text: string)
 }
 
 /** What leaves its cell, reaches beyond the screen with no way to scroll there, or moves a page sideways. */
-const widerThanTheirRoom = () => {
+const widerThanTheirCells = () => {
   const scrolls = (element: Element): boolean => {
     for (let around = element.parentElement; around !== null; around = around.parentElement) {
       const { overflowX } = getComputedStyle(around)
@@ -364,14 +364,14 @@ describe("the pages of the fleet", () => {
         await page.waitForFunction(() => document.querySelector(".skeleton") === null)
         await picture(page, `hostile-${path.split(/[/?]/)[1]}-${width}-light`)
         assert.isFalse(await page.evaluate(() => "harmed" in window), path)
-        assert.deepStrictEqual(await page.evaluate(widerThanTheirRoom), [], `${path} ${width}`)
+        assert.deepStrictEqual(await page.evaluate(widerThanTheirCells), [], `${path} ${width}`)
         assert.deepStrictEqual(await violationsOf(page), [], `${path} ${width}`)
       }
       await withTexts(`${CONTROL_PLANE}/audit?*`, ["actor", "resourceId", "reason", "outcome"])
       await shows("/audit")
       await page.getByRole("row").nth(1).getByRole("button").nth(1).click()
       await page.getByRole("dialog").getByText("Details").waitFor()
-      assert.deepStrictEqual(await page.evaluate(widerThanTheirRoom), [], `an entry of the audit log ${width}`)
+      assert.deepStrictEqual(await page.evaluate(widerThanTheirCells), [], `an entry of the audit log ${width}`)
       const ofHooks = ["url", "lastError", "errorMessage", "responseBody", "responseSnippet", "error", "runId"]
       await withTexts(`${CONTROL_PLANE}/webhooks`, ofHooks)
       await withTexts(`${CONTROL_PLANE}/webhooks/*/deliveries*`, ofHooks)

@@ -137,5 +137,5 @@ export const heavyRun = (
     const payload = { ...Object(event.data["decodedPayload"]), reason: "much to say ".repeat(bytes / 12) }
     return { ...event, data: { ...event.data, decodedPayload: payload } }
   }
-  return { events: events.map((event, place) => (place === at ? heavy(event) : event)), index: at + 1 }
+  return { events: events.map((event, position) => (position === at ? heavy(event) : event)), index: at + 1 }
 }

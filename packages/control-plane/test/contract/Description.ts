@@ -16,13 +16,13 @@ ajv.addSchema(committedDocument, "document")
 
 const escaped = (key: string) => encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"))
 
-interface Place {
+interface Location {
   readonly at: string
   readonly value: Json
 }
 
-const within = ({ at, value }: Place, ...keys: ReadonlyArray<string>): Place => {
-  const inner: Place = {
+const within = ({ at, value }: Location, ...keys: ReadonlyArray<string>): Location => {
+  const inner: Location = {
     at: [at, ...keys.map(escaped)].join("/"),
     value: keys.reduce((part: Json, key) => part?.[key], value)
   }
@@ -31,7 +31,7 @@ const within = ({ at, value }: Place, ...keys: ReadonlyArray<string>): Place => 
   return within({ at: "#", value: committedDocument }, ...reference.slice("#/".length).split("/"))
 }
 
-const operationPlace = (method: string, path: string) =>
+const operationLocation = (method: string, path: string) =>
   within({ at: "#", value: committedDocument }, "paths", path, method.toLowerCase())
 
 const faultsAt = (at: string, value: unknown): ReadonlyArray<string> => {
@@ -47,7 +47,7 @@ const itemsOf = (contentType: string, text: string): ReadonlyArray<unknown> | un
 
 /** All that the document says of an answer and the answer is not. */
 export const departures = (method: string, path: string, answer: Answer): ReadonlyArray<string> => {
-  const operation = operationPlace(method, path)
+  const operation = operationLocation(method, path)
   if (operation.value === undefined) return ["the operation is not described"]
   const response = within(operation, "responses", String(answer.status))
   if (response.value === undefined) return [`status ${answer.status} is not described: ${answer.text.slice(0, 200)}`]
@@ -63,7 +63,7 @@ export const departures = (method: string, path: string, answer: Answer): Readon
   ]
 }
 
-const bodyDepartures = (response: Place, media: ReadonlyArray<string>, contentType: string, answer: Answer) => {
+const bodyDepartures = (response: Location, media: ReadonlyArray<string>, contentType: string, answer: Answer) => {
   const described = media.find((type) => type.split(";")[0] === contentType)
   if (described === undefined) return [`content type ${contentType} is not described`]
   const { at, value } = within(response, "content", described, "schema")
@@ -76,7 +76,7 @@ const bodyDepartures = (response: Place, media: ReadonlyArray<string>, contentTy
 
 /** What is wrong with the frames of an event stream. */
 export const frameDepartures = (path: string, frames: ReadonlyArray<SseFrame>): ReadonlyArray<string> => {
-  const { at } = within(operationPlace("GET", path), "responses", "200", "content", "text/event-stream", "schema")
+  const { at } = within(operationLocation("GET", path), "responses", "200", "content", "text/event-stream", "schema")
   const wire = frames.map(({ data, event, id }) => ({ event, ...(id === undefined ? {} : { id }), data }))
   return faultsAt(`${at}/contentSchema`, wire)
 }

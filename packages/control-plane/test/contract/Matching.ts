@@ -1,9 +1,9 @@
 import { isObject } from "./Declared.ts"
 
-/** Expected in place of a value: the key must not be there. */
+/** Expected in position of a value: the key must not be there. */
 export const absent: unique symbol = Symbol("absent")
 
-/** Expected in place of an object: these keys and no others. */
+/** Expected in position of an object: these keys and no others. */
 export class Keys {
   readonly names: ReadonlyArray<string>
   constructor(...names: ReadonlyArray<string>) {
@@ -20,8 +20,8 @@ const show = (value: unknown) => {
  * Where a value differs from what is expected of it. Objects may have more keys than expected, arrays not more items; a
  * pattern is expected of texts, a function is a condition.
  */
-export const differences = (actual: unknown, expected: unknown, place = "body"): ReadonlyArray<string> => {
-  const differs = [`${place}: expected ${show(expected)}, found ${show(actual)}`]
+export const differences = (actual: unknown, expected: unknown, position = "body"): ReadonlyArray<string> => {
+  const differs = [`${position}: expected ${show(expected)}, found ${show(actual)}`]
   if (expected === absent) return actual === undefined ? [] : differs
   if (expected instanceof RegExp) return typeof actual === "string" && expected.test(actual) ? [] : differs
   if (typeof expected === "function") return expected(actual) === true ? [] : differs
@@ -29,15 +29,15 @@ export const differences = (actual: unknown, expected: unknown, place = "body"):
     const keys = isObject(actual) ? Object.keys(actual).toSorted() : []
     return JSON.stringify(keys) === JSON.stringify(expected.names)
       ? []
-      : [`${place}: found the keys ${keys.join(", ")}`]
+      : [`${position}: found the keys ${keys.join(", ")}`]
   }
   if (Array.isArray(expected)) {
     if (!Array.isArray(actual) || actual.length !== expected.length) return differs
-    return expected.flatMap((item, index) => differences(actual[index], item, `${place}.${index}`))
+    return expected.flatMap((item, index) => differences(actual[index], item, `${position}.${index}`))
   }
   if (!isObject(expected)) return Object.is(actual, expected) ? [] : differs
   if (!isObject(actual)) return differs
-  return Object.entries(expected).flatMap(([key, item]) => differences(actual[key], item, `${place}.${key}`))
+  return Object.entries(expected).flatMap(([key, item]) => differences(actual[key], item, `${position}.${key}`))
 }
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/

@@ -166,7 +166,7 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)))("EventLog", (it)
         const { frame, receivedAt } = vote(runId, number)
         if (frame.kind !== "stream-envelope") return observed(frame, receivedAt)
         // Random digits: text that repeats itself would be compressed below the limit of an index.
-        const messageId = `${Array.from({ length: 400 }, (_, place) => createHash("sha1").update(`${place}`).digest("hex")).join("")}${number}`
+        const messageId = `${Array.from({ length: 400 }, (_, position) => createHash("sha1").update(`${position}`).digest("hex")).join("")}${number}`
         return observed({ ...frame, envelope: { ...frame.envelope, messageId } }, receivedAt)
       }
       const first = yield* log.observe({ runId, cursor: 0, frames: [long(1), long(2)] })
@@ -384,7 +384,7 @@ layer(layerTestLog.pipe(Layer.provide(small), Layer.provideMerge(layerTestDataba
       Effect.gen(function* () {
         const log = yield* EventLog
         const runId = yield* createRun()
-        const frames = Array.from({ length: 10 }, (_, place) => vote(runId, place + 1))
+        const frames = Array.from({ length: 10 }, (_, position) => vote(runId, position + 1))
         const appended = yield* log.observe({ runId, cursor: 0, frames })
         const { decoded } = yield* assertLogIsExact(runId)
         assert.deepStrictEqual([appended.cursor, appended.events.length], [10, decoded.length - 1])

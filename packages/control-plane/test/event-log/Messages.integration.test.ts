@@ -41,7 +41,7 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)))("outbound messag
       Effect.gen(function* () {
         const log = yield* EventLog
         const runIds = yield* Effect.forEach(Array.from({ length: runs }), () => createRun())
-        const ids = Array.from({ length: messages }, (_, place) => `m${(3 * place) % messages}`)
+        const ids = Array.from({ length: messages }, (_, position) => `m${(3 * position) % messages}`)
         yield* Effect.forEach(
           runIds,
           (runId) => log.observe({ runId, cursor: 0, frames: ids.map((id) => envelope(runId, id)) }),

@@ -69,8 +69,8 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
         yield* refusePoison
         const log = yield* EventLog
         const runId = yield* createRun()
-        const frames = Array.from({ length: 9 }, (_, place) =>
-          message(runId, place + 1, place === 5 ? POISON : `text ${place + 1}`)
+        const frames = Array.from({ length: 9 }, (_, position) =>
+          message(runId, position + 1, position === 5 ? POISON : `text ${position + 1}`)
         )
         const appended = yield* log.observe({ runId, cursor: 0, frames })
         assert.strictEqual(appended.cursor, 9)
@@ -78,7 +78,7 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
         assert.strictEqual(cursor, 9)
         assert.deepStrictEqual(
           messages.map(({ messageId }) => messageId),
-          frames.map((_, place) => `m${place + 1}`)
+          frames.map((_, position) => `m${position + 1}`)
         )
         assert.deepStrictEqual(messages[4]?.["payload"], { text: "text 5" })
         assert.deepInclude(messages[5]?.["payload"], { unstorable: "refused on purpose" })
@@ -101,8 +101,8 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
         const log = yield* EventLog
         for (const bad of [3, 900]) {
           const runId = yield* createRun()
-          const frames = Array.from({ length: 900 }, (_, place) =>
-            message(runId, place + 1, place + 1 === bad ? POISON : "text")
+          const frames = Array.from({ length: 900 }, (_, position) =>
+            message(runId, position + 1, position + 1 === bad ? POISON : "text")
           )
           const appended = yield* log.observe({ runId, cursor: 0, frames })
           assert.strictEqual(appended.cursor, 900)
@@ -111,7 +111,7 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
           const { messages } = yield* messagesOf(runId)
           assert.deepStrictEqual(
             messages.map(({ messageId }) => messageId),
-            frames.map((_, place) => `m${place + 1}`)
+            frames.map((_, position) => `m${position + 1}`)
           )
           assert.deepInclude(messages[bad - 1]?.["payload"], { unstorable: "refused on purpose" })
         }
@@ -174,7 +174,7 @@ layer(layerTestDatabase, { excludeTestServices: true })("the log of the service"
         Effect.gen(function* () {
           const log = yield* EventLog
           const runId = yield* createRun()
-          const frames = Array.from({ length: 6 }, (_, place) => message(runId, place, place === 3 ? POISON : "text"))
+          const frames = Array.from({ length: 6 }, (_, position) => message(runId, position, position === 3 ? POISON : "text"))
           yield* log.observe({ runId, cursor: 0, frames })
         }).pipe(Effect.provide(Layer.fresh(layerTestLog)))
       )

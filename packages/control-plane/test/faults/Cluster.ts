@@ -68,7 +68,7 @@ export const startCluster = Effect.fnUntraced(function* ({ processes, runs }: Cl
       assert.strictEqual(Number(head?.stream_cursor), LENGTH)
       assert.deepStrictEqual(
         decoded.filter(({ type }) => type === "message.received").map(({ recorded }) => recorded.data["messageId"]),
-        Array.from({ length: LENGTH }, (_, place) => `message-${place + 1}`)
+        Array.from({ length: LENGTH }, (_, position) => `message-${position + 1}`)
       )
       assert.strictEqual(decoded.filter(({ type }) => type === "run.completed").length, 1)
     }

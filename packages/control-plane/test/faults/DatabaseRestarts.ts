@@ -19,7 +19,7 @@ import { startService } from "./ServiceProcess.ts"
 /** Envelopes that the runtime accepts around each stop of the database. */
 const ENVELOPES_PER_STOP = 60
 
-const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, place) => from + place)
+const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, position) => from + position)
 
 /**
  * Stops the database of a service that observes a run and serves it, once for each of `stops`, and starts it again on

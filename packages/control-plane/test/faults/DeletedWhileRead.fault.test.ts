@@ -19,7 +19,7 @@ const fatRun = Effect.gen(function* () {
                              'source', json_build_object('kind', 'runtime', 'name', 'rust-runtime'),
                              'data', json_build_object('text', repeat('x', ${CHARACTERS}::int)))
     FROM (SELECT nextval('event_seq') AS seq, last_index + n AS n
-          FROM run_heads CROSS JOIN generate_series(1, ${ROWS}::int) AS n WHERE run_id = ${runId}::uuid) AS places`
+          FROM run_heads CROSS JOIN generate_series(1, ${ROWS}::int) AS n WHERE run_id = ${runId}::uuid) AS positions`
   yield* sql`
     UPDATE run_heads SET last_index = last_index + ${ROWS}::int,
                          last_seq = (SELECT max(seq) FROM canonical_events WHERE run_id = ${runId}::uuid)

@@ -27,7 +27,7 @@ const TEXT = "x".repeat(400)
 const HEAP_BOUND = 96 * 1024 * 1024
 
 const textOf = (all: ReadonlyArray<Uint8Array>) => Buffer.concat(all).toString()
-const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, place) => from + place)
+const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, position) => from + position)
 
 setFlagsFromString("--expose-gc")
 const collectGarbage: () => void = runInNewContext("gc")
@@ -114,7 +114,7 @@ layer(layerTestService({ settings: { STREAM_MAX_PER_KEY: "1000" } }), { excludeT
         for (const all of received) {
           const events = eventsOf(all)
           assert.lengthOf(events, frames.length)
-          for (const [place, bytes] of events.entries()) assert.isTrue(bytes === frames[place])
+          for (const [position, bytes] of events.entries()) assert.isTrue(bytes === frames[position])
           assert.isTrue(all.at(-1) === snapshots.at(-1))
         }
       })

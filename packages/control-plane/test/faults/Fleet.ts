@@ -22,7 +22,7 @@ const LENGTH = 60
 const HALF = LENGTH / 2
 const SIGNALS = 5
 
-const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, place) => from + place)
+const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, position) => from + position)
 
 /** How many shards of the runs each process holds, the fewest first. */
 export const shares = Effect.gen(function* () {
@@ -117,10 +117,10 @@ export const shareTheWork = Effect.fnUntraced(function* (runs: number) {
     yield* a.kill("SIGKILL")
     for (const id of sessions) runtime.accept(id, LENGTH)
     for (const [, reader] of readers) assert.strictEqual(yield* reader.closed, "end")
-    for (const [place, runId] of runIds.entries()) {
+    for (const [position, runId] of runIds.entries()) {
       const { decoded, head } = yield* assertLogIsExact(runId)
       assert.deepStrictEqual([head?.status, Number(head?.stream_cursor)], ["completed", LENGTH])
-      assert.deepStrictEqual(readers[place]?.[1].indexes(), numbers(1, decoded.length))
+      assert.deepStrictEqual(readers[position]?.[1].indexes(), numbers(1, decoded.length))
       assert.deepStrictEqual(
         decoded
           .filter(({ recorded: { data }, type }) => type === "message.received" && data["messageType"] !== "Signal")

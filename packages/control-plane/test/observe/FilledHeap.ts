@@ -3,7 +3,7 @@ import { MemoryGuard } from "../../src/observe/MemoryGuard.ts"
 
 /** Fills its heap with live objects and with garbage, and prints what MemoryGuard says. For MemoryGuard.test. */
 const held: Array<ReadonlyArray<number>> = []
-const megabyte = () => Array.from({ length: 131_072 }, (_, place) => place + 0.5)
+const megabyte = () => Array.from({ length: 131_072 }, (_, position) => position + 0.5)
 const collect = () => globalThis.gc?.()
 
 const program = Effect.gen(function* () {

@@ -17,7 +17,7 @@ import { layerTestLog } from "../support/ControlPlane.ts"
 import { createRun } from "../support/Runs.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
 
-/** More than the locks that a server with 200 connections has room for. */
+/** More than the locks that a server with 200 connections has capacity for. */
 const MANY = 14_000
 const HOUR_MS = 3_600_000
 
@@ -76,8 +76,8 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
       const [first, ...others] = yield* Effect.forEach([1, 2, 3, 4, 5], () => createRun())
       assert.isDefined(first)
       const observed = new Set<RunId>()
-      let room = 2
-      const layer = layerObservers(yield* Latch.make(true), observed, () => observed.size >= room)
+      let capacity = 2
+      const layer = layerObservers(yield* Latch.make(true), observed, () => observed.size >= capacity)
       const observers = yield* Effect.provide(Observers, yield* Layer.build(layer))
       yield* until(observers.recovery, (progress) => progress?.isWaitingForMemory === true)
       const fresh = yield* createRun()
@@ -85,7 +85,7 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
       const { size } = observed
       assert.isBelow(size, 4, "those that had begun before it was full are at most as many as begin together")
       assert.isFalse(observed.has(fresh))
-      room = Number.POSITIVE_INFINITY
+      capacity = Number.POSITIVE_INFINITY
       yield* until(
         Effect.sync(() => observed.size),
         (size) => size === 6

@@ -217,7 +217,7 @@ layer(layerTestService(), { excludeTestServices: true })("clone, archive and art
       const { body } = yield* call("GET", `/runs/${runId}/artifacts`)
       assert.deepStrictEqual(
         body.map((artifact: { label: string }) => artifact.label),
-        Array.from({ length: count }, (_, place) => `${place + 1}`)
+        Array.from({ length: count }, (_, position) => `${position + 1}`)
       )
     })
   )

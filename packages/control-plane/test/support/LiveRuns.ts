@@ -77,7 +77,7 @@ export const assertEndedOnce = Effect.fnUntraced(function* (runId: RunId) {
 export const assertPausesAlternate = Effect.fnUntraced(function* (runId: RunId) {
   const log = yield* assertLogIsExact(runId)
   const pauses = log.decoded.flatMap(({ type }) => (type === "run.suspended" || type === "run.resumed" ? [type] : []))
-  const turns = pauses.map((_, place) => (place % 2 === 0 ? "run.suspended" : "run.resumed"))
+  const turns = pauses.map((_, position) => (position % 2 === 0 ? "run.suspended" : "run.resumed"))
   assert.deepStrictEqual(pauses, turns)
   return pauses.length
 })

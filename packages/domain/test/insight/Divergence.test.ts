@@ -22,7 +22,7 @@ const story: Story = [
 const without = (types: ReadonlyArray<string>) => (events: Story) =>
   events.filter(({ data }) => !("messageType" in data && types.includes(data.messageType)))
 
-/** The story with one event in place of another. */
+/** The story with one event in position of another. */
 const changed = (at: number, ...events: Story): Story => [
   ...story.slice(0, beginning.length + at),
   ...events,
@@ -220,7 +220,7 @@ describe("the first divergence", () => {
     assert.strictEqual(consequence?.guessedCostUsd, 0.3)
   })
 
-  it("places a step that one run lacks behind the last one that both have", () => {
+  it("positions a step that one run lacks behind the last one that both have", () => {
     const found = divergence(story, changed(2))
     assert.deepInclude(found, { kind: "only-left", left: { seq: 60, index: 6 }, right: { seq: 50, index: 5 } })
     assert.deepInclude(divergence([], story), { kind: "only-right", left: { seq: 0, index: 0 } })

@@ -175,7 +175,7 @@ describe("what if", () => {
       } as const
       const { after, smallestChange } = Result.getOrThrow(whatIf(run, activePolicyOf("decision", terms), {}))
       const proposals = [...new Set(acts.flatMap(({ proposalId, type }) => (type === "Proposal" ? [proposalId] : [])))]
-      const places = proposals.flatMap((proposalId) => participants.map((by) => ({ by, proposalId })))
+      const positions = proposals.flatMap((proposalId) => participants.map((by) => ({ by, proposalId })))
       const turns = (votes: ReadonlyArray<Act>) => {
         const kept = acts.filter(
           (act) =>
@@ -183,24 +183,24 @@ describe("what if", () => {
         )
         return isAllowed(terms, actionLog("decision", [...kept, ...votes], terms.policy.rules), true) !== after.allowed
       }
-      const least = leastThatTurns(places, turns)
+      const least = leastThatTurns(positions, turns)
       assert.strictEqual(smallestChange.length, least)
     },
     { arbitrary: { runs: 60 } }
   )
 })
 
-/** The fewest votes that turn a verdict, by trying every vote on up to three places; 0 when none do. */
+/** The fewest votes that turn a verdict, by trying every vote on up to three positions; 0 when none do. */
 const leastThatTurns = (
-  places: ReadonlyArray<{ readonly by: string; readonly proposalId: string }>,
+  positions: ReadonlyArray<{ readonly by: string; readonly proposalId: string }>,
   turns: (votes: ReadonlyArray<Act>) => boolean
 ): number => {
   let tried: ReadonlyArray<{ readonly votes: ReadonlyArray<Act>; readonly next: number }> = [{ votes: [], next: 0 }]
-  for (let size = 1; size <= places.length; size += 1) {
+  for (let size = 1; size <= positions.length; size += 1) {
     tried = tried.flatMap(({ next, votes }) =>
-      places.slice(next).flatMap((place, at) =>
+      positions.slice(next).flatMap((position, at) =>
         ["APPROVE", "REJECT", "ABSTAIN"].map((vote) => {
-          const cast: Act = { ...place, type: "Vote", vote, seq: 99, index: 99, ts: "" }
+          const cast: Act = { ...position, type: "Vote", vote, seq: 99, index: 99, ts: "" }
           return { votes: [...votes, cast], next: next + at + 1 }
         })
       )

@@ -47,11 +47,11 @@ describe("a rating", () => {
   it.prop("is one of five, and grows with the number", [number, number], ([one, other]) => {
     const range = { min: -1e6, max: 1e6 }
     const all = Array.from({ length: 201 }, (_, at) => ratingOf(-1e6 + at * 1e4, range))
-    const places = [...new Set(all)]
-    assert.strictEqual(places.length, RATING_INTERVALS)
+    const positions = [...new Set(all)]
+    assert.strictEqual(positions.length, RATING_INTERVALS)
     const [low, high] = [one, other]
       .toSorted((left, right) => left - right)
-      .map((value) => places.indexOf(ratingOf(value, range)))
+      .map((value) => positions.indexOf(ratingOf(value, range)))
     assert.isAtLeast(low ?? -1, 0)
     assert.isAtLeast(high ?? -1, low ?? 0)
   })

@@ -44,8 +44,8 @@ describe("properties of the normaliser", () => {
         const recorded = { ...result, drafts: result.drafts.map(recordedDraft) }
         assert.deepStrictEqual(JSON.parse(JSON.stringify(recorded), assertStorable), recorded)
         assert.isAtLeast(result.drafts.length, 1)
-        result.drafts.forEach((draft, place) => {
-          assert.isTrue(isEvent(stored(draft, place + 1).recorded))
+        result.drafts.forEach((draft, position) => {
+          assert.isTrue(isEvent(stored(draft, position + 1).recorded))
         })
         if (result.message !== undefined) {
           assert.isTrue(isMessage(result.message))
@@ -66,7 +66,7 @@ describe("properties of the normaliser", () => {
         if (result.seenParticipant !== undefined) known.add(result.seenParticipant)
         return result.drafts
       })
-      const events = drafts.map((draft, place) => stored(draft, place + 1))
+      const events = drafts.map((draft, position) => stored(draft, position + 1))
       const state = projectAll(RUN_ID, events)
       const rebuilt = projectAll(RUN_ID, events.map(reread))
       assert.strictEqual(JSON.stringify(rebuilt), JSON.stringify(state))

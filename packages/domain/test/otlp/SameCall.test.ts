@@ -147,7 +147,7 @@ describe("calls of two instrumentations beside each other", () => {
 })
 
 /** What the instrumentation of a client library adds: a span for each call, inside of it or beside it. */
-const withClient = (telemetry: ReadonlyArray<Telemetry>, place: "inside" | "beside"): ReadonlyArray<Telemetry> =>
+const withClient = (telemetry: ReadonlyArray<Telemetry>, position: "inside" | "beside"): ReadonlyArray<Telemetry> =>
   telemetry.flatMap((each) => {
     if (each.kind !== "span" || !isChat(each)) return [each]
     const by = (nanos: string, ms: number) => String(BigInt(nanos) + BigInt(ms * 1_000))
@@ -156,9 +156,9 @@ const withClient = (telemetry: ReadonlyArray<Telemetry>, place: "inside" | "besi
       ...each,
       scope: "opentelemetry.instrumentation.client",
       spanId: each.spanId.replace(/^./, (digit) => (digit === "f" ? "e" : "f")),
-      parentSpanId: place === "inside" ? each.spanId : (each.parentSpanId ?? ""),
-      startedAt: by(each.startedAt, place === "inside" ? 1 : -1),
-      endedAt: by(each.endedAt, place === "inside" ? -1 : 1),
+      parentSpanId: position === "inside" ? each.spanId : (each.parentSpanId ?? ""),
+      startedAt: by(each.startedAt, position === "inside" ? 1 : -1),
+      endedAt: by(each.endedAt, position === "inside" ? -1 : 1),
       attributes
     }
     return [each, client]

@@ -106,9 +106,9 @@ describe("policy", () => {
     assert.notProperty(policy.voteTally?.[0], "voters")
     assert.deepInclude(policy.voteTally?.[0], { allow: 1, deny: 0 })
     assert.deepStrictEqual(policy.lastWords, [null])
-    const crowd = Array.from({ length: 2_000 }, (_, place) => seen(`p${place}`))
-    const proposals = Array.from({ length: 70 }, (_, place) =>
-      derived("proposal.updated", "Accept", "p1999", {}, `proposal-${place}`)
+    const crowd = Array.from({ length: 2_000 }, (_, position) => seen(`p${position}`))
+    const proposals = Array.from({ length: 70 }, (_, position) =>
+      derived("proposal.updated", "Accept", "p1999", {}, `proposal-${position}`)
     )
     const { lastWords, voteTally = [] } = fold([...crowd, ...proposals]).policy
     assert.strictEqual(voteTally.length, 70)

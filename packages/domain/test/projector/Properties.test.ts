@@ -32,10 +32,10 @@ describe("properties of the fold", () => {
       const events = number(drafts)
       let live = emptyRunState(RUN_ID)
       let resumed = emptyRunState(RUN_ID)
-      events.forEach((event, place) => {
+      events.forEach((event, position) => {
         live = project(live, event)
         resumed = project(throughJson(resumed), reread(event))
-        assert.strictEqual(text(projectAll(RUN_ID, events.slice(0, place + 1))), text(live))
+        assert.strictEqual(text(projectAll(RUN_ID, events.slice(0, position + 1))), text(live))
       })
       assert.strictEqual(text(projectAll(RUN_ID, events.map(reread))), text(live))
       assert.strictEqual(text(resumed), text(live))
@@ -88,17 +88,17 @@ describe("properties of the fold", () => {
 })
 
 describe("caps of the projection", () => {
-  const many = Array.from({ length: 1001 }, (_, place) => place)
+  const many = Array.from({ length: 1001 }, (_, position) => position)
 
   it("keep the most recent entries of every list while the counts go on", () => {
     const state = fold(
-      many.flatMap((place) => [
-        derived("proposal.updated", "Vote", `p${place}`, { proposalId: `p${place}`, vote: "APPROVE" }, "m"),
-        derived("policy.commitment.evaluated", "X", "rt", { commitmentId: `c${place}`, decision: "deny" }),
-        derived("llm.call.completed", "Signal", "a", { promptTokens: place, completionTokens: 0 }),
-        derived("signal.emitted", "Signal", "a", { signalType: `s${place}` }, `s${place}`),
-        derived("progress.reported", "Progress", "a", { message: `m${place}` }),
-        received("Vote", `v${place}`)
+      many.flatMap((position) => [
+        derived("proposal.updated", "Vote", `p${position}`, { proposalId: `p${position}`, vote: "APPROVE" }, "m"),
+        derived("policy.commitment.evaluated", "X", "rt", { commitmentId: `c${position}`, decision: "deny" }),
+        derived("llm.call.completed", "Signal", "a", { promptTokens: position, completionTokens: 0 }),
+        derived("signal.emitted", "Signal", "a", { signalType: `s${position}` }, `s${position}`),
+        derived("progress.reported", "Progress", "a", { message: `m${position}` }),
+        received("Vote", `v${position}`)
       ])
     )
     const last = many.length - 1
@@ -121,7 +121,7 @@ describe("caps of the projection", () => {
   })
 
   it("hold for the fan-out of a session with a thousand participants", () => {
-    const ids = many.map((place) => `p${place}`)
+    const ids = many.map((position) => `p${position}`)
     const state = fold([
       ...ids.map((id) => seen(id)),
       received("SessionStart", "p0", { participants: ids }),

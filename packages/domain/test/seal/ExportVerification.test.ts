@@ -107,18 +107,18 @@ for (const format of formats) {
       assert.deepStrictEqual(missed, [])
     }, 60_000)
 
-    const place = Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 })))
+    const offset = Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 })))
 
-    it.prop("shows any other bytes in place of one", { place, text: nastyText }, ({ place, text }) => {
+    it.prop("shows any other bytes in place of one", { offset, text: nastyText }, ({ offset, text }) => {
       const original = exported(format)
-      const at = place % original.length
+      const at = offset % original.length
       const changed = Buffer.concat([original.subarray(0, at), Buffer.from(text), original.subarray(at + 1)])
       if (!changed.equals(original)) assert.isFalse(verified(changed).ok)
     })
 
-    it.prop("is known when it is cut anywhere", { place }, ({ place }) => {
+    it.prop("is known when it is cut anywhere", { offset }, ({ offset }) => {
       const original = exported(format)
-      assert.isFalse(verified(original.subarray(0, place % original.length)).ok)
+      assert.isFalse(verified(original.subarray(0, offset % original.length)).ok)
     })
 
     it("continues a seal that was kept", () => {

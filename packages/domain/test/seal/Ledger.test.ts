@@ -24,11 +24,11 @@ const check: SignatureCheck = (keyId, message, signature) =>
 
 const ledgerOf = (count: number, by?: typeof signer): ReadonlyArray<LedgerEntry> => {
   let head = ledgerStart(sha256)
-  return Array.from({ length: count }, (_, place) => {
-    const digest = contentDigestOf(sha256, { place })
+  return Array.from({ length: count }, (_, position) => {
+    const digest = contentDigestOf(sha256, { position })
     const draft = {
       kind: "audit",
-      subject: `s${place}`,
+      subject: `s${position}`,
       digest,
       vouched: true,
       at: "2026-07-01T10:00:00.000Z"

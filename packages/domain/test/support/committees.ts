@@ -100,7 +100,7 @@ const sayOf = (what: number, by: string, proposalId: string): Statement => {
   return { by, type: "Vote", proposalId, vote }
 }
 
-/** Acts with places, as if each were one event. */
+/** Acts with positions, as if each were one event. */
 export const placed = (acts: ReadonlyArray<Statement>): ReadonlyArray<Act> =>
   acts.map((act, at) => ({ ...act, seq: at + 1, index: at + 1, ts: new Date(at * 1_000).toISOString() }))
 

@@ -49,7 +49,7 @@ export const seen = (participantId: string, role?: string): EventDraft =>
   draft("participant.seen", { participantId, status: "idle", ...(role !== undefined && { role }) }, participantId)
 
 export const number = (drafts: ReadonlyArray<EventDraft>): ReadonlyArray<KnownEvent> =>
-  drafts.map((item, place) => stored({ ...item, ts: at(place + 1) }, place + 1))
+  drafts.map((item, position) => stored({ ...item, ts: at(position + 1) }, position + 1))
 
 export const fold = (drafts: ReadonlyArray<EventDraft>): RunState =>
   number(drafts).reduce<RunState>(project, emptyRunState(RUN_ID))

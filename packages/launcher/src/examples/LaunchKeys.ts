@@ -57,7 +57,7 @@ export const makeLaunchKeys = ({ launch, replay, runs }: LaunchKeysOptions, serv
   let bytes = 0
 
   /** Forgets the oldest settled keys. False when all keys are under way. */
-  const makeRoom = (): boolean => {
+  const freeCapacity = (): boolean => {
     for (const [key, entry] of entries) {
       if (entries.size < MOST_KEYS && bytes <= MOST_BYTES) break
       if (entry.bytes === undefined) continue
@@ -72,7 +72,7 @@ export const makeLaunchKeys = ({ launch, replay, runs }: LaunchKeysOptions, serv
       if (Exit.isSuccess(exit)) {
         entry.bytes = Buffer.byteLength(JSON.stringify(exit.value))
         bytes += entry.bytes
-        makeRoom()
+        freeCapacity()
       } else {
         // A next request is another launch, unless the control plane has a run whose session was open.
         entry.bytes = 0
@@ -108,7 +108,7 @@ export const makeLaunchKeys = ({ launch, replay, runs }: LaunchKeysOptions, serv
     const known = entries.get(key)
     if (known !== undefined && known.request !== hash) return yield* keyUsed(key)
     if (known !== undefined && known.bytes !== 0) return yield* Deferred.await(known.answer)
-    if (known === undefined && !makeRoom()) return yield* launchesFull("too many launches with keys", entries.size)
+    if (known === undefined && !freeCapacity()) return yield* launchesFull("too many launches with keys", entries.size)
     const entry: Entry = {
       request: hash,
       answer: Deferred.makeUnsafe<ExampleRun, LauncherError>(),

@@ -20,8 +20,8 @@ layer(platform, { excludeTestServices: true })("bootstrap files", (it) => {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
       const folder = path.join(yield* fs.makeTempDirectoryScoped(), "bootstrap")
-      const place = { folder, reader: undefined }
-      const { file: own, rewrite } = yield* bootstrapFile(place, "run", "lead", { auth_token: "first" })
+      const position = { folder, reader: undefined }
+      const { file: own, rewrite } = yield* bootstrapFile(position, "run", "lead", { auth_token: "first" })
       yield* rewrite({ auth_token: "secret" })
       assert.match(path.basename(own), /^run_lead_\d+\.json$/)
       assert.deepStrictEqual(yield* fs.readDirectory(path.dirname(own)), [path.basename(own)])

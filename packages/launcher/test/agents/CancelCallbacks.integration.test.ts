@@ -32,7 +32,7 @@ const occupy = (port: number) =>
 describe("the cancel callbacks of a launch", () => {
   it.live("have stable ports above the base, another for each participant, and bearers of their own", () =>
     Effect.gen(function* () {
-      const names = Array.from({ length: 40 }, (_, place) => `participant-${place}`)
+      const names = Array.from({ length: 40 }, (_, position) => `participant-${position}`)
       const first = yield* assigned(24_200, names)
       const ports = names.map((name) => portOf(first, name))
       assert.strictEqual(new Set(ports).size, names.length)

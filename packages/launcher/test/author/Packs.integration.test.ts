@@ -52,10 +52,10 @@ describe("npm run packs", () => {
   })
 
   it("makes a scenario that is right at once and compiles", async () => {
-    const made = await packs("new", "my-team", "lunch-place")
+    const made = await packs("new", "my-team", "lunch-position")
     assert.deepStrictEqual([made.ok, made.err], [true, ""])
-    assert.match(made.out, /^scenario:new {2}scaffolded my-team\/lunch-place@1\.0\.0\n/)
-    const scenario = at("my-team/scenarios/lunch-place/1.0.0")
+    assert.match(made.out, /^scenario:new {2}scaffolded my-team\/lunch-position@1\.0\.0\n/)
+    const scenario = at("my-team/scenarios/lunch-position/1.0.0")
     assert.deepStrictEqual(await packs("validate", `${scenario}/scenario.yaml`), {
       ok: true,
       out: `scenario:validate  ${scenario}/scenario.yaml\n  OK\n`,
@@ -63,7 +63,7 @@ describe("npm run packs", () => {
     })
     assert.isTrue((await packs("lint", at("my-team"))).ok)
     const inputs = `${scenario}/fixtures/sample.json`
-    const compiled = await packs("compile", "my-team/lunch-place@1.0.0", "--template", "default", "--inputs", inputs)
+    const compiled = await packs("compile", "my-team/lunch-position@1.0.0", "--template", "default", "--inputs", inputs)
     const { runDescriptor, scenarioMeta } = JSON.parse(compiled.out)
     assert.strictEqual(runDescriptor.session.metadata.intent, "decide: Move the weekly release to Tuesday")
     assert.deepStrictEqual(scenarioMeta.sessionContext, JSON.parse(readFileSync(inputs, "utf8")))

@@ -45,7 +45,7 @@ const literalsOf = (value: unknown, found = new Set<string>()): Set<string> => {
 const KEPT =
   /^\d{4}-\d\d-\d\d(T|$)|^[0-9a-f]{8}-[0-9a-f]{4}-|^[0-9a-f]{64}$|^[0-9a-f]{32}$|^[\w-]{43}=?$|^[\w-]{86}=?=?$|^$/
 
-/** The value with a hostile text in place of each text that no schema fixes. */
+/** The value with a hostile text in position of each text that no schema fixes. */
 const made = (value: unknown, literals: ReadonlySet<string>, next: () => string): unknown => {
   if (typeof value === "string") return literals.has(value) || KEPT.test(value) ? value : next()
   if (Array.isArray(value)) return value.map((entry) => made(entry, literals, next))

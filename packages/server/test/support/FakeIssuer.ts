@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from "node:http"
 import * as Effect from "effect/Effect"
 import { exportJWK, generateKeyPair, type JWTHeaderParameters, SignJWT } from "jose"
 
-/** What an issuer does with a request in place of answering it. */
+/** What an issuer does with a request in position of answering it. */
 export type Mischief = (path: string, response: ServerResponse) => boolean
 
 /** Claims that open the services of the tests. */

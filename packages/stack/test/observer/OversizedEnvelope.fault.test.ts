@@ -18,8 +18,8 @@ it.live("keeps the decision behind an envelope that is too large, and marks the 
     const sessionId = randomUUID()
     const said = plainScript(MODE, new Dice(5)).steps.flatMap((step) => (step.kind === "say" ? [step] : []))
     const start = { sender: LEAD, messageType: "SessionStart", payload: startPayload(600_000) }
-    const session = [start, ...said].map(({ sender, ...message }, place) => ({
-      ...envelopeOf(sessionId, MODE, `m${place + 1}`, message),
+    const session = [start, ...said].map(({ sender, ...message }, position) => ({
+      ...envelopeOf(sessionId, MODE, `m${position + 1}`, message),
       sender
     }))
     const fault = { kind: "oversize", sessionId, bytes: MAX_FRAME_BYTES, messageType: "TaskAccept" } as const

@@ -86,9 +86,9 @@ it.live("a session that outlives the token of its observer, and loses its stream
     const sessionId = randomUUID()
     const said = plainScript(MODE, new Dice(5)).steps.flatMap((step) => (step.kind === "say" ? [step] : []))
     const start = { sender: LEAD, messageType: "SessionStart", payload: startPayload(600_000) }
-    const session = [start, ...said].map(({ sender, ...message }, place) => ({
+    const session = [start, ...said].map(({ sender, ...message }, position) => ({
       sender,
-      envelope: envelopeOf(sessionId, MODE, `m${place + 1}`, message)
+      envelope: envelopeOf(sessionId, MODE, `m${position + 1}`, message)
     }))
     const submit = Effect.fnUntraced(function* ({ envelope, sender }: (typeof session)[number]) {
       assert.isTrue((yield* sandbox.submit({ ...envelope }, sender)).ok)

@@ -29,11 +29,11 @@ class Plays extends Context.Service<Plays, ReadonlyMap<string, Fiber.Fiber<RunId
     Plays,
     Effect.gen(function* () {
       yield* registerPolicies
-      const places = yield* Semaphore.make(CONCURRENT)
+      const positions = yield* Semaphore.make(CONCURRENT)
       const context = yield* Effect.context<Surroundings>()
       const fibers = new Map<string, Fiber.Fiber<RunId | undefined, unknown>>()
       for (const { name, play } of together) {
-        const alone = places.withPermit(Effect.scoped(play)).pipe(Effect.provideContext(context))
+        const alone = positions.withPermit(Effect.scoped(play)).pipe(Effect.provideContext(context))
         fibers.set(name, yield* Effect.forkScoped(alone))
       }
       return fibers

@@ -94,8 +94,8 @@ layer(service)("a retention sweep", (it) => {
         WHERE run_id = ANY(${[...gone, ...kept]}::text[]::uuid[])`
       assert.sameDeepMembers(
         [...tombstones],
-        ["completed", "failed", "cancelled", "completed", "failed"].map((status, place) => ({
-          id: gone[place],
+        ["completed", "failed", "cancelled", "completed", "failed"].map((status, position) => ({
+          id: gone[position],
           status,
           events: 4,
           reason: "expired",

@@ -38,11 +38,11 @@ describe("a cache of bytes", () => {
   it.prop("never holds more than its bytes, and what was put in last", [Schema.Array(step)], ([steps]) => {
     const cache = makeByteCache<number, number>(100)
     const sizes = new Map<number, number>()
-    steps.forEach(({ bytes, key }, place) => {
+    steps.forEach(({ bytes, key }, position) => {
       if (bytes === null) cache.forget(key)
-      else cache.put(key, place, bytes)
+      else cache.put(key, position, bytes)
       sizes.set(key, bytes ?? 0)
-      assert.strictEqual(cache.get(key), bytes === null ? undefined : place)
+      assert.strictEqual(cache.get(key), bytes === null ? undefined : position)
       let held = 0
       for (const [at, size] of sizes) held += cache.get(at) === undefined ? 0 : size
       assert.strictEqual(cache.bytes(), held)

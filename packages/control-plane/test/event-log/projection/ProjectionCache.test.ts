@@ -32,7 +32,7 @@ const remember = (from: number, to: number) =>
 const remembered = ProjectionCache.use((cache) =>
   Effect.sync(() => Array.from({ length: 200 }, (_, number) => number).filter((number) => cache.get(placeOf(number))))
 )
-const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, place) => from + place)
+const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, position) => from + position)
 
 // docs/reference/events.md#checkpoint
 describe("what a process remembers of the runs that it has written", () => {

@@ -23,24 +23,24 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
     it.effect("are those of their runs, for any number of reads at once, by id and by session", () =>
       Effect.gen(function* () {
         const states = yield* RunStateReader
-        const runs = yield* Effect.forEach(Array.from({ length: 80 }), (_, place) =>
-          createRun({ sessionId: `session-${place}` })
+        const runs = yield* Effect.forEach(Array.from({ length: 80 }), (_, position) =>
+          createRun({ sessionId: `session-${position}` })
         )
-        yield* Effect.forEach(runs, (runId, place) => appendMessages(runId, place % 4), { concurrency: 8 })
+        yield* Effect.forEach(runs, (runId, position) => appendMessages(runId, position % 4), { concurrency: 8 })
         for (const round of [1, 2]) {
-          const asked = runs.flatMap((runId, place) => [
+          const asked = runs.flatMap((runId, position) => [
             runId,
             runId.toUpperCase(),
-            `session-${place}`,
+            `session-${position}`,
             UNKNOWN,
             "unknown"
           ])
           const found = yield* Effect.forEach(asked, states.current, { concurrency: "unbounded" })
           const expected = yield* Effect.forEach(runs, folded)
-          for (const [place, runId] of runs.entries()) {
-            const [byId, byUpperCase, bySession, ...others] = found.slice(place * 5, place * 5 + 5)
+          for (const [position, runId] of runs.entries()) {
+            const [byId, byUpperCase, bySession, ...others] = found.slice(position * 5, position * 5 + 5)
             assert.strictEqual(byId?.runId, runId)
-            assert.strictEqual(byId?.state, expected[place], `round ${round}`)
+            assert.strictEqual(byId?.state, expected[position], `round ${round}`)
             assert.deepStrictEqual([byUpperCase, bySession], [byId, byId])
             assert.deepStrictEqual(others, [undefined, undefined])
           }
@@ -61,7 +61,7 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
         const expected = yield* Effect.forEach(runs, folded)
         for (const _ of [1, 2]) {
           const found = yield* Effect.forEach(runs, states.current, { concurrency: "unbounded" })
-          assert.isTrue(found.every((state, place) => state?.state === expected[place]))
+          assert.isTrue(found.every((state, position) => state?.state === expected[position]))
         }
       })
     )

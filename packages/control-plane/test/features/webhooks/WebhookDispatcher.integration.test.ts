@@ -88,15 +88,15 @@ layer(
       const received = yield* Effect.forEach(receivers, ({ requests }) => Queue.takeAll(requests))
       assert.lengthOf(rows, 60)
       assert.lengthOf(received.flat(), 60)
-      const place = new Map(received.flat().map((request, at) => [idOf(request), at]))
+      const position = new Map(received.flat().map((request, at) => [idOf(request), at]))
       for (const ofRun of Map.groupBy(rows, ({ run }) => run).values()) {
-        const places = ofRun.map(({ id }) => place.get(id) ?? Number.NaN)
+        const positions = ofRun.map(({ id }) => position.get(id) ?? Number.NaN)
         assert.deepStrictEqual(
-          places,
-          places.toSorted((left, right) => left - right)
+          positions,
+          positions.toSorted((left, right) => left - right)
         )
       }
-      assert.strictEqual(place.size, 60)
+      assert.strictEqual(position.size, 60)
       for (const { open } of receivers) assert.isAtMost(open.most, options.concurrency)
     })
   )
@@ -183,9 +183,9 @@ layer(
       yield* Effect.provide(waiting, worker())
       const received = yield* Queue.takeAll(requests)
       const ofRun = Map.groupBy(received, ({ body }) => JSON.parse(body).runId)
-      for (const [place, runId] of runs.entries()) {
+      for (const [position, runId] of runs.entries()) {
         const events = ofRun.get(runId)?.map(({ body }) => JSON.parse(body).event)
-        assert.deepStrictEqual(events, place === 0 ? ["run.started"] : ["run.started", "run.completed"])
+        assert.deepStrictEqual(events, position === 0 ? ["run.started"] : ["run.started", "run.completed"])
       }
       assert.isAtMost(open.most, options.concurrency)
       const data = yield* storedDeliveries(id, "pending")

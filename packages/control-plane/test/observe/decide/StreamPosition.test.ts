@@ -25,7 +25,7 @@ const frames = (...ids: ReadonlyArray<number>): ReadonlyArray<ObservedFrame> =>
   )
 
 /** The ordinals that subscriptions begin after; before each, the frames that the one before it brought into the log. */
-const places = (...subscriptions: ReadonlyArray<readonly [brought: ReadonlyArray<number>, stored: number]>) => {
+const positionsAfter = (...subscriptions: ReadonlyArray<readonly [brought: ReadonlyArray<number>, stored: number]>) => {
   let position = open(streamPosition, 0)
   return subscriptions.map(([brought, stored]) => {
     position = open(passed(position, frames(...brought)), stored)
@@ -36,12 +36,12 @@ const places = (...subscriptions: ReadonlyArray<readonly [brought: ReadonlyArray
 describe("the position of a stream", () => {
   it("is after the stored envelopes, also when some were delivered twice", () => {
     assert.strictEqual(open(streamPosition, 0).after, 0)
-    assert.deepStrictEqual(places([[1, 1, 2, 2], 2], [[], 2]), [2, 2])
+    assert.deepStrictEqual(positionsAfter([[1, 1, 2, 2], 2], [[], 2]), [2, 2])
   })
 
   it("moves on over repetitions, so that a stream that is cut again and again gets past them", () => {
     // The second envelope was lost: two are stored, the last of which is the third.
-    assert.deepStrictEqual(places([[1, 3], 2], [[3], 2], [[4], 3]), [2, 3, 3])
+    assert.deepStrictEqual(positionsAfter([[1, 3], 2], [[3], 2], [[4], 3]), [2, 3, 3])
   })
 
   it("begins anew when the history is read again, and continues from there however often the stream is cut", () => {

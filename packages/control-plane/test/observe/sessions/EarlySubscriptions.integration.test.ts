@@ -32,7 +32,7 @@ const assertWhole = Effect.fnUntraced(function* (runId: RunId) {
   const { decoded } = yield* assertLogIsExact(runId)
   const data = decoded.map(({ recorded }) => recorded.data)
   assert.deepStrictEqual(
-    data.flatMap(({ messageType }, place) => (decoded[place]?.type === "message.received" ? [messageType] : [])),
+    data.flatMap(({ messageType }, position) => (decoded[position]?.type === "message.received" ? [messageType] : [])),
     ["SessionStart", "Proposal", "Vote", "Commitment"]
   )
   assert.notInclude(

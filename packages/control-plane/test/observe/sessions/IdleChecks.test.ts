@@ -136,9 +136,9 @@ describe("quiet sessions", () => {
         ["suspended", { state: "SUSPENDED" }],
         ["at its end", { state: "RESOLVED" }]
       ] satisfies ReadonlyArray<readonly [string, Partial<SessionSnapshot>]>
-      for (const [place, [, session]] of changed.entries()) {
-        yield* open(100 + place, session)
-        yield* rest(100 + place)
+      for (const [position, [, session]] of changed.entries()) {
+        yield* open(100 + position, session)
+        yield* rest(100 + position)
       }
       yield* open(105)
       const at = yield* rest(105)

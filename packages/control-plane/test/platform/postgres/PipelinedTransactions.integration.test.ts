@@ -41,12 +41,12 @@ const database = Layer.unwrap(
 
 const scratch = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
-  yield* sql`CREATE TABLE scratch (place bigserial PRIMARY KEY, text text UNIQUE NOT NULL)`.unprepared
+  yield* sql`CREATE TABLE scratch (position bigserial PRIMARY KEY, text text UNIQUE NOT NULL)`.unprepared
   yield* Effect.addFinalizer(() => Effect.orDie(sql`DROP TABLE scratch`.unprepared))
   const insert = (text: string) => sql`INSERT INTO scratch (text) VALUES (${text})`
   const guarded = (text: string) => sql`
     INSERT INTO scratch (text) SELECT ${text}::text WHERE ${isInside(sql)} RETURNING text`
-  const texts = Effect.map(sql<{ readonly text: string }>`SELECT text FROM scratch ORDER BY place`, (rows) =>
+  const texts = Effect.map(sql<{ readonly text: string }>`SELECT text FROM scratch ORDER BY position`, (rows) =>
     rows.map(({ text }) => text)
   )
   return { insert, guarded, texts }
@@ -82,7 +82,7 @@ layer(database, { excludeTestServices: true })("a pipelined transaction", (it) =
     Effect.gen(function* () {
       const { within } = yield* PipelinedTransactions
       const { insert, texts } = yield* scratch
-      const names = Array.from({ length: 1_000 }, (_, place) => `n${place}`)
+      const names = Array.from({ length: 1_000 }, (_, position) => `n${position}`)
       yield* within(({ send }) => Effect.forEach(names, (name) => send(insert(name)), { discard: true }))
       assert.deepStrictEqual(yield* texts, names)
     })

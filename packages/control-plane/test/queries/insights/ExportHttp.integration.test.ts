@@ -74,7 +74,7 @@ const longRun = Effect.fnUntraced(function* (total: number) {
     SELECT seq, ${runId}::uuid, n, now(), 'message.received',
            json_build_object('id', 'e' || n, 'runId', ${runId}::text, 'seq', seq, 'index', n, 'type', 'message.received',
                              'data', json_build_object('text', repeat('x', 200)))
-    FROM (SELECT nextval('event_seq') AS seq, n FROM generate_series(3, ${total}::int) AS n) AS places`
+    FROM (SELECT nextval('event_seq') AS seq, n FROM generate_series(3, ${total}::int) AS n) AS positions`
   yield* sql`UPDATE run_heads SET last_index = ${total} WHERE run_id = ${runId}::uuid`
   return runId
 })

@@ -166,13 +166,13 @@ layer(layerTestService(), { excludeTestServices: true })("the state of a run as 
   const prefix = (events: ReadonlyArray<CanonicalEvent>, runId: RunId, seq: number) =>
     JSON.stringify(events.filter((event) => event.seq <= seq).reduce(project, emptyRunState(runId)))
 
-  it.effect("is the fold of the events up to it, at every place and in every order", () =>
+  it.effect("is the fold of the events up to it, at every position and in every order", () =>
     Effect.gen(function* () {
       const runId = yield* seeded
       const other = yield* seeded
       const events = yield* eventsOf(runId)
-      const places = [0, 1, ...events.flatMap(({ seq }) => [seq, seq + 1])]
-      for (const seq of [...places, ...places.toReversed()]) {
+      const positions = [0, 1, ...events.flatMap(({ seq }) => [seq, seq + 1])]
+      for (const seq of [...positions, ...positions.toReversed()]) {
         assert.strictEqual(yield* stateAt(runId, seq), prefix(events, runId, seq))
       }
       assert.strictEqual(
@@ -196,14 +196,14 @@ layer(layerTestService(), { excludeTestServices: true })("the state of a run as 
       const runId = yield* createRun()
       yield* appendMessages(runId, EVENTS_PER_PREFIX + 1_200, 1_000)
       const events = yield* eventsOf(runId)
-      for (const place of [
+      for (const position of [
         EVENTS_PER_PREFIX + 1_100,
         499,
         EVENTS_PER_PREFIX - 1,
         EVENTS_PER_PREFIX,
         EVENTS_PER_PREFIX + 1
       ]) {
-        const seq = events[place]?.seq ?? 0
+        const seq = events[position]?.seq ?? 0
         assert.strictEqual(yield* stateAt(runId, seq), prefix(events, runId, seq))
       }
     })

@@ -96,11 +96,11 @@ describe("the stream of a run that waits", () => {
         yield* Fiber.join(writing)
         assert.deepStrictEqual(
           eventIndexes(frames),
-          Array.from({ length: log.events.length - 1 }, (_, place) => 2 + place)
+          Array.from({ length: log.events.length - 1 }, (_, position) => 2 + position)
         )
-        for (const [place, { event, index }] of frames.entries()) {
-          if (event === "snapshot" && place > 0)
-            assert.isAtMost(index, eventIndexes(frames.slice(0, place)).at(-1) ?? 0)
+        for (const [position, { event, index }] of frames.entries()) {
+          if (event === "snapshot" && position > 0)
+            assert.isAtMost(index, eventIndexes(frames.slice(0, position)).at(-1) ?? 0)
         }
         if (snapshots === "all") assert.deepStrictEqual(frames.at(-1), { event: "snapshot", index: log.events.length })
       }),

@@ -219,7 +219,7 @@ describe("the stream of a run", () => {
       yield* Fiber.interrupt(pulling)
       assert.deepStrictEqual(
         eventIndexes(frames),
-        Array.from({ length: 100 }, (_, place) => 1 + place)
+        Array.from({ length: 100 }, (_, position) => 1 + position)
       )
       // 100, 200, 300 and 400 ms after the first one, and after the last batch.
       const snapshots = snapshotIndexes(frames)
@@ -344,7 +344,7 @@ describe("the stream of a run", () => {
         const first = afterSeq === undefined ? before + 1 : afterSeq / 3 + 1
         assert.deepStrictEqual(
           eventIndexes(frames),
-          Array.from({ length: log.events.length - first + 1 }, (_, place) => first + place)
+          Array.from({ length: log.events.length - first + 1 }, (_, position) => first + position)
         )
         const snapshots = snapshotIndexes(frames)
         assert.deepStrictEqual(

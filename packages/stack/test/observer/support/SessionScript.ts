@@ -194,6 +194,6 @@ const suspension = (dice: Dice): ReadonlyArray<Step> => [
 
 /** The script with a step put somewhere into it. */
 export const withStep = (script: SessionScript, step: Step, dice: Dice): SessionScript => {
-  const place = dice.from(0, script.steps.length)
-  return { ...script, steps: [...script.steps.slice(0, place), step, ...script.steps.slice(place)] }
+  const position = dice.from(0, script.steps.length)
+  return { ...script, steps: [...script.steps.slice(0, position), step, ...script.steps.slice(position)] }
 }

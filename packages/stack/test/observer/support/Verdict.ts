@@ -54,10 +54,10 @@ const AMBIENT: ReadonlyArray<string> = ["Signal", "Progress"]
 export const assertSound = (runId: string, { canonicalEvents, metrics, projection, run }: Bundle) => {
   assert.deepStrictEqual(
     canonicalEvents.map(({ index }) => index),
-    canonicalEvents.map((_, place) => place + 1)
+    canonicalEvents.map((_, at) => at + 1)
   )
-  for (const [place, { seq }] of canonicalEvents.entries()) {
-    assert.isAbove(seq, canonicalEvents[place - 1]?.seq ?? 0)
+  for (const [at, { seq }] of canonicalEvents.entries()) {
+    assert.isAbove(seq, canonicalEvents[at - 1]?.seq ?? 0)
   }
   assert.lengthOf(
     canonicalEvents.filter(({ type }) => ENDS.includes(type)),

@@ -42,8 +42,8 @@ class Endings extends Context.Service<Endings, ReadonlyMap<string, ReadonlyArray
         { concurrency: AT_ONCE }
       )
       const byScenario = new Map<string, Array<Ended>>()
-      for (const [place, { ref }] of scenes.entries()) {
-        const ended = endings[place] ?? { ending: "not played", disagreements: [] }
+      for (const [position, { ref }] of scenes.entries()) {
+        const ended = endings[position] ?? { ending: "not played", disagreements: [] }
         byScenario.set(ref, [...(byScenario.get(ref) ?? []), ended])
       }
       return byScenario
@@ -63,7 +63,7 @@ export const packSuite = <E>(name: string, venue: Layer.Layer<Venue, E>) =>
       it.effect(`${ref} ends as its fixtures want it`, () =>
         Effect.map(Endings, (endings) =>
           assert.deepStrictEqual(
-            scenes.map(([fixture, template], place) => [fixture, template, endings.get(ref)?.[place]?.ending]),
+            scenes.map(([fixture, template], position) => [fixture, template, endings.get(ref)?.[position]?.ending]),
             scenes.map((scene) => [...scene])
           )
         )

@@ -151,7 +151,7 @@ export const longSession: Scenario = {
     assert.strictEqual(new Set(ids).size, LONG_SESSION, "no message is in the log twice")
     assert.deepStrictEqual(
       frames.map(({ index }) => index),
-      frames.map((_, place) => place + 1)
+      frames.map((_, position) => position + 1)
     )
     const { api } = yield* ControlPlaneClient
     const metrics = yield* api.runs.metrics({ params: { id: stage.runId } })

@@ -145,7 +145,7 @@ export class Trial {
   isBatched = false
   /** What makes the last alarm needless, if anything does. */
   unless: Idleness | undefined
-  /** The cursor of the log; a test changes it in place of another observer. */
+  /** The cursor of the log; a test changes it in position of another observer. */
   status: RunStatus
   revision = 0
   cursor: number

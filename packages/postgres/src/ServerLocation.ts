@@ -21,7 +21,7 @@ import { isKeptByRoot, mayList, mayReach, mayRun } from "./Reach.ts"
 import { chooseServerUser, NoServerUser, type ServerUser } from "./ServerUser.ts"
 
 /** Where the server runs: its user, its programs and its cluster, all of which that user can reach. */
-export interface ServerPlace {
+export interface ServerLocation {
   /** Undefined: the user of this process. */
   readonly user: ServerUser | undefined
   readonly binaries: PostgresBinaries
@@ -35,10 +35,10 @@ export interface ServerPlace {
  * private folder stays closed to it: the programs are copied to a folder that root keeps for this, once for each
  * version, and the cluster lives there too, with a link from the data folder to it.
  */
-export const chooseServerPlace = Effect.fn("ServerPlace.choose")(function* (
+export const chooseServerLocation = Effect.fn("ServerLocation.choose")(function* (
   folder: string,
   installed: PostgresBinaries
-): Effect.fn.Return<ServerPlace, NoServerUser | DataFolderUnusable> {
+): Effect.fn.Return<ServerLocation, NoServerUser | DataFolderUnusable> {
   const user = yield* chooseServerUser(folder)
   if (user === undefined)
     return { user, binaries: installed, cluster: yield* attempt(folder, () => behindLink(folder)) }
@@ -47,17 +47,17 @@ export const chooseServerPlace = Effect.fn("ServerPlace.choose")(function* (
 })
 
 /** Folders in which root may keep things for others to reach, the first that will do. */
-const ROOT_PLACES = ["/var/lib/runplane", "/usr/local/var/runplane"]
+const ROOT_FOLDERS = ["/var/lib/runplane", "/usr/local/var/runplane"]
 /** Where none of those can be made: gone with the next clean-up of temporary files. */
-const lastPlace = () => join(tmpdir(), "runplane-root")
+const lastFolder = () => join(tmpdir(), "runplane-root")
 
-const rootPlace = (user: ServerUser): Effect.Effect<string, NoServerUser> =>
+const rootFolder = (user: ServerUser): Effect.Effect<string, NoServerUser> =>
   Effect.suspend(() => {
-    const places = [...ROOT_PLACES, lastPlace()]
-    const place = places.find((folder) => isKeptByRoot(folder) && mayReach(join(folder, "in"), user))
-    if (place !== undefined) return Effect.succeed(place)
+    const folders = [...ROOT_FOLDERS, lastFolder()]
+    const base = folders.find((folder) => isKeptByRoot(folder) && mayReach(join(folder, "in"), user))
+    if (base !== undefined) return Effect.succeed(base)
     return Effect.fail(
-      new NoServerUser({ reason: `its user may not enter this folder, and none of ${places.join(", ")} can be used` })
+      new NoServerUser({ reason: `its user may not enter this folder, and none of ${folders.join(", ")} can be used` })
     )
   })
 
@@ -66,16 +66,16 @@ const reachablePrograms = Effect.fnUntraced(function* (installed: PostgresBinari
   const shared = ["lib", "share"].map((name) => join(installation, name))
   if (mayRun(initdb, user) && mayRun(postgres, user) && shared.every((folder) => mayList(folder, user)))
     return installed
-  const place = yield* rootPlace(user)
-  const copy = join(place, `postgresql-${version}`)
-  yield* attempt(copy, () => existsSync(copy) || copyInstallation(installation, place, copy))
+  const base = yield* rootFolder(user)
+  const copy = join(base, `postgresql-${version}`)
+  yield* attempt(copy, () => existsSync(copy) || copyInstallation(installation, base, copy))
   const moved = (program: string) => join(copy, relative(installation, program))
   return { initdb: moved(initdb), postgres: moved(postgres), installation: copy, version }
 })
 
 /** Copied under another name and renamed, so that a copy is whole or missing. */
-const copyInstallation = (installation: string, place: string, copy: string) => {
-  const draft = mkdtempSync(join(place, "draft-"))
+const copyInstallation = (installation: string, base: string, copy: string) => {
+  const draft = mkdtempSync(join(base, "draft-"))
   try {
     cpSync(installation, draft, { recursive: true, verbatimSymlinks: true })
     openToOthers(draft)
@@ -98,7 +98,7 @@ const openToOthers = (path: string) => {
 const reachableCluster = Effect.fnUntraced(function* (folder: string, user: ServerUser) {
   const target = yield* attempt(folder, () => behindLink(folder))
   if (mayReach(target, user)) return target
-  const clusters = join(yield* rootPlace(user), "data")
+  const clusters = join(yield* rootFolder(user), "data")
   return yield* attempt(folder, () => {
     // Passed through by the server's user, listed by root alone.
     mkdirSync(clusters, { recursive: true, mode: 0o711 })
@@ -118,7 +118,7 @@ const nameOf = (folder: string) =>
   (basename(dirname(dirname(folder))) || "runplane").replace(/[^A-Za-z0-9._-]/g, "-").slice(0, 40)
 
 /**
- * Where the link of the data folder leads, or the folder itself when it is none. A link whose place is gone altogether
+ * Where the link of the data folder leads, or the folder itself when it is none. A link whose target is gone
  * is removed.
  */
 const behindLink = (folder: string): string => {

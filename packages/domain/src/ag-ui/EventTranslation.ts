@@ -1,7 +1,7 @@
 import type * as Schema from "effect/Schema"
 import type { CanonicalEvent, EventOf } from "../events/CanonicalEvent.ts"
-import { derivesEvent } from "../normaliser/DerivedEvents.ts"
 import { narrator } from "../narrative/Narration.ts"
+import { derivesEvent } from "../normaliser/DerivedEvents.ts"
 import { boundName, boundPayload, boundProse } from "../values/Bounds.ts"
 import { textAt } from "../values/JsonReader.ts"
 import type { JsonObject } from "../values/PayloadDecoder.ts"

@@ -25,7 +25,10 @@ export interface Judgement {
 /** Name of a judgement whose own name has no letter. */
 const NAMELESS = "evaluation"
 
-export const judgementOf = (mark: TraceFoldMark, { runId, sha256 }: Pick<TraceFoldOptions, "runId" | "sha256">): Judgement => {
+export const judgementOf = (
+  mark: TraceFoldMark,
+  { runId, sha256 }: Pick<TraceFoldOptions, "runId" | "sha256">
+): Judgement => {
   const name = markNameOf(mark.name)
   const stated = [mark.value, ...(mark.label === undefined ? [] : [mark.label])].flatMap(markValueOf)
   const comment = mark.explanation?.slice(0, MAX_MARK_COMMENT).toWellFormed()

@@ -9,9 +9,6 @@ import {
   runStarted,
   sessionStateChanged
 } from "../events/ControlPlaneEvents.ts"
-import { isOfInterest } from "./LogInterest.ts"
-import { meaningOf } from "./MeaningOf.ts"
-import { type Arrival, OTLP_MODE_NAME, OTLP_RUNTIME_KIND, type RunEnd, type RunFacts } from "./Run.ts"
 import { decideLogs } from "./fold/DecideLogs.ts"
 import { decideSpans } from "./fold/DecideSpans.ts"
 import { correctionOf, endOf, endsAt, factsOf } from "./fold/End.ts"
@@ -25,11 +22,21 @@ import {
   type TraceFoldMark,
   type TraceFoldOptions
 } from "./fold/Output.ts"
-import { addSpan, type Draft, get, type TraceFold, stateOf } from "./fold/State.ts"
+import { addSpan, type Draft, get, stateOf, type TraceFold } from "./fold/State.ts"
 import { isoOf, recordedTimes } from "./fold/Times.ts"
 import { treeOf } from "./fold/Tree.ts"
+import { isOfInterest } from "./LogInterest.ts"
+import { meaningOf } from "./MeaningOf.ts"
+import { type Arrival, OTLP_MODE_NAME, OTLP_RUNTIME_KIND, type RunEnd, type RunFacts } from "./Run.ts"
 
-export { type Consumed, type TraceFoldArtifact, type TraceFoldMark, TraceFoldNode, type TraceFoldOptions, type TraceFold }
+export {
+  type Consumed,
+  type TraceFold,
+  type TraceFoldArtifact,
+  type TraceFoldMark,
+  TraceFoldNode,
+  type TraceFoldOptions
+}
 
 /** What one step of a fold decided. */
 export interface TraceFoldStep {

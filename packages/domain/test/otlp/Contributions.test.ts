@@ -10,7 +10,7 @@ import {
   type Telemetry,
   why
 } from "@runplane/domain"
-import { dataOf, ofType, foldOf } from "./support/Read.ts"
+import { dataOf, foldOf, ofType } from "./support/Read.ts"
 import { agent, event, log, openInference, span } from "./support/Spans.ts"
 import { keyOf, OPTIONS } from "./support/TraceFolds.ts"
 

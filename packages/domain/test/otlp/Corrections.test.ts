@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { emptyRunMetrics, measure, RunId, type Span } from "@runplane/domain"
-import { at, ofType, foldOf } from "./support/Read.ts"
+import { at, foldOf, ofType } from "./support/Read.ts"
 import { agent, chat, span } from "./support/Spans.ts"
 import { IDLE_MS, OPTIONS, PARENT_WAIT_MS, type Request, RUN_ID, runFold, SETTLE_MS } from "./support/TraceFolds.ts"
 

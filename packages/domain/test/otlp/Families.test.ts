@@ -8,8 +8,8 @@ import { makeRedactor } from "../../src/redaction/Redaction.ts"
 import { goldenFolders, readGolden } from "./support/Golden.ts"
 import { foldOf } from "./support/Read.ts"
 import { agent, chat, span } from "./support/Spans.ts"
-import { runFold, sha256 } from "./support/TraceFolds.ts"
 import { summaryOf } from "./support/Summary.ts"
+import { runFold, sha256 } from "./support/TraceFolds.ts"
 
 const folder = fileURLToPath(new URL("../../src/otlp/meaning/", import.meta.url))
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { goldenFolders, readGolden } from "./support/Golden.ts"
-import { boundTo, type Request, runFold, tracesOf } from "./support/TraceFolds.ts"
 import { isCounted, summaryOf } from "./support/Summary.ts"
+import { boundTo, type Request, runFold, tracesOf } from "./support/TraceFolds.ts"
 import { DIFFERENCES, expectedSummary } from "./support/Truth.ts"
 
 /** The requests of a run, 10 ms apart. */

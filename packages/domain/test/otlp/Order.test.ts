@@ -4,8 +4,8 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import { goldenFolders, readGolden } from "./support/Golden.ts"
 import { agent, chat, openInference, span, tool } from "./support/Spans.ts"
-import { IDLE_MS, OPTIONS, type Request, runFold, SETTLE_MS, type TraceFoldResult } from "./support/TraceFolds.ts"
 import { isCounted, summaryOf } from "./support/Summary.ts"
+import { IDLE_MS, OPTIONS, type Request, runFold, SETTLE_MS, type TraceFoldResult } from "./support/TraceFolds.ts"
 
 /** What no order of requests may change. */
 const outcomeOf = (result: TraceFoldResult) => {

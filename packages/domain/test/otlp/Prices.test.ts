@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Attributes, objectAt } from "@runplane/domain"
-import { dataOf, ofType, foldOf } from "./support/Read.ts"
+import { dataOf, foldOf, ofType } from "./support/Read.ts"
 import { agent, chat, span } from "./support/Spans.ts"
 
 const json = (value: unknown) => JSON.stringify(value)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Attributes, Span, Telemetry } from "@runplane/domain"
 import { goldenFolders, readGolden } from "./support/Golden.ts"
-import { at, dataOf, ofType, foldOf } from "./support/Read.ts"
+import { at, dataOf, foldOf, ofType } from "./support/Read.ts"
 import { agent, chat, span, tool } from "./support/Spans.ts"
 import { runFold } from "./support/TraceFolds.ts"
 

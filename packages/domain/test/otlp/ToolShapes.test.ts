@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { booleanAt, type KnownEvent, objectAt, textAt } from "@runplane/domain"
-import { dataOf, ofType, foldOf, summary } from "./support/Read.ts"
+import { dataOf, foldOf, ofType, summary } from "./support/Read.ts"
 import { agent, chat, openInference, span, tool } from "./support/Spans.ts"
 
 const outcomeOf = (event: KnownEvent | undefined) => {

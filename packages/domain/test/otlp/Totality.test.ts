@@ -11,15 +11,15 @@ import {
   resumeTraceFold,
   runIdOf,
   type Span,
-  TraceFoldNode,
   stepTraceFold,
-  type Telemetry
+  type Telemetry,
+  TraceFoldNode
 } from "@runplane/domain"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import { agent, chat, event, log, span, spanId, tool } from "./support/Spans.ts"
-import { boundTo, keyOf, OPTIONS, runFold, SETTLE_MS, sha256 } from "./support/TraceFolds.ts"
 import { isCounted } from "./support/Summary.ts"
+import { boundTo, keyOf, OPTIONS, runFold, SETTLE_MS, sha256 } from "./support/TraceFolds.ts"
 
 const NAMES = [
   ...["gen_ai.operation.name", "gen_ai.agent.name", "gen_ai.usage.input_tokens", "gen_ai.usage.total_tokens"],
@@ -176,7 +176,12 @@ describe("repetitions", () => {
     const given = (telemetry: Telemetry, at: number) => ({ key: keyOf(telemetry), at, telemetry })
     const fresh = resumeTraceFold({ nodes: [], isCreated: false, isEnded: false, isProvisional: false })
     const first = stepTraceFold(fresh, [given(one, 1_000)], 1_000, OPTIONS)
-    const second = stepTraceFold(first.state, [{ ...given(other, 1_100), key: "other" }, given(one, 1_100)], 1_100, OPTIONS)
+    const second = stepTraceFold(
+      first.state,
+      [{ ...given(other, 1_100), key: "other" }, given(one, 1_100)],
+      1_100,
+      OPTIONS
+    )
     assert.deepStrictEqual(second.consumed, [{ key: "other", traceId: one.traceId, spanId: one.spanId }])
     const third = stepTraceFold(second.state, [], 1_000 + SETTLE_MS, OPTIONS)
     assert.lengthOf(

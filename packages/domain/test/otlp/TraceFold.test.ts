@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { resumeTraceFold, stepTraceFold } from "@runplane/domain"
-import { at, committee, dataOf, ofType, foldOf, summary } from "./support/Read.ts"
+import { at, committee, dataOf, foldOf, ofType, summary } from "./support/Read.ts"
 import { agent, chat, openInference, span, spanId, TRACE_ID, tool } from "./support/Spans.ts"
-import { keyOf, OPTIONS, runFold, SETTLE_MS, sha256 } from "./support/TraceFolds.ts"
 import { isCounted } from "./support/Summary.ts"
+import { keyOf, OPTIONS, runFold, SETTLE_MS, sha256 } from "./support/TraceFolds.ts"
 
 describe("a fold", () => {
   it("is in the order of the tree, with the times of the spans", () => {

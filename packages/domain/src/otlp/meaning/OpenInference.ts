@@ -1,8 +1,6 @@
-import type * as Schema from "effect/Schema"
-import { isJsonArray, isJsonObject } from "../../values/JsonReader.ts"
 import type { MeaningKind } from "../Meaning.ts"
 import type { Attributes } from "../Span.ts"
-import { jsonOf, memberOf, nameAt, nameOf } from "../Values.ts"
+import { memberOf, nameAt, nameOf } from "../Values.ts"
 import { type Family, kindsBy } from "./Family.ts"
 
 const kindOfSpan = kindsBy({
@@ -56,27 +54,15 @@ export const openInference: Family = {
   },
   calledBy: ({ attributes }, kind) => (kind === "agent" ? nodeName(attributes["graph.node.parent_id"]) : undefined),
   details: ({ attributes }) => {
-    if (attributes["openinference.span.kind"] !== "LLM") return undefined
-    const id = answerId(attributes["output.value"])
+    if (attributes["openinference.span.kind"] !== "LLM" || attributes["llm.model_name"] !== undefined) return undefined
     // Until a model answers, some instrumentations have its name in the request alone.
-    const model = attributes["llm.model_name"] === undefined ? requestedModel(attributes) : undefined
-    return {
-      ...(id !== undefined && { "gen_ai.response.id": id }),
-      ...(model !== undefined && { "gen_ai.request.model": model })
-    }
+    const model = requestedModel(attributes)
+    return model === undefined ? undefined : { "gen_ai.request.model": model }
   }
 }
 
 const requestedModel = (attributes: Attributes): string | undefined =>
   nameOf(memberOf(attributes["llm.invocation_parameters"], "model") ?? memberOf(attributes["input.value"], "model"))
-
-/** The id of an answer of a model as the API of OpenAI or Anthropic gives it; texts of frameworks have other ids. */
-const answerId = (output: Schema.Json | undefined): string | undefined => {
-  const answer = jsonOf(output)
-  if (!isJsonObject(answer)) return undefined
-  const isAnswer = isJsonArray(answer["choices"]) || answer["object"] === "response" || answer["type"] === "message"
-  return isAnswer ? nameOf(answer["id"]) : undefined
-}
 
 const HANDOFF_NAME = /^handoff to (.+)$/i
 

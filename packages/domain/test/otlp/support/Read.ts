@@ -1,7 +1,7 @@
 import type { EventOf, KnownEvent, Span, Telemetry } from "@runplane/domain"
 import { agent, chat, span, tool } from "./Spans.ts"
-import { type Request, runFold } from "./TraceFolds.ts"
 import { summaryOf } from "./Summary.ts"
+import { type Request, runFold } from "./TraceFolds.ts"
 
 export const at = (ms: number, ...telemetry: ReadonlyArray<Telemetry>): Request => ({ at: ms, telemetry })
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Attributes, makeRedactor, receivedTelemetry, type Telemetry } from "@runplane/domain"
+import { summaryOf, type TraceFoldSummary } from "./Summary.ts"
 import { runFold } from "./TraceFolds.ts"
-import { type TraceFoldSummary, summaryOf } from "./Summary.ts"
 
 /** A trace in the shape of an emitter of which no recording exists, made by hand from its names. */
 export interface Shape {

@@ -13,14 +13,14 @@ import {
   type RunState,
   recordEvent,
   resumeTraceFold,
+  specifiedPrices,
+  stepTraceFold,
+  type Telemetry,
+  type TraceFold,
   type TraceFoldArtifact,
   type TraceFoldMark,
   type TraceFoldNode,
-  type TraceFoldOptions,
-  type TraceFold,
-  specifiedPrices,
-  stepTraceFold,
-  type Telemetry
+  type TraceFoldOptions
 } from "@runplane/domain"
 
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")

@@ -29,7 +29,8 @@ export interface Mailbox {
   readonly put: (message: Message) => Effect.Effect<void>
   readonly putFrames: (subscription: number, frames: ReadonlyArray<ObservedFrame>) => Effect.Effect<void>
   /**
-   * Never waits. A full mailbox keeps only the newest update: the current state of the session, or a reason to query it.
+   * Never waits. A full mailbox keeps only the newest update: the current state of the session, or a reason to query
+   * it.
    */
   readonly update: (update: SessionUpdate) => void
   /** For the observation itself, which must not wait for its own mailbox. */

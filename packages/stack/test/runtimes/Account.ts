@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 /**
- * What a run left behind, without what differs from run to run (ids, times, positions in the log), so that the accounts of
- * two runtimes can be compared word for word.
+ * What a run left behind, without what differs from run to run (ids, times, positions in the log), so that the accounts
+ * of two runtimes can be compared word for word.
  */
 export interface Account {
   readonly status: string

@@ -17,8 +17,8 @@ export const WORTH_ANOTHER = 64
 /**
  * Decides when the frames of a run are taken from its mailbox (docs/reference/events.md#one-append). Frames that arrive
  * one by one, soon after a transaction has begun, wait for others that share the next one: PACE_MS at most, and not at
- * all when the log was idle or when many arrive. They wait in the mailbox and not in the queue of the log, so frames that
- * arrive meanwhile join them.
+ * all when the log was idle or when many arrive. They wait in the mailbox and not in the queue of the log, so frames
+ * that arrive meanwhile join them.
  */
 export class BatchDelay extends Context.Service<
   BatchDelay,

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url"
 import { deadCitations, wideLines } from "./documents.mjs"
 import { unguardedLoops } from "./loops.mjs"
 import { faultyMigrations } from "./migrations.mjs"
+import { tableFaults } from "./tables.mjs"
 import { refusedWords } from "./words.mjs"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -22,6 +23,7 @@ const all = [
   { name: "openapi", run: () => command("node", ["packages/api/scripts/lintOpenApi.mjs"]) },
   { name: "packs", run: () => command("node", ["packages/launcher/src/author/main.ts", "lint"]) },
   { name: "migrations", run: () => findings(faultyMigrations()) },
+  { name: "tables", run: () => findings(tableFaults()) },
   { name: "citations", run: () => findings(deadCitations()) },
   { name: "width", run: () => findings(wideLines()) },
   { name: "words", run: () => findings(refusedWords()) },

@@ -24,7 +24,7 @@ const HEIGHTS = [
 const OWNERS = {
   platform: ["audit_log", "ledger", "ledger_pending"],
   "event-log": [
-    ...["artifacts", "canonical_events", "deleted_sessions", "deleted_traces", "outbound_messages", "projections"],
+    ...["artifacts", "canonical_events", "deleted_sessions", "outbound_messages", "projections"],
     ...["raw_events", "run_heads", "run_metrics", "run_seals", "run_tombstones", "run_totals", "runs", "seal_keys"],
     ...["seal_key_statements", "sessions"]
   ],
@@ -46,12 +46,8 @@ const EXCEPTIONS = [
   { folder: "platform", table: "webhooks", why: "the one INSERT of notifications joins the subscriptions" },
   { folder: "platform", table: "webhook_deliveries", writes: true, why: "the one INSERT of notifications" },
   { folder: "platform", table: "run_seals", why: "the backfill of the ledger" },
-  // Deletion of runs: to become a port of each feature.
-  { folder: "event-log", table: "archive_changes", writes: true, why: "deletion of runs and of marks" },
+  // The tombstone of a run that files may have.
   { folder: "event-log", table: "archive_state", why: "deletion of runs that files may have" },
-  { folder: "event-log", table: "otlp_calls", writes: true, why: "deletion of runs" },
-  { folder: "event-log", table: "otlp_seen", writes: true, why: "deletion of runs" },
-  { folder: "event-log", table: "otlp_traces", writes: true, why: "deletion of runs" },
   // Searches of runs: to become search fields of their owners.
   { folder: "event-log", table: "marks", why: "searches of runs by marks" },
   { folder: "event-log", table: "mark_definitions", why: "searches of runs by marks" },

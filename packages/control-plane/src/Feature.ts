@@ -1,5 +1,6 @@
 import type * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
+import type { DeletionHook } from "./event-log/runs/DeletionHooks.ts"
 import type { Reactor } from "./event-log/append/Reactors.ts"
 
 /**
@@ -17,6 +18,9 @@ export interface Feature {
   /** Follows the appends of the log. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly reactor?: Effect.Effect<Reactor, any, any>
+  /** Deletes the rows that the feature has of some runs, with the runs. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly onRunsDeleted?: Effect.Effect<DeletionHook, any, any>
   /** Services and loops above the log and the observers. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly layer?: Layer.Layer<never, any, any>

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Reactors } from "./event-log/append/Reactors.ts"
+import { DeletionHooks } from "./event-log/runs/DeletionHooks.ts"
 import { RunTraces } from "./event-log/runs/RunTraces.ts"
 import { fieldsOf } from "./Feature.ts"
 import { features } from "./features.ts"
@@ -23,8 +24,11 @@ const reactors = Layer.effect(
   ])
 )
 
-/** The reactors of the log, and the services of features that stand beside them. */
-export const layer = reactors.pipe(
+/** What features do when runs are deleted. */
+export const layerDeletionHooks = Layer.effect(DeletionHooks, Effect.all(fieldsOf(features, "onRunsDeleted")))
+
+/** What features add to the log, and the services of their reactors. */
+export const layer = Layer.merge(reactors, layerDeletionHooks).pipe(
   Layer.provide(RunTraces.layer),
   Layer.provideMerge(Layer.mergeAll(RunTallies.layer, ...fieldsOf(features, "base")))
 )

@@ -10,6 +10,7 @@ import { FrameNormaliser } from "../../src/platform/deployment/FrameNormaliser.t
 import { Prices } from "../../src/platform/deployment/Prices.ts"
 import { Redactor } from "../../src/platform/deployment/Redactor.ts"
 import { SealKeys, sealKeyOf } from "../../src/platform/ledger/SealKeys.ts"
+import { layerDeletionHooks } from "../../src/Reactions.ts"
 import { Outbox } from "../../src/platform/outbox/Outbox.ts"
 import { DatabaseClock } from "../../src/platform/postgres/DatabaseClock.ts"
 import { makeEventTallies } from "../../src/reactors/tallies/EventTally.ts"
@@ -29,7 +30,7 @@ export const layerTestNormaliser = FrameNormaliser.layer.pipe(
 const layerTestReactors = Layer.effect(
   Reactors,
   Effect.all([makeEventTallies, makeLateChanges, makeWebhookOutbox])
-).pipe(Layer.provide(Outbox.layer))
+).pipe(Layer.provide(Outbox.layer), Layer.merge(layerDeletionHooks))
 
 const layerSurroundings = Layer.merge(layerTestNormaliser, Layer.succeed(SealKeys, { current: testSealKey }))
 

@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { insertPending, pendingEntry } from "../../platform/ledger/PendingEntries.ts"
 import { SealKeys } from "../../platform/ledger/SealKeys.ts"
+import { DeletionHooks } from "./DeletionHooks.ts"
 import { searchTextOf } from "./NewRun.ts"
 import { hasStatus } from "./RunSearch.ts"
 import { type TombstoneRow, tombstoneColumns, tombstoneSubject, toTombstone } from "./TombstoneRow.ts"
@@ -51,8 +52,8 @@ export class RunAdministration extends Context.Service<
      */
     readonly lock: (runIds: ReadonlyArray<RunId>) => Effect.Effect<ReadonlyMap<RunId, RunStatus>, SqlError>
     /**
-     * Deletes every row of locked runs: log, projection, counters, messages, and with the run itself its session, head
-     * and artifacts. Triggers delete their rows in the tables of cross-run reads. Webhook deliveries stay until they
+     * Deletes every row of locked runs: those of features by their hooks, log, projection, counters, messages, and with
+     * the run itself its session, head and artifacts. Triggers delete their rows in the tables of cross-run reads. Webhook deliveries stay until they
      * are delivered or retention deletes them by their age. Each run leaves a tombstone
      * (docs/reference/seal.md#tombstones).
      */
@@ -70,6 +71,7 @@ export class RunAdministration extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const { current } = yield* SealKeys
+      const hooks = yield* DeletionHooks
 
       const setArchived = Effect.fn("RunAdministration.setArchived")(function* (
         runId: RunId,
@@ -175,22 +177,12 @@ export class RunAdministration extends Context.Service<
           WHERE r.id = ANY(${runIds}::text[]::uuid[]) ORDER BY r.id
           RETURNING ${tombstoneColumns(sql)}`
         yield* enterLedger(buried)
+        yield* Effect.forEach(hooks, (hook) => hook(runIds), { discard: true })
         yield* sql`DELETE FROM canonical_events WHERE ${theirs}`
         yield* sql`DELETE FROM raw_events WHERE ${theirs}`
         yield* sql`DELETE FROM outbound_messages WHERE ${theirs}`
         yield* sql`DELETE FROM projections WHERE ${theirs}`
         yield* sql`DELETE FROM run_metrics WHERE ${theirs}`
-        yield* sql`DELETE FROM otlp_seen WHERE ${theirs}`
-        yield* sql`DELETE FROM otlp_calls WHERE ${theirs}`
-        yield* sql`
-          DELETE FROM archive_changes c USING marks m WHERE c.table_name = 'marks' AND c.id = m.id AND m.${theirs}`
-        yield* sql`
-          DELETE FROM archive_changes WHERE table_name = 'runs' AND id = ANY(${runIds}::text[]::uuid[])`
-        yield* sql`
-          WITH gone AS (DELETE FROM otlp_traces WHERE ${theirs} RETURNING source, trace_id)
-          INSERT INTO deleted_traces (source, trace_id, deleted_at) SELECT source, trace_id, now() FROM gone
-          ON CONFLICT (source, trace_id) DO UPDATE SET deleted_at = excluded.deleted_at`
-        yield* sql`DELETE FROM deleted_traces WHERE deleted_at < now() - interval '30 days'`
         // The runtime may list the sessions for longer, and discovery must not make runs of them again.
         yield* sql`
           INSERT INTO deleted_sessions (runtime_session_id, deleted_at)

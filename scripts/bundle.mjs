@@ -1,6 +1,6 @@
 // Makes a folder with the programs as they are shipped, and all that they need but Node:
 //
-//   node scripts/run.mjs bundle:all [FOLDER]     (npm run bundle; dist/programs)
+//   npm run bundle -- [FOLDER]     (dist/programs unless given)
 //   FOLDER/lib/control-plane.js, launcher.js, sandbox.js, all-in-one.js, runplane.js
 //
 // --with NAME=FILE bundles one more program of this project with them, --no-database leaves the embedded PostgreSQL

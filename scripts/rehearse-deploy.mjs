@@ -3,7 +3,7 @@
 // cancellation. Then what operations.md promises: a rolling restart under load, a backup, a restore. Needs Debian's
 // postgresql and haproxy; where one is missing it exits 77.
 //
-//   node scripts/run.mjs deploy:all      (npm run test:deploy)
+//   npm run test:deploy
 import { execFileSync, spawnSync } from "node:child_process"
 import {
   chmodSync,

@@ -1,5 +1,5 @@
 // The two README commands start here, on any Node of 18 or later and with nothing installed.
-// It brings pnpm and the frozen install (which brings Node 24), then runs the named script of package.json.
+// It brings pnpm and the frozen install (which brings Node 24), then runs the named task of `tasks.mjs`.
 // Dependency-free on purpose; when there is nothing to do it costs a hash of the manifests.
 import { existsSync, readFileSync } from "node:fs"
 import { constants as os } from "node:os"
@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { ensureConsole } from "./run/console.mjs"
 import { ensureInstall, ensureWritable, removePnpm, root } from "./run/install.mjs"
 import { fail, guarded, windows } from "./run/processes.mjs"
+import { TASKS } from "./tasks.mjs"
 
 /** The Node of the lockfile where its platform has one, else the Node that runs this, if it is new enough. */
 const chooseNode = () => {
@@ -31,10 +32,9 @@ const npmProcess = () => {
 // Looked at first: npm may be gone before the install is done.
 const npm = npmProcess()
 
-const [script, ...args] = process.argv.slice(2)
-if (script === undefined) fail("usage: node scripts/run.mjs <script of package.json> [arguments]")
-const scripts = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts
-if (scripts[script] === undefined) fail(`package.json has no script "${script}"`)
+const [task, ...args] = process.argv.slice(2)
+if (task === undefined) fail("usage: node scripts/run.mjs TASK [ARGUMENTS]")
+if (!Object.hasOwn(TASKS, task)) fail(`there is no task "${task}"`)
 
 let child
 // npm that is killed outright hands nothing on: its shell and this process would go on by themselves.
@@ -45,14 +45,14 @@ const watch = setInterval(() => {
 }, 1000)
 watch.unref()
 
-const forPrograms = await ensureInstall(script)
+const forPrograms = await ensureInstall(task)
 chooseNode()
-await ensureConsole(script, args, forPrograms)
+await ensureConsole(task, args, forPrograms)
 if (forPrograms) removePnpm()
 
-// The script's command runs directly, with the workspace's binaries first on the path: no package manager in between
+// The command runs directly, with the workspace's binaries first on the path: no package manager in between
 // means signals reach it at once and its exit code is ours.
-const [command, ...fixed] = scripts[script].split(" ")
+const [command, ...fixed] = TASKS[task].split(" ")
 if (command === "vitest") ensureWritable("the tests keep files there")
 child = guarded(command, [...fixed, ...args], {
   cwd: root,

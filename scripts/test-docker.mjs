@@ -3,7 +3,7 @@
 // operator of what the chart makes. They are installed into .tools, once. Tools that this machine cannot install are
 // named; exit code 77 when that is all of them.
 //
-//   node scripts/run.mjs docker:all      (npm run test:docker)
+//   npm run test:docker
 import { spawnSync } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -2,7 +2,7 @@
 // exposition formats, a real scrape of a running stack, the alert rules and their tests, and the way of an alert to a
 // receiver. Where the programs are missing it says so and exits 77.
 //
-//   node scripts/run.mjs monitoring:all      (npm run test:monitoring)
+//   npm run test:monitoring
 import { spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"

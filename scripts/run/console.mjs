@@ -9,10 +9,10 @@ import { runToEnd, say, windows } from "./processes.mjs"
 const SOURCES = ["packages/console", "packages/api", "packages/domain"]
 /** Folders of a package that its sources do not need. */
 const NOT_SOURCES = new Set(["node_modules", "dist", "test", "openapi", "screenshots"])
-/** Whether a script serves the console; of the command line, two commands do. */
-const servesConsole = (script, [command]) =>
-  ["start:app", "build:all", "bundle:all", "console:all"].includes(script) ||
-  (script === "runplane:app" && ["dev", "serve"].includes(command))
+/** Whether a task serves the console; of the command line, two commands do. */
+const servesConsole = (task, [command]) =>
+  ["start", "build", "bundle", "test:console"].includes(task) ||
+  (task === "runplane" && ["dev", "serve"].includes(command))
 const DIST = join("packages", "console", "dist")
 
 const filesIn = (folder, except = new Set()) =>
@@ -24,11 +24,11 @@ const filesIn = (folder, except = new Set()) =>
 
 const sourceFiles = () => SOURCES.flatMap((folder) => filesIn(folder, NOT_SOURCES)).sort()
 
-const build = (checkout, script) => {
+const build = (checkout, task) => {
   const pinned = join(root, "node_modules", ".bin", windows ? "node.cmd" : "node")
   const folder = join(checkout, "packages", "console")
   // A start does not fail for a script that is too large; the tests do.
-  const budget = script === "console:all" ? {} : { CONSOLE_BUDGET: "report" }
+  const budget = task === "test:console" ? {} : { CONSOLE_BUDGET: "report" }
   return runToEnd(
     existsSync(pinned) ? pinned : process.execPath,
     [join(folder, "node_modules", "vite", "bin", "vite.js"), "build", folder],
@@ -37,7 +37,7 @@ const build = (checkout, script) => {
 }
 
 /** With the tools of a build in a folder of its own, which goes away: an install for programs does not hold them. */
-const buildElsewhere = async (script) => {
+const buildElsewhere = async (task) => {
   const copy = join(root, ".tools", "console")
   rmSync(copy, { recursive: true, force: true })
   for (const file of new Set([...manifests(), "tsconfig.json", ...sourceFiles()])) {
@@ -45,14 +45,14 @@ const buildElsewhere = async (script) => {
     cpSync(join(root, file), join(copy, file))
   }
   await install(["--prod", "--filter-prod", "@runplane/console..."], copy)
-  await build(copy, script)
+  await build(copy, task)
   rmSync(join(root, DIST), { recursive: true, force: true })
   cpSync(join(copy, DIST), join(root, DIST), { recursive: true })
   rmSync(copy, { recursive: true, force: true })
 }
 
-export const ensureConsole = async (script, args, forPrograms) => {
-  if (!servesConsole(script, args)) return
+export const ensureConsole = async (task, args, forPrograms) => {
+  if (!servesConsole(task, args)) return
   const hash = createHash("sha256").update(readFileSync(join(root, "pnpm-lock.yaml")))
   for (const file of sourceFiles()) hash.update(file).update(readFileSync(join(root, file)))
   const stamp = hash.digest("hex")
@@ -61,6 +61,6 @@ export const ensureConsole = async (script, args, forPrograms) => {
   if (isBuilt && existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return
   ensureWritable("the web console has to be built there")
   say("building the web console")
-  await (forPrograms ? buildElsewhere(script) : build(root, script))
+  await (forPrograms ? buildElsewhere(task) : build(root, task))
   writeFileSync(stampFile, stamp)
 }

@@ -30,8 +30,8 @@ const SELECTIONS = {
   [PROGRAMS]: ["--prod", "--filter-prod", "runplane", "--filter-prod", "@runplane/stack..."],
   [ALL]: []
 }
-/** Scripts of package.json that run programs and nothing else. */
-const RUNS_PROGRAM = new Set(["start:app", "runplane:app", "packs:app"])
+/** Tasks that run programs and nothing else. */
+const RUNS_PROGRAM = new Set(["start", "runplane", "packs"])
 
 /** Package managers keep caches in the home folder; a user without one (a service account) gets one in `.tools`. */
 const home = () => {
@@ -107,12 +107,12 @@ const installed = () => {
 }
 
 /**
- * Installs what the script needs, unless it is there. A whole install stays one, whatever runs in it later. Answers
+ * Installs what the task needs, unless it is there. A whole install stays one, whatever runs in it later. Answers
  * whether the install is for programs only.
  */
-export const ensureInstall = async (script) => {
+export const ensureInstall = async (task) => {
   const before = installed()
-  const kind = before.kind === ALL || !RUNS_PROGRAM.has(script) ? ALL : PROGRAMS
+  const kind = before.kind === ALL || !RUNS_PROGRAM.has(task) ? ALL : PROGRAMS
   const hash = hashOfManifests()
   if (before.hash !== hash || before.kind !== kind) {
     ensureWritable("the dependencies have to be installed there")

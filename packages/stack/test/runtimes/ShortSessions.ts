@@ -51,7 +51,9 @@ export const shortSessions = <E>(name: string, runtime: Layer.Layer<RuntimeUnder
         const silent = lost.filter(({ isMarked }) => !isMarked)
         const positions = played.flatMap(({ isWhole }, position) => (isWhole ? [] : [position + 1]))
         const spread = [took[0], took[Math.floor(took.length / 2)], took.at(-1)].join(", ")
-        yield* Effect.logInfo(`lost: ${positions.join(" ") || "none"} of ${SESSIONS}; least, median, most ms: ${spread}`)
+        yield* Effect.logInfo(
+          `lost: ${positions.join(" ") || "none"} of ${SESSIONS}; least, median, most ms: ${spread}`
+        )
         assert.lengthOf(silent, 0, "what is lost is marked")
         // A cold connection costs more than such a session lasts, so only a measurement insists on every one, unless
         // the history can be read later.

@@ -33,7 +33,13 @@ const NPM = new Set(["init", "install", "pack", "pkg"])
 /** Flags of npm and of every command of the project. */
 const HELP = new Set(["-h", "--help", "--silent", "--version"])
 
-const scripts: Readonly<Record<string, string>> = JSON.parse(read("package.json")).scripts
+/** The commands of `npm run`, by task. */
+export const tasks = new Map(
+  [...read("scripts/tasks.mjs").matchAll(/^ {2}"?([\w:]+)"?: "(.*)",?$/gm)].map(([, name = "", command = ""]) => [
+    name,
+    command
+  ])
+)
 const checks = new Set([...read("scripts/check.mjs").matchAll(/\{ name: "(\w+)"/g)].map(([, name = ""]) => name))
 const table = Completions.fromCommand(runplane)
 
@@ -88,7 +94,7 @@ const faultsOfScript = (name: string, args: ReadonlyArray<string>): ReadonlyArra
   if (name === "packs") return faultsOfRunplane(["packs", ...args])
   if (name === "start") return faultsOfRunplane(["dev", ...args])
   if (name === "check") return args.filter((arg) => !checks.has(arg)).map((arg) => `there is no check ${arg}`)
-  if (!/vitest/.test(scripts[`${name.replace("test:", "")}:all`] ?? "")) return []
+  if (!/vitest/.test(tasks.get(name) ?? "")) return []
   const end = args.indexOf("-t")
   return args
     .slice(0, end < 0 ? args.length : end)
@@ -100,7 +106,7 @@ const faultsOfNpm = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
   const [name = "", ...rest] = words.filter((word) => !HELP.has(word) || words.indexOf(word) > words.indexOf("--"))
   const [script = "", ...after] = name === "run" ? rest : [name, ...rest]
   if ((name === "run" && script === "") || (name !== "run" && NPM.has(name))) return []
-  if (scripts[script] === undefined && !scripts[`${script}:all`]) return [`npm has no script ${script}`]
+  if (!tasks.has(script)) return [`npm has no script ${script}`]
   return faultsOfScript(script, after[0] === "--" ? after.slice(1) : [])
 }
 

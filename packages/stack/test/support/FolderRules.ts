@@ -249,7 +249,10 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     narrative: { meaning: "events as lines of text", knows: ["TextWidth.ts"] }
   },
   domain: {
-    "ag-ui": { meaning: "a run as events of AG-UI", knows: ["narrative", "normaliser", "projector", "events", ...BASE] },
+    "ag-ui": {
+      meaning: "a run as events of AG-UI",
+      knows: ["narrative", "normaliser", "projector", "events", ...BASE]
+    },
     narrative: { meaning: "a run as lines of text", knows: ["otlp", "events", ...BASE] },
     alerts: {
       meaning: "rules, windows, evaluation and formats of alerts",

@@ -46,15 +46,16 @@ export interface ObserveRequest {
 export interface RecordRequest {
   readonly runId: RunId
   readonly events: ReadonlyArray<EventDraft>
-  readonly correction?: Correction
+  /**
+   * Another end of a run that has ended. Where the run may not be corrected, it keeps its end, and the event of this one
+   * is not stored.
+   */
+  readonly correction?: RunEnd
   readonly also?: FurtherRows
 }
 
-/**
- * Another end of a run that has ended, whose event is the last one of the request. Where the run may not be corrected,
- * it keeps its end, and that event is not stored.
- */
-export interface Correction {
+/** The end of a run whose event is the last one of the request. */
+export interface RunEnd {
   readonly to: "completed" | "failed"
   /** ISO-8601. */
   readonly times: { readonly startedAt: string; readonly endedAt: string }
@@ -85,6 +86,8 @@ export interface ChangeRequest {
 export interface CreateRequest extends RecordRequest {
   /** Inserts the run's row; false when another row already holds one of its unique keys. */
   readonly insert: Effect.Effect<boolean, SqlError>
+  /** The end of a run that has ended before it is stored, as the run of telemetry has. */
+  readonly end?: RunEnd
 }
 
 /** A new projection from the events, which replaces the stored one without reading it. */

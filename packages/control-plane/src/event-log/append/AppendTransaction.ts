@@ -305,10 +305,10 @@ const numbersFor = ({ frames, request }: QueuedAppend): number => {
   }
 }
 
-const appliedChange = ({ append: { request }, at, change }: Decision) =>
-  request._tag === "Change" && change === "applied"
-    ? { to: request.to, at, error: request.failure?.errorMessage }
-    : undefined
+const appliedChange = ({ append: { request }, at, change, end }: Decision) => {
+  const changed = request._tag === "Change" && change === "applied" ? request : end
+  return changed === undefined ? undefined : { to: changed.to, at, error: changed.failure?.errorMessage }
+}
 
 /** The metadata of a run that is completed or failed, with what its log says of it. */
 const enrichedMetadata = (

@@ -27,7 +27,7 @@ export const derivedRows = (decisions: ReadonlyArray<Decision>): DerivedRows => 
     const { request } = decision.append
     const { runId } = request
     if (request._tag === "Change" && decision.change === "applied") changes.set(runId, decision)
-    if (decision.correction !== undefined) changes.set(runId, decision)
+    if (decision.correction !== undefined || decision.end !== undefined) changes.set(runId, decision)
     const update = (at: string, changed: Partial<SessionRow>) => {
       const known = sessions.get(runId) ?? { run_id: runId, state: null, connected_at: null, disconnected_at: null }
       sessions.set(runId, { ...known, ...changed, at })
@@ -45,8 +45,8 @@ export const derivedRows = (decisions: ReadonlyArray<Decision>): DerivedRows => 
   }
   const statuses: Array<StatusRow> = []
   const ends: Array<DerivedRows["ends"][number]> = []
-  for (const { append, correction, run } of changes.values()) {
-    const failure = append.request._tag === "Change" ? append.request.failure : correction?.failure
+  for (const { append, correction, end, run } of changes.values()) {
+    const failure = append.request._tag === "Change" ? append.request.failure : (correction ?? end)?.failure
     const row = {
       run_id: run.head.run.id,
       status: run.status,

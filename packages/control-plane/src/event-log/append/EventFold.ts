@@ -22,7 +22,7 @@ import {
   type AppendRefusal,
   type ChangeOutcome,
   type ChangeRequest,
-  type Correction,
+  type RunEnd,
   StreamCursorMoved
 } from "./AppendRequest.ts"
 import type { EventRows } from "./InsertEvents.ts"
@@ -101,7 +101,9 @@ export interface Decision {
   /** `applied` unless a change of status came to nothing. */
   readonly change: ChangeOutcome
   /** The other end that the run gets. */
-  readonly correction?: Correction
+  readonly correction?: RunEnd
+  /** The end with which the run is created. */
+  readonly end?: RunEnd
   readonly frames: ReadonlyArray<PreparedFrame>
   readonly drafts: ReadonlyArray<EventDraft>
   /** The time of the append: not before the last event of the run, ISO-8601. */
@@ -197,20 +199,35 @@ export const decide = (
     case "Rebuild":
       run.mustCheckpoint = true
       return { append, run, change: "applied", frames: [], drafts: [], at }
+    case "Create": {
+      const { end, events } = request
+      if (end === undefined) {
+        return { append, run, change: "applied", frames: [], drafts: inTime(run, firstSights(run, events), time.shift), at }
+      }
+      const before = inTime(run, firstSights(run, events.slice(0, -1)), time.shift)
+      // As in a change of its own, the time of the end is that of its caller.
+      const drafts = [...before, ...inTime(run, events.slice(-1))]
+      endRun(run, end)
+      return { append, run, change: "applied", end, frames: [], drafts, at }
+    }
     default: {
       const { correction, events } = request
       const isCorrected = correction !== undefined && mayCorrect(run.status, correction.to)
       const stored = correction === undefined || isCorrected ? events : events.slice(0, -1)
       const drafts = inTime(run, firstSights(run, stored), time.shift)
       if (!isCorrected) return { append, run, change: "applied", frames: [], drafts, at }
-      run.status = correction.to
-      run.statusRevision += 1
-      run.mustCheckpoint = true
-      run.startedAt = correction.times.startedAt
-      run.endedAt = correction.times.endedAt
+      endRun(run, correction)
       return { append, run, change: "applied", correction, frames: [], drafts, at }
     }
   }
+}
+
+const endRun = (run: RunInProgress, { times, to }: RunEnd) => {
+  run.status = to
+  run.statusRevision += 1
+  run.mustCheckpoint = true
+  run.startedAt = times.startedAt
+  run.endedAt = times.endedAt
 }
 
 /** Of two times in ISO-8601, with the same number of digits. */

@@ -20,7 +20,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
-import type { Correction, RunAlreadyExists, RunNotFound } from "../../event-log/append/AppendRequest.ts"
+import type { RunAlreadyExists, RunEnd, RunNotFound } from "../../event-log/append/AppendRequest.ts"
 import { EventLog } from "../../event-log/EventLog.ts"
 import { ArtifactRepository } from "../../event-log/runs/ArtifactRepository.ts"
 import { type NewRun, searchTextOf } from "../../event-log/runs/NewRun.ts"
@@ -252,26 +252,15 @@ export class TraceFolds extends Context.Service<
             areFactsStored ||= isChanged
             if (stated.length > 0) storedMarks = yield* marks.add(runId, fold.source, stated, at)
           })
+        const { events } = step
+        const end = step.end && endOf(step.end)
         if (isNew) {
-          // The end of a run is a change of its status, so it follows in an append of its own.
-          const events = step.end === undefined ? step.events : step.events.slice(0, -1)
-          const run = yield* newRun(fold, step, rows)
-          yield* log.create({ runId, insert: repository.insert(run), events, also })
-        }
-        const events = isNew ? step.events.slice(-1) : step.events
-        if (step.end !== undefined) {
-          const { endedAt, errorCode = "APPLICATION_ERROR", errorMessage = "", startedAt, status } = step.end
-          yield* log.change({
-            runId,
-            to: status,
-            events: () => events,
-            maxEvents: events.length,
-            ...(status === "failed" && { failure: { errorCode, errorMessage } }),
-            times: { startedAt, endedAt },
-            ...(!isNew && { also })
-          })
-        } else if (!isNew && (events.length > 0 || rows.length > 0)) {
-          const correction = correctionOf(step)
+          const insert = repository.insert(yield* newRun(fold, step, rows))
+          yield* log.create({ runId, insert, events, also, ...(end !== undefined && { end }) })
+        } else if (end !== undefined) {
+          yield* log.change({ runId, ...end, events: () => events, maxEvents: events.length, also })
+        } else if (events.length > 0 || rows.length > 0) {
+          const correction = step.correction && endOf(step.correction)
           yield* fold.isCreated
             ? log.record({ runId, events, also, ...(correction !== undefined && { correction }) })
             : sql.withTransaction(also(""))
@@ -328,16 +317,18 @@ export class TraceFolds extends Context.Service<
   )
 }
 
-/** The other end that a step gives the run. */
-const correctionOf = ({ correction }: TraceFoldStep): Correction | undefined => {
-  if (correction === undefined) return undefined
-  const { endedAt, errorCode = "APPLICATION_ERROR", errorMessage = errorCode, startedAt, status } = correction
-  return {
-    to: status,
-    times: { startedAt, endedAt },
-    ...(status === "failed" && { failure: { errorCode, errorMessage } })
-  }
-}
+/** The end that a step gives the run, as the log takes it. */
+const endOf = ({
+  endedAt,
+  errorCode = "APPLICATION_ERROR",
+  errorMessage = errorCode,
+  startedAt,
+  status
+}: NonNullable<TraceFoldStep["correction"]>): RunEnd => ({
+  to: status,
+  times: { startedAt, endedAt },
+  ...(status === "failed" && { failure: { errorCode, errorMessage } })
+})
 
 /** Rows of the inbox that a step of a fold takes. */
 interface Taken {

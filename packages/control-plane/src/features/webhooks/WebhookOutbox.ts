@@ -10,36 +10,46 @@ import { Outbox } from "../../platform/outbox/Outbox.ts"
  */
 export const makeWebhookOutbox = Effect.map(Outbox, ({ enqueue, wake }): Reactor => {
   const inTransaction = (appends: ReadonlyArray<WrittenAppend>) => {
-    const notices = appends.flatMap((append) => {
-      const { events, runId } = append
-      const change = changeOf(append)
-      if (change === undefined) return []
-      const isCorrected = append.change === undefined && change.to !== "running"
-      const event = isCorrected ? "run.corrected" : webhookEventOf(change.to, events)
-      return event === undefined
-        ? []
-        : [{ lane: runId, event, at: change.at, payload: payloadOf(event, runId, change) }]
-    })
+    const notices = appends.flatMap(({ runId, ...append }) =>
+      reportsOf(append).map(({ change, event }) => ({
+        lane: runId,
+        event,
+        at: change.at,
+        payload: payloadOf(event, runId, change)
+      }))
+    )
     return notices.length === 0 ? [] : [enqueue(notices)]
   }
   const afterCommit = (appends: ReadonlyArray<WrittenAppend>) => {
-    if (appends.some((append) => changeOf(append) !== undefined)) wake()
+    if (appends.some((append) => reportsOf(append).length > 0)) wake()
   }
   return { inTransaction, afterCommit }
 })
 
+/** An event of webhooks, and the change of status that it reports. */
+interface Report {
+  readonly event: WebhookEvent
+  readonly change: AppliedChange
+}
+
 /**
- * The change of an append. A run of telemetry is created as running, without a change, and the correction of its end is
- * no transition.
+ * The reports of an append. A run of telemetry is created as running, without a change, or with its end; the correction
+ * of its end is no transition.
  */
-const changeOf = ({ change, events }: WrittenAppend): AppliedChange | undefined => {
+export const reportsOf = ({ change, events }: Pick<WrittenAppend, "change" | "events">): ReadonlyArray<Report> => {
   const corrected = events.find((event) => event.type === "run.corrected")
   if (corrected?.data.status !== undefined) {
-    return { to: corrected.data.status, at: corrected.ts, error: corrected.data.error }
+    const { error, status: to } = corrected.data
+    return [{ event: "run.corrected", change: { to, at: corrected.ts, error } }]
   }
-  if (change !== undefined || events[0]?.type !== "run.created") return change
-  const started = events.find(({ type }) => type === "run.started")
-  return started && { to: "running", at: started.ts, error: undefined }
+  const started = events[0]?.type === "run.created" ? events.find(({ type }) => type === "run.started") : undefined
+  const reports: Array<Report> = []
+  if (started !== undefined) {
+    reports.push({ event: "run.started", change: { to: "running", at: started.ts, error: undefined } })
+  }
+  const event = change && webhookEventOf(change.to, events)
+  if (change !== undefined && event !== undefined) reports.push({ event, change })
+  return reports
 }
 
 /**

@@ -31,17 +31,18 @@ export const CrossRunEventsHttp = HttpApiBuilder.group(
     const streams = yield* LogStream
     const slots = yield* StreamSlots
 
-    const read = Effect.fnUntraced(function* ({
-      filter,
-      limit
-    }: Filtered): Effect.fn.Return<TextPage<SqlError | RunGone>, SqlError> {
+    const read = Effect.fnUntraced(function* (
+      { filter, limit }: Filtered,
+      triesLeft = MOST_TRIES
+    ): Effect.fn.Return<TextPage<SqlError | RunGone>, SqlError> {
       const wanted = Math.min(limit, EVENTS_PER_READ)
       const first = yield* events.page(filter, wanted)
       // A page that is not full contains all matches.
       const isAll = !first.isCut && first.events.length < wanted
-      const total = isAll ? first.events.length : yield* events.count(filter)
+      const counted = isAll ? first.events.length : yield* events.count(filter)
       // A run was deleted between the two reads.
-      if (total < first.events.length) return yield* read({ filter, limit })
+      if (counted < first.events.length && triesLeft > 0) return yield* read({ filter, limit }, triesLeft - 1)
+      const total = Math.max(counted, first.events.length)
       const whole = Effect.fnUntraced(function* (runIds: ReadonlyArray<RunId>, count: number) {
         const gone = yield* events.gone(runIds)
         if (gone !== undefined) return yield* new RunGone({ runId: gone })
@@ -53,7 +54,7 @@ export const CrossRunEventsHttp = HttpApiBuilder.group(
       const readText = (from: CrossRunFilter, most: number) => Effect.map(events.page(from, most), eventText)
       return eventAnswer(eventEnvelope(total, limit), filter, limit, eventText(first), readText, whole)
     })
-    const shared = yield* shareReads(read, (query) => JSON.stringify(query))
+    const shared = yield* shareReads((query: Filtered) => read(query), (query) => JSON.stringify(query))
     const filtered = (filter: CrossRunFilter, limit: number) => Effect.map(shared({ filter, limit }), jsonPages)
 
     const searched = Effect.fnUntraced(function* (search: EventQuery, limit: number) {
@@ -84,6 +85,9 @@ export const CrossRunEventsHttp = HttpApiBuilder.group(
     })
   })
 )
+
+/** Reads of a page whose total is too small for it, before the page itself is believed. */
+const MOST_TRIES = 5
 
 interface Filtered {
   readonly filter: CrossRunFilter

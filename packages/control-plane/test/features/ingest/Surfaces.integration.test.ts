@@ -137,6 +137,10 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("an ingeste
         deliveries.map(({ event }) => event),
         ["run.started", "run.completed"]
       )
+      const [written] = yield* sql<{ readonly transactions: number }>`
+        SELECT count(DISTINCT xmin::text)::int AS transactions FROM canonical_events
+        WHERE run_id = ${runOf(7)}::uuid`
+      assert.strictEqual(written?.transactions, 1, "a run that has ended is stored with its end at once")
       const state = yield* call("GET", `/runs/${runOf(7)}/state`)
       const { body } = yield* call("GET", `/runs/${runOf(7)}/replay/state`)
       assert.deepStrictEqual(body, state.body)

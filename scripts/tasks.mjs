@@ -1,6 +1,6 @@
 /**
- * The tasks of `npm run`: the command of each, for `scripts/run.mjs`, which installs what the task needs first. A script
- * of package.json has the name of its task.
+ * The tasks of `npm run`: the command of each, for `scripts/run.mjs`, which installs what the task needs first. A
+ * script of package.json has the name of its task.
  */
 export const TASKS = {
   start: "node --max-semi-space-size=8 packages/stack/src/main.ts",

@@ -2,9 +2,9 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { usageProblem } from "./CliFailure.ts"
 import { jsonText } from "./JsonText.ts"
-import { root } from "./Root.ts"
 import { plainText } from "./narrative/PlainText.ts"
 import { row, type Style, styleFor } from "./narrative/Story.ts"
+import { root } from "./Root.ts"
 import { type Column, tableLines } from "./Table.ts"
 
 /** Columns of a line when the terminal has no width. */

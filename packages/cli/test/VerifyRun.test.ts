@@ -33,7 +33,14 @@ const jwk = { ...publicKey.export({ format: "jwk" }), alg: "EdDSA", use: "sig", 
 const texts = Array.from({ length: EVENTS }, (_, at) => {
   const position = { id: `e${at}`, runId: RUN, seq: 10 + at, index: at + 1 }
   const source = { kind: "control-plane", name: "runplane" }
-  return JSON.stringify({ ...position, schemaVersion: 3, ts: AT, type: "run.started", source, data: { text: "naïve 🦊" } })
+  return JSON.stringify({
+    ...position,
+    schemaVersion: 3,
+    ts: AT,
+    type: "run.started",
+    source,
+    data: { text: "naïve 🦊" }
+  })
 })
 
 const sealOf = (

@@ -1,7 +1,7 @@
 import type * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
-import type { DeletionHook } from "./event-log/runs/DeletionHooks.ts"
 import type { Reactor } from "./event-log/append/Reactors.ts"
+import type { DeletionHook } from "./event-log/runs/DeletionHooks.ts"
 
 /**
  * A feature as the service composes it: what it adds to the core, each by a port of the core. Its file is

@@ -2,7 +2,7 @@ import { BinaryReader, WireType } from "@bufbuild/protobuf/wire"
 import type { Attributes, AttributeValue, Emitter, Sliced } from "@runplane/domain"
 import { boundContent, ReadAttributes, type RequestBounds } from "./Bounds.ts"
 import { type Collector, emitterOf, logName, statusOf } from "./Collect.ts"
-import { checkEnd, endOf, hexOf, readAttribute, readValue, allowanceFor, skip, textOf } from "./ProtobufValues.ts"
+import { allowanceFor, checkEnd, endOf, hexOf, readAttribute, readValue, skip, textOf } from "./ProtobufValues.ts"
 
 /**
  * Reads the fields of OTLP that runs are made of, straight from the bytes. It holds none of what it has read of a

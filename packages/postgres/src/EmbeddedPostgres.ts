@@ -105,7 +105,8 @@ const openCluster = Effect.fn("EmbeddedPostgres.openCluster")(function* ({
   const folder = join(resolve(dataDir), "postgres")
   yield* ensureParent(folder)
   const location = yield* chooseServerLocation(folder, yield* findPostgresBinaries)
-  if (!(yield* holdsCluster(location.cluster))) yield* initialise(location, { durable: parameters?.["fsync"] !== "off" })
+  if (!(yield* holdsCluster(location.cluster)))
+    yield* initialise(location, { durable: parameters?.["fsync"] !== "off" })
   return location
 })
 

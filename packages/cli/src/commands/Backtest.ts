@@ -9,8 +9,8 @@ import * as Stream from "effect/Stream"
 import { failed, usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
 import { jsonText } from "../JsonText.ts"
-import { output, printFacts } from "../Output.ts"
 import { plainText } from "../narrative/PlainText.ts"
+import { output, printFacts } from "../Output.ts"
 import { policyFlags, readPolicyFlags } from "./PolicyFlags.ts"
 
 const text = (name: string, description: string) =>

@@ -8,10 +8,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
-import { output, printedAsJson, printFacts } from "../Output.ts"
 import { amongCommitments, lacking } from "../narrative/Outcome.ts"
 import { plainText } from "../narrative/PlainText.ts"
 import { row } from "../narrative/Story.ts"
+import { output, printedAsJson, printFacts } from "../Output.ts"
 import { policyFlags, readPolicyFlags } from "./PolicyFlags.ts"
 
 const runNamed = (name: string) =>

@@ -9,9 +9,9 @@ import * as Stream from "effect/Stream"
 import { usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
 import { jsonText } from "../JsonText.ts"
-import { output } from "../Output.ts"
 import { plainText } from "../narrative/PlainText.ts"
 import { narrate } from "../narrative/Story.ts"
+import { output } from "../Output.ts"
 import { printInterruption } from "./Watch.ts"
 
 const PAGE = 500

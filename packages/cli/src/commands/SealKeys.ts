@@ -16,8 +16,8 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { CliFailure, EXIT_CODES, failed, usageProblem } from "../CliFailure.ts"
-import { printedAsJson } from "../Output.ts"
 import { plainText } from "../narrative/PlainText.ts"
+import { printedAsJson } from "../Output.ts"
 import { bytesOf, type Download, fetchBytes, isAddress } from "./Download.ts"
 
 const KEYS: Download = { what: "keys", setBy: "--keys", most: 1024 * 1024, timeoutMs: 10_000 }

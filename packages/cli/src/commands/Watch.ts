@@ -5,11 +5,11 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { failed } from "../CliFailure.ts"
 import { jsonText } from "../JsonText.ts"
-import { output } from "../Output.ts"
 import { plainText } from "../narrative/PlainText.ts"
 import { readOutcome } from "../narrative/RunOutcome.ts"
 import { printSilences } from "../narrative/Silences.ts"
 import { makeEventPrinter, outcomeText } from "../narrative/Story.ts"
+import { output } from "../Output.ts"
 
 /** Prints on standard error why the connection of a stream was lost, before it is made again. */
 export const printInterruption = (failure: LogStreamFailure | RunStreamFailure) =>

@@ -87,7 +87,9 @@ contract("Runs, creation", [
   ),
   create(
     "takes a policy version of any length",
-    descriptor({ session: { policyVersion: Array.from({ length: 2_000 }, (_, position) => Math.sin(position)).join(" ") } }),
+    descriptor({
+      session: { policyVersion: Array.from({ length: 2_000 }, (_, position) => Math.sin(position)).join(" ") }
+    }),
     202,
     ACCEPTED
   ),

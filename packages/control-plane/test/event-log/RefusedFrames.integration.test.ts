@@ -174,7 +174,9 @@ layer(layerTestDatabase, { excludeTestServices: true })("the log of the service"
         Effect.gen(function* () {
           const log = yield* EventLog
           const runId = yield* createRun()
-          const frames = Array.from({ length: 6 }, (_, position) => message(runId, position, position === 3 ? POISON : "text"))
+          const frames = Array.from({ length: 6 }, (_, position) =>
+            message(runId, position, position === 3 ? POISON : "text")
+          )
           yield* log.observe({ runId, cursor: 0, frames })
         }).pipe(Effect.provide(Layer.fresh(layerTestLog)))
       )

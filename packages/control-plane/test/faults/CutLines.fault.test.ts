@@ -43,7 +43,9 @@ const pump = Effect.fnUntraced(function* (runId: RunId) {
   )
   let stored = 0
   while (stored < FRAMES) {
-    const frames = Array.from({ length: Math.min(7, FRAMES - stored) }, (_, position) => vote(runId, stored + position + 1))
+    const frames = Array.from({ length: Math.min(7, FRAMES - stored) }, (_, position) =>
+      vote(runId, stored + position + 1)
+    )
     stored = yield* log.observe({ runId, cursor: stored, frames }).pipe(
       Effect.map((appended) => appended.cursor),
       Effect.catchTag("AppendFailed", () => cursor)

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import { RunAdministration } from "../../src/event-log/runs/RunAdministration.ts"
 import { SessionDiscovery } from "../../src/observe/SessionDiscovery.ts"
 import { Ids } from "../../src/platform/Ids.ts"
+import { layerTestAdministration } from "../support/ControlPlane.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { awaitStatus, layerTestObservation } from "../support/Observation.ts"
 import { aDeletion, createRun } from "../support/Runs.ts"
@@ -93,7 +94,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })(
         yield* awaitStatus(runId, "completed")
         const after = (yield* assertLogIsExact(runId)).decoded.map(({ type }) => type)
         assert.deepStrictEqual(after, before)
-      }).pipe(Effect.provide(RunAdministration.layer), Effect.provide(observed))
+      }).pipe(Effect.provide(layerTestAdministration), Effect.provide(observed))
     )
 
     it.effect("says that its history is gone where the runtime has dropped it", () =>
@@ -131,7 +132,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })(
         yield* reconcile
         assert.lengthOf(yield* runsOf(deleted), 0)
         assert.lengthOf(yield* runsOf(late), 1)
-      }).pipe(Effect.provide(RunAdministration.layer), Effect.provide(observed))
+      }).pipe(Effect.provide(layerTestAdministration), Effect.provide(observed))
     )
 
     it.effect("stays without one when it began before the window, or when the window is closed", () =>

@@ -9,6 +9,7 @@ import { ObservedRuns } from "../../src/observe/ObservedRuns.ts"
 import { Observers } from "../../src/observe/Observers.ts"
 import { SessionDiscovery } from "../../src/observe/SessionDiscovery.ts"
 import { Ids } from "../../src/platform/Ids.ts"
+import { layerTestAdministration } from "../support/ControlPlane.ts"
 import { awaitStatus, layerTestObservation } from "../support/Observation.ts"
 import { aDeletion, createRun } from "../support/Runs.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
@@ -111,7 +112,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
       const again = yield* createRun({ sessionId })
       yield* (yield* Observers).adopt(again)
       yield* awaitStatus(again, "running")
-    }).pipe(Effect.provide(RunAdministration.layer), Effect.provide(layerTestObservation({ reconcileIntervalMs: 0 })))
+    }).pipe(Effect.provide(layerTestAdministration), Effect.provide(layerTestObservation({ reconcileIntervalMs: 0 })))
   )
 
   it.effect("is observed for all values of its times", () =>

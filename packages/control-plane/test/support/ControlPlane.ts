@@ -5,14 +5,15 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Reactors } from "../../src/event-log/append/Reactors.ts"
 import * as Log from "../../src/event-log/Log.ts"
+import { RunAdministration } from "../../src/event-log/runs/RunAdministration.ts"
 import { makeWebhookOutbox } from "../../src/features/webhooks/WebhookOutbox.ts"
 import { FrameNormaliser } from "../../src/platform/deployment/FrameNormaliser.ts"
 import { Prices } from "../../src/platform/deployment/Prices.ts"
 import { Redactor } from "../../src/platform/deployment/Redactor.ts"
 import { SealKeys, sealKeyOf } from "../../src/platform/ledger/SealKeys.ts"
-import { layerDeletionHooks } from "../../src/Reactions.ts"
 import { Outbox } from "../../src/platform/outbox/Outbox.ts"
 import { DatabaseClock } from "../../src/platform/postgres/DatabaseClock.ts"
+import { layerDeletionHooks } from "../../src/Reactions.ts"
 import { makeEventTallies } from "../../src/reactors/tallies/EventTally.ts"
 import { makeLateChanges } from "../../src/reactors/tallies/RunTallies.ts"
 
@@ -34,8 +35,11 @@ const layerTestReactors = Layer.effect(
 
 const layerSurroundings = Layer.merge(layerTestNormaliser, Layer.succeed(SealKeys, { current: testSealKey }))
 
+/** Locks and deletes runs, with the rows of all features. */
+export const layerTestAdministration = RunAdministration.layer.pipe(Layer.provide(layerDeletionHooks))
+
 /** The log with the reactors that the test provides. */
-export const layerReactingLog = Log.layer.pipe(Layer.provide(layerSurroundings))
+export const layerReactingLog = Log.layer.pipe(Layer.provide([layerSurroundings, layerDeletionHooks]))
 
 /** The log by the clock of the database. */
 export const layerDatabaseTimeLog = layerReactingLog.pipe(Layer.provide(layerTestReactors))

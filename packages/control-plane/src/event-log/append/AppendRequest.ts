@@ -47,8 +47,8 @@ export interface RecordRequest {
   readonly runId: RunId
   readonly events: ReadonlyArray<EventDraft>
   /**
-   * Another end of a run that has ended. Where the run may not be corrected, it keeps its end, and the event of this one
-   * is not stored.
+   * Another end of a run that has ended. Where the run may not be corrected, it keeps its end, and the event of this
+   * one is not stored.
    */
   readonly correction?: RunEnd
   readonly also?: FurtherRows

@@ -202,7 +202,14 @@ export const decide = (
     case "Create": {
       const { end, events } = request
       if (end === undefined) {
-        return { append, run, change: "applied", frames: [], drafts: inTime(run, firstSights(run, events), time.shift), at }
+        return {
+          append,
+          run,
+          change: "applied",
+          frames: [],
+          drafts: inTime(run, firstSights(run, events), time.shift),
+          at
+        }
       }
       const before = inTime(run, firstSights(run, events.slice(0, -1)), time.shift)
       // As in a change of its own, the time of the end is that of its caller.

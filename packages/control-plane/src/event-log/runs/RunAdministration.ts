@@ -53,9 +53,9 @@ export class RunAdministration extends Context.Service<
     readonly lock: (runIds: ReadonlyArray<RunId>) => Effect.Effect<ReadonlyMap<RunId, RunStatus>, SqlError>
     /**
      * Deletes every row of locked runs: those of features by their hooks, log, projection, counters, messages, and with
-     * the run itself its session, head and artifacts. Triggers delete their rows in the tables of cross-run reads. Webhook deliveries stay until they
-     * are delivered or retention deletes them by their age. Each run leaves a tombstone
-     * (docs/reference/seal.md#tombstones).
+     * the run itself its session, head and artifacts. Triggers delete their rows in the tables of cross-run reads.
+     * Webhook deliveries stay until they are delivered or retention deletes them by their age. Each run leaves a
+     * tombstone (docs/reference/seal.md#tombstones).
      */
     readonly remove: (runIds: ReadonlyArray<RunId>, deletion: Deletion) => Effect.Effect<void, SqlError>
     /**

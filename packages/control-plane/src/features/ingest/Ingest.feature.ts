@@ -1,6 +1,6 @@
 import type { Feature } from "../../Feature.ts"
-import { makeSpanDeletion } from "./SpanDeletion.ts"
 import * as Ingest from "./Ingest.ts"
+import { makeSpanDeletion } from "./SpanDeletion.ts"
 
 /** Spans and log records of OpenTelemetry become runs (docs/reference/ingest.md). */
 export const ingest = {

@@ -1,11 +1,11 @@
 import * as Layer from "effect/Layer"
-import { SpanProcessor } from "./SpanProcessor.ts"
 import { Drops } from "./Drops.ts"
 import { GrpcState } from "./GrpcReceiver.ts"
-import { SpanInbox } from "./SpanInbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 import { JoinTokens } from "./JoinTokens.ts"
 import { Receiver } from "./Receiver.ts"
+import { SpanInbox } from "./SpanInbox.ts"
+import { SpanProcessor } from "./SpanProcessor.ts"
 import { TraceFolds } from "./TraceFolds.ts"
 import { TraceRuns } from "./TraceRuns.ts"
 

@@ -26,13 +26,13 @@ import type * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import { Redactor } from "../../platform/deployment/Redactor.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
-import { SpanProcessor } from "./SpanProcessor.ts"
 import { DROPPED_BECAUSE, Drops } from "./Drops.ts"
 import { type ExportRefused, makeExportBudgets } from "./ExportBudgets.ts"
 import { GrpcState } from "./GrpcReceiver.ts"
-import { SpanInbox, type InboxEntry, inboxEntry, type SourceSize, type TraceRef } from "./SpanInbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 import { JoinTokens } from "./JoinTokens.ts"
+import { type InboxEntry, inboxEntry, type SourceSize, SpanInbox, type TraceRef } from "./SpanInbox.ts"
+import { SpanProcessor } from "./SpanProcessor.ts"
 
 /** An inflated body may have so many times the bytes of the largest body as sent, up to a bound. */
 const INFLATED = 8

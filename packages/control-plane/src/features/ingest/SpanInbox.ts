@@ -189,22 +189,24 @@ export class SpanInbox extends Context.Service<
       }
 
       /** In parts, each of which is copied for its statement: memory does not have twice a large request. */
-      const store = Effect.fn("SpanInbox.store")((source: string, entries: ReadonlyArray<InboxEntry>, joins?: string) => {
-        const parts = partsOf(entries)
-        const [first = [], ...others] = parts
-        if (others.length === 0) return storePart(source, first, joins)
-        const all = Effect.forEach(parts, (part) => storePart(source, part, joins))
-        return Effect.map(sql.withTransaction(all), (results) =>
-          results.reduce(
-            (sum, part) => ({
-              stored: sum.stored + part.stored,
-              beyond: sum.beyond + part.beyond,
-              deleted: sum.deleted + part.deleted
-            }),
-            NOTHING_STORED
+      const store = Effect.fn("SpanInbox.store")(
+        (source: string, entries: ReadonlyArray<InboxEntry>, joins?: string) => {
+          const parts = partsOf(entries)
+          const [first = [], ...others] = parts
+          if (others.length === 0) return storePart(source, first, joins)
+          const all = Effect.forEach(parts, (part) => storePart(source, part, joins))
+          return Effect.map(sql.withTransaction(all), (results) =>
+            results.reduce(
+              (sum, part) => ({
+                stored: sum.stored + part.stored,
+                beyond: sum.beyond + part.beyond,
+                deleted: sum.deleted + part.deleted
+              }),
+              NOTHING_STORED
+            )
           )
-        )
-      })
+        }
+      )
 
       const size = Effect.map(
         sql<SourceSize>`
@@ -294,7 +296,9 @@ export class SpanInbox extends Context.Service<
       })
       const ofRun = Effect.fn("SpanInbox.ofRun")((run: RunRows) => readRuns(run))
 
-      const remove = Effect.fn("SpanInbox.remove")((rows: ReadonlyArray<SpanInboxRow>) => Effect.asVoid(removal(sql, rows)))
+      const remove = Effect.fn("SpanInbox.remove")((rows: ReadonlyArray<SpanInboxRow>) =>
+        Effect.asVoid(removal(sql, rows))
+      )
 
       return SpanInbox.of({ store, size, waiting, ofTrace, ofRun, remove })
     })
@@ -308,7 +312,12 @@ const kindOf = (telemetry: Telemetry): string =>
 const ROW_COLUMNS = { trace_id: "text", span_id: "text", kind: "text", bytes: "int", span: "json" } as const
 const KEY_COLUMNS = { source: "text", trace_id: "text", span_id: "text", kind: "text" } as const
 
-const keyRow = ({ kind, source, spanId, traceId }: SpanInboxRow) => ({ source, trace_id: traceId, span_id: spanId, kind })
+const keyRow = ({ kind, source, spanId, traceId }: SpanInboxRow) => ({
+  source,
+  trace_id: traceId,
+  span_id: spanId,
+  kind
+})
 
 /** The statement that removes rows from the inbox; it returns their traces and bytes. */
 export const removal = (sql: PgClient.PgClient, rows: ReadonlyArray<SpanInboxRow>) =>

@@ -10,9 +10,9 @@ import {
   type RunId,
   type RunStatus,
   resumeTraceFold,
+  type TraceFold,
   TraceFoldNode,
   type TraceFoldOptions,
-  type TraceFold,
   type TraceFoldStep
 } from "@runplane/domain"
 import * as Context from "effect/Context"
@@ -34,8 +34,8 @@ import { batchedReads, batchedWrites } from "../../platform/postgres/Batched.ts"
 import { idRows } from "../../platform/postgres/KeptPlans.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 import { countedCalls, makeCountedCalls } from "./CountedCalls.ts"
-import { type SpanInboxRow, KEYS_PER_READ, MAX_SPANS_PER_RUN, removal, type TraceRef } from "./SpanInbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
+import { KEYS_PER_READ, MAX_SPANS_PER_RUN, removal, type SpanInboxRow, type TraceRef } from "./SpanInbox.ts"
 
 /** Nodes that are decoded at a time, before the thread is given back. */
 const NODES_PER_SLICE = 500
@@ -85,7 +85,10 @@ export class TraceFolds extends Context.Service<
       rows: ReadonlyArray<SpanInboxRow>
     ) => Effect.Effect<StoredMarks, SqlError | AppendFailed | RunNotFound | RunAlreadyExists>
     /** Identities of the model calls of a step that another run has counted: the step is to be made again then. */
-    readonly countedElsewhere: (fold: OpenTraceFold, step: TraceFoldStep) => Effect.Effect<ReadonlyArray<string>, SqlError>
+    readonly countedElsewhere: (
+      fold: OpenTraceFold,
+      step: TraceFoldStep
+    ) => Effect.Effect<ReadonlyArray<string>, SqlError>
     /** Removes what no later step needs. Call it every few seconds. */
     readonly removeOld: Effect.Effect<void, SqlError>
     /** Releases the traces that were bound to a run while it was deleted, and returns them. */
@@ -274,7 +277,11 @@ export class TraceFolds extends Context.Service<
         return { stored: storedMarks, dropped: judgements.length - storedMarks }
       })
 
-      const newRun = Effect.fnUntraced(function* (fold: OpenTraceFold, step: TraceFoldStep, rows: ReadonlyArray<SpanInboxRow>) {
+      const newRun = Effect.fnUntraced(function* (
+        fold: OpenTraceFold,
+        step: TraceFoldStep,
+        rows: ReadonlyArray<SpanInboxRow>
+      ) {
         const run: NewRun = {
           ...columnsOf(fold, step.facts),
           id: fold.runId,

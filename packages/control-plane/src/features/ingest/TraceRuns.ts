@@ -11,8 +11,8 @@ import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { batched, batchedReads } from "../../platform/postgres/Batched.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 import { Drops } from "./Drops.ts"
-import { SpanInbox, type SpanInboxRow, KEYS_PER_READ, type TraceRef, traceKey, traceOfKey } from "./SpanInbox.ts"
 import { IngestSettings } from "./IngestSettings.ts"
+import { KEYS_PER_READ, SpanInbox, type SpanInboxRow, type TraceRef, traceKey, traceOfKey } from "./SpanInbox.ts"
 
 /** How soon a trace that waits for another trace, or for the run of its session, is bound again. Milliseconds. */
 const AGAIN_MS = 250

@@ -34,7 +34,7 @@ interface Report {
 
 /**
  * The reports of an append. A run of telemetry is created as running, without a change, or with its end; the correction
- * of its end is no transition.
+ * of its end is not a transition.
  */
 export const reportsOf = ({ change, events }: Pick<WrittenAppend, "change" | "events">): ReadonlyArray<Report> => {
   const corrected = events.find((event) => event.type === "run.corrected")

@@ -54,7 +54,10 @@ export const CrossRunEventsHttp = HttpApiBuilder.group(
       const readText = (from: CrossRunFilter, most: number) => Effect.map(events.page(from, most), eventText)
       return eventAnswer(eventEnvelope(total, limit), filter, limit, eventText(first), readText, whole)
     })
-    const shared = yield* shareReads((query: Filtered) => read(query), (query) => JSON.stringify(query))
+    const shared = yield* shareReads(
+      (query: Filtered) => read(query),
+      (query) => JSON.stringify(query)
+    )
     const filtered = (filter: CrossRunFilter, limit: number) => Effect.map(shared({ filter, limit }), jsonPages)
 
     const searched = Effect.fnUntraced(function* (search: EventQuery, limit: number) {

@@ -19,6 +19,7 @@ import { layerRuntime } from "../../../src/platform/http/RuntimeFromSettings.ts"
 import { SealKeys } from "../../../src/platform/ledger/SealKeys.ts"
 import { layerDatabase } from "../../../src/platform/postgres/Database.ts"
 import { DatabaseClock } from "../../../src/platform/postgres/DatabaseClock.ts"
+import { layerDeletionHooks } from "../../../src/Reactions.ts"
 import { layerTestNormaliser, testSealKey } from "../../support/ControlPlane.ts"
 import type { KillStep } from "./KillSteps.ts"
 
@@ -70,7 +71,7 @@ const KilledWorker = Receipts.layer.pipe(
 )
 
 const TheLog = Log.layerBy(DatabaseClock.layerProcess).pipe(
-  Layer.provide([layerTestNormaliser, Layer.succeed(SealKeys, { current: testSealKey })]),
+  Layer.provide([layerTestNormaliser, layerDeletionHooks, Layer.succeed(SealKeys, { current: testSealKey })]),
   Layer.provide(
     Layer.effect(
       Reactors,

@@ -19,6 +19,7 @@ import { Observers } from "../../../src/observe/Observers.ts"
 import { Redactor } from "../../../src/platform/deployment/Redactor.ts"
 import { SealKeys } from "../../../src/platform/ledger/SealKeys.ts"
 import { DatabaseClock } from "../../../src/platform/postgres/DatabaseClock.ts"
+import { layerDeletionHooks } from "../../../src/Reactions.ts"
 import { layerTestNormaliser, testSealKey } from "../../support/ControlPlane.ts"
 import { assertLogIsExact } from "../../support/LogChecks.ts"
 import { awaitEvent, awaitStatus, layerObservedBy } from "../../support/Observation.ts"
@@ -32,7 +33,7 @@ const layerRedaction = ConfigProvider.layer(ConfigProvider.fromEnv({ env: { PROT
 const layerWithoutWorker = layerObservedBy(
   {},
   Log.layerBy(DatabaseClock.layerProcess).pipe(
-    Layer.provide([layerTestNormaliser, Layer.succeed(SealKeys, { current: testSealKey })]),
+    Layer.provide([layerTestNormaliser, layerDeletionHooks, Layer.succeed(SealKeys, { current: testSealKey })]),
     Layer.provide(
       Layer.effect(
         Reactors,

@@ -61,7 +61,9 @@ describe("the worker that delivers webhooks", () => {
       deliveries.answer = () => ({ _tag: "Unanswered", reason: "timed out" })
       yield* deliveries.put("one")
       yield* TestClock.adjust(2 * options.retryWindowMs)
-      const pauses = times(deliveries).flatMap((at, position, all) => (position === 0 ? [] : [at - (all[position - 1] ?? 0)]))
+      const pauses = times(deliveries).flatMap((at, position, all) =>
+        position === 0 ? [] : [at - (all[position - 1] ?? 0)]
+      )
       for (const [position, usual] of [10, 20, 40, 60, 60, 60].entries()) {
         // A fifth to either side, and no later: the worker knows when the next one is due.
         assert.isAtLeast(pauses[position] ?? 0, usual * 0.8 * SECOND)

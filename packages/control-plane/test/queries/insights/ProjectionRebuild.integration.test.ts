@@ -7,12 +7,11 @@ import * as Layer from "effect/Layer"
 import { EventLog } from "../../../src/event-log/EventLog.ts"
 import { ProjectionSettings } from "../../../src/event-log/projection/ProjectionSettings.ts"
 import { EVENTS_PER_FOLD } from "../../../src/event-log/projection/ReplayLog.ts"
-import { RunAdministration } from "../../../src/event-log/runs/RunAdministration.ts"
 import { RunRepository } from "../../../src/event-log/runs/RunRepository.ts"
 import { AuditTrail } from "../../../src/platform/audit/AuditTrail.ts"
 import { ProjectionRebuild } from "../../../src/queries/insights/Insights.ts"
 import { appendMessages } from "../../support/Appends.ts"
-import { layerTestLog } from "../../support/ControlPlane.ts"
+import { layerTestAdministration, layerTestLog } from "../../support/ControlPlane.ts"
 import { assertLogIsExact } from "../../support/LogChecks.ts"
 import { createRun, readLog } from "../../support/Runs.ts"
 import { layerTestDatabase } from "../../support/TestDatabase.ts"
@@ -24,7 +23,7 @@ const caller = {
 } as const
 
 const layerRebuild = ProjectionRebuild.layer.pipe(
-  Layer.provide([AuditTrail.layer, RunRepository.layer, RunAdministration.layer]),
+  Layer.provide([AuditTrail.layer, RunRepository.layer, layerTestAdministration]),
   Layer.provideMerge(layerTestLog),
   Layer.provideMerge(layerTestDatabase),
   // What is stored is compared, so it must not lag behind.

@@ -81,8 +81,12 @@ const fill = Effect.gen(function* () {
 const readThrough = Effect.fnUntraced(function* (path: string, body: unknown) {
   const url = `${yield* baseUrl}${path}`
   return yield* Effect.promise(async () => {
-    const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }
-    const answer = await fetch(url, body === undefined ? {} : init)
+    // A connection of its own: on a busy machine, the server has closed an idle one when the client uses it again.
+    const headers = { "content-type": "application/json", connection: "close" }
+    const answer = await fetch(
+      url,
+      body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) }
+    )
     let bytes = 0
     let end = ""
     for await (const chunk of answer.body ?? []) {

@@ -86,7 +86,7 @@ export const commandFolder = Effect.map(temporaryFolder, (folder) => {
 })
 
 /** The time limit of a guide on a busy machine, in milliseconds. */
-const LIMIT_MS = 100_000
+const LIMIT_MS = 300_000
 
 /** Runs the commands of a guide in an empty folder; returns the differences between its texts and the outputs. */
 export const faultsOfGuide = Effect.fnUntraced(function* ({ env, guide, ports }: GuideRun) {

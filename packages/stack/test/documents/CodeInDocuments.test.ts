@@ -74,6 +74,8 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/reference/archive.md: events/dt=2026-11-26/main-0000000000000001-0000000000020000.parquet":
     "names of files; packages/domain/test/archive checks their form",
   "docs/reference/archive.md: SELECT * FROM read_parquet('runs/*/*.parquet')": BY_HAND,
+  "docs/internals/inside.md: runtime (gRPC)      OpenTelemetry (HTTP, gRPC)     people, judges          the clock":
+    "a picture",
   "docs/guides/opentelemetry/agent-framework.md: import asyncio": BY_HAND,
   'docs/guides/opentelemetry/ai-sdk.md: import { openai } from "@ai-sdk/openai"': BY_HAND,
   "docs/guides/opentelemetry/collector.md: receivers:": BY_HAND,

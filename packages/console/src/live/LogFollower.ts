@@ -26,6 +26,8 @@ export interface LogListener {
 }
 
 const HEARTBEAT_MS = 5_000
+/** A read of past events without an answer is repeated after this time: the page shows nothing before. */
+const PAST_WITHIN = "10 seconds"
 
 /**
  * Follows the events of all runs (docs/reference/streams.md#log-stream): first the last past events, then each new
@@ -54,7 +56,8 @@ export const followLog = ({ q }: LogFilter, { away, failed, receive, reset }: Lo
     const readPast = (seq: number) =>
       Effect.map(
         pastEvents(
-          (afterSeq, limit) => persist(api.crossRunEvents.list({ query: { ...search, afterSeq, limit } })),
+          (afterSeq, limit) =>
+            persist(Effect.timeout(api.crossRunEvents.list({ query: { ...search, afterSeq, limit } }), PAST_WITHIN)),
           seq
         ),
         (events) => receive(events, true)

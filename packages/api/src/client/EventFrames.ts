@@ -1,5 +1,6 @@
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import * as Sse from "effect/encoding/Sse"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
@@ -15,6 +16,13 @@ export class RunStreamBroken extends Data.TaggedError("RunStreamBroken")<{ reado
 /** Heartbeats that a client waits for before it reconnects, and their interval in the default setting. */
 const MISSED_HEARTBEATS = 3
 const HEARTBEAT_MS = 15_000
+
+/** Opens an event stream. Fails with `RunStreamBroken` when the answer does not begin within three heartbeats. */
+export const opened = <A, E, R>(open: Effect.Effect<A, E, R>, heartbeatMs = HEARTBEAT_MS) =>
+  Effect.timeoutOrElse(open, {
+    duration: Duration.millis(MISSED_HEARTBEATS * heartbeatMs),
+    orElse: () => Effect.fail(new RunStreamBroken({ why: "silence" }))
+  })
 
 /**
  * The frames of an event stream with known names. Fails with `RunStreamBroken` when the connection ends or fails, or is

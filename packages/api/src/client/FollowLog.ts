@@ -4,7 +4,7 @@ import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { ControlPlaneCalls } from "./ControlPlaneCalls.ts"
-import { framesOf, isRefused, RunStreamBroken, reconnections } from "./EventFrames.ts"
+import { framesOf, isRefused, opened, RunStreamBroken, reconnections } from "./EventFrames.ts"
 
 export interface FollowLogOptions {
   /** Receive the events after this seq first (0: all of them). Without it, the stream starts with the next event. */
@@ -61,10 +61,13 @@ export const followLog = (
       const connection = Stream.unwrap(
         Effect.flatMap(Ref.get(position), (seq) =>
           Effect.map(
-            api.crossRunEvents.stream({
-              query: { ...query, ...(seq !== undefined || afterSeq === undefined ? {} : { afterSeq }) },
-              headers: seq === undefined ? {} : { "last-event-id": String(seq) }
-            }),
+            opened(
+              api.crossRunEvents.stream({
+                query: { ...query, ...(seq !== undefined || afterSeq === undefined ? {} : { afterSeq }) },
+                headers: seq === undefined ? {} : { "last-event-id": String(seq) }
+              }),
+              heartbeatMs
+            ),
             (bytes) => Stream.mapEffect(framesOf(bytes, isName, heartbeatMs), (frame) => decodeFrame(frame))
           )
         )

@@ -11,16 +11,17 @@ interface FixedRows {
 
 /**
  * The visible rows of a long list whose rows have one height. Draws again only when other rows become visible, not for
- * each pixel.
+ * each pixel. The position alone decides which rows these are: on a busy machine React 19.3 has lost the effect that
+ * followed a change of the count, and the list stayed empty.
  */
 export const useFixedRows = ({ count, height, overscan = 12 }: FixedRows) => {
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null)
   const [view, setView] = useState({ first: 0, last: 40 })
   const update = useCallback(() => {
     if (scroller === null) return
-    const next = rowsInView(scroller.scrollTop, scroller.clientHeight, height, count, overscan)
+    const next = rowsInView(scroller.scrollTop, scroller.clientHeight, height, Number.MAX_SAFE_INTEGER, overscan)
     setView((before) => (before.first === next.first && before.last === next.last ? before : next))
-  }, [scroller, height, count, overscan])
+  }, [scroller, height, overscan])
   useEffect(() => {
     if (scroller === null) return
     update()

@@ -5,7 +5,7 @@ import { RuntimeClient, type RuntimeError } from "@runplane/runtime"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { hasStatus } from "../event-log/runs/RunSearch.ts"
+import { hasStatus } from "../event-log/runs/RunColumns.ts"
 import type { DatabaseFailure } from "../platform/http/OutageAnswers.ts"
 import { answerOfRuntimeError } from "../platform/http/RuntimeRefusal.ts"
 

@@ -12,9 +12,7 @@ import { ProjectionRows } from "./projection/ProjectionRows.ts"
 import { RunStateReader } from "./projection/RunStateReader.ts"
 import { ArtifactRepository } from "./runs/ArtifactRepository.ts"
 import { RunAdministration } from "./runs/RunAdministration.ts"
-import { RunDocuments } from "./runs/RunDocuments.ts"
 import { RunEndWaiters } from "./runs/RunEndWaiters.ts"
-import { RunList } from "./runs/RunList.ts"
 import { RunRepository } from "./runs/RunRepository.ts"
 import { RunTraces } from "./runs/RunTraces.ts"
 import { PublishedKeys } from "./seal/PublishedKeys.ts"
@@ -36,8 +34,6 @@ export const layerBy = <E, R>(clock: Layer.Layer<DatabaseClock, E, R>) =>
         FrameBudget.layer,
         Ids.layer,
         LiveEvents.layer,
-        RunDocuments.layer,
-        RunList.layer,
         RunRepository.layer,
         RunTraces.layer,
         RunAdministration.layer,

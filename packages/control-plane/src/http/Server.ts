@@ -39,13 +39,13 @@ import { QueryHttp } from "../queries/query/QueryHttp.ts"
 import { LedgerHttp, SealKeysHttp, SealsHttp } from "../queries/seals/SealsHttp.ts"
 import { ViewsHttp } from "../queries/views/Views.ts"
 import { ManagementHttp } from "../runs/RunManagement.ts"
-import { RunsHttp } from "../runs/RunsHttp.ts"
 import { AgUiHttp } from "../streams/ag-ui/AgUiHttp.ts"
 import { CrossRunEventsHttp } from "../streams/log/CrossRunEventsHttp.ts"
 import { ReplayHttp } from "../streams/replay/ReplayHttp.ts"
 import { StreamHttp } from "../streams/run/StreamHttp.ts"
 import { StreamTickets } from "../streams/run/StreamTickets.ts"
 import { consoleRoutes } from "./console/ConsoleRoutes.ts"
+import { RunsHttp } from "./RunsHttp.ts"
 
 /** The former emission endpoints, which always answer 410 (docs/reference/http.md#removed-endpoints). */
 const RemovedHttp = HttpApiBuilder.group(

@@ -20,6 +20,7 @@ import { ModelCosts } from "./pricing/ModelCosts.ts"
 import { RecordedCalls } from "./pricing/RecordedCalls.ts"
 import { UnpricedCalls } from "./pricing/UnpricedCalls.ts"
 import { EventSearch } from "./query/EventSearch.ts"
+import { RunList } from "./runs/RunList.ts"
 import { Ledger } from "./seals/Ledger.ts"
 import { Seals, Tombstones } from "./seals/Seals.ts"
 import { Views } from "./views/Views.ts"
@@ -36,6 +37,7 @@ export const layer = Layer.mergeAll(
   ProjectionRebuild.layer,
   ReceivedSpans.layer,
   RunExports.layer,
+  RunList.layer,
   Seals.layer,
   Tombstones.layer,
   RecordedCalls.layer,

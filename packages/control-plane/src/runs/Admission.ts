@@ -21,9 +21,10 @@ import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import type { NewRun } from "../event-log/runs/NewRun.ts"
-import { hasStatus, runMeaning, SCENARIO } from "../event-log/runs/RunSearch.ts"
+import { hasStatus, SCENARIO } from "../event-log/runs/RunColumns.ts"
 import { conditionOf } from "../platform/postgres/search/QueryConditions.ts"
 import { unnestRows } from "../platform/postgres/UnnestRows.ts"
+import { runMeaning } from "../queries/runs/RunSearch.ts"
 import { isSettled } from "./Reservations.ts"
 
 /** A rule with admission is in force after this time in every process. Milliseconds. */

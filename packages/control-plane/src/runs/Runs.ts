@@ -6,26 +6,20 @@ import {
   observedOnly,
   type Run,
   type RunAccepted,
-  type RunListQuery,
   type RuntimeFailure,
   type RunValidation,
-  runNotFound,
-  runQueryFields
+  runNotFound
 } from "@runplane/api"
 import { isTerminal, OTLP_RUNTIME_KIND, type RunDescriptor, RunId } from "@runplane/domain"
-import { Shutdown, type TurnRefused } from "@runplane/server"
+import { Shutdown } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { SqlError } from "effect/sql/SqlError"
 import { RunEndWaiters } from "../event-log/runs/RunEndWaiters.ts"
-import { RunList } from "../event-log/runs/RunList.ts"
 import { RunRepository } from "../event-log/runs/RunRepository.ts"
 import { publicRun, publicRunText, type StoredRun } from "../event-log/runs/RunRow.ts"
 import type { Caller } from "../platform/audit/AuditTrail.ts"
-import type { TextPage } from "../platform/http/JsonAnswer.ts"
 import type { DatabaseFailure } from "../platform/http/OutageAnswers.ts"
-import { orSearchRefused } from "../platform/http/SearchAnswers.ts"
 import { makeAbandonRun } from "./AbandonRun.ts"
 import { makeCancelRun } from "./CancelRun.ts"
 import { makeCreateRun } from "./CreateRun.ts"
@@ -54,10 +48,6 @@ export class Runs extends Context.Service<
     readonly read: (reference: string) => Effect.Effect<string, NotFound | DatabaseFailure>
     /** The same once the run has ended, or as it is after so many milliseconds, or when the service stops. */
     readonly readEnded: (reference: string, timeoutMs: number) => Effect.Effect<string, NotFound | DatabaseFailure>
-    /** A `RunPage` as text, which is read as it is taken. */
-    readonly list: (
-      query: RunListQuery
-    ) => Effect.Effect<TextPage<SqlError>, BadRequest | DatabaseFailure | TurnRefused>
     readonly cancel: ChangeRun<string | undefined, RuntimeFailure | BadGateway>
     readonly suspend: ChangeRun<string | undefined>
     readonly resume: ChangeRun<string | undefined>
@@ -68,7 +58,6 @@ export class Runs extends Context.Service<
     Runs,
     Effect.gen(function* () {
       const ends = yield* RunEndWaiters
-      const lists = yield* RunList
       const shutdown = yield* Shutdown
       const repository = yield* RunRepository
       const create = yield* makeCreateRun
@@ -108,8 +97,6 @@ export class Runs extends Context.Service<
         return yield* read(runId)
       })
 
-      const list = Effect.fn("Runs.list")((query: RunListQuery) => orSearchRefused(runQueryFields)(lists.list(query)))
-
       const change =
         <Reason, E>(
           action: string,
@@ -130,7 +117,6 @@ export class Runs extends Context.Service<
         get,
         read,
         readEnded,
-        list,
         cancel: change("cancel", cancelRun),
         suspend: change("suspend", pause.suspend),
         resume: change("resume", pause.resume),

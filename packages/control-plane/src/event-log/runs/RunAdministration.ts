@@ -9,7 +9,7 @@ import { insertPending, pendingEntry } from "../../platform/ledger/PendingEntrie
 import { SealKeys } from "../../platform/ledger/SealKeys.ts"
 import { DeletionHooks } from "./DeletionHooks.ts"
 import { searchTextOf } from "./NewRun.ts"
-import { hasStatus } from "./RunSearch.ts"
+import { hasStatus } from "./RunColumns.ts"
 import { type TombstoneRow, tombstoneColumns, tombstoneSubject, toTombstone } from "./TombstoneRow.ts"
 
 /** The tag that every archived run carries. */

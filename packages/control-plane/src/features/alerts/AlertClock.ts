@@ -14,7 +14,7 @@ import {
   type RunStatus
 } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import { hasStatus } from "../../event-log/runs/RunSearch.ts"
+import { hasStatus } from "../../event-log/runs/RunColumns.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 import { releaseSettled } from "../../runs/Reservations.ts"
 import { AlertNotices, type DueNotice } from "./AlertNotices.ts"

@@ -1,7 +1,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { type AlertRule, changedLevel, hasDeadline, isRollingWindow, type Period, periodOf } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import { hasStatus } from "../../event-log/runs/RunSearch.ts"
+import { hasStatus } from "../../event-log/runs/RunColumns.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 import type { makeFiringWriter } from "./FiringWriter.ts"
 

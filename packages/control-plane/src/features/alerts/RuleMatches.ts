@@ -11,9 +11,10 @@ import {
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
-import { runMeaning, SCENARIO } from "../../event-log/runs/RunSearch.ts"
+import { SCENARIO } from "../../event-log/runs/RunColumns.ts"
 import { describeSqlError, isOutage } from "../../platform/postgres/SqlFailures.ts"
 import { conditionOf } from "../../platform/postgres/search/QueryConditions.ts"
+import { runMeaning } from "../../queries/runs/RunSearch.ts"
 
 /** A run, with the searches among the requested ones that find it. */
 export interface MatchedRun extends KeyedRun {

@@ -5,7 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
-import { hasStatus } from "../../event-log/runs/RunSearch.ts"
+import { hasStatus } from "../../event-log/runs/RunColumns.ts"
 import { isArchived } from "./ArchivedRuns.ts"
 
 /** How far the archive is behind the log. */

@@ -4,7 +4,7 @@ import { type ArchivedMark, type ArchivedTombstone, type ArchiveRow, dayOf } fro
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
-import { hasStatus } from "../../event-log/runs/RunSearch.ts"
+import { hasStatus } from "../../event-log/runs/RunColumns.ts"
 import { readBounded } from "../../platform/postgres/BoundedRows.ts"
 import { ArchiveLock } from "./ArchiveLock.ts"
 import { ArchiveOptions } from "./ArchiveOptions.ts"

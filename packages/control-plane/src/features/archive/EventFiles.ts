@@ -4,7 +4,7 @@ import { type ArchiveRange, dayOf, isDue, type Reading, readingOf, type Taken, t
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type { SqlError } from "effect/sql/SqlError"
-import { hasStatus } from "../../event-log/runs/RunSearch.ts"
+import { hasStatus } from "../../event-log/runs/RunColumns.ts"
 import { ArchiveLock } from "./ArchiveLock.ts"
 import { ArchiveOptions } from "./ArchiveOptions.ts"
 import { ArchiveState } from "./ArchiveState.ts"

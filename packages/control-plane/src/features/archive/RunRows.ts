@@ -1,7 +1,7 @@
 import type * as PgClient from "@effect/sql-pg/PgClient"
 import type { ArchivedRun } from "@runplane/domain"
+import { DURATION } from "../../event-log/runs/RunColumns.ts"
 import { LARGE_COLUMNS, publicRunText, type RunRow, runColumns } from "../../event-log/runs/RunRow.ts"
-import { DURATION } from "../../event-log/runs/RunSearch.ts"
 
 /** The columns of an `ArchivedRunRow`, of `runs` as `r`, `run_heads` as `h` and `run_metrics` as `m`. */
 export const archivedRunColumns = (sql: PgClient.PgClient) => sql`

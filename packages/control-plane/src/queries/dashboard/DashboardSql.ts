@@ -1,5 +1,5 @@
 import type * as PgClient from "@effect/sql-pg/PgClient"
-import { hasStatus, scenarioFilter } from "../../event-log/runs/RunSearch.ts"
+import { hasStatus, scenarioFilter } from "../runs/RunSearch.ts"
 import type { DashboardWindow } from "./WindowParts.ts"
 
 export interface RunFilter {

@@ -16,8 +16,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
-import { scenarioFilter } from "../../event-log/runs/RunSearch.ts"
 import { READ_BYTES } from "../../platform/postgres/BoundedRows.ts"
+import { scenarioFilter } from "../runs/RunSearch.ts"
 
 /** Events of one read. */
 const EVENTS_PER_READ = 500

@@ -10,8 +10,8 @@ import {
   readEvents,
   type StoredEvent
 } from "../../event-log/EventRepository.ts"
-import { scenarioFilter } from "../../event-log/runs/RunSearch.ts"
 import { Watermark } from "../../event-log/subscribe/Watermark.ts"
+import { scenarioFilter } from "../runs/RunSearch.ts"
 import { CrossRunEventBlocks, type SeqRange } from "./CrossRunEventBlocks.ts"
 
 export interface CrossRunFilter extends EventFilter {

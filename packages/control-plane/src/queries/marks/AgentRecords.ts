@@ -19,11 +19,11 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
-import { runsFound } from "../../event-log/runs/RunSearch.ts"
 import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
 import { type BacktestRun, BacktestRuns, groupsOf } from "../decisions/BacktestRuns.ts"
 import { DecisionReader } from "../decisions/DecisionReader.ts"
 import { DecisionTruths } from "../decisions/DecisionTruths.ts"
+import { runsFound } from "../runs/RunSearch.ts"
 
 /** Events in the logs of one record; a larger first run is read alone. */
 const MAX_EVENTS = 500_000

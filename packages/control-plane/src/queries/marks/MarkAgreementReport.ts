@@ -22,9 +22,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
-import { runsFound } from "../../event-log/runs/RunSearch.ts"
 import { shareReads } from "../../platform/postgres/SharedRead.ts"
 import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
+import { runsFound } from "../runs/RunSearch.ts"
 
 /** Targets that got these two values of two raters. */
 interface JointRow {

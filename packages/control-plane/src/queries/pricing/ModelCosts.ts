@@ -4,9 +4,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
-import { runsFound } from "../../event-log/runs/RunSearch.ts"
 import { callsKeptMs } from "../../platform/CallsKept.ts"
 import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
+import { runsFound } from "../runs/RunSearch.ts"
 import { MAX_CALLS, newestCalls, windowStart } from "./CallColumns.ts"
 
 type Query = typeof modelCostsQuery.Type

@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import type { StoredEvent } from "../../event-log/EventRepository.ts"
-import { isCurrentMark, SCENARIO } from "../../event-log/runs/RunSearch.ts"
 import { Watermark } from "../../event-log/subscribe/Watermark.ts"
 import { READ_BYTES } from "../../platform/postgres/BoundedRows.ts"
 import {
@@ -16,6 +15,7 @@ import {
 } from "../../platform/postgres/search/QueryConditions.ts"
 import { SearchBudget, type SearchFailure, SearchTooSlow } from "../../platform/postgres/search/SearchBudget.ts"
 import { ofRuns } from "../events/CrossRunEvents.ts"
+import { isCurrentMark, SCENARIO } from "../runs/RunSearch.ts"
 import type { EventQuery } from "./EventQuery.ts"
 
 const COLUMNS: Readonly<Record<string, readonly [type: ColumnType, column: string]>> = {

@@ -1,9 +1,9 @@
 import { ControlPlaneApi, type QueryResource, queryFields, runQueryFields } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { RunList } from "../../event-log/runs/RunList.ts"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { orSearchRefused } from "../../platform/http/SearchAnswers.ts"
+import { RunList } from "../runs/RunList.ts"
 
 const described = (resource: QueryResource) => ({ resource, fields: queryFields[resource] })
 

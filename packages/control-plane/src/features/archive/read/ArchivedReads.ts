@@ -6,9 +6,9 @@ import { EventRepository } from "../../../event-log/EventRepository.ts"
 import { makeByteCache } from "../../../event-log/projection/ByteCache.ts"
 import { beginning, foldOn } from "../../../event-log/projection/ReplayLog.ts"
 import { RunStateReader } from "../../../event-log/projection/RunStateReader.ts"
-import { RunDocuments } from "../../../event-log/runs/RunDocuments.ts"
 import { RunRepository } from "../../../event-log/runs/RunRepository.ts"
 import { RunSeals } from "../../../event-log/seal/RunSeals.ts"
+import { RunDocuments } from "../../../queries/runs/RunDocuments.ts"
 import { layerArchivedArtifacts, layerArchivedEvents } from "./ArchivedEvents.ts"
 import { type ArchivedHead, ArchivedLog } from "./ArchivedLog.ts"
 import { archivedRecord, archivedRow } from "./ArchivedRecord.ts"
@@ -77,7 +77,7 @@ const documents = Layer.effect(
         )
     })
   })
-)
+).pipe(Layer.provide(RunDocuments.layer))
 
 const decodeSeal = Schema.decodeEffect(Schema.fromJsonString(Seal))
 

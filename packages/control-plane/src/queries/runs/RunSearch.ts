@@ -1,8 +1,10 @@
 import type * as PgClient from "@effect/sql-pg/PgClient"
 import { runQueryFields } from "@runplane/api"
-import { isTerminal, parseQuery, type Query, RunStatus } from "@runplane/domain"
+import { parseQuery, type Query } from "@runplane/domain"
 import * as Result from "effect/Result"
 import type { Fragment } from "effect/sql/Statement"
+import { DURATION, SCENARIO } from "../../event-log/runs/RunColumns.ts"
+import { isCurrentMark } from "../../marks/CurrentMark.ts"
 import {
   type ColumnType,
   conditionOf,
@@ -37,25 +39,6 @@ export const scenarioFilter = (
   }
 }
 
-const STATUSES: Readonly<Record<"opening" | "unfinished" | "ended", ReadonlyArray<RunStatus>>> = {
-  opening: ["queued", "starting", "binding_session"],
-  unfinished: RunStatus.literals.filter((status) => !isTerminal(status)),
-  ended: RunStatus.literals.filter(isTerminal)
-}
-
-/** Whether the column `status` of a row has one of these statuses, as literals, so that partial indexes apply. */
-export const hasStatus = (sql: PgClient.PgClient, statuses: keyof typeof STATUSES, row?: string): Fragment => {
-  const column = row === undefined ? "status" : `${row}.status`
-  return sql.literal(`${column} IN (${STATUSES[statuses].map((status) => `'${status}'`).join(", ")})`)
-}
-
-/** The scenario of a run `r` (docs/reference/runs.md#scenario). The same expression as the index `runs_scenario`. */
-export const SCENARIO = "scenario_of(r.runtime_kind, r.scenario_ref, r.source_ref)"
-
-/** Milliseconds from start to end of a run `r`; -1 without. The same expression as its index `runs_duration`. */
-export const DURATION =
-  "(CASE WHEN r.ended_at < r.started_at THEN 0 ELSE coalesce(extract(epoch FROM r.ended_at - r.started_at) * 1000, -1) END)"
-
 /** The columns of `runs` that fields stand for one to one. */
 const COLUMNS: Readonly<Record<string, readonly [type: ColumnType, column: string]>> = {
   id: ["uuid", "r.id"],
@@ -81,10 +64,6 @@ const COLUMNS: Readonly<Record<string, readonly [type: ColumnType, column: strin
   runtimeVersion: ["text", "r.runtime_version"],
   sourceKind: ["text", "r.source_kind"]
 }
-
-/** Whether a row of `marks` with the name `m` is a current mark of this name, or of any for an empty one. */
-export const isCurrentMark = (sql: PgClient.PgClient, name: string): Fragment =>
-  sql`m.replaced_by IS NULL AND m.deleted_at IS NULL AND ${name === "" ? sql`true` : sql`m.name = ${name}`}`
 
 /** Runs of a scenario from which on the rank of one says something. */
 const LEAST_RANKED = 10

@@ -4,8 +4,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { SESSION_ORDER } from "../../event-log/SessionOrder.ts"
 import { type BoundedRows, readBounded } from "../../platform/postgres/BoundedRows.ts"
-import { SESSION_ORDER } from "../SessionOrder.ts"
 
 /** A captured message as JSON text, with its position among the run's messages. */
 export interface MessageText {

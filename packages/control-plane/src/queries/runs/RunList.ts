@@ -17,6 +17,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
+import { DURATION, SCENARIO } from "../../event-log/runs/RunColumns.ts"
+import { countingColumns, LARGE_LISTED, listColumns, publicRunText, type RunRow } from "../../event-log/runs/RunRow.ts"
 import { listPage, type TextPage } from "../../platform/http/JsonAnswer.ts"
 import { readBounded } from "../../platform/postgres/BoundedRows.ts"
 import { shareReads } from "../../platform/postgres/SharedRead.ts"
@@ -29,8 +31,7 @@ import {
 } from "../../platform/postgres/search/PageCursor.ts"
 import { conditionOf } from "../../platform/postgres/search/QueryConditions.ts"
 import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
-import { countingColumns, LARGE_LISTED, listColumns, publicRunText, type RunRow } from "./RunRow.ts"
-import { DURATION, namesArchival, runMeaning, SCENARIO, scenarioFilter } from "./RunSearch.ts"
+import { namesArchival, runMeaning, scenarioFilter } from "./RunSearch.ts"
 
 /** Lists of runs: filters, search, order and pages (docs/reference/runs.md#list-runs). */
 export class RunList extends Context.Service<

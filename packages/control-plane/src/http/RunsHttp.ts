@@ -1,4 +1,4 @@
-import { ControlPlaneApi, DEFAULT_WAIT_MS, notArchived, runNotFound } from "@runplane/api"
+import { ControlPlaneApi, DEFAULT_WAIT_MS, notArchived, runNotFound, runQueryFields } from "@runplane/api"
 import type { RunId } from "@runplane/domain"
 import { withBudgetRetry } from "@runplane/server"
 import * as Effect from "effect/Effect"
@@ -6,13 +6,15 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { SqlError } from "effect/sql/SqlError"
 import { RunStateReader } from "../event-log/projection/RunStateReader.ts"
 import { ARTIFACTS_PER_READ, type ArtifactPosition, ArtifactRepository } from "../event-log/runs/ArtifactRepository.ts"
-import { RunDocuments } from "../event-log/runs/RunDocuments.ts"
 import { endOfReading, type RunGone } from "../event-log/runs/RunGone.ts"
 import { RunRepository } from "../event-log/runs/RunRepository.ts"
 import { asCaller } from "../platform/http/CurrentCaller.ts"
 import { jsonPages, jsonText, type TextPage } from "../platform/http/JsonAnswer.ts"
 import { orUnavailable } from "../platform/http/OutageAnswers.ts"
-import { Runs } from "./Runs.ts"
+import { orSearchRefused } from "../platform/http/SearchAnswers.ts"
+import { RunDocuments } from "../queries/runs/RunDocuments.ts"
+import { RunList } from "../queries/runs/RunList.ts"
+import { Runs } from "../runs/Runs.ts"
 
 /** Messages read from the database at a time, fewer when they are large; an answer of more is sent piece by piece. */
 export const MESSAGES_PER_READ = 1_000
@@ -26,6 +28,7 @@ export const RunsHttp = HttpApiBuilder.group(
     const documents = yield* RunDocuments
     const states = yield* RunStateReader
     const repository = yield* RunRepository
+    const lists = yield* RunList
     const runs = yield* Runs
 
     const found = <A>(reference: string, query: Effect.Effect<A | undefined, SqlError>) =>
@@ -65,7 +68,7 @@ export const RunsHttp = HttpApiBuilder.group(
     return handlers.handleAll({
       create: ({ payload }) => withBudgetRetry(asCaller((caller) => runs.create(payload, caller))),
       validate: ({ payload }) => runs.validate(payload),
-      list: ({ query }) => orUnavailable(Effect.map(runs.list(query), jsonPages)),
+      list: ({ query }) => orUnavailable(Effect.map(orSearchRefused(runQueryFields)(lists.list(query)), jsonPages)),
       get: ({ params, query }) =>
         orUnavailable(
           Effect.map(

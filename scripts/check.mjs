@@ -1,20 +1,25 @@
 // Everything the continuous integration checks besides the tests, one line of result each: all of it, or the checks
 // that are named as arguments. Exits 1 when one fails, after the output of those that did.
 import { spawn } from "node:child_process"
-import { readdirSync, readFileSync } from "node:fs"
-import { delimiter, dirname, join, relative } from "node:path"
+import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { deadCitations, wideLines } from "./documents.mjs"
-import { unguardedLoops } from "./loops.mjs"
-import { faultyMigrations } from "./migrations.mjs"
-import { tableFaults } from "./tables.mjs"
-import { refusedWords } from "./words.mjs"
+import {
+  deadCitations,
+  faultyMigrations,
+  importFaults,
+  largeFolders,
+  longFiles,
+  longGenerators,
+  refusedSentences,
+  repeatedNames,
+  retiredIdentifiers,
+  tableFaults,
+  unguardedLoops,
+  wideLines
+} from "../packages/checks/src/index.ts"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const windows = process.platform === "win32"
-
-// A longer file is a sign that it holds more than one concept. A warning, since a table may be long.
-const MAX_LINES = 400
 
 const all = [
   { name: "types", run: () => types() },
@@ -23,12 +28,14 @@ const all = [
   { name: "openapi", run: () => command("node", ["packages/api/scripts/lintOpenApi.mjs"]) },
   { name: "packs", run: () => command("node", ["packages/launcher/src/author/main.ts", "lint"]) },
   { name: "migrations", run: () => findings(faultyMigrations()) },
+  { name: "imports", run: () => findings(importFaults()) },
   { name: "tables", run: () => findings(tableFaults()) },
   { name: "citations", run: () => findings(deadCitations()) },
   { name: "width", run: () => findings(wideLines()) },
-  { name: "words", run: () => findings(refusedWords()) },
+  { name: "words", run: () => findings([...refusedSentences(), ...retiredIdentifiers()]) },
   { name: "loops", run: () => findings(unguardedLoops()) },
-  { name: "length", run: () => longFiles() }
+  { name: "length", run: () => findings([...longFiles(), ...longGenerators()]) },
+  { name: "folders", run: () => findings([...largeFolders(), ...repeatedNames()]) }
 ]
 
 const wanted = process.argv.slice(2)
@@ -42,9 +49,9 @@ const checks = wanted.length === 0 ? all : all.filter(({ name }) => wanted.inclu
 let failed = 0
 for (const check of checks) {
   const started = performance.now()
-  const { ok, note = "", output = "" } = await check.run()
+  const { ok, output = "" } = await check.run()
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
-  console.log(`${ok ? "ok    " : "FAILED"} ${check.name.padEnd(10)} ${seconds.padStart(5)} s${note && `  ${note}`}`)
+  console.log(`${ok ? "ok    " : "FAILED"} ${check.name.padEnd(10)} ${seconds.padStart(5)} s`)
   if (!ok) {
     failed += 1
     console.error(output.trim())
@@ -75,20 +82,4 @@ async function types() {
 
 function findings(texts) {
   return { ok: texts.length === 0, output: texts.join("\n") }
-}
-
-function longFiles() {
-  const long = sourceFiles()
-    .map((file) => ({ file: relative(root, file), lines: readFileSync(file, "utf8").split("\n").length - 1 }))
-    .filter(({ lines }) => lines > MAX_LINES)
-  const named = long.map(({ file, lines }) => `${file} (${lines})`).join(", ")
-  return { ok: true, note: long.length > 0 ? `warning: over ${MAX_LINES} lines: ${named}` : "" }
-}
-
-function sourceFiles(folder = join(root, "packages")) {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name)
-    if (entry.isDirectory()) return ["node_modules", "gen", "dist"].includes(entry.name) ? [] : sourceFiles(path)
-    return /\.(ts|tsx|mjs)$/.test(entry.name) ? [path] : []
-  })
 }

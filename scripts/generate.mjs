@@ -1,16 +1,18 @@
 // Writes every generated file of the repository. With --check it writes nothing: it generates into a temporary folder,
 // compares, names the files that are out of date and exits 1.
 import { spawnSync } from "node:child_process"
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join, relative, sep } from "node:path"
 import { fileURLToPath } from "node:url"
+import { readmes } from "../packages/checks/src/index.ts"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const windows = process.platform === "win32"
 
 // One entry for each generator: `output` is the file or folder it owns (everything in it is generated), `write(target)`
-// produces the whole of it at `target`, which does not exist yet.
+// produces the whole of it at `target`, which does not exist yet. A generator of several files has `outputs` instead,
+// and produces each below `target`.
 const generators = [
   protobuf("packages/runtime", "src/gen"),
   protobuf("packages/otlp", "test/gen"),
@@ -26,7 +28,8 @@ const generators = [
     name: "settings",
     output: "docs/reference/settings.md",
     write: (target) => run("node", ["scripts/settings.ts", target], join(root, "packages/server"))
-  }
+  },
+  folderLists()
 ]
 
 const check = process.argv.includes("--check")
@@ -36,9 +39,14 @@ for (const generator of generators) {
   try {
     const fresh = join(work, "output")
     generator.write(fresh)
-    const changed = differences(fresh, join(root, generator.output)).map((file) => join(generator.output, file))
+    const changed = []
+    for (const output of generator.outputs ?? [generator.output]) {
+      const made = generator.outputs === undefined ? fresh : join(fresh, output)
+      const files = differences(made, join(root, output)).map((file) => join(output, file))
+      if (!check && files.length > 0) replace(made, join(root, output))
+      changed.push(...files)
+    }
     stale.push(...changed)
-    if (!check && changed.length > 0) replace(fresh, join(root, generator.output))
     console.log(`${generator.name}: ${changed.length === 0 ? "up to date" : `${changed.length} file(s) changed`}`)
   } finally {
     rmSync(work, { recursive: true, force: true })
@@ -61,6 +69,21 @@ function protobuf(home, folder) {
         cpSync(join(base, folder), target, { recursive: true })
       } finally {
         rmSync(base, { recursive: true, force: true })
+      }
+    }
+  }
+}
+
+/** The READMEs of packages, with the declared folders between their marks. */
+function folderLists() {
+  const texts = readmes()
+  return {
+    name: "folders in the READMEs of packages",
+    outputs: [...texts.keys()],
+    write: (target) => {
+      for (const [file, text] of texts) {
+        mkdirSync(join(target, dirname(file)), { recursive: true })
+        writeFileSync(join(target, file), text)
       }
     }
   }

@@ -23,15 +23,15 @@ export const operationsModule = (document, name) => {
 
 const shapeOf = (operation, document) => {
   const parameters = (operation.parameters ?? []).map((one) => ("$ref" in one ? referred(one.$ref, document) : one))
-  const group = (place) => {
-    const found = parameters.filter((one) => one.in === place)
+  const group = (location) => {
+    const found = parameters.filter((one) => one.in === location)
     if (found.length === 0) return []
     const optional = found.every((one) => one.required !== true) ? "?" : ""
     const fields = found.map(
       (one) =>
         `${docOf(one, "      ")}      ${keyOf(one.name)}${one.required === true ? "" : "?"}: ${parameterType(one.schema)}`
     )
-    return [`    ${place}${optional}: {\n${fields.join("\n")}\n    }`]
+    return [`    ${location}${optional}: {\n${fields.join("\n")}\n    }`]
   }
   const body = operation.requestBody?.content?.["application/json"]?.schema
   const needed = operation.requestBody?.required === true ? "" : "?"

@@ -201,9 +201,9 @@ layer(services, { excludeTestServices: true })("the packs that are shipped", (it
   it.effect("give their agents the rules of the policy", () =>
     Effect.gen(function* () {
       for (const scenario of yield* shipped) {
-        const seats = scenario.base.launch.participants.length
+        const participants = scenario.base.launch.participants.length
         for (const [name, plan] of plansOf(scenario)) {
-          assert.deepStrictEqual(rulesOf(plan), ruledBy(policyOf(plan), seats), name)
+          assert.deepStrictEqual(rulesOf(plan), ruledBy(policyOf(plan), participants), name)
         }
       }
     })
@@ -274,7 +274,7 @@ const rulesOf = ({ launch }: LaunchPlan): JsonObject => {
 }
 
 /** The same from the policy, for a session with this many participants. */
-const ruledBy = (policy: (typeof policies)[number] | undefined, seats: number): JsonObject => {
+const ruledBy = (policy: (typeof policies)[number] | undefined, participants: number): JsonObject => {
   const { acceptance, assignment, counter_proposal, objection_handling, rejection, threshold, voting } =
     policy?.rules ?? {}
   switch (policy?.mode) {
@@ -286,7 +286,7 @@ const ruledBy = (policy: (typeof policies)[number] | undefined, seats: number): 
       }
     case "macp.mode.quorum.v1":
       return {
-        approvals: threshold.type === "percentage" ? Math.ceil((threshold.value * seats) / 100) : threshold.value
+        approvals: threshold.type === "percentage" ? Math.ceil((threshold.value * participants) / 100) : threshold.value
       }
     case "macp.mode.proposal.v1":
       return {

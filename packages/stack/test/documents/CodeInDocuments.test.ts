@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -334,18 +333,6 @@ describe("the reader of documents", () => {
     ["PORT=1 LOG_LEVLE=info npm start # NOTHING=1", "LOG_LEVLE is not a setting"]
   ])("finds what is wrong with %s", (line, fault) => {
     assert.deepStrictEqual(faultsIn(line, known), [fault])
-  })
-
-  it("reports citations of pages and sections that do not exist", () => {
-    // In parts, because the check reads this file too.
-    const [page, absent] = [join("docs", "reference/runs.md"), join("docs", "internals/none.md")]
-    const input = [`see ${page}#cancel`, `${page}#nothing`, `(${absent})`]
-    const { stdout } = spawnSync(process.execPath, ["scripts/documents.mjs", "-"], {
-      cwd: ROOT,
-      encoding: "utf8",
-      input: input.join("\n")
-    })
-    assert.deepStrictEqual(stdout.trim().split("\n"), [`${page} has no anchor nothing`, `${absent} does not exist`])
   })
 
   it("distinguishes fences from indented lines, and keeps a block with an empty line in one", () => {

@@ -10,7 +10,7 @@ import { ProjectionRows } from "../../../src/event-log/projection/ProjectionRows
 import { ProjectionSettings } from "../../../src/event-log/projection/ProjectionSettings.ts"
 
 const runOf = (number: number) => RunId.make(`00000000-0000-4000-8000-${String(number).padStart(12, "0")}`)
-const placeOf = (number: number) => ({ runId: runOf(number), lastSeq: 1, revision: 0 })
+const positionOf = (number: number) => ({ runId: runOf(number), lastSeq: 1, revision: 0 })
 
 /** Room for a hundred runs. */
 const layer = ProjectionCache.layer.pipe(
@@ -25,12 +25,14 @@ const remember = (from: number, to: number) =>
       for (let number = from; number < to; number++) {
         const projected = { state: emptyRunState(runOf(number)), metrics: emptyRunMetrics(runOf(number)) }
         const run = { projected, checkpoint: NO_CHECKPOINT, stateBytes: 1_000, participants: new Set<string>() }
-        cache.put(placeOf(number), run)
+        cache.put(positionOf(number), run)
       }
     })
   )
 const remembered = ProjectionCache.use((cache) =>
-  Effect.sync(() => Array.from({ length: 200 }, (_, number) => number).filter((number) => cache.get(placeOf(number))))
+  Effect.sync(() =>
+    Array.from({ length: 200 }, (_, number) => number).filter((number) => cache.get(positionOf(number)))
+  )
 )
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, position) => from + position)
 

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process"
 import { assert, describe, it } from "@effect/vitest"
-import { ROOT } from "../support/DocumentBlocks.ts"
+import { ROOT } from "../../src/Repository.ts"
 
 /** Lines that the check refuses, each with the words that it names. */
 const REFUSED = [
@@ -31,7 +31,7 @@ const ACCEPTED = [
 ]
 
 const findingsOf = (lines: ReadonlyArray<string>) => {
-  const { status, stdout } = spawnSync(process.execPath, ["scripts/words.mjs", "-"], {
+  const { status, stdout } = spawnSync(process.execPath, ["packages/checks/src/words/main.ts", "-"], {
     cwd: ROOT,
     encoding: "utf8",
     input: lines.join("\n")

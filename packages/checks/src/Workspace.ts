@@ -1,10 +1,23 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join, relative, sep } from "node:path"
-import { fileURLToPath } from "node:url"
 import * as Schema from "effect/Schema"
-import type { PackageSources, SourceFile } from "./ImportRules.ts"
+import { ROOT } from "./Repository.ts"
 
-const ROOT = fileURLToPath(new URL("../../../../", import.meta.url))
+/** A source file of a package; the path is relative to the package, with slashes. */
+export interface SourceFile {
+  readonly path: string
+  readonly text: string
+}
+
+/** A package with its files. */
+export interface PackageSources {
+  /** Name without the scope: `domain`. */
+  readonly name: string
+  /** Names in `dependencies` and, for tests, what they may use besides. */
+  readonly dependencies: ReadonlySet<string>
+  readonly testDependencies: ReadonlySet<string>
+  readonly files: ReadonlyArray<SourceFile>
+}
 
 const Names = Schema.Record(Schema.String, Schema.String)
 const Manifest = Schema.fromJsonString(

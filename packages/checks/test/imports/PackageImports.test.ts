@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ARROWS, importsOf, type PackageSources, violations } from "./support/ImportRules.ts"
-import { readWorkspace } from "./support/Workspace.ts"
+import { ARROWS } from "../../src/declaration/Packages.ts"
+import { importsOf } from "../../src/imports/Imports.ts"
+import { violations } from "../../src/imports/PackageImports.ts"
+import type { PackageSources } from "../../src/Workspace.ts"
 
 const everything = new Set(["effect", "@effect/platform-node", "@effect/sql-pg", ...Object.keys(ARROWS).map(scoped)])
 
@@ -20,18 +22,6 @@ const problemOf = (name: string, path: string, specifier: string) => {
   const [line = ""] = violations(sample(name, path, specifier))
   return line.slice(line.lastIndexOf(": ") + 2)
 }
-
-describe("imports", () => {
-  it("run one way through the whole workspace", () => {
-    const workspace = readWorkspace()
-    assert.isAbove(workspace.flatMap(({ files }) => files).length, 50)
-    assert.deepStrictEqual(workspace.flatMap(violations), [])
-  })
-
-  it("have a rule for every package", () => {
-    for (const { name } of readWorkspace()) assert.property(ARROWS, name)
-  })
-})
 
 describe("the import checker", () => {
   it.each([

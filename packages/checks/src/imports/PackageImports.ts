@@ -1,84 +1,10 @@
 import { builtinModules } from "node:module"
 import { posix } from "node:path"
-
-/** A source file of a package; the path is relative to the package, with slashes. */
-export interface SourceFile {
-  readonly path: string
-  readonly text: string
-}
-
-export interface PackageSources {
-  /** Name without the scope: `domain`. */
-  readonly name: string
-  /** Names in `dependencies` and, for tests, what they may use besides. */
-  readonly dependencies: ReadonlySet<string>
-  readonly testDependencies: ReadonlySet<string>
-  readonly files: ReadonlyArray<SourceFile>
-}
+import { ARROWS, TEST_ARROWS } from "../declaration/Packages.ts"
+import type { PackageSources } from "../Workspace.ts"
+import { importsOf } from "./Imports.ts"
 
 const SCOPE = "@runplane/"
-
-/** Which packages a package may import. */
-export const ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
-  domain: [],
-  postgres: [],
-  prices: ["domain"],
-  otlp: ["domain"],
-  archive: ["domain"],
-  testing: ["postgres"],
-  api: ["domain"],
-  runtime: ["domain"],
-  mcp: ["api", "domain"],
-  server: ["api", "domain"],
-  agents: ["runtime", "domain"],
-  sandbox: ["runtime", "domain", "server"],
-  "control-plane": ["api", "archive", "domain", "mcp", "otlp", "prices", "runtime", "server"],
-  launcher: ["api", "domain", "runtime", "server", "agents"],
-  cli: ["api", "archive", "domain", "mcp", "prices"],
-  console: ["api", "domain"],
-  stack: [
-    "cli",
-    "api",
-    "archive",
-    "domain",
-    "postgres",
-    "runtime",
-    "server",
-    "agents",
-    "sandbox",
-    "control-plane",
-    "launcher"
-  ],
-  bench: [
-    "api",
-    "domain",
-    "postgres",
-    "prices",
-    "runtime",
-    "server",
-    "agents",
-    "sandbox",
-    "control-plane",
-    "launcher",
-    "stack"
-  ]
-}
-
-/**
- * What the tests of a package may import besides: the example agents are tested against the runtime they are made for,
- * the control plane against a database; `testing` is what the tests of several packages share.
- */
-export const TEST_ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
-  agents: ["sandbox", "testing"],
-  archive: ["testing"],
-  cli: ["testing"],
-  console: ["testing"],
-  "control-plane": ["postgres", "testing"],
-  otlp: ["testing"],
-  launcher: ["testing"],
-  server: ["testing"],
-  stack: ["testing"]
-}
 
 /** What a package offers to tests, as `@runplane/<package>/testing`; of the sources only the bench's may load it. */
 const TESTING = "testing"
@@ -128,20 +54,6 @@ export const violations = (sources: PackageSources): ReadonlyArray<string> =>
       return problem === undefined ? [] : [`packages/${sources.name}/${file.path} imports "${specifier}": ${problem}`]
     })
   )
-
-/** Every module a source names: static and type imports, re-exports, and dynamic imports with a literal. */
-export const importsOf = (text: string): ReadonlyArray<string> =>
-  PATTERNS.flatMap((pattern) =>
-    Array.from(withoutComments(text).matchAll(pattern), (match) => match[1] ?? "").filter((found) => found !== "")
-  )
-
-const PATTERNS = [
-  /^import\s+(?:type\s+)?(?:[\w*{][^"';]*?\sfrom\s*)?["']([^"']+)["']/gm,
-  /^export\s+(?:type\s+)?(?:\*(?:\s+as\s+\w+)?|\{[^}]*\})\s*from\s*["']([^"']+)["']/gm,
-  /\b(?:import|require)\(\s*["'`]([^"'`$]+)["'`]/g
-]
-
-const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "")
 
 const problemOf = (sources: PackageSources, path: string, specifier: string): string | undefined => {
   const isTest = !path.startsWith("src/")

@@ -1,9 +1,9 @@
-import type { PackageSources } from "./ImportRules.ts"
+import type { PackageSources } from "../Workspace.ts"
 
-/** `export class Gone extends Data.TaggedError("Gone")`, and `readonly _tag = "Gone"` of a class of the contract. */
+/** A class of `Data.TaggedError`, and the field `_tag` of a class of the contract; each names its tag. */
 const OWNED = [/export class \w+ extends Data\.TaggedError\("(\w+)"\)/g, /^ {2}readonly _tag = "(\w+)"$/gm]
 
-/** The tags in a type such as `{ readonly _tag: "Gone" | "Lost" }`. */
+/** The tags of a type that is written as a record with the field `_tag`. */
 const DECLARED = /readonly _tag: ((?:"\w+"(?: \| )?)+)/g
 
 /**

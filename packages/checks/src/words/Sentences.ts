@@ -1,14 +1,9 @@
 // The words that the check `words` refuses in names, comments, texts and documents, because a reader who is new to the
 // project stumbles over them (docs/internals/words.md). Each finding names the better form.
-import { spawnSync } from "node:child_process"
-import { existsSync, readFileSync } from "node:fs"
-import { dirname, join } from "node:path"
-import { fileURLToPath } from "node:url"
-
-const root = dirname(dirname(fileURLToPath(import.meta.url)))
+import { read, trackedFiles } from "../Repository.ts"
 
 /** What is refused, and what to write instead. */
-const PATTERNS = [
+const PATTERNS: ReadonlyArray<readonly [RegExp, string]> = [
   [
     /\b(?:some|no|any|every)body\b|\bwhoever\b|\bno one\b|\bnone (?:has|is|of them)\b/i,
     "name the subject: the caller, a reader"
@@ -25,6 +20,7 @@ const PATTERNS = [
   [/\bto be had\b|\bbe had\b/i, "available"],
   [/\bhand(?:s|ed|ing)? (?:on|over)\b/i, "deliver, pass, forward"],
   [/\b(?:a|the|its|their|this|that|each|last|first|next|same|one) places?\b/i, "position, index, offset, slot, cursor"],
+  // Of code in documents too; RetiredWords.ts reads the names of the sources.
   [
     /\b(?:const|let|function|interface|type|class|readonly|AS) (?!\w*[Rr]eplace)\w*?(?:[Pp]laces?|[Rr]ooms?|[Dd]oors?|[Pp]arked|put_off)\b/,
     "position, capacity, receiver, delayed, postponed"
@@ -41,13 +37,20 @@ const EXEMPT = [
   /\/(?:src|test)\/gen\//,
   /\/openapi\/.*\.json$/,
   /\/(?:fixtures|recordings)\//,
-  /^scripts\/words\.mjs$/,
+  /^packages\/checks\/src\/words\/Sentences\.ts$/,
   /^docs\/internals\/words\.md$/,
-  /^packages\/stack\/test\/documents\/Words\.test\.ts$/
+  /^packages\/checks\/test\/words\//
 ]
 
+interface Exception {
+  readonly file: string
+  /** A part of the line. */
+  readonly text: string
+  readonly reason: string
+}
+
 /** Lines that may stay, by file and a part of the line, each with its reason. */
-const EXCEPTIONS = [
+const EXCEPTIONS: ReadonlyArray<Exception> = [
   {
     file: "packages/domain/src/insight/Backtest.ts",
     text: "an outcome that nobody stated",
@@ -64,34 +67,22 @@ const EXCEPTIONS = [
 ]
 
 /** Binary or generated content is not prose. */
-const isProse = (file) => /\.(?:ts|tsx|mjs|js|md|sql|ya?ml|html|css|sh)$|^\.ci\//.test(file)
-
-const tracked = () => {
-  const { status, stderr, stdout } = spawnSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
-    cwd: root,
-    encoding: "utf8"
-  })
-  if (status !== 0) throw new Error(`git ls-files failed: ${stderr}`)
-  return stdout.split("\n").filter((file) => isProse(file) && !EXEMPT.some((each) => each.test(file)))
-}
+const isProse = (file: string) => /\.(?:ts|tsx|mjs|js|md|sql|ya?ml|html|css|sh)$|^\.ci\//.test(file)
 
 /** The refused words of a line, each with the better form. */
-const refusedIn = (line) =>
+export const refusedIn = (line: string): ReadonlyArray<{ readonly match: string; readonly better: string }> =>
   PATTERNS.flatMap(([pattern, better]) => {
     const [match] = pattern.exec(line) ?? []
     return match === undefined ? [] : [{ match, better }]
   })
 
-const findingsOfLine = (line, index) =>
-  refusedIn(line).map(({ better, match }) => `line ${index + 1} "${match}": ${better}`)
-
 /** A line for each finding, and for each exception without a line or a reason. `under` limits it to a folder. */
-export const refusedWords = (under = "") => {
-  const used = new Set()
-  const found = tracked()
-    .filter((file) => file.startsWith(under) && existsSync(join(root, file)))
+export const refusedSentences = (under = ""): ReadonlyArray<string> => {
+  const used = new Set<Exception>()
+  const found = trackedFiles()
+    .filter((file) => isProse(file) && !EXEMPT.some((each) => each.test(file)) && file.startsWith(under))
     .flatMap((file) =>
-      readFileSync(join(root, file), "utf8")
+      read(file)
         .split("\n")
         .flatMap((line, index) => {
           const refused = refusedIn(line)
@@ -110,15 +101,6 @@ export const refusedWords = (under = "") => {
     ...EXCEPTIONS.filter((each) => !used.has(each)).map(
       ({ file, text }) => `${file} has no line with "${text}" any more`
     ),
-    ...EXCEPTIONS.filter(({ reason }) => !reason).map(({ file, text }) => `${file}: "${text}" has no reason`)
+    ...EXCEPTIONS.filter(({ reason }) => reason === "").map(({ file, text }) => `${file}: "${text}" has no reason`)
   ]
-}
-
-// `node scripts/words.mjs packages/domain` lists the findings of one folder, `node scripts/words.mjs -` those of the
-// lines on standard input.
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [given = ""] = process.argv.slice(2)
-  const findings = given === "-" ? readFileSync(0, "utf8").split("\n").flatMap(findingsOfLine) : refusedWords(given)
-  console.log(findings.join("\n"))
-  console.log(`${findings.length} findings`)
 }

@@ -1,14 +1,8 @@
-import { spawnSync } from "node:child_process"
 import { assert, describe, it } from "@effect/vitest"
-import { ROOT } from "../support/DocumentBlocks.ts"
+import { ownLoops } from "../../src/loops/Loops.ts"
 
 /** The numbers of the lines that the check refuses. */
-const refusedIn = (lines: ReadonlyArray<string>): unknown => {
-  const script = `import { ownLoops } from "./scripts/loops.mjs"
-    console.log(JSON.stringify(ownLoops(${JSON.stringify(lines.join("\n"))}).map(({ number }) => number)))`
-  const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { cwd: ROOT, encoding: "utf8" })
-  return JSON.parse(stdout)
-}
+const refusedIn = (lines: ReadonlyArray<string>) => ownLoops(lines.join("\n")).map(({ number }) => number)
 
 describe("the check of loops", () => {
   it("refuses every way to repeat and to fork in the background but the helper", () => {
@@ -36,14 +30,5 @@ describe("the check of loops", () => {
       " * Effect.forever is refused"
     ]
     assert.deepStrictEqual(refusedIn(accepted), [])
-  })
-
-  it("finds nothing in the sources", () => {
-    const script = `import { unguardedLoops } from "./scripts/loops.mjs"; console.log(JSON.stringify(unguardedLoops()))`
-    const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
-      cwd: ROOT,
-      encoding: "utf8"
-    })
-    assert.deepStrictEqual(JSON.parse(stdout), [])
   })
 })

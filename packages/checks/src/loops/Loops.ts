@@ -1,10 +1,6 @@
 // What runs for as long as a service does is started by `forever`, so that no failure ends it without a line
 // (docs/reference/operations.md#loops). The check `loops` refuses every other way to repeat or to fork.
-import { readdirSync, readFileSync } from "node:fs"
-import { dirname, join, relative } from "node:path"
-import { fileURLToPath } from "node:url"
-
-const root = dirname(dirname(fileURLToPath(import.meta.url)))
+import { read, trackedFiles } from "../Repository.ts"
 
 /** The packages of services. Commands, the console, clients and the bench end with their work. */
 const PACKAGES = ["control-plane", "launcher", "mcp", "postgres", "runtime", "sandbox", "server", "stack"]
@@ -19,6 +15,7 @@ const PATTERNS = [
   /\bsetInterval\(/,
   /\bEffect\.fork(?:Scoped|Detach|Daemon)\b(?!\($|\((?:forever|reopened)\()/
 ]
+const HERE = "packages/checks/src/loops/Loops.ts"
 const HELPER = "packages/server/src/loops/"
 
 /** Lines that may stay, by file and a part of the line, each with its reason. */
@@ -55,7 +52,7 @@ const EXCEPTIONS = [
 ]
 
 /** The lines that repeat or fork by themselves. A fork at the end of a line forks what the next one begins. */
-export const ownLoops = (text) => {
+export const ownLoops = (text: string): ReadonlyArray<{ readonly number: number; readonly line: string }> => {
   const lines = text.split("\n")
   return lines.flatMap((line, at) => {
     const code = line.replace(/\/\/.*$|^\s*\*.*$/, "")
@@ -67,21 +64,17 @@ export const ownLoops = (text) => {
   })
 }
 
-const isExcepted = (file, line) => EXCEPTIONS.some((each) => each.file === file && line.includes(each.text))
+const isExcepted = (file: string, line: string) =>
+  EXCEPTIONS.some((each) => each.file === file && line.includes(each.text))
 
-const sources = (folder) =>
-  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name)
-    if (entry.isDirectory()) return entry.name === "gen" ? [] : sources(path)
-    return entry.name.endsWith(".ts") ? [path] : []
-  })
+const isOfService = (file: string) =>
+  PACKAGES.some((name) => file.startsWith(`packages/${name}/src/`)) && file.endsWith(".ts") && !file.includes("/gen/")
 
 /** One text for each line of a service that repeats or forks without `forever`, and for each unused exception. */
-export const unguardedLoops = () => {
-  const files = PACKAGES.flatMap((name) => sources(join(root, "packages", name, "src"))).map((path) => ({
-    file: relative(root, path).replaceAll("\\", "/"),
-    text: readFileSync(path, "utf8")
-  }))
+export const unguardedLoops = (): ReadonlyArray<string> => {
+  const files = trackedFiles()
+    .filter(isOfService)
+    .map((file) => ({ file, text: read(file) }))
   const unused = EXCEPTIONS.filter(
     ({ file, text }) => !files.some((each) => each.file === file && each.text.includes(text))
   )
@@ -91,8 +84,8 @@ export const unguardedLoops = () => {
       .flatMap(({ file, text }) =>
         ownLoops(text)
           .filter(({ line }) => !isExcepted(file, line))
-          .map(({ line, number }) => `${file}:${number} ${line}: use forever, or give a reason in scripts/loops.mjs`)
+          .map(({ line, number }) => `${file}:${number} ${line}: use forever, or give a reason in ${HERE}`)
       ),
-    ...unused.map(({ file, text }) => `scripts/loops.mjs: the exception of ${file}, ${text}, is not needed any more`)
+    ...unused.map(({ file, text }) => `${HERE}: the exception of ${file}, ${text}, is not needed any more`)
   ]
 }

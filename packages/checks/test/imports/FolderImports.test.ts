@@ -1,10 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { borrowedErrors } from "./support/ErrorRules.ts"
-import { CIRCLE_EXCEPTIONS, circlesOf, FOLDER_EXCEPTIONS, FOLDERS, wrongArrows } from "./support/FolderRules.ts"
-import type { PackageSources } from "./support/ImportRules.ts"
-import { readWorkspace } from "./support/Workspace.ts"
-
-const workspace = readWorkspace()
+import { DECLARATION } from "../../src/declaration/Folders.ts"
+import { borrowedErrors } from "../../src/imports/BorrowedErrors.ts"
+import { circlesOf } from "../../src/imports/FileGraph.ts"
+import { wrongArrows } from "../../src/imports/FolderImports.ts"
+import type { PackageSources } from "../../src/Workspace.ts"
 
 /** A package of files with these imports. */
 const sample = (name: string, files: Readonly<Record<string, ReadonlyArray<string>>>): PackageSources => ({
@@ -17,74 +16,7 @@ const sample = (name: string, files: Readonly<Record<string, ReadonlyArray<strin
   }))
 })
 
-describe("folders", () => {
-  it("know only what their table allows", () => {
-    const problems = workspace.flatMap(wrongArrows).filter(({ arrow }) => !FOLDER_EXCEPTIONS.includes(arrow))
-    assert.deepStrictEqual(
-      problems.map(({ problem }) => problem),
-      []
-    )
-  })
-
-  it("are in a table only while they exist, and import only the folders in it", () => {
-    for (const [table, rules] of Object.entries(FOLDERS)) {
-      const [name = "", ...folders] = table.split("/")
-      const root = folders.length === 0 ? "src" : folders.join("/")
-      const paths = workspace.find((sources) => sources.name === name)?.files.map(({ path }) => path) ?? []
-      for (const [folder, { knows }] of Object.entries(rules)) {
-        assert.isTrue(
-          paths.some((path) => path === `${root}/${folder}` || path.startsWith(`${root}/${folder}/`)),
-          `packages/${name}/${root}/${folder} does not exist`
-        )
-        for (const known of knows) {
-          assert.isTrue(
-            known in rules || known.endsWith(".ts"),
-            `${table}: ${folder} knows ${known}, which has no rule`
-          )
-        }
-      }
-    }
-  })
-
-  it("have a table in every package", () => {
-    for (const { files, name } of workspace) {
-      const hasFolders = files.some(({ path }) => path.startsWith("src/") && path.split("/").length > 2)
-      if (hasFolders) assert.property(FOLDERS, name)
-    }
-  })
-
-  it("have no exception that is not needed any more", () => {
-    const arrows = workspace.flatMap(wrongArrows).map(({ arrow }) => arrow)
-    assert.deepStrictEqual(
-      FOLDER_EXCEPTIONS.filter((arrow) => !arrows.includes(arrow)),
-      []
-    )
-  })
-})
-
-describe("files", () => {
-  const circles = workspace.flatMap(circlesOf)
-
-  it("of a package do not import each other in a circle", () => {
-    assert.deepStrictEqual(
-      circles.filter((circle) => !CIRCLE_EXCEPTIONS.includes(circle)),
-      []
-    )
-  })
-
-  it("have no exception for a circle that no longer exists", () => {
-    assert.deepStrictEqual(
-      CIRCLE_EXCEPTIONS.filter((circle) => !circles.includes(circle)),
-      []
-    )
-  })
-})
-
 describe("errors", () => {
-  it("are imported as their class, never described by their shape", () => {
-    assert.deepStrictEqual(borrowedErrors(workspace), [])
-  })
-
   it.each([
     ["an error of another package", `type Failure = { readonly _tag: "Gone"; readonly at: string }`],
     ["one of several errors", `type Failure = Exclude<E, { readonly _tag: "Lost" | "Gone" }>`]
@@ -110,7 +42,7 @@ describe("the folder checker", () => {
         arrow: "sandbox: core > kernel",
         problem:
           "packages/sandbox/src/core/A.ts imports kernel/B.ts: core must not know kernel; " +
-          "it may know nothing (packages/stack/test/support/FolderRules.ts)"
+          `it may know nothing (${DECLARATION})`
       }
     ])
   })

@@ -2,6 +2,7 @@ import type * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type { Reactor } from "./event-log/append/Reactors.ts"
 import type { DeletionHook } from "./event-log/runs/DeletionHooks.ts"
+import type { AdmissionGuard } from "./runs/Admission.ts"
 
 /**
  * A feature as the service composes it: what it adds to the core, each by a port of the core. Its file is
@@ -21,6 +22,9 @@ export interface Feature {
   /** Deletes the rows that the feature has of some runs, with the runs. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly onRunsDeleted?: Effect.Effect<DeletionHook, any, any>
+  /** Admits or refuses new runs, in the transaction that creates them. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly admission?: Effect.Effect<AdmissionGuard, any, any>
   /** Services and loops above the log and the observers. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly layer?: Layer.Layer<never, any, any>

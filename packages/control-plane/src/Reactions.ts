@@ -11,6 +11,7 @@ import { makeRunLog } from "./reactors/runs/RunLog.ts"
 import { makeEventTallies } from "./reactors/tallies/EventTally.ts"
 import { makeLateChanges, RunTallies } from "./reactors/tallies/RunTallies.ts"
 import { makeRunSpans } from "./reactors/traces/RunSpans.ts"
+import { Admission } from "./runs/Admission.ts"
 
 const reactors = Layer.effect(
   Reactors,
@@ -27,8 +28,10 @@ const reactors = Layer.effect(
 /** What features do when runs are deleted. */
 export const layerDeletionHooks = Layer.effect(DeletionHooks, Effect.all(fieldsOf(features, "onRunsDeleted")))
 
-/** What features add to the log, and the services of their reactors. */
-export const layer = Layer.merge(reactors, layerDeletionHooks).pipe(
+const admission = Layer.effect(Admission, Effect.map(Effect.all(fieldsOf(features, "admission")), Admission.allOf))
+
+/** What features add to the log and to the creation of runs, and the services of their reactors. */
+export const layer = Layer.mergeAll(reactors, layerDeletionHooks, admission).pipe(
   Layer.provide(RunTraces.layer),
   Layer.provideMerge(Layer.mergeAll(RunTallies.layer, ...fieldsOf(features, "base")))
 )

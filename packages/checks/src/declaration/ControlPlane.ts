@@ -39,8 +39,7 @@ export const controlPlane: FolderTables = {
     },
     runs: {
       meaning: "commands: create, cancel, pause, claim, clone, delete",
-      knows: LOG_AND_OBSERVERS,
-      tables: ["alert_reservations"]
+      knows: LOG_AND_OBSERVERS
     },
     reactors: {
       meaning: "effects of a commit: tallies, traces, metrics",
@@ -55,7 +54,7 @@ export const controlPlane: FolderTables = {
       knows: ["event-log", "platform"],
       tables: ["late_cancels"]
     },
-    "Feature.ts": { meaning: "the fields and the ports of a feature", knows: ["event-log"] },
+    "Feature.ts": { meaning: "the fields and the ports of a feature", knows: ["runs", "event-log"] },
     "event-log": {
       meaning: "append, projection, subscribe, seal, rows of runs",
       knows: ["platform"],
@@ -120,13 +119,14 @@ export const controlPlane: FolderTables = {
     "SessionIds.ts": { meaning: "session ids that a run can have", knows: [] }
   },
   "control-plane/src/queries": {
-    marks: { meaning: "marks of all runs, agreement, records of agents", knows: ["decisions"] },
-    insights: { meaning: "exports, comparison, rebuild", knows: ["decisions"] },
-    pricing: { meaning: "prices of models, and models without one", knows: [] },
-    query: { meaning: "the query language over runs and events", knows: ["events"] },
-    dashboard: { meaning: "the overview", knows: [] },
-    decisions: { meaning: "forecast, why, divergence, what-if, backtest", knows: [] },
-    events: { meaning: "events of a run and across runs", knows: [] },
+    marks: { meaning: "marks of all runs, agreement, records of agents", knows: ["decisions", "runs"] },
+    insights: { meaning: "exports, comparison, rebuild", knows: ["decisions", "runs"] },
+    pricing: { meaning: "prices of models, and models without one", knows: ["runs"] },
+    query: { meaning: "the query language over runs and events", knows: ["events", "runs"] },
+    dashboard: { meaning: "the overview", knows: ["runs"] },
+    decisions: { meaning: "forecast, why, divergence, what-if, backtest", knows: ["runs"] },
+    events: { meaning: "events of a run and across runs", knows: ["runs"] },
+    runs: { meaning: "lists, search and documents of runs", knows: [] },
     seals: { meaning: "seals and tombstones", knows: [] },
     views: { meaning: "saved searches", knows: [] }
   }

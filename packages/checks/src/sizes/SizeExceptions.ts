@@ -64,7 +64,7 @@ export const LONG_GENERATORS: ReadonlyArray<SizeException> = [
     ["packages/control-plane/src/queries/decisions/Decisions.ts", 140],
     ["packages/control-plane/src/queries/events/CrossRunEventBlocks.ts", 130],
     ["packages/control-plane/src/queries/events/CrossRunEvents.ts", 130],
-    ["packages/control-plane/src/runs/Admission.ts", 130],
+    ["packages/control-plane/src/features/alerts/BudgetAdmission.ts", 130],
     ["packages/control-plane/src/runs/CancelRun.ts", 150],
     ["packages/control-plane/src/streams/log/LogTail.ts", 130],
     ["packages/launcher/src/agents/AgentHost.ts", 170],

@@ -12,7 +12,7 @@ import type { StoredRun } from "../event-log/runs/RunRow.ts"
 import { Observers } from "../observe/Observers.ts"
 import { AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
 import { Ids } from "../platform/Ids.ts"
-import { makeAdmission } from "./Admission.ts"
+import { Admission } from "./Admission.ts"
 import { CancelCallback } from "./CancelCallback.ts"
 import { makeClaimRun } from "./ClaimRun.ts"
 
@@ -22,7 +22,7 @@ import { makeClaimRun } from "./ClaimRun.ts"
  * with the original run, untouched.
  */
 export const makeCreateRun = Effect.gen(function* () {
-  const admission = yield* makeAdmission
+  const admission = yield* Admission
   const audit = yield* AuditTrail
   const callbacks = yield* CancelCallback
   const ids = yield* Ids

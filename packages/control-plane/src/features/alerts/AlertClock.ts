@@ -16,7 +16,7 @@ import {
 import * as Effect from "effect/Effect"
 import { hasStatus } from "../../event-log/runs/RunColumns.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
-import { releaseSettled } from "../../runs/Reservations.ts"
+import { releaseSettled } from "./Reservations.ts"
 import { AlertNotices, type DueNotice } from "./AlertNotices.ts"
 import { actionsOf, type FiringRow, firingColumns, toFiring } from "./AlertRows.ts"
 import type { EndedFiring, makeFiringWriter } from "./FiringWriter.ts"

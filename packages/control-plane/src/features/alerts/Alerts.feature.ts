@@ -1,5 +1,6 @@
 import type { Feature } from "../../Feature.ts"
 import * as AlertLoop from "./AlertLoop.ts"
+import { makeBudgetAdmission } from "./BudgetAdmission.ts"
 
 /** Rules over the log, their firings and commands (docs/reference/alerts.md). */
 export const alerts = {
@@ -15,8 +16,10 @@ export const alerts = {
     "alert_firings",
     "alert_marks",
     "alert_memories",
+    "alert_reservations",
     "alert_rules",
     "alert_silences"
   ],
+  admission: makeBudgetAdmission,
   layer: AlertLoop.layer
 } satisfies Feature

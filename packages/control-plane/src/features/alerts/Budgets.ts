@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
-import { isSettled } from "../../runs/Reservations.ts"
+import { isSettled } from "./Reservations.ts"
 import { storedRule } from "./AlertRows.ts"
 
 const PERIOD_COLUMNS = { rule_id: "text", period: "text" } as const

@@ -186,9 +186,9 @@ export { policyRuleFaults } from "./policies/RuleFaults.ts"
 export { PolicyRules } from "./policies/RuleSchemas.ts"
 export { highestSchemaVersion } from "./policies/SchemaVersions.ts"
 export type * from "./policies/SessionRecord.ts"
-export { type PriceDoubt, priceDoubts } from "./pricing/Doubts.ts"
-export { type ModelName, modelNames } from "./pricing/ModelNames.ts"
-export * from "./pricing/ModelPrices.ts"
+export { type PriceDoubt, priceDoubts } from "./prices/Doubts.ts"
+export { type ModelName, modelNames } from "./prices/ModelNames.ts"
+export * from "./prices/ModelPrices.ts"
 export {
   BUILTIN_RATES,
   emptyPriceList,
@@ -197,10 +197,10 @@ export {
   PriceFileInvalid,
   type PriceList,
   readPriceFile
-} from "./pricing/PriceFile.ts"
-export { costOf, type PricedUsage, type Rates, type RateTier } from "./pricing/Rates.ts"
-export * from "./pricing/Repricing.ts"
-export { patternFault } from "./pricing/SafePattern.ts"
+} from "./prices/PriceFile.ts"
+export { costOf, type PricedUsage, type Rates, type RateTier } from "./prices/Rates.ts"
+export * from "./prices/Repricing.ts"
+export { patternFault } from "./prices/SafePattern.ts"
 export { statedReason } from "./projector/Decision.ts"
 export * from "./projector/Enrichment.ts"
 export * from "./projector/Metrics.ts"

@@ -20,7 +20,7 @@ import { IngestGroup } from "./ingest/IngestGroup.ts"
 import { MarkReportsGroup } from "./marks/MarkReportsGroup.ts"
 import { MarksGroup } from "./marks/MarksGroup.ts"
 import { PoliciesGroup } from "./policies/PoliciesGroup.ts"
-import { PricingGroup } from "./prices/PricesGroup.ts"
+import { PricesGroup } from "./prices/PricesGroup.ts"
 import { QueryGroup } from "./query/QueryGroup.ts"
 import { RemovedGroup } from "./RemovedGroup.ts"
 import { ManagementGroup } from "./runs/ManagementGroup.ts"
@@ -50,7 +50,7 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(BatchGroup)
   .add(InsightsGroup)
   .add(QueryGroup)
-  .add(PricingGroup)
+  .add(PricesGroup)
   .add(MeGroup)
   .add(DecisionsGroup)
   .add(MarkReportsGroup)

@@ -34,7 +34,7 @@ import { DecisionsHttp } from "../queries/decisions/DecisionsHttp.ts"
 import { EventsHttp } from "../queries/events/EventsHttp.ts"
 import { InsightsHttp } from "../queries/insights/InsightsHttp.ts"
 import { MarkReportsHttp } from "../queries/marks/MarkReportsHttp.ts"
-import { PricingHttp } from "../queries/pricing/PricingHttp.ts"
+import { PricesHttp } from "../queries/prices/PricesHttp.ts"
 import { QueryHttp } from "../queries/query/QueryHttp.ts"
 import { LedgerHttp, SealKeysHttp, SealsHttp } from "../queries/seals/SealsHttp.ts"
 import { ViewsHttp } from "../queries/views/Views.ts"
@@ -82,7 +82,7 @@ const handlers = Layer.mergeAll(
   BatchHttp,
   InsightsHttp,
   QueryHttp,
-  PricingHttp,
+  PricesHttp,
   DecisionsHttp,
   MarkReportsHttp,
   ViewsHttp,

@@ -113,7 +113,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
   "control-plane/src/queries": {
     marks: { meaning: "marks of all runs, agreement, records of agents", knows: ["decisions"] },
     insights: { meaning: "exports, comparison, rebuild", knows: ["decisions"] },
-    pricing: { meaning: "prices of models, and models without one", knows: [] },
+    prices: { meaning: "prices of models, and models without one", knows: [] },
     query: { meaning: "the query language over runs and events", knows: ["events"] },
     dashboard: { meaning: "the overview", knows: [] },
     decisions: { meaning: "forecast, why, divergence, what-if, backtest", knows: [] },
@@ -266,7 +266,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     },
     otlp: {
       meaning: "spans of OpenTelemetry become canonical events",
-      knows: ["marks", "projector", "events", "redaction", "usage", "pricing", ...BASE]
+      knows: ["marks", "projector", "events", "redaction", "usage", "prices", ...BASE]
     },
     marks: {
       meaning: "judgements, their agreement, the record of an agent",
@@ -279,13 +279,13 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     projector: { meaning: "the fold of a run: state, metrics, usage", knows: ["events", "receipts", ...BASE] },
     normaliser: {
       meaning: "frames become canonical events",
-      knows: ["events", "receipts", "redaction", "usage", "pricing", ...BASE]
+      knows: ["events", "receipts", "redaction", "usage", "prices", ...BASE]
     },
     events: { meaning: "the typed events", knows: ["receipts", ...BASE] },
     redaction: { meaning: "patterns of redaction, and the texts that they search", knows: ["usage", ...BASE] },
-    usage: { meaning: "token usage in payloads", knows: ["pricing", ...BASE] },
+    usage: { meaning: "token usage in payloads", knows: ["prices", ...BASE] },
     receipts: { meaning: "hashes of commitments, receipts of runtimes", knows: BASE },
-    pricing: { meaning: "prices of model calls", knows: BASE },
+    prices: { meaning: "prices of model calls", knows: BASE },
     policies: { meaning: "policy rules and their evaluation", knows: BASE },
     statistics: { meaning: "intervals, tests, resamples, agreement, calibration", knows: ["values"] },
     query: { meaning: "the search language", knows: BASE },

@@ -120,7 +120,7 @@ export type RecordedCalls = typeof RecordedCalls.Type
 const Name = Schema.String.check(Schema.isMaxLength(256))
 
 /** The query of `GET /pricing`. */
-export const pricingQuery = querySchema({
+export const priceQuery = querySchema({
   model: optional(Name.annotate(about("The name of the model, as an agent states it", "gpt-4o-2024-08-06"))),
   provider: optional(Name.annotate(about("The provider, as an agent states it", "openai")))
 })
@@ -148,9 +148,9 @@ export const recordedCallsQuery = querySchema({
 })
 
 /** Prices of models. */
-export class PricingGroup extends HttpApiGroup.make("pricing")
+export class PricesGroup extends HttpApiGroup.make("prices")
   .add(
-    HttpApiEndpoint.get("price", "/pricing", { query: pricingQuery, success: ModelPriceAnswer }).annotateMerge(
+    HttpApiEndpoint.get("price", "/pricing", { query: priceQuery, success: ModelPriceAnswer }).annotateMerge(
       operation({
         id: "getModelPrice",
         access: "viewer",

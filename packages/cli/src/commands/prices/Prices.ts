@@ -39,7 +39,7 @@ const show = Command.make(
   ({ model, provider }) =>
     Effect.gen(function* () {
       const query = { model, ...(Option.isSome(provider) && { provider: provider.value }) }
-      const price = yield* withControlPlane(({ api: { pricing } }) => pricing.price({ query }))
+      const price = yield* withControlPlane(({ api: { prices } }) => prices.price({ query }))
       const basis = price.costBasis === "fallback" ? guessText(price) : price.costBasis
       yield* printFacts(
         [
@@ -66,7 +66,7 @@ const show = Command.make(
 const check = Command.make("check", { since: sinceFlag }, ({ since }) =>
   Effect.gen(function* () {
     const query = { since: yield* timeOf(since) }
-    const found = yield* withControlPlane(({ api: { pricing } }) => pricing.unknown({ query }))
+    const found = yield* withControlPlane(({ api: { prices } }) => prices.unknown({ query }))
     yield* printRows(
       [
         { title: "MODEL", text: ({ model }) => model ?? "(none stated)", elastic: true },

@@ -84,13 +84,13 @@ export const whatIf = Command.make(
       const { format } = yield* output
       const repricing = makeRepricing(makeModelPrices(yield* readList(file), yield* readCatalogue(catalogue)))
       const from = yield* timeOf(since)
-      const isPartial = yield* withControlPlane(({ api: { pricing } }) =>
+      const isPartial = yield* withControlPlane(({ api: { prices } }) =>
         Effect.gen(function* () {
           let read = 0
           let before: number | undefined
           do {
             const query = { since: from, limit: MAX_CALLS_PER_PAGE, ...(before !== undefined && { before }) }
-            const page = yield* pricing.calls({ query })
+            const page = yield* prices.calls({ query })
             for (const group of page.groups) repricing.add(group)
             read += page.calls
             before = page.next

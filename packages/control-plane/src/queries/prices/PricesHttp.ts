@@ -10,10 +10,10 @@ import { ModelCosts } from "./ModelCosts.ts"
 import { RecordedCalls } from "./RecordedCalls.ts"
 import { UnpricedCalls } from "./UnpricedCalls.ts"
 
-/** The `pricing` group (docs/reference/prices.md). */
-export const PricingHttp = HttpApiBuilder.group(
+/** The `prices` group (docs/reference/prices.md). */
+export const PricesHttp = HttpApiBuilder.group(
   ControlPlaneApi,
-  "pricing",
+  "prices",
   Effect.fnUntraced(function* (handlers) {
     const prices = yield* Prices
     const unpriced = yield* UnpricedCalls

@@ -157,7 +157,6 @@ export { meaningOf, meaningOfLog } from "./otlp/MeaningOf.ts"
 export { SESSION_PARENT, sessionOfRecord, subAgentsOf } from "./otlp/meaning/CodingAgents.ts"
 export { lastTextOf } from "./otlp/meaning/Messages.ts"
 export * from "./otlp/ReceivedTelemetry.ts"
-export * from "./otlp/Run.ts"
 export type {
   Attributes,
   AttributeValue,
@@ -168,6 +167,7 @@ export type {
   SpanLink,
   Telemetry
 } from "./otlp/Span.ts"
+export * from "./otlp/TraceBinding.ts"
 export * from "./otlp/TraceFold.ts"
 export { unreadSpansText } from "./otlp/UnreadSpans.ts"
 export {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { voteFor } from "../../../src/examples/decision/Assessment.ts"
-import { assessImpact, assessReplication, assessSecurity } from "../../../src/examples/incident/Assessment.ts"
+import { assessImpact, assessReplication, assessSecurity } from "../../../src/examples/incident/IncidentAssessments.ts"
 import { incidentOf } from "../../../src/examples/incident/IncidentContext.ts"
 import { coldStandby, degraded, fastTrackIncident, type Incident } from "../../support/Bridge.ts"
 

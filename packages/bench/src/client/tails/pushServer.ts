@@ -4,7 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { serveParent } from "../../process/ParentLink.ts"
 import { stampOf } from "../../runtime/History.ts"
-import { PushCommand, type PushReply } from "./Protocol.ts"
+import { PushCommand, type PushReply } from "./TailProtocol.ts"
 
 const HEAD =
   "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\nevent: heartbeat\ndata: {}\n\n"

@@ -1,10 +1,10 @@
 import * as Schema from "effect/Schema"
 import { Field, isBlank } from "../values/Field.ts"
+import { nameOf } from "./AttributeValues.ts"
 import { saysSomething } from "./LogInterest.ts"
 import { meaningOf } from "./MeaningOf.ts"
 import { ATTRIBUTES } from "./Names.ts"
 import type { Attributes, Telemetry } from "./Span.ts"
-import { nameOf } from "./Values.ts"
 
 export { OTLP_MODE_NAME, OTLP_RUNTIME_KIND } from "../events/MessageHeader.ts"
 

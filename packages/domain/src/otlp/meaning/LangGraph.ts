@@ -1,6 +1,6 @@
 import type * as Schema from "effect/Schema"
+import { memberOf, nameOf, spoken } from "../AttributeValues.ts"
 import type { Attributes } from "../Span.ts"
-import { memberOf, nameOf, spoken } from "../Values.ts"
 import type { Family } from "./Family.ts"
 
 /** The metadata that LangChain and LangGraph state, which instrumentations put below `metadata` of a name of theirs. */

@@ -234,7 +234,7 @@ export * from "./run/Outcome.ts"
 export * from "./run/ParticipantStatus.ts"
 export * from "./run/RunDescriptor.ts"
 export * from "./run/RunStatus.ts"
-export * from "./seal/Chain.ts"
+export * from "./seals/Chain.ts"
 export {
   ExportDigest,
   exportEnds,
@@ -242,16 +242,16 @@ export {
   makeExportDigest,
   signedDigest,
   storedText
-} from "./seal/ExportForm.ts"
-export { type ExportVerification, verifyExport } from "./seal/ExportVerification.ts"
-export { rawEventId } from "./seal/Frames.ts"
-export { elementsOf } from "./seal/JsonSpans.ts"
-export * from "./seal/KeyChain.ts"
-export * from "./seal/Ledger.ts"
-export * from "./seal/MarkChain.ts"
-export { checkMarks } from "./seal/MarkVerification.ts"
-export * from "./seal/Seal.ts"
-export { type Mismatch, type SignatureState, type Verification, type Walk, walkSealed } from "./seal/Verification.ts"
+} from "./seals/ExportForm.ts"
+export { type ExportVerification, verifyExport } from "./seals/ExportVerification.ts"
+export { rawEventId } from "./seals/Frames.ts"
+export { elementsOf } from "./seals/JsonSpans.ts"
+export * from "./seals/KeyChain.ts"
+export * from "./seals/Ledger.ts"
+export * from "./seals/MarkChain.ts"
+export { checkMarks } from "./seals/MarkVerification.ts"
+export * from "./seals/Seal.ts"
+export { type Mismatch, type SignatureState, type Verification, type Walk, walkSealed } from "./seals/Verification.ts"
 export * from "./statistics/Alpha.ts"
 export { type Estimate, p95Difference, p95Estimate, percentile } from "./statistics/Bootstrap.ts"
 export * from "./statistics/Calibration.ts"

@@ -258,7 +258,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
       meaning: "rules, windows, evaluation and formats of alerts",
       knows: ["gate", "marks", "insight", "policies", "query", "events", ...BASE]
     },
-    seal: { meaning: "hash chain and proofs", knows: ["marks", "projector", "events", "receipts", ...BASE] },
+    seals: { meaning: "hash chain and proofs", knows: ["marks", "projector", "events", "receipts", ...BASE] },
     archive: { meaning: "columns, files and ranges of the archive", knows: ["events", ...BASE] },
     gate: {
       meaning: "stability of decisions, verdicts of a gate",

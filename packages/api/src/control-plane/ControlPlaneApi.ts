@@ -9,11 +9,12 @@ import { AdminGroup } from "./admin/AdminGroup.ts"
 import { AlertsGroup } from "./alerts/AlertsGroup.ts"
 import { AuditGroup } from "./audit/AuditGroup.ts"
 import { BatchGroup } from "./batch/BatchGroup.ts"
+import { CompareGroup } from "./compare/CompareGroup.ts"
 import { DashboardGroup } from "./dashboard/DashboardGroup.ts"
 import { DecisionsGroup } from "./decisions/DecisionsGroup.ts"
 import { CrossRunEventsGroup } from "./events/CrossRunEventsGroup.ts"
 import { EventsGroup } from "./events/EventsGroup.ts"
-import { InsightsGroup } from "./exports/ExportsGroup.ts"
+import { ExportsGroup } from "./exports/ExportsGroup.ts"
 import { HealthGroup } from "./health/HealthGroup.ts"
 import { RuntimeGroup } from "./health/RuntimeGroup.ts"
 import { IngestGroup } from "./ingest/IngestGroup.ts"
@@ -24,11 +25,13 @@ import { PricesGroup } from "./prices/PricesGroup.ts"
 import { QueryGroup } from "./query/QueryGroup.ts"
 import { RemovedGroup } from "./RemovedGroup.ts"
 import { ManagementGroup } from "./runs/ManagementGroup.ts"
+import { ProjectionGroup } from "./runs/ProjectionGroup.ts"
 import { RunsGroup } from "./runs/RunsGroup.ts"
 import { LedgerGroup, SealKeysGroup, SealsGroup } from "./seals/SealsGroup.ts"
 import { AgUiGroup } from "./streams/AgUiGroup.ts"
 import { ReplayGroup } from "./streams/ReplayGroup.ts"
 import { StreamGroup } from "./streams/StreamGroup.ts"
+import { TracesGroup } from "./traces/TracesGroup.ts"
 import { ViewsGroup } from "./views/ViewsGroup.ts"
 import { WebhooksGroup } from "./webhooks/WebhooksGroup.ts"
 
@@ -48,7 +51,10 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(AdminGroup)
   .add(ManagementGroup)
   .add(BatchGroup)
-  .add(InsightsGroup)
+  .add(TracesGroup)
+  .add(CompareGroup)
+  .add(ProjectionGroup)
+  .add(ExportsGroup)
   .add(QueryGroup)
   .add(PricesGroup)
   .add(MeGroup)

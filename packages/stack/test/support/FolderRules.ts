@@ -112,14 +112,17 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
   },
   "control-plane/src/queries": {
     marks: { meaning: "marks of all runs, agreement, records of agents", knows: ["decisions"] },
-    insights: { meaning: "exports, comparison, rebuild", knows: ["decisions"] },
+    compare: { meaning: "two runs side by side", knows: ["decisions", "RunWithState.ts"] },
+    exports: { meaning: "a run as one document or as lines", knows: [] },
+    traces: { meaning: "the trace of a run, and its received spans", knows: ["RunWithState.ts"] },
     prices: { meaning: "prices of models, and models without one", knows: [] },
     query: { meaning: "the query language over runs and events", knows: ["events"] },
     dashboard: { meaning: "the overview", knows: [] },
     decisions: { meaning: "forecast, why, divergence, what-if, backtest", knows: [] },
     events: { meaning: "events of a run and across runs", knows: [] },
     seals: { meaning: "seals and tombstones", knows: [] },
-    views: { meaning: "saved searches", knows: [] }
+    views: { meaning: "saved searches", knows: [] },
+    "RunWithState.ts": { meaning: "a run with a part of its state", knows: [] }
   },
   console: {
     pages: { meaning: "one folder a page", knows: ["live", "ui", "client", "view"] },

@@ -6,8 +6,7 @@ import * as Failure from "../../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../../openapi/Describe.ts"
 import { bodySchema } from "../../validation/RequestSchema.ts"
 import { RunBundle } from "../exports/RunBundle.ts"
-import { RunBatch } from "../runs/ManagementRequests.ts"
-import { BatchArchived, BatchCancelled, BatchDeleted, BatchUnarchived } from "./BatchOutcomes.ts"
+import { BatchArchived, BatchCancelled, BatchDeleted, BatchUnarchived, RunBatch } from "./BatchOutcomes.ts"
 
 const created = HttpApiSchema.status(201)
 const payload = bodySchema(RunBatch, { unknownKeys: "drop" })

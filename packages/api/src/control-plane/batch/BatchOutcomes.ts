@@ -1,16 +1,13 @@
-import { Field, RunState } from "@runplane/domain"
+import { Field } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
-/**
- * The answer of `POST /runs/:id/projection/rebuild`: the whole rebuilt state, and how far it reaches
- * (docs/reference/runs.md#rebuild).
- */
-export const RebuiltProjection = Schema.Struct({
-  rebuilt: Schema.Literal(true).annotate({ description: "Always true: failures are errors" }),
-  latestSeq: Field.integer("seq of the last event that was folded"),
-  ...RunState.fields
-}).annotate({ identifier: "RebuiltProjection", description: "The state of a run, folded again from all its events" })
-export type RebuiltProjection = typeof RebuiltProjection.Type
+/** Most runs that one batch request names. */
+export const MAX_BATCH_RUNS = 1000
+
+/** The body of the batch operations. */
+export const RunBatch = Schema.Struct({
+  runIds: Field.texts("Ids of the runs; the answer has the same order").check(Schema.isMaxLength(MAX_BATCH_RUNS))
+}).annotate({ identifier: "RunBatch", description: "The runs; unknown keys are dropped" })
 
 const outcome = <const Done extends string>(done: Done, identifier: string) =>
   Schema.Array(

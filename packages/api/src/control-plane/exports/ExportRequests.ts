@@ -1,27 +1,8 @@
 import { about } from "@runplane/domain"
 import * as Schema from "effect/Schema"
-import { integer, uuid, withDefault } from "../../validation/Fields.ts"
+import { integer, withDefault } from "../../validation/Fields.ts"
 import { querySchema } from "../../validation/RequestSchema.ts"
 import { ticketField } from "../runs/RunRequests.ts"
-
-/** The body of `POST /runs/compare`. */
-export const CompareRuns = Schema.Struct({
-  leftRunId: uuid("The run that differences are counted from"),
-  rightRunId: uuid("The run it is compared with")
-}).annotate({ identifier: "CompareRuns", description: "The two runs" })
-
-export const MAX_SPAN_PAGE = 5_000
-export const DEFAULT_SPAN_PAGE = 1_000
-
-/** The query of `GET /runs/:id/spans`. */
-export const spansQuery = querySchema({
-  after: withDefault(integer({ min: 0 }).annotate(about("nextCursor of the page before", 0)), 0),
-  limit: withDefault(
-    integer({ min: 1, max: MAX_SPAN_PAGE }).annotate(about("Most spans of the page", DEFAULT_SPAN_PAGE)),
-    DEFAULT_SPAN_PAGE
-  )
-})
-export type SpansQuery = typeof spansQuery.Type
 
 export const MAX_EXPORT_EVENTS = 50_000
 export const DEFAULT_EXPORT_EVENTS = 10_000

@@ -1,86 +1,9 @@
-import {
-  CanonicalEvent,
-  ExportDigest,
-  Field,
-  MarkAppendix,
-  RunId,
-  RunMetrics,
-  RunState,
-  RunStatus,
-  Seal
-} from "@runplane/domain"
+import { CanonicalEvent, ExportDigest, Field, MarkAppendix, RunId, RunMetrics, RunState, Seal } from "@runplane/domain"
 import * as Schema from "effect/Schema"
-import { RunDivergence } from "../decisions/Decisions.ts"
-import { Run, RunUsage, Timestamp } from "../runs/Run.ts"
+import { Run, Timestamp } from "../runs/Run.ts"
 import { Artifact } from "../runs/RunRecords.ts"
 
 const optional = Schema.optionalKey
-
-/** The answer of `GET /runs/:id/traces` (docs/reference/runs.md#traces). */
-export const RunTraces = Schema.Struct({
-  traceId: optional(Field.text("W3C trace id: 32 hex digits")),
-  spanCount: Field.integer("Events of the run that carry a span id"),
-  lastSpanId: optional(Field.text("The last of them: 16 hex digits")),
-  linkedArtifacts: Field.texts("Ids of the run's artifacts"),
-  runStatus: RunStatus,
-  scenarioRef: optional(Field.text("Scenario that the run was made from; absent when there was none"))
-}).annotate({ identifier: "RunTraces", description: "The trace of a run, and what it is linked to" })
-export type RunTraces = typeof RunTraces.Type
-
-const TraceSpan = Schema.Struct({
-  traceId: Field.text("W3C trace id: 32 hex digits"),
-  spanId: Field.text("Span id: 16 hex digits"),
-  parentSpanId: optional(Field.text("Id of the span around it, which may be unknown: 16 hex digits")),
-  name: Field.text("Name of the span", "chat gpt-4o"),
-  kind: Field.text("What it is: agent, step, model, tool, retrieval, handoff, workflow or other", "model"),
-  startedAtUnixMs: Field.number("Start by the clock of the application: Unix milliseconds, to three decimals"),
-  durationMs: Field.number("Milliseconds, to three decimals"),
-  agent: optional(Field.text("Agent that the span names", "coordinator")),
-  tool: optional(Field.text("Tool that it calls", "lookup")),
-  model: optional(Field.text("Model that it calls", "gpt-4o")),
-  ok: Field.flag("False when it failed"),
-  errorCode: optional(Field.text("Type of its error", "TimeoutError")),
-  errorMessage: optional(Field.text("Message of its error, one line"))
-}).annotate({ identifier: "TraceSpan", description: "A span that was received for a run" })
-export type TraceSpan = typeof TraceSpan.Type
-
-/** The answer of `GET /runs/:id/spans` (docs/reference/runs.md#traces). */
-export const RunSpans = Schema.Struct({
-  data: Schema.Array(TraceSpan).annotate({ description: "The spans of this page, in the order of their decision" }),
-  nextCursor: Field.integer("To be given as after for the next page, also for spans that arrive later"),
-  hasMore: Field.flag("Whether more spans are stored")
-}).annotate({ identifier: "RunSpans", description: "One page of the spans of a run" })
-export type RunSpans = typeof RunSpans.Type
-
-const ComparedRun = Schema.Struct({
-  runId: RunId,
-  status: RunStatus,
-  modeName: optional(Field.text("Session mode", "macp.mode.decision.v1")),
-  durationMs: optional(Field.number("Milliseconds from start to end")),
-  usage: optional(RunUsage)
-}).annotate({ identifier: "ComparedRun", description: "One side of a comparison" })
-
-/** The answer of `POST /runs/compare` (docs/reference/runs.md#compare). */
-export const RunComparison = Schema.Struct({
-  left: ComparedRun,
-  right: ComparedRun,
-  statusMatch: Field.flag("Whether both have the same status"),
-  durationDeltaMs: optional(Field.number("Duration of the right run minus that of the left, milliseconds")),
-  confidenceDelta: optional(Field.number("Confidence of the right decision minus that of the left")),
-  participantsDiff: Schema.Struct({
-    added: Field.texts("Only in the right run"),
-    removed: Field.texts("Only in the left run"),
-    common: Field.texts("In both")
-  }).annotate({ description: "Participants by id" }),
-  signalsDiff: Schema.Struct({
-    added: Field.texts("Only in the right run"),
-    removed: Field.texts("Only in the left run")
-  }).annotate({ description: "Signals by name" }),
-  divergence: Schema.NullOr(RunDivergence).annotate({
-    description: "The first difference; null when both say the same"
-  })
-}).annotate({ identifier: "RunComparison", description: "Two runs side by side" })
-export type RunComparison = typeof RunComparison.Type
 
 const { archivedAt, createdAt, endedAt, id, metadata, runtimeKind, runtimeSessionId, runtimeVersion } = Run.fields
 const { source, startedAt, status, tags, traceId } = Run.fields

@@ -37,11 +37,3 @@ export const NewArtifact = Schema.Struct({
   inline: optional(Field.object("The artifact itself, any JSON object"))
 }).annotate({ identifier: "ArtifactRequest", description: "The artifact, or where it is" })
 export type NewArtifact = typeof NewArtifact.Type
-
-/** Most runs that one batch request names. */
-export const MAX_BATCH_RUNS = 1000
-
-/** The body of the batch operations. */
-export const RunBatch = Schema.Struct({
-  runIds: Field.texts("Ids of the runs; the answer has the same order").check(Schema.isMaxLength(MAX_BATCH_RUNS))
-}).annotate({ identifier: "RunBatch", description: "The runs; unknown keys are dropped" })

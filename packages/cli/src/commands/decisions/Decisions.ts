@@ -214,7 +214,7 @@ const compare = Command.make("compare", { left: runNamed("left"), right: runName
       // The comparison takes ids of runs alone.
       const { id: leftRunId } = yield* api.runs.get({ params: { id: left }, query: {} })
       const { id: rightRunId } = yield* api.runs.get({ params: { id: right }, query: {} })
-      const found = yield* api.insights.compare({ payload: { leftRunId, rightRunId } })
+      const found = yield* api.compare.compare({ payload: { leftRunId, rightRunId } })
       const { added, common, removed } = found.participantsDiff
       yield* printFacts(
         [

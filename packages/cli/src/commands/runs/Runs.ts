@@ -231,7 +231,7 @@ const exported = Command.make(
       Effect.gen(function* () {
         const query = { includeCanonical: true, includeRaw: raw, includeMarks: true, eventLimit: events, format }
         const request = { params: { id: run }, query, responseMode: "decoded-and-response" } as const
-        const [, response] = yield* api.insights.export(request)
+        const [, response] = yield* api.exports.export(request)
         // Byte by byte as received: its digest covers these bytes.
         const text = yield* response.text
         if (Option.isNone(file)) return yield* Console.log(text.trimEnd())

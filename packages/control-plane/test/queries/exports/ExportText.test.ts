@@ -2,13 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { ExportHead } from "../../../src/queries/insights/ExportRepository.ts"
+import type { ExportHead } from "../../../src/queries/exports/ExportRepository.ts"
 import {
   bundleText,
   EVENTS_PER_EXPORT_READ,
   type ExportRows,
   linesText
-} from "../../../src/queries/insights/ExportText.ts"
+} from "../../../src/queries/exports/ExportText.ts"
 import { CountedRows } from "../../support/CountedRows.ts"
 
 const RUN = RunId.make("00000000-0000-4000-8000-000000000001")

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { emptyRunState, RunId, type RunState } from "@runplane/domain"
-import { type ComparedRun, compareRuns } from "../../../src/queries/insights/Insights.ts"
+import { type ComparedRun, compareRuns } from "../../../src/queries/compare/RunComparison.ts"
 
 const LEFT = RunId.make("00000000-0000-4000-8000-000000000001")
 const RIGHT = RunId.make("00000000-0000-4000-8000-000000000002")

@@ -1,4 +1,4 @@
-import type { DecisionForecast, DecisionWhy, RunDivergence, WhatIfAnswer, WhatIfRequest } from "@runplane/api"
+import type { DecisionForecast, DecisionWhy, WhatIfAnswer, WhatIfRequest } from "@runplane/api"
 import { costText, receiptText, shownTallies } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
@@ -11,12 +11,10 @@ import { withControlPlane } from "../../Connection.ts"
 import { amongCommitments, lacking } from "../../narrative/Outcome.ts"
 import { plainText } from "../../narrative/PlainText.ts"
 import { row } from "../../narrative/Story.ts"
-import { output, printedAsJson, printFacts } from "../../Output.ts"
+import { output, printedAsJson } from "../../Output.ts"
 import { policyFlags, readPolicyFlags } from "./PolicyFlags.ts"
 
-const runNamed = (name: string) =>
-  Argument.String(name).pipe(Argument.withDescription("Id of the run, or of its session"))
-const run = runNamed("run")
+const run = Argument.String("run").pipe(Argument.withDescription("Id of the run, or of its session"))
 
 /** Prints sections of lines under their headings; empty ones are left out. */
 const printSections = (sections: ReadonlyArray<readonly [string, ReadonlyArray<string>]>) =>
@@ -208,48 +206,5 @@ const printWhatIf = Effect.fnUntraced(function* (answer: typeof WhatIfAnswer.Typ
   ])
 })
 
-const compare = Command.make("compare", { left: runNamed("left"), right: runNamed("right") }, ({ left, right }) =>
-  withControlPlane(({ api }) =>
-    Effect.gen(function* () {
-      // The comparison takes ids of runs alone.
-      const { id: leftRunId } = yield* api.runs.get({ params: { id: left }, query: {} })
-      const { id: rightRunId } = yield* api.runs.get({ params: { id: right }, query: {} })
-      const found = yield* api.compare.compare({ payload: { leftRunId, rightRunId } })
-      const { added, common, removed } = found.participantsDiff
-      yield* printFacts(
-        [
-          ["Left", `${found.left.runId}, ${found.left.status}`],
-          ["Right", `${found.right.runId}, ${found.right.status}`],
-          ["Status", found.statusMatch ? "the same" : "different"],
-          ["Duration", delta(found.durationDeltaMs, " ms")],
-          ["Confidence", delta(found.confidenceDelta, "")],
-          ["Participants", `${common.length} in both, ${names(added)} only right, ${names(removed)} only left`],
-          ...divergenceFacts(found.divergence)
-        ],
-        found
-      )
-    })
-  )
-).pipe(Command.withDescription("Compare two runs, and find where they part"))
-
-const divergenceFacts = (
-  found: typeof RunDivergence.Type | null
-): ReadonlyArray<readonly [string, string | undefined]> => {
-  if (found === null) return [["They part", "nowhere: they say the same"]]
-  const { consequence, left, right } = found
-  const { costDeltaUsd, eventsAfterLeft, eventsAfterRight, outcomeLeft, outcomeRight } = consequence
-  return [
-    ["They part", found.what],
-    ["Where", `event ${left.index} on the left, event ${right.index} on the right`],
-    ["Outcome", `${outcomeLeft} on the left, ${outcomeRight} on the right`],
-    ["After it", `${eventsAfterLeft} events on the left, ${eventsAfterRight} on the right`],
-    ["Cost after it", delta(costDeltaUsd, " USD")]
-  ]
-}
-
-const names = (texts: ReadonlyArray<string>) => (texts.length === 0 ? "none" : texts.join(", "))
-const delta = (value: number | undefined, unit: string) =>
-  value === undefined ? undefined : `${value > 0 ? "+" : ""}${value}${unit} on the right`
-
 /** What `runplane runs` says about decisions (docs/reference/decisions.md). */
-export const decisionCommands = [why, forecast, whatIf, compare] as const
+export const decisionCommands = [why, forecast, whatIf] as const

@@ -17,6 +17,7 @@ import { outcomeText } from "../../narrative/Story.ts"
 import { output, printDone, printedAsJson, printFacts, printRows } from "../../Output.ts"
 import { briefly, type Column } from "../../Table.ts"
 import { readJson } from "../common/Input.ts"
+import { compare } from "../compare/Compare.ts"
 import { decisionCommands } from "../decisions/Decisions.ts"
 import { verifyRun } from "../seals/VerifyRun.ts"
 import { watchRun } from "../streams/Watch.ts"
@@ -278,6 +279,7 @@ export const runs = Command.make("runs").pipe(
     exported,
     verifyRun,
     ...decisionCommands,
+    compare,
     remove
   ])
 )

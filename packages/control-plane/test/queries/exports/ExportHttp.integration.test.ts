@@ -21,12 +21,12 @@ import { exportAnswer } from "../../../src/queries/exports/ExportsHttp.ts"
 import { EVENTS_PER_EXPORT_READ } from "../../../src/queries/exports/ExportText.ts"
 import { RunExports } from "../../../src/queries/exports/RunExports.ts"
 import { appendMessages } from "../../support/Appends.ts"
-import { CountedRows } from "../../support/CountedRows.ts"
 import { endedRun, endRun } from "../../support/EndedRuns.ts"
 import { baseUrl, call, descriptor, layerTestService } from "../../support/HttpService.ts"
 import { awaitStatus } from "../../support/Observation.ts"
 import { createRun } from "../../support/Runs.ts"
 import { forgetChain, publishedKeys } from "../../support/SealTests.ts"
+import { CountedRows } from "./CountedRows.ts"
 
 const decodeBundle = Schema.decodeUnknownEffect(RunBundle)
 const caller = {

@@ -9,7 +9,7 @@ import {
   type ExportRows,
   linesText
 } from "../../../src/queries/exports/ExportText.ts"
-import { CountedRows } from "../../support/CountedRows.ts"
+import { CountedRows } from "./CountedRows.ts"
 
 const RUN = RunId.make("00000000-0000-4000-8000-000000000001")
 const START = "2026-07-01T10:00:00.000Z"

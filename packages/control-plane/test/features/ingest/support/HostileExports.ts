@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib"
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire"
 import { type Chance, chanceOf, type WireRequest } from "@runplane/testing"
-import { hostileJson, jsonTextOf, mutated, rawJson } from "../../contract/HostileValues.ts"
+import { hostileJson, jsonTextOf, mutated, rawJson } from "../../../contract/HostileValues.ts"
 import { exportOf, span } from "./Exports.ts"
 
 const DEEPEST = 3_000

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { type EventDraft, RunId, recordEvent, runCompleted } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import { AT, COST, commits, LEAD, opened, proposes, RISK, votes } from "../support/Committee.ts"
+import { AT, COST, commits, LEAD, opened, proposes, RISK, votes } from "../../support/Committee.ts"
 
 /** A run that changes, so that no answer about it is cached. */
 const OPEN = "queued"

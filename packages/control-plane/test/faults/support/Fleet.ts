@@ -7,16 +7,16 @@ import { RunId } from "@runplane/domain"
 import { createDatabase, followSse, request, until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
-import { SHARDS } from "../../src/observe/placement/ShardLocks.ts"
-import { SHARD_LOCKS } from "../../src/platform/postgres/AdvisoryLocks.ts"
-import { layerDatabase } from "../../src/platform/postgres/Database.ts"
-import { postRun } from "../support/HttpService.ts"
-import { assertLogIsExact } from "../support/LogChecks.ts"
-import { ScriptedRuntime } from "../support/ScriptedRuntime.ts"
-import { webhookReceiver } from "../support/WebhookReceiver.ts"
+import { SHARDS } from "../../../src/observe/placement/ShardLocks.ts"
+import { SHARD_LOCKS } from "../../../src/platform/postgres/AdvisoryLocks.ts"
+import { layerDatabase } from "../../../src/platform/postgres/Database.ts"
+import { postRun } from "../../support/HttpService.ts"
+import { assertLogIsExact } from "../../support/LogChecks.ts"
+import { ScriptedRuntime } from "../../support/ScriptedRuntime.ts"
+import { webhookReceiver } from "../../support/WebhookReceiver.ts"
 import { startService } from "./ServiceProcess.ts"
 
-const MIGRATIONS = join(import.meta.dirname, "../../../../migrations")
+const MIGRATIONS = join(import.meta.dirname, "../../../../../migrations")
 
 const LENGTH = 60
 const HALF = LENGTH / 2

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
-import type { EventPage } from "../../src/event-log/EventRepository.ts"
-import type { ExportRows } from "../../src/queries/exports/ExportText.ts"
+import type { EventPage } from "../../../src/event-log/EventRepository.ts"
+import type { ExportRows } from "../../../src/queries/exports/ExportText.ts"
 
 /** Counts the rows that an export reads, so that a test can compare them with its output. */
 export class CountedRows {

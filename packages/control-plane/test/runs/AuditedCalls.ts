@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
-import { call } from "./HttpService.ts"
+import { call } from "../support/HttpService.ts"
 
 /** Requests that the audit log can list: they carry the request id `req-9`. */
 export const post = (path: string, body?: unknown) => call("POST", path, { body, headers: { "x-request-id": "req-9" } })

@@ -3,7 +3,7 @@ import { programFile, startProgram } from "@runplane/testing"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 
-const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+const MAIN = fileURLToPath(new URL("../../../src/main.ts", import.meta.url))
 const LISTENING = /listening on (http:\/\/[\w.:]+)/
 
 export class ServiceEnded extends Data.TaggedError("ServiceEnded")<{ readonly output: string }> {

@@ -2,8 +2,8 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
-import { type ClaimedDelivery, DeliveryQueue } from "../../src/features/webhooks/DeliveryQueue.ts"
-import { type WebhookAnswer, WebhookTransport } from "../../src/features/webhooks/WebhookTransport.ts"
+import { type ClaimedDelivery, DeliveryQueue } from "../../../src/features/webhooks/DeliveryQueue.ts"
+import { type WebhookAnswer, WebhookTransport } from "../../../src/features/webhooks/WebhookTransport.ts"
 
 interface Row {
   readonly id: string

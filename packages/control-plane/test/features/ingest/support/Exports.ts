@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib"
 import * as Effect from "effect/Effect"
-import { baseUrl } from "../../support/HttpService.ts"
+import { baseUrl } from "../../../support/HttpService.ts"
 
 /** Ids of a test, the same at each call with the same number. */
 export const traceIdOf = (number: number) => `a${number.toString(16).padStart(31, "0")}`

@@ -1,4 +1,4 @@
-import { call } from "./HttpService.ts"
+import { call } from "../../support/HttpService.ts"
 
 export const backtest = (body: unknown) => call("POST", "/policies/backtest", { body })
 /** The answers of a backtest, in order. */

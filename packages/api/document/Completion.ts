@@ -1,4 +1,4 @@
-import { PROTOBUF_TYPE } from "../src/control-plane/IngestGroup.ts"
+import { PROTOBUF_TYPE } from "../src/control-plane/ingest/IngestGroup.ts"
 import { REQUIRED_PARAMETER } from "../src/validation/RequestSchema.ts"
 import type { ErrorAnswer } from "./ErrorAnswer.ts"
 import { byStatus, errorResponse, responseName } from "./ErrorResponses.ts"

@@ -1,6 +1,6 @@
 import * as OpenApi from "effect/http-api/OpenApi"
 import { ControlPlaneApi } from "../src/control-plane/ControlPlaneApi.ts"
-import { JSON_LINES_CONTENT_TYPE } from "../src/control-plane/RunInsights.ts"
+import { JSON_LINES_CONTENT_TYPE } from "../src/control-plane/exports/RunBundle.ts"
 import { type Completion, complete } from "./Completion.ts"
 import { controlPlaneAnswers } from "./ControlPlaneAnswers.ts"
 import { declaredFailures } from "./ErrorResponses.ts"

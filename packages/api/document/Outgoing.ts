@@ -1,4 +1,4 @@
-import { webhookEvents } from "../src/control-plane/Webhook.ts"
+import { webhookEvents } from "../src/control-plane/webhooks/Webhook.ts"
 import type { Shape } from "./Shape.ts"
 
 const uuid = { type: "string", format: "uuid" }

@@ -12,7 +12,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import { BenchDatabase } from "./BenchDatabase.ts"
 import { inFreshSurroundings, withControlPlane } from "./FreshWorld.ts"
-import { alone, bulk, endless, largeBodies, paced, SETTINGS } from "./ingest/Measures.ts"
+import { alone, bulk, endless, largeBodies, paced, SETTINGS } from "./ingest/IngestMeasures.ts"
 import { ControlPlaneProcess } from "./service/ControlPlaneProcess.ts"
 import { ServiceForm } from "./service/ServiceForm.ts"
 

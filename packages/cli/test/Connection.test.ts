@@ -7,7 +7,7 @@ import { launcherError, runNotFound, unauthenticated } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import { EXIT_CODES, failureOf } from "../src/CliFailure.ts"
-import { parseInput } from "../src/commands/Input.ts"
+import { parseInput } from "../src/commands/common/Input.ts"
 import { readProfile } from "../src/Profiles.ts"
 
 const service = { baseUrl: "http://127.0.0.1:3001", setBy: "--url" }

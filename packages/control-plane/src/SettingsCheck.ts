@@ -34,7 +34,7 @@ const readTlsOf = (url: string) => {
 
 const validate = Effect.fnUntraced(function* (texts: SettingTexts) {
   const { faults, warnings } = validateDeployment(texts)
-  const pricing = yield* fileFaults(texts, ControlPlaneSettings.PROTO_TOKEN_PRICING_FILE.name, readPrices)
+  const prices = yield* fileFaults(texts, ControlPlaneSettings.PROTO_TOKEN_PRICING_FILE.name, readPrices)
   const catalogue = yield* fileFaults(texts, ControlPlaneSettings.MODEL_PRICES_FILE.name, readCatalogue)
   const sealKey = yield* fileFaults(texts, ControlPlaneSettings.SEAL_PRIVATE_KEY_FILE.name, readSealKey)
   const previousKey = yield* fileFaults(texts, ControlPlaneSettings.SEAL_PREVIOUS_KEY_FILE.name, readSealKey)
@@ -44,7 +44,7 @@ const validate = Effect.fnUntraced(function* (texts: SettingTexts) {
   return {
     faults: [
       ...faults,
-      ...pricing,
+      ...prices,
       ...catalogue,
       ...sealKey,
       ...previousKey,

@@ -157,7 +157,6 @@ export { meaningOf, meaningOfLog } from "./otlp/MeaningOf.ts"
 export { SESSION_PARENT, sessionOfRecord, subAgentsOf } from "./otlp/meaning/CodingAgents.ts"
 export { lastTextOf } from "./otlp/meaning/Messages.ts"
 export * from "./otlp/ReceivedTelemetry.ts"
-export * from "./otlp/Run.ts"
 export type {
   Attributes,
   AttributeValue,
@@ -168,6 +167,7 @@ export type {
   SpanLink,
   Telemetry
 } from "./otlp/Span.ts"
+export * from "./otlp/TraceBinding.ts"
 export * from "./otlp/TraceFold.ts"
 export { unreadSpansText } from "./otlp/UnreadSpans.ts"
 export {
@@ -186,9 +186,9 @@ export { policyRuleFaults } from "./policies/RuleFaults.ts"
 export { PolicyRules } from "./policies/RuleSchemas.ts"
 export { highestSchemaVersion } from "./policies/SchemaVersions.ts"
 export type * from "./policies/SessionRecord.ts"
-export { type PriceDoubt, priceDoubts } from "./pricing/Doubts.ts"
-export { type ModelName, modelNames } from "./pricing/ModelNames.ts"
-export * from "./pricing/ModelPrices.ts"
+export { type PriceDoubt, priceDoubts } from "./prices/Doubts.ts"
+export { type ModelName, modelNames } from "./prices/ModelNames.ts"
+export * from "./prices/ModelPrices.ts"
 export {
   BUILTIN_RATES,
   emptyPriceList,
@@ -197,10 +197,10 @@ export {
   PriceFileInvalid,
   type PriceList,
   readPriceFile
-} from "./pricing/PriceFile.ts"
-export { costOf, type PricedUsage, type Rates, type RateTier } from "./pricing/Rates.ts"
-export * from "./pricing/Repricing.ts"
-export { patternFault } from "./pricing/SafePattern.ts"
+} from "./prices/PriceFile.ts"
+export { costOf, type PricedUsage, type Rates, type RateTier } from "./prices/Rates.ts"
+export * from "./prices/Repricing.ts"
+export { patternFault } from "./prices/SafePattern.ts"
 export { statedReason } from "./projector/Decision.ts"
 export * from "./projector/Enrichment.ts"
 export * from "./projector/Metrics.ts"
@@ -234,7 +234,7 @@ export * from "./run/Outcome.ts"
 export * from "./run/ParticipantStatus.ts"
 export * from "./run/RunDescriptor.ts"
 export * from "./run/RunStatus.ts"
-export * from "./seal/Chain.ts"
+export * from "./seals/Chain.ts"
 export {
   ExportDigest,
   exportEnds,
@@ -242,16 +242,16 @@ export {
   makeExportDigest,
   signedDigest,
   storedText
-} from "./seal/ExportForm.ts"
-export { type ExportVerification, verifyExport } from "./seal/ExportVerification.ts"
-export { rawEventId } from "./seal/Frames.ts"
-export { elementsOf } from "./seal/JsonSpans.ts"
-export * from "./seal/KeyChain.ts"
-export * from "./seal/Ledger.ts"
-export * from "./seal/MarkChain.ts"
-export { checkMarks } from "./seal/MarkVerification.ts"
-export * from "./seal/Seal.ts"
-export { type Mismatch, type SignatureState, type Verification, type Walk, walkSealed } from "./seal/Verification.ts"
+} from "./seals/ExportForm.ts"
+export { type ExportVerification, verifyExport } from "./seals/ExportVerification.ts"
+export { rawEventId } from "./seals/Frames.ts"
+export { elementsOf } from "./seals/JsonSpans.ts"
+export * from "./seals/KeyChain.ts"
+export * from "./seals/Ledger.ts"
+export * from "./seals/MarkChain.ts"
+export { checkMarks } from "./seals/MarkVerification.ts"
+export * from "./seals/Seal.ts"
+export { type Mismatch, type SignatureState, type Verification, type Walk, walkSealed } from "./seals/Verification.ts"
 export * from "./statistics/Alpha.ts"
 export { type Estimate, p95Difference, p95Estimate, percentile } from "./statistics/Bootstrap.ts"
 export * from "./statistics/Calibration.ts"

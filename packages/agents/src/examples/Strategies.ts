@@ -1,7 +1,7 @@
 import { lead } from "./decision/Lead.ts"
 import { specialist } from "./decision/Specialist.ts"
-import { type Assess, assessImpact, assessReplication, assessSecurity } from "./incident/Assessment.ts"
 import { commander } from "./incident/Commander.ts"
+import { type Assess, assessImpact, assessReplication, assessSecurity } from "./incident/IncidentAssessments.ts"
 import { incidentOf } from "./incident/IncidentContext.ts"
 import { opinionOf } from "./panel/Opinion.ts"
 import { engineer } from "./privacy/Engineer.ts"

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import type { RunStreamQuery } from "../control-plane/RunRequests.ts"
+import type { RunStreamQuery } from "../control-plane/runs/RunRequests.ts"
 import type { ControlPlaneCalls } from "./ControlPlaneCalls.ts"
 import { framesOf, isRefused, RunStreamBroken, reconnections } from "./EventFrames.ts"
 import {

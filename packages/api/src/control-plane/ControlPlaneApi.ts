@@ -5,32 +5,35 @@ import { RateLimit } from "../middleware/RateLimit.ts"
 import { RequestValidation } from "../middleware/RequestValidation.ts"
 import { MeGroup } from "../service/MeGroup.ts"
 import { RUNPLANE_VERSION } from "../Version.ts"
-import { AdminGroup } from "./AdminGroup.ts"
-import { AgUiGroup } from "./AgUiGroup.ts"
-import { AlertsGroup } from "./AlertsGroup.ts"
-import { AuditGroup } from "./AuditGroup.ts"
-import { BatchGroup } from "./BatchGroup.ts"
-import { CrossRunEventsGroup } from "./CrossRunEventsGroup.ts"
-import { DashboardGroup } from "./DashboardGroup.ts"
-import { DecisionsGroup } from "./DecisionsGroup.ts"
-import { EventsGroup } from "./EventsGroup.ts"
-import { HealthGroup } from "./HealthGroup.ts"
-import { IngestGroup } from "./IngestGroup.ts"
-import { InsightsGroup } from "./InsightsGroup.ts"
-import { ManagementGroup } from "./ManagementGroup.ts"
-import { MarkReportsGroup } from "./MarkReportsGroup.ts"
-import { MarksGroup } from "./MarksGroup.ts"
-import { PoliciesGroup } from "./PoliciesGroup.ts"
-import { PricingGroup } from "./PricingGroup.ts"
-import { QueryGroup } from "./QueryGroup.ts"
+import { AdminGroup } from "./admin/AdminGroup.ts"
+import { AlertsGroup } from "./alerts/AlertsGroup.ts"
+import { AuditGroup } from "./audit/AuditGroup.ts"
+import { BatchGroup } from "./batch/BatchGroup.ts"
+import { CompareGroup } from "./compare/CompareGroup.ts"
+import { DashboardGroup } from "./dashboard/DashboardGroup.ts"
+import { DecisionsGroup } from "./decisions/DecisionsGroup.ts"
+import { CrossRunEventsGroup } from "./events/CrossRunEventsGroup.ts"
+import { EventsGroup } from "./events/EventsGroup.ts"
+import { ExportsGroup } from "./exports/ExportsGroup.ts"
+import { HealthGroup } from "./health/HealthGroup.ts"
+import { RuntimeGroup } from "./health/RuntimeGroup.ts"
+import { IngestGroup } from "./ingest/IngestGroup.ts"
+import { MarkReportsGroup } from "./marks/MarkReportsGroup.ts"
+import { MarksGroup } from "./marks/MarksGroup.ts"
+import { PoliciesGroup } from "./policies/PoliciesGroup.ts"
+import { PricesGroup } from "./prices/PricesGroup.ts"
+import { QueryGroup } from "./query/QueryGroup.ts"
 import { RemovedGroup } from "./RemovedGroup.ts"
-import { ReplayGroup } from "./ReplayGroup.ts"
-import { RunsGroup } from "./RunsGroup.ts"
-import { RuntimeGroup } from "./RuntimeGroup.ts"
-import { LedgerGroup, SealKeysGroup, SealsGroup } from "./SealsGroup.ts"
-import { StreamGroup } from "./StreamGroup.ts"
-import { ViewsGroup } from "./ViewsGroup.ts"
-import { WebhooksGroup } from "./WebhooksGroup.ts"
+import { ManagementGroup } from "./runs/ManagementGroup.ts"
+import { ProjectionGroup } from "./runs/ProjectionGroup.ts"
+import { RunsGroup } from "./runs/RunsGroup.ts"
+import { LedgerGroup, SealKeysGroup, SealsGroup } from "./seals/SealsGroup.ts"
+import { AgUiGroup } from "./streams/AgUiGroup.ts"
+import { ReplayGroup } from "./streams/ReplayGroup.ts"
+import { StreamGroup } from "./streams/StreamGroup.ts"
+import { TracesGroup } from "./traces/TracesGroup.ts"
+import { ViewsGroup } from "./views/ViewsGroup.ts"
+import { WebhooksGroup } from "./webhooks/WebhooksGroup.ts"
 
 /** The HTTP contract of the run control plane. */
 export class ControlPlaneApi extends HttpApi.make("control-plane")
@@ -48,9 +51,12 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(AdminGroup)
   .add(ManagementGroup)
   .add(BatchGroup)
-  .add(InsightsGroup)
+  .add(TracesGroup)
+  .add(CompareGroup)
+  .add(ProjectionGroup)
+  .add(ExportsGroup)
   .add(QueryGroup)
-  .add(PricingGroup)
+  .add(PricesGroup)
   .add(MeGroup)
   .add(DecisionsGroup)
   .add(MarkReportsGroup)

@@ -3,9 +3,9 @@ import { Authorization } from "../middleware/Authorization.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { RequestValidation } from "../middleware/RequestValidation.ts"
 import { MeGroup } from "../service/MeGroup.ts"
-import { EventsGroup } from "./EventsGroup.ts"
-import { RunsGroup } from "./RunsGroup.ts"
-import { StreamGroup } from "./StreamGroup.ts"
+import { EventsGroup } from "./events/EventsGroup.ts"
+import { RunsGroup } from "./runs/RunsGroup.ts"
+import { StreamGroup } from "./streams/StreamGroup.ts"
 
 /**
  * The part of `ControlPlaneApi` that follows runs: the runs, their events, their streams, and the caller. For clients

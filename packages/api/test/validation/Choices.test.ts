@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AlertAction, MarkValue } from "@runplane/domain"
 import * as Schema from "effect/Schema"
-import { RunSort } from "../../src/control-plane/RunRequests.ts"
+import { RunSort } from "../../src/control-plane/runs/RunRequests.ts"
 import { bodySchema } from "../../src/validation/RequestSchema.ts"
 import { decode } from "../support/Decode.ts"
 

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { ChildFailed, startChild } from "../process/ChildProcess.ts"
 import { cpuSecondsOfTree } from "../process/CpuTime.ts"
-import { type RuntimeCommand, RuntimeReply } from "./Protocol.ts"
+import { type RuntimeCommand, RuntimeReply } from "./RuntimeProtocol.ts"
 
 /** The scripted runtime, in a process of its own. */
 export class RuntimeProcess extends Context.Service<

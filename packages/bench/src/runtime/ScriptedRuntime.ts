@@ -14,7 +14,7 @@ import {
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { SCRIPTED_MODE } from "./History.ts"
-import type { RuntimeCommand } from "./Protocol.ts"
+import type { RuntimeCommand } from "./RuntimeProtocol.ts"
 import { Changes, ScriptedSession } from "./ScriptedSession.ts"
 
 const NANOS_PER_MICRO = 1_000n

@@ -1,7 +1,7 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
 import { serveParent } from "../process/ParentLink.ts"
-import { RuntimeCommand, type RuntimeReply } from "./Protocol.ts"
+import { RuntimeCommand, type RuntimeReply } from "./RuntimeProtocol.ts"
 import { makeScriptedRuntime } from "./ScriptedRuntime.ts"
 
 const done: RuntimeReply = { _tag: "Done" }

@@ -5,8 +5,8 @@ import * as Layer from "effect/Layer"
 import { BenchDatabase } from "../BenchDatabase.ts"
 import { ChildFailed, startChild } from "../process/ChildProcess.ts"
 import { RuntimeProcess } from "../runtime/RuntimeProcess.ts"
-import { type ServiceCommand, ServiceReply } from "./Protocol.ts"
 import { ServiceForm } from "./ServiceForm.ts"
+import { type ServiceCommand, ServiceReply } from "./ServiceProtocol.ts"
 
 export interface Usage {
   /** User and system time of the whole process since it started. */

@@ -10,7 +10,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as References from "effect/References"
 import { serveParent } from "../process/ParentLink.ts"
-import { ServiceCommand, type ServiceReply } from "./Protocol.ts"
+import { ServiceCommand, type ServiceReply } from "./ServiceProtocol.ts"
 
 /** Microseconds between two samples. */
 const SAMPLING_INTERVAL_US = 200

@@ -120,14 +120,17 @@ export const controlPlane: FolderTables = {
   },
   "control-plane/src/queries": {
     marks: { meaning: "marks of all runs, agreement, records of agents", knows: ["decisions", "runs"] },
-    insights: { meaning: "exports, comparison, rebuild", knows: ["decisions", "runs"] },
-    pricing: { meaning: "prices of models, and models without one", knows: ["runs"] },
+    compare: { meaning: "two runs side by side", knows: ["decisions", "runs", "RunWithState.ts"] },
+    exports: { meaning: "a run as one document or as lines", knows: ["runs"] },
+    traces: { meaning: "the trace of a run, and its received spans", knows: ["RunWithState.ts"] },
+    prices: { meaning: "prices of models, and models without one", knows: ["runs"] },
     query: { meaning: "the query language over runs and events", knows: ["events", "runs"] },
     dashboard: { meaning: "the overview", knows: ["runs"] },
     decisions: { meaning: "forecast, why, divergence, what-if, backtest", knows: ["runs"] },
     events: { meaning: "events of a run and across runs", knows: ["runs"] },
     runs: { meaning: "lists, search and documents of runs", knows: [] },
     seals: { meaning: "seals and tombstones", knows: [] },
-    views: { meaning: "saved searches", knows: [] }
+    views: { meaning: "saved searches", knows: [] },
+    "RunWithState.ts": { meaning: "a run with a part of its state", knows: [] }
   }
 }

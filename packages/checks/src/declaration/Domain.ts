@@ -14,7 +14,7 @@ export const domain: FolderTables = {
       meaning: "rules, windows, evaluation and formats of alerts",
       knows: ["gate", "marks", "insight", "policies", "query", "events", ...BASE]
     },
-    seal: { meaning: "hash chain and proofs", knows: ["marks", "projector", "events", "receipts", ...BASE] },
+    seals: { meaning: "hash chain and proofs", knows: ["marks", "projector", "events", "receipts", ...BASE] },
     archive: { meaning: "columns, files and ranges of the archive", knows: ["events", ...BASE] },
     gate: {
       meaning: "stability of decisions, verdicts of a gate",
@@ -22,7 +22,7 @@ export const domain: FolderTables = {
     },
     otlp: {
       meaning: "spans of OpenTelemetry become canonical events",
-      knows: ["marks", "projector", "events", "redaction", "usage", "pricing", ...BASE]
+      knows: ["marks", "projector", "events", "redaction", "usage", "prices", ...BASE]
     },
     marks: {
       meaning: "judgements, their agreement, the record of an agent",
@@ -35,13 +35,13 @@ export const domain: FolderTables = {
     projector: { meaning: "the fold of a run: state, metrics, usage", knows: ["events", "receipts", ...BASE] },
     normaliser: {
       meaning: "frames become canonical events",
-      knows: ["events", "receipts", "redaction", "usage", "pricing", ...BASE]
+      knows: ["events", "receipts", "redaction", "usage", "prices", ...BASE]
     },
     events: { meaning: "the typed events", knows: ["receipts", ...BASE] },
     redaction: { meaning: "patterns of redaction, and the texts that they search", knows: ["usage", ...BASE] },
-    usage: { meaning: "token usage in payloads", knows: ["pricing", ...BASE] },
+    usage: { meaning: "token usage in payloads", knows: ["prices", ...BASE] },
     receipts: { meaning: "hashes of commitments, receipts of runtimes", knows: BASE },
-    pricing: { meaning: "prices of model calls", knows: BASE },
+    prices: { meaning: "prices of model calls", knows: BASE },
     policies: { meaning: "policy rules and their evaluation", knows: BASE },
     statistics: { meaning: "intervals, tests, resamples, agreement, calibration", knows: ["values"] },
     query: { meaning: "the search language", knows: BASE },

@@ -29,15 +29,18 @@ import { mcpRoutes } from "../features/mcp/McpHttp.ts"
 import { WebhooksHttp } from "../features/webhooks/Webhooks.ts"
 import { MarksHttp } from "../marks/Marks.ts"
 import { layerRefusedRequests } from "../platform/audit/RefusedRequests.ts"
+import { CompareHttp } from "../queries/compare/RunComparison.ts"
 import { DashboardHttp } from "../queries/dashboard/Dashboard.ts"
 import { DecisionsHttp } from "../queries/decisions/DecisionsHttp.ts"
 import { EventsHttp } from "../queries/events/EventsHttp.ts"
-import { InsightsHttp } from "../queries/insights/InsightsHttp.ts"
+import { ExportsHttp } from "../queries/exports/ExportsHttp.ts"
 import { MarkReportsHttp } from "../queries/marks/MarkReportsHttp.ts"
-import { PricingHttp } from "../queries/pricing/PricingHttp.ts"
+import { PricesHttp } from "../queries/prices/PricesHttp.ts"
 import { QueryHttp } from "../queries/query/QueryHttp.ts"
 import { LedgerHttp, SealKeysHttp, SealsHttp } from "../queries/seals/SealsHttp.ts"
+import { TracesHttp } from "../queries/traces/TracesHttp.ts"
 import { ViewsHttp } from "../queries/views/Views.ts"
+import { ProjectionHttp } from "../runs/ProjectionRebuild.ts"
 import { ManagementHttp } from "../runs/RunManagement.ts"
 import { AgUiHttp } from "../streams/ag-ui/AgUiHttp.ts"
 import { CrossRunEventsHttp } from "../streams/log/CrossRunEventsHttp.ts"
@@ -80,9 +83,12 @@ const handlers = Layer.mergeAll(
   AuditHttp,
   ManagementHttp,
   BatchHttp,
-  InsightsHttp,
+  TracesHttp,
+  CompareHttp,
+  ProjectionHttp,
+  ExportsHttp,
   QueryHttp,
-  PricingHttp,
+  PricesHttp,
   DecisionsHttp,
   MarkReportsHttp,
   ViewsHttp,

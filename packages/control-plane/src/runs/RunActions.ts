@@ -5,6 +5,7 @@ import * as References from "effect/References"
 import { parentSpan, RunTraces } from "../event-log/runs/RunTraces.ts"
 import { describeSqlError } from "../platform/postgres/SqlFailures.ts"
 import { CancelCallback } from "./CancelCallback.ts"
+import { ProjectionRebuild } from "./ProjectionRebuild.ts"
 import { RunManagement } from "./RunManagement.ts"
 import { Runs } from "./Runs.ts"
 
@@ -37,7 +38,7 @@ export const layerTracedRuntime = Layer.effect(
 )
 
 /** What callers do with runs. Wants the log, the audit log, the observers and the runtime from its surroundings. */
-export const layer = RunManagement.layer.pipe(
+export const layer = Layer.merge(RunManagement.layer, ProjectionRebuild.layer).pipe(
   Layer.provideMerge(Runs.layer),
   Layer.provide([CancelCallback.layer, layerTracedRuntime])
 )

@@ -11,7 +11,7 @@ import { ProjectionSettings } from "../../src/event-log/projection/ProjectionSet
 import { RunStateReader } from "../../src/event-log/projection/RunStateReader.ts"
 import { AuditTrail } from "../../src/platform/audit/AuditTrail.ts"
 import { READ_BYTES } from "../../src/platform/postgres/BoundedRows.ts"
-import { ProjectionRebuild } from "../../src/queries/insights/Insights.ts"
+import { ProjectionRebuild } from "../../src/runs/ProjectionRebuild.ts"
 import { ReplayStates } from "../../src/streams/replay/ReplayStates.ts"
 import { appendMessages, messageDraft } from "../support/Appends.ts"
 import { layerTestLog } from "../support/ControlPlane.ts"

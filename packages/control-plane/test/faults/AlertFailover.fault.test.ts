@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import { layerDatabase } from "../../src/platform/postgres/Database.ts"
 import { postRun } from "../support/HttpService.ts"
 import { ScriptedRuntime } from "../support/ScriptedRuntime.ts"
-import { startService } from "./ServiceProcess.ts"
+import { startService } from "./support/ServiceProcess.ts"
 
 const RUNS = 4
 const LENGTH = 60

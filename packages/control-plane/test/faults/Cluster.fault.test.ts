@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { slowness, until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { signal, startCluster } from "./Cluster.ts"
+import { signal, startCluster } from "./support/Cluster.ts"
 
 const PROCESSES = 3
 const RUNS = 30

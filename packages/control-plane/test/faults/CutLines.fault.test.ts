@@ -7,8 +7,8 @@ import { AppendFailed } from "../../src/platform/postgres/AppendFailed.ts"
 import { messageDraft } from "../support/Appends.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { createRun } from "../support/Runs.ts"
-import type { Judge } from "./CuttingProxy.ts"
-import { FaultyLine, layerFaultyLog, vote } from "./FaultyLog.ts"
+import type { Judge } from "./support/CuttingProxy.ts"
+import { FaultyLine, layerFaultyLog, vote } from "./support/FaultyLog.ts"
 
 const SEEDS = Number(process.env["CUT_LINES_SEEDS"] ?? 16)
 const FRAMES = 60

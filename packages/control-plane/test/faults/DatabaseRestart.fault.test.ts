@@ -1,7 +1,7 @@
 import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { surviveRestarts } from "./DatabaseRestarts.ts"
-import type { Stop } from "./OwnPostgres.ts"
+import { surviveRestarts } from "./support/DatabaseRestarts.ts"
+import type { Stop } from "./support/OwnPostgres.ts"
 
 const STOPS: ReadonlyArray<Stop> = ["immediate", "kill", "fast", "kill", "immediate", "fast", "kill", "immediate"]
 

@@ -8,8 +8,8 @@ import * as Redacted from "effect/Redacted"
 import { SHARDS } from "../../src/observe/placement/ShardLocks.ts"
 import { postRun } from "../support/HttpService.ts"
 import { ScriptedRuntime } from "../support/ScriptedRuntime.ts"
-import { ownPostgres } from "./OwnPostgres.ts"
-import { startService } from "./ServiceProcess.ts"
+import { ownPostgres } from "./support/OwnPostgres.ts"
+import { startService } from "./support/ServiceProcess.ts"
 
 const on = <A, E>(url: string, effect: Effect.Effect<A, E, PgClient.PgClient>) =>
   Effect.provide(effect, Layer.fresh(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })))

@@ -7,9 +7,9 @@ import * as Layer from "effect/Layer"
 import { layerDatabase } from "../../src/platform/postgres/Database.ts"
 import { connect } from "../features/mcp/Clients.ts"
 import { ScriptedRuntime } from "../support/ScriptedRuntime.ts"
-import { type Seeded, seedLargeRuns } from "./FairReadSeeds.ts"
-import { HEAVY_READS, type HeavyRead } from "./HeavyReads.ts"
-import { startService } from "./ServiceProcess.ts"
+import { type Seeded, seedLargeRuns } from "./support/FairReadSeeds.ts"
+import { HEAVY_READS, type HeavyRead } from "./support/HeavyReads.ts"
+import { startService } from "./support/ServiceProcess.ts"
 
 const [MANY, OTHER] = ["key-many-1234567890", "key-other-0987654321"]
 const RUNS = 12
@@ -48,7 +48,7 @@ class Service extends Context.Service<
         THROTTLE_LIMIT: "1000000",
         MCP_MAX_CONCURRENCY: "100",
         STREAM_MAX_PER_KEY: "200",
-        NODE_OPTIONS: `--import=${new URL("LoopProbe.ts", import.meta.url)}`
+        NODE_OPTIONS: `--import=${new URL("support/LoopProbe.ts", import.meta.url)}`
       })
       const url = yield* service.url
       const tools = yield* connect(url, { key: MANY })

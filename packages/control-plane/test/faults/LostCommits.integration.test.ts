@@ -9,8 +9,8 @@ import { LiveEvents } from "../../src/event-log/subscribe/LiveEvents.ts"
 import { messageDraft } from "../support/Appends.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { createRun } from "../support/Runs.ts"
-import { type Judge, saysCommitted } from "./CuttingProxy.ts"
-import { FaultyLine, layerFaultyLog, vote } from "./FaultyLog.ts"
+import { type Judge, saysCommitted } from "./support/CuttingProxy.ts"
+import { FaultyLine, layerFaultyLog, vote } from "./support/FaultyLog.ts"
 
 type Append = (log: EventLog["Service"], runId: RunId) => Effect.Effect<Appended, AppendError>
 

@@ -8,10 +8,10 @@ import * as Fiber from "effect/Fiber"
 import { layerDatabase } from "../../src/platform/postgres/Database.ts"
 import { descriptor } from "../support/HttpService.ts"
 import { ScriptedRuntime } from "../support/ScriptedRuntime.ts"
-import { startService } from "./ServiceProcess.ts"
-import type { StreamCrowd } from "./StreamClients.ts"
+import { startService } from "./support/ServiceProcess.ts"
+import type { StreamCrowd } from "./support/StreamClients.ts"
 
-const CLIENTS = fileURLToPath(new URL("./StreamClients.ts", import.meta.url))
+const CLIENTS = fileURLToPath(new URL("./support/StreamClients.ts", import.meta.url))
 
 /** The default limits of a process and of a key. */
 const STREAM_MAX = 2_000

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import { CURRENT, connect, PREVIOUS } from "../features/mcp/Clients.ts"
 import { descriptor } from "../support/HttpService.ts"
 import { ScriptedRuntime } from "../support/ScriptedRuntime.ts"
-import { startService } from "./ServiceProcess.ts"
+import { startService } from "./support/ServiceProcess.ts"
 
 const SESSION = "mcp-session-id"
 

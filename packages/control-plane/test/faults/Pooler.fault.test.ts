@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { temporaryFolder } from "@runplane/postgres"
 import { createDatabase, freePorts, request, until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { startService } from "./ServiceProcess.ts"
+import { startService } from "./support/ServiceProcess.ts"
 
 const PROGRAM = "/usr/sbin/pgbouncer"
 /** A user of the system without rights: PgBouncer does not run as root. */

@@ -7,12 +7,12 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Observers } from "../../src/observe/Observers.ts"
 import { Ids } from "../../src/platform/Ids.ts"
+import { signal } from "../observe/Signals.ts"
 import { layerTestLog } from "../support/ControlPlane.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { awaitStatus, layerObservedBy } from "../support/Observation.ts"
 import { createRun } from "../support/Runs.ts"
-import { signal } from "../support/Signals.ts"
-import { FaultyLine, layerFaultyDatabase } from "./FaultyLog.ts"
+import { FaultyLine, layerFaultyDatabase } from "./support/FaultyLog.ts"
 
 const SIGNALS = 20
 const OUTAGE_MS = 7_000

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { startService } from "./ServiceProcess.ts"
+import { startService } from "./support/ServiceProcess.ts"
 
 describe("a service that is started without its database", () => {
   it.live("ends with 1 and one line that says why, without the password", () =>

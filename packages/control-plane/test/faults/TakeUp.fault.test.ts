@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { restartWith } from "./TakeUp.ts"
+import { restartWith } from "./support/TakeUp.ts"
 
 const RUNS = 2_000
 

@@ -12,7 +12,7 @@ import { SessionDiscovery } from "../../src/observe/SessionDiscovery.ts"
 import { SignalStore } from "../../src/observe/SignalStore.ts"
 import { AppendFailed } from "../../src/platform/postgres/AppendFailed.ts"
 import { countedMetrics } from "../support/CountedMetrics.ts"
-import { signal } from "../support/Signals.ts"
+import { signal } from "./Signals.ts"
 
 const SESSION = "the-session"
 const runs = ["00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"].map((id) =>

@@ -11,8 +11,8 @@ import { countedMetrics } from "../support/CountedMetrics.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { awaitEvent, awaitStatus, layerTestObservation } from "../support/Observation.ts"
 import { createRun } from "../support/Runs.ts"
-import { signal } from "../support/Signals.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
+import { signal } from "./Signals.ts"
 
 /** A run left in this status by a process that is gone. */
 const leftAs = Effect.fnUntraced(function* (status: RunStatus) {

@@ -5,7 +5,7 @@ import { OTLP_RUNTIME_KIND, scenarioOf } from "@runplane/domain"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { runOfKey } from "../../src/features/ingest/TraceRuns.ts"
-import { exportOf, post, span, traceIdOf } from "../features/ingest/Exports.ts"
+import { exportOf, post, span, traceIdOf } from "../features/ingest/support/Exports.ts"
 import { CURRENT, connect } from "../features/mcp/Clients.ts"
 import { baseUrl, call, descriptor, layerTestService } from "../support/HttpService.ts"
 

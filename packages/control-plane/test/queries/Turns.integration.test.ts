@@ -10,8 +10,8 @@ import * as Fiber from "effect/Fiber"
 import { SqlError, StatementTimeoutError } from "effect/sql/SqlError"
 import { SearchBudget, SearchTooSlow } from "../../src/platform/postgres/search/SearchBudget.ts"
 import { AT, COST, decided, opened, RISK, recorded, recordedAs, session, votes } from "../support/Committee.ts"
-import { lockedEvents, readingEvents } from "../support/EventLocks.ts"
 import { call, layerTestService } from "../support/HttpService.ts"
+import { lockedEvents, readingEvents } from "./decisions/EventLocks.ts"
 
 /** Concurrent turns, the default of `DECISION_CONCURRENCY`. */
 const AT_ONCE = 2

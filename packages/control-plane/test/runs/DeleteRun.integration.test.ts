@@ -6,12 +6,12 @@ import { RuntimeFake } from "@runplane/runtime/testing"
 import * as Effect from "effect/Effect"
 import { EventLog } from "../../src/event-log/EventLog.ts"
 import { appendMessages, messageDraft } from "../support/Appends.ts"
-import { auditOf, post, remove } from "../support/AuditedCalls.ts"
 import { endedRun, endRun } from "../support/EndedRuns.ts"
 import { call, descriptor, layerTestService, openStream } from "../support/HttpService.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { awaitStatus } from "../support/Observation.ts"
 import { createRun } from "../support/Runs.ts"
+import { auditOf, post, remove } from "./AuditedCalls.ts"
 
 layer(layerTestService(), { excludeTestServices: true })("DELETE /runs/:id", (it) => {
   /** Rows of each table that names a run. Webhook deliveries belong to their subscription. */

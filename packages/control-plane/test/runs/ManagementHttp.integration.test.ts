@@ -5,11 +5,11 @@ import { RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { ARTIFACTS_PER_READ } from "../../src/event-log/runs/ArtifactRepository.ts"
 import { MESSAGES_PER_READ } from "../../src/http/RunsHttp.ts"
-import { auditOf, post, remove } from "../support/AuditedCalls.ts"
 import { endedRun, endRun } from "../support/EndedRuns.ts"
 import { call, descriptor, layerTestService } from "../support/HttpService.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { createRun } from "../support/Runs.ts"
+import { auditOf, post, remove } from "./AuditedCalls.ts"
 
 layer(layerTestService(), { excludeTestServices: true })("clone, archive and artifacts over HTTP", (it) => {
   it.effect("clones the stored descriptor with ids of its own and without the idempotency key", () =>

@@ -36,8 +36,8 @@ describe("a setting", () => {
         const { lines } = yield* check({ PROTO_TOKEN_PRICING_FILE: path, MODEL_PRICES_FILE: path })
         return lines.map((line) => line.replaceAll(path, "FILE"))
       })
-      const [pricing, catalogue] = yield* said("[")
-      assert.match(pricing ?? "", /^Error: PROTO_TOKEN_PRICING_FILE cannot be used: FILE: is not JSON: [^:]+$/)
+      const [prices, catalogue] = yield* said("[")
+      assert.match(prices ?? "", /^Error: PROTO_TOKEN_PRICING_FILE cannot be used: FILE: is not JSON: [^:]+$/)
       assert.match(
         catalogue ?? "",
         /^Error: MODEL_PRICES_FILE cannot be used: FILE: is not a list of model prices: [^:]+$/

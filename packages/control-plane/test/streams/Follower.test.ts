@@ -4,7 +4,7 @@ import { makeLiveBatch } from "../../src/event-log/subscribe/LiveBatch.ts"
 import { step } from "../../src/streams/Follower.ts"
 import { type Action, type Input, openLog, openReplay, openRun, type State } from "../../src/streams/FollowerState.ts"
 import { SharedFrames } from "../../src/streams/SharedFrames.ts"
-import { MEMORY_RUN } from "../support/MemoryLog.ts"
+import { MEMORY_RUN } from "./MemoryLog.ts"
 
 const NOW = 1_000
 const HEARTBEAT_MS = 500

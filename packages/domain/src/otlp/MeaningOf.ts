@@ -3,6 +3,7 @@ import { boundPayload } from "../values/Bounds.ts"
 import { cleanObject } from "../values/CleanJson.ts"
 import { isJsonArray, isJsonObject } from "../values/JsonReader.ts"
 import type { JsonObject } from "../values/PayloadDecoder.ts"
+import { isHidden, jsonAt, jsonOf, nameAt, nameOf, numberAt, textsAt, withoutMethod } from "./AttributeValues.ts"
 import type { Meaning, MeaningKind, RunClues, ToolMeaning } from "./Meaning.ts"
 import { contributionsOf, evaluationsOf, spanEvaluation } from "./meaning/Decisions.ts"
 import { exceptionOf, statusFailure } from "./meaning/Failures.ts"
@@ -16,7 +17,6 @@ import { usageIn } from "./meaning/Usage.ts"
 import { serviceTierIn, usageParts } from "./meaning/UsageParts.ts"
 import { ATTRIBUTES, FRAMEWORKS, NEVER_COUNTED } from "./Names.ts"
 import type { Attributes, LogRecord, Span } from "./Span.ts"
-import { isHidden, jsonAt, jsonOf, nameAt, nameOf, numberAt, textsAt, withoutMethod } from "./Values.ts"
 
 /** Characters of a span's name that are read. */
 const MAX_SPAN_NAME = 512

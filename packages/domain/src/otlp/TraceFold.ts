@@ -27,7 +27,7 @@ import { isoOf, recordedTimes } from "./fold/Times.ts"
 import { treeOf } from "./fold/Tree.ts"
 import { isOfInterest } from "./LogInterest.ts"
 import { meaningOf } from "./MeaningOf.ts"
-import { type Arrival, OTLP_MODE_NAME, OTLP_RUNTIME_KIND, type RunEnd, type RunFacts } from "./Run.ts"
+import { type Arrival, OTLP_MODE_NAME, OTLP_RUNTIME_KIND, type RunEnd, type RunFacts } from "./TraceBinding.ts"
 
 export {
   type Consumed,

@@ -4,10 +4,18 @@ import { foldDecision } from "./Decision.ts"
 import { viewOf } from "./EventView.ts"
 import { foldGraph } from "./Graph.ts"
 import { foldParticipants, memberOf, recipientsOf, sweepParticipants } from "./Participants.ts"
-import { foldPolicy, sweepPolicy } from "./Policy.ts"
+import { foldPolicy, sweepPolicy } from "./PolicySection.ts"
 import { foldRun } from "./Run.ts"
 import type { RunState } from "./RunState.ts"
-import { countUnknown, foldLlm, foldOutbound, foldProgress, foldSignals, foldTimeline, foldTrace } from "./Telemetry.ts"
+import {
+  countUnknown,
+  foldLlm,
+  foldOutbound,
+  foldProgress,
+  foldSignals,
+  foldTimeline,
+  foldTrace
+} from "./TelemetrySections.ts"
 import { noUsage } from "./UsageSums.ts"
 
 /** The state of a run without events: every section is there. */

@@ -5,9 +5,9 @@ import { PACK_KEYS, unknownKeys } from "../catalog/KnownKeys.ts"
 import { numberFaults } from "../catalog/NumberTexts.ts"
 import { checkHeader, decodePack } from "../catalog/PackDocuments.ts"
 import type { Json } from "../common/Json.ts"
+import type { CheckedPolicies } from "./CheckedPolicies.ts"
 import { errorIn, type Finding, failureIn, findingAt, warningIn } from "./Finding.ts"
 import { mappingOf, objectAt, type PacksFolder, type Reading, type ScenarioFolder } from "./PacksFolder.ts"
-import type { CheckedPolicies } from "./PolicyFiles.ts"
 import { type CheckedScenario, checkScenario, type ScenarioChecksContext } from "./ScenarioChecks.ts"
 
 /** What `lint` reads besides the packs. */

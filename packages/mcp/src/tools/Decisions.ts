@@ -148,7 +148,7 @@ const runsCompare = tool({
   input: { left: runId, right: runId },
   output: { left: scalar, right: scalar, divergence: scalar },
   call: Effect.fnUntraced(function* (input, { backend: { plane } }) {
-    const { divergence, left, right, ...rest } = yield* plane.api.insights.compare({
+    const { divergence, left, right, ...rest } = yield* plane.api.compare.compare({
       payload: { leftRunId: input.left, rightRunId: input.right }
     })
     const step =

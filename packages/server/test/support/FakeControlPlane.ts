@@ -21,7 +21,7 @@ import * as Stream from "effect/Stream"
 import { ControlPlaneEdge, edgeServices } from "../../src/index.ts"
 import { Admin, Runtime } from "./FakeAdministration.ts"
 import { AgUi, Dashboard, Replay } from "./FakeDashboard.ts"
-import { Alerts, MarkReports, Marks, Pricing, Query, Views } from "./FakeSearch.ts"
+import { Alerts, MarkReports, Marks, Prices, Query, Views } from "./FakeSearch.ts"
 
 export const RUN_ID = RunId.make("5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10")
 
@@ -227,10 +227,15 @@ const Batch = HttpApiBuilder.group(ControlPlaneApi, "batch", (handlers) =>
   })
 )
 
-const Insights = HttpApiBuilder.group(ControlPlaneApi, "insights", (handlers) =>
+const Traces = HttpApiBuilder.group(ControlPlaneApi, "traces", (handlers) =>
   handlers.handleAll({
     spans: () => Effect.succeed({ data: [], nextCursor: 0, hasMore: false }),
-    traces: () => Effect.succeed({ spanCount: 0, linkedArtifacts: [], runStatus: run.status }),
+    traces: () => Effect.succeed({ spanCount: 0, linkedArtifacts: [], runStatus: run.status })
+  })
+)
+
+const Compare = HttpApiBuilder.group(ControlPlaneApi, "compare", (handlers) =>
+  handlers.handleAll({
     compare: ({ payload }) =>
       Effect.succeed({
         left: { runId: RunId.make(payload.leftRunId), status: run.status },
@@ -239,8 +244,18 @@ const Insights = HttpApiBuilder.group(ControlPlaneApi, "insights", (handlers) =>
         participantsDiff: { added: [], removed: [], common: [] },
         signalsDiff: { added: [], removed: [] },
         divergence: null
-      }),
-    rebuild: () => Effect.succeed({ rebuilt: true as const, latestSeq: 0, ...emptyRunState(RUN_ID) }),
+      })
+  })
+)
+
+const Projection = HttpApiBuilder.group(ControlPlaneApi, "projection", (handlers) =>
+  handlers.handleAll({
+    rebuild: () => Effect.succeed({ rebuilt: true as const, latestSeq: 0, ...emptyRunState(RUN_ID) })
+  })
+)
+
+const Exports = HttpApiBuilder.group(ControlPlaneApi, "exports", (handlers) =>
+  handlers.handleAll({
     export: ({ query }) =>
       Effect.succeed(HttpServerResponse.text(`${query.format}\n`, { contentType: "application/x-ndjson" }))
   })
@@ -348,7 +363,7 @@ export const fakeControlPlane = (env: Readonly<Record<string, string>> = {}) =>
         Dashboard,
         Query,
         MarkReports,
-        Pricing,
+        Prices,
         Views,
         Marks,
         Alerts,
@@ -362,7 +377,7 @@ export const fakeControlPlane = (env: Readonly<Record<string, string>> = {}) =>
         Audit,
         Management,
         Batch,
-        Insights,
+        Layer.mergeAll(Traces, Compare, Projection, Exports),
         ControlPlaneEdge.handlers,
         Decisions,
         Seals,

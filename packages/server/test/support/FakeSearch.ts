@@ -97,7 +97,7 @@ export const Alerts = HttpApiBuilder.group(ControlPlaneApi, "alerts", (handlers)
   })
 )
 
-export const Pricing = HttpApiBuilder.group(ControlPlaneApi, "pricing", (handlers) =>
+export const Prices = HttpApiBuilder.group(ControlPlaneApi, "prices", (handlers) =>
   handlers.handleAll({
     price: () => Effect.succeed({ costBasis: "fallback", input: 1, output: 3 } as const),
     unknown: () =>

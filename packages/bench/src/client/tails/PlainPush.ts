@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { ChildFailed, startChild } from "../../process/ChildProcess.ts"
 import { cpuSecondsOfTree } from "../../process/CpuTime.ts"
 import type { Spread } from "../../Statistics.ts"
-import { type PushCommand, PushReply } from "./Protocol.ts"
+import { type PushCommand, PushReply } from "./TailProtocol.ts"
 import { openTailReaders, type TailReadersOptions } from "./TailReaders.ts"
 
 const NAME = "plain server"
@@ -26,7 +26,7 @@ export const plainPush = Effect.fn("PlainPush.measure")(
   ) {
     const child = yield* startChild<PushCommand, PushReply>({
       name: NAME,
-      entry: new URL("./plainServer.ts", import.meta.url),
+      entry: new URL("./pushServer.ts", import.meta.url),
       environment: {},
       reply: PushReply
     })

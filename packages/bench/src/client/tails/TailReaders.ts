@@ -3,7 +3,7 @@ import { ChildFailed, startChild } from "../../process/ChildProcess.ts"
 import { cpuSecondsOfTree } from "../../process/CpuTime.ts"
 import type { DeliveryTimes } from "../Deliveries.ts"
 import type { StreamTarget } from "../EventStream.ts"
-import { type ReadersCommand, ReadersReply } from "./Protocol.ts"
+import { type ReadersCommand, ReadersReply } from "./TailProtocol.ts"
 
 export interface TailReaders {
   /** CPU seconds of the process; undefined where the platform does not say. */

@@ -7,7 +7,7 @@ import { Deliveries } from "../Deliveries.ts"
 import { type EventStream, followEvents } from "../EventStream.ts"
 import type { StreamBroken } from "../StreamProgress.ts"
 import { countEvents } from "./CountEvents.ts"
-import { ReadersCommand, type ReadersReply } from "./Protocol.ts"
+import { ReadersCommand, type ReadersReply } from "./TailProtocol.ts"
 
 /** Streams that are opened at a time. */
 const OPENED_AT_ONCE = 8

@@ -135,7 +135,7 @@ interface BothProps {
 
 const Both = ({ set, state: { at, left, right } }: BothProps) => {
   const params = { leftRunId: left, rightRunId: right }
-  const comparison = useRead(["comparison", left, right], (api) => api.insights.compare({ payload: params }))
+  const comparison = useRead(["comparison", left, right], (api) => api.compare.compare({ payload: params }))
   const leftState = useRead(["run state", left], (api) => api.runs.state({ params: { id: left } }))
   const rightState = useRead(["run state", right], (api) => api.runs.state({ params: { id: right } }))
   const logs = useQuery({

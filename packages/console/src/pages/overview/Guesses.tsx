@@ -11,7 +11,7 @@ interface GuessesProps {
 /** The warning of the overview, with the models of all calls since the start of its time. */
 export default function Guesses({ costUsd, guessedCostUsd, range: { query, span } }: GuessesProps) {
   const unknown = useRead(["unknown models", query], (api) =>
-    api.pricing.unknown({ query: { since: new Date(span.from).toISOString() } })
+    api.prices.unknown({ query: { since: new Date(span.from).toISOString() } })
   )
   // The costs of these calls are those of all environments.
   const models = unknown.data?.models.map(({ model, provider }) => ({ model, provider })) ?? []

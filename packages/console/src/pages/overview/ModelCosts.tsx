@@ -33,7 +33,7 @@ export default function ModelCosts({ isOpen, onOpen, range }: ModelCostsProps) {
 const Models = ({ range: { query, span } }: Pick<ModelCostsProps, "range">) => {
   const { environment } = query
   const costs = useRead(["model costs", query], (api) =>
-    api.pricing.models({
+    api.prices.models({
       query: {
         since: new Date(span.from).toISOString(),
         ...(query.to !== undefined && { until: query.to }),

@@ -25,7 +25,7 @@ type Form = "json" | "page"
 
 const exportAs = async (runId: string, form: Form): Promise<void> => {
   const params = { id: runId }
-  const bundle = await call((api) => asSent(api.insights.export({ params, query, responseMode: AS_SENT })))
+  const bundle = await call((api) => asSent(api.exports.export({ params, query, responseMode: AS_SENT })))
   if (form === "json") return download(`run-${runId}.json`, "application/json", bundle)
   const [run, template] = await Promise.all([
     callRuns((api) => api.runs.get({ params, query: {} })),

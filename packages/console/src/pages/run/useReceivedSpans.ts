@@ -30,7 +30,7 @@ export const useReceivedSpans = (
       let after = before?.cursor ?? 0
       for (let hasMore = true; hasMore; ) {
         const query = { after, limit: PAGE }
-        const page = await call((api) => api.insights.spans({ params: { id: runId }, query }), signal)
+        const page = await call((api) => api.traces.spans({ params: { id: runId }, query }), signal)
         added.push(...page.data)
         after = page.nextCursor
         hasMore = page.hasMore

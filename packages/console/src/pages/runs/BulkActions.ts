@@ -86,7 +86,7 @@ const act = async (action: BulkAction, id: string, reason: string): Promise<stri
       eventLimit: BUNDLE_EVENTS,
       format: "json"
     } as const
-    return call((api) => asSent(api.insights.export({ params, query, responseMode: AS_SENT })))
+    return call((api) => asSent(api.exports.export({ params, query, responseMode: AS_SENT })))
   }
   if (action === "delete") await call((api) => api.management.remove({ params }))
   else if (action === "archive" || action === "unarchive") await call((api) => api.management[action]({ params }))

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Subscription } from "../../../src/event-log/subscribe/Subscription.ts"
 import { Wakeup } from "../../../src/event-log/subscribe/Wakeup.ts"
-import { MemoryLog } from "../../support/MemoryLog.ts"
+import { MemoryLog } from "../../streams/MemoryLog.ts"
 
 // docs/reference/streams.md#one-write
 describe("an item after a wait that ended at once", () => {

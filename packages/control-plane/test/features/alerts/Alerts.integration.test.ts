@@ -11,7 +11,7 @@ import { LEAD, opened, RISK, recordedAs, votes } from "../../support/Committee.t
 import { endRun } from "../../support/EndedRuns.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
 import { type ReceivedWebhook, webhookReceiver } from "../../support/WebhookReceiver.ts"
-import { exportOf, post, span, toolSpan, traceIdOf } from "../ingest/Exports.ts"
+import { exportOf, post, span, toolSpan, traceIdOf } from "../ingest/support/Exports.ts"
 
 const SETTINGS = {
   OTLP_SETTLE_MS: "300",

@@ -8,7 +8,7 @@ import { runOfKey } from "../../../src/features/ingest/TraceRuns.ts"
 import { endRun } from "../../support/EndedRuns.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
 import { createRun } from "../../support/Runs.ts"
-import { exportOf, post, span, traceIdOf } from "../ingest/Exports.ts"
+import { exportOf, post, span, traceIdOf } from "../ingest/support/Exports.ts"
 import { spends } from "./Spending.ts"
 
 const DAY_MS = 86_400_000

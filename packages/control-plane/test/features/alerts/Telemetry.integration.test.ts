@@ -8,7 +8,7 @@ import { RunAdministration } from "../../../src/event-log/runs/RunAdministration
 import { runOfKey } from "../../../src/features/ingest/TraceRuns.ts"
 import { call, descriptor, layerTestService } from "../../support/HttpService.ts"
 import { createRun } from "../../support/Runs.ts"
-import { exportOf, post, span, toolSpan, traceIdOf } from "../ingest/Exports.ts"
+import { exportOf, post, span, toolSpan, traceIdOf } from "../ingest/support/Exports.ts"
 
 const runOf = (trace: number) => runOfKey("anonymous", traceIdOf(trace))
 

@@ -4,7 +4,7 @@ import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { baseUrl, call, layerTestService } from "../../support/HttpService.ts"
-import { exportOf, post, span } from "./Exports.ts"
+import { exportOf, post, span } from "./support/Exports.ts"
 
 const tracesOf = (first: number, count: number) =>
   exportOf(Array.from({ length: count }, (_, index) => span({ trace: first + index, span: 1 })))

@@ -10,7 +10,7 @@ import { assertLogIsExact } from "../../support/LogChecks.ts"
 import { publishedKeys } from "../../support/SealTests.ts"
 import { webhookReceiver } from "../../support/WebhookReceiver.ts"
 import { subscribe } from "../../support/Webhooks.ts"
-import { exportOf, post, span, traceIdOf } from "./Exports.ts"
+import { exportOf, post, span, traceIdOf } from "./support/Exports.ts"
 
 const settings = {
   OTLP_SETTLE_MS: "200",

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import { runOfKey } from "../../../src/features/ingest/TraceRuns.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
 import { assertLogIsExact } from "../../support/LogChecks.ts"
-import { exportOf, logOf, post, span, traceIdOf } from "./Exports.ts"
+import { exportOf, logOf, post, span, traceIdOf } from "./support/Exports.ts"
 
 const settings = { OTLP_SETTLE_MS: "300", OTLP_IDLE_MS: "2000" }
 

@@ -3,9 +3,9 @@ import { gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
 import { createDatabase, type Flood, floodsOf, giantsOf, slowness } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { startService } from "../../faults/ServiceProcess.ts"
+import { startService } from "../../faults/support/ServiceProcess.ts"
 import { ScriptedRuntime } from "../../support/ScriptedRuntime.ts"
-import { exportOf, postTo, span } from "./Exports.ts"
+import { exportOf, postTo, span } from "./support/Exports.ts"
 
 const ELEMENTS = 10_000_000
 const GIANT_BYTES = 31_000_000

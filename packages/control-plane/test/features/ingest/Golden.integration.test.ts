@@ -6,8 +6,8 @@ import * as Effect from "effect/Effect"
 import { runOfKey } from "../../../src/features/ingest/TraceRuns.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
 import { assertLogIsExact } from "../../support/LogChecks.ts"
-import { post } from "./Exports.ts"
 import { type RecordedRun, recordings } from "./Golden.ts"
+import { post } from "./support/Exports.ts"
 
 /** Seven traces of one program without a root: each is a run. */
 const NO_ROOT = ["openai-v2/no-root", "litellm/committee"]

@@ -8,8 +8,8 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { runOfKey } from "../../../src/features/ingest/TraceRuns.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
-import { spanIdOf, traceIdOf } from "./Exports.ts"
-import { exportBy, freePort, grpcClient, partialOf } from "./GrpcCalls.ts"
+import { spanIdOf, traceIdOf } from "./support/Exports.ts"
+import { exportBy, freePort, grpcClient, partialOf } from "./support/GrpcCalls.ts"
 
 const LIMIT = 100_000
 const settings = {

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import { runOfKey } from "../../../src/features/ingest/TraceRuns.ts"
 import { call, descriptor, layerTestService } from "../../support/HttpService.ts"
 import { assertLogIsExact } from "../../support/LogChecks.ts"
-import { exportOf, gzipped, post, span, toolSpan, traceIdOf } from "./Exports.ts"
+import { exportOf, gzipped, post, span, toolSpan, traceIdOf } from "./support/Exports.ts"
 
 const settings = { OTLP_SETTLE_MS: "300", OTLP_IDLE_MS: "2000", OTLP_PARENT_WAIT_MS: "2000" }
 const runOf = (trace: number, source = "anonymous") => runOfKey(source, traceIdOf(trace))

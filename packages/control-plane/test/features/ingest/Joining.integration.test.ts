@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import { runOfKey } from "../../../src/features/ingest/TraceRuns.ts"
 import { call, descriptor, layerTestService } from "../../support/HttpService.ts"
 import { createRun } from "../../support/Runs.ts"
-import { exportOf, post, span, toolSpan, traceIdOf } from "./Exports.ts"
+import { exportOf, post, span, toolSpan, traceIdOf } from "./support/Exports.ts"
 
 const keys = {
   AUTH_API_KEYS: "agents-key,others-key,operator-key,admin-key",

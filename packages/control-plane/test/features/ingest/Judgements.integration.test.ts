@@ -11,7 +11,7 @@ import { call, layerTestService } from "../../support/HttpService.ts"
 import { assertLogIsExact } from "../../support/LogChecks.ts"
 import { createRun } from "../../support/Runs.ts"
 import { webhookReceiver } from "../../support/WebhookReceiver.ts"
-import { exportOf, logOf, post, span, traceIdOf } from "./Exports.ts"
+import { exportOf, logOf, post, span, traceIdOf } from "./support/Exports.ts"
 
 const settings = {
   OTLP_SETTLE_MS: "300",

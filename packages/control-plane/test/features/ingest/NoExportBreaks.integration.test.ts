@@ -4,8 +4,8 @@ import { exchange, until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { runOfKey } from "../../../src/features/ingest/TraceRuns.ts"
 import { baseUrl, call, layerTestService } from "../../support/HttpService.ts"
-import { exportOf, post, span, traceIdOf } from "./Exports.ts"
-import { hostileExport } from "./HostileExports.ts"
+import { exportOf, post, span, traceIdOf } from "./support/Exports.ts"
+import { hostileExport } from "./support/HostileExports.ts"
 
 /** Requests of one test run; `OTLP_FUZZ_REQUESTS=10000` is the long form. */
 const REQUESTS = Number(process.env["OTLP_FUZZ_REQUESTS"] || 300)

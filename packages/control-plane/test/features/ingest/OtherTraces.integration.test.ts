@@ -5,7 +5,7 @@ import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { runOfKey } from "../../../src/features/ingest/TraceRuns.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
-import { exportOf, post, span, traceIdOf } from "./Exports.ts"
+import { exportOf, post, span, traceIdOf } from "./support/Exports.ts"
 
 const settings = { OTLP_SETTLE_MS: "300" }
 

@@ -5,7 +5,7 @@ import { assert, layer } from "@effect/vitest"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { call, layerTestService } from "../../support/HttpService.ts"
-import { exportOf, post, span, traceIdOf } from "./Exports.ts"
+import { exportOf, post, span, traceIdOf } from "./support/Exports.ts"
 
 const PROTOBUF = { "content-type": "application/x-protobuf" }
 const one = exportOf([span({ trace: 1, span: 1 })])

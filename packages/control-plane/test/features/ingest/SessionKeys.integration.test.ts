@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import { runOfKey } from "../../../src/features/ingest/TraceRuns.ts"
 import { ObservedRuns } from "../../../src/observe/ObservedRuns.ts"
 import { call, descriptor, layerTestService } from "../../support/HttpService.ts"
-import { exportOf, post, span } from "./Exports.ts"
+import { exportOf, post, span } from "./support/Exports.ts"
 
 const settings = {
   AUTH_API_KEYS: "agents-key,admin-key",

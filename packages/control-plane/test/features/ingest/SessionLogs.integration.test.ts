@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { call, layerTestService } from "../../support/HttpService.ts"
-import { post } from "./Exports.ts"
+import { post } from "./support/Exports.ts"
 
 const settings = { OTLP_SETTLE_MS: "300", OTLP_IDLE_MS: "1500", OTLP_PARENT_WAIT_MS: "600000" }
 

@@ -4,9 +4,9 @@ import { createDatabase, slowness, until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { runOfKey } from "../../../src/features/ingest/TraceRuns.ts"
 import { layerDatabase } from "../../../src/platform/postgres/Database.ts"
-import { startService } from "../../faults/ServiceProcess.ts"
+import { startService } from "../../faults/support/ServiceProcess.ts"
 import { ScriptedRuntime } from "../../support/ScriptedRuntime.ts"
-import { exportOf, gzipped, postTo, span, traceIdOf } from "./Exports.ts"
+import { exportOf, gzipped, postTo, span, traceIdOf } from "./support/Exports.ts"
 
 const TRACES = 10_000
 const LONGEST_MS = 2_000

@@ -16,7 +16,7 @@ import { layerTestLog } from "../../support/ControlPlane.ts"
 import { call, descriptor, layerTestService } from "../../support/HttpService.ts"
 import { assertLogIsExact } from "../../support/LogChecks.ts"
 import { publishedKeys } from "../../support/SealTests.ts"
-import { exportOf, post, span, toolSpan, traceIdOf } from "./Exports.ts"
+import { exportOf, post, span, toolSpan, traceIdOf } from "./support/Exports.ts"
 
 const settings = { OTLP_SETTLE_MS: "400", OTLP_IDLE_MS: "2000", OTLP_PARENT_WAIT_MS: "2000" }
 const runOf = (trace: number) => runOfKey("anonymous", traceIdOf(trace))

@@ -4,10 +4,10 @@ import { createDatabase, until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { runOfKey } from "../../../src/features/ingest/TraceRuns.ts"
 import { layerDatabase } from "../../../src/platform/postgres/Database.ts"
-import { startService } from "../../faults/ServiceProcess.ts"
+import { startService } from "../../faults/support/ServiceProcess.ts"
 import { assertLogIsExact } from "../../support/LogChecks.ts"
 import { ScriptedRuntime } from "../../support/ScriptedRuntime.ts"
-import { exportOf, postTo, span, spanIdOf, toolSpan, traceIdOf } from "./Exports.ts"
+import { exportOf, postTo, span, spanIdOf, toolSpan, traceIdOf } from "./support/Exports.ts"
 
 const TRACES = 40
 const CHILDREN = 6

@@ -4,7 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import { RECEIVERS } from "../../support/AlertReceivers.ts"
+import { RECEIVERS } from "./AlertReceivers.ts"
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 formats.default(ajv)

@@ -7,8 +7,8 @@ import { CLAIM_MARGIN_MS, layerWebhookDispatcher } from "../../../src/features/w
 import { WebhookSettings } from "../../../src/features/webhooks/WebhookSettings.ts"
 import { Metrics } from "../../../src/platform/metrics/Metrics.ts"
 import { Outbox } from "../../../src/platform/outbox/Outbox.ts"
-import { MemoryDeliveries } from "../../support/MemoryDeliveries.ts"
 import { idle } from "../../support/ScrapedValues.ts"
+import { MemoryDeliveries } from "./MemoryDeliveries.ts"
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND

@@ -12,7 +12,7 @@ import {
   PipelinedTransactions
 } from "../../../src/platform/postgres/PipelinedTransactions.ts"
 import { describeSqlError } from "../../../src/platform/postgres/SqlFailures.ts"
-import { cuttingProxy } from "../../faults/CuttingProxy.ts"
+import { cuttingProxy } from "../../faults/support/CuttingProxy.ts"
 import { createMigratedDatabase } from "../../support/TestDatabase.ts"
 
 /** What the client sends, piece by piece. */

@@ -5,7 +5,6 @@ import { RuntimeFake } from "@runplane/runtime/testing"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { backtest, linesOf } from "../../support/Backtests.ts"
 import {
   AT,
   COST,
@@ -21,9 +20,10 @@ import {
   session,
   votes
 } from "../../support/Committee.ts"
-import { lockedEvents, readingEvents } from "../../support/EventLocks.ts"
 import { layerTestService } from "../../support/HttpService.ts"
 import { insertMark } from "../../support/MarkSeeds.ts"
+import { backtest, linesOf } from "./Backtests.ts"
+import { lockedEvents, readingEvents } from "./EventLocks.ts"
 
 layer(layerTestService(), { excludeTestServices: true })("POST /policies/backtest", (it) => {
   it.effect("lists the runs that another policy would have ended otherwise", () =>

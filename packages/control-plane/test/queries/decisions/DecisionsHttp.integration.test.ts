@@ -6,7 +6,6 @@ import { RuntimeFake } from "@runplane/runtime/testing"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { backtest, linesOf } from "../../support/Backtests.ts"
 import {
   AT,
   COST,
@@ -24,9 +23,10 @@ import {
   session,
   votes
 } from "../../support/Committee.ts"
-import { lockedEvents, readingEvents } from "../../support/EventLocks.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
 import { createRun } from "../../support/Runs.ts"
+import { backtest, linesOf } from "./Backtests.ts"
+import { lockedEvents, readingEvents } from "./EventLocks.ts"
 
 const ask = (runId: string, body: unknown) => call("POST", `/runs/${runId}/what-if`, { body })
 

@@ -8,7 +8,7 @@ import { follow } from "../../../src/streams/FollowerLoop.ts"
 import { openReplay, type ReplayTarget } from "../../../src/streams/FollowerState.ts"
 import { replaySource } from "../../../src/streams/replay/Replay.ts"
 import { detachedConnection } from "../../../src/streams/SseConnection.ts"
-import { MEMORY_RUN } from "../../support/MemoryLog.ts"
+import { MEMORY_RUN } from "../MemoryLog.ts"
 import { bytesOf } from "../run/OpenFollower.ts"
 
 const epoch = Date.parse("2026-07-01T10:00:00.000Z")

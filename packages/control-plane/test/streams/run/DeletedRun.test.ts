@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import { BACKFILL_PAGE } from "../../../src/streams/run/RunStream.ts"
-import { MemoryLog } from "../../support/MemoryLog.ts"
+import { MemoryLog } from "../MemoryLog.ts"
 import { framesOf, openFollower } from "./OpenFollower.ts"
 
 describe("the stream of a run that is deleted", () => {

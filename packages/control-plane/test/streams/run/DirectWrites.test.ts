@@ -5,7 +5,7 @@ import * as Latch from "effect/Latch"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import { detachedConnection, type SseConnection } from "../../../src/streams/SseConnection.ts"
-import { MemoryLog } from "../../support/MemoryLog.ts"
+import { MemoryLog } from "../MemoryLog.ts"
 import { collect, eventIndexes, type Frame, framesOf, openFollower, options } from "./OpenFollower.ts"
 
 // docs/reference/streams.md#one-write

@@ -5,7 +5,7 @@ import { type FollowerSource, follow, type NextFrames } from "../../../src/strea
 import { openRun, type RunOptions } from "../../../src/streams/FollowerState.ts"
 import { runSource } from "../../../src/streams/run/RunStream.ts"
 import { detachedConnection, type SseConnection } from "../../../src/streams/SseConnection.ts"
-import { MEMORY_RUN, type MemoryLog } from "../../support/MemoryLog.ts"
+import { MEMORY_RUN, type MemoryLog } from "../MemoryLog.ts"
 
 export const options: RunOptions = {
   afterSeq: undefined,

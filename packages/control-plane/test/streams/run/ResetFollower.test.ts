@@ -4,7 +4,7 @@ import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import type { RunOptions } from "../../../src/streams/FollowerState.ts"
 import { BACKFILL_PAGE } from "../../../src/streams/run/RunStream.ts"
-import { MemoryLog } from "../../support/MemoryLog.ts"
+import { MemoryLog } from "../MemoryLog.ts"
 import { type Frame, framesOf, openFollower } from "./OpenFollower.ts"
 
 const opened = Effect.fnUntraced(function* (log: MemoryLog, over: Partial<RunOptions>) {

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import { BACKFILL_PAGE } from "../../../src/streams/run/RunStream.ts"
 import { batchFrames } from "../../../src/streams/SseConnection.ts"
-import { MemoryLog } from "../../support/MemoryLog.ts"
+import { MemoryLog } from "../MemoryLog.ts"
 import { collect, eventIndexes, type Frame, framesOf, openFollower, snapshotIndexes } from "./OpenFollower.ts"
 
 const opened = Effect.fnUntraced(function* (...of: Parameters<typeof openFollower>) {

@@ -1,11 +1,11 @@
 import * as HashMap from "effect/HashMap"
 import * as HashSet from "effect/HashSet"
+import { nameOf } from "../AttributeValues.ts"
 import type { Meaning } from "../Meaning.ts"
 import { meaningOfLog } from "../MeaningOf.ts"
 import { messageOf } from "../meaning/Messages.ts"
-import type { Arrival } from "../Run.ts"
 import type { LogRecord } from "../Span.ts"
-import { nameOf } from "../Values.ts"
+import type { Arrival } from "../TraceBinding.ts"
 import { idOf, type LogNode, proposalsIn } from "./Node.ts"
 import { addLogNode, addProposals, type Draft, get, type WaitingLog } from "./State.ts"
 

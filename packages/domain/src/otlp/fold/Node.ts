@@ -1,9 +1,9 @@
 import * as Schema from "effect/Schema"
+import { nameAt, nameOf } from "../AttributeValues.ts"
 import type { Failure, Meaning, MeaningKind } from "../Meaning.ts"
 import { instructionsOf, lastTextOf } from "../meaning/Messages.ts"
-import type { Arrival } from "../Run.ts"
 import type { Span } from "../Span.ts"
-import { nameAt, nameOf } from "../Values.ts"
+import type { Arrival } from "../TraceBinding.ts"
 
 const text = Schema.optionalKey(Schema.String)
 const flag = Schema.optionalKey(Schema.Literal(true))

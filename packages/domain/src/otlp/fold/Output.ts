@@ -1,6 +1,6 @@
 import type { EventDraft } from "../../events/CanonicalEvent.ts"
 import { artifactCreated } from "../../events/ControlPlaneEvents.ts"
-import type { ModelPrices } from "../../pricing/ModelPrices.ts"
+import type { ModelPrices } from "../../prices/ModelPrices.ts"
 import type { TraceFoldNode } from "./Node.ts"
 import { isoOf } from "./Times.ts"
 

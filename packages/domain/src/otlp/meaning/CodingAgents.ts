@@ -1,6 +1,6 @@
 import type * as Schema from "effect/Schema"
+import { memberOf, nameOf, numberOf } from "../AttributeValues.ts"
 import type { Attributes } from "../Span.ts"
-import { memberOf, nameOf, numberOf } from "../Values.ts"
 import { failureOf } from "./Failures.ts"
 import { type Family, type Kind, kindsBy } from "./Family.ts"
 

@@ -1,9 +1,9 @@
 import type * as Schema from "effect/Schema"
 import { isJsonObject } from "../../values/JsonReader.ts"
 import type { JsonObject } from "../../values/PayloadDecoder.ts"
+import { jsonOf, nameAt, nameOf, spoken } from "../AttributeValues.ts"
 import type { Contribution, Evaluation } from "../Meaning.ts"
 import type { Attributes, Span } from "../Span.ts"
-import { jsonOf, nameAt, nameOf, spoken } from "../Values.ts"
 import { lastTextOf } from "./Messages.ts"
 
 const booleanOf = (value: Schema.Json | undefined): boolean | undefined =>

@@ -1,7 +1,7 @@
 import type * as Schema from "effect/Schema"
 import { isJsonObject } from "../../values/JsonReader.ts"
+import { jsonAt, nameAt, nameOf } from "../AttributeValues.ts"
 import type { MeaningKind } from "../Meaning.ts"
-import { jsonAt, nameAt, nameOf } from "../Values.ts"
 import type { Family, Named } from "./Family.ts"
 
 /** `transfer_to_security`, `handoff_to_sre`, `Handoff-transfer_to_billing`, `handoff`. */

@@ -1,6 +1,6 @@
+import { nameOf, spoken } from "../AttributeValues.ts"
 import type { Failure } from "../Meaning.ts"
 import type { Attributes, Span } from "../Span.ts"
-import { nameOf, spoken } from "../Values.ts"
 
 const MAX_MESSAGE_CHARACTERS = 1_024
 

@@ -1,8 +1,8 @@
 import type * as Schema from "effect/Schema"
 import { isJsonArray, isJsonObject } from "../../values/JsonReader.ts"
+import { jsonOf, memberOf, nameOf } from "../AttributeValues.ts"
 import type { MeaningKind } from "../Meaning.ts"
 import type { Attributes } from "../Span.ts"
-import { jsonOf, memberOf, nameOf } from "../Values.ts"
 import { failureOf } from "./Failures.ts"
 import { type Family, kindsBy } from "./Family.ts"
 

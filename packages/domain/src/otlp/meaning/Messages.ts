@@ -1,8 +1,8 @@
 import type * as Schema from "effect/Schema"
 import { isJsonArray, isJsonObject, textAt as textOfObject } from "../../values/JsonReader.ts"
 import type { JsonObject } from "../../values/PayloadDecoder.ts"
+import { isHidden, jsonAt, jsonOf, spoken } from "../AttributeValues.ts"
 import type { Attributes, SpanEvent } from "../Span.ts"
-import { isHidden, jsonAt, jsonOf, spoken } from "../Values.ts"
 
 /** Messages of one span that are read from names with an index. */
 const MAX_INDEXED = 1_000

@@ -1,4 +1,4 @@
-import { nameOf } from "../Values.ts"
+import { nameOf } from "../AttributeValues.ts"
 import type { Family } from "./Family.ts"
 
 /** Agent Framework of Microsoft: workflows of executors that send messages. */

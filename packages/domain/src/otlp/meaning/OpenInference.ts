@@ -1,6 +1,6 @@
+import { memberOf, nameAt, nameOf } from "../AttributeValues.ts"
 import type { MeaningKind } from "../Meaning.ts"
 import type { Attributes } from "../Span.ts"
-import { memberOf, nameAt, nameOf } from "../Values.ts"
 import { type Family, kindsBy } from "./Family.ts"
 
 const kindOfSpan = kindsBy({

@@ -1,4 +1,4 @@
-import { nameOf } from "../Values.ts"
+import { nameOf } from "../AttributeValues.ts"
 import { failureOf } from "./Failures.ts"
 import { type Family, kindsBy } from "./Family.ts"
 

@@ -1,7 +1,7 @@
 import type * as Schema from "effect/Schema"
+import { jsonOf, nameOf } from "../AttributeValues.ts"
 import { ATTRIBUTES } from "../Names.ts"
 import type { Attributes } from "../Span.ts"
-import { jsonOf, nameOf } from "../Values.ts"
 import type { Family } from "./Family.ts"
 
 /** `acme.agent_run.input`: texts of an agent or a tool under a name of the emitter. */

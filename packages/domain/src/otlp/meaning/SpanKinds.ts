@@ -1,7 +1,7 @@
 import type * as Schema from "effect/Schema"
 import { isJsonObject } from "../../values/JsonReader.ts"
+import { jsonOf, nameAt, nameOf } from "../AttributeValues.ts"
 import type { Attributes } from "../Span.ts"
-import { jsonOf, nameAt, nameOf } from "../Values.ts"
 import { type Family, type Kind, kindsBy } from "./Family.ts"
 
 /** `langsmith.span.kind`, `mlflow.spanType`, `acme.span_type`: the prefix is the emitter. */

@@ -1,5 +1,5 @@
+import { nameOf } from "../AttributeValues.ts"
 import type { MeaningKind } from "../Meaning.ts"
-import { nameOf } from "../Values.ts"
 import type { Family } from "./Family.ts"
 
 const HANDOFF = /^handoff to (.+)$/i

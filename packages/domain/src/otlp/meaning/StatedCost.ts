@@ -1,7 +1,7 @@
 import type * as Schema from "effect/Schema"
 import { isJsonObject } from "../../values/JsonReader.ts"
+import { jsonOf, numberAt, numberOf } from "../AttributeValues.ts"
 import type { Attributes } from "../Span.ts"
-import { jsonOf, numberAt, numberOf } from "../Values.ts"
 
 /** Names of the cost of a call that no row of the table has: `gen_ai.cost.total_cost`, `llm.response_cost`. */
 const TOTAL = /(?:^|\.)(?:(?:total_?|response_?|call_?)?cost|cost\.total)(?:_?usd)?$/i

@@ -1,8 +1,8 @@
 import type * as Schema from "effect/Schema"
 import { isJsonObject } from "../../values/JsonReader.ts"
+import { nameOf } from "../AttributeValues.ts"
 import type { Failure } from "../Meaning.ts"
 import type { Attributes } from "../Span.ts"
-import { nameOf } from "../Values.ts"
 import { failureOf } from "./Failures.ts"
 
 /** How a tool call ended, where its emitter says so beside the status of the span. */

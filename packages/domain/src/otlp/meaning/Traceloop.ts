@@ -1,4 +1,4 @@
-import { nameAt, nameOf } from "../Values.ts"
+import { nameAt, nameOf } from "../AttributeValues.ts"
 import { type Family, kindsBy } from "./Family.ts"
 
 const kindOfSpan = kindsBy({ workflow: "workflow", agent: "agent", tool: "tool", task: "other", handoff: "handoff" })

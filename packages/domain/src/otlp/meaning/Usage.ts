@@ -1,7 +1,7 @@
 import { MAX_TOKENS_PER_CALL, type TokenCounts } from "../../usage/TokenCounts.ts"
+import { numberOf, tokensAt } from "../AttributeValues.ts"
 import type { StatedUsage, UsageBasis } from "../Meaning.ts"
 import type { Attributes } from "../Span.ts"
-import { numberOf, tokensAt } from "../Values.ts"
 import { type Counts, usageObject } from "./UsageObject.ts"
 
 /**

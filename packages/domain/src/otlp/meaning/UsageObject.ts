@@ -1,9 +1,9 @@
 import type * as Schema from "effect/Schema"
 import { MAX_TOKENS_PER_CALL } from "../../usage/TokenCounts.ts"
 import { isJsonObject } from "../../values/JsonReader.ts"
+import { jsonOf, numberOf } from "../AttributeValues.ts"
 import { NEVER_COUNTED } from "../Names.ts"
 import type { Attributes } from "../Span.ts"
-import { jsonOf, numberOf } from "../Values.ts"
 
 /** Counts as a call states them, each on its own. */
 export interface Counts {

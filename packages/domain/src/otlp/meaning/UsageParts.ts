@@ -1,10 +1,10 @@
 import type * as Schema from "effect/Schema"
 import { MAX_TOKENS_PER_CALL } from "../../usage/TokenCounts.ts"
 import { isJsonArray, isJsonObject } from "../../values/JsonReader.ts"
+import { jsonOf, numberOf } from "../AttributeValues.ts"
 import type { UsageParts } from "../Meaning.ts"
 import { NEVER_COUNTED } from "../Names.ts"
 import type { Attributes } from "../Span.ts"
-import { jsonOf, numberOf } from "../Values.ts"
 import { objectIn } from "./UsageObject.ts"
 
 const INPUT = "(?:input|prompt)"

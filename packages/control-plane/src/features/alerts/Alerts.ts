@@ -29,6 +29,7 @@ import { asCaller } from "../../platform/http/CurrentCaller.ts"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
+import { readPage } from "../../platform/postgres/ListPage.ts"
 import { type FiringRow, firingColumns, toFiring } from "./AlertRows.ts"
 import { AlertRules } from "./AlertRules.ts"
 import { AlertTests } from "./AlertTests.ts"
@@ -89,12 +90,11 @@ export class Alerts extends Context.Service<
             ? []
             : [status === "open" ? sql`f.resolved_at IS NULL` : sql`f.resolved_at IS NOT NULL`])
         ])
-        const rows = yield* sql<FiringRow>`
-          SELECT ${firingColumns(sql)} FROM alert_firings f WHERE ${where}
-          ORDER BY f.starts_at DESC, f.id LIMIT ${BigInt(limit)} OFFSET ${BigInt(offset)}`
-        const [count] = yield* sql<{ readonly total: number }>`
-          SELECT count(*)::int AS total FROM alert_firings f WHERE ${where}`
-        return { data: rows.map(toFiring), total: count?.total ?? 0, limit, offset, lagMs: yield* lagMs }
+        const from = sql`alert_firings f`
+        const order = sql`f.starts_at DESC, f.id`
+        const columns = firingColumns(sql)
+        const { rows, total } = yield* readPage<FiringRow>(sql, { columns, from, where, order, limit, offset })
+        return { data: rows.map(toFiring), total, limit, offset, lagMs: yield* lagMs }
       })
 
       const find = Effect.fnUntraced(function* (id: string) {

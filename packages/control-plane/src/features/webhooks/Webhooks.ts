@@ -28,6 +28,7 @@ import { jsonPages, listPage, type TextPage } from "../../platform/http/JsonAnsw
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { Outbox } from "../../platform/outbox/Outbox.ts"
+import { pageText } from "../../platform/postgres/ListPage.ts"
 import { WebhookRepository } from "./WebhookRepository.ts"
 import { masked, originOf, withoutPath } from "./WebhookRows.ts"
 import { WebhookTransport } from "./WebhookTransport.ts"
@@ -131,12 +132,11 @@ export class Webhooks extends Context.Service<
       })
 
       const deliveries = Effect.fn("Webhooks.deliveries")(function* (id: string, query: WebhookDeliveriesQuery) {
-        const { ids, total } = yield* repository.deliveryIds(id, query)
-        if (total === 0 && (yield* repository.find(id)) === undefined) {
+        const page = yield* repository.deliveryIds(id, query)
+        if (page.total === 0 && (yield* repository.find(id)) === undefined) {
           return yield* webhookNotFound(id)
         }
-        const after = `],"total":${total},"limit":${query.limit},"offset":${query.offset}}`
-        return yield* listPage(ids, repository.deliveries, (delivery) => JSON.stringify(delivery), after)
+        return yield* pageText(page, query, repository.deliveries, (delivery) => JSON.stringify(delivery))
       })
 
       const test = Effect.fn("Webhooks.test")(function* (id: string, caller: Caller) {

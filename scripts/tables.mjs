@@ -100,13 +100,15 @@ const tablesOfMigrations = () =>
     ])
     .map(([, table]) => table)
 
-/** The accesses of a text: a table, and whether it is written. */
+/** The accesses of a text: a table, and whether it is written. `ListPage` and `LeasedRows` get the name of theirs. */
 export const accessesOf = (text, tables) => {
   const code = text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "")
   const found = [...code.matchAll(/\b(DELETE\s+FROM|FROM|JOIN|INTO|UPDATE|USING)\s+(?:ONLY\s+)?([a-z_]+)\b/g)]
-  return found
+  const listed = code.matchAll(/\b(from)(?:: | = )sql`([a-z_]+)\b/g)
+  const leased = code.matchAll(/\bmakeLeasedRows<\w+>\(sql, \{\s*(table): "([a-z_]+)"/g)
+  return [...found, ...listed, ...leased]
     .filter(([, , table]) => tables.has(table))
-    .map(([, verb, table]) => ({ table, isWrite: /^(?:DELETE|INTO|UPDATE)/.test(verb) }))
+    .map(([, verb, table]) => ({ table, isWrite: /^(?:DELETE|INTO|UPDATE|table)/.test(verb) }))
 }
 
 const heightOf = (folder) => HEIGHTS.findIndex((folders) => folders.includes(folder.split("/")[0]))

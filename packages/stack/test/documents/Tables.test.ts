@@ -21,7 +21,9 @@ describe("the check of tables", () => {
       "// UPDATE marks",
       "SELECT FROM runs r JOIN marks m ON m.run_id = r.id WHERE r.id IN (DELETE FROM marks RETURNING run_id)",
       "INSERT INTO runs (id) SELECT id FROM other",
-      "UPDATE marks SET number = 1"
+      "UPDATE marks SET number = 1",
+      "readPage(sql, { from: sql`marks m` })",
+      'makeLeasedRows<Row>(sql, { table: "runs" })'
     ].join("\n")
     const tables = `new Map([["runs", "event-log"], ["marks", "marks"]])`
     assert.deepStrictEqual(evaluated(`accessesOf(${JSON.stringify(text)}, ${tables})`), [
@@ -29,7 +31,9 @@ describe("the check of tables", () => {
       { table: "marks", isWrite: false },
       { table: "marks", isWrite: true },
       { table: "runs", isWrite: true },
-      { table: "marks", isWrite: true }
+      { table: "marks", isWrite: true },
+      { table: "marks", isWrite: false },
+      { table: "runs", isWrite: true }
     ])
   })
 

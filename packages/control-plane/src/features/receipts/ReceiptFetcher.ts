@@ -160,7 +160,7 @@ export const makeReceiptFetcher = Effect.gen(function* () {
 
   const postpone = Effect.fnUntraced(function* (claimed: ClaimedReceipt, reason: string) {
     const jitter = 0.8 + 0.4 * (yield* Random.next)
-    const delayMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(claimed.attempt - 1, 20), LONGEST_PAUSE_MS) * jitter
+    const delayMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(claimed.attempts - 1, 20), LONGEST_PAUSE_MS) * jitter
     yield* Effect.logDebug(`the receipt is requested again in ${Math.round(delayMs / 1_000)} s: ${reason}`)
     yield* pending.postpone(claimed, delayMs)
   })

@@ -23,6 +23,7 @@ import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { waitedSince } from "../../event-log/consume/LogLag.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import { AuditTrail, type Caller } from "../../platform/audit/AuditTrail.ts"
 import { asCaller } from "../../platform/http/CurrentCaller.ts"
@@ -73,8 +74,7 @@ export class Alerts extends Context.Service<
       /** Between the oldest event that is not evaluated yet and now; 0 without rules. */
       const lagMs = Effect.map(
         sql<{ readonly lag: number | null }>`
-          SELECT (SELECT extract(epoch FROM clock_timestamp() - e.ts) * 1000
-                  FROM canonical_events e WHERE e.seq > c.seq ORDER BY e.seq LIMIT 1)::float8 AS lag
+          SELECT ${waitedSince(sql, sql`c.seq`)} * 1000 AS lag
           FROM alert_cursor c WHERE EXISTS (SELECT FROM alert_rules WHERE enabled)`,
         ([row]) => Math.max(0, Math.round(row?.lag ?? 0))
       )

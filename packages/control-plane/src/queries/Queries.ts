@@ -18,7 +18,6 @@ import { MarkAgreementReport } from "./marks/MarkAgreementReport.ts"
 import { MarkSearch } from "./marks/MarkSearch.ts"
 import { ModelCosts } from "./pricing/ModelCosts.ts"
 import { RecordedCalls } from "./pricing/RecordedCalls.ts"
-import { UnpricedCalls } from "./pricing/UnpricedCalls.ts"
 import { EventSearch } from "./query/EventSearch.ts"
 import { Ledger } from "./seals/Ledger.ts"
 import { Seals, Tombstones } from "./seals/Seals.ts"
@@ -39,7 +38,6 @@ export const layer = Layer.mergeAll(
   Seals.layer,
   Tombstones.layer,
   RecordedCalls.layer,
-  UnpricedCalls.layer,
   Views.layer,
   Layer.mergeAll(AgentRecords.layer, Backtests.layer, Stabilities.layer).pipe(
     Layer.provide([BacktestRuns.layer, DecisionTruths.layer])

@@ -263,6 +263,7 @@ export * from "./statistics/Power.ts"
 export { type Interval, type ShareInterval, wilson } from "./statistics/Wilson.ts"
 export * from "./usage/LlmUsage.ts"
 export { MAX_TOKENS_PER_CALL, type TokenCounts } from "./usage/TokenCounts.ts"
+export { type Backoff, backoffMs, spreadBy } from "./values/Backoff.ts"
 export { boundName, boundPayload, boundProse, bytesOfText } from "./values/Bounds.ts"
 export { canonicalJson } from "./values/CanonicalJson.ts"
 export {

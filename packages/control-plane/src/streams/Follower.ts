@@ -1,4 +1,4 @@
-import { isTerminal } from "@runplane/domain"
+import { isTerminal, backoffMs, spreadBy } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import type { StoredEvent } from "../event-log/EventRepository.ts"
 import type { CurrentState } from "../event-log/projection/RunStateReader.ts"
@@ -16,8 +16,7 @@ const READ_HEAD: Action = { _tag: "ReadHead" }
 const READ_CURRENT: Action = { _tag: "ReadCurrent" }
 
 /** Pause after a failed read, doubling up to the longest, with jitter so that streams retry apart. Milliseconds. */
-const RETRY_MS = 100
-const LONGEST_RETRY_MS = 2_000
+const RETRIES = { firstMs: 100, longestMs: 2_000 }
 
 /**
  * The next state of an event stream, and what its loop does now. The loop continues with `Ready` after the client has
@@ -246,7 +245,7 @@ const resetLog = (state: State, { afterSeq }: Extract<Phase, { _tag: "Resetting"
 const fail = (state: State, { jitter, now }: Extract<Input, { _tag: "Failed" }>): State => {
   const { failures, heartbeat, index, phase, seq } = state
   if (phase._tag === "Opening") return { ...state, phase: { ...phase, isChecked: true } }
-  const pause = Math.min(RETRY_MS * 2 ** failures, LONGEST_RETRY_MS) * (0.5 + jitter)
+  const pause = spreadBy(0.5, backoffMs(RETRIES, failures), jitter)
   const isDue = heartbeat !== undefined || now >= state.nextHeartbeat
   return {
     ...state,

@@ -1,5 +1,13 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { type AlertAction, type AlertFiring, amountText, RunId, targetProblem, valueProblem } from "@runplane/domain"
+import {
+  type AlertAction,
+  type AlertFiring,
+  amountText,
+  backoffMs,
+  RunId,
+  targetProblem,
+  valueProblem
+} from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -20,8 +28,8 @@ import { actionsOf, type FiringRow, firingColumns, toFiring } from "./AlertRows.
 /** Commands that one round executes, and that are executed at the same time. */
 const ROUND = 20
 const CONCURRENCY = 4
-/** A failed attempt is repeated after this time, doubled with each attempt. Milliseconds. */
-const FIRST_RETRY_MS = 2_000
+/** The pauses after failed attempts. */
+const RETRIES = { firstMs: 2_000, longestMs: Number.POSITIVE_INFINITY }
 /** Attempts at a runtime that is unavailable; a refusal ends the command at once. */
 const MOST_ATTEMPTS = 8
 /** Longer than an attempt lasts: afterwards another process may try. Milliseconds. */
@@ -143,7 +151,7 @@ export class AlertCommands extends Context.Service<
         const isTemporary =
           isDatabaseFailure(failure) || ("isTemporary" in failure ? failure.isTemporary : failure.statusCode >= 500)
         if (isTemporary && (isDatabaseFailure(failure) || row.attempts < MOST_ATTEMPTS)) {
-          return yield* commands.postpone(row.command_id, row, FIRST_RETRY_MS * 2 ** (row.attempts - 1))
+          return yield* commands.postpone(row.command_id, row, backoffMs(RETRIES, row.attempts - 1))
         }
         yield* sql.withTransaction(
           Effect.gen(function* () {

@@ -1,4 +1,4 @@
-import type { InlineError, SessionSnapshot } from "@runplane/domain"
+import { type InlineError, backoffMs, type SessionSnapshot } from "@runplane/domain"
 import { type OversizedMessage, type RuntimeError, saysHistoryGone } from "@runplane/runtime"
 import type * as Result from "effect/Result"
 import type { ObservedFrame } from "../../event-log/append/AppendRequest.ts"
@@ -232,8 +232,8 @@ const doubt = (state: Bound, detail: string, poll: number, now: Moment): Bound =
   })
 
 const pauseMs = ({ drain, options }: Bound, attempt: number, { chance }: Moment): number => {
-  const longest = drain === undefined || drain.goal === "late" ? options.streamBackoffMaxMs : DRAIN_PAUSE_MS
-  return Math.ceil(Math.min(options.streamBackoffBaseMs * 2 ** attempt, longest) * (1 + JITTER * chance))
+  const longestMs = drain === undefined || drain.goal === "late" ? options.streamBackoffMaxMs : DRAIN_PAUSE_MS
+  return Math.ceil(backoffMs({ firstMs: options.streamBackoffBaseMs, longestMs }, attempt) * (1 + JITTER * chance))
 }
 
 /** A stream that breaks after the session has ended is opened again without an event. */

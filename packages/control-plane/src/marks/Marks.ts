@@ -20,6 +20,7 @@ import {
   canonicalJson,
   commentProblem,
   correctValue,
+  isoTime,
   MAX_JUDGE_TEXT,
   MAX_MARK_CATEGORY,
   MAX_MARK_COMMENT,
@@ -93,7 +94,7 @@ export class Marks extends Context.Service<
       const namesOf = yield* makeDecisionNames
       const writer = yield* MarkWriter
 
-      const now = Effect.map(clock.now, (millis) => new Date(millis).toISOString())
+      const now = Effect.map(clock.now, isoTime)
       const columns = markColumns(sql)
 
       const resolve = Effect.fnUntraced(function* (reference: string) {

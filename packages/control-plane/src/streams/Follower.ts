@@ -1,4 +1,4 @@
-import { isTerminal, backoffMs, spreadBy } from "@runplane/domain"
+import { backoffMs, isoTime, isTerminal, spreadBy } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import type { StoredEvent } from "../event-log/EventRepository.ts"
 import type { CurrentState } from "../event-log/projection/RunStateReader.ts"
@@ -116,7 +116,7 @@ const beat = (state: State, { lastIndex, lastSeq }: Head, now: number): Next => 
   const { heartbeatMs, index, nextHeartbeat, seq, target } = state
   const missed = Math.max(1, Math.ceil((now - nextHeartbeat) / heartbeatMs))
   const after: State = { ...state, heartbeat: undefined, nextHeartbeat: nextHeartbeat + heartbeatMs * missed }
-  const ts = new Date(now).toISOString()
+  const ts = isoTime(now)
   if (target._tag === "Log") return [after, send(Sse.controlFrame("heartbeat", seq, { ts, seq }))]
   const position = index === undefined ? { seq: lastSeq, index: lastIndex } : { seq, index }
   return [after, send(Sse.controlFrame("heartbeat", undefined, { ts, ...position }))]
@@ -220,7 +220,7 @@ const resetRun = (
   { lastIndex, lastSeq, ...current }: CurrentState,
   now: number
 ): Next => {
-  const data = { ts: new Date(now).toISOString(), seq: lastSeq, index: lastIndex, afterSeq }
+  const data = { ts: isoTime(now), seq: lastSeq, index: lastIndex, afterSeq }
   const after: State = {
     ...snapshotSent(state, lastSeq, now),
     phase: { _tag: "Reading" },
@@ -237,7 +237,7 @@ const resetRun = (
 
 const resetLog = (state: State, { afterSeq }: Extract<Phase, { _tag: "Resetting" }>, now: number): Next => {
   const { seq } = state
-  const data = { ts: new Date(now).toISOString(), seq, afterSeq }
+  const data = { ts: isoTime(now), seq, afterSeq }
   // A heartbeat follows.
   return [{ ...state, nextHeartbeat: now, phase: { _tag: "Live" } }, send(Sse.controlFrame("reset", seq, data))]
 }

@@ -4,6 +4,7 @@ import {
   type AlertFiring,
   amountText,
   backoffMs,
+  isoTime,
   RunId,
   targetProblem,
   valueProblem
@@ -136,7 +137,7 @@ export class AlertCommands extends Context.Service<
       })
 
       const executeOne = Effect.fnUntraced(function* (row: CommandRow) {
-        const at = isoAt(yield* clock.now)
+        const at = isoTime(yield* clock.now)
         const firing = toFiring(row)
         const actions = actionsOf(row)
         const action = actions[row.action]
@@ -187,8 +188,6 @@ export class AlertCommands extends Context.Service<
     })
   )
 }
-
-const isoAt = (at: number): string => new Date(at).toISOString()
 
 /** Why a rule acts, for the audit log and the session. */
 const reasonOf = ({ at, measure, ruleName, telemetry, value }: AlertFiring): string => {

@@ -17,7 +17,7 @@ import {
   runNotFound,
   tooManyOf
 } from "@runplane/api"
-import type { AlertFiring, RunId } from "@runplane/domain"
+import { type AlertFiring, isoTime, type RunId } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -69,7 +69,7 @@ export class Alerts extends Context.Service<
       const { recheck } = yield* makeSilences
       // A step of the evaluator updates firings too: the two follow each other.
       const lockCursor = sql`SELECT FROM alert_cursor FOR UPDATE`
-      const now = Effect.map(clock.now, (millis) => new Date(millis).toISOString())
+      const now = Effect.map(clock.now, isoTime)
 
       /** Between the oldest event that is not evaluated yet and now; 0 without rules. */
       const lagMs = Effect.map(

@@ -1,10 +1,10 @@
 import {
   artifactCreated,
+  backoffMs,
   decodeEventText,
   type LoggedDecision,
   loggedDecision,
   NO_RECEIPT_KEYS,
-  backoffMs,
   RECEIPT_ARTIFACT,
   type ReceiptKeys,
   type ReceiptReport,
@@ -17,7 +17,6 @@ import {
   standardMode
 } from "@runplane/domain"
 import { RuntimeClient, type RuntimeError } from "@runplane/runtime"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
@@ -28,6 +27,7 @@ import { EventRepository } from "../../event-log/EventRepository.ts"
 import { ArtifactRepository } from "../../event-log/runs/ArtifactRepository.ts"
 import { contentDigest } from "../../event-log/seal/HashChain.ts"
 import { Redactor } from "../../platform/deployment/Redactor.ts"
+import { isoNow } from "../../platform/IsoNow.ts"
 import { Metrics, type ReceiptResult } from "../../platform/metrics/Metrics.ts"
 import type { AppendFailed } from "../../platform/postgres/AppendFailed.ts"
 import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
@@ -122,7 +122,7 @@ export const makeReceiptFetcher = Effect.gen(function* () {
     label: string
   ) {
     const id = receiptArtifactId(runId)
-    const ts = new Date(yield* Clock.currentTimeMillis).toISOString()
+    const ts = yield* isoNow
     const shown = redactedReport(redactor, report)
     const event = artifactCreated(
       ts,

@@ -1,9 +1,9 @@
 import {
+  backoffMs,
   DEFAULT_POLICY_ID,
   type DescribedPolicy,
   failureCodeIn,
   isTerminal,
-  backoffMs,
   type SessionSnapshot
 } from "@runplane/domain"
 import type { RuntimeError, RuntimeIdentity } from "@runplane/runtime"

@@ -10,9 +10,9 @@ import { RunStateReader } from "../../event-log/projection/RunStateReader.ts"
 import { RunDocuments } from "../../event-log/runs/RunDocuments.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import type { StoredRun } from "../../event-log/runs/RunRow.ts"
-import { sha256 } from "../../platform/ledger/Sha256.ts"
 import { readStoredSeal } from "../../platform/ledger/StoredSeal.ts"
 import { readBounded } from "../../platform/postgres/BoundedRows.ts"
+import { sha256 } from "../../platform/Sha256.ts"
 
 /** The head of an export, read at one moment, with the numbers of its events. */
 export interface ExportHead {

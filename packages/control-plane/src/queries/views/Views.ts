@@ -22,7 +22,6 @@ import {
   viewReadOnly
 } from "@runplane/api"
 import { parseQuery } from "@runplane/domain"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -34,6 +33,7 @@ import { AuditTrail, type Caller } from "../../platform/audit/AuditTrail.ts"
 import { asCaller } from "../../platform/http/CurrentCaller.ts"
 import { jsonPages, listPage, type TextPage } from "../../platform/http/JsonAnswer.ts"
 import { Ids } from "../../platform/Ids.ts"
+import { isoNow } from "../../platform/IsoNow.ts"
 import { type RowId, rowsOfIds } from "../../platform/postgres/ListPage.ts"
 
 /** The endpoints of saved views (docs/reference/search.md#views). */
@@ -75,7 +75,7 @@ export class Views extends Context.Service<
       const sql = yield* PgClient.PgClient
       const audit = yield* AuditTrail
       const ids = yield* Ids
-      const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
+      const now = isoNow
       const columns = sql`id::text AS id, name, resource, q, columns, sort, owner, owner_name, is_private, created_at, updated_at`
 
       const record = (action: string, { id, name }: Pick<View, "id" | "name">, caller: Caller, at: string) =>

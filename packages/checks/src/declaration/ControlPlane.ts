@@ -97,6 +97,7 @@ export const controlPlane: FolderTables = {
       meaning: "one transaction a group of appends",
       knows: ["projection", "runs", "seal", "subscribe", ...LOG]
     },
+    consume: { meaning: "readers of the whole log with a stored cursor", knows: ["subscribe", ...LOG] },
     projection: { meaning: "checkpoints, cache, replay", knows: LOG },
     runs: { meaning: "the rows of runs", knows: ["subscribe", "projection", ...LOG] },
     seal: { meaning: "hash chain, seals, keys", knows: LOG },

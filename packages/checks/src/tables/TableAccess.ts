@@ -93,12 +93,17 @@ interface Access {
   readonly isWrite: boolean
 }
 
-/** The accesses of a text to these tables, in its order. */
+/**
+ * The accesses of a text to these tables: those of SQL in its order, then the tables that `ListPage` and `LeasedRows`
+ * receive by name.
+ */
 export const accessesOf = (text: string, tables: ReadonlySet<string>): ReadonlyArray<Access> => {
   const code = text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "")
   const found = [...code.matchAll(/\b(DELETE\s+FROM|FROM|JOIN|INTO|UPDATE|USING)\s+(?:ONLY\s+)?([a-z_]+)\b/g)]
-  return found.flatMap(([, verb = "", table = ""]) =>
-    tables.has(table) ? [{ table, isWrite: /^(?:DELETE|INTO|UPDATE)/.test(verb) }] : []
+  const listed = code.matchAll(/\b(from)(?:: | = )sql`([a-z_]+)\b/g)
+  const leased = code.matchAll(/\bmakeLeasedRows<\w+>\(sql, \{\s*(table): "([a-z_]+)"/g)
+  return [...found, ...listed, ...leased].flatMap(([, verb = "", table = ""]) =>
+    tables.has(table) ? [{ table, isWrite: /^(?:DELETE|INTO|UPDATE|table)/.test(verb) }] : []
   )
 }
 

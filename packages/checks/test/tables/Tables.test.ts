@@ -8,14 +8,18 @@ describe("the check of tables", () => {
       "// UPDATE marks",
       "SELECT FROM runs r JOIN marks m ON m.run_id = r.id WHERE r.id IN (DELETE FROM marks RETURNING run_id)",
       "INSERT INTO runs (id) SELECT id FROM other",
-      "UPDATE marks SET number = 1"
+      "UPDATE marks SET number = 1",
+      "readPage(sql, { from: sql`marks m` })",
+      'makeLeasedRows<Row>(sql, { table: "runs" })'
     ].join("\n")
     assert.deepStrictEqual(accessesOf(text, new Set(["runs", "marks"])), [
       { table: "runs", isWrite: false },
       { table: "marks", isWrite: false },
       { table: "marks", isWrite: true },
       { table: "runs", isWrite: true },
-      { table: "marks", isWrite: true }
+      { table: "marks", isWrite: true },
+      { table: "marks", isWrite: false },
+      { table: "runs", isWrite: true }
     ])
   })
 

@@ -1,4 +1,4 @@
-import { firstGraphemes, graphemesOf, usdText, usdTexts } from "@runplane/domain"
+import { firstGraphemes, graphemesOf, percentText, usdText, usdTexts } from "@runplane/domain"
 import { timeSetting } from "./TimeSetting.ts"
 
 /** Texts for times, numbers and names, in English and in the chosen time zone. */
@@ -109,7 +109,7 @@ export const dollars = (value: number, beside: ReadonlyArray<number> = []): stri
 export const alignedDollars = (values: ReadonlyArray<number>): ((value: number) => string) => usdTexts(values, 2)
 
 /** A share from 0 to 1 as `88 %`. */
-export const percent = (share: number): string => `${Math.round(share * 100)} %`
+export const percent = (share: number): string => percentText(share)
 
 /** The difference of two shares as `12 points`. */
 export const points = (share: number): string => counted(Math.round(share * 100), "point")

@@ -5,6 +5,7 @@ import {
   parseIsoDate,
   RUNPLANE_VERSION
 } from "@runplane/api"
+import { isoTime } from "@runplane/domain"
 import { CircuitBreaker, type CircuitTransition } from "@runplane/runtime"
 import { changeLogLevel, settingsInForce } from "@runplane/server"
 import * as Clock from "effect/Clock"
@@ -17,6 +18,7 @@ import { Observers } from "../observe/Observers.ts"
 import { AuditTrail } from "../platform/audit/AuditTrail.ts"
 import { asCaller, currentCaller } from "../platform/http/CurrentCaller.ts"
 import { orUnavailable } from "../platform/http/OutageAnswers.ts"
+import { isoNow } from "../platform/IsoNow.ts"
 import { DriftReport } from "./DriftReport.ts"
 import { Processes } from "./processes/Processes.ts"
 import { retentionSettings } from "./retention/Retention.ts"
@@ -44,7 +46,7 @@ export const selectHistory = (history: ReadonlyArray<CircuitTransition>, query: 
   const start = startOf(query, now)
   return history
     .filter(({ enteredAt }) => Number.isNaN(start) || enteredAt >= start)
-    .map(({ enteredAt, reason, state }) => ({ state, enteredAt: new Date(enteredAt).toISOString(), reason }))
+    .map(({ enteredAt, reason, state }) => ({ state, enteredAt: isoTime(enteredAt), reason }))
 }
 
 /** The administration of the service (docs/reference/admin.md#circuit-breaker, docs/reference/admin.md#drift). */
@@ -62,13 +64,13 @@ export const AdminHttp = HttpApiBuilder.group(
     const tokens = yield* JoinTokens
     // What cannot be read has stopped the start.
     const settings = yield* Effect.orDie(settingsInForce("control-plane"))
-    const startedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
+    const startedAt = yield* isoNow
 
     /** The breaker lives in memory: a reset that cannot be recorded has happened all the same. */
     const resetBreaker = Effect.gen(function* () {
       const before = yield* breaker.state
       yield* breaker.reset
-      const at = new Date(yield* Clock.currentTimeMillis).toISOString()
+      const at = yield* isoNow
       yield* audit.recordDone({
         caller: yield* currentCaller,
         action: "circuit_breaker.reset",
@@ -84,7 +86,7 @@ export const AdminHttp = HttpApiBuilder.group(
     const retentionWaits = Effect.gen(function* () {
       if (!retention.enabled || !retention.onlyArchived) return null
       const cutoff = (yield* Clock.currentTimeMillis) - retention.ttlDays * 24 * MS_PER_HOUR
-      return yield* archiveStatus.unarchivedBefore(new Date(cutoff).toISOString())
+      return yield* archiveStatus.unarchivedBefore(isoTime(cutoff))
     })
 
     const ingest = Effect.map(receiver.sources, (sources) => ({
@@ -121,7 +123,7 @@ export const AdminHttp = HttpApiBuilder.group(
         resource: "log",
         resourceId: "level",
         details: changed,
-        at: new Date(yield* Clock.currentTimeMillis).toISOString()
+        at: yield* isoNow
       })
       return changed
     })

@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
-import { sha256 } from "../platform/ledger/Sha256.ts"
+import { sha256 } from "../platform/Sha256.ts"
 import { type MarkRow, markColumns, toMark } from "./MarkRows.ts"
 
 /** The marks of runs as exports have them (docs/reference/seal.md#marks). */

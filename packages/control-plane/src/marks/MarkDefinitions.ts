@@ -11,7 +11,7 @@ import {
   type NewMarkDefinition,
   type NotFound
 } from "@runplane/api"
-import { definitionProblem, MarkDefinition, reservedDefinitions } from "@runplane/domain"
+import { definitionProblem, isoTime, MarkDefinition, reservedDefinitions } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -44,7 +44,7 @@ export class MarkDefinitions extends Context.Service<
       const sql = yield* PgClient.PgClient
       const audit = yield* AuditTrail
       const clock = yield* DatabaseClock
-      const now = Effect.map(clock.now, (millis) => new Date(millis).toISOString())
+      const now = Effect.map(clock.now, isoTime)
 
       const record = (action: string, name: string, details: Schema.JsonObject, caller: Caller, at: string) =>
         audit.record({ caller, action: `mark.definition.${action}`, resource: "mark", resourceId: name, details, at })

@@ -1,14 +1,12 @@
 import type * as PgClient from "@effect/sql-pg/PgClient"
 import type { Mark, MarkSource, MarkTargetKind, MarkValue } from "@runplane/domain"
+import { rowsOfIds } from "../platform/postgres/ListPage.ts"
 
 /** The columns of a `MarkRow`. */
 export const markColumns = (sql: PgClient.PgClient) => sql`
   id::text AS id, run_id::text AS run_id, target_kind, target_id, index, name, number, flag, category, comment, source,
   judge_name, judge_model, judge_prompt_hash, author, author_name, created_at, replaced_by::text AS replaced_by,
   deleted_at, deleted_by`
-
-/** The columns that may be large, for `readBounded`. */
-export const LARGE_MARK_COLUMNS = ["comment"]
 
 export interface MarkRow {
   readonly id: string
@@ -32,6 +30,10 @@ export interface MarkRow {
   readonly deleted_at: Date | null
   readonly deleted_by: string | null
 }
+
+/** Reads marks by their ids, bounded in bytes. */
+export const marksOfIds = (sql: PgClient.PgClient) =>
+  rowsOfIds<MarkRow>(sql, { from: sql`marks`, columns: markColumns(sql), large: ["comment"] })
 
 /** The three columns of a value. */
 export const valueColumns = (value: MarkValue) => ({

@@ -24,9 +24,9 @@ import type { SqlError } from "effect/sql/SqlError"
 import { contentDigest } from "../event-log/seal/HashChain.ts"
 import { Ids } from "../platform/Ids.ts"
 import { SealKeys } from "../platform/ledger/SealKeys.ts"
-import { sha256 } from "../platform/ledger/Sha256.ts"
 import { Outbox } from "../platform/outbox/Outbox.ts"
 import { unnestRows } from "../platform/postgres/UnnestRows.ts"
+import { sha256 } from "../platform/Sha256.ts"
 import { valueColumns } from "./MarkRows.ts"
 
 /** A mark with its value, before it is stored. */

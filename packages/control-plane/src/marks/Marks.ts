@@ -20,6 +20,7 @@ import {
   canonicalJson,
   commentProblem,
   correctValue,
+  isoTime,
   MAX_JUDGE_TEXT,
   MAX_MARK_CATEGORY,
   MAX_MARK_COMMENT,
@@ -38,16 +39,16 @@ import { RunRepository } from "../event-log/runs/RunRepository.ts"
 import { AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
 import { Redactor } from "../platform/deployment/Redactor.ts"
 import { asCaller } from "../platform/http/CurrentCaller.ts"
-import { jsonPages, jsonText, listPage, type TextPage } from "../platform/http/JsonAnswer.ts"
+import { jsonPages, jsonText, type TextPage } from "../platform/http/JsonAnswer.ts"
 import { orUnavailable } from "../platform/http/OutageAnswers.ts"
 import { Ids } from "../platform/Ids.ts"
 import { Outbox } from "../platform/outbox/Outbox.ts"
-import { readBounded } from "../platform/postgres/BoundedRows.ts"
 import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
+import { pageText, type RowId, readPage } from "../platform/postgres/ListPage.ts"
 import { makeDecisionNames } from "./DecisionNames.ts"
 import { MarkAppendices } from "./MarkAppendices.ts"
 import { MarkDefinitions } from "./MarkDefinitions.ts"
-import { LARGE_MARK_COLUMNS, type MarkRow, markColumns, toMark } from "./MarkRows.ts"
+import { type MarkRow, markColumns, marksOfIds, toMark } from "./MarkRows.ts"
 import { makeMarkTargets, type ResolvedTarget } from "./MarkTargets.ts"
 import { type AddedMark, boundOf, type LockedChain, MarkWriter, requestSha256, timeAfter } from "./MarkWriter.ts"
 import { TelemetryMarks } from "./TelemetryMarks.ts"
@@ -93,7 +94,7 @@ export class Marks extends Context.Service<
       const namesOf = yield* makeDecisionNames
       const writer = yield* MarkWriter
 
-      const now = Effect.map(clock.now, (millis) => new Date(millis).toISOString())
+      const now = Effect.map(clock.now, isoTime)
       const columns = markColumns(sql)
 
       const resolve = Effect.fnUntraced(function* (reference: string) {
@@ -206,25 +207,10 @@ export class Marks extends Context.Service<
           ...(kind === undefined ? [] : [sql`target_kind = ${kind}`]),
           ...(source === undefined ? [] : [sql`source = ${source}`])
         ])
-        const [found, counts] = yield* Effect.all(
-          [
-            sql<{ readonly id: string }>`
-              SELECT id::text AS id FROM marks WHERE ${where} ORDER BY position DESC
-              LIMIT ${BigInt(limit)} OFFSET ${BigInt(offset)}`,
-            sql<{ readonly total: number }>`SELECT count(*)::int AS total FROM marks WHERE ${where}`
-          ],
-          { concurrency: 2 }
-        )
-        const read = (keys: ReadonlyArray<{ readonly id: string }>) =>
-          readBounded<MarkRow>(sql, {
-            keys: sql`${keys.map(({ id }) => id)}::text[]::uuid[]`,
-            from: sql`marks`,
-            isOf: (id) => sql`id = ${id}`,
-            columns,
-            large: LARGE_MARK_COLUMNS
-          })
-        const after = `],"total":${counts[0]?.total ?? 0},"limit":${limit},"offset":${offset}}`
-        return yield* listPage(found, read, (row) => JSON.stringify(toMark(row)), after)
+        const from = sql`marks`
+        const order = sql`position DESC`
+        const page = yield* readPage<RowId>(sql, { columns: sql`id::text AS id`, from, where, order, limit, offset })
+        return yield* pageText(page, query, marksOfIds(sql), (row) => JSON.stringify(toMark(row)))
       })
 
       const remove = Effect.fn("Marks.remove")(function* (

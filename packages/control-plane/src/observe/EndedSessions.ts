@@ -1,4 +1,4 @@
-import { isTerminal, type RunId, type SessionSnapshot } from "@runplane/domain"
+import { isoTime, isTerminal, type RunId, type SessionSnapshot } from "@runplane/domain"
 import { roundGoesOn } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { describeSqlError } from "../platform/postgres/SqlFailures.ts"
@@ -106,7 +106,7 @@ export const makeEndedSessions = (options: EndedSessionsOptions) => {
       isFirst = false
       if (older > 0) {
         yield* Effect.logInfo(
-          `${older} ended sessions that began before ${new Date(now - windowMs).toISOString()} have no run and get none ` +
+          `${older} ended sessions that began before ${isoTime(now - windowMs)} have no run and get none ` +
             "(SESSION_RECONCILE_ENDED_MS)"
         )
       }

@@ -1,6 +1,7 @@
 import {
   artifactCreated,
   type EventDraft,
+  isoTime,
   participantSeen,
   policyResolved,
   type RunId,
@@ -97,7 +98,7 @@ export class RunWriter extends Context.Service<
 
       const note = (run: ObservedRun, stream: Parameters<typeof streamOpened>[2]) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          log.record({ runId: run.id, events: [streamOpened(new Date(now).toISOString(), run.sessionId, stream)] })
+          log.record({ runId: run.id, events: [streamOpened(isoTime(now), run.sessionId, stream)] })
         )
 
       const begin = Effect.fnUntraced(function* (run: ObservedRun, { session }: WriteOf<"Run">) {
@@ -208,7 +209,7 @@ export class RunWriter extends Context.Service<
           case "CancelSettled":
             return Effect.flatMap(Clock.currentTimeMillis, (now) => {
               const stopped = { sessionId: run.sessionId, state: "CANCELLED" } as const
-              const events = request.stopped ? [sessionStateChanged(new Date(now).toISOString(), stopped)] : []
+              const events = request.stopped ? [sessionStateChanged(isoTime(now), stopped)] : []
               return log.record({ runId: run.id, events, also: () => pendingCancels.forget(run.id) })
             })
           case "Reconnecting":

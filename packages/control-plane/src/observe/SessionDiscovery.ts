@@ -1,5 +1,6 @@
 import {
   cleanText,
+  isoTime,
   isUuidSessionId,
   type RunDescriptor,
   type RunId,
@@ -19,6 +20,7 @@ import { EventLog } from "../event-log/EventLog.ts"
 import { newRun, storedDescriptor } from "../event-log/runs/NewRun.ts"
 import { DISCOVERY_SOURCE, RunRepository } from "../event-log/runs/RunRepository.ts"
 import { Ids } from "../platform/Ids.ts"
+import { isoNow } from "../platform/IsoNow.ts"
 import { forever, roundGoesOn } from "../platform/loop/Forever.ts"
 import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
 import { isTerminalSession } from "./decide/Action.ts"
@@ -124,8 +126,8 @@ export class SessionDiscovery extends Context.Service<
       const create = Effect.fnUntraced(
         function* ({ noticedAt, session }: NoticedSession, timedOut: RunId | undefined) {
           const { sessionId } = session
-          const at = new Date(yield* Clock.currentTimeMillis).toISOString()
-          const discoveredAt = clock.shift(new Date(noticedAt).toISOString())
+          const at = yield* isoNow
+          const discoveredAt = clock.shift(isoTime(noticedAt))
           const run = newRun(yield* describe(session, timedOut, discoveredAt), {
             id: timedOut === undefined && isUuidSessionId(sessionId) ? sessionId : yield* ids.uuid,
             sessionId,

@@ -1,4 +1,4 @@
-import { type RunId, streamOpened } from "@runplane/domain"
+import { isoTime, type RunId, streamOpened } from "@runplane/domain"
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -70,7 +70,7 @@ export class SignalStore extends Context.Service<
           retryOnOutage(
             log.record({
               runId,
-              events: [streamOpened(new Date(now).toISOString(), sessionId, { status: "gap", detail })]
+              events: [streamOpened(isoTime(now), sessionId, { status: "gap", detail })]
             })
           )
         ).pipe(

@@ -1,11 +1,11 @@
 import { boundName, type RawEnvelope } from "@runplane/domain"
 import { decodePayload, RuntimeClient, type RuntimeError } from "@runplane/runtime"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import type { ObservedFrame } from "../event-log/append/AppendRequest.ts"
 import { observed } from "../event-log/append/FrameBytes.ts"
+import { isoNow } from "../platform/IsoNow.ts"
 import { reopened } from "../platform/loop/Reopened.ts"
 import { Metrics } from "../platform/metrics/Metrics.ts"
 import { makeKeyedQueue } from "./KeyedQueue.ts"
@@ -65,7 +65,7 @@ export const layerSignalWatch = Layer.effectDiscard(
 
     const senders = new Set<string>()
     const receive = Effect.fnUntraced(function* (envelopes: ReadonlyArray<RawEnvelope>) {
-      const receivedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
+      const receivedAt = yield* isoNow
       for (const envelope of envelopes) {
         const sessionId = sessionOf(envelope)
         if (sessionId === undefined || !isObservableSessionId(sessionId)) continue

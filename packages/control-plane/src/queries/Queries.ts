@@ -17,7 +17,6 @@ import { MarkAgreementReport } from "./marks/MarkAgreementReport.ts"
 import { MarkSearch } from "./marks/MarkSearch.ts"
 import { ModelCosts } from "./prices/ModelCosts.ts"
 import { RecordedCalls } from "./prices/RecordedCalls.ts"
-import { UnpricedCalls } from "./prices/UnpricedCalls.ts"
 import { EventSearch } from "./query/EventSearch.ts"
 import { RunList } from "./runs/RunList.ts"
 import { Ledger } from "./seals/Ledger.ts"
@@ -42,7 +41,6 @@ export const layer = Layer.mergeAll(
   Tombstones.layer,
   TraceReports.layer,
   RecordedCalls.layer,
-  UnpricedCalls.layer,
   Views.layer,
   Layer.mergeAll(AgentRecords.layer, Backtests.layer, Stabilities.layer).pipe(
     Layer.provide([BacktestRuns.layer, DecisionTruths.layer])

@@ -8,7 +8,6 @@ import {
   sessionStateChanged
 } from "@runplane/domain"
 import { RuntimeClient } from "@runplane/runtime"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type { LockedRun } from "../event-log/append/AppendRequest.ts"
@@ -21,6 +20,7 @@ import type { Subscription } from "../event-log/subscribe/Subscription.ts"
 import { CancelReasons } from "../observe/CancelReasons.ts"
 import { PendingCancels } from "../observe/PendingCancels.ts"
 import { type AuditEntry, AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
+import { isoNow } from "../platform/IsoNow.ts"
 import { type CallbackAddress, CancelCallback, callbackOf } from "./CancelCallback.ts"
 import { refusalOf } from "./ControlAuthority.ts"
 
@@ -55,7 +55,7 @@ export const makeCancelRun = Effect.gen(function* () {
       at
     })
 
-  const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
+  const now = isoNow
 
   /** Waits for the run's end, for at most `CANCEL_WAIT_MS`; answers the status as it then is. */
   const awaitEnd = Effect.fnUntraced(function* (run: StoredRun, subscription: Subscription) {

@@ -2,7 +2,6 @@ import { badRequest, invalidSessionId, type RunAccepted, sessionAlreadyExists, u
 import { isSessionId, isUuidSessionId, type RunDescriptor, RunId, runCreated } from "@runplane/domain"
 import { RuntimeClient } from "@runplane/runtime"
 import { callingSpan, traceParentOf } from "@runplane/server"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { EventLog } from "../event-log/EventLog.ts"
@@ -12,6 +11,7 @@ import type { StoredRun } from "../event-log/runs/RunRow.ts"
 import { Observers } from "../observe/Observers.ts"
 import { AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
 import { Ids } from "../platform/Ids.ts"
+import { isoNow } from "../platform/IsoNow.ts"
 import { Admission } from "./Admission.ts"
 import { CancelCallback } from "./CancelCallback.ts"
 import { makeClaimRun } from "./ClaimRun.ts"
@@ -81,7 +81,7 @@ export const makeCreateRun = Effect.gen(function* () {
     caller: Caller,
     clonedFrom: string | undefined
   ) {
-    const at = new Date(yield* Clock.currentTimeMillis).toISOString()
+    const at = yield* isoNow
     // The run joins the trace of its request.
     const callerSpan = yield* callingSpan
     const traceId = callerSpan?.traceId ?? (yield* ids.traceId)

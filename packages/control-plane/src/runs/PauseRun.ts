@@ -1,13 +1,13 @@
 import { invalidTransition, notRunning, notSuspended, runNotFound } from "@runplane/api"
 import { type RuntimeSessionState, runResumed, runSuspended, type SendAck, sessionStateChanged } from "@runplane/domain"
 import { RuntimeClient, type RuntimeError } from "@runplane/runtime"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { LockedRun } from "../event-log/append/AppendRequest.ts"
 import { EventLog } from "../event-log/EventLog.ts"
 import type { StoredRun } from "../event-log/runs/RunRow.ts"
 import { CancelReasons } from "../observe/CancelReasons.ts"
 import { type AuditEntry, AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
+import { isoNow } from "../platform/IsoNow.ts"
 import { refusalOf } from "./ControlAuthority.ts"
 
 interface Pause {
@@ -78,7 +78,7 @@ export const makePauseRun = Effect.gen(function* () {
       .pipe(Effect.catchTag("RunNotFound", () => Effect.fail(runNotFound(id))))
     if (change === "rejected") return yield* invalidTransition(id, status, pause.to)
     if (change !== "applied") {
-      const at = new Date(yield* Clock.currentTimeMillis).toISOString()
+      const at = yield* isoNow
       yield* audit.recordDone(entry(at))
     }
   })

@@ -12,9 +12,16 @@ import {
   type RunAccepted,
   runNotFound
 } from "@runplane/api"
-import { artifactCreated, isTerminal, isUuid, OTLP_RUNTIME_KIND, type RunDescriptor, RunId } from "@runplane/domain"
+import {
+  artifactCreated,
+  isoTime,
+  isTerminal,
+  isUuid,
+  OTLP_RUNTIME_KIND,
+  type RunDescriptor,
+  RunId
+} from "@runplane/domain"
 import { withBudgetRetry } from "@runplane/server"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -35,6 +42,7 @@ import { Redactor } from "../platform/deployment/Redactor.ts"
 import { asCaller } from "../platform/http/CurrentCaller.ts"
 import type { DatabaseFailure } from "../platform/http/OutageAnswers.ts"
 import { Ids } from "../platform/Ids.ts"
+import { isoNow } from "../platform/IsoNow.ts"
 import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
 import { Runs } from "./Runs.ts"
 
@@ -90,7 +98,7 @@ export class RunManagement extends Context.Service<
       const runs = yield* Runs
       const upkeep = yield* RunAdministration
 
-      const now = Effect.map((yield* DatabaseClock).now, (millis) => new Date(millis).toISOString())
+      const now = Effect.map((yield* DatabaseClock).now, isoTime)
 
       const resolve = Effect.fnUntraced(function* (reference: string) {
         const runId = yield* repository.resolve(reference)
@@ -161,7 +169,7 @@ export class RunManagement extends Context.Service<
         const runId = yield* resolve(reference)
         const id = yield* ids.uuid
         // The time of this process; the log stores the event, and the artifact, at the time of the database.
-        const ts = new Date(yield* Clock.currentTimeMillis).toISOString()
+        const ts = yield* isoNow
         let artifact: Artifact = {
           id,
           runId,

@@ -1,4 +1,4 @@
-import { isTerminal } from "@runplane/domain"
+import { backoffMs, isoTime, isTerminal, spreadBy } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import type { StoredEvent } from "../event-log/EventRepository.ts"
 import type { CurrentState } from "../event-log/projection/RunStateReader.ts"
@@ -16,8 +16,7 @@ const READ_HEAD: Action = { _tag: "ReadHead" }
 const READ_CURRENT: Action = { _tag: "ReadCurrent" }
 
 /** Pause after a failed read, doubling up to the longest, with jitter so that streams retry apart. Milliseconds. */
-const RETRY_MS = 100
-const LONGEST_RETRY_MS = 2_000
+const RETRIES = { firstMs: 100, longestMs: 2_000 }
 
 /**
  * The next state of an event stream, and what its loop does now. The loop continues with `Ready` after the client has
@@ -117,7 +116,7 @@ const beat = (state: State, { lastIndex, lastSeq }: Head, now: number): Next => 
   const { heartbeatMs, index, nextHeartbeat, seq, target } = state
   const missed = Math.max(1, Math.ceil((now - nextHeartbeat) / heartbeatMs))
   const after: State = { ...state, heartbeat: undefined, nextHeartbeat: nextHeartbeat + heartbeatMs * missed }
-  const ts = new Date(now).toISOString()
+  const ts = isoTime(now)
   if (target._tag === "Log") return [after, send(Sse.controlFrame("heartbeat", seq, { ts, seq }))]
   const position = index === undefined ? { seq: lastSeq, index: lastIndex } : { seq, index }
   return [after, send(Sse.controlFrame("heartbeat", undefined, { ts, ...position }))]
@@ -221,7 +220,7 @@ const resetRun = (
   { lastIndex, lastSeq, ...current }: CurrentState,
   now: number
 ): Next => {
-  const data = { ts: new Date(now).toISOString(), seq: lastSeq, index: lastIndex, afterSeq }
+  const data = { ts: isoTime(now), seq: lastSeq, index: lastIndex, afterSeq }
   const after: State = {
     ...snapshotSent(state, lastSeq, now),
     phase: { _tag: "Reading" },
@@ -238,7 +237,7 @@ const resetRun = (
 
 const resetLog = (state: State, { afterSeq }: Extract<Phase, { _tag: "Resetting" }>, now: number): Next => {
   const { seq } = state
-  const data = { ts: new Date(now).toISOString(), seq, afterSeq }
+  const data = { ts: isoTime(now), seq, afterSeq }
   // A heartbeat follows.
   return [{ ...state, nextHeartbeat: now, phase: { _tag: "Live" } }, send(Sse.controlFrame("reset", seq, data))]
 }
@@ -246,7 +245,7 @@ const resetLog = (state: State, { afterSeq }: Extract<Phase, { _tag: "Resetting"
 const fail = (state: State, { jitter, now }: Extract<Input, { _tag: "Failed" }>): State => {
   const { failures, heartbeat, index, phase, seq } = state
   if (phase._tag === "Opening") return { ...state, phase: { ...phase, isChecked: true } }
-  const pause = Math.min(RETRY_MS * 2 ** failures, LONGEST_RETRY_MS) * (0.5 + jitter)
+  const pause = spreadBy(0.5, backoffMs(RETRIES, failures), jitter)
   const isDue = heartbeat !== undefined || now >= state.nextHeartbeat
   return {
     ...state,

@@ -13,7 +13,7 @@ import {
 } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { sha256 } from "../../src/platform/ledger/Sha256.ts"
+import { sha256 } from "../../src/platform/Sha256.ts"
 import { readLog } from "./Runs.ts"
 
 /** A stored event, which is of a known type and recorded as this very text. */

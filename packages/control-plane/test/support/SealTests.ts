@@ -5,7 +5,7 @@ import { SealKeySet } from "@runplane/api"
 import { chainNext, chainStart, eventBytes, type RunId, Seal, type SignatureCheck, signedBytes } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { sha256 } from "../../src/platform/ledger/Sha256.ts"
+import { sha256 } from "../../src/platform/Sha256.ts"
 import { call } from "./HttpService.ts"
 import { readLog } from "./Runs.ts"
 

@@ -43,8 +43,8 @@ export const startRun = Effect.gen(function* () {
 /** The stored deliveries of a subscription, the latest first. */
 export const storedDeliveries = Effect.fnUntraced(function* (id: string, status?: WebhookDelivery["status"]) {
   const repository = yield* WebhookRepository
-  const { ids } = yield* repository.deliveryIds(id, { limit: 200, offset: 0, ...(status !== undefined && { status }) })
-  return (yield* repository.deliveries(ids)).rows
+  const { rows } = yield* repository.deliveryIds(id, { limit: 200, offset: 0, ...(status !== undefined && { status }) })
+  return (yield* repository.deliveries(rows.map((row) => row.id))).rows
 })
 
 /** Waits until the deliveries of a subscription are as wanted, and answers them; the latest first. */

@@ -1,3 +1,4 @@
+import { percentText } from "../values/Percent.ts"
 import { type AgentRecord, type AgentTally, addVote, agentRecord, emptyTally } from "./AgentRecord.ts"
 import type { AgentVote } from "./AgentVote.ts"
 import { LEAST_PAIRS } from "./RaterAgreement.ts"
@@ -97,7 +98,6 @@ export const groupRecords = ({ groups, unknown }: GroupedTally, by: RecordGroup)
   ]
 }
 
-const percent = (share: number) => `${Math.round(share * 100)} %`
 const points = (share: number) => String(Math.round(share * 100))
 
 type Right = Pick<AgentRecord, "judged" | "right" | "rightInterval" | "rightShare">
@@ -108,7 +108,7 @@ const rightText = ({ judged, right, rightInterval, rightShare }: Right): string 
     ? "0 of 0"
     : judged === 1
       ? `${right} of 1`
-      : `${percent(rightShare)} of ${judged} (${percent(rightInterval.low)} to ${percent(rightInterval.high)})`
+      : `${percentText(rightShare)} of ${judged} (${percentText(rightInterval.low)} to ${percentText(rightInterval.high)})`
 
 /** The difference of two shares with its interval of 95 % (Newcombe 1998, method 10). */
 const difference = (after: Right, before: Right) => {
@@ -124,7 +124,7 @@ const difference = (after: Right, before: Right) => {
 const confidenceText = ({ confidence }: Pick<AgentRecord, "confidence">): string => {
   if (confidence === undefined) return "Its judged votes state no confidence."
   const { gap, mean, n, right } = confidence
-  const figures = `it states ${percent(mean)} and is right in ${percent(right)} of ${n}`
+  const figures = `it states ${percentText(mean)} and is right in ${percentText(right)} of ${n}`
   if (n < LEAST_PAIRS) {
     return `Whether its confidence fits is open with ${n} of at least ${LEAST_PAIRS} votes that state one.`
   }

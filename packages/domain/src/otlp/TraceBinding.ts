@@ -1,5 +1,7 @@
+import * as Hex from "effect/encoding/Hex"
 import * as Schema from "effect/Schema"
 import { Field, isBlank } from "../values/Field.ts"
+import { uuidOfHash } from "../values/HashUuid.ts"
 import { nameOf } from "./AttributeValues.ts"
 import { saysSomething } from "./LogInterest.ts"
 import { meaningOf } from "./MeaningOf.ts"
@@ -109,11 +111,7 @@ export const uuidV5 = (sha1: (bytes: Uint8Array) => Uint8Array, name: string): s
   const bytes = new Uint8Array(NAMESPACE.length + text.length)
   bytes.set(NAMESPACE)
   bytes.set(text, NAMESPACE.length)
-  const hash = sha1(bytes).slice(0, 16)
-  hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x50
-  hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80
-  const hex = Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("")
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+  return uuidOfHash(Hex.encode(sha1(bytes)), 5)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import type { ExampleRun, ExampleRunRequest, LauncherError } from "@runplane/api"
-import { canonicalJson } from "@runplane/domain"
+import { canonicalJson, uuidOfHash } from "@runplane/domain"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -129,16 +129,7 @@ export const makeLaunchKeys = ({ launch, replay, runs }: LaunchKeysOptions, serv
 const requestHash = (request: ExampleRunRequest): string => sha256(canonicalJson(JSON.parse(JSON.stringify(request))))
 
 /** A UUID of version 4 in form, as every session of a launch has. */
-const sessionIdOf = (key: string, attempt: number): string => {
-  const hex = sha256(JSON.stringify(["runplane launch", key, attempt]))
-  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16)
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `4${hex.slice(13, 16)}`,
-    `${variant}${hex.slice(17, 20)}`,
-    hex.slice(20, 32)
-  ].join("-")
-}
+const sessionIdOf = (key: string, attempt: number): string =>
+  uuidOfHash(sha256(JSON.stringify(["runplane launch", key, attempt])), 4)
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")

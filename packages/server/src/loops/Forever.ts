@@ -1,3 +1,4 @@
+import { type Backoff, backoffMs } from "@runplane/domain"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -28,7 +29,7 @@ export interface LoopOptions {
   /** The pause before the first round, milliseconds; infinite: until the wake. None by default. */
   readonly first?: number
   /** The pauses after failures double from the first to the longest. Milliseconds. */
-  readonly backoff?: { readonly firstMs: number; readonly longestMs: number }
+  readonly backoff?: Backoff
   /**
    * What a round, or the part of one between two calls of `roundGoesOn`, may take before the loop is late.
    * Milliseconds.
@@ -107,8 +108,8 @@ const turn = Effect.fnUntraced(function* <E, R>(
     if (!isStart) yield* Effect.logDebug(text)
     else if (isDefect) yield* Effect.logError(text, cause)
     else yield* Effect.logWarning(text)
-    const longest = Math.min(backoff.longestMs, faults?.longestMs ?? backoff.longestMs)
-    const full = Math.min(backoff.firstMs * 2 ** (state.failures - 1), longest)
+    const longestMs = Math.min(backoff.longestMs, faults?.longestMs ?? backoff.longestMs)
+    const full = backoffMs({ firstMs: backoff.firstMs, longestMs }, state.failures - 1)
     yield* Effect.sleep(Math.round(full * (1 - SPREAD * (yield* Random.next))))
   })
 

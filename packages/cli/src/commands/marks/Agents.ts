@@ -1,5 +1,5 @@
 import type { AgentVoteRecord } from "@runplane/api"
-import { costText, RECORD_GROUPS, type RecordGroup, usdText } from "@runplane/domain"
+import { costText, percentText, RECORD_GROUPS, type RecordGroup, usdText } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -78,18 +78,16 @@ const groupColumns = (by: RecordGroup): ReadonlyArray<Column<Group>> => [
     text: ({ judged, right, rightInterval, rightShare }) =>
       rightShare === undefined || rightInterval === undefined
         ? "none judged"
-        : `${right} of ${judged}, ${percent(rightShare)} (${percent(rightInterval.low)} to ${percent(rightInterval.high)})`
+        : `${right} of ${judged}, ${percentText(rightShare)} (${percentText(rightInterval.low)} to ${percentText(rightInterval.high)})`
   },
   {
     title: "CONFIDENCE",
     text: ({ confidence }) =>
       confidence === undefined
         ? ""
-        : `states ${percent(confidence.mean)} of ${confidence.n}, right ${percent(confidence.right)}`
+        : `states ${percentText(confidence.mean)} of ${confidence.n}, right ${percentText(confidence.right)}`
   }
 ]
-
-const percent = (share: number) => `${Math.round(share * 100)} %`
 
 const factsOf = (found: AgentVoteRecord): ReadonlyArray<readonly [string, string | undefined]> => {
   const { brier, costPerRightUsd, examined, judged, right, rightInterval, rightShare, runs } = found
@@ -102,7 +100,7 @@ const factsOf = (found: AgentVoteRecord): ReadonlyArray<readonly [string, string
       "Right",
       rightShare === undefined || rightInterval === undefined
         ? "unknown: no decision has a mark `correct`"
-        : `${right} of ${judged}, ${percent(rightShare)} (${percent(rightInterval.low)} to ${percent(rightInterval.high)})`
+        : `${right} of ${judged}, ${percentText(rightShare)} (${percentText(rightInterval.low)} to ${percentText(rightInterval.high)})`
     ],
     [
       "Against most",
@@ -128,6 +126,6 @@ export const curveLines = (bins: AgentVoteRecord["reliability"]): ReadonlyArray<
     const stated = Math.min(BAR - 1, Math.round(confidence * BAR))
     const bar = Array.from({ length: BAR }, (_, at) => (at === stated ? "|" : at < Math.round(right * BAR) ? "#" : "."))
     const range = `${low.toFixed(1)} - ${high.toFixed(1)}`
-    return `  ${range.padEnd(11)}  ${bar.join("")} ${percent(right).padStart(5)}  ${n}`
+    return `  ${range.padEnd(11)}  ${bar.join("")} ${percentText(right).padStart(5)}  ${n}`
   })
 ]

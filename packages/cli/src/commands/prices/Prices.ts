@@ -1,5 +1,5 @@
 import type { ModelPriceAnswer } from "@runplane/api"
-import { type PriceDoubt, usdText } from "@runplane/domain"
+import { type PriceDoubt, percentText, usdText } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -74,7 +74,7 @@ const check = Command.make("check", { since: sinceFlag }, ({ since }) =>
         { title: "CALLS", text: ({ calls }) => String(calls) },
         { title: "TOKENS", text: ({ totalTokens }) => totalTokens.toLocaleString("en-US") },
         { title: "COST", text: ({ guessedCostUsd }) => `≈ ${usdText(guessedCostUsd, 4)}` },
-        { title: "SHARE", text: ({ share }) => `${(share * 100).toFixed(1)} %` }
+        { title: "SHARE", text: ({ share }) => percentText(share, 1) }
       ],
       found.models,
       found

@@ -5,6 +5,7 @@ import {
   MAX_PRICE_FILE,
   makeModelPrices,
   makeRepricing,
+  percentText,
   type RepricedSums,
   readPriceFile,
   usdText
@@ -50,7 +51,7 @@ const readCatalogue = Effect.fnUntraced(function* (source: Option.Option<string>
 
 const money = (usd: number, guess: number, beside: number) => `${guess > 0 ? "≈ " : ""}${usdText(usd, 4, [beside])}`
 const difference = (usd: number) => `${usd < 0 ? "-" : usd > 0 ? "+" : ""}${usdText(Math.abs(usd), 4)}`
-const share = (part: number, whole: number) => `${(whole === 0 ? 0 : (part / whole) * 100).toFixed(1)} %`
+const share = (part: number, whole: number) => percentText(whole === 0 ? 0 : part / whole, 1)
 
 const summaryLines = (sums: RepricedSums & { readonly callsWithoutUsage: number }) => [
   row("Calls", sums.calls.toLocaleString("en-US")),

@@ -9,7 +9,6 @@ import {
 } from "@runplane/api"
 import { DEFAULT_POLICY_ID, highestSchemaVersion, parseJsonObject, policyRuleFaults } from "@runplane/domain"
 import { RuntimeClient, type RuntimeError, type RuntimePolicy } from "@runplane/runtime"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -19,6 +18,7 @@ import type * as Schema from "effect/Schema"
 import { AuditTrail, type Caller } from "../../platform/audit/AuditTrail.ts"
 import { currentCaller } from "../../platform/http/CurrentCaller.ts"
 import { answerOfRuntimeError } from "../../platform/http/RuntimeRefusal.ts"
+import { isoNow } from "../../platform/IsoNow.ts"
 
 /** A registration that has passed the field rules. */
 export interface PolicyRegistration {
@@ -57,7 +57,7 @@ export class Policies extends Context.Service<
         caller: Caller,
         answer: { readonly ok: boolean; readonly error: string }
       ) {
-        const at = new Date(yield* Clock.currentTimeMillis).toISOString()
+        const at = yield* isoNow
         const outcome = answer.ok ? "succeeded" : "refused"
         const details = answer.ok ? {} : { error: answer.error }
         yield* audit.recordDone({ caller, action, resource: "policy", resourceId: policyId, outcome, details, at })

@@ -1,6 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { RunId } from "@runplane/domain"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -8,6 +7,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { RunAdministration } from "../../event-log/runs/RunAdministration.ts"
 import { hasStatus } from "../../event-log/runs/RunColumns.ts"
 import { isArchived } from "../../features/archive/ArchivedRuns.ts"
+import { isoNow } from "../../platform/IsoNow.ts"
 import { insertPending, pendingEntry } from "../../platform/ledger/PendingEntries.ts"
 import { SealKeys } from "../../platform/ledger/SealKeys.ts"
 
@@ -113,7 +113,7 @@ export class ExpiredRows extends Context.Service<
         )
         const runs = onlyArchived ? yield* archivedAmong(locked) : locked
         if (runs.length > 0) {
-          const at = new Date(yield* Clock.currentTimeMillis).toISOString()
+          const at = yield* isoNow
           yield* upkeep.remove(
             runs.map(({ id }) => RunId.make(id)),
             { reason: "expired", by: RETENTION, at }

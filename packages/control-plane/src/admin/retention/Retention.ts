@@ -1,3 +1,4 @@
+import { isoTime } from "@runplane/domain"
 import { ControlPlaneSettings, readSettings, type SettingValues } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -118,7 +119,7 @@ export class Retention extends Context.Service<
 
         const sweep = Effect.gen(function* () {
           const now = yield* clock.now
-          const cutoff = new Date(now - options.ttlDays * MS_PER_DAY).toISOString()
+          const cutoff = isoTime(now - options.ttlDays * MS_PER_DAY)
           return {
             ...(yield* removeRuns(cutoff)),
             auditEntries: yield* removeAll("audit_entry", rows.removeAuditEntries(cutoff)),

@@ -1,3 +1,4 @@
+import { backoffMs } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -21,8 +22,7 @@ export const WRITERS = 3
 /** An append of more bytes shares no transaction with smaller ones, and one writer at a time has such appends. */
 const LARGE_APPEND_BYTES = 131_072
 /** The pause before a locked run is tried again, doubling up to the longest. Milliseconds. */
-const FIRST_LOCK_PAUSE_MS = 10
-const LONGEST_LOCK_PAUSE_MS = 250
+const LOCK_PAUSES = { firstMs: 10, longestMs: 250 }
 /** How long failed appends count when no other append follows. Milliseconds. */
 const FAILURES_COUNT_MS = 60_000
 
@@ -168,7 +168,7 @@ export class AppendQueue extends Context.Service<
           queue.inFlight -= 1
           return Effect.void
         }
-        const pause = Math.min(FIRST_LOCK_PAUSE_MS * 2 ** queue.lockedTimes, LONGEST_LOCK_PAUSE_MS)
+        const pause = backoffMs(LOCK_PAUSES, queue.lockedTimes)
         queue.lockedTimes += 1
         const retry = Effect.sync(() => {
           queue.inFlight = 0

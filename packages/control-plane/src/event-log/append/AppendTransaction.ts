@@ -1,4 +1,4 @@
-import { enrichMetadata, isTerminal, type KnownEvent } from "@runplane/domain"
+import { enrichMetadata, isoTime, isTerminal, type KnownEvent } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -144,7 +144,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
     const unlocked = remaining.filter(({ request }) => !elsewhere.has(request.runId))
     const locked = remaining.filter(({ request }) => elsewhere.has(request.runId))
     const now = yield* Clock.currentTimeMillis
-    const at = new Date(yield* clock.now).toISOString()
+    const at = isoTime(yield* clock.now)
     const time = { at, shift: clock.shift }
 
     const decisions: Array<Decision> = []

@@ -1,3 +1,4 @@
+import { backoffMs, spreadBy } from "@runplane/domain"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -39,7 +40,7 @@ export const inTurn = Effect.fnUntraced(function* <Part, E>(
 /** How often a transaction that lost against others, or its connection, is repeated. */
 const GROUP_RETRIES = 4
 /** The pause before the first of them, doubling, with jitter. Milliseconds. */
-const RETRY_PAUSE_MS = 10
+const RETRY_PAUSES = { firstMs: 10, longestMs: Number.POSITIVE_INFINITY }
 /** How long the outcome of a COMMIT whose answer was lost is queried. Milliseconds. */
 export const OUTCOME_TIMEOUT_MS = 30_000
 const OUTCOME_POLL_MS = 100
@@ -270,7 +271,7 @@ const isBroken = (cause: Cause.Cause<SqlError>): boolean =>
   })
 
 const pause = (tries: number) =>
-  Effect.flatMap(Random.next, (random) => Effect.sleep(RETRY_PAUSE_MS * 2 ** tries * (0.5 + random)))
+  Effect.flatMap(Random.next, (random) => Effect.sleep(spreadBy(0.5, backoffMs(RETRY_PAUSES, tries), random)))
 
 const reasonOf = (cause: Cause.Cause<SqlError>): string => {
   const error = sqlErrorOf(cause)

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto"
 import { type NormalisedFrame, type Normaliser, type RawEnvelope, type RawFrame, streamOpened } from "@runplane/domain"
+import { sha256, sha256Hex } from "../../platform/Sha256.ts"
 
 /**
  * Longest message id, in characters, that is its own key. An entry of the index of the messages can have some 2,700
@@ -18,7 +18,7 @@ const AMBIENT = "ambient:"
 const messageKeyOf = (messageId: string): string => {
   const isPlain =
     messageId.length <= LONGEST_PLAIN_KEY && !messageId.startsWith(DIGEST) && !messageId.startsWith(AMBIENT)
-  return isPlain ? messageId : `${DIGEST}${createHash("sha256").update(messageId).digest("hex")}`
+  return isPlain ? messageId : `${DIGEST}${sha256Hex(messageId)}`
 }
 
 /**
@@ -28,7 +28,7 @@ const messageKeyOf = (messageId: string): string => {
 const ambientKeyOf = (envelope: RawEnvelope): string => {
   const { messageId, messageType, payload, sender, sessionId, timestampUnixMs } = envelope
   const content = JSON.stringify([messageId, messageType, sender, sessionId, timestampUnixMs])
-  return `${AMBIENT}${createHash("sha256").update(content).update("\0").update(payload).digest("hex")}`
+  return `${AMBIENT}${Buffer.from(sha256(Buffer.from(`${content}\0`), payload)).toString("hex")}`
 }
 
 /** A frame of the runtime; `observed` makes it. */

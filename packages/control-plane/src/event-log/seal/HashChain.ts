@@ -1,9 +1,9 @@
 import { createHash, hash } from "node:crypto"
 import { chainStart, framesStart } from "@runplane/domain"
-import { sha256 } from "../../platform/ledger/Sha256.ts"
+import { sha256, sha256Hex } from "../../platform/Sha256.ts"
 
 /** The digest of an artifact's inline content in its event, over the text that is stored and served; hexadecimal. */
-export const contentDigest = (text: string): string => hash("sha256", text, "hex")
+export const contentDigest = (text: string): string => sha256Hex(text)
 
 /** The head of a run without events. */
 export const emptyChain = (runId: string): Uint8Array => chainStart(sha256, runId)

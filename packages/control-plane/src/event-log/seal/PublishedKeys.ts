@@ -8,9 +8,9 @@ import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { insertPending, pendingEntry } from "../../platform/ledger/PendingEntries.ts"
 import { type SealKey, SealKeys } from "../../platform/ledger/SealKeys.ts"
-import { sha256 } from "../../platform/ledger/Sha256.ts"
 import { forever } from "../../platform/loop/Forever.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
+import { sha256 } from "../../platform/Sha256.ts"
 
 /** How long the published keys are cached. Milliseconds. */
 const KEYS_KEPT_MS = 2_000

@@ -1,6 +1,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import {
   doubtsOf,
+  isoTime,
   isTerminal,
   isUnchecked,
   makeSeal,
@@ -111,7 +112,7 @@ export class RunSeals extends Context.Service<
         const seal = yield* currentSeal(runId, now)
         if (seal !== undefined) return seal
         if (now.lastIndex !== index) return undefined
-        const sealedAt = new Date(yield* clock.now).toISOString()
+        const sealedAt = isoTime(yield* clock.now)
         const end = { ...(now.isVouched ? now : unproven(now)), chain }
         const draft = {
           runId,

@@ -4,6 +4,8 @@ import {
   dueAt,
   durationOf,
   type Evaluation,
+  isoTime,
+  isoTimeOrNull,
   isRollingWindow,
   minuteOf,
   type NoticeState,
@@ -67,7 +69,7 @@ export const makeAlertClock = Effect.gen(function* () {
       SELECT d.rule_id, d.run_id::text AS run_id, r.status, coalesce(h.last_ts, r.created_at) AS last_ts, m.memory
       FROM alert_deadlines d JOIN runs r ON r.id = d.run_id JOIN run_heads h ON h.run_id = d.run_id
       LEFT JOIN alert_memories m ON m.run_id = d.run_id
-      WHERE d.due_at <= ${new Date(now).toISOString()}::timestamptz ORDER BY d.due_at LIMIT ${AT_ONCE}`
+      WHERE d.due_at <= ${isoTime(now)}::timestamptz ORDER BY d.due_at LIMIT ${AT_ONCE}`
     return rows.flatMap((row): ReadonlyArray<DueRun> => {
       const rule = rules.get(row.rule_id)
       if (rule === undefined) return []
@@ -83,7 +85,7 @@ export const makeAlertClock = Effect.gen(function* () {
       const ids = { rule_id: rule.id, run_id: runId }
       if (status !== "running") {
         const isOpening = status === "queued" || status === "starting" || status === "binding_session"
-        return { ...ids, due_at: isOpening ? isoAt(now + (rule.levels[0]?.at ?? 0)) : null }
+        return { ...ids, due_at: isOpening ? isoTime(now + (rule.levels[0]?.at ?? 0)) : null }
       }
       const known: RunMemory | undefined = memory && { ...memory, lastAt: Math.max(memory.lastAt ?? 0, lastAt) }
       const value = rule.measure === "silenceMs" ? now - lastAt : known && durationOf(known, now)
@@ -96,7 +98,7 @@ export const makeAlertClock = Effect.gen(function* () {
   const nextDue = (rule: AlertRule, runId: string, memory: RunMemory | undefined, evaluation: Evaluation) => {
     const level = rule.levels.find((_, number) => !evaluation.hasFired(rule.id, runId, runId, number))
     const at = level === undefined || memory === undefined ? undefined : dueAt(rule, memory, level.at)
-    return at === undefined ? null : isoAt(at)
+    return at === undefined ? null : isoTime(at)
   }
 
   /** The deadlines of runs with new events. */
@@ -126,7 +128,7 @@ export const makeAlertClock = Effect.gen(function* () {
 
   /** Sends the notifications of open firings that are due and that no silence suppresses. */
   const notify = Effect.fnUntraced(function* (now: number) {
-    const at = isoAt(now)
+    const at = isoTime(now)
     const rows = yield* sql<NoticeRow>`
       SELECT f.id::text AS id, f.run_id::text AS run_id, coalesce(f.is_notified, NOT f.silenced) AS is_notified,
              f.silenced, f.acknowledged_at IS NOT NULL AS is_acknowledged, f.check_at, f.repeat_at, f.resend_at,
@@ -148,9 +150,9 @@ export const makeAlertClock = Effect.gen(function* () {
       id,
       is_notified: state.isNotified,
       silenced: state.isSilenced,
-      check_at: isoOf(state.checkAt),
-      repeat_at: isoOf(state.repeatAt),
-      resend_at: isoOf(state.resendAt)
+      check_at: isoTimeOrNull(state.checkAt),
+      repeat_at: isoTimeOrNull(state.repeatAt),
+      resend_at: isoTimeOrNull(state.resendAt)
     }))
     const saved = yield* sql<FiringRow>`
       UPDATE alert_firings f
@@ -175,7 +177,7 @@ export const makeAlertClock = Effect.gen(function* () {
 
   /** Ends what its period, its run or its rule has ended, and sends the notifications that are due. */
   const end = Effect.fnUntraced(function* (writer: Effect.Success<typeof makeFiringWriter>, now: number) {
-    const at = isoAt(now)
+    const at = isoTime(now)
     const over = yield* sql<{ readonly id: string; readonly by: EndedFiring["by"]; readonly at: Date }>`
       SELECT f.id::text AS id,
              CASE WHEN f.period_ends_at <= ${at}::timestamptz THEN 'period' WHEN u.enabled THEN 'run' ELSE 'rule' END AS by,
@@ -202,7 +204,7 @@ export const makeAlertClock = Effect.gen(function* () {
     yield* releaseSettled(sql)
     yield* sql`
       DELETE FROM alert_memories WHERE run_id = ANY(ARRAY(
-        SELECT run_id FROM alert_memories WHERE updated_at < ${isoAt(now - MEMORY_DAYS * 86_400_000)}::timestamptz
+        SELECT run_id FROM alert_memories WHERE updated_at < ${isoTime(now - MEMORY_DAYS * 86_400_000)}::timestamptz
         LIMIT ${REMOVED_AT_ONCE}))`
     yield* sql`DELETE FROM alert_silences WHERE until < ${at}::timestamptz`
     yield* removeUnused(evaluatorCaller, at)
@@ -212,9 +214,6 @@ export const makeAlertClock = Effect.gen(function* () {
 })
 
 const isRolling = ({ window }: AlertRule): boolean => isRollingWindow(window)
-
-const isoAt = (at: number): string => new Date(at).toISOString()
-const isoOf = (at: number | undefined): string | null => (at === undefined ? null : isoAt(at))
 
 /** The notifications of an open firing. */
 interface NoticeRow {

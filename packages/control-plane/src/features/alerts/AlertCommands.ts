@@ -1,5 +1,14 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { type AlertAction, type AlertFiring, amountText, RunId, targetProblem, valueProblem } from "@runplane/domain"
+import {
+  type AlertAction,
+  type AlertFiring,
+  amountText,
+  backoffMs,
+  isoTime,
+  RunId,
+  targetProblem,
+  valueProblem
+} from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -12,15 +21,16 @@ import { AuditTrail } from "../../platform/audit/AuditTrail.ts"
 import { isDatabaseFailure } from "../../platform/http/OutageAnswers.ts"
 import { Outbox } from "../../platform/outbox/Outbox.ts"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
+import { type Leased, makeLeasedRows } from "../../platform/postgres/LeasedRows.ts"
 import { Runs } from "../../runs/Runs.ts"
 import { AlertNotices, ruleCaller } from "./AlertNotices.ts"
 import { actionsOf, type FiringRow, firingColumns, toFiring } from "./AlertRows.ts"
 
-/** Commands that one round reads, and that are executed at the same time. */
+/** Commands that one round executes, and that are executed at the same time. */
 const ROUND = 20
 const CONCURRENCY = 4
-/** A failed attempt is repeated after this time, doubled with each attempt. Milliseconds. */
-const FIRST_RETRY_MS = 2_000
+/** The pauses after failed attempts. */
+const RETRIES = { firstMs: 2_000, longestMs: Number.POSITIVE_INFINITY }
 /** Attempts at a runtime that is unavailable; a refusal ends the command at once. */
 const MOST_ATTEMPTS = 8
 /** Longer than an attempt lasts: afterwards another process may try. Milliseconds. */
@@ -56,6 +66,15 @@ export class AlertCommands extends Context.Service<
       const runs = yield* Runs
       const upkeep = yield* RunAdministration
       const outbox = yield* Outbox
+      const commands = makeLeasedRows<CommandRow>(sql, {
+        table: "alert_commands",
+        key: "id",
+        dueAt: "next_attempt_at",
+        isOpen: sql`done_at IS NULL
+          AND EXISTS (SELECT FROM alert_firings f WHERE f.id = firing_id AND f.run_id IS NOT NULL)`,
+        columns: sql`claimed.id::text AS command_id, claimed.action, ${firingColumns(sql)}`,
+        joined: sql`JOIN alert_firings f ON f.id = claimed.firing_id`
+      })
 
       const addMark = Effect.fnUntraced(function* (
         id: string,
@@ -90,7 +109,7 @@ export class AlertCommands extends Context.Service<
 
       /** An earlier attempt may have succeeded without its outcome being stored. */
       const isDone = Effect.fnUntraced(function* (row: CommandRow, status: string) {
-        if (row.attempts === 0) return false
+        if (row.attempts === 1) return false
         return (yield* runs.get(row.run_id)).status === status
       })
 
@@ -118,12 +137,7 @@ export class AlertCommands extends Context.Service<
       })
 
       const executeOne = Effect.fnUntraced(function* (row: CommandRow) {
-        const now = yield* clock.now
-        const at = new Date(now).toISOString()
-        const claimed = yield* sql`
-          UPDATE alert_commands SET attempts = attempts + 1, next_attempt_at = ${isoAt(now + LEASE_MS)}::timestamptz
-          WHERE id = ${row.command_id}::uuid AND done_at IS NULL AND attempts = ${row.attempts} RETURNING id`
-        if (claimed.length === 0) return
+        const at = isoTime(yield* clock.now)
         const firing = toFiring(row)
         const actions = actionsOf(row)
         const action = actions[row.action]
@@ -137,11 +151,8 @@ export class AlertCommands extends Context.Service<
         const { failure } = outcome
         const isTemporary =
           isDatabaseFailure(failure) || ("isTemporary" in failure ? failure.isTemporary : failure.statusCode >= 500)
-        if (isTemporary && (isDatabaseFailure(failure) || row.attempts + 1 < MOST_ATTEMPTS)) {
-          yield* sql`
-            UPDATE alert_commands SET next_attempt_at = ${isoAt(now + FIRST_RETRY_MS * 2 ** row.attempts)}::timestamptz
-            WHERE id = ${row.command_id}::uuid`
-          return
+        if (isTemporary && (isDatabaseFailure(failure) || row.attempts < MOST_ATTEMPTS)) {
+          return yield* commands.postpone(row.command_id, row, backoffMs(RETRIES, row.attempts - 1))
         }
         yield* sql.withTransaction(
           Effect.gen(function* () {
@@ -159,20 +170,24 @@ export class AlertCommands extends Context.Service<
       })
 
       const execute = Effect.gen(function* () {
-        const rows = yield* sql<CommandRow>`
-          SELECT c.id::text AS command_id, c.action, c.attempts, ${firingColumns(sql)}
-          FROM alert_commands c JOIN alert_firings f ON f.id = c.firing_id
-          WHERE c.done_at IS NULL AND c.next_attempt_at <= ${isoAt(yield* clock.now)}::timestamptz AND f.run_id IS NOT NULL
-          ORDER BY c.next_attempt_at LIMIT ${ROUND}`
-        yield* Effect.forEach(rows, executeOne, { concurrency: CONCURRENCY, discard: true })
-        return rows.length
+        let executed = 0
+        /** A lease begins when its command does, so the next one is claimed after this one. */
+        const executeFrom = Effect.fnUntraced(function* (first: CommandRow) {
+          let row: CommandRow | undefined = first
+          while (row !== undefined) {
+            yield* executeOne(row)
+            executed += 1
+            row = executed < ROUND ? (yield* commands.claim({ limit: 1, leaseMs: LEASE_MS }))[0] : undefined
+          }
+        })
+        const first = yield* commands.claim({ limit: CONCURRENCY, leaseMs: LEASE_MS })
+        yield* Effect.forEach(first, executeFrom, { concurrency: CONCURRENCY, discard: true })
+        return executed
       }).pipe(Effect.withTracerEnabled(false))
       return AlertCommands.of({ execute })
     })
   )
 }
-
-const isoAt = (at: number): string => new Date(at).toISOString()
 
 /** Why a rule acts, for the audit log and the session. */
 const reasonOf = ({ at, measure, ruleName, telemetry, value }: AlertFiring): string => {
@@ -183,9 +198,8 @@ const reasonOf = ({ at, measure, ruleName, telemetry, value }: AlertFiring): str
   return `alert rule ${ruleName}: ${measure} is ${amountText(measure, value, [at])}, the threshold is ${amountText(measure, at, [value])}${by}`
 }
 
-interface CommandRow extends FiringRow {
+interface CommandRow extends FiringRow, Leased {
   readonly command_id: string
   readonly action: number
-  readonly attempts: number
   readonly run_id: string
 }

@@ -16,9 +16,9 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import { readEndOfLog } from "../../event-log/consume/EndOfLog.ts"
 import { callsKeptMs } from "../../platform/CallsKept.ts"
 import { Outbox } from "../../platform/outbox/Outbox.ts"
-import { READ_BYTES } from "../../platform/postgres/BoundedRows.ts"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
 import { describeSqlError, isContention, isOutage, isTimeout } from "../../platform/postgres/SqlFailures.ts"
 import { releaseSettled } from "./Reservations.ts"
@@ -112,15 +112,11 @@ export class AlertEvaluator extends Context.Service<
         return rules
       })
 
-      const readLog = Effect.fnUntraced(function* (after: number) {
-        const rows = yield* sql<LogRow>`
-          SELECT mark, seq, event, bytes FROM end_of_log(${BigInt(after)}, ${STEP_EVENTS}, ${BigInt(READ_BYTES)})`
-        const events = rows.flatMap(({ event }) => (event === null ? [] : eventOf(event)))
-        const last = rows.at(-1)
-        const isCut = rows.length >= STEP_EVENTS || Number(last?.bytes ?? 0) >= READ_BYTES
-        const upTo = isCut ? Number(last?.seq ?? after) : Math.max(after, Number(last?.mark ?? after))
-        return { events, upTo, isEnd: !isCut }
-      })
+      const readLog = (after: number) =>
+        Effect.map(readEndOfLog(sql, after, STEP_EVENTS), ({ events, isEnd, upTo }) => ({
+          events: events.flatMap(({ json }) => eventOf(json)),
+          ...{ isEnd, upTo }
+        }))
 
       const readMarks = sql<MarkRow>`
         SELECT id, run_id::text AS run_id, name, at, value, n, telemetry FROM alert_marks ORDER BY id LIMIT ${STEP_EVENTS}`
@@ -378,13 +374,6 @@ const reasonOf = (cause: Cause.Cause<unknown>): string => {
 interface CursorRow {
   readonly seq: bigint
   readonly rules_version: bigint
-}
-
-interface LogRow {
-  readonly mark: bigint
-  readonly seq: bigint | null
-  readonly event: string | null
-  readonly bytes: bigint | null
 }
 
 const eventOf = (text: string): ReadonlyArray<CanonicalEvent> =>

@@ -15,6 +15,7 @@ import {
 import {
   type AlertRule,
   isCalendarWindow,
+  isoTime,
   isRollingWindow,
   needsRecheck,
   periodOf,
@@ -151,7 +152,7 @@ export class AlertRules extends Context.Service<
       const insertRule = Effect.fnUntraced(function* (given: NewAlertRule, caller: Caller) {
         const rule = yield* checked(given, undefined, caller)
         const now = yield* clock.now
-        const at = new Date(now).toISOString()
+        const at = isoTime(now)
         const insert = Effect.gen(function* () {
           yield* lockCursor
           if (!(yield* ruleWebhooks.exist(rule))) return yield* new WebhookRemoved()
@@ -196,7 +197,7 @@ export class AlertRules extends Context.Service<
         const before = Result.isSuccess(stored) ? stored.success : undefined
         const rule = yield* checked({ id, ...given }, before, caller)
         const now = yield* clock.now
-        const at = new Date(now).toISOString()
+        const at = isoTime(now)
         const isSame =
           before !== undefined &&
           row.error === null &&
@@ -238,7 +239,7 @@ export class AlertRules extends Context.Service<
 
       const remove = Effect.fn("AlertRules.remove")(function* (id: string, caller: Caller) {
         const now = yield* clock.now
-        const at = new Date(now).toISOString()
+        const at = isoTime(now)
         const erase = Effect.gen(function* () {
           yield* lockCursor
           yield* reset(id, now)

@@ -2,6 +2,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import {
   type AlertRule,
   type CounterRow,
+  isoTime,
   isRollingWindow,
   type KnownFiring,
   minutesOf,
@@ -110,7 +111,7 @@ export const makeAlertStore = Effect.map(PgClient.PgClient, (sql) => {
 })
 
 /** The key of the period of a rolling window: its last minute. */
-const minuteKey = (at: number): string => `${new Date(at).toISOString().slice(0, 16)}Z`
+const minuteKey = (at: number): string => `${isoTime(at).slice(0, 16)}Z`
 
 interface Range {
   readonly rule_id: string
@@ -175,7 +176,7 @@ const ofCounter = (row: CounterRow) => ({
   part: row.part,
   value: row.value,
   n: row.n,
-  ends_at: new Date(row.endsAt).toISOString()
+  ends_at: isoTime(row.endsAt)
 })
 
 const toKnown = (row: StoredFiring): KnownFiring => ({

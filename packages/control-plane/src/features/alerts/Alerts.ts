@@ -17,18 +17,20 @@ import {
   runNotFound,
   tooManyOf
 } from "@runplane/api"
-import type { AlertFiring, RunId } from "@runplane/domain"
+import { type AlertFiring, isoTime, type RunId } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { waitedSince } from "../../event-log/consume/LogLag.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import { AuditTrail, type Caller } from "../../platform/audit/AuditTrail.ts"
 import { asCaller } from "../../platform/http/CurrentCaller.ts"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
+import { readPage } from "../../platform/postgres/ListPage.ts"
 import { type FiringRow, firingColumns, toFiring } from "./AlertRows.ts"
 import { AlertRules } from "./AlertRules.ts"
 import { AlertTests } from "./AlertTests.ts"
@@ -67,13 +69,12 @@ export class Alerts extends Context.Service<
       const { recheck } = yield* makeSilences
       // A step of the evaluator updates firings too: the two follow each other.
       const lockCursor = sql`SELECT FROM alert_cursor FOR UPDATE`
-      const now = Effect.map(clock.now, (millis) => new Date(millis).toISOString())
+      const now = Effect.map(clock.now, isoTime)
 
       /** Between the oldest event that is not evaluated yet and now; 0 without rules. */
       const lagMs = Effect.map(
         sql<{ readonly lag: number | null }>`
-          SELECT (SELECT extract(epoch FROM clock_timestamp() - e.ts) * 1000
-                  FROM canonical_events e WHERE e.seq > c.seq ORDER BY e.seq LIMIT 1)::float8 AS lag
+          SELECT ${waitedSince(sql, sql`c.seq`)} * 1000 AS lag
           FROM alert_cursor c WHERE EXISTS (SELECT FROM alert_rules WHERE enabled)`,
         ([row]) => Math.max(0, Math.round(row?.lag ?? 0))
       )
@@ -89,12 +90,11 @@ export class Alerts extends Context.Service<
             ? []
             : [status === "open" ? sql`f.resolved_at IS NULL` : sql`f.resolved_at IS NOT NULL`])
         ])
-        const rows = yield* sql<FiringRow>`
-          SELECT ${firingColumns(sql)} FROM alert_firings f WHERE ${where}
-          ORDER BY f.starts_at DESC, f.id LIMIT ${BigInt(limit)} OFFSET ${BigInt(offset)}`
-        const [count] = yield* sql<{ readonly total: number }>`
-          SELECT count(*)::int AS total FROM alert_firings f WHERE ${where}`
-        return { data: rows.map(toFiring), total: count?.total ?? 0, limit, offset, lagMs: yield* lagMs }
+        const from = sql`alert_firings f`
+        const order = sql`f.starts_at DESC, f.id`
+        const columns = firingColumns(sql)
+        const { rows, total } = yield* readPage<FiringRow>(sql, { columns, from, where, order, limit, offset })
+        return { data: rows.map(toFiring), total, limit, offset, lagMs: yield* lagMs }
       })
 
       const find = Effect.fnUntraced(function* (id: string) {

@@ -3,6 +3,7 @@ import { budgetExhausted, type Conflict, type ExhaustedBudget, runQueryFields } 
 import {
   AlertRule,
   type AlertTelemetry,
+  isoTime,
   keysOf,
   nanoUsd,
   OTLP_RUNTIME_KIND,
@@ -164,7 +165,7 @@ export const makeBudgetAdmission = Effect.gen(function* (): Effect.fn.Return<Adm
         key,
         label,
         period,
-        ends_at: new Date(end).toISOString(),
+        ends_at: isoTime(end),
         bound: nanoUsd(rule.levels.at(-1)?.at ?? 0),
         expected
       }))

@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { type AlertBudget, MAX_BUDGET_KEYS } from "@runplane/api"
-import { ALL, APART, isBudget, measureKind, periodOf, usdOfNano } from "@runplane/domain"
+import { ALL, APART, isBudget, isoTime, measureKind, periodOf, usdOfNano } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
@@ -69,8 +69,8 @@ export const makeBudgets = Effect.gen(function* () {
           window: rule.window,
           key,
           period: period.key,
-          startsAt: new Date(period.start).toISOString(),
-          endsAt: new Date(period.end).toISOString(),
+          startsAt: isoTime(period.start),
+          endsAt: isoTime(period.end),
           levels: rule.levels.map(({ at, severity }) => ({ at, severity })),
           spent: amount(spent),
           ...(telemetry !== 0 && { telemetry: amount(telemetry) }),

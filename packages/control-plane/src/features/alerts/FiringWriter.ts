@@ -4,6 +4,8 @@ import {
   type AlertFiring,
   isApart,
   isCalendarWindow,
+  isoTime,
+  isoTimeOrNull,
   type KeyedRun,
   type KnownFiring,
   type NewFiring,
@@ -50,7 +52,7 @@ export const newFiring = (
   window: rule.window,
   key: label,
   period: period.key,
-  ...(isCalendarWindow(rule.window) && { periodEndsAt: new Date(period.end).toISOString() }),
+  ...(isCalendarWindow(rule.window) && { periodEndsAt: isoTime(period.end) }),
   level,
   at: rule.levels[level]?.at ?? 0,
   severity: rule.levels[level]?.severity ?? "info",
@@ -60,7 +62,7 @@ export const newFiring = (
   ...(seq !== undefined && { seq }),
   ...telemetryOf(rule.levels[level]?.actions ?? [], isApart(key), telemetrySource ?? run?.telemetrySource),
   status: "open",
-  startsAt: new Date(at).toISOString(),
+  startsAt: isoTime(at),
   silenced: false
 })
 
@@ -136,9 +138,9 @@ export const makeFiringWriter = Effect.gen(function* () {
       period_ends_at: firing.periodEndsAt ?? null,
       silenced: firing.silenced,
       is_notified: state.isNotified,
-      check_at: isoOf(state.checkAt),
-      repeat_at: isoOf(state.repeatAt),
-      resend_at: isoOf(state.resendAt)
+      check_at: isoTimeOrNull(state.checkAt),
+      repeat_at: isoTimeOrNull(state.repeatAt),
+      resend_at: isoTimeOrNull(state.resendAt)
     }))
     const inserted = new Set(
       (yield* sql<{ readonly id: string }>`
@@ -149,7 +151,7 @@ export const makeFiringWriter = Effect.gen(function* () {
     const begun = made.filter(({ firing }) => inserted.has(firing.id))
     for (const { firing, one } of begun) stored.set(one, firing.id)
     const notified = begun.filter(({ isOld }) => !isOld)
-    const at = new Date(now).toISOString()
+    const at = isoTime(now)
     yield* notices.send(
       notified.map(({ actions, firing, state }) => ({
         ...{ event: "alert.fired", firing, actions },
@@ -177,7 +179,7 @@ export const makeFiringWriter = Effect.gen(function* () {
   /** Ends open firings, each once, and notifies of it. */
   const end = Effect.fnUntraced(function* (ended: ReadonlyArray<EndedFiring>, now: number) {
     if (ended.length === 0) return
-    const rows = ended.map(({ at, by, id }) => ({ id, by, at: new Date(at).toISOString() }))
+    const rows = ended.map(({ at, by, id }) => ({ id, by, at: isoTime(at) }))
     const resolved = yield* sql<FiringRow>`
       UPDATE alert_firings f SET resolved_at = greatest(f.starts_at, ended.at), resolved_by = ended.by, repeat_at = NULL,
                                  resend_at = NULL, check_at = NULL
@@ -189,7 +191,7 @@ export const makeFiringWriter = Effect.gen(function* () {
         ...{ event: "alert.resolved", firing: toFiring(row), actions: actionsOf(row) },
         isDelivered: row.is_notified
       })),
-      new Date(now).toISOString()
+      isoTime(now)
     )
   })
 
@@ -198,8 +200,6 @@ export const makeFiringWriter = Effect.gen(function* () {
 
 const isForAlertmanager = (actions: ReadonlyArray<AlertAction>): boolean =>
   actions.some((action) => action.type === "webhook" && action.format === "alertmanager")
-
-const isoOf = (at: number | undefined): string | null => (at === undefined ? null : new Date(at).toISOString())
 
 export const isStored = (firing: KnownFiring | NewFiring): firing is KnownFiring => "id" in firing
 

@@ -1,4 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
+import { isoTime } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { makeRuleMatches } from "./RuleMatches.ts"
 
@@ -14,7 +15,7 @@ export const makeSilences = Effect.gen(function* () {
   const readSilences = Effect.fnUntraced(function* (runIds: ReadonlyArray<string>, now: number) {
     const rows = yield* sql<{ readonly match: string; readonly until: Date }>`
       SELECT match, max(until) AS until FROM alert_silences
-      WHERE until > ${new Date(now).toISOString()}::timestamptz GROUP BY match`
+      WHERE until > ${isoTime(now)}::timestamptz GROUP BY match`
     if (rows.length === 0) return () => undefined
     const ends = new Map(rows.map(({ match, until }) => [match, until.getTime()]))
     const { runs } = yield* matchRuns(

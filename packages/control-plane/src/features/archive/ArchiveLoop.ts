@@ -3,13 +3,11 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { SqlError } from "effect/sql/SqlError"
-import { forever } from "../../platform/loop/Forever.ts"
+import { consume } from "../../event-log/consume/LogConsumer.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { ArchiveStatus } from "./ArchiveStatus.ts"
 import { ArchiveWriter } from "./ArchiveWriter.ts"
 
-/** The pause of a writer that has nothing to do. Milliseconds. */
-const IDLE_MS = 1_000
 /** The pauses after failures double between these. Milliseconds. */
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
@@ -37,20 +35,20 @@ export const archiveForever = Effect.gen(function* () {
     yield* Effect.ignore(status.note(fault))
   })
 
-  const round = Effect.gen(function* () {
+  const step = Effect.gen(function* () {
     const next = yield* writer.step
     // The other process reports its own failures.
-    if (Option.isNone(next)) return { pauseMs: IDLE_MS }
-    const step = next.value
+    if (Option.isNone(next)) return undefined
+    const written = next.value
     if (isFailureNoted) yield* status.note(undefined)
     isFailureNoted = false
-    metrics.archived(step)
-    metrics.archiveLag((yield* status.position)?.lag)
-    return { pauseMs: step.wrote ? 0 : IDLE_MS }
+    metrics.archived(written)
+    return { isEnd: !written.wrote, lag: (yield* status.position)?.lag }
   })
 
-  const backoff = { firstMs: FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS }
-  yield* forever("archive", Effect.tapCause(round, failed), { backoff, limitMs: LIMIT_MS }).pipe(
-    Effect.ensuring(Effect.sync(() => metrics.archiveLag(undefined)))
-  )
-}).pipe(Effect.withTracerEnabled(false))
+  yield* consume({
+    ...{ name: "archive", step, report: metrics.archiveLag, failed, limitMs: LIMIT_MS },
+    isWokenByCommits: false,
+    backoff: { firstMs: FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS }
+  })
+})

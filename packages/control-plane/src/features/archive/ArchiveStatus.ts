@@ -5,6 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { waitedSince } from "../../event-log/consume/LogLag.ts"
 import { hasStatus } from "../../event-log/runs/RunColumns.ts"
 import { isArchived } from "./ArchivedRuns.ts"
 
@@ -70,8 +71,7 @@ export class ArchiveStatus extends Context.Service<
       const position = Effect.map(
         sql<PositionRow>`
           SELECT url, cell, s.seq, greatest(0, mark - s.seq) AS behind, failing_since, failure_kind, failure,
-                 (SELECT extract(epoch FROM clock_timestamp() - e.ts) FROM canonical_events e
-                  WHERE e.seq > s.seq AND e.seq <= mark ORDER BY e.seq LIMIT 1)::float8 AS waited
+                 ${waitedSince(sql, sql`s.seq`, sql`mark`)} AS waited
           FROM archive_state s CROSS JOIN event_watermark() AS mark`,
         ([row]): ArchivePosition | undefined =>
           row && {

@@ -4,6 +4,7 @@ import { type ArchiveRange, dayOf, isDue, type Reading, readingOf, type Taken, t
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type { SqlError } from "effect/sql/SqlError"
+import { waitedSince } from "../../event-log/consume/LogLag.ts"
 import { hasStatus } from "../../event-log/runs/RunColumns.ts"
 import { ArchiveLock } from "./ArchiveLock.ts"
 import { ArchiveOptions } from "./ArchiveOptions.ts"
@@ -113,8 +114,7 @@ export const makeEventFiles = Effect.gen(function* () {
   const isTime = Effect.fnUntraced(function* (after: number, mark: number, isForced: boolean) {
     if (isForced || mark - after >= bounds.rows) return true
     const [row] = yield* sql<{ readonly waited: number | null }>`
-      SELECT (SELECT extract(epoch FROM clock_timestamp() - ts) * 1000 FROM canonical_events
-              WHERE seq > ${BigInt(after)} AND seq <= ${BigInt(mark)} ORDER BY seq LIMIT 1)::float8 AS waited`
+      SELECT ${waitedSince(sql, sql`${BigInt(after)}`, sql`${BigInt(mark)}`)} * 1000 AS waited`
     if (row?.waited === null || row === undefined) {
       yield* state.skip(after, mark)
       return false

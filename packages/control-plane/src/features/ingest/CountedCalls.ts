@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { callIdentityOf, isLogNode, type RunId, type TraceFoldStep, uuidOf } from "@runplane/domain"
 import * as Effect from "effect/Effect"
@@ -7,6 +6,7 @@ import type { Fragment } from "effect/sql/Statement"
 import { batchedReads } from "../../platform/postgres/Batched.ts"
 import { idRows } from "../../platform/postgres/KeptPlans.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
+import { sha256Hex } from "../../platform/Sha256.ts"
 
 /** Calls whose runs are read with one statement. */
 const CALLS_PER_READ = 1_000
@@ -27,11 +27,7 @@ export const countedCalls = (source: string, { consumed }: TraceFoldStep): Reado
   )
   return [...new Set(identities)].map((identity) => ({
     identity,
-    call: uuidOf(
-      createHash("sha256")
-        .update(JSON.stringify([source, identity]))
-        .digest("hex")
-    )
+    call: uuidOf(sha256Hex(JSON.stringify([source, identity])))
   }))
 }
 

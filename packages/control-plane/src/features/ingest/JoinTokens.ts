@@ -1,6 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { JoinToken, JoinTokenRequest } from "@runplane/api"
+import { isoTime } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -58,8 +59,8 @@ export class JoinTokens extends Context.Service<
         const endsAt = Math.ceil((now + ttlMs + MARGIN_MS) / 1_000)
         const text = `rj1.${sessionId}.${endsAt}`
         const token = `${text}.${macOf(yield* key, text)}`
-        const expiresAt = new Date(endsAt * 1_000).toISOString()
-        const at = new Date(now).toISOString()
+        const expiresAt = isoTime(endsAt * 1_000)
+        const at = isoTime(now)
         const issued = { action: "telemetry.token", resource: "session", resourceId: sessionId }
         yield* audit.record({ caller, ...issued, details: { expiresAt }, at })
         return { token, header: `${JOIN_HEADER}=${token}`, expiresAt }

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import type { IngestHealth } from "@runplane/api"
 import { receivedTelemetry, type Telemetry } from "@runplane/domain"
 import {
@@ -26,6 +25,7 @@ import type * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import { Redactor } from "../../platform/deployment/Redactor.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
+import { sha256Hex } from "../../platform/Sha256.ts"
 import { DROPPED_BECAUSE, Drops } from "./Drops.ts"
 import { type ExportRefused, makeExportBudgets } from "./ExportBudgets.ts"
 import { GrpcState } from "./GrpcReceiver.ts"
@@ -147,7 +147,7 @@ export class Receiver extends Context.Service<
         redactor,
         content: dropsContent ? ("drop" as const) : ("keep" as const),
         keepUser,
-        sha256: (text: string) => createHash("sha256").update(text).digest("hex")
+        sha256: sha256Hex
       }
 
       const counts = { received: 0, rejected: 0, duplicates: 0 }

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import {
   CORRECT,
@@ -33,6 +32,7 @@ import type { AppendFailed } from "../../platform/postgres/AppendFailed.ts"
 import { batchedReads, batchedWrites } from "../../platform/postgres/Batched.ts"
 import { idRows } from "../../platform/postgres/KeptPlans.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
+import { sha256Hex } from "../../platform/Sha256.ts"
 import { countedCalls, makeCountedCalls } from "./CountedCalls.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 import { KEYS_PER_READ, MAX_SPANS_PER_RUN, removal, type SpanInboxRow, type TraceRef } from "./SpanInbox.ts"
@@ -44,8 +44,6 @@ const NODES_PER_SLICE = 500
 const DECISIONS_PER_STEP = 250
 
 const decodeNode = Schema.decodeUnknownSync(Schema.fromJsonString(TraceFoldNode))
-
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 
 /** The fold of a run as this process continues it. */
 export interface OpenTraceFold {
@@ -159,7 +157,7 @@ export class TraceFolds extends Context.Service<
           maxStatedCostUsd,
           maxDecisions: DECISIONS_PER_STEP,
           prices,
-          sha256,
+          sha256: sha256Hex,
           ...(row.run_key === null && { joined: { usage: countsJoinedUsage } })
         }
         return {

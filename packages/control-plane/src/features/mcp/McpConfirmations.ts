@@ -1,9 +1,10 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
+import { isoTime } from "@runplane/domain"
 import type { Confirmations } from "@runplane/mcp"
-import * as Clock from "effect/Clock"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Base64Url from "effect/encoding/Base64Url"
+import { isoNow } from "../../platform/IsoNow.ts"
 
 const SECRET_BYTES = 32
 
@@ -28,11 +29,11 @@ export const makeConfirmations = Effect.gen(function* () {
   )
 
   const redeem = Effect.fnUntraced(function* (nonce: string, expiresAt: number) {
-    const now = new Date(yield* Clock.currentTimeMillis).toISOString()
+    const now = yield* isoNow
     yield* sql`DELETE FROM mcp_used_tokens WHERE expires_at <= ${now}::timestamptz`
     const rows = yield* sql`
       INSERT INTO mcp_used_tokens (nonce, expires_at)
-      VALUES (${nonce}, ${new Date(expiresAt).toISOString()}::timestamptz)
+      VALUES (${nonce}, ${isoTime(expiresAt)}::timestamptz)
       ON CONFLICT (nonce) DO NOTHING RETURNING nonce`
     return rows.length > 0
   })

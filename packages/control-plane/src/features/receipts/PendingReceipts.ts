@@ -7,16 +7,27 @@ import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Reactor, WrittenAppend } from "../../event-log/append/Reactors.ts"
+import { type Leased, makeLeasedRows } from "../../platform/postgres/LeasedRows.ts"
 
 /** A receipt that this process may request now. */
-export interface ClaimedReceipt {
+export interface ClaimedReceipt extends Leased {
   readonly runId: RunId
   readonly sessionId: string
   readonly modeName: string
-  /** The number of this attempt. It fences: a claim that ran out has a smaller number than the row. */
-  readonly attempt: number
   /** Time since the run was resolved. Milliseconds. */
   readonly ageMs: number
+}
+
+interface ClaimLimits {
+  readonly limit: number
+  readonly leaseMs: number
+}
+
+interface ReceiptRow extends Leased {
+  readonly run_id: string
+  readonly session_id: string
+  readonly mode_name: string
+  readonly age_ms: number
 }
 
 export interface ReceiptClaims {
@@ -36,10 +47,7 @@ export class PendingReceipts extends Context.Service<
     /** How long a receipt is requested; 0: receipts are not read. Milliseconds. */
     readonly windowMs: number
     /** Claims due receipts, each for `leaseMs` milliseconds. */
-    readonly claim: (limits: {
-      readonly limit: number
-      readonly leaseMs: number
-    }) => Effect.Effect<ReceiptClaims, SqlError>
+    readonly claim: (limits: ClaimLimits) => Effect.Effect<ReceiptClaims, SqlError>
     /** Ends a claim: the next attempt is due after the delay, milliseconds. */
     readonly postpone: (receipt: ClaimedReceipt, delayMs: number) => Effect.Effect<void, SqlError>
     /** Deletes the row; also for use inside an append. */
@@ -59,48 +67,34 @@ export class PendingReceipts extends Context.Service<
       const windowMs = yield* readSetting(ControlPlaneSettings.RECEIPT_RETRY_WINDOW_MS)
       const signal = yield* Queue.sliding<void>(1)
 
-      const claim = Effect.fn("PendingReceipts.claim")(function* ({
-        leaseMs,
-        limit
-      }: {
-        readonly limit: number
-        readonly leaseMs: number
-      }) {
-        const rows = yield* sql<{
-          readonly run_id: string
-          readonly session_id: string
-          readonly mode_name: string
-          readonly attempts: number
-          readonly age_ms: number
-        }>`
-          UPDATE pending_receipts AS pending
-          SET attempts = attempts + 1, due_at = now() + make_interval(secs => ${leaseMs / 1_000}::float8)
-          FROM (SELECT run_id FROM pending_receipts WHERE due_at <= now()
-                ORDER BY due_at LIMIT ${BigInt(limit)} FOR UPDATE SKIP LOCKED) AS due
-          WHERE pending.run_id = due.run_id
-          RETURNING pending.run_id::text AS run_id, session_id, mode_name, attempts,
-                    (extract(epoch FROM now() - since) * 1000)::float8 AS age_ms`
-        const [next] = yield* sql<{ readonly due_ms: number | null }>`
-          SELECT (extract(epoch FROM min(due_at) - now()) * 1000)::float8 AS due_ms FROM pending_receipts`
+      const rows = makeLeasedRows<ReceiptRow>(sql, {
+        table: "pending_receipts",
+        key: "run_id",
+        dueAt: "due_at",
+        columns: sql`
+          claimed.run_id::text AS run_id, claimed.session_id, claimed.mode_name,
+          (extract(epoch FROM now() - claimed.since) * 1000)::float8 AS age_ms`
+      })
+
+      const claim = Effect.fn("PendingReceipts.claim")(function* (limits: ClaimLimits) {
+        const claimed = yield* rows.claim(limits)
         return {
-          receipts: rows.map(({ age_ms, attempts, mode_name, run_id, session_id }) => ({
+          receipts: claimed.map(({ age_ms, attempts, mode_name, run_id, session_id }) => ({
             runId: RunId.make(run_id),
             sessionId: session_id,
             modeName: mode_name,
-            attempt: attempts,
+            attempts,
             ageMs: age_ms
           })),
-          nextDueMs: next?.due_ms ?? undefined
+          nextDueMs: yield* rows.nextDueMs
         }
       })
 
       return PendingReceipts.of({
         windowMs,
         claim,
-        postpone: Effect.fn("PendingReceipts.postpone")(({ attempt, runId }, delayMs) =>
-          Effect.asVoid(sql`
-            UPDATE pending_receipts SET due_at = now() + make_interval(secs => ${delayMs / 1_000}::float8)
-            WHERE run_id = ${runId}::uuid AND attempts = ${attempt}`)
+        postpone: Effect.fn("PendingReceipts.postpone")((receipt, delayMs) =>
+          rows.postpone(receipt.runId, receipt, delayMs)
         ),
         forget: (runId) => Effect.asVoid(sql`DELETE FROM pending_receipts WHERE run_id = ${runId}::uuid`),
         settle: (runId, artifactId) =>

@@ -1,5 +1,6 @@
 import {
   artifactCreated,
+  backoffMs,
   decodeEventText,
   type LoggedDecision,
   loggedDecision,
@@ -12,10 +13,10 @@ import {
   receiptKeyIds,
   receiptReport,
   receiptText,
+  spreadBy,
   standardMode
 } from "@runplane/domain"
 import { RuntimeClient, type RuntimeError } from "@runplane/runtime"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
@@ -26,6 +27,7 @@ import { EventRepository } from "../../event-log/EventRepository.ts"
 import { ArtifactRepository } from "../../event-log/runs/ArtifactRepository.ts"
 import { contentDigest } from "../../event-log/seal/HashChain.ts"
 import { Redactor } from "../../platform/deployment/Redactor.ts"
+import { isoNow } from "../../platform/IsoNow.ts"
 import { Metrics, type ReceiptResult } from "../../platform/metrics/Metrics.ts"
 import type { AppendFailed } from "../../platform/postgres/AppendFailed.ts"
 import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
@@ -35,9 +37,8 @@ import { receiptArtifactId, receiptContent, receiptCrypto, redactedReport } from
 
 /** Time for one attempt: the receipt and its keys. Milliseconds. */
 export const ATTEMPT_TIMEOUT_MS = 60_000
-/** The pause after the first failed attempt, which doubles, and the longest one. Milliseconds. */
-const FIRST_PAUSE_MS = 1_000
-const LONGEST_PAUSE_MS = 600_000
+/** The pauses after failed attempts. */
+const RETRIES = { firstMs: 1_000, longestMs: 600_000 }
 /** How long a log without a decision can still receive it: late frames are stored for 30 s. Milliseconds. */
 const LATE_DECISION_MS = 45_000
 /** Decisions of a run that are read; the last one counts. */
@@ -121,7 +122,7 @@ export const makeReceiptFetcher = Effect.gen(function* () {
     label: string
   ) {
     const id = receiptArtifactId(runId)
-    const ts = new Date(yield* Clock.currentTimeMillis).toISOString()
+    const ts = yield* isoNow
     const shown = redactedReport(redactor, report)
     const event = artifactCreated(
       ts,
@@ -159,8 +160,7 @@ export const makeReceiptFetcher = Effect.gen(function* () {
     })
 
   const postpone = Effect.fnUntraced(function* (claimed: ClaimedReceipt, reason: string) {
-    const jitter = 0.8 + 0.4 * (yield* Random.next)
-    const delayMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(claimed.attempt - 1, 20), LONGEST_PAUSE_MS) * jitter
+    const delayMs = spreadBy(0.2, backoffMs(RETRIES, claimed.attempts - 1), yield* Random.next)
     yield* Effect.logDebug(`the receipt is requested again in ${Math.round(delayMs / 1_000)} s: ${reason}`)
     yield* pending.postpone(claimed, delayMs)
   })

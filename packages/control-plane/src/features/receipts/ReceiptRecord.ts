@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, verify } from "node:crypto"
+import { createPublicKey, verify } from "node:crypto"
 import {
   type Ed25519Check,
   type JsonObject,
@@ -7,10 +7,11 @@ import {
   type ReceiptReport,
   type Redactor,
   readReceipt,
-  receiptKeyIds
+  receiptKeyIds,
+  uuidOfHash
 } from "@runplane/domain"
 import * as Result from "effect/Result"
-import { sha256 } from "../../platform/ledger/Sha256.ts"
+import { sha256, sha256Hex } from "../../platform/Sha256.ts"
 
 /** Characters of an answer that is not a receipt, which are kept. */
 const MAX_UNREADABLE = 16 * 1024
@@ -68,10 +69,4 @@ export const redactedReport = (redactor: Redactor, report: ReceiptReport): Recei
 }
 
 /** The id of a run's receipt: one for each run, so a second one violates the key of the table. */
-export const receiptArtifactId = (runId: string): string => {
-  const digest = createHash("sha256").update(`runplane-receipt-v1\n${runId}`).digest()
-  digest[6] = ((digest[6] ?? 0) & 0x0f) | 0x80
-  digest[8] = ((digest[8] ?? 0) & 0x3f) | 0x80
-  const hex = digest.toString("hex")
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join("-")
-}
+export const receiptArtifactId = (runId: string): string => uuidOfHash(sha256Hex(`runplane-receipt-v1\n${runId}`), 8)

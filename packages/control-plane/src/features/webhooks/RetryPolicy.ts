@@ -1,8 +1,6 @@
-import { jitteredBackoff } from "@runplane/runtime"
-import * as Duration from "effect/Duration"
+import { backoffMs, spreadBy } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import * as Pull from "effect/Pull"
-import * as Schedule from "effect/Schedule"
+import * as Random from "effect/Random"
 import type { WebhookOptions } from "./WebhookSettings.ts"
 
 /** A failed attempt in the life of its delivery. */
@@ -17,9 +15,6 @@ export interface FailedAttempt {
 
 type Policy = Pick<WebhookOptions, "retryBaseMs" | "retryMaxMs" | "retryWindowMs">
 
-/** After so many doublings the pause of any setting is the longest. */
-const STEPS = 53
-
 /**
  * The pause before the next attempt in milliseconds, undefined when the delivery is to be given up
  * (docs/reference/webhooks.md#webhook-delivery): the back-off of the policy, at least the `Retry-After` of the
@@ -28,7 +23,8 @@ const STEPS = 53
 export const retryDelayMs = Effect.fnUntraced(function* (attempt: FailedAttempt, policy: Policy) {
   const leftMs = policy.retryWindowMs - attempt.ageMs
   if (leftMs <= 0) return undefined
-  const pauseMs = yield* pauseOf(jitteredBackoff(policy.retryBaseMs, policy.retryMaxMs), attempt.tries)
+  const backoff = { firstMs: policy.retryBaseMs, longestMs: policy.retryMaxMs }
+  const pauseMs = spreadBy(0.2, backoffMs(backoff, attempt.tries - 1), yield* Random.next)
   return Math.round(Math.min(Math.max(attempt.retryAfterMs ?? 0, pauseMs), leftMs))
 })
 
@@ -43,17 +39,6 @@ export const holdMs = (
   { retryAfterMs, status }: { readonly status: number | undefined; readonly retryAfterMs: number | undefined },
   { retryWindowMs }: Pick<Policy, "retryWindowMs">
 ): number => (status !== undefined && BUSY.has(status) ? Math.min(retryAfterMs ?? 0, retryWindowMs) : 0)
-
-/** The schedule's pause after that attempt, milliseconds: an outbox keeps the number of attempts, and no schedule. */
-const pauseOf = Effect.fnUntraced(function* (schedule: ReturnType<typeof jitteredBackoff>, tries: number) {
-  const step = yield* Schedule.toStep(schedule)
-  let pause = Duration.zero
-  for (let taken = 0; taken < Math.min(tries, STEPS); taken++) {
-    const [, next] = yield* Pull.catchDone(step(0, undefined), () => Effect.succeed([undefined, pause] as const))
-    pause = next
-  }
-  return Duration.toMillis(pause)
-})
 
 /** Reads a `Retry-After` header, which holds seconds or a date; undefined when it holds neither. Milliseconds. */
 export const retryAfterMs = (header: string | undefined, nowMs: number): number | undefined => {

@@ -11,7 +11,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
-import { type BoundedRows, readBounded } from "../../platform/postgres/BoundedRows.ts"
+import type { BoundedRows } from "../../platform/postgres/BoundedRows.ts"
+import { type ListPage, type RowId, readPage, rowsOfIds } from "../../platform/postgres/ListPage.ts"
 import { type DeliveryRow, toDelivery, toWebhook, type WebhookRow } from "./WebhookRows.ts"
 
 export type Requeued =
@@ -45,10 +46,7 @@ export class WebhookRepository extends Context.Service<
     readonly update: (id: string, change: WebhookChange, at: string) => Effect.Effect<boolean, SqlError>
     readonly remove: (id: string) => Effect.Effect<boolean, SqlError>
     /** The ids of the deliveries of a page, the latest first, and how many match in all. */
-    readonly deliveryIds: (
-      id: string,
-      query: WebhookDeliveriesQuery
-    ) => Effect.Effect<{ readonly ids: ReadonlyArray<string>; readonly total: number }, SqlError>
+    readonly deliveryIds: (id: string, query: WebhookDeliveriesQuery) => Effect.Effect<ListPage<RowId>, SqlError>
     /** The first of these, as many as may be held at a time. */
     readonly deliveries: (ids: ReadonlyArray<string>) => Effect.Effect<BoundedRows<WebhookDelivery>, SqlError>
     /**
@@ -85,17 +83,14 @@ export class WebhookRepository extends Context.Service<
         sql<{ readonly id: string }>`SELECT id::text AS id FROM webhooks ORDER BY created_at, webhooks.id`,
         (rows) => rows.map(({ id }) => id)
       ).pipe(Effect.withSpan("WebhookRepository.ids"))
+      const webhookRows = rowsOfIds<WebhookRow>(sql, {
+        from: sql`webhooks w`,
+        id: sql`w.id`,
+        columns: webhookColumns,
+        large: ["w.url", "w.events"]
+      })
       const list = Effect.fn("WebhookRepository.list")((ids: ReadonlyArray<string>) =>
-        Effect.map(
-          readBounded<WebhookRow>(sql, {
-            keys: sql`${ids}::text[]::uuid[]`,
-            from: sql`webhooks w`,
-            isOf: (id) => sql`w.id = ${id}`,
-            columns: webhookColumns,
-            large: ["w.url", "w.events"]
-          }),
-          (part) => ({ ...part, rows: part.rows.map(toWebhook) })
-        )
+        Effect.map(webhookRows(ids), (part) => ({ ...part, rows: part.rows.map(toWebhook) }))
       )
 
       const insert = Effect.fn("WebhookRepository.insert")(
@@ -148,29 +143,19 @@ export class WebhookRepository extends Context.Service<
           sql`webhook_id = ${id}::uuid`,
           ...(query.status === undefined ? [] : [sql`status = ${query.status}`])
         ])
-        const [rows, counts] = yield* Effect.all(
-          [
-            sql<{ readonly id: string }>`
-              SELECT id::text AS id FROM webhook_deliveries WHERE ${where}
-              ORDER BY ordinal DESC LIMIT ${BigInt(query.limit)} OFFSET ${BigInt(query.offset)}`,
-            sql<{ readonly total: number }>`SELECT count(*)::int AS total FROM webhook_deliveries WHERE ${where}`
-          ],
-          { concurrency: 2 }
-        )
-        return { ids: rows.map(({ id }) => id), total: counts[0]?.total ?? 0 }
+        const { limit, offset } = query
+        const from = sql`webhook_deliveries`
+        const order = sql`ordinal DESC`
+        return yield* readPage<RowId>(sql, { columns: sql`id::text AS id`, from, where, order, limit, offset })
       })
 
+      const deliveryRows = rowsOfIds<DeliveryRow>(sql, {
+        from: sql`webhook_deliveries`,
+        columns,
+        large: ["payload", "error_message"]
+      })
       const deliveries = Effect.fn("WebhookRepository.deliveries")((ids: ReadonlyArray<string>) =>
-        Effect.map(
-          readBounded<DeliveryRow>(sql, {
-            keys: sql`${ids}::text[]::uuid[]`,
-            from: sql`webhook_deliveries`,
-            isOf: (id) => sql`id = ${id}`,
-            columns,
-            large: ["payload", "error_message"]
-          }),
-          (part) => ({ ...part, rows: part.rows.map(toDelivery) })
-        )
+        Effect.map(deliveryRows(ids), (part) => ({ ...part, rows: part.rows.map(toDelivery) }))
       )
 
       /** The subscription is locked first, as the worker and the removal do it. */

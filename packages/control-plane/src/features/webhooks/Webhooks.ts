@@ -15,7 +15,6 @@ import {
   type WebhookDeliveriesQuery,
   type WebhookDelivery
 } from "@runplane/api"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -27,7 +26,9 @@ import { asCaller } from "../../platform/http/CurrentCaller.ts"
 import { jsonPages, listPage, type TextPage } from "../../platform/http/JsonAnswer.ts"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { Ids } from "../../platform/Ids.ts"
+import { isoNow } from "../../platform/IsoNow.ts"
 import { Outbox } from "../../platform/outbox/Outbox.ts"
+import { pageText } from "../../platform/postgres/ListPage.ts"
 import { WebhookRepository } from "./WebhookRepository.ts"
 import { masked, originOf, withoutPath } from "./WebhookRows.ts"
 import { WebhookTransport } from "./WebhookTransport.ts"
@@ -77,7 +78,7 @@ export class Webhooks extends Context.Service<
       const repository = yield* WebhookRepository
       const transport = yield* WebhookTransport
 
-      const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
+      const now = isoNow
 
       const record = (action: string, id: string, details: Schema.JsonObject, caller: Caller, at: string) =>
         audit.record({ caller, action: `webhook.${action}`, resource: "webhook", resourceId: id, details, at })
@@ -131,12 +132,11 @@ export class Webhooks extends Context.Service<
       })
 
       const deliveries = Effect.fn("Webhooks.deliveries")(function* (id: string, query: WebhookDeliveriesQuery) {
-        const { ids, total } = yield* repository.deliveryIds(id, query)
-        if (total === 0 && (yield* repository.find(id)) === undefined) {
+        const page = yield* repository.deliveryIds(id, query)
+        if (page.total === 0 && (yield* repository.find(id)) === undefined) {
           return yield* webhookNotFound(id)
         }
-        const after = `],"total":${total},"limit":${query.limit},"offset":${query.offset}}`
-        return yield* listPage(ids, repository.deliveries, (delivery) => JSON.stringify(delivery), after)
+        return yield* pageText(page, query, repository.deliveries, (delivery) => JSON.stringify(delivery))
       })
 
       const test = Effect.fn("Webhooks.test")(function* (id: string, caller: Caller) {

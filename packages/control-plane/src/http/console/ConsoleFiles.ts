@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import { extname, join } from "node:path"
 import { PROJECT_FOLDER } from "@runplane/server"
 import * as Context from "effect/Context"
@@ -6,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import { sha256 } from "../../platform/Sha256.ts"
 
 /** A way in which a file is stored beside itself, and the end of that file's name. */
 const ENCODINGS = [
@@ -85,7 +85,7 @@ const readFile = Effect.fnUntraced(function* (folder: string, path: string, know
   }
   return Option.some<ConsoleFile>({
     contentType: CONTENT_TYPES[extname(path)] ?? "application/octet-stream",
-    etag: `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`,
+    etag: `"${Buffer.from(sha256(bytes)).toString("base64url").slice(0, 22)}"`,
     bytes,
     encoded
   })

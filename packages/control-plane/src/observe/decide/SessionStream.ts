@@ -1,4 +1,4 @@
-import type { InlineError, SessionSnapshot } from "@runplane/domain"
+import { backoffMs, type InlineError, isoTime, type SessionSnapshot } from "@runplane/domain"
 import { type OversizedMessage, type RuntimeError, saysHistoryGone } from "@runplane/runtime"
 import type * as Result from "effect/Result"
 import type { ObservedFrame } from "../../event-log/append/AppendRequest.ts"
@@ -192,7 +192,7 @@ const passOversized = (
   { at }: Moment
 ): ReadonlyArray<Action> => {
   if (message?.envelope?.sessionId !== run.sessionId || stream.oversized < OVERSIZED_TRIES) return []
-  const frame = unreadEnvelope(message.envelope, message.bytes, reason, new Date(at).toISOString())
+  const frame = unreadEnvelope(message.envelope, message.bytes, reason, isoTime(at))
   return [log("Warn", `envelope ${cursor + 1} is not stored: ${reason}`), { _tag: "Store", frames: [frame], cursor }]
 }
 
@@ -232,8 +232,8 @@ const doubt = (state: Bound, detail: string, poll: number, now: Moment): Bound =
   })
 
 const pauseMs = ({ drain, options }: Bound, attempt: number, { chance }: Moment): number => {
-  const longest = drain === undefined || drain.goal === "late" ? options.streamBackoffMaxMs : DRAIN_PAUSE_MS
-  return Math.ceil(Math.min(options.streamBackoffBaseMs * 2 ** attempt, longest) * (1 + JITTER * chance))
+  const longestMs = drain === undefined || drain.goal === "late" ? options.streamBackoffMaxMs : DRAIN_PAUSE_MS
+  return Math.ceil(backoffMs({ firstMs: options.streamBackoffBaseMs, longestMs }, attempt) * (1 + JITTER * chance))
 }
 
 /** A stream that breaks after the session has ended is opened again without an event. */

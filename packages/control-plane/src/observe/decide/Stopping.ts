@@ -1,4 +1,4 @@
-import type { SendAck, SessionSnapshot } from "@runplane/domain"
+import { backoffMs, type SendAck, type SessionSnapshot } from "@runplane/domain"
 import type { RuntimeError } from "@runplane/runtime"
 import type * as Result from "effect/Result"
 import { isTerminalSession, log, write } from "./Action.ts"
@@ -94,7 +94,7 @@ const pause = (state: Unbound, step: Stopping, now: Moment): Decision => {
   const { options, polls } = state
   const remaining = step.cancel.untilUnixMs - now.at
   if (remaining <= 0) return over(write({ _tag: "CancelSettled", stopped: false }))
-  const longest = now.watched ? options.streamBackoffMaxMs : options.sessionPollMaxMs
-  const pauseMs = Math.min(options.sessionPollBaseMs * 2 ** polls, longest, remaining)
+  const longestMs = now.watched ? options.streamBackoffMaxMs : options.sessionPollMaxMs
+  const pauseMs = Math.min(backoffMs({ firstMs: options.sessionPollBaseMs, longestMs }, polls), remaining)
   return stay({ ...state, step, polls: polls + 1, pollAt: now.at + pauseMs })
 }

@@ -1,4 +1,5 @@
 import {
+  backoffMs,
   DEFAULT_POLICY_ID,
   type DescribedPolicy,
   failureCodeIn,
@@ -257,7 +258,7 @@ const pause = (state: Unbound, trouble: string | undefined, now: Moment): Decisi
     return fail({ errorCode: "RUNTIME_TIMEOUT", errorMessage }, leave(errorMessage))
   }
   const unwatched = !now.watched && trouble === undefined && state.step._tag === "Awaiting"
-  const usual = options.sessionPollBaseMs * 2 ** polls
+  const usual = backoffMs({ firstMs: options.sessionPollBaseMs, longestMs: options.sessionPollMaxMs }, polls)
   const wanted = unwatched ? Math.max(UNWATCHED_PAUSE_MS, Math.ceil(waited * UNWATCHED_SHARE)) : usual
   const pauseMs = Math.min(wanted, options.sessionPollMaxMs, remaining)
   const next = { ...state, polls: polls + 1, pollAt: now.at + pauseMs }

@@ -1,4 +1,4 @@
-import type { SessionSnapshot } from "@runplane/domain"
+import { isoTime, type SessionSnapshot } from "@runplane/domain"
 import { RuntimeClient, type RuntimeError } from "@runplane/runtime"
 import * as Arr from "effect/Array"
 import type * as Cause from "effect/Cause"
@@ -27,7 +27,7 @@ const observedFrames = (
   runtime.streamSession(subscription).pipe(
     Stream.mapArrayEffect((items) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
-        const receivedAt = new Date(now).toISOString()
+        const receivedAt = isoTime(now)
         return Arr.of(
           items.map((item) =>
             observed(

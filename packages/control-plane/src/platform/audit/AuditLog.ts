@@ -5,9 +5,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
-import { listPage, type TextPage } from "../http/JsonAnswer.ts"
-import { readBounded } from "../postgres/BoundedRows.ts"
-import { cursorOf, isPositionValue, type Position, positionOf, UnknownCursor } from "../postgres/search/PageCursor.ts"
+import type { TextPage } from "../http/JsonAnswer.ts"
+import { nextCursorOf, pageText, readPage, rowsOfIds, startOfPage } from "../postgres/ListPage.ts"
+import { isPositionValue, type Position, type UnknownCursor } from "../postgres/search/PageCursor.ts"
 import { type ColumnType, conditionOf, type QueryMeaning } from "../postgres/search/QueryConditions.ts"
 import { SearchBudget, type SearchFailure } from "../postgres/search/SearchBudget.ts"
 import { type AuditRow, auditColumns, toAuditEntry } from "./AuditRow.ts"
@@ -77,43 +77,37 @@ export class AuditLog extends Context.Service<
         ])
       }
 
-      const entries = (positions: ReadonlyArray<AuditPosition>) =>
-        readBounded<AuditRow>(sql, {
-          keys: sql`${positions.map(({ id }) => id)}::text[]::uuid[]`,
-          from: sql`audit_log`,
-          isOf: (id) => sql`id = ${id}`,
-          columns: auditColumns(sql),
-          large: ["details", "resource_id"]
-        })
+      const entries = rowsOfIds<AuditRow>(sql, {
+        from: sql`audit_log`,
+        columns: auditColumns(sql),
+        large: ["details", "resource_id"]
+      })
 
       const list = Effect.fn("AuditLog.list")(function* (query: AuditQuery) {
-        const from = query.cursor === undefined ? undefined : positionOf(ORDER, query.cursor)
-        if (query.cursor !== undefined && !isPosition(from)) return yield* new UnknownCursor()
+        const from = yield* startOfPage(ORDER, query.cursor, isPosition)
         // The request was validated, so the query parses.
         const search =
           query.q === undefined
             ? undefined
             : yield* Effect.orDie(Effect.fromResult(parseQuery(query.q, auditQueryFields)))
-        const where = matches(query, search)
-        const behind =
-          from === undefined ? sql`true` : sql`(created_at, ordinal) < (${from.value}::timestamptz, ${BigInt(from.id)})`
-        const read = Effect.all(
-          [
-            sql<AuditPosition>`
-              SELECT id::text AS id, ordinal::text AS ordinal,
-                     to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS sort_value
-              FROM audit_log WHERE ${where} AND ${behind} ORDER BY created_at DESC, ordinal DESC
-              LIMIT ${BigInt(query.limit)} OFFSET ${BigInt(query.offset)}`,
-            sql<{ readonly total: number }>`SELECT count(*)::int AS total FROM audit_log WHERE ${where}`
-          ],
-          { concurrency: search === undefined ? 2 : 1 }
+        const read = readPage<AuditPosition>(
+          sql,
+          {
+            columns: sql`
+              id::text AS id, ordinal::text AS ordinal,
+              to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS sort_value`,
+            from: sql`audit_log`,
+            where: matches(query, search),
+            behind: from && sql`(created_at, ordinal) < (${from.value}::timestamptz, ${BigInt(from.id)})`,
+            order: sql`created_at DESC, ordinal DESC`,
+            limit: query.limit,
+            offset: query.offset
+          },
+          search === undefined ? 2 : 1
         )
-        const [positions, counts] = yield* search === undefined ? read : budget.inTurn(budget.limited(read))
-        const last = positions.at(-1)
-        const isFull = last !== undefined && positions.length === query.limit
-        const cursor = isFull ? `,"nextCursor":"${cursorOf(ORDER, { value: last.sort_value, id: last.ordinal })}"` : ""
-        const after = `],"total":${counts[0]?.total ?? 0},"limit":${query.limit},"offset":${query.offset}${cursor}}`
-        return yield* listPage(positions, entries, (row) => JSON.stringify(toAuditEntry(row)), after)
+        const page = yield* search === undefined ? read : budget.inTurn(budget.limited(read))
+        const next = nextCursorOf(ORDER, page.rows, query.limit, (row) => ({ value: row.sort_value, id: row.ordinal }))
+        return yield* pageText(page, query, entries, (row) => JSON.stringify(toAuditEntry(row)), next)
       })
       return AuditLog.of({ list })
     })
@@ -126,8 +120,5 @@ interface AuditPosition {
   readonly sort_value: string
 }
 
-const isPosition = (position: Position | undefined): position is Position =>
-  position !== undefined &&
-  isPositionValue.time(position.value) &&
-  parseIsoDate(position.value) !== undefined &&
-  isPositionValue.bigint(position.id)
+const isPosition = ({ id, value }: Position): boolean =>
+  isPositionValue.time(value) && parseIsoDate(value) !== undefined && isPositionValue.bigint(id)

@@ -1,4 +1,4 @@
-import { isUuid } from "@runplane/domain"
+import { isoTime, isUuid } from "@runplane/domain"
 import { HttpObserver, networkOf, type ObservedRequest } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -36,7 +36,7 @@ export const layerRefusedRequests = Layer.effect(
       const now = yield* Clock.currentTimeMillis
       const sampled = sample(request.caller?.actorId ?? networkOf(request.address), now)
       if (!sampled.isRecorded) return
-      const isQueued = yield* Queue.offer(entries, entryOf(request, sampled.unrecorded, new Date(now).toISOString()))
+      const isQueued = yield* Queue.offer(entries, entryOf(request, sampled.unrecorded, isoTime(now)))
       if (!isQueued) sideEffectFailed("audit")
     })
     return {

@@ -3,7 +3,7 @@ import { decodePayload } from "@runplane/runtime"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { sha256 } from "../ledger/Sha256.ts"
+import { sha256 } from "../Sha256.ts"
 import { Prices } from "./Prices.ts"
 import { Redactor } from "./Redactor.ts"
 

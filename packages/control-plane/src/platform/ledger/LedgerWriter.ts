@@ -17,10 +17,10 @@ import { forever } from "../loop/Forever.ts"
 import { Metrics } from "../metrics/Metrics.ts"
 import { LEDGER_LOCK } from "../postgres/AdvisoryLocks.ts"
 import { unnestRows } from "../postgres/UnnestRows.ts"
+import { sha256 } from "../Sha256.ts"
 import { HeadsFile, type PublishedEntry } from "./HeadsFile.ts"
 import { pendingMac } from "./PendingEntries.ts"
 import { SealKeys } from "./SealKeys.ts"
-import { sha256 } from "./Sha256.ts"
 import { readStoredSeal } from "./StoredSeal.ts"
 
 /** Entries that one transaction numbers. */

@@ -1,8 +1,8 @@
-import { hash } from "node:crypto"
 import type * as PgClient from "@effect/sql-pg/PgClient"
 import { canonicalJson, type LedgerKind, type Seal } from "@runplane/domain"
 import type * as Schema from "effect/Schema"
 import { unnestRows } from "../postgres/UnnestRows.ts"
+import { sha256Hex } from "../Sha256.ts"
 import type { SealKey } from "./SealKeys.ts"
 
 /** A content that waits for its number in the ledger (docs/reference/seal.md#ledger). */
@@ -27,7 +27,7 @@ export const pendingEntry = (
   subject: string,
   content: Schema.Json
 ): PendingEntry => {
-  const entry = { kind, subject, digest: hash("sha256", canonicalJson(content), "hex") }
+  const entry = { kind, subject, digest: sha256Hex(canonicalJson(content)) }
   return { ...entry, mac: pendingMac(key, entry) }
 }
 

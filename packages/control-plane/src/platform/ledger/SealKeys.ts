@@ -14,7 +14,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import { sha256 } from "./Sha256.ts"
+import { sha256 } from "../Sha256.ts"
 
 /** The file of `SEAL_PRIVATE_KEY_FILE` holds no key that can seal. */
 export class SealKeyInvalid extends Data.TaggedError("SealKeyInvalid")<{

@@ -1,4 +1,5 @@
 import type { DashboardQuery } from "@runplane/api"
+import { isoTime } from "@runplane/domain"
 
 /** The time span of an overview, and the buckets of its charts. */
 export interface DashboardWindow extends Span {
@@ -23,7 +24,7 @@ const WINDOWS = {
 export const dashboardWindow = (query: DashboardQuery, now: number): DashboardWindow | undefined => {
   if (query.from === undefined) {
     const { bucket, length } = WINDOWS[query.window ?? query.range ?? "24h"]
-    return windowOf({ from: new Date(now - length).toISOString(), to: undefined }, bucket, now)
+    return windowOf({ from: isoTime(now - length), to: undefined }, bucket, now)
   }
   const end = query.to === undefined ? now : Date.parse(query.to)
   const length = end - Date.parse(query.from)
@@ -112,4 +113,4 @@ const split = (from: number, to: number, units: ReadonlyArray<Bucket>): Readonly
 
 const spanOf = ({ from, to }: Part): Span => ({ from: iso(from), to: iso(to) })
 
-const iso = (ms: number) => (ms > LAST_MS ? "infinity" : new Date(ms).toISOString())
+const iso = (ms: number) => (ms > LAST_MS ? "infinity" : isoTime(ms))

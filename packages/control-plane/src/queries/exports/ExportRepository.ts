@@ -9,9 +9,9 @@ import type { SqlError } from "effect/sql/SqlError"
 import { RunStateReader } from "../../event-log/projection/RunStateReader.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import type { StoredRun } from "../../event-log/runs/RunRow.ts"
-import { sha256 } from "../../platform/ledger/Sha256.ts"
 import { readStoredSeal } from "../../platform/ledger/StoredSeal.ts"
 import { readBounded } from "../../platform/postgres/BoundedRows.ts"
+import { sha256 } from "../../platform/Sha256.ts"
 import { RunDocuments } from "../runs/RunDocuments.ts"
 
 /** The head of an export, read at one moment, with the numbers of its events. */

@@ -1,6 +1,5 @@
 import { type NotFound, runNotFound } from "@runplane/api"
 import { ControlPlaneSettings, makeFairTurns, RequestFacts, readSetting, type TurnRefused } from "@runplane/server"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -14,6 +13,7 @@ import { RunSeals } from "../../event-log/seal/RunSeals.ts"
 import { MarkAppendices } from "../../marks/MarkAppendices.ts"
 import { AuditTrail, type Caller } from "../../platform/audit/AuditTrail.ts"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
+import { isoNow } from "../../platform/IsoNow.ts"
 import { streamReadsAt } from "../../platform/postgres/PoolUse.ts"
 import { ExportRepository } from "./ExportRepository.ts"
 import { bundleText, type ExportOptions, type ExportRows, type ExportText, exportTexts } from "./ExportText.ts"
@@ -89,7 +89,7 @@ export class RunExports extends Context.Service<
           found !== undefined && typeof sealed === "object" && sealed.events === found.canonicalEvents
             ? { ...found, seal: sealed }
             : found
-        const exportedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
+        const exportedAt = yield* isoNow
         if (runId === undefined || head === undefined) return undefined
         const details = { format, ...options }
         yield* audit.recordDone({

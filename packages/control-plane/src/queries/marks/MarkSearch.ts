@@ -5,9 +5,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
-import { LARGE_MARK_COLUMNS, type MarkRow, markColumns, toMark } from "../../marks/MarkRows.ts"
-import { listPage, type TextPage } from "../../platform/http/JsonAnswer.ts"
-import { readBounded } from "../../platform/postgres/BoundedRows.ts"
+import { marksOfIds, toMark } from "../../marks/MarkRows.ts"
+import type { TextPage } from "../../platform/http/JsonAnswer.ts"
+import { pageText, type RowId, readPage } from "../../platform/postgres/ListPage.ts"
 import { shareReads } from "../../platform/postgres/SharedRead.ts"
 import { type ColumnType, conditionOf, type QueryMeaning } from "../../platform/postgres/search/QueryConditions.ts"
 import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
@@ -59,15 +59,6 @@ export class MarkSearch extends Context.Service<
       const budget = yield* SearchBudget
       const meaning = markMeaning(sql)
 
-      const marks = (ids: ReadonlyArray<string>) =>
-        readBounded<MarkRow>(sql, {
-          keys: sql`${ids}::text[]::uuid[]`,
-          from: sql`marks`,
-          isOf: (id) => sql`id = ${id}`,
-          columns: markColumns(sql),
-          large: LARGE_MARK_COLUMNS
-        })
-
       const list = Effect.fn("MarkSearch.list")(function* ({ limit, offset, q }: MarksQuery) {
         // The request was validated, so the query parses.
         const search =
@@ -77,16 +68,11 @@ export class MarkSearch extends Context.Service<
           sql`m.deleted_at IS NULL`,
           ...(search === undefined ? [] : [conditionOf(sql, search, meaning)])
         ])
-        const read = Effect.all([
-          sql<{ readonly id: string }>`
-            SELECT m.id::text AS id FROM marks m WHERE ${where} ORDER BY m.created_at DESC, m.id DESC
-            LIMIT ${BigInt(limit)} OFFSET ${BigInt(offset)}`,
-          sql<{ readonly total: number }>`SELECT count(*)::int AS total FROM marks m WHERE ${where}`
-        ])
-        const [found, counts] = yield* budget.inTurn(budget.limited(read))
-        const after = `],"total":${counts[0]?.total ?? 0},"limit":${limit},"offset":${offset}}`
-        const ids = found.map(({ id }) => id)
-        return yield* listPage(ids, marks, (row) => JSON.stringify(toMark(row)), after)
+        const from = sql`marks m`
+        const order = sql`m.created_at DESC, m.id DESC`
+        const list = { columns: sql`m.id::text AS id`, from, where, order, limit, offset }
+        const page = yield* budget.inTurn(budget.limited(readPage<RowId>(sql, list, 1)))
+        return yield* pageText(page, { limit, offset }, marksOfIds(sql), (row) => JSON.stringify(toMark(row)))
       })
       // A search counts against the budget of its caller.
       return MarkSearch.of({ list: yield* shareReads(list, (query, client) => `${client} ${JSON.stringify(query)}`) })

@@ -1,4 +1,5 @@
 import type * as PgClient from "@effect/sql-pg/PgClient"
+import { isoTime } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -50,5 +51,5 @@ const DEFAULT_WINDOW_MS = 30 * 86_400_000
 /** The start of a time window, ISO: as given, else 30 days ago. */
 export const windowStart = (since: string | undefined) =>
   since === undefined
-    ? Effect.map(Clock.currentTimeMillis, (now) => new Date(now - DEFAULT_WINDOW_MS).toISOString())
+    ? Effect.map(Clock.currentTimeMillis, (now) => isoTime(now - DEFAULT_WINDOW_MS))
     : Effect.succeed(since)

@@ -8,7 +8,6 @@ import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { orSearchRefused } from "../../platform/http/SearchAnswers.ts"
 import { ModelCosts } from "./ModelCosts.ts"
 import { RecordedCalls } from "./RecordedCalls.ts"
-import { UnpricedCalls } from "./UnpricedCalls.ts"
 
 /** The `prices` group (docs/reference/prices.md). */
 export const PricesHttp = HttpApiBuilder.group(
@@ -16,7 +15,6 @@ export const PricesHttp = HttpApiBuilder.group(
   "prices",
   Effect.fnUntraced(function* (handlers) {
     const prices = yield* Prices
-    const unpriced = yield* UnpricedCalls
     const recorded = yield* RecordedCalls
     const costs = yield* ModelCosts
     return handlers.handleAll({
@@ -31,7 +29,7 @@ export const PricesHttp = HttpApiBuilder.group(
             ...rates
           }
         }),
-      unknown: ({ query }) => orUnavailable(orSearchRefused([])(unpriced.since(query.since))),
+      unknown: ({ query }) => orUnavailable(orSearchRefused([])(costs.unpriced(query.since))),
       models: ({ query }) => orUnavailable(orSearchRefused(runQueryFields)(costs.find(query))),
       calls: ({ query }) => orUnavailable(orSearchRefused([])(Effect.map(recorded.page(query), jsonText)))
     })

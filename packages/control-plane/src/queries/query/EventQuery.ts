@@ -1,4 +1,4 @@
-import { type Query, RunId } from "@runplane/domain"
+import { isoTime, type Query, RunId } from "@runplane/domain"
 import type { CrossRunFilter } from "../events/CrossRunEvents.ts"
 
 /** A search over events: a filter for the indexes, and conditions that each event is tested with. */
@@ -117,7 +117,7 @@ const LAST_TIME = "9999-12-31T23:59:59.999Z"
 /** A time as ISO text, within the years that the database supports. */
 const timeAt = (millis: number): string => {
   const time = Math.min(Math.max(millis, Date.parse(FIRST_TIME)), Date.parse(LAST_TIME))
-  return new Date(time).toISOString()
+  return isoTime(time)
 }
 
 const latest = (left: string | undefined, right: string) => (left === undefined || left < right ? right : left)

@@ -4,6 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { readEndOfLog } from "../../event-log/consume/EndOfLog.ts"
 import type { StoredEvent } from "../../event-log/EventRepository.ts"
 import { Watermark } from "../../event-log/subscribe/Watermark.ts"
 import { READ_BYTES } from "../../platform/postgres/BoundedRows.ts"
@@ -186,19 +187,9 @@ export class EventSearch extends Context.Service<
         const read = readPage(search, limit, mostBytes)
         return search.conditions === undefined ? read : budget.inTurn(read)
       })
-      const endOfLog = Effect.fn("EventSearch.endOfLog")(function* (afterSeq: number, limit: number) {
-        const rows = yield* sql<{ readonly mark: bigint } & (Row | { readonly seq: null })>`
-          SELECT mark, seq, index, event AS json, bytes FROM end_of_log(${BigInt(afterSeq)}, ${limit}, ${BigInt(READ_BYTES)})`
-        const mark = Number(rows[0]?.mark ?? 0)
-        const found = rows.flatMap((row) => (row.seq === null ? [] : [row]))
-        const last = found.at(-1)
-        const isCut = last !== undefined && (found.length >= limit || Number(last.bytes) >= READ_BYTES)
-        return {
-          events: found.map(({ index, json, seq }) => ({ seq: Number(seq), index, json })),
-          upTo: isCut ? Number(last.seq) : Math.max(mark, afterSeq),
-          isEnd: !isCut
-        }
-      })
+      const endOfLog = Effect.fn("EventSearch.endOfLog")((afterSeq: number, limit: number) =>
+        readEndOfLog(sql, afterSeq, limit)
+      )
       const isBeyond = Effect.fn("EventSearch.isBeyond")((seq: number) =>
         Effect.map(
           sql`SELECT FROM canonical_events WHERE seq > ${BigInt(seq)} ORDER BY seq LIMIT 1`,

@@ -9,8 +9,8 @@ import type { SqlError } from "effect/sql/SqlError"
 import { type TombstoneRow, tombstoneColumns, toTombstone } from "../../event-log/runs/TombstoneRow.ts"
 import { type AuditRow, auditColumns, toAuditEntry } from "../../platform/audit/AuditRow.ts"
 import { type LedgerRow, ledgerColumns, sealsOf, toLedgerEntry } from "../../platform/ledger/LedgerWriter.ts"
-import { sha256 } from "../../platform/ledger/Sha256.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
+import { sha256 } from "../../platform/Sha256.ts"
 
 /** The ledger, compared with the stored contents of its entries (docs/reference/seal.md#ledger). */
 export class Ledger extends Context.Service<

@@ -20,7 +20,8 @@ import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import { type TombstoneRow, tombstoneColumns, toTombstone } from "../../event-log/runs/TombstoneRow.ts"
 import { PublishedKeys } from "../../event-log/seal/PublishedKeys.ts"
 import { RunSeals } from "../../event-log/seal/RunSeals.ts"
-import { cursorOf, isPositionValue, positionOf, UnknownCursor } from "../../platform/postgres/search/PageCursor.ts"
+import { nextCursorOf, startOfPage } from "../../platform/postgres/ListPage.ts"
+import { isPositionValue, type UnknownCursor } from "../../platform/postgres/search/PageCursor.ts"
 
 const ORDER = "tombstones desc"
 
@@ -35,10 +36,7 @@ export class Tombstones extends Context.Service<
       const sql = yield* PgClient.PgClient
 
       const list = Effect.fn("Tombstones.list")(function* ({ cursor, limit, runId }: TombstonesQuery) {
-        const after = cursor === undefined ? undefined : positionOf(ORDER, cursor)
-        if (cursor !== undefined && (after === undefined || !isPositionValue.bigint(after.id))) {
-          return yield* new UnknownCursor()
-        }
+        const after = yield* startOfPage(ORDER, cursor, ({ id }) => isPositionValue.bigint(id))
         const where = sql.and([
           sql`true`,
           ...(runId === undefined ? [] : [sql`run_id = ${runId}::uuid`]),
@@ -46,13 +44,8 @@ export class Tombstones extends Context.Service<
         ])
         const rows = yield* sql<TombstoneRow>`
           SELECT ${tombstoneColumns(sql)} FROM run_tombstones WHERE ${where} ORDER BY run_tombstones.id DESC LIMIT ${BigInt(limit)}`
-        const last = rows.at(-1)
-        return {
-          data: rows.map(toTombstone),
-          limit,
-          ...(last !== undefined &&
-            rows.length === limit && { nextCursor: cursorOf(ORDER, { value: "", id: last.id }) })
-        }
+        const nextCursor = nextCursorOf(ORDER, rows, limit, ({ id }) => ({ value: "", id }))
+        return { data: rows.map(toTombstone), limit, ...(nextCursor !== undefined && { nextCursor }) }
       })
       return Tombstones.of({ list })
     })

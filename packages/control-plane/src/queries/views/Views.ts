@@ -22,7 +22,6 @@ import {
   viewReadOnly
 } from "@runplane/api"
 import { parseQuery } from "@runplane/domain"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -34,7 +33,8 @@ import { AuditTrail, type Caller } from "../../platform/audit/AuditTrail.ts"
 import { asCaller } from "../../platform/http/CurrentCaller.ts"
 import { jsonPages, listPage, type TextPage } from "../../platform/http/JsonAnswer.ts"
 import { Ids } from "../../platform/Ids.ts"
-import { readBounded } from "../../platform/postgres/BoundedRows.ts"
+import { isoNow } from "../../platform/IsoNow.ts"
+import { type RowId, rowsOfIds } from "../../platform/postgres/ListPage.ts"
 
 /** The endpoints of saved views (docs/reference/search.md#views). */
 export const ViewsHttp = HttpApiBuilder.group(
@@ -75,7 +75,7 @@ export class Views extends Context.Service<
       const sql = yield* PgClient.PgClient
       const audit = yield* AuditTrail
       const ids = yield* Ids
-      const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
+      const now = isoNow
       const columns = sql`id::text AS id, name, resource, q, columns, sort, owner, owner_name, is_private, created_at, updated_at`
 
       const record = (action: string, { id, name }: Pick<View, "id" | "name">, caller: Caller, at: string) =>
@@ -104,14 +104,7 @@ export class Views extends Context.Service<
           () => Effect.fail(viewNameTaken(name))
         )
 
-      const read = (views: ReadonlyArray<{ readonly id: string }>) =>
-        readBounded<ViewRow>(sql, {
-          keys: sql`${views.map(({ id }) => id)}::text[]::uuid[]`,
-          from: sql`views`,
-          isOf: (id) => sql`id = ${id}`,
-          columns,
-          large: ["name", "q", "columns"]
-        })
+      const read = rowsOfIds<ViewRow>(sql, { from: sql`views`, columns, large: ["name", "q", "columns"] })
 
       /** A view that the caller may see, locked. The private views of others are as views that do not exist. */
       const lock = (id: string, { actor: { actorId } }: Caller) =>
@@ -123,14 +116,15 @@ export class Views extends Context.Service<
         )
 
       const list = Effect.fn("Views.list")(function* (resource: QueryResource | undefined, { actor }: Caller) {
-        const saved = yield* sql<{ readonly id: string }>`
+        const saved = yield* sql<RowId>`
           SELECT id::text AS id FROM views
           WHERE (${resource ?? null}::text IS NULL OR resource = ${resource ?? null})
             AND (NOT is_private OR owner = ${actor.actorId})
           ORDER BY resource, name`
         const ours = systemViews.filter((view) => resource === undefined || view.resource === resource)
         const before = `[${ours.map((view) => JSON.stringify(view)).join(",")}`
-        return yield* listPage(saved, read, (row) => JSON.stringify(toView(row)), "]", before)
+        const ids = saved.map(({ id }) => id)
+        return yield* listPage(ids, read, (row) => JSON.stringify(toView(row)), "]", before)
       })
 
       const create = Effect.fn("Views.create")(function* (view: NewView, caller: Caller) {

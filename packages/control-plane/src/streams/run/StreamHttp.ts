@@ -1,4 +1,5 @@
 import { ControlPlaneApi, CurrentActor, runNotFound } from "@runplane/api"
+import { isoTime } from "@runplane/domain"
 import { ControlPlaneSettings, readSettings } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -34,14 +35,14 @@ export const StreamHttp = HttpApiBuilder.group(
         const runId = yield* runs.resolve(params.id)
         if (runId === undefined) return yield* runNotFound(params.id)
         const issued = yield* tickets.issue(runId, yield* CurrentActor)
-        const expiresAt = new Date(issued.expiresAt).toISOString()
+        const expiresAt = isoTime(issued.expiresAt)
         yield* audit.recordDone({
           caller: yield* currentCaller,
           action: "stream_ticket.create",
           resource: "run",
           resourceId: runId,
           details: { expiresAt },
-          at: new Date(issued.expiresAt - TICKET_MS).toISOString()
+          at: isoTime(issued.expiresAt - TICKET_MS)
         })
         return { ticket: issued.ticket, runId, expiresAt, streamUrl: `/runs/${runId}/stream?ticket=${issued.ticket}` }
       }, orUnavailable),

@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { type Actor, actorTypes, roles } from "@runplane/api"
-import { isUuid, type RunId } from "@runplane/domain"
+import { isoTime, isUuid, type RunId } from "@runplane/domain"
 import { Tickets } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -14,6 +14,7 @@ import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
+import { isoNow } from "../../platform/IsoNow.ts"
 
 /** Lifetime of a ticket, milliseconds. */
 export const TICKET_MS = 60_000
@@ -64,11 +65,11 @@ export class StreamTickets extends Context.Service<
         const ticket = Base64Url.encode(yield* random.randomBytes(TICKET_BYTES))
         const expiresAt = now + TICKET_MS
         const hash = yield* Effect.orDie(hashOf(ticket))
-        yield* sql`DELETE FROM stream_tickets WHERE expires_at <= ${new Date(now).toISOString()}::timestamptz`
+        yield* sql`DELETE FROM stream_tickets WHERE expires_at <= ${isoTime(now)}::timestamptz`
         yield* sql`
           INSERT INTO stream_tickets (hash, run_id, actor, actor_name, actor_type, role, expires_at)
           VALUES (decode(${hash}, 'hex'), ${runId}::uuid, ${actor.actorId}, ${actor.name ?? null}, ${actor.actorType},
-                  ${actor.role}, ${new Date(expiresAt).toISOString()}::timestamptz)`
+                  ${actor.role}, ${isoTime(expiresAt)}::timestamptz)`
         return { ticket, expiresAt }
       })
 
@@ -83,7 +84,7 @@ export class StreamTickets extends Context.Service<
       ) {
         if (!TICKET.test(ticket) || !isUuid(runId)) return undefined
         const hash = yield* Effect.orDie(hashOf(ticket))
-        const now = new Date(yield* Clock.currentTimeMillis).toISOString()
+        const now = yield* isoNow
         const [row] = yield* read(
           sql`hash = decode(${hash}, 'hex') AND run_id = ${runId}::uuid AND expires_at > ${now}::timestamptz`
         )

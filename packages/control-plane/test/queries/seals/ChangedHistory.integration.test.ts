@@ -4,7 +4,7 @@ import { chainNext, chainStart, doubtsOf, eventBytes, type RunId, Seal, signedBy
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { EventLog } from "../../../src/event-log/EventLog.ts"
-import { sha256 } from "../../../src/platform/ledger/Sha256.ts"
+import { sha256 } from "../../../src/platform/Sha256.ts"
 import { appendMessages, messageDraft } from "../../support/Appends.ts"
 import { endedRun, endRun } from "../../support/EndedRuns.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"

@@ -1,6 +1,7 @@
 import type { EventDraft } from "../../events/CanonicalEvent.ts"
 import { artifactCreated } from "../../events/ControlPlaneEvents.ts"
 import type { ModelPrices } from "../../prices/ModelPrices.ts"
+import { uuidOfHash } from "../../values/HashUuid.ts"
 import type { TraceFoldNode } from "./Node.ts"
 import { isoOf } from "./Times.ts"
 
@@ -109,6 +110,5 @@ export const addArtifact = (
   events.push(artifactCreated(isoOf(at), artifact, "stream-consumer"))
 }
 
-/** A UUID of version 8 from a hash. */
-export const uuidOf = (hex: string): string =>
-  `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-9${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+/** The UUID of a hash. Stored ids of telemetry have one digit of the variant, the 9. */
+export const uuidOf = (hex: string): string => uuidOfHash(`${hex.slice(0, 16)}9${hex.slice(17)}`, 8)

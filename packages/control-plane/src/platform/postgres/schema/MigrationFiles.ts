@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { PROJECT_FOLDER } from "@runplane/server"
 import * as Effect from "effect/Effect"
+import { sha256Hex } from "../../Sha256.ts"
 
 const FOLDER = join(PROJECT_FOLDER, "migrations")
 const FILE = /^(\d+)_([^.]+)\.sql$/
@@ -30,10 +30,7 @@ export interface Statement {
 }
 
 /** SHA-256 of a migration's text in hexadecimal. Checkouts differ in their line endings. */
-export const hashOf = (text: string): string =>
-  createHash("sha256")
-    .update(text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n"))
-    .digest("hex")
+export const hashOf = (text: string): string => sha256Hex(text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n"))
 
 const readText = (file: string) => readFileSync(join(FOLDER, file), "utf8")
 

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto"
+import { createHash, hash } from "node:crypto"
 import type { Sha256 } from "@runplane/domain"
 
 /** SHA-256 of Node.js, for the functions of the domain. */
@@ -7,3 +7,6 @@ export const sha256: Sha256 = (...parts) => {
   for (const part of parts) hashing.update(part)
   return hashing.digest()
 }
+
+/** SHA-256 of a text, hexadecimal. */
+export const sha256Hex = (text: string): string => hash("sha256", text, "hex")

@@ -2,14 +2,14 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import {
   type AlertRule,
   dueAt,
-  durationOf,
-  type Evaluation,
   isRollingWindow,
+  measureOf,
   minuteOf,
   type NoticeState,
   nextNotice,
   type Period,
   periodOf,
+  type RuleEvaluator,
   type RunMemory,
   type RunStatus
 } from "@runplane/domain"
@@ -78,7 +78,7 @@ export const makeAlertClock = Effect.gen(function* () {
   })
 
   /** Fires what is reached; returns the next deadlines. */
-  const compare = (runs: ReadonlyArray<DueRun>, evaluation: Evaluation, now: number): ReadonlyArray<Deadline> =>
+  const compare = (runs: ReadonlyArray<DueRun>, evaluator: RuleEvaluator, now: number): ReadonlyArray<Deadline> =>
     runs.map(({ lastAt, memory, period, rule, runId, status }) => {
       const ids = { rule_id: rule.id, run_id: runId }
       if (status !== "running") {
@@ -86,15 +86,15 @@ export const makeAlertClock = Effect.gen(function* () {
         return { ...ids, due_at: isOpening ? isoAt(now + (rule.levels[0]?.at ?? 0)) : null }
       }
       const known: RunMemory | undefined = memory && { ...memory, lastAt: Math.max(memory.lastAt ?? 0, lastAt) }
-      const value = rule.measure === "silenceMs" ? now - lastAt : known && durationOf(known, now)
+      const value = measureOf(rule.measure).clock?.valueAt(known, lastAt, now)
       if (value !== undefined && value >= 0) {
-        evaluation.compare({ rule, key: runId, label: runId, period, value, runId, seq: undefined, at: now })
+        evaluator.compare({ rule, key: runId, label: runId, period, value, runId, seq: undefined, at: now })
       }
-      return { ...ids, due_at: nextDue(rule, runId, known, evaluation) }
+      return { ...ids, due_at: nextDue(rule, runId, known, evaluator) }
     })
 
-  const nextDue = (rule: AlertRule, runId: string, memory: RunMemory | undefined, evaluation: Evaluation) => {
-    const level = rule.levels.find((_, number) => !evaluation.hasFired(rule.id, runId, runId, number))
+  const nextDue = (rule: AlertRule, runId: string, memory: RunMemory | undefined, evaluator: RuleEvaluator) => {
+    const level = rule.levels.find((_, number) => !evaluator.hasFired(rule.id, runId, runId, number))
     const at = level === undefined || memory === undefined ? undefined : dueAt(rule, memory, level.at)
     return at === undefined ? null : isoAt(at)
   }
@@ -103,12 +103,12 @@ export const makeAlertClock = Effect.gen(function* () {
   const deadlines = (
     watched: ReadonlyArray<Watched>,
     memories: ReadonlyMap<string, RunMemory>,
-    evaluation: Evaluation
+    evaluator: RuleEvaluator
   ): ReadonlyArray<Deadline> =>
     watched.map(({ rule, runId }) => ({
       rule_id: rule.id,
       run_id: runId,
-      due_at: nextDue(rule, runId, memories.get(runId), evaluation)
+      due_at: nextDue(rule, runId, memories.get(runId), evaluator)
     }))
 
   /** Open firings of rolling windows, once a minute: their values fall without events. */

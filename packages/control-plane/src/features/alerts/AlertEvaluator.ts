@@ -3,9 +3,9 @@ import {
   type CanonicalEvent,
   decodeEventText,
   hasDeadline,
-  makeEvaluation,
   makePeriods,
-  measureKind,
+  makeRuleEvaluator,
+  measureOf,
   noMemory,
   type RunMemory
 } from "@runplane/domain"
@@ -35,18 +35,6 @@ import { type ActiveRule, type MarkRow, makeStepEntries } from "./StepEntries.ts
 
 /** Events, and marks, of one step. */
 export const STEP_EVENTS = 1_000
-
-/** Measures that depend on earlier events of a run. */
-const REMEMBERED: ReadonlySet<string> = new Set([
-  "durationMs",
-  "silenceMs",
-  "negativeRate",
-  "disagreement",
-  "mindChanges",
-  "repeats",
-  "outOfReach",
-  "agreementBelow"
-])
 
 /** What a step has done. */
 export interface Stepped {
@@ -169,7 +157,7 @@ export class AlertEvaluator extends Context.Service<
         const isBackfill = backfill !== undefined
         const backfilled = backfill?.memories
         const byRun = Map.groupBy(events, ({ runId }) => runId as string)
-        const isRemembering = rules.some(({ rule }) => REMEMBERED.has(measureKind(rule.measure)))
+        const isRemembering = rules.some(({ rule }) => measureOf(rule.measure).needsMemory)
         const memories = !isRemembering ? new Map<string, RunMemory>() : (backfilled ?? (yield* memoriesOf(byRun)))
         if (backfilled !== undefined) for (const id of byRun.keys()) if (!memories.has(id)) memories.set(id, noMemory())
         const { entries, rulesOf } = yield* entriesFor(events, marks, rules, found, memories)
@@ -192,16 +180,16 @@ export class AlertEvaluator extends Context.Service<
           ...watched.map(({ period, rule, runId: key }) => ({ rule, key, period }))
         ]
         const { counters, firings } = yield* store.load(needed)
-        const evaluation = makeEvaluation(all, counters, firings, keptMs)
-        for (const entry of entries) evaluation.take(entry)
-        for (const { key, rule } of rolling) evaluation.roll(rule, key, now)
-        for (const { key, period, rule } of changed) evaluation.recheck(rule, key, period, now)
-        const again = alertClock.compare(due, evaluation, now)
-        const result = evaluation.result()
+        const evaluator = makeRuleEvaluator(all, counters, firings, keptMs)
+        for (const entry of entries) evaluator.take(entry)
+        for (const { key, rule } of rolling) evaluator.roll(rule, key, now)
+        for (const { key, period, rule } of changed) evaluator.recheck(rule, key, period, now)
+        const again = alertClock.compare(due, evaluator, now)
+        const result = evaluator.result()
         yield* store.saveCounters(result.counters)
         yield* amounts.save(entries, keptMs)
         if (isRemembering && backfilled === undefined) yield* store.saveMemories(memories, new Date(now).toISOString())
-        const deadlines = alertClock.deadlines(watched, memories, evaluation)
+        const deadlines = alertClock.deadlines(watched, memories, evaluator)
         // The deadlines of runs with new events replace those that were due.
         const replaced = new Set(deadlines.map(({ rule_id, run_id }) => `${rule_id} ${run_id}`))
         yield* store.saveDeadlines([

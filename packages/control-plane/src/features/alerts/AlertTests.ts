@@ -7,9 +7,10 @@ import {
   decodeEventText,
   entriesOfEvent,
   entriesOfMark,
-  makeEvaluation,
   makePeriods,
+  makeRuleEvaluator,
   markOfMeasure,
+  measureOf,
   type NewFiring,
   noMemory,
   type RunMemory,
@@ -71,7 +72,7 @@ export class AlertTests extends Context.Service<
         const since = now - TESTED_DAYS * DAY_MS
         const rules = byMeasure([rule])
         const periods = makePeriods()
-        const evaluation = makeEvaluation(new Map([[rule.id, rule]]), [], [], keptMs)
+        const evaluator = makeRuleEvaluator(new Map([[rule.id, rule]]), [], [], keptMs)
         const memories = new Map<string, RunMemory>()
         const runs = new Map<string, MatchedRun | undefined>()
         const name = markOfMeasure(rule.measure)
@@ -98,7 +99,7 @@ export class AlertTests extends Context.Service<
             const value = Math.round(mark.value * 1e9)
             const telemetrySource = mark.telemetry ?? undefined
             const counted = { runId: one.id, name, at: mark.at.getTime(), value, n: 1, telemetrySource }
-            for (const entry of entriesOfMark(rules, one, counted, periods)) evaluation.take(entry)
+            for (const entry of entriesOfMark(rules, one, counted, periods)) evaluator.take(entry)
           }
         }
         const take = (event: CanonicalEvent, reached: number | undefined) => {
@@ -109,7 +110,7 @@ export class AlertTests extends Context.Service<
           memories.set(event.runId, memory)
           const facts = remember(memory, event)
           for (const entry of entriesOfEvent(rules, one, event, facts, reached === event.seq, { periods, keptMs })) {
-            evaluation.take(entry)
+            evaluator.take(entry)
           }
         }
 
@@ -122,7 +123,7 @@ export class AlertTests extends Context.Service<
           const events = yield* inSlices(decodedEvents(rows))
           yield* learn([...new Set(events.map(({ runId }) => runId as string))])
           const reached = new Map<string, number>()
-          if (rule.measure === "outOfReach") {
+          if (measureOf(rule.measure).needsForecast === true) {
             for (const [runId, own] of Map.groupBy(events, (event) => event.runId as string)) {
               const memory = memories.get(runId) ?? noMemory()
               memories.set(runId, memory)
@@ -136,10 +137,10 @@ export class AlertTests extends Context.Service<
           read += events.length
           isEnd = events.length === 0
           after = Number(rows.at(-1)?.seq ?? after)
-          if (evaluation.firingCount() > MAX_TESTED_FIRINGS) break
+          if (evaluator.firingCount() > MAX_TESTED_FIRINGS) break
         }
         if (isEnd) takeMarks(now)
-        const { firings, resolutions } = evaluation.result()
+        const { firings, resolutions } = evaluator.result()
         const listed = firings.slice(0, MAX_TESTED_FIRINGS)
         const newIds = yield* ids.uuids(Math.max(1, listed.length))
         const ended = new Map(resolutions.map(({ at, firing }) => [firing, at] as const))

@@ -6,6 +6,7 @@ import {
   type Entry,
   entriesOfEvent,
   entriesOfMark,
+  measureOf,
   noMemory,
   type RunMemory,
   remember
@@ -49,7 +50,7 @@ export const makeStepEntries = Effect.fnUntraced(function* (counting: Counting) 
       const own = rules.filter(({ rule }) => rule.match === "" || run.matches.has(rule.match))
       rulesOf.set(run.id, own)
       const memory = memories.get(run.id)
-      if (memory === undefined || !own.some(({ rule }) => rule.measure === "outOfReach")) continue
+      if (memory === undefined || !own.some(({ rule }) => measureOf(rule.measure).needsForecast === true)) continue
       const seq = yield* outOfReach(run.id, memory, byRun.get(run.id) ?? [])
       if (seq === undefined) continue
       memory.isOutOfReach = true

@@ -1,5 +1,5 @@
 import type { AlertRuleState, ChangedAlertRule } from "@runplane/api"
-import { type AlertAction, firesBelow, isShare } from "@runplane/domain"
+import { type AlertAction, measureOf } from "@runplane/domain"
 
 /** A level as the form of a rule has it. */
 export interface LevelFields {
@@ -9,12 +9,14 @@ export interface LevelFields {
 }
 
 /** What the thresholds of a rule of this measure mean. */
-export const levelsLegend = (measure: string): string =>
-  [
+export const levelsLegend = (measure: string): string => {
+  const { firesBelow, unit } = measureOf(measure)
+  return [
     "Levels, ascending",
-    ...(isShare(measure) ? ["as shares: 0.5 is 50 %"] : []),
-    firesBelow(measure) ? "each fires when the value is below it" : "each fires when the value reaches it"
+    ...(unit === "share" ? ["as shares: 0.5 is 50 %"] : []),
+    firesBelow ? "each fires when the value is below it" : "each fires when the value reaches it"
   ].join("; ")
+}
 
 /** An action in a few words: `pagerduty ****cdef to 0197c0de`, `tag over-budget`. */
 export const actionText = (action: AlertAction): string => {

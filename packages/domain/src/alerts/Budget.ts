@@ -1,11 +1,10 @@
-import { type AlertRule, measureKind } from "./Rule.ts"
+import { measureOf } from "./Measures.ts"
+import type { AlertRule } from "./Rule.ts"
 import { isCalendarWindow } from "./Windows.ts"
 
 /** Whether a rule is a budget: what is spent in a calendar period, against the threshold of its last level. */
-export const isBudget = ({ measure, window }: Pick<AlertRule, "measure" | "window">): boolean => {
-  const kind = measureKind(measure)
-  return isCalendarWindow(window) && (kind === "costUsd" || kind === "guessedCostUsd" || kind === "tokens")
-}
+export const isBudget = ({ measure, window }: Pick<AlertRule, "measure" | "window">): boolean =>
+  isCalendarWindow(window) && measureOf(measure).budget !== undefined
 
 /** What is spent of a budget. Times are Unix milliseconds. */
 export interface BudgetSpending {

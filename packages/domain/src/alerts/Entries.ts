@@ -1,20 +1,15 @@
 import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
 import { countedAt } from "../events/RunTimes.ts"
-import {
-  type CountedMark,
-  type CounterChange,
-  type CounterKey,
-  contributionsOf,
-  type KeyedRun,
-  keysOf
-} from "./Contribution.ts"
+import type { CounterChange } from "./CounterChange.ts"
+import { type CounterKey, type KeyedRun, keysOf } from "./Keys.ts"
+import { measureOf, measuresOfMark } from "./Measures.ts"
 import type { Periods } from "./Periods.ts"
 import type { AlertRule } from "./Rule.ts"
 import type { EventFacts } from "./RunMemory.ts"
 import { apartKey, countsApart, telemetrySourceOf } from "./Telemetry.ts"
 import { isRollingWindow, type Period } from "./Windows.ts"
 
-/** A contribution to a counter, with the event or the mark that it is of. */
+/** A change of a counter, with the event or the mark that it is of. */
 export interface Entry extends CounterKey {
   readonly rule: AlertRule
   /** The run, the calendar period, or the minute of a rolling window. */
@@ -24,13 +19,25 @@ export interface Entry extends CounterKey {
    * the arrival. Undefined when the calendar period was over at the arrival: it counts there, and nothing fires.
    */
   readonly firesIn: Period | undefined
-  readonly contribution: CounterChange
+  readonly change: CounterChange
   readonly runId: string
   /** Undefined for a mark. */
   readonly seq: number | undefined
   /** When it arrived, Unix milliseconds. */
   readonly at: number
   /** Source of the telemetry that it comes from; undefined for what a runtime or a caller has reported. */
+  readonly telemetrySource?: string | undefined
+}
+
+/** A mark that was added (`n` 1), replaced or deleted (`n` -1); its score is in billionths. */
+export interface CountedMark {
+  readonly runId: string
+  readonly name: string
+  /** Unix milliseconds. */
+  readonly at: number
+  readonly value: number
+  readonly n: number
+  /** Source of the telemetry that it comes from. */
   readonly telemetrySource?: string | undefined
 }
 
@@ -52,10 +59,10 @@ export const entriesOfEvent = (
   const telemetrySource = telemetrySourceOf(run, event)
   const entries: Array<Entry> = []
   for (const [measure, same] of rules) {
-    const changes = contributionsOf(measure, event, facts, isOutOfReach)
+    const { change: changesBy, from } = measureOf(measure)
+    const changes = changesBy(event, facts, isOutOfReach)
     if (changes.length === 0) continue
-    const isOfCall = OF_CALLS.has(measure)
-    const calledAt = isOfCall ? countedAt(event, keptMs) : at
+    const calledAt = from === "calls" ? countedAt(event, keptMs) : at
     for (const rule of same) {
       const now = periods(rule, run.id, at)
       const isRolling = isRollingWindow(rule.window)
@@ -65,18 +72,15 @@ export const entriesOfEvent = (
       const period = calledAt === at || isOfRun ? now : periods(rule, run.id, calledAt)
       const firesIn = isOfRun || isRolling || at < period.end ? (isRolling ? now : period) : undefined
       for (const key of countedKeys(rule, run, telemetrySource, event)) {
-        for (const contribution of changes) {
+        for (const change of changes) {
           const of = { runId: run.id, seq: event.seq, at, telemetrySource }
-          entries.push({ rule, ...key, period, firesIn, contribution, ...of })
+          entries.push({ rule, ...key, period, firesIn, change, ...of })
         }
       }
     }
   }
   return entries
 }
-
-/** Measures whose events are calls. */
-const OF_CALLS: ReadonlySet<string> = new Set(["costUsd", "guessedCostUsd", "tokens", "llmCalls", "toolCalls"])
 
 /** What the entries of a step share. */
 export interface Counting {
@@ -92,14 +96,15 @@ export const entriesOfMark = (
   { at, n, name, telemetrySource, value }: CountedMark,
   periods: Periods
 ): ReadonlyArray<Entry> =>
-  (rules.get(`markBelow:${name}`) ?? []).flatMap((rule) => {
-    const period = periods(rule, run.id, at)
-    const contribution: CounterChange = { value, n, fold: "add", part: "" }
-    const of = { runId: run.id, seq: undefined, at, telemetrySource }
-    return countedKeys(rule, run, telemetrySource).map(
-      (key): Entry => ({ rule, ...key, period, firesIn: period, contribution, ...of })
-    )
-  })
+  measuresOfMark(name).flatMap((measure) =>
+    (rules.get(measure) ?? []).flatMap((rule) => {
+      const period = periods(rule, run.id, at)
+      const of = { runId: run.id, seq: undefined, at, telemetrySource }
+      return countedKeys(rule, run, telemetrySource).map(
+        (key): Entry => ({ rule, ...key, period, firesIn: period, change: { value, n, part: "" }, ...of })
+      )
+    })
+  )
 
 /** The keys under which a rule counts it: those of telemetry are apart, unless the rule acts on telemetry. */
 const countedKeys = (

@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import { Field } from "../values/Field.ts"
-import { AlertPer, AlertSeverity, AlertTelemetry, AlertWindow } from "./Rule.ts"
+import { AlertPer } from "./Keys.ts"
+import { AlertSeverity, AlertTelemetry, AlertWindow } from "./Rule.ts"
 
 const optional = Schema.optionalKey
 

@@ -2,6 +2,17 @@ import * as Schema from "effect/Schema"
 import { MAX_MARK_COMMENT, MarkName, MarkValue } from "../marks/Mark.ts"
 import { MAX_QUERY_LENGTH } from "../query/Query.ts"
 import { about, Field, isOfForm, isOneLine } from "../values/Field.ts"
+import { AlertPer } from "./Keys.ts"
+import {
+  ADMISSION_MEASURES,
+  ALERT_MEASURES,
+  isPlainMeasure,
+  MARK_MEASURES,
+  mayRefuse,
+  measureKind,
+  measureOf
+} from "./Measures.ts"
+import { isCalendarWindow } from "./Windows.ts"
 
 const optional = Schema.optionalKey
 
@@ -27,19 +38,6 @@ export const AlertSeverity = Schema.Literals(["info", "warning", "critical"]).an
 })
 export type AlertSeverity = typeof AlertSeverity.Type
 
-/** `agent` is a participant of a run, `model` a language model that it calls. */
-export const AlertPer = Schema.Literals([
-  "run",
-  "scenario",
-  "tag",
-  "environment",
-  "source",
-  "agent",
-  "model",
-  "all"
-]).annotate({ identifier: "AlertPer", description: "The values of one key are counted together: of a run, of a tag" })
-export type AlertPer = typeof AlertPer.Type
-
 export const AlertWindow = Schema.Literals(["run", "1h", "24h", "day", "week", "month"]).annotate({
   identifier: "AlertWindow",
   description: "Each run by itself, the last hour or 24 hours by minute, or a calendar period in the zone of the rule"
@@ -54,75 +52,25 @@ export const AlertTelemetry = Schema.Literals(["count", "act"]).annotate({
 })
 export type AlertTelemetry = typeof AlertTelemetry.Type
 
-/** The measures without a name of their own. */
-export const ALERT_MEASURES = [
-  "costUsd",
-  "guessedCostUsd",
-  "tokens",
-  "llmCalls",
-  "toolCalls",
-  "events",
-  "durationMs",
-  "silenceMs",
-  "denials",
-  "failedRuns",
-  "failureRate",
-  "negativeRate",
-  "disagreement",
-  "mindChanges",
-  "repeats",
-  "outOfReach",
-  "receiptFaults",
-  "agreementBelow"
-] as const
-export type PlainMeasure = (typeof ALERT_MEASURES)[number]
+const MARK_NAME = "[A-Za-z][A-Za-z0-9_-]{0,63}"
+const named = MARK_MEASURES.map((kind) => `${kind}:${MARK_NAME}`)
+const markMeasure = new RegExp(`^(?:${named.join("|")})$`)
+const MEASURE_NAMES = `${ALERT_MEASURES.join(", ")}, or ${MARK_MEASURES.map((kind) => `${kind}:`).join(", ")} and the name of a mark`
 
-const MARK_BELOW = "markBelow:"
-const markName = /^markBelow:[A-Za-z][A-Za-z0-9_-]{0,63}$/
-const isPlain = (measure: string): measure is PlainMeasure => ALERT_MEASURES.some((name) => name === measure)
-
-/** One of `ALERT_MEASURES`, or `markBelow:` and the name of a mark. */
-export const AlertMeasure = Schema.String.annotate(
-  about(`One of ${ALERT_MEASURES.join(", ")}, or markBelow: and the name of a mark`, "costUsd")
-).check(
-  Schema.makeFilter((measure: string) => isPlain(measure) || markName.test(measure), {
-    expected: `one of ${ALERT_MEASURES.join(", ")}, or markBelow: and the name of a mark`,
-    toJsonSchema: () => ({ pattern: `^(?:${ALERT_MEASURES.join("|")}|markBelow:[A-Za-z][A-Za-z0-9_-]{0,63})$` })
+/** One of `ALERT_MEASURES`, or one of `MARK_MEASURES` with the name of a mark. */
+export const AlertMeasure = Schema.String.annotate(about(`One of ${MEASURE_NAMES}`, "costUsd")).check(
+  Schema.makeFilter((measure: string) => isPlainMeasure(measure) || markMeasure.test(measure), {
+    expected: `one of ${MEASURE_NAMES}`,
+    toJsonSchema: () => ({ pattern: `^(?:${[...ALERT_MEASURES, ...named].join("|")})$` })
   })
 )
-
-/** The measure without the name of its mark. */
-export const measureKind = (measure: string): PlainMeasure | "markBelow" => (isPlain(measure) ? measure : "markBelow")
-
-/** The name of the mark that the measure is of. */
-export const markOfMeasure = (measure: string): string | undefined =>
-  measure.startsWith(MARK_BELOW) ? measure.slice(MARK_BELOW.length) : undefined
-
-/** Whether a level fires when the measure falls under it; all other measures fire when they reach it. */
-export const firesBelow = (measure: string): boolean => {
-  const kind = measureKind(measure)
-  return kind === "agreementBelow" || kind === "markBelow"
-}
-
-/** Whether the measure is a share, from 0 to 1. */
-export const isShare = (measure: string): boolean => SHARES.has(measureKind(measure))
-const SHARES: ReadonlySet<string> = new Set<PlainMeasure>([
-  "failureRate",
-  "negativeRate",
-  "disagreement",
-  "agreementBelow"
-])
-
-/** Ended runs that a rate over several runs needs, unless its rule says otherwise. */
-const USUAL_MIN_RUNS = 5
-const OF_RUNS: ReadonlySet<string> = new Set<PlainMeasure>(["failureRate", "negativeRate", "agreementBelow"])
 
 /**
  * Runs, votes or marks without which a rate or a mean has no value: the first failed run of a day is not a failure rate
  * of 1.
  */
 export const minRunsOf = ({ measure, minRuns, window }: Pick<AlertRule, "measure" | "minRuns" | "window">): number =>
-  minRuns ?? (OF_RUNS.has(measureKind(measure)) && window !== "run" ? USUAL_MIN_RUNS : 1)
+  minRuns ?? (window === "run" ? 1 : (measureOf(measure).usualMinRuns ?? 1))
 
 export const AlertFormat = Schema.Literals(["generic", "slack", "teams", "alertmanager", "pagerduty", "mail"]).annotate(
   { identifier: "AlertFormat", description: "Form of the body that a receiver understands" }
@@ -264,11 +212,12 @@ const isZone = (zone: string): boolean => {
 export const ruleProblem = (rule: Omit<AlertRule, "id">): string | undefined => {
   const { admission, expectedCostUsd, levels, measure, per, resolveBelow, window } = rule
   const kind = measureKind(measure)
-  if ((kind === "durationMs" || kind === "silenceMs") && (per !== "run" || window !== "run")) {
+  const { clock, firesBelow, per: keys, unit } = measureOf(measure)
+  if (clock !== undefined && (per !== "run" || window !== "run")) {
     return `per and window must be run for the measure ${kind}`
   }
   if (per === "run" && window !== "run") return "window must be run when per is run"
-  if ((per === "agent" || per === "model") && !(per === "agent" ? OF_AGENT : OF_MODEL).has(kind)) {
+  if (!keys.includes(per)) {
     return `per must not be ${per} for the measure ${kind}`
   }
   for (const [number, level] of levels.entries()) {
@@ -276,7 +225,7 @@ export const ruleProblem = (rule: Omit<AlertRule, "id">): string | undefined => 
     if (before !== undefined && level.at <= before.at) {
       return `levels.${number}.at must be greater than levels.${number - 1}.at`
     }
-    if (isShare(measure) && level.at > 1) {
+    if (unit === "share" && level.at > 1) {
       return `levels.${number}.at must be a share of at most 1 for the measure ${kind}: 0.5 is 50 %`
     }
     for (const [index, action] of level.actions.entries()) {
@@ -284,34 +233,19 @@ export const ruleProblem = (rule: Omit<AlertRule, "id">): string | undefined => 
       if (problem !== undefined) return `levels.${number}.actions.${index}.${problem}`
     }
   }
-  if (resolveBelow !== undefined && !firesBelow(measure) && resolveBelow > (levels[0]?.at ?? 0)) {
+  if (resolveBelow !== undefined && !firesBelow && resolveBelow > (levels[0]?.at ?? 0)) {
     return "resolveBelow must not be greater than levels.0.at"
   }
-  if (resolveBelow !== undefined && firesBelow(measure) && resolveBelow < (levels.at(-1)?.at ?? 0)) {
+  if (resolveBelow !== undefined && firesBelow && resolveBelow < (levels.at(-1)?.at ?? 0)) {
     return `resolveBelow must not be less than levels.${levels.length - 1}.at for the measure ${kind}`
   }
-  if (admission === true && (kind !== "costUsd" || !CALENDAR.has(window))) {
-    return "admission needs the measure costUsd and one of the windows day, week and month"
+  if (admission === true && (!mayRefuse(measure) || !isCalendarWindow(window))) {
+    return `admission needs the measure ${ADMISSION_MEASURES.join(" or ")} and one of the windows day, week and month`
   }
   if (expectedCostUsd !== undefined && admission !== true) return "expectedCostUsd needs admission"
   if (admission === true && (per === "agent" || per === "model")) return `per must not be ${per} with admission`
   return undefined
 }
-
-const CALENDAR: ReadonlySet<AlertWindow> = new Set(["day", "week", "month"])
-/** Measures whose events name a participant, and those whose events name a model. */
-const OF_AGENT: ReadonlySet<string> = new Set<PlainMeasure>([
-  "costUsd",
-  "guessedCostUsd",
-  "tokens",
-  "llmCalls",
-  "toolCalls",
-  "events",
-  "denials",
-  "mindChanges",
-  "repeats"
-])
-const OF_MODEL: ReadonlySet<string> = new Set<PlainMeasure>(["costUsd", "guessedCostUsd", "tokens", "llmCalls"])
 
 const actionProblem = (action: AlertAction): string | undefined => {
   if (action.type === "cancel" && action.allowCancel !== true) return "allowCancel must be true"

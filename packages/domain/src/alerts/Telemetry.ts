@@ -1,7 +1,8 @@
 import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
 import { OTLP_SOURCE_NAME } from "../events/MessageHeader.ts"
 import { textAt } from "../values/JsonReader.ts"
-import { type AlertAction, type AlertRule, measureKind } from "./Rule.ts"
+import { measureOf } from "./Measures.ts"
+import type { AlertAction, AlertRule } from "./Rule.ts"
 
 /** What is known of a run for the origin of its events. */
 interface OriginRun {
@@ -23,13 +24,11 @@ export const telemetrySourceOf = (run: OriginRun, event: CanonicalEvent): string
     : undefined)
 
 /**
- * Whether a rule counts the reports of telemetry under keys of its own (docs/reference/alerts.md#telemetry). Duration
- * and silence are of the clock, not of what is reported.
+ * Whether a rule counts the reports of telemetry under keys of its own (docs/reference/alerts.md#telemetry). A measure
+ * of the clock is not of what is reported.
  */
-export const countsApart = ({ measure, telemetry }: Pick<AlertRule, "measure" | "telemetry">): boolean => {
-  const kind = measureKind(measure)
-  return telemetry !== "act" && kind !== "durationMs" && kind !== "silenceMs"
-}
+export const countsApart = ({ measure, telemetry }: Pick<AlertRule, "measure" | "telemetry">): boolean =>
+  telemetry !== "act" && measureOf(measure).clock === undefined
 
 /** Ends the key of a counter that has amounts of telemetry alone. No other key has its control character. */
 export const APART = "\u001ftelemetry"

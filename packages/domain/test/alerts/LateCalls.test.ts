@@ -7,8 +7,8 @@ import {
   foldText,
   type KeyedRun,
   keysOf,
-  makeEvaluation,
   makePeriods,
+  makeRuleEvaluator,
   noMemory,
   RunId,
   recordEvent,
@@ -30,7 +30,7 @@ const rule = (over: Partial<AlertRule> = {}): AlertRule => ({
 
 /** The evaluation after calls of a dollar, each called at one time and received at another. */
 const afterCalls = (of: AlertRule, calls: ReadonlyArray<readonly [calledAt: number, at: number]>) => {
-  const evaluation = makeEvaluation(new Map([[of.id, of]]), [], [], KEPT_MS)
+  const evaluation = makeRuleEvaluator(new Map([[of.id, of]]), [], [], KEPT_MS)
   const counting = { periods: makePeriods(), keptMs: KEPT_MS }
   const run: KeyedRun = { id: RUN, scenarioRef: "s", environment: undefined, source: undefined, tags: [] }
   const times = (at: number) => new Date(at).toISOString()

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   artifactCreated,
-  contributionsOf,
   type EventDraft,
   makeNormaliser,
   makeRedactor,
+  measureOf,
   noMemory,
   noRedactor,
   type PayloadDecoder,
@@ -99,7 +99,7 @@ describe("a receipt in the log", () => {
 
   it("counts for the measure receiptFaults unless it is verified", () => {
     const values = eventsOf([receipted(REFUTED), receipted(VERIFIED), receipted(undefined), commits(true)]).map(
-      (event) => contributionsOf("receiptFaults", event, remember(noMemory(), event), false).length
+      (event) => measureOf("receiptFaults").change(event, remember(noMemory(), event), false).length
     )
     assert.deepStrictEqual(values, [1, 0, 0, 0])
   })

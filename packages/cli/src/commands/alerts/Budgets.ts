@@ -6,6 +6,7 @@ import {
   type AlertSeverity,
   AlertTelemetry,
   amountText,
+  BUDGET_MEASURES,
   exhaustedAt
 } from "@runplane/domain"
 import * as Clock from "effect/Clock"
@@ -88,7 +89,7 @@ const add = Command.make(
     id,
     limit: Flag.Finite("limit").pipe(Flag.withDescription("Limit in US dollars, or in tokens with --measure tokens")),
     name: Flag.String("name").pipe(Flag.withDescription("Name for readers; the id unless set"), Flag.optional),
-    measure: Flag.Literals("measure", ["costUsd", "guessedCostUsd", "tokens"]).pipe(
+    measure: Flag.Literals("measure", BUDGET_MEASURES).pipe(
       Flag.withDescription("What is spent"),
       Flag.withDefault("costUsd" as const)
     ),

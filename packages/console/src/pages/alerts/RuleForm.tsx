@@ -6,7 +6,9 @@ import {
   AlertPer,
   AlertSeverity,
   type AlertTelemetry,
-  AlertWindow
+  AlertWindow,
+  mayRefuse,
+  measureOf
 } from "@runplane/domain"
 import { Plus, Trash2, X } from "lucide-react"
 import { type ReactNode, useState } from "react"
@@ -61,7 +63,7 @@ export const RuleForm = ({ onClose, rule }: { readonly rule?: AlertRuleState; re
           format,
           ...(format === "pagerduty" && { routingKey })
         }
-  const isAdmission = admission && measure === "costUsd"
+  const isAdmission = admission && mayRefuse(measure)
   const fields = changedRule(rule, { name, match, per, window, zone, measure, telemetry }, withTarget(levels, added), {
     ...(isAdmission && { admission, ...(expected !== "" && { expectedCostUsd: Number(expected) }) })
   })
@@ -114,7 +116,7 @@ export const RuleForm = ({ onClose, rule }: { readonly rule?: AlertRuleState; re
           />
           <datalist id="alert-measures">
             {ALERT_MEASURES.map((word) => (
-              <option key={word} value={word} />
+              <option key={word} value={word} label={measureOf(word).words} />
             ))}
           </datalist>
         </label>
@@ -201,7 +203,7 @@ export const RuleForm = ({ onClose, rule }: { readonly rule?: AlertRuleState; re
       {format === "pagerduty" ? (
         <Text label="Routing key" value={routingKey} onChange={setRoutingKey} isRequired />
       ) : null}
-      {measure === "costUsd" ? (
+      {mayRefuse(measure) ? (
         <div className="grid items-end gap-3 sm:grid-cols-2">
           <label className="flex items-center gap-2 py-1">
             <input type="checkbox" checked={admission} onChange={({ target }) => setAdmission(target.checked)} />

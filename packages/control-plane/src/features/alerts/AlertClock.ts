@@ -1,16 +1,13 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import {
   type AlertRule,
-  dueAt,
-  durationOf,
-  type Evaluation,
+  type DueRun,
   isoTime,
   isoTimeOrNull,
   isRollingWindow,
   minuteOf,
   type NoticeState,
   nextNotice,
-  type Period,
   periodOf,
   type RunMemory,
   type RunStatus
@@ -30,29 +27,6 @@ const AT_ONCE = 500
 /** Counters and memories that one statement removes. */
 const REMOVED_AT_ONCE = 5_000
 const MEMORY_DAYS = 31
-
-/** A run at which a rule of silence or duration is to look. */
-export interface DueRun {
-  readonly rule: AlertRule
-  readonly runId: string
-  readonly period: Period
-  readonly status: RunStatus
-  /** Unix milliseconds of its last event. */
-  readonly lastAt: number
-  readonly memory: RunMemory | undefined
-}
-
-export interface Watched {
-  readonly rule: AlertRule
-  readonly runId: string
-  readonly period: Period
-}
-
-interface Deadline {
-  readonly rule_id: string
-  readonly run_id: string
-  readonly due_at: string | null
-}
 
 /** What time alone changes: deadlines, rolling windows, ends and repetitions. For use in the transaction of a step. */
 export const makeAlertClock = Effect.gen(function* () {
@@ -78,40 +52,6 @@ export const makeAlertClock = Effect.gen(function* () {
       return [{ rule, runId: row.run_id, period, status: row.status, lastAt: row.last_ts.getTime(), memory }]
     })
   })
-
-  /** Fires what is reached; returns the next deadlines. */
-  const compare = (runs: ReadonlyArray<DueRun>, evaluation: Evaluation, now: number): ReadonlyArray<Deadline> =>
-    runs.map(({ lastAt, memory, period, rule, runId, status }) => {
-      const ids = { rule_id: rule.id, run_id: runId }
-      if (status !== "running") {
-        const isOpening = status === "queued" || status === "starting" || status === "binding_session"
-        return { ...ids, due_at: isOpening ? isoTime(now + (rule.levels[0]?.at ?? 0)) : null }
-      }
-      const known: RunMemory | undefined = memory && { ...memory, lastAt: Math.max(memory.lastAt ?? 0, lastAt) }
-      const value = rule.measure === "silenceMs" ? now - lastAt : known && durationOf(known, now)
-      if (value !== undefined && value >= 0) {
-        evaluation.compare({ rule, key: runId, label: runId, period, value, runId, seq: undefined, at: now })
-      }
-      return { ...ids, due_at: nextDue(rule, runId, known, evaluation) }
-    })
-
-  const nextDue = (rule: AlertRule, runId: string, memory: RunMemory | undefined, evaluation: Evaluation) => {
-    const level = rule.levels.find((_, number) => !evaluation.hasFired(rule.id, runId, runId, number))
-    const at = level === undefined || memory === undefined ? undefined : dueAt(rule, memory, level.at)
-    return at === undefined ? null : isoTime(at)
-  }
-
-  /** The deadlines of runs with new events. */
-  const deadlines = (
-    watched: ReadonlyArray<Watched>,
-    memories: ReadonlyMap<string, RunMemory>,
-    evaluation: Evaluation
-  ): ReadonlyArray<Deadline> =>
-    watched.map(({ rule, runId }) => ({
-      rule_id: rule.id,
-      run_id: runId,
-      due_at: nextDue(rule, runId, memories.get(runId), evaluation)
-    }))
 
   /** Open firings of rolling windows, once a minute: their values fall without events. */
   const rolling = Effect.fnUntraced(function* (rules: ReadonlyMap<string, AlertRule>, now: number) {
@@ -210,7 +150,7 @@ export const makeAlertClock = Effect.gen(function* () {
     yield* removeUnused(evaluatorCaller, at)
   })
 
-  return { due, compare, deadlines, rolling, end }
+  return { due, rolling, end }
 })
 
 const isRolling = ({ window }: AlertRule): boolean => isRollingWindow(window)

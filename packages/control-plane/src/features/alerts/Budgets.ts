@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { type AlertBudget, MAX_BUDGET_KEYS } from "@runplane/api"
-import { ALL, APART, isBudget, isoTime, measureKind, periodOf, usdOfNano } from "@runplane/domain"
+import { ALL, APART, isBudget, isoTime, measured, periodOf, usdOfNano } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
@@ -59,7 +59,7 @@ export const makeBudgets = Effect.gen(function* () {
       const found = rows.filter(({ rule_id }) => rule_id === rule.id)
       const shown =
         found.length === 0 && rule.per === "all" ? [{ key: ALL, spent: 0, telemetry: 0, reserved: 0 }] : found
-      const amount = measureKind(rule.measure) === "tokens" ? (tokens: number) => tokens : usdOfNano
+      const amount = (counted: number) => measured(rule, [{ value: counted, n: 1 }]) ?? 0
       return shown.map(
         ({ key, reserved, spent, telemetry }): AlertBudget => ({
           ruleId: rule.id,

@@ -1,5 +1,5 @@
 import type * as PgClient from "@effect/sql-pg/PgClient"
-import { type AlertRule, isCalendarWindow, measureKind } from "@runplane/domain"
+import { type AlertRule, isCalendarWindow, measureOf } from "@runplane/domain"
 import { READ_BYTES } from "../../platform/postgres/BoundedRows.ts"
 
 /** Claimed runs of one step; the next one continues. */
@@ -17,7 +17,7 @@ interface ClaimedRow {
 
 /** Whether a claim changes what the rule has counted: sums of calendar periods, from events. */
 export const isRecounted = ({ measure, window }: AlertRule): boolean =>
-  isCalendarWindow(window) && measureKind(measure) !== "markBelow"
+  isCalendarWindow(window) && measureOf(measure).from !== "marks"
 
 /** Takes the claims that the evaluator has not seen. */
 export const takeClaims = (sql: PgClient.PgClient) => sql<ClaimedRow>`

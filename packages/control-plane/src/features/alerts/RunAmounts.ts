@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { type AlertRule, APART, type Entry, isCalendarWindow, measured, reaches } from "@runplane/domain"
+import { type AlertRule, APART, type Entry, isCalendarWindow, measured, measureOf, reaches } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
 import { AuditTrail } from "../../platform/audit/AuditTrail.ts"
@@ -38,16 +38,16 @@ export const makeRunAmounts = Effect.fnUntraced(function* (
   /** Adds the sums of a step. Largest values and last values cannot be taken out: only sums are kept. */
   const save = (entries: ReadonlyArray<Entry>, keptMs: number) => {
     const amounts = new Map<string, Amount>()
-    for (const { contribution, key, period, rule, runId } of entries) {
-      if (!isCalendarWindow(rule.window) || contribution.fold !== "add") continue
-      const name = JSON.stringify([runId, rule.id, key, period.key, contribution.part])
+    for (const { change, key, period, rule, runId } of entries) {
+      if (!isCalendarWindow(rule.window) || measureOf(rule.measure).fold !== "add") continue
+      const name = JSON.stringify([runId, rule.id, key, period.key, change.part])
       const known = amounts.get(name)
       if (known !== undefined) {
-        known.value += contribution.value
-        known.n += contribution.n
+        known.value += change.value
+        known.n += change.n
         continue
       }
-      const { n, part, value } = contribution
+      const { n, part, value } = change
       const ends_at = new Date(period.end + keptMs).toISOString()
       amounts.set(name, { run_id: runId, rule_id: rule.id, key, period: period.key, part, value, n, ends_at })
     }

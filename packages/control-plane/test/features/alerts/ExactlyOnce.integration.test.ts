@@ -6,8 +6,8 @@ import {
   decodeEventText,
   draftEvent,
   entriesOfEvent,
-  makeEvaluation,
   makePeriods,
+  makeRuleEvaluator,
   noMemory,
   type RunId,
   type RunMemory,
@@ -74,7 +74,7 @@ const expectedFirings = Effect.gen(function* () {
   const rows = yield* sql<{ readonly event: string }>`
     SELECT e.event::text AS event FROM canonical_events e
     WHERE e.seq > (SELECT max(from_seq) FROM alert_rules) ORDER BY e.seq`
-  const evaluation = makeEvaluation(new Map(RULES.map((one) => [one.id, one])), [], [], KEPT_MS)
+  const evaluator = makeRuleEvaluator(new Map(RULES.map((one) => [one.id, one])), [], [], KEPT_MS)
   const memories = new Map<string, RunMemory>()
   const rules = byMeasure(RULES)
   const periods = makePeriods()
@@ -87,10 +87,10 @@ const expectedFirings = Effect.gen(function* () {
       periods,
       keptMs: KEPT_MS
     })) {
-      evaluation.take(entry)
+      evaluator.take(entry)
     }
   }
-  return evaluation
+  return evaluator
     .result()
     .firings.map((one) => `${one.rule.id} ${one.key} ${one.period.key} ${one.level} at ${one.seq}: ${one.value}`)
     .toSorted()

@@ -2,7 +2,7 @@ import { wholeStart } from "../../values/Graphemes.ts"
 import { usdText } from "../../values/Money.ts"
 import { withoutInvisible } from "../../values/VisibleText.ts"
 import type { AlertEvent, AlertFiring, AlertNotice } from "../Firing.ts"
-import { firesBelow, measureKind } from "../Rule.ts"
+import { type MeasureUnit, measureOf } from "../Measures.ts"
 
 /** Characters of a title, and of the value of a fact. */
 const MAX_TITLE = 200
@@ -50,7 +50,7 @@ const ENDINGS: Readonly<Record<NonNullable<AlertFiring["resolvedBy"]>, string>> 
 export const factsOf = ({ failedAction, firing }: AlertNotice): ReadonlyArray<AlertFact> => {
   const { acknowledgedBy, at, endsAt, key, measure, note, per, period, periodEndsAt, resolvedBy, ruleName } = firing
   const { runId, scenarioRef, startsAt, value, window } = firing
-  const direction = firesBelow(measure) ? "below" : "at least"
+  const direction = measureOf(measure).firesBelow ? "below" : "at least"
   const facts: ReadonlyArray<readonly [string, string | undefined]> = [
     ["Rule", ruleName],
     [
@@ -98,22 +98,14 @@ const escapedUri = (text: string): string =>
  * An amount in the unit of its measure: `$12.50`, `12.5 %`, `90 s`, `1,200`. `beside` are the other amounts of the
  * line: sums of money have the same decimals there.
  */
-export const amountText = (measure: string, amount: number, beside: ReadonlyArray<number> = []): string => {
-  switch (measureKind(measure)) {
-    case "costUsd":
-    case "guessedCostUsd":
-      return usdText(amount, 2, beside)
-    case "durationMs":
-    case "silenceMs":
-      return `${numberText(amount / 1_000)} s`
-    case "failureRate":
-    case "negativeRate":
-    case "disagreement":
-    case "agreementBelow":
-      return `${numberText(amount * 100)} %`
-    default:
-      return numberText(amount)
-  }
-}
+export const amountText = (measure: string, amount: number, beside: ReadonlyArray<number> = []): string =>
+  AMOUNTS[measureOf(measure).unit](amount, beside)
 
 const numberText = (amount: number): string => amount.toLocaleString("en-US", { maximumFractionDigits: 2 })
+
+const AMOUNTS: Readonly<Record<MeasureUnit, (amount: number, beside: ReadonlyArray<number>) => string>> = {
+  dollars: (amount, beside) => usdText(amount, 2, beside),
+  milliseconds: (amount) => `${numberText(amount / 1_000)} s`,
+  share: (amount) => `${numberText(amount * 100)} %`,
+  number: numberText
+}

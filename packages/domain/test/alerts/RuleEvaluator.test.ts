@@ -2,31 +2,28 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import {
+  ALERT_MEASURES,
   type AlertRule,
   byMeasure,
-  type CanonicalEvent,
   type CounterRow,
-  draftEvent,
   type Entry,
   entriesOfEvent,
   entriesOfMark,
   isRollingWindow,
   type KeyedRun,
   type KnownFiring,
-  makeEvaluation,
   makePeriods,
+  makeRuleEvaluator,
   measureKind,
   minutesOf,
   noMemory,
-  RunId,
   type RunMemory,
-  recordEvent,
   remember
 } from "../../src/index.ts"
+import { type Drawn, drawn, eventOf, oneOf, RUNS, upTo } from "./Histories.ts"
 
 const START = Date.UTC(2026, 9, 24, 20)
 const KEPT_MS = 31 * 86_400_000
-const RUNS = ["5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10", "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a11"] as const
 const runs = new Map<string, KeyedRun>(
   RUNS.map((id, number) => [
     id,
@@ -40,74 +37,7 @@ const rule = (over: Partial<AlertRule>): AlertRule => ({
   ...over
 })
 
-type Drawn = readonly [
-  kind: "message" | "call" | "denial" | "vote" | "decided" | "started" | "suspended" | "resumed" | "end",
-  run: number,
-  afterMs: number,
-  size: number
-]
-
-/** How late some calls arrive, by their size. */
-const LATE_MS: Readonly<Record<number, number>> = { 6: 90_000, 7: 1_200_000, 8: 10_800_000, 9: 172_800_000 }
-const spanOf = (at: number) => ({ startedAt: new Date(at - 1_000).toISOString(), endedAt: new Date(at).toISOString() })
-
-const eventOf = ([kind, run, , size]: Drawn, at: number, seq: number): CanonicalEvent => {
-  const sender = size % 2 === 0 ? "ann" : "bob"
-  const ts = new Date(at).toISOString()
-  const made = (type: Parameters<typeof draftEvent>[0], data: object) =>
-    recordEvent(
-      draftEvent(
-        type,
-        { ts, subject: { kind: "message", id: `m${seq}` }, source: { kind: "runtime", name: "rust", rawType: type } },
-        { sender, messageId: `m${seq}`, ...data }
-      ),
-      { id: `e${seq}`, runId: RunId.make(RUNS[run % 2] ?? ""), seq, index: seq }
-    )
-  switch (kind) {
-    case "message":
-      return made("message.received", {
-        messageType: "Say",
-        decodedPayload: { text: String(size % 3), messageId: seq }
-      })
-    case "call":
-      return made("llm.call.completed", {
-        ...spanOf(at - (LATE_MS[size] ?? 0)),
-        decodedPayload: { promptTokens: size, completionTokens: 1, model: "m", estimatedCostUsd: size / 10 }
-      })
-    case "denial":
-      return made("policy.denied", {})
-    case "vote":
-      return made("proposal.updated", {
-        messageType: "Vote",
-        decodedPayload: { proposalId: "p", vote: size % 3 === 0 ? "APPROVE" : "REJECT" }
-      })
-    case "decided":
-      return made("decision.finalized", { decodedPayload: { action: `a${size % 2}`, outcomePositive: size % 3 === 0 } })
-    case "end":
-      return made(size % 2 === 0 ? "run.completed" : "run.failed", {})
-    default:
-      return made(`run.${kind}`, {})
-  }
-}
-
-const KINDS = ["message", "call", "denial", "vote", "decided", "started", "suspended", "resumed", "end"] as const
-const oneOf = <const A extends ReadonlyArray<string>>(...values: A) => Arbitrary.schema(Schema.Literals(values))
-const upTo = (maximum: number, minimum = 0) =>
-  Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum, maximum })))
-
-const drawn = Arbitrary.array(
-  Arbitrary.map(
-    Arbitrary.all([oneOf(...KINDS), upTo(1), upTo(8_000_000), upTo(9)]),
-    // Most events follow each other within a minute.
-    ([kind, run, afterMs, size]): Drawn => [kind, run, size < 7 ? afterMs % 60_000 : afterMs, size]
-  ),
-  { maxLength: 60 }
-)
-
-const MEASURES = [
-  ...["events", "costUsd", "tokens", "llmCalls", "denials", "failedRuns", "failureRate", "negativeRate"],
-  ...["disagreement", "mindChanges", "repeats", "agreementBelow", "silenceMs", "durationMs", "markBelow:quality"]
-]
+const MEASURES = [...ALERT_MEASURES, "markBelow:quality"]
 
 const rules = Arbitrary.map(
   Arbitrary.array(
@@ -160,7 +90,10 @@ const entriesOf = (given: ReadonlyArray<AlertRule>, log: ReadonlyArray<Drawn>): 
     if (run === undefined) return []
     const mark = { runId: run.id, name: "quality", at, value: one[3] * 100_000_000, n: 1 }
     const marks = number % 7 === 0 ? entriesOfMark(rules, run, mark, periods) : []
-    return [...entriesOfEvent(rules, run, event, facts, false, { periods, keptMs: KEPT_MS }), ...marks]
+    return [
+      ...entriesOfEvent(rules, run, event, facts, one[0] === "vote" && one[3] === 9, { periods, keptMs: KEPT_MS }),
+      ...marks
+    ]
   })
 }
 
@@ -176,7 +109,7 @@ const evaluated = (given: ReadonlyArray<AlertRule>, log: ReadonlyArray<Drawn>, c
     (a, b) => a - b
   )
   for (const [number, from] of bounds.entries()) {
-    const step = makeEvaluation(byId, [...rows.values()], [...known.values()], KEPT_MS)
+    const step = makeRuleEvaluator(byId, [...rows.values()], [...known.values()], KEPT_MS)
     for (const entry of entries.slice(from, bounds[number + 1] ?? from).flat()) step.take(entry)
     const { counters, firings, resolutions } = step.result()
     for (const row of counters) rows.set(JSON.stringify([row.ruleId, row.key, row.period, row.part]), row)
@@ -233,8 +166,8 @@ const byHand = (given: ReadonlyArray<AlertRule>, log: ReadonlyArray<Drawn>) => {
 }
 
 const valueByHand = (of: AlertRule, entries: ReadonlyArray<Entry>): number | undefined => {
-  const values = entries.map(({ contribution }) => contribution.value)
-  const n = entries.reduce((sum, { contribution }) => sum + contribution.n, 0)
+  const values = entries.map(({ change }) => change.value)
+  const n = entries.reduce((sum, { change }) => sum + change.n, 0)
   const sum = values.reduce((total, value) => total + value, 0)
   switch (measureKind(of.measure)) {
     case "repeats":
@@ -243,6 +176,7 @@ const valueByHand = (of: AlertRule, entries: ReadonlyArray<Entry>): number | und
     case "silenceMs":
       return values.at(-1)
     case "costUsd":
+    case "guessedCostUsd":
       return sum / 1e9
     case "failureRate":
     case "negativeRate":
@@ -251,7 +185,7 @@ const valueByHand = (of: AlertRule, entries: ReadonlyArray<Entry>): number | und
     case "markBelow":
       return n < (of.minRuns ?? 1) ? undefined : sum / n / 1e9
     case "agreementBelow": {
-      const parts = Map.groupBy(entries, ({ contribution }) => contribution.part)
+      const parts = Map.groupBy(entries, ({ change }) => change.part)
       return n < (of.minRuns ?? 1) ? undefined : Math.max(...[...parts.values()].map((part) => part.length)) / n
     }
     default:
@@ -273,7 +207,7 @@ describe("the evaluation of rules", () => {
 
   it("ends a firing of a rolling window when its minutes are over", () => {
     const calls = rule({ measure: "llmCalls", window: "1h", levels: [{ at: 2, severity: "info", actions: [] }] })
-    const evaluation = makeEvaluation(new Map([[calls.id, calls]]), [], [], KEPT_MS)
+    const evaluator = makeRuleEvaluator(new Map([[calls.id, calls]]), [], [], KEPT_MS)
     for (const entry of entriesOf(
       [calls],
       [
@@ -281,12 +215,12 @@ describe("the evaluation of rules", () => {
         ["call", 0, 600_000, 1]
       ]
     ).flat())
-      evaluation.take(entry)
-    expect(evaluation.firingCount()).toBe(1)
-    evaluation.roll(calls, "all", START + 59 * 60_000)
-    expect(evaluation.result().resolutions).toHaveLength(0)
-    evaluation.roll(calls, "all", START + 60 * 60_000)
-    expect(evaluation.result().resolutions).toMatchObject([{ value: 1 }])
+      evaluator.take(entry)
+    expect(evaluator.firingCount()).toBe(1)
+    evaluator.roll(calls, "all", START + 59 * 60_000)
+    expect(evaluator.result().resolutions).toHaveLength(0)
+    evaluator.roll(calls, "all", START + 60 * 60_000)
+    expect(evaluator.result().resolutions).toMatchObject([{ value: 1 }])
   })
 
   it("counts a budget by the months of its zone", () => {

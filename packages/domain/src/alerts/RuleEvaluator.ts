@@ -1,7 +1,9 @@
-import { type CounterKey, type Fold, measured, type Sum } from "./Contribution.ts"
+import { folded, type Sum } from "./CounterChange.ts"
 import type { Entry } from "./Entries.ts"
-import { type AlertRule, firesBelow, measureKind } from "./Rule.ts"
-import type { RunMemory } from "./RunMemory.ts"
+import type { CounterKey } from "./Keys.ts"
+import { ends, measured, reaches } from "./Levels.ts"
+import { measureOf } from "./Measures.ts"
+import type { AlertRule } from "./Rule.ts"
 import { isCalendarWindow, isRollingWindow, minuteOf, minutesOf, type Period } from "./Windows.ts"
 
 /** A stored counter. */
@@ -13,7 +15,7 @@ export interface CounterRow extends Sum, CounterKey {
   readonly endsAt: number
 }
 
-/** A stored firing, as far as the evaluation needs it. */
+/** A stored firing, as far as the evaluator needs it. */
 export interface KnownFiring {
   readonly id: string
   readonly ruleId: string
@@ -46,30 +48,6 @@ export interface Resolution {
 
 const MINUTE_MS = 60_000
 
-/** Which levels of a rule a value reaches. */
-export const reaches = ({ levels, measure }: AlertRule, level: number, value: number): boolean => {
-  const at = levels[level]?.at ?? Number.POSITIVE_INFINITY
-  return firesBelow(measure) ? value < at : value >= at
-}
-
-/** When the clock alone lets a run reach a threshold of a silence or a duration; undefined while it does not run. */
-export const dueAt = ({ measure }: AlertRule, memory: RunMemory, at: number): number | undefined => {
-  if (memory.state !== "running") return undefined
-  if (measure === "silenceMs") return memory.lastAt === undefined ? undefined : memory.lastAt + at
-  return memory.startedAt === undefined ? undefined : memory.startedAt + memory.pausedMs + at
-}
-
-/** Whether the clock can make a rule fire. */
-export const hasDeadline = ({ measure }: AlertRule): boolean => measure === "silenceMs" || measure === "durationMs"
-
-/** Whether a value ends an open firing of a level (docs/reference/alerts.md#firings). */
-export const ends = (rule: AlertRule, level: number, value: number): boolean => {
-  const isOfMoment = isRollingWindow(rule.window) || measureKind(rule.measure) === "silenceMs"
-  const bound = rule.resolveBelow ?? (isOfMoment ? rule.levels[level]?.at : undefined)
-  if (bound === undefined) return false
-  return firesBelow(rule.measure) ? value >= bound : value < bound
-}
-
 /** Sums of one period, or of one minute of a rolling window, by part. */
 interface Sums {
   readonly parts: Map<string, Sum>
@@ -93,13 +71,9 @@ interface Counter {
   readonly fired: Set<string>
 }
 
-const fold = (sums: Map<string, Sum>, part: string, how: Fold, { n, value }: Sum) => {
-  const sum = sums.get(part)
-  if (how === "set" || sum === undefined) return sums.set(part, { value, n })
-  return how === "max"
-    ? sums.set(part, { value: Math.max(sum.value, value), n: sum.n + n })
-    : sums.set(part, { value: sum.value + value, n: sum.n + n })
-}
+/** Folds a change into its part. */
+const fold = (sums: Map<string, Sum>, part: string, { measure }: AlertRule, change: Sum) =>
+  sums.set(part, folded(measureOf(measure).fold, sums.get(part), change))
 
 const firedName = (period: string, level: number): string => `${level} ${period}`
 
@@ -111,11 +85,10 @@ const rollTo = (counter: Counter, minute: number) => {
   if (!isRollingWindow(rule.window)) return
   counter.last = minute
   counter.totals = new Map()
-  const how = measureKind(rule.measure) === "repeats" ? "max" : "add"
   const first = minute - minutesOf(rule.window) + 1
   for (const [period, { isChanged, parts }] of periods) {
     const at = minuteOf(Date.parse(period))
-    if (at >= first && at <= minute) for (const [part, sum] of parts) fold(counter.totals, part, how, sum)
+    if (at >= first && at <= minute) for (const [part, sum] of parts) fold(counter.totals, part, rule, sum)
     else if (at < first && !isChanged) periods.delete(period)
   }
 }
@@ -124,7 +97,7 @@ const rollTo = (counter: Counter, minute: number) => {
  * Counters and firings in memory. `take` adds entries one by one in the order of the log and compares each new value
  * with the levels, so the result does not depend on how the log is divided into steps.
  */
-export const makeEvaluation = (
+export const makeRuleEvaluator = (
   rules: ReadonlyMap<string, AlertRule>,
   rows: ReadonlyArray<CounterRow>,
   known: ReadonlyArray<KnownFiring>,
@@ -183,7 +156,7 @@ export const makeEvaluation = (
     const { key, label, period, rule, value } = found
     const counter = counterOf(rule, key, label)
     // Most values reach no level of a rule without firings.
-    const easiest = firesBelow(rule.measure) ? rule.levels.length - 1 : 0
+    const easiest = measureOf(rule.measure).firesBelow ? rule.levels.length - 1 : 0
     if (counter.open.size === 0 && !reaches(rule, easiest, value)) return
     const opened = openOf(counter, period.key)
     for (const level of rule.levels.keys()) {
@@ -205,17 +178,17 @@ export const makeEvaluation = (
   /** Stores a minute of a rolling window in which nothing was counted. */
   const touch = (counter: Counter, { end, key }: Period, part: string) => {
     const sums = sumsOf(counter, key, end)
-    fold(sums.parts, part, "add", { value: 0, n: 0 })
+    fold(sums.parts, part, counter.rule, { value: 0, n: 0 })
     sums.isChanged = true
     sums.endsAt = end + (isRollingWindow(counter.rule.window) ? minutesOf(counter.rule.window) * MINUTE_MS : 0)
   }
 
-  const take = ({ at, contribution, firesIn, key, label, period, rule, runId, seq, telemetrySource }: Entry) => {
-    const { fold: how, part } = contribution
+  const take = ({ at, change, firesIn, key, label, period, rule, runId, seq, telemetrySource }: Entry) => {
+    const { part } = change
     const counter = counterOf(rule, key, label)
     if (counter.label === key) counter.label = label
     const sums = sumsOf(counter, period.key, period.end)
-    fold(sums.parts, part, how, contribution)
+    fold(sums.parts, part, rule, change)
     sums.isChanged = true
     // A call of a period that is over can still come as long as it is not older than what is kept.
     sums.endsAt = isCalendarWindow(rule.window) ? period.end + keptMs : period.end
@@ -227,7 +200,7 @@ export const makeEvaluation = (
       // The end of the window is the last arrival, also for the step that reads these counters again.
       if (minute < now && firesIn !== undefined) touch(counter, firesIn, part)
       if (now > counter.last) rollTo(counter, now)
-      else if (minute > counter.last - minutesOf(rule.window)) fold(counter.totals, part, how, contribution)
+      else if (minute > counter.last - minutesOf(rule.window)) fold(counter.totals, part, rule, change)
       parts = counter.totals
     }
     if (firesIn === undefined) return
@@ -240,7 +213,8 @@ export const makeEvaluation = (
     const counter = counterOf(rule, key, key)
     const minute = minuteOf(at)
     if (minute > counter.last) rollTo(counter, minute)
-    const value = measured(rule, counter.totals.values()) ?? (firesBelow(rule.measure) ? Number.POSITIVE_INFINITY : 0)
+    const value =
+      measured(rule, counter.totals.values()) ?? (measureOf(rule.measure).firesBelow ? Number.POSITIVE_INFINITY : 0)
     const opened = openOf(counter, "")
     for (const [level, firing] of opened) {
       if (!ends(rule, level, value)) continue
@@ -303,4 +277,4 @@ export const makeEvaluation = (
   }
 }
 
-export type Evaluation = ReturnType<typeof makeEvaluation>
+export type RuleEvaluator = ReturnType<typeof makeRuleEvaluator>

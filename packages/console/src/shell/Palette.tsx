@@ -6,7 +6,7 @@ import { StatusBadge, UserText } from "../ui/basics.tsx"
 import { activeShortcuts } from "../ui/Keys.ts"
 import { Overlay } from "../ui/Overlay.tsx"
 import { useRunSearch } from "../ui/useRunSearch.ts"
-import { runFacts } from "../view/RunFacts.ts"
+import { runFacts } from "../view/run/RunFacts.ts"
 import type { NavItem } from "./NavItem.ts"
 
 interface Entry {

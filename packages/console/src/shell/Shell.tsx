@@ -6,7 +6,7 @@ import { Kbd } from "../ui/basics.tsx"
 import { type Shortcut, useShortcuts } from "../ui/Keys.ts"
 import { lazily } from "../ui/lazily.ts"
 import { Overlay } from "../ui/Overlay.tsx"
-import { carried } from "../view/Scope.ts"
+import { carried } from "../view/query/Scope.ts"
 import type { NavItem } from "./NavItem.ts"
 import { nextTheme } from "./Theme.ts"
 

@@ -1,6 +1,6 @@
 import { AlertTriangle, Check, Copy } from "lucide-react"
-import { cut, dollars, NAME_LENGTH } from "../view/Format.ts"
-import { type GuessedModel, guessedShare, priceFileFor } from "../view/Guesses.ts"
+import { cut, dollars, NAME_LENGTH } from "../view/format/Format.ts"
+import { type GuessedModel, guessedShare, priceFileFor } from "../view/format/Guesses.ts"
 import { UserText } from "./basics.tsx"
 import { useCopy } from "./hooks.ts"
 

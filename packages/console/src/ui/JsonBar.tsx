@@ -1,7 +1,7 @@
 import { ChevronDown, ChevronsDownUp, ChevronsUpDown, ChevronUp } from "lucide-react"
 import { useMemo, useState } from "react"
-import { whole } from "../view/Format.ts"
-import { jsonMatches, jsonParents, MAX_MATCHES } from "../view/JsonLines.ts"
+import { whole } from "../view/format/Format.ts"
+import { jsonMatches, jsonParents, MAX_MATCHES } from "../view/format/JsonLines.ts"
 import { CopyButton } from "./CopyButton.tsx"
 
 /** A search in a JSON value. */

@@ -1,8 +1,8 @@
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { ChevronDown, ChevronRight } from "lucide-react"
 import { useEffect, useMemo, useRef, useState } from "react"
-import { whole } from "../view/Format.ts"
-import { type JsonLine, jsonLines, valueAt } from "../view/JsonLines.ts"
+import { whole } from "../view/format/Format.ts"
+import { type JsonLine, jsonLines, valueAt } from "../view/format/JsonLines.ts"
 import { UserText } from "./basics.tsx"
 import { JsonBar, useJsonSearch } from "./JsonBar.tsx"
 

@@ -1,8 +1,8 @@
 import { wholeStart } from "@runplane/domain"
 import { ChevronDown, ChevronRight } from "lucide-react"
 import { useEffect, useRef, useState } from "react"
-import { counted } from "../view/Format.ts"
-import { memberPointer } from "../view/JsonLines.ts"
+import { counted } from "../view/format/Format.ts"
+import { memberPointer } from "../view/format/JsonLines.ts"
 import { UserText } from "./basics.tsx"
 import { JsonBar, type JsonSearch, useJsonSearch } from "./JsonBar.tsx"
 

@@ -1,7 +1,7 @@
 import { agreementText, COMMENT, type Mark, type MarkSource } from "@runplane/domain"
 import { Bot, type LucideIcon, MessageSquare, Plug, Scale, TriangleAlert, User } from "lucide-react"
-import { cut, exactTime } from "../view/Format.ts"
-import { authorText, kappaText, markText, valueTone } from "../view/Marks.ts"
+import { cut, exactTime } from "../view/format/Format.ts"
+import { authorText, kappaText, markText, valueTone } from "../view/marks/Marks.ts"
 import { Chip, Time, UserText } from "./basics.tsx"
 import { type ShownMarks, useMarksHere } from "./MarksHere.ts"
 

@@ -1,8 +1,8 @@
 import { MAX_MARK_COMMENT, type MarkDefinition, type MarkValue } from "@runplane/domain"
 import { type RefObject, useEffect, useId, useState } from "react"
-import { whole } from "../view/Format.ts"
-import { type Choice, choicesOf, valueText } from "../view/Marks.ts"
-import { betterText } from "../view/RunMarks.ts"
+import { whole } from "../view/format/Format.ts"
+import { betterText } from "../view/marks/MarkColumns.ts"
+import { type Choice, choicesOf, valueText } from "../view/marks/Marks.ts"
 import { Kbd, UserText } from "./basics.tsx"
 import { Select } from "./kit.tsx"
 

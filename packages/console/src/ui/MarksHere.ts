@@ -1,7 +1,7 @@
 import type { MarkPair } from "@runplane/api"
 import type { Mark, MarkDefinition } from "@runplane/domain"
 import { createContext, useContext } from "react"
-import type { PlacedMarks } from "../view/Marks.ts"
+import type { PlacedMarks } from "../view/marks/Marks.ts"
 
 /** The marks of a run as its views show them. */
 export interface ShownMarks {

@@ -3,8 +3,8 @@ import { parseQuery } from "@runplane/domain"
 import * as Result from "effect/Result"
 import { CircleAlert, Search } from "lucide-react"
 import { type KeyboardEvent, type RefObject, useEffect, useId, useMemo, useRef, useState } from "react"
-import { type Suggestion, suggestionsAt } from "../view/QueryCompletion.ts"
-import { withMarkNames } from "../view/RunMarks.ts"
+import { withMarkNames } from "../view/marks/MarkColumns.ts"
+import { type Suggestion, suggestionsAt } from "../view/query/QueryCompletion.ts"
 import { useRead } from "./useRead.ts"
 
 interface QueryBarProps {

@@ -1,6 +1,6 @@
 import { Search } from "lucide-react"
 import { type KeyboardEvent, useId, useState } from "react"
-import { runFacts } from "../view/RunFacts.ts"
+import { runFacts } from "../view/run/RunFacts.ts"
 import { StatusBadge, Time, UserText } from "./basics.tsx"
 import { useRunSearch } from "./useRunSearch.ts"
 

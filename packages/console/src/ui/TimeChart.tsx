@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from "react"
 import uPlot from "uplot"
 import "uplot/dist/uPlot.min.css"
-import { distinctLabels } from "../view/Axis.ts"
-import { clockMinute, dateTime, dayMonth } from "../view/Format.ts"
-import type { TimeSpan } from "../view/Series.ts"
-import { timeSetting } from "../view/TimeSetting.ts"
+import { distinctLabels } from "../view/charts/Axis.ts"
+import type { TimeSpan } from "../view/charts/Series.ts"
+import { clockMinute, dateTime, dayMonth } from "../view/format/Format.ts"
+import { timeSetting } from "../view/format/TimeSetting.ts"
 
 export interface ChartLine {
   readonly title: string

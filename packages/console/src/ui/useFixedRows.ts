@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from "react"
-import { rowsInView } from "../view/Rows.ts"
+import { rowsInView } from "../view/lists/Rows.ts"
 
 interface FixedRows {
   readonly count: number

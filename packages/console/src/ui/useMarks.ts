@@ -4,7 +4,7 @@ import { type UseQueryResult, useQuery } from "@tanstack/react-query"
 import * as Effect from "effect/Effect"
 import { useMemo } from "react"
 import { call } from "../client/Client.ts"
-import { judgedNames, placeMarks } from "../view/Marks.ts"
+import { judgedNames, placeMarks } from "../view/marks/Marks.ts"
 import type { ShownMarks } from "./MarksHere.ts"
 import { useRead } from "./useRead.ts"
 

@@ -15,7 +15,7 @@ import { Chip, UserText } from "../../ui/basics.tsx"
 import { FormDialog, useChange } from "../../ui/Confirm.tsx"
 import { Select } from "../../ui/kit.tsx"
 import { QueryBar } from "../../ui/QueryBar.tsx"
-import { actionText, changedRule, type LevelFields, levelsLegend, withTarget } from "../../view/RuleTargets.ts"
+import { actionText, changedRule, type LevelFields, levelsLegend, withTarget } from "../../view/alerts/RuleTargets.ts"
 
 const NEW_LEVELS: ReadonlyArray<LevelFields> = [
   { at: "80", severity: "info", actions: [] },

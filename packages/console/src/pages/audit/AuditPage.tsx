@@ -13,12 +13,12 @@ import { SaveButtons } from "../../ui/SaveButtons.tsx"
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
 import { useFixedRows } from "../../ui/useFixedRows.ts"
 import { isOld } from "../../ui/useRead.ts"
-import { type CsvColumns, csvOf } from "../../view/Csv.ts"
-import { counted } from "../../view/Format.ts"
-import { OFTEN_MS } from "../../view/Polls.ts"
-import { queryValue } from "../../view/QueryCompletion.ts"
-import { scopeParams, spanMs, WINDOWS } from "../../view/Scope.ts"
-import { textParam } from "../../view/UrlState.ts"
+import { type CsvColumns, csvOf } from "../../view/format/Csv.ts"
+import { counted } from "../../view/format/Format.ts"
+import { OFTEN_MS } from "../../view/live/Polls.ts"
+import { queryValue } from "../../view/query/QueryCompletion.ts"
+import { scopeParams, spanMs, WINDOWS } from "../../view/query/Scope.ts"
+import { textParam } from "../../view/query/UrlState.ts"
 
 const params = { q: textParam, resource: textParam, entry: textParam, window: scopeParams.window }
 

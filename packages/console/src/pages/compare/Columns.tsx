@@ -6,9 +6,9 @@ import { StatusBadge, toneText, UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
 import { Panel } from "../../ui/kit.tsx"
 import { useFixedRows } from "../../ui/useFixedRows.ts"
-import { type AlignedRow, align } from "../../view/Align.ts"
-import { eventTone, gistOf, whoOf } from "../../view/Events.ts"
-import { costIn, counted, whole } from "../../view/Format.ts"
+import { type AlignedRow, align } from "../../view/compare/Align.ts"
+import { eventTone, gistOf, whoOf } from "../../view/events/Events.ts"
+import { costIn, counted, whole } from "../../view/format/Format.ts"
 
 interface ColumnsProps {
   readonly left: RunLog

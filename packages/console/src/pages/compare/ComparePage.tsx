@@ -10,8 +10,8 @@ import { lazily } from "../../ui/lazily.ts"
 import { RunPicker } from "../../ui/RunPicker.tsx"
 import { Empty, Failure, Skeleton } from "../../ui/States.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { runFacts } from "../../view/RunFacts.ts"
-import { numberParam, textParam } from "../../view/UrlState.ts"
+import { numberParam, textParam } from "../../view/query/UrlState.ts"
+import { runFacts } from "../../view/run/RunFacts.ts"
 import { SideBySide } from "./SideBySide.tsx"
 
 const Columns = lazily(() => import("./Columns.tsx"))

@@ -14,11 +14,11 @@ import { QueryBar } from "../../ui/QueryBar.tsx"
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
 import { useFixedRows } from "../../ui/useFixedRows.ts"
 import { useRead } from "../../ui/useRead.ts"
-import { eventTone, gistOf, whoOf } from "../../view/Events.ts"
-import { clockTime, counted, exactTime, middleCut, whole } from "../../view/Format.ts"
-import { queryValue } from "../../view/QueryCompletion.ts"
-import { rateOf } from "../../view/Rate.ts"
-import { flagParam, numberParam, textParam } from "../../view/UrlState.ts"
+import { eventTone, gistOf, whoOf } from "../../view/events/Events.ts"
+import { rateOf } from "../../view/events/Rate.ts"
+import { clockTime, counted, exactTime, middleCut, whole } from "../../view/format/Format.ts"
+import { queryValue } from "../../view/query/QueryCompletion.ts"
+import { flagParam, numberParam, textParam } from "../../view/query/UrlState.ts"
 
 const TimeChart = lazily(() => import("../../ui/TimeChart.tsx"))
 

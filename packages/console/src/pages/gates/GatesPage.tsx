@@ -6,8 +6,8 @@ import { lazily } from "../../ui/lazily.ts"
 import { Empty } from "../../ui/States.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { newestRuns } from "../../ui/useRunSearch.ts"
-import { ANY_GATE, gatePage } from "../../view/GateLinks.ts"
-import { progressText, type RecentGate, recentGates } from "../../view/Gates.ts"
+import { ANY_GATE, gatePage } from "../../view/gates/GateLinks.ts"
+import { progressText, type RecentGate, recentGates } from "../../view/gates/Gates.ts"
 
 const Gate = lazily(() => import("./Gate.tsx"))
 

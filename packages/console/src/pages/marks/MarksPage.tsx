@@ -10,8 +10,8 @@ import { lazily } from "../../ui/lazily.ts"
 import { Empty } from "../../ui/States.tsx"
 import { DEFINITIONS_KEY, useDefinitions } from "../../ui/useMarks.ts"
 import { useMay } from "../../ui/useMe.ts"
-import { counted } from "../../view/Format.ts"
-import { betterText } from "../../view/RunMarks.ts"
+import { counted } from "../../view/format/Format.ts"
+import { betterText } from "../../view/marks/MarkColumns.ts"
 import { Agreement } from "./Agreement.tsx"
 
 const DefinitionDialog = lazily(() => import("./DefinitionDialog.tsx"))

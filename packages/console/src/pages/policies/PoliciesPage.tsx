@@ -10,9 +10,9 @@ import { Empty, Skeleton } from "../../ui/States.tsx"
 import { useCatalogUse } from "../../ui/useCatalogUse.ts"
 import { useMay } from "../../ui/useMe.ts"
 import { useRead } from "../../ui/useRead.ts"
-import { counted, cut, LINES_LENGTH, modeLabel, NAME_LENGTH } from "../../view/Format.ts"
-import { LATER_MS } from "../../view/Polls.ts"
-import { textParam } from "../../view/UrlState.ts"
+import { counted, cut, LINES_LENGTH, modeLabel, NAME_LENGTH } from "../../view/format/Format.ts"
+import { LATER_MS } from "../../view/live/Polls.ts"
+import { textParam } from "../../view/query/UrlState.ts"
 
 const RegisterDialog = lazily(() => import("./RegisterDialog.tsx"))
 const PolicyDetails = lazily(() => import("./PolicyDetails.tsx"))

@@ -10,9 +10,9 @@ import { Facts, Panel, Select, TextLink } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { useRead } from "../../ui/useRead.ts"
 import { newestRuns } from "../../ui/useRunSearch.ts"
-import { counted, cut, NAME_LENGTH } from "../../view/Format.ts"
-import { queryValue } from "../../view/QueryCompletion.ts"
-import { rulesInWords } from "../../view/RegistryPolicy.ts"
+import { counted, cut, NAME_LENGTH } from "../../view/format/Format.ts"
+import { rulesInWords } from "../../view/policies/RegistryPolicy.ts"
+import { queryValue } from "../../view/query/QueryCompletion.ts"
 
 const PolicyDiff = lazily(() => import("./PolicyDiff.tsx"))
 

@@ -6,7 +6,7 @@ import { call } from "../../client/Client.ts"
 import { CallFailed } from "../../client/Problem.ts"
 import { FormDialog, useChange } from "../../ui/Confirm.tsx"
 import { Select } from "../../ui/kit.tsx"
-import { modeLabel } from "../../view/Format.ts"
+import { modeLabel } from "../../view/format/Format.ts"
 
 const MODES = [
   "macp.mode.decision.v1",

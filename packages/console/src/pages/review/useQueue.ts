@@ -4,7 +4,7 @@ import { useCallback, useMemo, useState } from "react"
 import { callRuns } from "../../client/Client.ts"
 import { MARKS_OF_ME, marksKey } from "../../ui/useMarks.ts"
 import { useRead } from "../../ui/useRead.ts"
-import { queryValue } from "../../view/QueryCompletion.ts"
+import { queryValue } from "../../view/query/QueryCompletion.ts"
 
 const PAGE = 100
 /** Marks of the caller that are read: the newest ones of the name. */

@@ -8,7 +8,7 @@ import { Id, UserText } from "../../ui/basics.tsx"
 import { FormDialog } from "../../ui/Confirm.tsx"
 import { ReasonField } from "../../ui/ReasonField.tsx"
 import { useMe } from "../../ui/useMe.ts"
-import { pastOf, type RunAction } from "../../view/Actions.ts"
+import { pastOf, type RunAction } from "../../view/run/Actions.ts"
 
 interface ActionText {
   readonly title: string

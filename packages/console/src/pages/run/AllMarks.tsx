@@ -4,7 +4,7 @@ import { MarkList } from "../../ui/MarkList.tsx"
 import type { ShownMarks } from "../../ui/MarksHere.ts"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { useMarkHistory } from "../../ui/useMarks.ts"
-import { whole } from "../../view/Format.ts"
+import { whole } from "../../view/format/Format.ts"
 
 /** All marks of a run; with the replaced and the deleted ones on demand. */
 export default function AllMarks({ onClose, shown }: { readonly shown: ShownMarks; readonly onClose: () => void }) {

@@ -2,8 +2,8 @@ import { UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
 import { RowMarks } from "../../ui/MarkChip.tsx"
 import { useMarksHere } from "../../ui/MarksHere.ts"
-import { type Call, isGuess } from "../../view/Cost.ts"
-import { clockTime, duration, whole } from "../../view/Format.ts"
+import { type Call, isGuess } from "../../view/format/Cost.ts"
+import { clockTime, duration, whole } from "../../view/format/Format.ts"
 import { PricedModel } from "./SpendingTable.tsx"
 
 interface CallTableProps {

@@ -1,8 +1,8 @@
 import { type EventOf, wholeStart } from "@runplane/domain"
 import { useMemo, useState } from "react"
 import { Chip } from "../../ui/basics.tsx"
-import { counted, whole } from "../../view/Format.ts"
-import { conversationOf, redactedPieces } from "../../view/Spending.ts"
+import { counted, whole } from "../../view/format/Format.ts"
+import { conversationOf, redactedPieces } from "../../view/run/Spending.ts"
 
 const LETTERS_AT_ONCE = 6_000
 

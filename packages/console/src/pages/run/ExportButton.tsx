@@ -8,7 +8,7 @@ import { EXPORTED_RUN } from "../../client/Offline.ts"
 import { download } from "../../ui/download.ts"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { Failure } from "../../ui/States.tsx"
-import { offlinePage } from "../../view/OfflinePage.ts"
+import { offlinePage } from "../../view/offline/OfflinePage.ts"
 
 /** Events of the file; a longer run is exported by the API as lines of JSON. */
 const MOST_EVENTS = 50_000

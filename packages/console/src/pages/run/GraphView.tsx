@@ -1,6 +1,7 @@
 import { type KeyboardEvent, useMemo, useState } from "react"
 import { hue, UserText } from "../../ui/basics.tsx"
 import { Empty } from "../../ui/States.tsx"
+import { counted, cut, whole } from "../../view/format/Format.ts"
 import {
   type FlowEdge,
   type FlowNode,
@@ -11,8 +12,7 @@ import {
   nodeName,
   pathOf,
   thicknessOf
-} from "../../view/Flow.ts"
-import { counted, cut, whole } from "../../view/Format.ts"
+} from "../../view/run/Flow.ts"
 import type { RunViewProps } from "./useShown.ts"
 
 const MOST_LISTED = 200

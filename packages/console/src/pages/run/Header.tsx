@@ -9,9 +9,9 @@ import { useNow } from "../../ui/hooks.ts"
 import { InlineFact } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { useMay } from "../../ui/useMe.ts"
-import { costIn, counted, duration, modeLabel, percent, whole } from "../../view/Format.ts"
-import { runFacts } from "../../view/RunFacts.ts"
-import { timeLeftOf } from "../../view/TimeLeft.ts"
+import { costIn, counted, duration, modeLabel, percent, whole } from "../../view/format/Format.ts"
+import { runFacts } from "../../view/run/RunFacts.ts"
+import { timeLeftOf } from "../../view/run/TimeLeft.ts"
 import type { ShownRun } from "./useShown.ts"
 
 const ExportButton = lazily(() => import("./ExportButton.tsx"))

@@ -8,9 +8,9 @@ import { useMedia } from "../../ui/hooks.ts"
 import JsonTree from "../../ui/JsonTree.tsx"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { Failure } from "../../ui/States.tsx"
-import { readableBytes } from "../../view/Bytes.ts"
-import { clockTime } from "../../view/Format.ts"
-import { linkTo } from "../../view/Permalink.ts"
+import { readableBytes } from "../../view/format/Bytes.ts"
+import { clockTime } from "../../view/format/Format.ts"
+import { linkTo } from "../../view/run/Permalink.ts"
 import { EventMarks } from "./EventMarks.tsx"
 
 interface InspectorProps {

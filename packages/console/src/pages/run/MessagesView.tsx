@@ -1,8 +1,8 @@
 import { useMemo } from "react"
 import { Chip, Id, UserText } from "../../ui/basics.tsx"
 import { Empty } from "../../ui/States.tsx"
-import { clockTime, counted } from "../../view/Format.ts"
-import { type Fate, type MessageRow, messagesOf } from "../../view/Messages.ts"
+import { clockTime, counted } from "../../view/format/Format.ts"
+import { type Fate, type MessageRow, messagesOf } from "../../view/run/Messages.ts"
 import { type EventColumn, EventTable } from "./EventTable.tsx"
 import type { RunViewProps } from "./useShown.ts"
 

@@ -1,8 +1,8 @@
 import { ChevronLeft, ChevronRight, Maximize2, ZoomIn, ZoomOut } from "lucide-react"
 import { useMemo } from "react"
 import { useBrush } from "../../ui/useBrush.ts"
-import { counted, whole } from "../../view/Format.ts"
-import { brushed, moved, type Range, rangeText, zoomedIn, zoomedOut } from "../../view/Zoom.ts"
+import { counted, whole } from "../../view/format/Format.ts"
+import { brushed, moved, type Range, rangeText, zoomedIn, zoomedOut } from "../../view/run/Zoom.ts"
 
 interface MinimapProps {
   /** Index of each drawn event in order, and its position along the whole, 0 to 1. */

@@ -3,8 +3,8 @@ import { Check, Circle, CircleDashed, Clock, History, type LucideIcon, MinusCirc
 import { Avatar, Chip, Time, toneText, UserText } from "../../ui/basics.tsx"
 import { MarkLines } from "../../ui/MarkChip.tsx"
 import { useMarksHere } from "../../ui/MarksHere.ts"
-import { counted } from "../../view/Format.ts"
-import { participantStatusLabel } from "../../view/Status.ts"
+import { counted } from "../../view/format/Format.ts"
+import { participantStatusLabel } from "../../view/format/Status.ts"
 import type { ShownRun } from "./useShown.ts"
 
 const icons: Readonly<Record<ParticipantStatus, LucideIcon>> = {

@@ -4,7 +4,7 @@ import { useMemo } from "react"
 import { useWhole } from "../../live/useWhole.ts"
 import { JsonLines } from "../../ui/JsonLines.tsx"
 import { Failure } from "../../ui/States.tsx"
-import { readableBytes } from "../../view/Bytes.ts"
+import { readableBytes } from "../../view/format/Bytes.ts"
 import type { RunPageState } from "./RunParams.ts"
 import type { RunViewProps, ShownRun } from "./useShown.ts"
 

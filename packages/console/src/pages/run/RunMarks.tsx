@@ -8,8 +8,8 @@ import { MarkChip } from "../../ui/MarkChip.tsx"
 import type { ShownMarks } from "../../ui/MarksHere.ts"
 import { all, useShownMarks } from "../../ui/useMarks.ts"
 import { useMay } from "../../ui/useMe.ts"
-import { counted, cut, LINES_LENGTH } from "../../view/Format.ts"
-import { authorText, commentsOf } from "../../view/Marks.ts"
+import { counted, cut, LINES_LENGTH } from "../../view/format/Format.ts"
+import { authorText, commentsOf } from "../../view/marks/Marks.ts"
 import type { ShownRun } from "./useShown.ts"
 
 const AddMarkDialog = lazily(() => import("../../ui/AddMarkDialog.tsx"))

@@ -1,8 +1,8 @@
 import { useMemo } from "react"
 import { Chip, UserText } from "../../ui/basics.tsx"
 import { Empty } from "../../ui/States.tsx"
-import { clockTime, counted, cut, percent } from "../../view/Format.ts"
-import { type SignalRow, signalsOf } from "../../view/Messages.ts"
+import { clockTime, counted, cut, percent } from "../../view/format/Format.ts"
+import { type SignalRow, signalsOf } from "../../view/run/Messages.ts"
 import { type EventColumn, EventTable } from "./EventTable.tsx"
 import type { RunViewProps } from "./useShown.ts"
 

@@ -1,7 +1,7 @@
 import { Chip, Id, UserText } from "../../ui/basics.tsx"
 import { InlineFact } from "../../ui/kit.tsx"
-import { cut, exactTime, fineDuration, whole } from "../../view/Format.ts"
-import type { TreeNode } from "../../view/SpanTree.ts"
+import { cut, exactTime, fineDuration, whole } from "../../view/format/Format.ts"
+import type { TreeNode } from "../../view/run/SpanTree.ts"
 
 const ERROR_LENGTH = 400
 

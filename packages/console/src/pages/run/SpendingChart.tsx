@@ -2,9 +2,9 @@ import { useRef } from "react"
 import { hue } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
 import { useWidth } from "../../ui/hooks.ts"
-import { distinctLabels, roundTicks, spacedTicks } from "../../view/Axis.ts"
-import { axisDollars, compact, duration, whole } from "../../view/Format.ts"
-import type { Column } from "../../view/Spending.ts"
+import { distinctLabels, roundTicks, spacedTicks } from "../../view/charts/Axis.ts"
+import { axisDollars, compact, duration, whole } from "../../view/format/Format.ts"
+import type { Column } from "../../view/run/Spending.ts"
 
 interface SpendingChartProps {
   readonly columns: ReadonlyArray<Column>

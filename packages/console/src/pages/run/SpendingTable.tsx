@@ -3,9 +3,9 @@ import type { ReactNode } from "react"
 import { Chip, UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
 import { ModelName } from "../../ui/Guesses.tsx"
-import { type ChargedPrice, isGuess, type Spending } from "../../view/Cost.ts"
-import { costIn, counted, whole } from "../../view/Format.ts"
-import { basisWords, type GuessedModel } from "../../view/Guesses.ts"
+import { type ChargedPrice, isGuess, type Spending } from "../../view/format/Cost.ts"
+import { costIn, counted, whole } from "../../view/format/Format.ts"
+import { basisWords, type GuessedModel } from "../../view/format/Guesses.ts"
 
 type Sums = UsageSums & { readonly calls: number }
 

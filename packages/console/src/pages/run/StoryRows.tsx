@@ -3,8 +3,8 @@ import { memo } from "react"
 import { Avatar, Chip, toneText, UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
 import { MarkLines } from "../../ui/MarkChip.tsx"
-import { compact, cut, duration, exactTime, percent } from "../../view/Format.ts"
-import type { StoryItem } from "../../view/Story.ts"
+import { compact, cut, duration, exactTime, percent } from "../../view/format/Format.ts"
+import type { StoryItem } from "../../view/run/Story.ts"
 
 interface MarkedEventProps {
   readonly index: number

@@ -2,7 +2,7 @@ import type { Run, TraceSpan } from "@runplane/api"
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useEffect } from "react"
 import { call } from "../../client/Client.ts"
-import { SOON_MS } from "../../view/Polls.ts"
+import { SOON_MS } from "../../view/live/Polls.ts"
 
 interface Received {
   readonly spans: ReadonlyArray<TraceSpan>

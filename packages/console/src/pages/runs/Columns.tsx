@@ -5,9 +5,9 @@ import { Chip, Id, StatusBadge, Time, UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { NameText } from "../../ui/NameText.tsx"
-import { compact, duration, listedDollars, modeLabel, percent, whole } from "../../view/Format.ts"
-import type { RunFacts } from "../../view/RunFacts.ts"
-import { type MarksOfRuns, markNameOf } from "../../view/RunMarks.ts"
+import { compact, duration, listedDollars, modeLabel, percent, whole } from "../../view/format/Format.ts"
+import { type MarksOfRuns, markNameOf } from "../../view/marks/MarkColumns.ts"
+import type { RunFacts } from "../../view/run/RunFacts.ts"
 
 const WaitCell = lazily(() => import("./WaitCell.tsx"))
 const MarkCell = lazily(() => import("./MarkCell.tsx"))

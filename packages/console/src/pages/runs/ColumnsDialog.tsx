@@ -1,7 +1,7 @@
 import { ArrowDown, ArrowUp } from "lucide-react"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { useDefinitions } from "../../ui/useMarks.ts"
-import { markColumn, markNameOf } from "../../view/RunMarks.ts"
+import { markColumn, markNameOf } from "../../view/marks/MarkColumns.ts"
 import { COLUMNS, chosenColumns, FIXED } from "./Columns.tsx"
 
 interface ColumnsDialogProps {

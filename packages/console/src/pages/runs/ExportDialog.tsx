@@ -6,9 +6,9 @@ import { download, downloadLines } from "../../ui/download.ts"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { SaveButtons } from "../../ui/SaveButtons.tsx"
 import { Failure } from "../../ui/States.tsx"
-import { type CsvColumns, csvOf } from "../../view/Csv.ts"
-import { counted, whole } from "../../view/Format.ts"
-import { type RunFacts, runFacts } from "../../view/RunFacts.ts"
+import { type CsvColumns, csvOf } from "../../view/format/Csv.ts"
+import { counted, whole } from "../../view/format/Format.ts"
+import { type RunFacts, runFacts } from "../../view/run/RunFacts.ts"
 import { listQuery, type RunFilters } from "./RunQuery.ts"
 
 /** Runs of an exported file. */

@@ -7,8 +7,8 @@ import { Facts, Loaded, TextLink } from "../../ui/kit.tsx"
 import { NameText } from "../../ui/NameText.tsx"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { duration, percent, whole } from "../../view/Format.ts"
-import { runFacts } from "../../view/RunFacts.ts"
+import { duration, percent, whole } from "../../view/format/Format.ts"
+import { runFacts } from "../../view/run/RunFacts.ts"
 import Bulk from "./Bulk.tsx"
 
 /** A run beside the list: question, decision, facts and actions. */

@@ -3,8 +3,8 @@ import { PanelRight } from "lucide-react"
 import { memo } from "react"
 import { CONSOLE_PATH } from "../../client/Base.ts"
 import { fromClass } from "../../ui/kit.tsx"
-import { runFacts } from "../../view/RunFacts.ts"
-import { runLine } from "../../view/RunLine.ts"
+import { runFacts } from "../../view/run/RunFacts.ts"
+import { runLine } from "../../view/runs/RunLine.ts"
 import type { Column } from "./Columns.tsx"
 
 export const cellClass = ({ align, from }: Column): string =>

@@ -7,7 +7,7 @@ import { useStore } from "../../ui/hooks.ts"
 import { lazily } from "../../ui/lazily.ts"
 import { useMay, useMe } from "../../ui/useMe.ts"
 import { useRead } from "../../ui/useRead.ts"
-import { defaultView, setDefaultView } from "../../view/DefaultView.ts"
+import { defaultView, setDefaultView } from "../../view/runs/DefaultView.ts"
 import { isFiltered, type RunFilters, type SetRunFilters, sortOfText } from "./RunQuery.ts"
 
 const SaveViewDialog = lazily(() => import("./SaveViewDialog.tsx"))

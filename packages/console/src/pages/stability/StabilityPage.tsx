@@ -7,10 +7,10 @@ import { QueryBar } from "../../ui/QueryBar.tsx"
 import { agreementColumns, Flips, OutcomeBars, StabilityFacts } from "../../ui/Stability.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { counted, duration, listedDollars } from "../../view/Format.ts"
-import { runsPage } from "../../view/GateLinks.ts"
-import { GROUPINGS, type Grouping, groupRows, groupSearch, type StabilityRow } from "../../view/Gates.ts"
-import { textParam, wordParam } from "../../view/UrlState.ts"
+import { counted, duration, listedDollars } from "../../view/format/Format.ts"
+import { runsPage } from "../../view/gates/GateLinks.ts"
+import { GROUPINGS, type Grouping, groupRows, groupSearch, type StabilityRow } from "../../view/gates/Gates.ts"
+import { textParam, wordParam } from "../../view/query/UrlState.ts"
 
 const DAY_MS = 86_400_000
 const SINCE = { "30d": "Last 30 days", "7d": "Last 7 days", "90d": "Last 90 days", all: "All time" } as const

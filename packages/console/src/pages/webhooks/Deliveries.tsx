@@ -7,9 +7,9 @@ import JsonTree from "../../ui/JsonTree.tsx"
 import { countColumn, Facts, Loaded, Panel, Select, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
 import { Empty, Failure } from "../../ui/States.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { counted, whole } from "../../view/Format.ts"
-import { SOON_MS } from "../../view/Polls.ts"
-import { numberParam, textParam, type ValuesOf, wordParam } from "../../view/UrlState.ts"
+import { counted, whole } from "../../view/format/Format.ts"
+import { SOON_MS } from "../../view/live/Polls.ts"
+import { numberParam, textParam, type ValuesOf, wordParam } from "../../view/query/UrlState.ts"
 
 /** The state of the page, all of it in its address: the endpoint, and which of its deliveries. */
 export const webhookParams = {

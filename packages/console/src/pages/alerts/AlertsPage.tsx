@@ -1,5 +1,5 @@
 import { Plus } from "lucide-react"
-import { DialogButton } from "../../ui/Confirm.tsx"
+import { DialogButton } from "../../ui/dialogs/Confirm.tsx"
 import { useTitle, useUrlState } from "../../ui/hooks.ts"
 import { Loaded, Sheet } from "../../ui/kit.tsx"
 import { Empty } from "../../ui/States.tsx"

@@ -4,14 +4,14 @@ import { Suspense, useDeferredValue, useEffect, useMemo, useRef, useState } from
 import { useTail } from "../../live/useTail.ts"
 import { useWhole } from "../../live/useWhole.ts"
 import { Id, toneText, UserText } from "../../ui/basics.tsx"
+import { Overlay } from "../../ui/dialogs/Overlay.tsx"
 import { useNow, useTitle, useUrlState } from "../../ui/hooks.ts"
-import JsonTree from "../../ui/JsonTree.tsx"
+import JsonTree from "../../ui/json/JsonTree.tsx"
 import { useShortcuts } from "../../ui/Keys.ts"
 import { Facts, TextLink } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
-import { Overlay } from "../../ui/Overlay.tsx"
-import { QueryBar } from "../../ui/QueryBar.tsx"
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
+import { QueryBar } from "../../ui/search/QueryBar.tsx"
 import { useFixedRows } from "../../ui/useFixedRows.ts"
 import { useRead } from "../../ui/useRead.ts"
 import { eventTone, gistOf, whoOf } from "../../view/events/Events.ts"
@@ -20,7 +20,7 @@ import { clockTime, counted, exactTime, middleCut, whole } from "../../view/form
 import { queryValue } from "../../view/query/QueryCompletion.ts"
 import { flagParam, numberParam, textParam } from "../../view/query/UrlState.ts"
 
-const TimeChart = lazily(() => import("../../ui/TimeChart.tsx"))
+const TimeChart = lazily(() => import("../../ui/charts/TimeChart.tsx"))
 
 const params = {
   q: textParam,

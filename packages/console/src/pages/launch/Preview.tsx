@@ -9,7 +9,7 @@ import { duration, modeLabel } from "../../view/format/Format.ts"
 
 // It loads the part of the domain that reads policies.
 const PolicyInWords = lazily(() => import("./PolicyInWords.tsx"))
-const JsonTree = lazily(() => import("../../ui/JsonTree.tsx"))
+const JsonTree = lazily(() => import("../../ui/json/JsonTree.tsx"))
 
 interface PreviewProps {
   readonly compiled: CompileLaunchResult | undefined

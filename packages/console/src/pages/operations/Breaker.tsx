@@ -1,7 +1,7 @@
 import { useEffect } from "react"
 import { call } from "../../client/Client.ts"
 import { Chip, Time, UserText } from "../../ui/basics.tsx"
-import { Confirm, DialogButton } from "../../ui/Confirm.tsx"
+import { Confirm, DialogButton } from "../../ui/dialogs/Confirm.tsx"
 import { Loaded, Panel, Table } from "../../ui/kit.tsx"
 import { isOld, useRead } from "../../ui/useRead.ts"
 import type { Tone } from "../../view/format/Status.ts"

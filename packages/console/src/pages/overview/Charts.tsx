@@ -7,7 +7,7 @@ import { axisDollars, compact, dollars, duration, whole } from "../../view/forma
 import { type OverviewRange, runsLink } from "./OverviewQuery.ts"
 
 // The library of the charts is loaded beside the figures, which do not wait for it.
-const TimeChart = lazily(() => import("../../ui/TimeChart.tsx"))
+const TimeChart = lazily(() => import("../../ui/charts/TimeChart.tsx"))
 
 type ChartName = (typeof CHART_NAMES)[number]
 

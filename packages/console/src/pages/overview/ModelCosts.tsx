@@ -1,6 +1,6 @@
 import type { CostsByModel } from "@runplane/api"
 import { CostText } from "../../ui/CostText.tsx"
-import { ModelName } from "../../ui/Guesses.tsx"
+import { ModelName } from "../../ui/GuessBanner.tsx"
 import { countColumn, Loaded, Panel, Table, type TableColumn } from "../../ui/kit.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { useRead } from "../../ui/useRead.ts"

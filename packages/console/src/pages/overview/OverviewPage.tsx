@@ -16,7 +16,7 @@ import { Kpis } from "./Kpis.tsx"
 import { overviewParams, rangeOf } from "./OverviewQuery.ts"
 import { Scenarios } from "./Scenarios.tsx"
 
-const Guesses = lazily(() => import("./Guesses.tsx"))
+const GuessedCosts = lazily(() => import("./GuessedCosts.tsx"))
 
 const WINDOWS: ReadonlyArray<readonly [Exclude<Scope["window"], "">, string]> = [
   ["1h", "1 h"],
@@ -96,7 +96,11 @@ export default function OverviewPage() {
             <Kpis overview={shown} before={before.data} range={range} buckets={buckets} />
             {isMuchGuessed(costOf(shown.kpis), shown.kpis.guessedCostUsd) ? (
               <Suspense fallback={null}>
-                <Guesses costUsd={costOf(shown.kpis)} guessedCostUsd={shown.kpis.guessedCostUsd ?? 0} range={range} />
+                <GuessedCosts
+                  costUsd={costOf(shown.kpis)}
+                  guessedCostUsd={shown.kpis.guessedCostUsd ?? 0}
+                  range={range}
+                />
               </Suspense>
             ) : null}
             <div className="grid items-start gap-3 xl:grid-cols-3">

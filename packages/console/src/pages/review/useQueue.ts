@@ -2,7 +2,7 @@ import type { Run } from "@runplane/api"
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query"
 import { useCallback, useMemo, useState } from "react"
 import { callRuns } from "../../client/Client.ts"
-import { MARKS_OF_ME, marksKey } from "../../ui/useMarks.ts"
+import { MARKS_OF_ME, marksKey } from "../../ui/marks/useMarks.ts"
 import { useRead } from "../../ui/useRead.ts"
 import { queryValue } from "../../view/query/QueryCompletion.ts"
 

@@ -5,7 +5,7 @@ import { CONSOLE_PATH } from "../../client/Base.ts"
 import { fromClass } from "../../ui/kit.tsx"
 import { runFacts } from "../../view/run/RunFacts.ts"
 import { runLine } from "../../view/runs/RunLine.ts"
-import type { Column } from "./Columns.tsx"
+import type { Column } from "./RunColumns.tsx"
 
 export const cellClass = ({ align, from }: Column): string =>
   `flex min-w-0 items-center ${align === "right" ? "justify-end text-right" : ""} ${from === undefined ? "" : fromClass[from]}`

@@ -1,7 +1,7 @@
 import type { Webhook } from "@runplane/api"
 import { Plus } from "lucide-react"
 import { Chip, Time, UserText } from "../../ui/basics.tsx"
-import { DialogButton } from "../../ui/Confirm.tsx"
+import { DialogButton } from "../../ui/dialogs/Confirm.tsx"
 import { useTitle, useUrlState } from "../../ui/hooks.ts"
 import { countColumn, Loaded, Panel, Sheet, Table, type TableColumn } from "../../ui/kit.tsx"
 import { Empty } from "../../ui/States.tsx"

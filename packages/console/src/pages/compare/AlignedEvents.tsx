@@ -1,11 +1,11 @@
 import type { CanonicalEvent, RunState } from "@runplane/domain"
-import { useEffect, useMemo } from "react"
+import { useEffect, useMemo, useRef } from "react"
 import type { RunLog } from "../../live/RunLog.ts"
 import { MOST_COMPARED } from "../../live/readEvents.ts"
 import { StatusBadge, toneText, UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
 import { Panel } from "../../ui/kit.tsx"
-import { useFixedRows } from "../../ui/useFixedRows.ts"
+import { RowList, type RowListHandle } from "../../ui/RowList.tsx"
 import { type AlignedRow, align } from "../../view/compare/Align.ts"
 import { eventTone, gistOf, whoOf } from "../../view/events/Events.ts"
 import { costIn, counted, whole } from "../../view/format/Format.ts"
@@ -33,12 +33,10 @@ export default function AlignedEvents({ at, left, onMove, right }: AlignedEvents
           0,
           rows.findIndex((row) => row.left === at - left.start - 1)
         )
-  const list = useFixedRows({ count: rows.length, height: HEIGHT })
-  const { scroller } = list
+  const list = useRef<RowListHandle>(null)
   useEffect(() => {
-    if (at === undefined || scroller === null) return
-    scroller.scrollTop = Math.max(0, position * HEIGHT - scroller.clientHeight / 2)
-  }, [at, position, scroller])
+    if (at !== undefined) list.current?.scrollTo(position, "center")
+  }, [at, position])
   const reached = useMemo(() => reachedAt(rows, position, left.start, right.start), [rows, position, left, right])
   const same = rows.filter((row) => row.left !== undefined && row.right !== undefined).length
 
@@ -60,33 +58,31 @@ export default function AlignedEvents({ at, left, onMove, right }: AlignedEvents
         <Position title="Left" log={left} index={reached.left} onMove={(index) => moveTo("left", index)} />
         <Position title="Right" log={right} index={reached.right} onMove={(index) => moveTo("right", index)} />
       </div>
-      <div
-        ref={list.setScroller}
-        tabIndex={0}
+      <RowList
+        label="Aligned events"
         role="region"
-        aria-label="Aligned events"
-        className="h-[420px] overflow-auto"
+        rows={rows}
+        height={HEIGHT}
+        keyOf={(_, index) => index}
+        grid="grid grid-cols-2 items-stretch"
+        className="h-[420px]"
+        attributes={(_, index) => ({
+          className: `border-b border-line ${index === position && at !== undefined ? "bg-accent-soft" : ""}`
+        })}
+        list={list}
       >
-        <div className="relative" style={{ height: list.size }}>
-          {list.items.map(({ index, start }) => {
-            const row = rows[index]
-            if (row === undefined) return null
-            const one = row.left === undefined ? undefined : left.events[row.left]
-            const other = row.right === undefined ? undefined : right.events[row.right]
-            const differs = one !== undefined && other !== undefined && gistOf(one) !== gistOf(other)
-            return (
-              <div
-                key={index}
-                className={`row-at grid grid-cols-2 items-stretch border-b border-line ${index === position && at !== undefined ? "bg-accent-soft" : ""}`}
-                style={{ height: HEIGHT, transform: `translateY(${start}px)` }}
-              >
-                <Cell event={one} differs={differs} />
-                <Cell event={other} differs={differs} />
-              </div>
-            )
-          })}
-        </div>
-      </div>
+        {(row) => {
+          const one = row.left === undefined ? undefined : left.events[row.left]
+          const other = row.right === undefined ? undefined : right.events[row.right]
+          const differs = one !== undefined && other !== undefined && gistOf(one) !== gistOf(other)
+          return (
+            <>
+              <Cell event={one} differs={differs} />
+              <Cell event={other} differs={differs} />
+            </>
+          )
+        }}
+      </RowList>
     </Panel>
   )
 }

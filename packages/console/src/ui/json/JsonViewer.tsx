@@ -1,9 +1,9 @@
-import { useVirtualizer } from "@tanstack/react-virtual"
 import { ChevronDown, ChevronRight } from "lucide-react"
 import { useEffect, useMemo, useRef, useState } from "react"
 import { whole } from "../../view/format/Format.ts"
 import { type JsonLine, jsonLines, valueAt } from "../../view/format/JsonLines.ts"
 import { UserText } from "../basics.tsx"
+import { RowList, type RowListHandle } from "../RowList.tsx"
 import { JsonBar, useJsonSearch } from "./JsonBar.tsx"
 
 interface JsonViewerProps {
@@ -20,7 +20,7 @@ const PAGE = 20_000
 
 /** A JSON value of any size, drawn line by line; its parts are opened and closed. */
 export const JsonViewer = ({ label, openLevels = 3, value }: JsonViewerProps) => {
-  const scroller = useRef<HTMLDivElement>(null)
+  const list = useRef<RowListHandle>(null)
   const [turned, setTurned] = useState<ReadonlySet<string>>(NONE)
   const [levels, setLevels] = useState(openLevels)
   const search = useJsonSearch(value)
@@ -29,17 +29,11 @@ export const JsonViewer = ({ label, openLevels = 3, value }: JsonViewerProps) =>
     () => jsonLines(value, (pointer, depth) => !search.open.has(pointer) && turned.has(pointer) !== depth >= levels),
     [value, turned, levels, search.open]
   )
-  const rows = useVirtualizer({
-    count: lines.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => HEIGHT,
-    overscan: 30
-  })
   useEffect(() => setLong(undefined), [value])
   const { current } = search
   useEffect(() => {
     const at = current === undefined ? -1 : lines.findIndex(({ pointer }) => pointer === current)
-    if (at >= 0) rows.scrollToIndex(at, { align: "center" })
+    if (at >= 0) list.current?.scrollTo(at, "center")
     // The lines follow the search; a line that is opened by hand does not scroll.
   }, [current])
   const turn = (pointer: string) => {
@@ -60,29 +54,23 @@ export const JsonViewer = ({ label, openLevels = 3, value }: JsonViewerProps) =>
           }}
         />
       </div>
-      <div
-        ref={scroller}
-        tabIndex={0}
+      <RowList
+        label={label}
         role="region"
-        aria-label={label}
-        className="min-h-0 flex-1 overflow-auto font-mono text-[12px]"
+        rows={lines}
+        height={HEIGHT}
+        overscan={30}
+        keyOf={(_, index) => index}
+        grid="flex items-center whitespace-pre"
+        className="min-h-0 flex-1 font-mono text-[12px]"
+        attributes={({ depth, kind, pointer }) => ({
+          className: pointer === current && kind !== "close" ? "bg-accent-soft" : "",
+          style: { paddingLeft: 8 + depth * 14 }
+        })}
+        list={list}
       >
-        <div className="relative" style={{ height: rows.getTotalSize() }}>
-          {rows.getVirtualItems().map(({ index, start }) => {
-            const line = lines[index]
-            return line === undefined ? null : (
-              <Line
-                key={index}
-                line={line}
-                isCurrent={line.pointer === current && line.kind !== "close"}
-                start={start}
-                onTurn={() => turn(line.pointer)}
-                onWhole={() => setLong(line.pointer)}
-              />
-            )
-          })}
-        </div>
-      </div>
+        {(line) => <Line line={line} onTurn={() => turn(line.pointer)} onWhole={() => setLong(line.pointer)} />}
+      </RowList>
       {typeof text === "string" ? (
         <LongText pointer={long ?? ""} text={text} onClose={() => setLong(undefined)} />
       ) : null}
@@ -101,21 +89,16 @@ const styles: Readonly<Record<JsonLine["kind"], string>> = {
 
 interface LineProps {
   readonly line: JsonLine
-  readonly isCurrent: boolean
-  readonly start: number
   readonly onTurn: () => void
   readonly onWhole: () => void
 }
 
-const Line = ({ isCurrent, line, onTurn, onWhole, start }: LineProps) => {
-  const { depth, kind, leftOut, name, pointer, text } = line
+const Line = ({ line, onTurn, onWhole }: LineProps) => {
+  const { kind, leftOut, name, pointer, text } = line
   const turns = kind === "open" || kind === "closed"
   const Icon = kind === "closed" ? ChevronRight : ChevronDown
   return (
-    <div
-      className={`row-at flex items-center whitespace-pre ${isCurrent ? "bg-accent-soft" : ""}`}
-      style={{ transform: `translateY(${start}px)`, height: HEIGHT, paddingLeft: 8 + depth * 14 }}
-    >
+    <>
       {turns ? (
         <button
           type="button"
@@ -143,7 +126,7 @@ const Line = ({ isCurrent, line, onTurn, onWhole, start }: LineProps) => {
           {whole(leftOut)} more characters
         </button>
       )}
-    </div>
+    </>
   )
 }
 

@@ -3,8 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { LATER_MS, OFTEN_MS, SOON_MS } from "../../../src/view/live/Polls.ts"
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8")
-const PAGES = "../../src/pages/"
-const [, LIMIT = ""] = /`THROTTLE_LIMIT` \|[^|]+\| `(\d+)`/.exec(read("../../../../docs/reference/settings.md")) ?? []
+const PAGES = "../../../src/pages/"
+const [, LIMIT = ""] =
+  /`THROTTLE_LIMIT` \|[^|]+\| `(\d+)`/.exec(read("../../../../../docs/reference/settings.md")) ?? []
 
 /** Requests of each window for what a user opens within the minute. */
 const OPENED = 10
@@ -14,9 +15,9 @@ const MORE_REQUESTS = { overview: 1 + 8 }
 
 /** Requests a minute of a page with every part of it open, as its sources say. */
 const requestsOf = (page: string): number => {
-  const sources = readdirSync(new URL(`${PAGES}${page}`, import.meta.url)).map((file) =>
-    read(`${PAGES}${page}/${file}`)
-  )
+  const sources = readdirSync(new URL(`${PAGES}${page}`, import.meta.url), { recursive: true, encoding: "utf8" })
+    .filter((path) => /\.tsx?$/.test(path))
+    .map((path) => read(`${PAGES}${page}/${path}`))
   const polls = sources.flatMap((source) =>
     Object.entries(intervals).flatMap(([name, ms]) =>
       [...source.matchAll(new RegExp(`(everyMs: |refetchInterval: .*)${name}`, "g"))].map(() => 60_000 / ms)

@@ -1,15 +1,14 @@
 import type { CanonicalEvent } from "@runplane/domain"
-import { useVirtualizer } from "@tanstack/react-virtual"
 import { ArrowDownToLine, Filter, Search } from "lucide-react"
 import { memo, useEffect, useMemo, useRef, useState } from "react"
 import { toneText, UserText } from "../../../ui/basics.tsx"
 import { useSettled } from "../../../ui/hooks.ts"
 import { useShortcuts } from "../../../ui/Keys.ts"
 import { RowMarks } from "../../../ui/marks/MarkChip.tsx"
+import { RowList, type RowListHandle } from "../../../ui/RowList.tsx"
 import { Empty } from "../../../ui/States.tsx"
 import { countTypes, eventTone, filterEvents, gistOf, whoOf } from "../../../view/events/Events.ts"
 import { clockTime, counted, whole } from "../../../view/format/Format.ts"
-import type { SetRunPage } from "../RunParams.ts"
 import type { RunViewProps } from "../useShown.ts"
 
 const HEIGHT = 30
@@ -19,7 +18,7 @@ export default function EventsView({ page, set, shown }: RunViewProps) {
   const [typed, setTyped] = useState(page.q)
   const [areTypesOpen, setTypesOpen] = useState(false)
   const wanted = useSettled(typed, 200)
-  const scroller = useRef<HTMLDivElement>(null)
+  const list = useRef<RowListHandle>(null)
   const searchRef = useRef<HTMLInputElement>(null)
   useEffect(() => {
     if (wanted !== page.q) set({ q: wanted })
@@ -28,38 +27,19 @@ export default function EventsView({ page, set, shown }: RunViewProps) {
     () => filterEvents(shown.events, { words: page.q, types: page.types, without: page.without }),
     [shown.events, page.q, page.types, page.without]
   )
-  const rows = useVirtualizer({
-    count: events.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => HEIGHT,
-    overscan: 20
-  })
-  const selected = events.findIndex(({ index }) => index === page.event)
-
-  // Following keeps the list at its end; scrolling up stops it.
   const count = events.length
-  useEffect(() => {
-    if (page.follow && count > 0) rows.scrollToIndex(count - 1)
-  }, [page.follow, count, rows])
+  const selected = events.findIndex(({ index }) => index === page.event)
 
   // A link to an event shows it.
   const first = useRef(true)
   useEffect(() => {
     if (!first.current || selected < 0) return
     first.current = false
-    rows.scrollToIndex(selected, { align: "center" })
-  }, [selected, rows])
+    list.current?.scrollTo(selected, "center")
+  }, [selected])
 
-  const move = (by: number) => {
-    const next = events[Math.min(events.length - 1, Math.max(0, selected + by))]
-    if (next === undefined) return
-    set({ event: next.index, follow: false })
-    rows.scrollToIndex(events.indexOf(next))
-  }
   useShortcuts([
     { keys: "/", says: "Search in the events", group: "Events", run: () => searchRef.current?.focus() },
-    { keys: "j", says: "Next event", group: "Events", run: () => move(1) },
-    { keys: "k", says: "Previous event", group: "Events", run: () => move(-1) },
     { keys: "f", says: "Follow the end", group: "Events", run: () => set({ follow: !page.follow }) }
   ])
 
@@ -108,61 +88,40 @@ export default function EventsView({ page, set, shown }: RunViewProps) {
       {count === 0 ? (
         <Empty title="No event matches">Clear the search, or show more types.</Empty>
       ) : (
-        <div
-          ref={scroller}
-          tabIndex={0}
+        <RowList
+          label="Events"
           role="listbox"
-          aria-label="Events"
-          aria-activedescendant={selected < 0 ? undefined : `event-${page.event}`}
-          className="min-h-0 flex-1 overflow-auto bg-panel"
-          onWheel={({ deltaY }) => {
-            if (deltaY < 0 && page.follow) set({ follow: false })
+          rows={events}
+          height={HEIGHT}
+          overscan={20}
+          keyOf={({ index }) => index}
+          grid={GRID}
+          attributes={({ index }) => ({ id: `event-${index}`, className: "border-b border-line" })}
+          selection={{
+            index: selected,
+            move: (at) => set({ event: events[at]?.index, follow: false }),
+            next: "Next event",
+            previous: "Previous event",
+            group: "Events"
           }}
+          onOpen={({ index }) => set({ event: index })}
+          isFollowing={page.follow}
+          // Scrolling up ends following.
+          onWheelUp={() => page.follow && set({ follow: false })}
+          list={list}
         >
-          <div className="relative" role="presentation" style={{ height: rows.getTotalSize() }}>
-            {rows.getVirtualItems().map(({ index: row, start }) => {
-              const event = events[row]
-              return event === undefined ? null : (
-                <Row
-                  key={event.index}
-                  event={event}
-                  start={start}
-                  isSelected={row === selected}
-                  total={count}
-                  row={row}
-                  set={set}
-                />
-              )
-            })}
-          </div>
-        </div>
+          {(event) => <Cells event={event} />}
+        </RowList>
       )}
     </div>
   )
 }
 
-interface RowProps {
-  readonly event: CanonicalEvent
-  readonly start: number
-  readonly row: number
-  readonly total: number
-  readonly isSelected: boolean
-  readonly set: SetRunPage
-}
+const GRID =
+  "grid grid-cols-[44px_92px_minmax(120px,auto)_1fr] items-center gap-x-3 px-3 sm:grid-cols-[52px_96px_190px_150px_1fr]"
 
-const Row = memo(({ event, isSelected, row, set, start, total }: RowProps) => (
-  <div
-    id={`event-${event.index}`}
-    role="option"
-    aria-selected={isSelected}
-    aria-posinset={row + 1}
-    aria-setsize={total}
-    className={`row-at grid cursor-pointer grid-cols-[44px_92px_minmax(120px,auto)_1fr] items-center gap-x-3 border-b border-line px-3 sm:grid-cols-[52px_96px_190px_150px_1fr] ${
-      isSelected ? "bg-accent-soft" : "hover:bg-sunken"
-    }`}
-    style={{ height: HEIGHT, transform: `translateY(${start}px)` }}
-    onClick={() => set({ event: event.index })}
-  >
+const Cells = memo(({ event }: { readonly event: CanonicalEvent }) => (
+  <>
     <span className="num text-right text-muted">{event.index}</span>
     <span className="num text-[12px] text-soft">{clockTime(Date.parse(event.ts))}</span>
     <span className={`truncate font-mono text-[12px] ${toneText[eventTone(event)]}`}>
@@ -171,7 +130,7 @@ const Row = memo(({ event, isSelected, row, set, start, total }: RowProps) => (
     <UserText text={whoOf(event)} className="truncate max-sm:hidden" />
     <UserText text={gistOf(event)} className="truncate text-soft" />
     <RowMarks index={event.index} className="absolute inset-y-0 right-2 rounded bg-panel pl-1" />
-  </div>
+  </>
 ))
 
 const Types = ({

@@ -1,5 +1,5 @@
 import { Chip, Id, UserText } from "../../../ui/basics.tsx"
-import { InlineFact } from "../../../ui/kit.tsx"
+import { InlineFact } from "../../../ui/InlineFact.tsx"
 import { cut, exactTime, fineDuration, whole } from "../../../view/format/Format.ts"
 import type { TreeNode } from "../../../view/run/SpanTree.ts"
 

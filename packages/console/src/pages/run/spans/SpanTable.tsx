@@ -14,11 +14,10 @@ import {
   Wrench,
   XCircle
 } from "lucide-react"
-import { type KeyboardEvent, memo, useEffect, useMemo, useState } from "react"
+import { memo, useEffect, useMemo, useRef, useState } from "react"
 import { hue, UserText } from "../../../ui/basics.tsx"
 import { CostText } from "../../../ui/CostText.tsx"
-import { useShortcuts } from "../../../ui/Keys.ts"
-import { useFixedRows } from "../../../ui/useFixedRows.ts"
+import { RowList, type RowListHandle } from "../../../ui/RowList.tsx"
 import { fineDuration, listedDollars, whole } from "../../../view/format/Format.ts"
 import { parentsFrom, rowsOfTree, type SpanOrder, type SpanTree, type TreeNode } from "../../../view/run/SpanTree.ts"
 import type { RunViewProps, ShownRun } from "../useShown.ts"
@@ -28,9 +27,6 @@ const HEIGHT = 28
 /** Indentation of a level, pixels, and the deepest level that is indented. */
 const INDENT = 14
 const DEEPEST = 12
-
-/** The number of reused rows is a multiple of this. */
-const SLOTS = 64
 
 /** Levels that stay open when all are closed. */
 const OPEN_LEVELS = 1
@@ -58,7 +54,7 @@ export const SpanTable = ({ page, set, shown, tree }: RunViewProps & { readonly 
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
   const [chosen, setChosen] = useState<string>()
   const rows = useMemo(() => rowsOfTree(tree.roots, closed, page.spans), [tree, closed, page.spans])
-  const drawn = useFixedRows({ count: rows.length, height: HEIGHT, overscan: 4 })
+  const list = useRef<RowListHandle>(null)
   const selected = useMemo(
     () =>
       rows.findIndex(({ span }) =>
@@ -71,11 +67,8 @@ export const SpanTable = ({ page, set, shown, tree }: RunViewProps & { readonly 
 
   const choose = (at: number) => {
     const row = rows[at]
-    if (row === undefined) return
-    setChosen(row.span.id)
-    drawn.scrollTo(at)
+    if (row !== undefined) setChosen(row.span.id)
   }
-  const move = (by: number) => choose(Math.min(rows.length - 1, Math.max(0, selected + by)))
   const toggle = (id: string, isOpen: boolean) => {
     const next = new Set(closed)
     if (isOpen) next.delete(id)
@@ -85,37 +78,24 @@ export const SpanTable = ({ page, set, shown, tree }: RunViewProps & { readonly 
   const open = (row: TreeNode) => {
     if (row.span.index !== undefined) set({ event: row.span.index })
   }
-  useShortcuts([
-    { keys: "j", says: "Next span", group: "Traces", run: () => move(1) },
-    { keys: "k", says: "Previous span", group: "Traces", run: () => move(-1) }
-  ])
-  const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
-    if (event.target !== event.currentTarget || event.altKey || event.ctrlKey || event.metaKey) return
-    const row = rows[selected]
-    const isParent = row !== undefined && row.children.length > 0
-    const steps: Readonly<Record<string, () => void>> = {
-      ArrowDown: () => move(1),
-      ArrowUp: () => move(-1),
-      PageDown: () => move(20),
-      PageUp: () => move(-20),
-      Home: () => choose(0),
-      End: () => choose(rows.length - 1),
-      ArrowRight: () => {
-        if (!isParent) return
-        if (closed.has(row.span.id)) toggle(row.span.id, true)
-        else move(1)
-      },
-      ArrowLeft: () => {
-        if (row === undefined) return
-        if (isParent && !closed.has(row.span.id)) toggle(row.span.id, false)
-        else choose(rows.findLastIndex(({ depth }, at) => at < selected && depth < row.depth))
-      },
-      Enter: () => row && open(row)
-    }
-    const step = steps[event.key]
-    if (step === undefined) return
-    event.preventDefault()
-    step()
+  const row = rows[selected]
+  const isParent = row !== undefined && row.children.length > 0
+  const show = (at: number) => {
+    choose(at)
+    if (rows[at] !== undefined) list.current?.scrollTo(at)
+  }
+  const keys = {
+    ArrowRight: () => {
+      if (!isParent) return
+      if (closed.has(row.span.id)) toggle(row.span.id, true)
+      else show(selected + 1)
+    },
+    ArrowLeft: () => {
+      if (row === undefined) return
+      if (isParent && !closed.has(row.span.id)) toggle(row.span.id, false)
+      else show(rows.findLastIndex(({ depth }, at) => at < selected && depth < row.depth))
+    },
+    Enter: () => row && open(row)
   }
   const parents = useMemo(() => parentsFrom(tree, OPEN_LEVELS), [tree])
   const sortable = (order: SpanOrder, title: string, className = "") => (
@@ -133,9 +113,6 @@ export const SpanTable = ({ page, set, shown, tree }: RunViewProps & { readonly 
       </button>
     </span>
   )
-  const row = rows[selected]
-  // Rows that scroll into view reuse the elements of those that scroll out: to make new ones takes longer than a frame.
-  const slots = Math.ceil(drawn.items.length / SLOTS) * SLOTS
   return (
     <>
       <div className="flex flex-wrap items-center gap-2 border-b border-line bg-panel px-3 py-1.5 text-muted">
@@ -147,93 +124,77 @@ export const SpanTable = ({ page, set, shown, tree }: RunViewProps & { readonly 
         </button>
         <span className="ml-auto max-sm:hidden">A row has the sums of all spans below it.</span>
       </div>
-      <div
-        ref={drawn.setScroller}
+      <RowList
+        label="Spans"
         role="treegrid"
-        aria-label="Spans"
-        aria-rowcount={rows.length + 1}
-        aria-activedescendant={row === undefined ? undefined : `span-${selected}`}
-        tabIndex={0}
-        className="min-h-0 flex-1 overflow-auto bg-panel"
-        onKeyDown={onKeyDown}
+        rows={rows}
+        height={HEIGHT}
+        overscan={4}
+        keyOf={({ span }) => span.id}
+        // To make new rows takes longer than a frame.
+        isReused
+        grid={GRID}
+        head={
+          <>
+            {sortable("start", "Span")}
+            {sortable("cost", "Cost", "text-right")}
+            {sortable("tokens", "Tokens", "text-right max-sm:hidden")}
+            {sortable("total", "Total", "text-right max-sm:hidden")}
+            {sortable("own", "Own", "text-right max-sm:hidden")}
+            <span role="columnheader" className="num flex justify-between text-[11px] text-muted">
+              <span>0</span>
+              <span className="max-sm:hidden">{fineDuration((tree.end - tree.start) / 2)}</span>
+              <span>{fineDuration(tree.end - tree.start)}</span>
+            </span>
+          </>
+        }
+        attributes={({ children, depth, span }, at) => ({
+          id: `span-${at}`,
+          "aria-level": depth + 1,
+          "aria-expanded": children.length === 0 ? undefined : !closed.has(span.id),
+          "data-span": span.name,
+          className: "[contain:strict] border-b border-line"
+        })}
+        selection={{ index: selected, move: choose, next: "Next span", previous: "Previous span", group: "Traces" }}
+        keys={keys}
+        onOpen={(node) => {
+          open(node)
+          setChosen(node.span.id)
+        }}
+        list={list}
       >
-        <div role="row" aria-rowindex={1} className={`${GRID} sticky top-0 z-10 h-8 border-b border-line bg-panel`}>
-          {sortable("start", "Span")}
-          {sortable("cost", "Cost", "text-right")}
-          {sortable("tokens", "Tokens", "text-right max-sm:hidden")}
-          {sortable("total", "Total", "text-right max-sm:hidden")}
-          {sortable("own", "Own", "text-right max-sm:hidden")}
-          <span role="columnheader" className="num flex justify-between text-[11px] text-muted">
-            <span>0</span>
-            <span className="max-sm:hidden">{fineDuration((tree.end - tree.start) / 2)}</span>
-            <span>{fineDuration(tree.end - tree.start)}</span>
-          </span>
-        </div>
-        <div role="rowgroup" className="relative" style={{ height: drawn.size }}>
-          {drawn.items.map(({ index, start }) => {
-            const node = rows[index]
-            return node === undefined ? null : (
-              <SpanRow
-                key={index % slots}
-                node={node}
-                at={index}
-                top={start}
-                tree={tree}
-                shown={shown}
-                isOpen={!closed.has(node.span.id)}
-                isSelected={index === selected}
-                onToggle={() => toggle(node.span.id, closed.has(node.span.id))}
-                onSelect={() => {
-                  open(node)
-                  setChosen(node.span.id)
-                }}
-              />
-            )
-          })}
-        </div>
-      </div>
+        {(node) => (
+          <SpanCells
+            node={node}
+            tree={tree}
+            shown={shown}
+            isOpen={!closed.has(node.span.id)}
+            onToggle={() => toggle(node.span.id, closed.has(node.span.id))}
+          />
+        )}
+      </RowList>
       {row === undefined ? null : <SpanDetails node={row} begin={tree.start} />}
     </>
   )
 }
 
-interface SpanRowProps {
+interface SpanCellsProps {
   readonly node: TreeNode
-  readonly at: number
-  readonly top: number
   readonly tree: SpanTree
   readonly shown: ShownRun
   readonly isOpen: boolean
-  readonly isSelected: boolean
   readonly onToggle: () => void
-  readonly onSelect: () => void
 }
 
-const isSame = (one: SpanRowProps, other: SpanRowProps): boolean =>
-  one.node === other.node &&
-  one.tree === other.tree &&
-  one.at === other.at &&
-  one.top === other.top &&
-  one.isOpen === other.isOpen &&
-  one.isSelected === other.isSelected
+const isSame = (one: SpanCellsProps, other: SpanCellsProps): boolean =>
+  one.node === other.node && one.tree === other.tree && one.isOpen === other.isOpen
 
-const SpanRow = memo(({ at, isOpen, isSelected, node, onSelect, onToggle, shown, top, tree }: SpanRowProps) => {
+const SpanCells = memo(({ isOpen, node, onToggle, shown, tree }: SpanCellsProps) => {
   const { children, depth, ownMs, span, total, totalMs } = node
   const Icon = ICONS[span.kind] ?? Box
   const Chevron = isOpen ? ChevronDown : ChevronRight
   return (
-    <div
-      id={`span-${at}`}
-      role="row"
-      aria-level={depth + 1}
-      aria-rowindex={at + 2}
-      aria-selected={isSelected}
-      aria-expanded={children.length === 0 ? undefined : isOpen}
-      data-span={span.name}
-      className={`row-at ${GRID} cursor-pointer border-b border-line ${isSelected ? "bg-accent-soft" : "hover:bg-sunken"}`}
-      style={{ height: HEIGHT, transform: `translateY(${top}px)`, contain: "strict" }}
-      onClick={onSelect}
-    >
+    <>
       <span
         role="gridcell"
         className="flex min-w-0 items-center gap-1.5"
@@ -287,7 +248,7 @@ const SpanRow = memo(({ at, isOpen, isSelected, node, onSelect, onToggle, shown,
       >
         <Bar node={node} tree={tree} colour={hue(shown.participantIndex(span.who))} />
       </span>
-    </div>
+    </>
   )
 }, isSame)
 
